@@ -19,7 +19,7 @@ from tests.reliability._asking import ask
 from tests.reliability._ground import COORDINATOR, LEFT, OWN, Ground
 from tests.reliability._strangers import PAGES, routes
 from tests.reliability._tally import Tally
-from tests.reliability._window import Window, demand
+from tests.reliability._window import ReviewersWindow, Window, demand
 from tests.reliability.outcome import Case
 
 FOR_EVERYONE = ("/_stcore/health", "/_stcore/host-config")
@@ -117,7 +117,7 @@ def widgets_of_coordinators(ground: Ground, theirs: Window, *, quick: bool) -> C
     """Values for the widgets of coordinators' pages, fragments, files and operations of their sessions."""
     tally = Tally("reviewer: coordinators' widgets, fragments and files", "messages")
     cookie, before = ground.sign_in(OWN), ground.everything("sessions", "sqlite_sequence")
-    with Window(ground.url, cookie, is_reviewer=True).open() as window:
+    with ReviewersWindow(ground.url, cookie).open() as window:
         for message in widget_messages(theirs, window, quick=quick):
             window.send(message)
             tally.check(not ground.leaks(window.text, person=OWN), f"{ground.leaks(window.text, person=OWN)}")

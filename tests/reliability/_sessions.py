@@ -14,7 +14,7 @@ from tests.reliability._asking import ask
 from tests.reliability._ground import COORDINATOR, OTHER, OWN, PAUSED, REMOVED, REVOKED, Ground
 from tests.reliability._strangers import opens
 from tests.reliability._tally import Tally
-from tests.reliability._window import LIMIT_S, Window, body, demand
+from tests.reliability._window import LIMIT_S, ReviewersWindow, Window, body, demand
 from tests.reliability.outcome import Case
 
 SILENCE_S = 2  # an answer takes a fraction of it
@@ -95,7 +95,7 @@ def attached(ground: Ground, n: int) -> Case:
 def intrude(ground: Ground, theirs: Window, tally: Tally, victim: str, when: str) -> None:
     """Attach to a session as another person, also with a forged header; look around and label."""
     when, forged = f"{victim}, {when}", {"X_Labeler_Person": str(ground.ids[victim])}
-    with Window(ground.url, ground.sign_in(OWN), session=theirs.session, is_reviewer=True, **forged).open() as window:
+    with ReviewersWindow(ground.url, ground.sign_in(OWN), session=theirs.session, **forged).open() as window:
         for script in list(theirs.pages.values())[::4]:
             window.send(window.rerun(page_script_hash=script))
         window.send(window.rerun())

@@ -13,7 +13,7 @@ from tests.performance.wire import is_saved
 from tests.reliability._ground import OTHER, OWN, Ground, Rows
 from tests.reliability._mutants import mutant, of_every_kind, of_every_type
 from tests.reliability._tally import Tally
-from tests.reliability._window import Body, Event, Window, as_body, body
+from tests.reliability._window import Body, Event, ReviewersWindow, Window, as_body, body
 from tests.reliability.outcome import Case
 
 SERVER_LIMIT = 25 * 2**20  # Streamlit closes the window if a message is larger
@@ -45,7 +45,7 @@ class Tamperer:
     @classmethod
     def of(cls, ground: Ground) -> "Tamperer":
         cookie = ground.sign_in(OWN)
-        return cls(ground, cookie, Window(ground.url, cookie, is_reviewer=True).open(), ground.answers())
+        return cls(ground, cookie, ReviewersWindow(ground.url, cookie).open(), ground.answers())
 
     def send(self, message: Message) -> str:
         """Send one message; returns the fault in the result, "" if there is none."""
@@ -59,7 +59,7 @@ class Tamperer:
         self.window.frames.clear()
         if self.window.closed:
             self.counts["windows closed"] += 1
-            self.window = Window(self.ground.url, self.cookie, is_reviewer=True).open()
+            self.window = ReviewersWindow(self.ground.url, self.cookie).open()
         return wrong
 
     def goes_on(self) -> bool:

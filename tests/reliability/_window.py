@@ -52,9 +52,11 @@ class Window:
         How long to wait for the next frame.
     """
 
+    gets_operations = True  # whether the server responds to requests of operations
+
     def __init__(
         self, url: str, cookie: str = "", *, session: str = "", origin: str | None = "", source: str = LOOPBACK,
-        is_reviewer: bool = False, **headers: str,
+        **headers: str,
     ) -> None:  # fmt: skip
         self._url, self._cookie, self._source, self._stack = url, cookie, source, ExitStack()
         self._line = Line(url, cookie, "", source)
@@ -66,7 +68,6 @@ class Window:
         self.ids: set[str] = set()
         self.files: set[str] = set()
         self.closed, self.broken, self.limit_s = False, 0, LIMIT_S
-        self._is_reviewer = is_reviewer
         more = {name.replace("_", "-"): value for name, value in headers.items()} | (
             {"Cookie": cookie} if cookie else {}
         )
@@ -160,9 +161,8 @@ class Window:
         self.closed = True
 
     def _effect(self, message: BackMsg | bytes | str) -> str:
-        """The effect of a message; the server drops the operations of reviewers, so they have no response."""
         kind = _kind(message)
-        return "other" if kind == "operation" and self._is_reviewer else kind
+        return "other" if kind == "operation" and not self.gets_operations else kind
 
     def _read(self, kind: str) -> None:
         while True:  # ends with the run, when the server closes the connection, or after this silence
@@ -196,6 +196,12 @@ class Window:
                 self._line = Line(self._url, self._cookie, told["token"], self._source)
                 self.widget = events_of(element.bidi_component)
                 self.page = message.metadata.active_script_hash
+
+
+class ReviewersWindow(Window):
+    """A window of a person whose requests of operations the server drops."""
+
+    gets_operations = False
 
 
 def body(*events: object) -> Body:
