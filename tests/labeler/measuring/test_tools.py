@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import shlex
 import shutil
 import sys
 
@@ -100,9 +101,12 @@ def test_a_tool_that_is_not_here_is_called_by_its_options_and_its_files_are_foun
     """A program with the name of the tool records its arguments and writes the tool's file."""
     program, keys, words, leave = STAND_INS[tool]
     (tmp_path / "result.json").write_text(json.dumps([jmh_entry([[0.25, 0.5]])]))
+    (tmp_path / "stand_in.py").write_text(
+        f"import json, os, pathlib, sys\nopen('called', 'w').write(json.dumps(sys.argv[1:]))\n{leave}\n"
+    )
+    # not the interpreter after #!, because its path may contain a space
     (tmp_path / program).write_text(
-        f"#!{sys.executable}\nimport json, os, pathlib, sys\n"
-        f"open('called', 'w').write(json.dumps(sys.argv[1:]))\n{leave}\n"
+        f'#!/bin/sh\nexec {shlex.join([sys.executable, str(tmp_path / "stand_in.py")])} "$@"\n'
     )
     (tmp_path / program).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
