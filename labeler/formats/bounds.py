@@ -19,6 +19,7 @@ MAX_COLUMNS = 10_000
 # number of values that each character of a JSON text counts for, because some characters use more memory
 JSON_WEIGHTS = {b",": 1, b'"': 1, b"[": 6, b"{": 12}
 XML_WEIGHTS = {b"<": 6, b"=": 10}  # tags and attributes
+MAX_WEIGHT = max(*JSON_WEIGHTS.values(), *XML_WEIGHTS.values())
 
 MAX_FOOTER_BYTES, MAX_PAGES = 4 * 2**20, 200_000
 MAX_FIXED_BYTES = 16  # maximum size of a value with a fixed length: enough for a decimal, too short for a text
@@ -49,8 +50,11 @@ def check_values(n_values: int, size: int) -> None:
 def check_text(content: bytes, size: int) -> None:
     """Raise ValueError if a text has too many values for a file of `size` bytes.
 
-    If the file was compressed, `size` is the compressed size.
+    If the file was compressed, `size` is the compressed size. Counting takes as long as parsing the text, so it is left
+    out for texts that are too short to have too many values.
     """
+    if MAX_WEIGHT * len(content) <= MAX_VALUES:
+        return
     first = content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if first in (b"[", b"{", b"<"):
         weights = XML_WEIGHTS if first == b"<" else JSON_WEIGHTS

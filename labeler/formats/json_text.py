@@ -58,7 +58,7 @@ def series(values: list[Any], place: str, *, may_hold_booleans: bool = True) -> 
         except ValueError:  # lists of different lengths among the numbers
             found = np.array(None)
         if found.ndim == 1 and (found.dtype.kind in "fiu" or not len(values)):
-            return found.astype(np.float64)
+            return found.astype(np.float64, copy=False)
     return np.array([number(value, f"{place}, iteration {at}") for at, value in enumerate(values)])
 
 

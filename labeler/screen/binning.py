@@ -32,6 +32,7 @@ PERCENTILES = np.array([0, 1, 2, 3, 4, *np.arange(5, 96, 2.5), 96, 97, 98, 99, 1
 LASTING = 0.05  # share of a run; the axis shows all levels that last longer
 MARGIN, TAIL = 0.04, 0.15  # shares of the distance between the lowest and the highest level
 QUARTILES = np.array([25.0, 50.0, 75.0])
+POOLED_PERCENTILES = np.array([0, 0.5, 50, 99.5, 100])
 FLOAT32_SLACK = 1e-6  # a share of the axis that is larger than any rounding error
 WHOLE = 255  # the code for a window that is completely beyond the axis
 SERIES = ("low", "high", "medians", "lower", "upper", "quantiles")  # numbers of a run that are packed as float32
@@ -150,7 +151,11 @@ def blocks_of(runs: Sequence[Series]) -> list[Block]:
 
 
 def _pooled(blocks: Sequence[Block]) -> Series:
-    return np.sort(np.concatenate([block.ravel() for block in blocks]))
+    """Return all values, of which those that `POOLED_PERCENTILES` need are in their sorted places."""
+    values = np.concatenate([block.ravel() for block in blocks])
+    below, above, _weight = _places(len(values), POOLED_PERCENTILES)
+    values.partition(np.union1d(below, above))
+    return values
 
 
 def _limits(
@@ -227,14 +232,17 @@ def _at(ordered: Series, percent: float) -> float:
 
 def _quantiles(ordered: Block, percents: NDArray[np.float64]) -> Block:
     """Return percentiles along the last axis of sorted values, linearly interpolated as in numpy."""
-    last = ordered.shape[-1] - 1
-    at = percents / 100 * last
-    below = np.floor(at).astype(int)
-    above = np.minimum(below + 1, last)
-    weight = at - below
+    below, above, weight = _places(ordered.shape[-1], percents)
     # low + (high - low) * weight could overflow
     values: Block = ordered[..., below] * (1 - weight) + ordered[..., above] * weight
     return values
+
+
+def _places(n: int, percents: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64], Series]:
+    """Return between which of `n` sorted values each percentile lies, and the weight of the upper value."""
+    at = percents / 100 * (n - 1)
+    below = np.floor(at).astype(np.int64)
+    return below, np.minimum(below + 1, n - 1), at - below
 
 
 def _at_least(limits: Limits, span: float) -> Limits:
@@ -316,7 +324,10 @@ def beyond_of(block: Block, limits: Limits, phase: float = 1.0) -> NDArray[np.fl
     n = block.shape[1]
     starts = starts_of(n, n_windows(n), phase)
     outside = np.stack([block > limits[1], block < limits[0]], axis=1)
-    shares: NDArray[np.float64] = np.add.reduceat(outside.astype(float), starts, axis=-1) / np.diff([*starts, n])
+    lengths = np.diff([*starts, n])
+    if not outside.any():
+        return np.zeros((*outside.shape[:-1], len(starts)))
+    shares: NDArray[np.float64] = np.add.reduceat(outside.astype(float), starts, axis=-1) / lengths
     return shares
 
 

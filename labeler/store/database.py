@@ -36,6 +36,7 @@ class Database:
         self._connection = connection
         self.path = path
         self._files: Mapping[Path, tuple[int, int]] = {}
+        self._writer = _WRITERS[path.resolve()]
 
     def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
         """Run an SQL statement and return the cursor; values must be passed in `parameters`.
@@ -72,13 +73,12 @@ class Database:
         if self._connection.in_transaction:
             yield from self._in_transaction("SAVEPOINT inner", "RELEASE inner", "ROLLBACK TO inner", "RELEASE inner")
             return
-        writer = _WRITERS[self.path.resolve()]
-        if not writer.acquire(timeout=BUSY_TIMEOUT_S):
+        if not self._writer.acquire(timeout=BUSY_TIMEOUT_S):
             raise StudyBusy(_busy(self.path))
         try:
             yield from self._in_transaction("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
         finally:
-            writer.release()
+            self._writer.release()
 
     def _in_transaction(self, begin: str, keep: str, *undo: str) -> Iterator[None]:
         self.execute(begin)
@@ -337,14 +337,16 @@ class _Cursor(sqlite3.Cursor):
             return super().fetchall()
 
 
-@contextmanager
-def _errors_described(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.IntegrityError:
-        raise
-    except sqlite3.DatabaseError as error:
-        raise _described(error, path) from error
+class _errors_described:  # noqa: N801 - used like a function; a class, because it surrounds every statement and row
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.IntegrityError):
+            raise _described(error, self._path) from error
 
 
 def _begins_as_one(path: Path) -> bool:
