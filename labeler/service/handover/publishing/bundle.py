@@ -332,7 +332,6 @@ def _write_documents(facts: Facts, folder: Path) -> None:
         "datasheet.md": documents.datasheet(facts),
         "read.ipynb": documents.notebook(facts),
         "CITATION.cff": metadata.citation_cff(facts.answers),
-        ".zenodo.json": metadata.zenodo(facts.answers),
     }
     write_files(texts, folder)
     of_data = {file.path: (file.size, file.sha256) for file in _listed(folder, facts) if file.path.startswith("data/")}
@@ -340,13 +339,6 @@ def _write_documents(facts: Facts, folder: Path) -> None:
     (folder / "README.md").write_bytes(
         documents.readme(facts, [vars(file) for file in _listed(folder, facts)]).encode()
     )
-    listed = {file.path: file for file in _listed(folder, facts)}
-    crate = metadata.ro_crate(
-        facts,
-        {path: (file.size, file.sha256) for path, file in listed.items()},
-        {path: file.meaning for path, file in listed.items()},
-    )
-    (folder / "ro-crate-metadata.json").write_bytes(crate.encode())
 
 
 _MEANINGS = {
@@ -359,9 +351,7 @@ _MEANINGS = {
     "codebook.json": "the codebook in machine-readable form",
     "datasheet.md": "datasheet with the questions of Gebru et al. (2021)",
     "croissant.json": "Croissant 1.1 with its responsible-AI fields",
-    "ro-crate-metadata.json": "RO-Crate 1.1",
     "CITATION.cff": "citation metadata",
-    ".zenodo.json": "metadata for a deposit on Zenodo",
     "read.ipynb": "notebook: load the tables with pandas and compute kappa",
     "report/report.html": "the report",
     "report/report.md": "the report as Markdown",

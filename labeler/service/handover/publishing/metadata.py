@@ -1,4 +1,4 @@
-"""Write the machine-readable metadata of a published study: Croissant, RO-Crate, CITATION.cff and Zenodo."""
+"""Write the machine-readable metadata of a published study: Croissant and CITATION.cff."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -179,62 +179,6 @@ class RecordSet:
         }
 
 
-def ro_crate(facts: Facts, files: Mapping[str, tuple[int, str]], meanings: Mapping[str, str]) -> str:
-    """Return the text of ro-crate-metadata.json (RO-Crate 1.1).
-
-    The text describes the data set, the authors, and each file with size and hash.
-    """
-    answers = facts.answers
-    authors = [{"@id": _author_id(author, number)} for number, author in enumerate(answers.authors, start=1)]
-    root = {
-        "@id": "./",
-        "@type": "Dataset",
-        "name": answers.title,
-        "description": answers.description,
-        "datePublished": answers.date,
-        "version": answers.version,
-        "license": {"@id": licence_url(answers.licence)},
-        "keywords": list(answers.keywords),
-        "author": authors,
-        "hasPart": [{"@id": path} for path in files],
-        **({"identifier": f"https://doi.org/{answers.doi}"} if answers.doi else {}),
-        **({"url": answers.url} if answers.url else {}),
-        **({"citation": {"@id": f"https://doi.org/{answers.article_doi}"}} if answers.article_doi else {}),
-    }
-    graph: list[dict[str, Any]] = [
-        {
-            "@id": "ro-crate-metadata.json",
-            "@type": "CreativeWork",
-            "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"},
-            "about": {"@id": "./"},
-        },
-        root,
-        {"@id": licence_url(answers.licence), "@type": "CreativeWork", "name": answers.licence},
-        *(
-            [{"@id": f"https://doi.org/{answers.article_doi}", "@type": "ScholarlyArticle"}]
-            if answers.article_doi
-            else []
-        ),
-        *(
-            {**_person(author), "@id": _author_id(author, number), "@type": "Person"}
-            for number, author in enumerate(answers.authors, start=1)
-        ),
-        *(
-            {
-                "@id": path,
-                "@type": "File",
-                "name": path,
-                "contentSize": str(size),
-                "encodingFormat": media_type(path),
-                "sha256": sha256,
-                **({"description": meanings[path]} if path in meanings else {}),
-            }
-            for path, (size, sha256) in files.items()
-        ),
-    ]
-    return as_json({"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": graph})
-
-
 def citation_cff(answers: PublishFile) -> str:
     """Return the text of CITATION.cff 1.2.0.
 
@@ -260,39 +204,6 @@ def citation_cff(answers: PublishFile) -> str:
         lines += [f'    orcid: "https://orcid.org/{author.orcid}"'] if author.orcid else []
         lines += [f"    affiliation: {_yaml(author.affiliation)}"] if author.affiliation else []
     return "\n".join(lines) + "\n"
-
-
-def zenodo(answers: PublishFile) -> str:
-    """Return the text of .zenodo.json: the metadata of a deposit on Zenodo."""
-    creators = [
-        {
-            "name": f"{author.family_names}, {author.given_names}",
-            **({"orcid": author.orcid} if author.orcid else {}),
-            **({"affiliation": author.affiliation} if author.affiliation else {}),
-        }
-        for author in answers.authors
-    ]
-    related = [
-        {"identifier": identifier, "relation": relation, "scheme": "doi"}
-        for identifier, relation in ((answers.article_doi, "isSupplementTo"),)
-        if identifier
-    ]
-    return as_json(
-        {
-            "title": answers.title,
-            "description": answers.description,
-            "upload_type": "dataset",
-            "access_right": "open",
-            "creators": creators,
-            "license": answers.licence.lower(),  # licence identifiers in Zenodo's list
-            "version": answers.version,
-            "publication_date": answers.date,
-            "language": "eng",
-            "keywords": list(answers.keywords),
-            **({"doi": answers.doi} if answers.doi else {}),
-            **({"related_identifiers": related} if related else {}),
-        }
-    )
 
 
 def bibtex(answers: PublishFile) -> str:
@@ -342,10 +253,6 @@ def _person(author: Any) -> dict[str, Any]:
         "familyName": author.family_names,
         **({"affiliation": author.affiliation} if author.affiliation else {}),
     }
-
-
-def _author_id(author: Any, number: int) -> str:
-    return f"https://orcid.org/{author.orcid}" if author.orcid else f"#author-{number}"
 
 
 def _yaml(text: str) -> str:
