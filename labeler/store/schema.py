@@ -5,9 +5,9 @@ A study may come from somebody else. A view in place of a table, or another trig
 
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,18 +17,21 @@ if TYPE_CHECKING:
     from labeler.store.database import Database
 
 _SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_schema"
+Row = tuple[str, str, str, str | None]  # type, name, table, and SQL
 Entry = tuple[str, str, str, str]  # type, name, table, and normalised SQL
 
 
 def differences(db: "Database", n_steps: int) -> list[str]:
     """Return what the schema of a file has besides, lacks, or has in another form, after `n_steps` migrations."""
-    steps = tuple(migrations.MIGRATIONS[:n_steps])
-    there, expected = _entries(db.execute(_SCHEMA).fetchall()), _expected(steps)
+    return list(_differences(tuple(db.execute(_SCHEMA).fetchall()), tuple(migrations.MIGRATIONS), n_steps))
+
+
+@lru_cache(maxsize=8)  # each request of a reviewer opens the study, and its schema stays the same
+def _differences(rows: tuple[Row, ...], all_steps: tuple[migrations.Step, ...], n_steps: int) -> tuple[str, ...]:
+    there, expected = _entries(rows), _expected(all_steps[:n_steps])
     named = {(kind, name): table for kind, name, table, _ in (*there, *expected)}
     if n_steps == 1:  # the early forms that already have this view are the form that step 2 creates
-        expected |= {
-            entry for entry in there & _expected(tuple(migrations.MIGRATIONS[:2])) if entry[1] == "shown_verdicts"
-        }
+        expected |= {entry for entry in there & _expected(all_steps[:2]) if entry[1] == "shown_verdicts"}
     found = []
     for (kind, name), table in sorted(named.items()):
         own = {entry for entry in there if entry[:2] == (kind, name)}
@@ -38,10 +41,10 @@ def differences(db: "Database", n_steps: int) -> list[str]:
         where = f" of {table}" if kind in ("trigger", "index") and table != name else ""
         how = "was added" if not of_migrations else "is missing" if not own else "was changed"
         found.append(f"{kind} {name}{where} {how}")
-    return found
+    return tuple(found)
 
 
-def _entries(rows: list[tuple[str, str, str, str | None]]) -> set[Entry]:
+def _entries(rows: Iterable[Row]) -> set[Entry]:
     """Return the entries of a schema, without those that SQLite creates by itself."""
     return {
         (kind, name, table, _normalised(sql))
