@@ -62,6 +62,18 @@
     if (KEYS.has(event.key) && press) press.handled ??= performance.now() - press.at; // the page's own listeners ran
   });
 
+  const request = window.fetch;
+  window.fetch = async (...asked) => { // the request with the answer: when it was sent and answered, and its event id
+    const own = String(asked[0]).endsWith("/api/answers") ? press : null;
+    if (own) {
+      own.id ??= JSON.parse(asked[1].body).answers?.at(-1).event_id;
+      own.sent ??= performance.now() - own.at;
+    }
+    const response = await request(...asked);
+    if (own) own.received ??= performance.now() - own.at;
+    return response;
+  };
+
   let review;
   Object.defineProperty(window, "__review", {
     configurable: true,
