@@ -11,7 +11,7 @@ from labeler.plan.lifecycle import Step
 from labeler.service.labelling import inbox, reviewing
 from labeler.service.results import splits
 from labeler.service.study import calibrating, course
-from labeler.store import decisions, open_database
+from labeler.store import decisions, events, open_database
 from tests.browser import studies
 from tests.browser.conftest import serving
 from tests.browser.hands import SEEN, go
@@ -94,6 +94,20 @@ def test_a_decision_is_saved_by_key_with_its_reasons_and_without_a_reason_the_pa
         (decision,) = [one for one in decisions.everything(db) if one.item == item]
     assert (decision.category, decision.why) == ("dissimilar", "another level: two levels")
     page.wait_for_function("item => window.__viewer.item !== item && !window.__viewer.chosen", arg=item)
+
+
+def test_an_item_without_measurements_has_no_picture_and_can_be_decided(desk_of_carol, served):
+    with open_database(served.study) as db:
+        item = next(split.item for split in splits.split_items(db) if split.remains)
+        db.execute("UPDATE items SET n_runs = 0 WHERE item_id = ?", (item.item_id,))
+        events.add(db, now().isoformat(), "carol", "test", {})  # pages keep results until the study changes
+    page = desk_of_carol
+    decide_by_key(page, served, "s", "6")
+    assert page.evaluate("() => window.__viewer.item") == item.name
+    expect(page.get_by_text("it has no picture")).to_be_visible()
+    expect(page.locator("canvas.runs")).to_be_hidden()
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("stToast").filter(has_text=f"{item.name}: decided as similar").first).to_be_visible()
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from analysis.classifiers import CLASSIFIERS
 from labeler.service.items import drawing
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, jobs, open_database
+from labeler.ui.coordinator import queue
 from labeler.ui.coordinator.escaping import escape_markdown
 from labeler.ui.coordinator.results import figures
 from labeler.ui.coordinator.results.verdicts import exported
@@ -151,8 +152,9 @@ def test_item_page_says_why_there_is_no_imported_verdict(studies):
     assert "imported file" in texts(page)
 
 
-def test_item_page_shows_no_runs_of_an_item_without_measurements(studies):
-    assert drawings(coordinator_page("item", studies["elsewhere"])) == []
+def test_item_page_says_that_an_item_without_measurements_has_no_picture(studies):
+    (drawn,) = drawings(coordinator_page("item", studies["elsewhere"]))
+    assert (drawn["panels"], drawn["caption"]) == ([], f"1 of 2 · {queue.NO_PICTURE}")
 
 
 def test_figures_page_shows_one_figure_after_the_other_and_offers_it_in_three_formats(studies):
