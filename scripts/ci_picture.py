@@ -1,4 +1,4 @@
-"""Create the picture of docs/ci.md: the summary and the annotations of the action, as a pull request shows them.
+"""Create the pictures of docs/ci.md: the summary and the annotations of the action, and the comment on a phone.
 
     python scripts/ci_picture.py [--out docs/img]
 
@@ -27,7 +27,7 @@ from tests.browser.conftest import CHROMIUM_OPTIONS, chromium_path  # noqa: E402
 COMMAND = ("check", "data/check/after.json", "--against", "data/check/before.json", "--annotations", "github")
 ANNOTATION = re.compile(r"^::(error|warning|notice) file=(.*?),title=(.*?)::(.*)$")
 SECOND_HALF = "## Are the runs of each benchmark similar?"
-WIDTH = 1000
+WIDTH, PHONE_WIDTH = 1000, 390
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #1f2328; margin: 24px; }
 h2.frame { font-size: 15px; color: #59636e; margin: 0 0 8px; font-weight: 600; }
@@ -38,10 +38,15 @@ code { color: #59636e; } h1 { font-size: 22px; margin-top: 0; } h2 { font-size: 
 table { border-collapse: collapse; } th, td { border: 1px solid #d1d9e0; padding: 5px 12px; }
 details { margin: 8px 0; }
 """
+# how GitHub shows a comment on a phone; a table that is too wide scrolls
+OF_PHONE = """
+body { font-size: 14px; margin: 8px; } .box { padding: 12px 14px; margin: 0; } h1 { font-size: 20px; }
+ul { padding-left: 20px; } table { display: block; max-width: 100%; overflow: auto; } th, td { padding: 4px 8px; }
+"""
 
 
-def page() -> str:
-    """Return the annotations and the summary as an HTML page."""
+def page(*, is_phone: bool = False) -> str:
+    """Return the annotations and the summary as an HTML page, or only the summary as on a phone."""
     with tempfile.TemporaryDirectory() as folder:
         summary = Path(folder, "summary.md")
         output = CliRunner().invoke(labeler, [*COMMAND, "--markdown", str(summary)]).stderr
@@ -53,6 +58,8 @@ def page() -> str:
     ]
     shown = written.partition(SECOND_HALF)[0]
     body = markdown.markdown(shown, extensions=["tables", "md_in_html"])
+    if is_phone:
+        return f'<!doctype html><meta charset=utf-8><style>{STYLE}{OF_PHONE}</style><div class="box">{body}</div>'
     return (
         f"<!doctype html><meta charset=utf-8><style>{STYLE}</style><h2 class=frame>Annotations</h2>{''.join(boxes)}"
         f'<h2 class=frame>Summary of the job</h2><div class="box">{body}</div>'
@@ -67,7 +74,7 @@ def _plain(text: str) -> str:
 
 
 def main() -> None:
-    """Take the picture."""
+    """Take the pictures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "img")
     out = parser.parse_args().out
@@ -77,6 +84,12 @@ def main() -> None:
         window = browser.new_page(viewport={"width": WIDTH, "height": 700}, device_scale_factor=1.5)
         window.set_content(page())
         window.screenshot(path=out / "ci-summary.png", full_page=True)
+        phone = browser.new_page(viewport={"width": PHONE_WIDTH, "height": 300}, device_scale_factor=2)
+        phone.set_content(page(is_phone=True))
+        too_wide = phone.evaluate("[...document.querySelectorAll('*')].filter(e => e.scrollWidth > innerWidth).length")
+        if too_wide:
+            raise SystemExit("The comment is wider than a phone.")
+        phone.screenshot(path=out / "check-comment.png", full_page=True)
         browser.close()
 
 
