@@ -42,9 +42,9 @@ def changes_of(compared: Sequence[Compared], rules: Rules) -> tuple[Suite, tuple
     ]  # fmt: skip
     changes = compare(pairs, test=rules.test, alpha=rules.alpha, max_slowdown=rules.max_slowdown)
     of_suite = {
-        change.name: ratio
+        change.name: cost
         for one, change in zip(compared, changes, strict=True)
-        if one.after.family == "" and (ratio := cost_ratio(one, change.ratio.value)) is not None
+        if one.after.family == "" and (cost := cost_ratio(one, change.ratio.value)) is not None
     }
     held = tuple(_held_back(change, one, noise, of_suite, rules) for change, one in zip(changes, compared, strict=True))
     designs = Counter(one.design.kind for one in deciding)

@@ -87,9 +87,9 @@ def markdown(checked: Check, *, commands: Sequence[tuple[str, str]] = ()) -> str
     rows = [
         (
             row.name,
-            f"{row.state}, {row.remark}" if row.interval and row.remark else row.state,
+            row.state,
             _unbroken(row.change) or DASH,
-            _unbroken(row.interval) or row.remark or DASH,
+            "; ".join(filter(None, (_unbroken(row.interval), row.remark))) or DASH,
         )
         for row in summary.rows
     ]

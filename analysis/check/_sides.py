@@ -126,10 +126,10 @@ def with_steps(compared: Sequence[Compared]) -> list[Compared]:
             continue
         runs = (*one.before.benchmark.runs, *one.after.benchmark.runs)
         values = np.unique(np.concatenate([run.values for run in runs]))
-        steps = np.diff(values)
-        steps = steps[steps > 1e-9 * np.abs(values[1:])]  # smaller steps are rounding errors of the conversion
-        if len(steps):
-            gaps[scale] = min(gaps.get(scale, inf), float(steps.min()))
+        gaps_of_one = np.diff(values)
+        gaps_of_one = gaps_of_one[gaps_of_one > 1e-9 * np.abs(values[1:])]  # smaller gaps are errors of the conversion
+        if len(gaps_of_one):
+            gaps[scale] = min(gaps.get(scale, inf), float(gaps_of_one.min()))
     steps = {at: gaps.get(_scale(compared[at]), 0.0) for at in coarse}
     return [replace(one, step=steps[at]) if at in steps else one for at, one in enumerate(compared)]
 

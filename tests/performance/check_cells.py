@@ -56,7 +56,7 @@ def suite(n: int, kind: str, *, is_by_turns: bool) -> Draw:
         places = slots.reshape(n, 2).T if is_by_turns else slots.reshape(2, n)
         walk = state(2 * n, rng, kind)
         felt = rng.uniform(0, 2, N_BENCHMARKS) if "unequally" in kind else np.ones(N_BENCHMARKS)
-        return sides_of([np.outer(felt, walk[place]) for place in places], places, rng, change)
+        return sides_of([np.outer(felt, walk[place]) for place in places], list(places), rng, change)
 
     return draw
 
