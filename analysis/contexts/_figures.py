@@ -14,6 +14,7 @@ from analysis.document.figures import INK, PAPER, SOFT, Chart, framed, heading, 
 from analysis.runs import Floats
 
 LIGHT = "#c9d0da"
+NO_INTERVAL = "↕: no finite interval"
 FEW = 8  # minimum number of contexts for a violin plot; with fewer, the shape would be misleading
 N_ROWS, N_PANELS, N_POINTS, N_LETTERS = 20, 4, 200, 44
 WIDTH, HEIGHT = 330, 200
@@ -235,14 +236,17 @@ def _sorted(sweep: Sweep, name: str) -> Chart:
         base.transform_filter("isValid(datum.low)")
         .mark_rule(color=SOFT)
         .encode(y=_speedup("low", scale, sweep), y2="high:Q"),
-        base.transform_filter("!isValid(datum.low)")
-        .mark_text(text="↕", fontSize=22, color=SOFT)
-        .encode(y=_speedup("speedup", scale, sweep)),
+        _without_interval(base, "low", _speedup("speedup", scale, sweep)),
         base.mark_point(color=INK, filled=True, opacity=1, size=28).encode(
             y=_speedup("speedup", scale, sweep), shape=shape
         ),
-        title=heading(name, f"{how_many}; lines: intervals from their runs; ↕: no finite interval"),
+        title=heading(name, f"{how_many}; lines: intervals from their runs; {NO_INTERVAL}"),
     ).properties(width=WIDTH, height=HEIGHT)
+
+
+def _without_interval(base: alt.Chart, low: str, y: alt.Y) -> alt.Chart:
+    """Draw an arrow through each point without a finite interval, so that it does not look the most certain."""
+    return base.transform_filter(f"!isValid(datum.{low})").mark_text(text="↕", fontSize=22, color=SOFT).encode(y=y)
 
 
 def _context_rows(contexts: Sequence[Context]) -> pd.DataFrame:
@@ -383,8 +387,9 @@ def _observer_effect(name: str, versions: Sequence[ObserverEffect], by: str) -> 
         base.transform_filter("isValid(datum.low)")
         .mark_rule(color=SOFT)
         .encode(y=alt.Y("low:Q", title=title, scale=scale), y2="high:Q"),
+        _without_interval(base, "low", y),
         marks.encode(y=y, shape=shape),
-        title=heading(name, "lines: intervals; dotted: no effect"),
+        title=heading(name, f"lines: intervals; {NO_INTERVAL}; dotted: no effect"),
     ).properties(width=WIDTH, height=HEIGHT)
 
 
@@ -406,10 +411,11 @@ def _by_instrumentation(sweep: Sweep, name: str, speedups: SpeedupByLevel) -> Ch
         base.transform_filter("isValid(datum.from)")
         .mark_rule(color=INK, clip=True)
         .encode(y=_speedup("from", scale, sweep), y2="to:Q"),
+        _without_interval(base, "from", _speedup("speedup", scale, sweep)),
         base.mark_point(color=INK, filled=True, opacity=1, size=70).encode(
             y=_speedup("speedup", scale, sweep), shape=shape
         ),
-        title=heading(name, "grey: range of single runs at the lowest level"),
+        title=heading(name, f"grey: range of single runs at the lowest level; {NO_INTERVAL}"),
     ).properties(width=WIDTH, height=HEIGHT)
 
 

@@ -48,8 +48,9 @@ class Sweep:
     ratio_of_means: Estimate  # ratio of the means across all contexts with Fieller's interval
     mean_ratios: MeanRatios  # means of the ratios, for comparison only because noise inflates them
     words: str  # the speed-up with its direction
-    # Tests of the difference between the versions in each context. The t test is computed twice, from the
-    # differences between contexts and from the noise of the runs; the larger p counts.
+    # Tests of the difference between the versions in each context. `t_with_noise` has the larger p of two t tests: from
+    # the differences between contexts, and from the noise of the runs. `paired_t` is the first of these alone.
+    t_with_noise: Test
     paired_t: Test
     signed_rank: Test
     # Numbers of contexts by the verdict of each context, with Holm's correction; "higher" counts as faster.
@@ -67,13 +68,13 @@ class Sweep:
     causal: CausalCheck | None  # None if no run names an intervention
     pooled: Pooled  # speed-up over the contexts as strata, and the test of interaction
     left_out: tuple[LeftOut, ...]  # Contexts, failed runs and levels of the intervention that the comparison leaves out
-    # the p of both tests, corrected for the number of benchmarks
-    paired_t_p_holm: float | None = field(default=None, metadata={"key": "t_holm"})
+    # the p of `t_with_noise` and `signed_rank`, corrected for the number of benchmarks
+    t_p_holm: float | None = field(default=None, metadata={"key": "t_holm"})
     t_bonferroni: float | None = None
     rank_holm: float | None = None
     rank_bonferroni: float | None = None
     # "faster" or "slower" ("higher" or "lower" if the better direction is unknown) or "no significant change"
-    # across all contexts, by the paired t test with Holm's correction.
+    # across all contexts, by `t_with_noise` with Holm's correction.
     outcome: str | None = field(default=None, metadata={"key": "verdict"})
 
 

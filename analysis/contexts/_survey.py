@@ -172,7 +172,7 @@ def _parameters(options: ContextOptions, seed: int) -> dict[str, object]:
 
 def _corrected(sweeps: Sequence[Sweep], alpha: float) -> tuple[Sweep, ...]:
     """Correct the p values for the number of benchmarks."""
-    t, rank = [row.paired_t.p for row in sweeps], [row.signed_rank.p for row in sweeps]
+    t, rank = [row.t_with_noise.p for row in sweeps], [row.signed_rank.p for row in sweeps]
     together = holm([row.pooled.test.p for row in sweeps]), holm([row.pooled.interaction.p for row in sweeps])
     sweeps = [
         replace(
@@ -189,7 +189,7 @@ def _corrected(sweeps: Sequence[Sweep], alpha: float) -> tuple[Sweep, ...]:
     columns = zip(sweeps, holm(t), bonferroni(t), holm(rank), bonferroni(rank), strict=True)
     return tuple(
         replace(
-            row, paired_t_p_holm=t_holm, t_bonferroni=t_bonferroni, rank_holm=rank_holm,
+            row, t_p_holm=t_holm, t_bonferroni=t_bonferroni, rank_holm=rank_holm,
             rank_bonferroni=rank_bonferroni, outcome=test_outcome(row.ratio_of_means, t_holm, alpha, row.better),
         )
         for row, t_holm, t_bonferroni, rank_holm, rank_bonferroni in columns

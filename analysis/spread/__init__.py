@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from analysis.spread._time import (
         BenchmarkTime as BenchmarkTime,
         Part as Part,
+        PassTime as PassTime,
         SuiteTime as SuiteTime,
         suite_time as suite_time,
     )
@@ -45,6 +46,6 @@ _PLACES = {
     "_score": ("Detection", "Score", "Variant", "api_benchmarking_score"),
     "_spread": ("BUCKETS", "PER", "bucket", "cv", "max_spread", "variability"),
     "_survey": ("BucketRow", "ContextSpread", "EnvironmentPair", "BenchmarkSpread", "SpreadSurvey", "survey"),
-    "_time": ("BenchmarkTime", "Part", "SuiteTime", "suite_time"),
+    "_time": ("BenchmarkTime", "Part", "PassTime", "SuiteTime", "suite_time"),
 }
 __getattr__ = on_first_use(__name__, {name: module for module, names in _PLACES.items() for name in names})

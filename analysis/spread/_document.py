@@ -11,7 +11,6 @@ from analysis.document import (
     Document,
     Figure,
     Paragraph,
-    Table,
     counted,
     estimate,
     first_rows,
@@ -31,6 +30,7 @@ from analysis.spread import (
     Detection,
     EnvironmentPair,
     Part,
+    PassTime,
     Score,
     SpreadSurvey,
     SuiteTime,
@@ -46,16 +46,19 @@ def document(survey: SpreadSurvey) -> Document:
     environments = [row for row in survey.environments if row.overall.n]
     sections: list[tuple[str, Iterable[Block]]] = []
     if environments:
+        if len(survey.environments) > 1:
+            sections.append(("Environments", _environments(survey)))
         sections.append(("Spread of the benchmarks", _buckets(survey, environments)))
         if survey.environment_pairs:
             sections.append(("Comparison of environments", _environment_pairs(survey)))
         sections.append(("Benchmarks, largest spread first", _benchmarks(survey, environments)))
-    for at, environment in enumerate(survey.environments):
-        if environment.score:
-            title = "What the suite notices" + _describe_context(environment, survey)
-            sections.append((title, _score(environment.score, at, survey)))
+    if any(environment.score for environment in survey.environments):
+        sections.append(("What the suite notices", _scores(survey)))
     timed = [row for row in survey.environments if row.time]
-    sections += [("How long the suite takes" + _describe_context(row, survey), _time(row)) for row in timed]
+    if len(survey.environments) > 1 and timed:
+        sections.append(("How long the suite takes", _times(timed)))
+    else:
+        sections += [("How long the suite takes", _time(row)) for row in timed]
     return method_report(
         "Spread of runs",
         "How much do the runs of each benchmark differ, and which slowdowns can they show?",
@@ -72,16 +75,18 @@ def _in_short(survey: SpreadSurvey, environments: Sequence[ContextSpread]) -> It
     if not environments:
         yield "No benchmark has two or more runs with a defined spread, so the stability of the suite is unknown."
         yield "Measure every benchmark in several runs, each in its own process; five or more are usual."
-    for environment in environments:
+    if len(environments) > 1:
+        yield from _several_in_short(survey, environments)
+    for environment in environments if len(environments) == 1 else ():
         yield from _level_in_short(survey, environment)
     yield from _environments_in_short(survey.environment_pairs)
     if environments:
         yield from _limits_in_short(survey)
-    for environment in survey.environments:
+    for environment in survey.environments if len(survey.environments) == 1 else ():
         if environment.score:
-            yield from _score_in_short(environment.score, _describe_context(environment, survey))
+            yield from _score_in_short(environment.score)
         if environment.time and environment.time.smallest:
-            yield from _time_in_short(environment.time, _describe_context(environment, survey))
+            yield from _time_in_short(environment.time)
 
 
 def _describe_context(environment: ContextSpread, survey: SpreadSurvey) -> str:
@@ -93,38 +98,87 @@ def _name(environment: str) -> str:
     return environment or "no context given"
 
 
+def _several_in_short(survey: SpreadSurvey, environments: Sequence[ContextSpread]) -> Iterator[str]:
+    ordered = sorted(environments, key=lambda row: row.overall.median or 0.0)
+    first, last = ordered[0], ordered[-1]
+    yield (
+        f"Over {len(environments)} environments, the median spread is from {percent(first.overall.median)} "
+        f"({_name(first.name)}) to {percent(last.overall.median)} ({_name(last.name)}). The table “Environments” has "
+        "a row for each of them."
+    )
+    rows = [(row, environment) for environment in environments for row in survey.within(environment)]
+    worst = sorted((pair for pair in rows if pair[0].bucket == WIDE[-1]), key=lambda pair: -(pair[0].judged or 0.0))
+    if worst:
+        names = ", ".join(
+            f"{row.name} ({percent(row.judged)} in {_name(environment.name)})" for row, environment in worst[:N_NAMED]
+        )
+        yield f"Fix or remove these first, because their runs are more than 50 % apart: {names}."
+
+
+def _environments(survey: SpreadSurvey) -> Iterator[Block]:
+    is_scored = any(row.score for row in survey.environments)
+    is_timed = any(row.time for row in survey.environments)
+    rows = []
+    for environment in survey.environments:
+        of, share = environment.overall, None if environment.v.value is None else environment.v.value / 2
+        score, time = environment.score, environment.time
+        noticed = f"{len(score.variants['total'].covered)} of {len(score.methods)}" if score else DASH
+        rows.append((
+            _name(environment.name), counted_benchmarks(survey, environment), _range(of.n_runs) if of.n else DASH,
+            percent(of.median), of.counts[FIRST], sum(of.counts[name] for name in WIDE), percent(share),
+            *((_scored(score.variants["total"].score) if score else DASH, noticed) if is_scored else ()),
+            *((describe_pass(time.one_pass) if time else DASH,) if is_timed else ()),
+        ))  # fmt: skip
+    score_titles, time_titles = ("Score", "Methods noticed"), ("One pass",)
+    yield first_rows(
+        "Each environment by itself. Within 5 % and more than 25 %: number of benchmarks whose runs are so far apart. "
+        "Shows: the slowdown that all benchmarks except the 5 % with the largest spread can show."
+        + (
+            " One pass: mean and standard deviation of the time of one run of each benchmark (number of passes)."
+            if is_timed
+            else ""
+        ),
+        ("Environment", "Benchmarks", "Runs", "Median spread", "Within 5 %", "More than 25 %", "Shows",
+         *(score_titles if is_scored else ()), *(time_titles if is_timed else ())),
+        rows, numeric=range(1, 7),
+    )  # fmt: skip
+
+
+def counted_benchmarks(survey: SpreadSurvey, environment: ContextSpread) -> str:
+    """Return the number of benchmarks; if versions are counted separately, also the number of benchmarks themselves."""
+    n = len({(row.application, row.benchmark) for row in survey.within(environment)})
+    return f"{environment.overall.n}" if n == environment.overall.n else f"{environment.overall.n} ({n} in versions)"
+
+
+def describe_pass(one_pass: PassTime | None) -> str:
+    """Return the mean and the standard deviation of the time of a complete pass, and the number of passes."""
+    if one_pass is None:
+        return "no complete pass"
+    if one_pass.sd is None:
+        return f"{_duration(one_pass.mean)} (1)"
+    return f"{_duration(one_pass.mean)} ± {_duration(one_pass.sd)} ({one_pass.n})"
+
+
 def _level_in_short(survey: SpreadSurvey, environment: ContextSpread) -> Iterator[str]:
     row = environment.overall
     stable, wide = row.shares[FIRST], sum(row.counts[name] for name in WIDE)
     share = None if environment.v.value is None else environment.v.value / 2
-    if len(survey.environments) > 1:
-        shows = (
-            ""
-            if share is None
-            else f" All benchmarks except the 5 % with the largest spread can show slowdowns of {percent(share)}."
-        )
+    yield (
+        f"The runs of {row.counts[FIRST]} of {counted(row.n, 'benchmark')} "
+        f"({_counted_apart(survey, environment)}{percent(stable.value)}, interval {interval(stable)}) are within 5 "
+        f"% of each other; the runs of {wide} ({percent(wide / row.n)}) are more than 25 % apart "
+        f"({_describe_runs(survey, row)})."
+    )
+    yield (
+        f"The median spread is {percent(row.median)}. By the rule of the paper, a benchmark can show a slowdown "
+        "only if the slowdown is at least as large as the spread, because smaller differences also occur between "
+        "unchanged runs."
+    )
+    if share is not None:
         yield (
-            f"{_name(environment.name)}: the median spread is {percent(row.median)}. The runs of {row.counts[FIRST]} "
-            f"of {counted(row.n, 'benchmark')} are within 5 % of each other; the runs of {wide} are more than 25 % "
-            f"apart ({_counted_apart(survey, environment)}{_describe_runs(survey, row)}).{shows}"
+            f"By this rule, all benchmarks except the 5 % with the largest spread can show a slowdown of "
+            f"{percent(share)}."
         )
-    else:
-        yield (
-            f"The runs of {row.counts[FIRST]} of {counted(row.n, 'benchmark')} "
-            f"({_counted_apart(survey, environment)}{percent(stable.value)}, interval {interval(stable)}) are within 5 "
-            f"% of each other; the runs of {wide} ({percent(wide / row.n)}) are more than 25 % apart "
-            f"({_describe_runs(survey, row)})."
-        )
-        yield (
-            f"The median spread is {percent(row.median)}. By the rule of the paper, a benchmark can show a slowdown "
-            "only if the slowdown is at least as large as the spread, because smaller differences also occur between "
-            "unchanged runs."
-        )
-        if share is not None:
-            yield (
-                f"By this rule, all benchmarks except the 5 % with the largest spread can show a slowdown of "
-                f"{percent(share)}."
-            )
     worst = [spread for spread in survey.within(environment) if spread.bucket == WIDE[-1]][:N_NAMED]
     if worst:
         names = ", ".join(f"{spread.name} ({percent(spread.judged)})" for spread in worst)
@@ -158,13 +212,13 @@ def _limits_in_short(survey: SpreadSurvey) -> Iterator[str]:
     )
 
 
-def _score_in_short(score: Score, where: str) -> Iterator[str]:
+def _score_in_short(score: Score) -> Iterator[str]:
     total = score.variants["total"]
     if total.score.value is None:
-        yield f"It is unknown which altered methods the suite notices{where}: {total.score.reason}."
+        yield f"It is unknown which altered methods the suite notices: {total.score.reason}."
         return
     yield (
-        f"The suite notices {len(total.covered)} of {counted(len(score.methods), 'altered method')}{where}, so the API "
+        f"The suite notices {len(total.covered)} of {counted(len(score.methods), 'altered method')}, so the API "
         f"benchmarking score is {number(total.score.value, 0)} ({_score_ends(total.score)}). A difference counts if it "
         f"is at least {percent(_half(score.v))} in every run."
     )
@@ -183,12 +237,12 @@ def _score_in_short(score: Score, where: str) -> Iterator[str]:
         yield f"Altered methods that only one benchmark notices: {listed(once)}. Keep these benchmarks."
 
 
-def _time_in_short(time: SuiteTime, where: str) -> Iterator[str]:
+def _time_in_short(time: SuiteTime) -> Iterator[str]:
     smallest = time.smallest
     if smallest and len(smallest.benchmarks) < len(time.benchmarks):
         yield (
             f"{counted(len(smallest.benchmarks), 'benchmark')} of {len(time.benchmarks)} would notice the same "
-            f"methods{where}, in {_duration(smallest.seconds)} instead of {_duration(time.seconds)}: "
+            f"methods, in {_duration(smallest.seconds)} instead of {_duration(time.seconds)}: "
             f"{listed(smallest.benchmarks)}."
         )
 
@@ -270,54 +324,72 @@ def _benchmarks(survey: SpreadSurvey, environments: Sequence[ContextSpread]) -> 
     )  # fmt: skip
 
 
-def _score(score: Score, at: int, survey: SpreadSurvey) -> Iterator[Block]:
+def _scores(survey: SpreadSurvey) -> Iterator[Block]:
+    scored = [(at, row, row.score) for at, row in enumerate(survey.environments) if row.score]
+    several = len(survey.environments) > 1
+    first = ("Environment",) if several else ()
+    n = len(first)
+    halves = dict.fromkeys(percent(_half(score.v)) + _describe_context(row, survey) for _, row, score in scored)
     yield Paragraph(
         "A benchmark notices an altered method if two conditions hold in every run: a rank-sum test finds a "
         "difference between iterations with and without the change, and the means differ by at least v / 2 = "
-        f"{percent(_half(score.v))}. Improvements count as well. The test treats the iterations of a run as "
+        f"{'; '.join(halves)}. Improvements count as well. The test treats the iterations of a run as "
         "independent, which makes p too small. The table also shows p corrected by Bonferroni and Holm."
     )
-    yield table(
+
+    def named(environment: ContextSpread) -> tuple[str, ...]:
+        return (_name(environment.name),) if several else ()
+
+    yield first_rows(
         "The API benchmarking score is the percentage of altered methods that at least one benchmark notices. Its "
         "interval treats the methods as a random sample. The relative score leaves out the 5 % of benchmarks with the "
         "largest baseline spread. The absolute score leaves out benchmarks whose baseline spread is above 50 %.",
-        ("Variant", "Score", "Interval", "Noticed", "Benchmarks", "Without"),
-        [_variant(name, variant) for name, variant in score.variants.items()],
-        numeric=(1, 3, 4),
+        (*first, "Variant", "Score", "Interval", "Noticed", "Benchmarks", "Without"),
+        [
+            (*named(row), *_variant(name, variant))
+            for _, row, score in scored
+            for name, variant in score.variants.items()
+        ],
+        numeric=(n + 1, n + 3, n + 4),
     )
-    if not score.detections:
+    with_detections = [entry for entry in scored if entry[2].detections]
+    if not with_detections:
         return
-    yield _methods(score)
-    yield Figure(
-        figure_name("noticed-by", at, survey),
-        "Which benchmark notices which method. A row without squares is a benchmark that notices no method; a column "
-        "without squares is a method that no benchmark notices.",
+    yield first_rows(
+        "Altered methods; methods that no benchmark notices are first.",
+        (*first, "Method", "Noticed by", "of", "Benchmarks"),
+        [(*named(row), *cells) for _, row, score in with_detections for cells in _methods(score)],
+        numeric=(n + 1, n + 2),
     )
-    yield Figure(
-        figure_name("redundancy", at, survey),
-        "Methods by number of benchmarks that notice them. If many methods are far to the right, some benchmarks may "
-        "be redundant.",
-    )
+    for at, _row, _score in with_detections:
+        yield Figure(
+            figure_name("noticed-by", at, survey),
+            "Which benchmark notices which method. A row without squares is a benchmark that notices no method; a "
+            "column without squares is a method that no benchmark notices.",
+        )
+        yield Figure(
+            figure_name("redundancy", at, survey),
+            "Methods by number of benchmarks that notice them. If many methods are far to the right, some benchmarks "
+            "may be redundant.",
+        )
     yield first_rows(
         "Every benchmark with every altered method, noticed methods first. Change is (altered − baseline) / baseline "
         "for each run; above 0, the altered version has larger values. p is the largest p of all runs.",
-        ("Benchmark", "Method", "Noticed", "Change per run", "p", "Bonferroni", "Holm", "Remark"),
-        [_detection(row) for row in sorted(score.detections, key=lambda row: not row.regression.found)],
-        numeric=(4, 5, 6),
-    )
-
-
-def _methods(score: Score) -> Table:
-    of_method = {method: [row for row in score.detections if row.method == method] for method in score.methods}
-    return first_rows(
-        "Altered methods; methods that no benchmark notices are first.",
-        ("Method", "Noticed by", "of", "Benchmarks"),
+        (*first, "Benchmark", "Method", "Noticed", "Change per run", "p", "Bonferroni", "Holm", "Remark"),
         [
-            (name, score.redundancy[name], len(rows), listed([row.benchmark for row in rows if row.regression.found]))
-            for name, rows in sorted(of_method.items(), key=lambda entry: score.redundancy[entry[0]])
+            (*named(environment), *_detection(row))
+            for _, environment, score in with_detections
+            for row in sorted(score.detections, key=lambda row: not row.regression.found)
         ],
-        numeric=(1, 2),
+        numeric=(n + 4, n + 5, n + 6),
     )
+
+
+def _methods(score: Score) -> Iterator[tuple[Any, ...]]:
+    of_method = {method: [row for row in score.detections if row.method == method] for method in score.methods}
+    for name, rows in sorted(of_method.items(), key=lambda entry: score.redundancy[entry[0]]):
+        noticing = [row.benchmark for row in rows if row.regression.found]
+        yield name, score.redundancy[name], len(rows), listed(noticing)
 
 
 def _variant(name: str, variant: Variant) -> tuple[Any, ...]:
@@ -349,7 +421,8 @@ def _time(environment: ContextSpread) -> Iterator[Block]:
     )
     unknown = f" {counted(time.n_unknown, 'benchmark')} without a known time were left out." if time.n_unknown else ""
     yield Paragraph(
-        f"Time to run the suite once: {_duration(time.seconds)}. The time of a run is {source}.{unknown} A part of the "
+        f"Time of all runs: {_duration(time.seconds)}. One complete pass, which is one run of each benchmark: "
+        f"{_describe_pass(time)}. The time of a run is {source}.{unknown} A part of the "
         "suite includes all runs of the chosen benchmarks, so each benchmark notices the same methods as in the whole "
         "suite."
     )
@@ -374,6 +447,48 @@ def _time(environment: ContextSpread) -> Iterator[Block]:
             for row in time.benchmarks
         ],
         numeric=(2, 3, 4),
+    )
+
+
+def _describe_pass(time: SuiteTime) -> str:
+    one_pass = time.one_pass
+    if one_pass is None:
+        return "unknown, because no run occurs in every benchmark"
+    if one_pass.sd is None:
+        return f"{_duration(one_pass.mean)} (a single pass)"
+    return f"mean {_duration(one_pass.mean)}, standard deviation {_duration(one_pass.sd)} ({one_pass.n} passes)"
+
+
+def _times(environments: Sequence[ContextSpread]) -> Iterator[Block]:
+    """Build the tables of several environments: the parts of the suite, and the time of each benchmark."""
+    yield Paragraph(
+        "The time of a run is the condition duration, or the sum of its measured times if no run has this condition. A "
+        "part of the suite includes all runs of the chosen benchmarks."
+    )
+    scored = any(environment.score for environment in environments)
+    rows: list[tuple[Any, ...]] = []
+    times: list[tuple[Any, ...]] = []
+    for environment in environments:
+        time, name = environment.time, _name(environment.name)
+        if time is None:
+            continue
+        parts = [("smallest part that notices the same methods", time.smallest)] if time.smallest else []
+        parts += [(f"in {_duration(part.limit or 0.0)}", part) for part in time.parts]
+        rows.append((name, "whole suite", *_suite(time, environment)))
+        rows += [(name, title, *_part(part, environment.score is not None)) for title, part in parts]
+        times += [(name, row.benchmark, row.application, _duration(row.seconds_per_run), row.n_runs,
+                   _duration(row.seconds)) for row in time.benchmarks]  # fmt: skip
+    yield first_rows(
+        "Parts of the suite for different time budgets.",
+        ("Environment", "Part", "Benchmarks", "Time", *(("Score",) if scored else ()), "Selected"),
+        rows,
+        numeric=(2, 3),
+    )
+    yield first_rows(
+        "Time of each benchmark.",
+        ("Environment", "Benchmark", "Application", "One run", "Runs", "All runs"),
+        times,
+        numeric=(3, 4, 5),
     )
 
 

@@ -1,12 +1,13 @@
 """Compute how long a suite takes, and which altered methods smaller parts of the suite still detect."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import optimize
 
-from analysis.benchmark import DURATION, Benchmark
+from analysis.benchmark import ALTERED, DURATION, ORDER_TYPE, RUN, VERSION, Benchmark
 from analysis.intervals import Estimate
 from analysis.runs import Floats
 from analysis.spread._score import Score, percentage
@@ -38,6 +39,15 @@ class Part:
 
 
 @dataclass(frozen=True)
+class PassTime:
+    """The time of a complete pass, which is one run of each benchmark (Table 2 of the paper)."""
+
+    n: int  # number of complete passes: sets of runs with the same run, version, altered method and order
+    mean: float  # in seconds
+    sd: float | None  # standard deviation in seconds; None for a single pass
+
+
+@dataclass(frozen=True)
 class SuiteTime:
     """The time that a suite and its parts take."""
 
@@ -53,6 +63,7 @@ class SuiteTime:
     # For each time limit, the benchmarks that notice the most methods, in the shortest time. If the suite has no
     # altered methods, as many benchmarks as fit.
     parts: tuple[Part, ...]
+    one_pass: PassTime | None = None  # None if no run occurs in every benchmark with a known time
 
 
 def suite_time(
@@ -93,10 +104,11 @@ def suite_time(
     if budget is not None and not 0 < budget < np.inf:
         raise ValueError(f"budget must be a positive number of minutes, got {budget}")
     is_measured = any(benchmark.levels(DURATION) for benchmark in benchmarks)
-    times = []
+    times, timed = [], []
     for benchmark in benchmarks:
         seconds = _seconds_per_run(benchmark, is_measured)
         if seconds is not None:
+            timed.append(benchmark)
             n = n_runs.get((benchmark.application, benchmark.name), len(benchmark.runs))
             times.append(BenchmarkTime(benchmark.application, benchmark.name, seconds, n, seconds * n))
     if not times:
@@ -110,17 +122,45 @@ def suite_time(
         smallest = _part(times, _smallest(times, noticing), None, noticing, score, level)
     chosen = [_within(times, noticing, limit) for limit in limits]
     parts = [_part(times, some, limit, noticing, score, level) for some, limit in zip(chosen, limits, strict=True)]
-    return SuiteTime(is_measured, total, tuple(times), len(benchmarks) - len(times), smallest, tuple(parts))
+    one_pass = pass_time([_seconds_of_runs(benchmark, is_measured) for benchmark in timed])
+    return SuiteTime(is_measured, total, tuple(times), len(benchmarks) - len(times), smallest, tuple(parts), one_pass)
+
+
+def pass_time(seconds: Sequence[Mapping[tuple[str, ...], float]]) -> PassTime | None:
+    """Return the mean and the standard deviation of the time of a complete pass, from the seconds of each run by key.
+
+    A pass is complete if each benchmark has a run with its key.
+    """
+    keys = [key for key in seconds[0] if all(key in of_one for of_one in seconds)] if seconds else []
+    sums = sorted(sum(of_one[key] for of_one in seconds) for key in keys)
+    if not sums:
+        return None
+    return PassTime(len(sums), float(np.mean(sums)), float(np.std(sums, ddof=1)) if len(sums) > 1 else None)
+
+
+def _seconds_of_runs(benchmark: Benchmark, is_measured: bool) -> dict[tuple[str, ...], float]:
+    """Return the seconds of each run with a known time, by the properties that name its pass.
+
+    Raises ValueError if a recorded time is not a number.
+    """
+    if not is_measured and benchmark.unit != "s":
+        return {}
+    n_of_key: Counter[tuple[str, ...]] = Counter()
+    seconds = {}
+    for at, run in enumerate(benchmark.runs):
+        key = tuple(run.of(name) for name in (RUN, VERSION, ALTERED, ORDER_TYPE))
+        number, n_of_key[key] = n_of_key[key], n_of_key[key] + 1  # runs without a name are numbered
+        entry = run.of(DURATION)
+        if not is_measured or entry:
+            seconds[(*key, str(number))] = float(entry) if is_measured else float(benchmark.values[at].sum())
+    return seconds
 
 
 def _seconds_per_run(benchmark: Benchmark, is_measured: bool) -> float | None:
-    if is_measured:
-        try:
-            seconds = [float(entry) for entry in benchmark.of(DURATION) if entry]
-        except ValueError:
-            return None
-    else:
-        seconds = [float(run.sum()) for run in benchmark.values] if benchmark.unit == "s" else []
+    try:
+        seconds = list(_seconds_of_runs(benchmark, is_measured).values())
+    except ValueError:
+        return None
     mean = float(np.mean(sorted(seconds))) if seconds else 0.0
     return mean if 0 < mean < np.inf else None
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from analysis._lazy import on_first_use
 
 if TYPE_CHECKING:
+    from analysis.trust._distribution import Distribution as Distribution, distribution as distribution
     from analysis.trust._document import document as document
     from analysis.trust._figures import charts as charts
     from analysis.trust._pairs import (
@@ -45,7 +46,8 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "_document": ("document",),
-    "_figures": ("charts",),
+    "_distribution": ("Distribution", "distribution"),
+    "_figures": ("charts", "distribution_chart"),
     "_pairs": ("INTERVALS", "MANN_WHITNEY", "TESTS", "WELCH"),
     "_population": ("AGGREGATIONS", "MERGED", "ONE_SAMPLE", "RUN_MEANS"),
     "_rates": (

@@ -28,7 +28,9 @@ MEANINGS = {
 
 def document(survey: TrustSurvey) -> Document:
     """Build the report on how reliable intervals and tests are."""
+    shape = (("Measurements", _measurements()),) if len(survey.benchmarks) == 1 else ()
     sections = (
+        *shape,
         ("Intervals: do they contain the mean?", _coverage(survey)),
         ("Tests: how often do they raise a false alarm?", _false_alarms(survey)),
         (f"Tests: which {change_of(survey)[0]} do they detect?", _slowdowns(survey)),
@@ -122,6 +124,14 @@ def _advice(survey: TrustSurvey, rows: Mapping[str, Summary]) -> Iterator[str]:
         f"To detect a smaller {change_of(survey)[0]}, measure more runs instead of longer runs, because more "
         "iterations do not average out the variation between runs."
     )
+
+
+def _measurements() -> Iterator[Block]:
+    yield Paragraph(
+        "If the panels of single runs have different shapes or places, a measurement depends on its run. The merged "
+        "measurements are then not a sample of independent values, and an interval from them is too narrow."
+    )
+    yield Figure("measurements", "Histograms and densities of the measurements after the warm-up.")
 
 
 def _coverage(survey: TrustSurvey) -> Iterator[Block]:

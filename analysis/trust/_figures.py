@@ -20,7 +20,10 @@ from analysis.trust import (
     Trust,
     TrustSurvey,
 )
+from analysis.trust._distribution import Distribution, densities
 
+N_LETTERS = 14  # maximum number of characters of the name of a run
+N_RUNS, N_COLUMNS = 20, 5  # maximum number of runs in the figure of measurements, and of panels in a row
 MIN_FOR_ALARMS = 5  # minimum number of benchmarks for a curve
 LIGHT = "#a9b3c2"
 LONGEST = 60  # maximum number of characters of a name
@@ -33,11 +36,71 @@ TITLES = {WELCH: "Welch's t test", MANN_WHITNEY: "Mann-Whitney U test", INTERVAL
 def charts(survey: TrustSurvey) -> dict[str, Chart]:
     """Draw each figure that has data; return a dict from the file name of the figure to the figure."""
     charts = {
+        "measurements": measurements(survey),
         "coverage": coverage_against_runs(survey),
         "rejections": rejections(survey),
         "false-alarms": false_alarms(survey),
     }
     return {name: chart for name, chart in charts.items() if chart is not None}
+
+
+def measurements(survey: TrustSurvey) -> Chart | None:
+    """Draw the measurements of a single benchmark; return None if there are several benchmarks."""
+    if len(survey.benchmarks) != 1 or survey.benchmarks[0].distribution is None:
+        return None
+    return distribution_chart(survey.benchmarks[0].distribution, survey.benchmarks[0].name, survey.benchmarks[0].unit)
+
+
+def distribution_chart(distribution: Distribution, name: str, unit: str) -> Chart:
+    """Draw measurements as histograms with densities (Figure 1 of the paper).
+
+    The first panel has all runs merged; the others have one run each, with the same axis.
+    """
+    factor, shown_unit = readable(distribution.edges[len(distribution.edges) // 2], unit)
+    edges = [edge * factor for edge in distribution.edges]
+    shown = list(zip(distribution.names, distribution.runs, strict=True))[:N_RUNS]
+    names = shortened((run for run, _ in shown), N_LETTERS)
+    outside = (distribution.n_below + distribution.n_above) / distribution.n
+    lines = [shortened([name], LONGEST)[name], "bars: histogram, line: density"]
+    if outside:
+        lines[1] += f"; {100 * outside:.2g} % of the measurements are outside the axis"
+    if len(distribution.runs) > N_RUNS:
+        lines[1] += f"; the first {N_RUNS} of {len(distribution.runs)} runs"
+    title = f"measurement ({shown_unit})" if shown_unit else "measurement"
+    merged = _histogram(distribution.merged, edges, title, 640, 150).properties(title=heading("all runs merged"))
+    panels = [
+        _histogram(counts, edges, title if at >= len(shown) - N_COLUMNS else None, 112, 70).properties(
+            title=heading(f"run {names[run]}", fontSize=11)
+        )
+        for at, (run, counts) in enumerate(shown)
+    ]
+    grid = alt.concat(*panels, columns=N_COLUMNS, spacing={"row": 12, "column": 12})
+    named = heading("Measurements of each run and of all runs merged", lines)
+    return alt.vconcat(merged, grid, title=named, spacing=24).configure_view(stroke=None)
+
+
+def _histogram(counts: Sequence[int], edges: Sequence[float], title: str | None, width: int, height: int) -> Chart:
+    bars, line = densities(counts, edges)
+    rows = pd.DataFrame({"from": edges[:-1], "to": edges[1:], "share": bars, "density": line})
+    rows["middle"] = (rows["from"] + rows["to"]) / 2
+    scale = alt.Scale(domain=[edges[0], edges[-1]], nice=False, zero=False)
+    x = alt.X("from:Q", title=title, scale=scale, axis=alt.Axis(grid=False, tickCount=6 if width > 300 else 2))
+    y = alt.Y("share:Q", title=None, axis=alt.Axis(labels=False, ticks=False, grid=False))
+    base = alt.Chart(rows)
+    return alt.layer(
+        base.mark_rect(color=LIGHT).encode(x=x, x2="to:Q", y=y, y2=alt.datum(0)),
+        base.mark_line(color=INK, strokeWidth=1.5, interpolate="linear").encode(
+            x=alt.X("middle:Q", title=title, scale=scale), y=alt.Y("density:Q", title=None)
+        ),
+    ).properties(width=width, height=height)
+
+
+def readable(typical: float, unit: str) -> tuple[float, str]:
+    """Return a factor and a unit for display, so that short times are shown in ms, µs or ns."""
+    if unit != "s":
+        return 1.0, unit
+    scales = ((1.0, "s"), (1e3, "ms"), (1e6, "µs"), (1e9, "ns"))
+    return next((by, name) for by, name in scales if abs(typical) * by >= 0.1 or by == 1e9)
 
 
 def coverage_against_runs(survey: TrustSurvey) -> Chart | None:

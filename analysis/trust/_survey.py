@@ -1,7 +1,7 @@
 """Measure the reliability of intervals and tests for many benchmarks."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from analysis.benchmark import (
     EVERY_ITERATION,
+    RUN,
     Advance,
     Benchmark,
     LeftOut,
@@ -19,6 +20,7 @@ from analysis.benchmark import (
     unwatched,
 )
 from analysis.intervals import Estimate
+from analysis.trust._distribution import Distribution, distribution
 from analysis.trust._pairs import TESTS
 from analysis.trust._population import AGGREGATIONS
 from analysis.trust._rates import (
@@ -69,6 +71,7 @@ class Trust:
     curves: tuple[Curve, ...]  # one curve per aggregation and test; empty if no factors were requested
     slowdowns: tuple[Slowdown, ...]
     by_n_runs: tuple[CoverageAt, ...]  # Coverage with 2, 3, ... runs per draw; empty if not requested.
+    distribution: Distribution | None = None  # histograms of the measurements; only if there is a single benchmark
 
 
 @dataclass(frozen=True)
@@ -170,7 +173,7 @@ def trust_of(
     powers : sequence of float
         Powers for which to compute the smallest detected slowdown.
     by_n_runs : bool
-        Whether to compute coverage also with 2, 3, ... up to all runs per draw.
+        Whether to compute coverage also with 2, 3, ... runs per draw, up to all runs and at least up to `n_runs`.
     """
     drawing: dict[str, Any] = {"level": level, "per_run": per_run, "resamples": resamples, "rng": rng}
     testing = drawing | {"alpha": alpha, "tests": tests}
@@ -181,7 +184,7 @@ def trust_of(
         for curve in curves
         for power in powers
     ]
-    sizes = range(2, len(runs) + 1) if by_n_runs else ()
+    sizes = range(2, max(len(runs), n_runs) + 1) if by_n_runs else ()
     return Trust(
         name=benchmark.name,
         application=benchmark.application,
@@ -269,6 +272,8 @@ def survey(
     for trust in mapper(partial(_task, options), tasks):
         trusts.append(trust)
         advance(len(trusts), len(usable))
+    if len(usable) == 1:
+        trusts = [replace(trusts[0], distribution=_distribution(usable[0], per_run))]
     parameters = options | {"n_curve": n_curve, "seed": seed}
     del parameters["per_run"]
     parameters |= {"warmup": per_run.warmup, "aggregate": per_run.aggregate}
@@ -282,6 +287,11 @@ def survey(
 def _task(options: Mapping[str, Any], task: tuple[Benchmark, np.random.Generator, bool]) -> Trust:
     benchmark, rng, by_n_runs = task
     return trust_of(benchmark, rng=rng, by_n_runs=by_n_runs, **options)
+
+
+def _distribution(benchmark: Benchmark, per_run: PerRun) -> Distribution:
+    names = [name or str(at) for at, name in enumerate(benchmark.of(RUN), start=1)]
+    return distribution([per_run.steady(run) for run in benchmark.values], names)
 
 
 def _unusable(benchmark: Benchmark, per_run: PerRun) -> str | None:

@@ -1,8 +1,9 @@
 """Separate environments; the time of a suite, and the methods that a part of it still notices."""
 
 import json
+import math
 import re
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -98,8 +99,9 @@ def test_the_report_has_a_row_for_each_environment_and_benchmark(suite):
         (f"b{n} @ {name}", name) for n in (2, 4, 8) for name in ("cloud", "desk")
     )
     said = words(found)
-    assert re.search(r"cloud: the median spread is [\d.]+ %\. The runs of 1 of 3 benchmarks", said)
-    assert re.search(r"desk: the median spread is [\d.]+ %\. The runs of 3 of 3 benchmarks", said)
+    environments = next(table for caption, table in tables.items() if caption.startswith("Each environment by itself"))
+    assert [(row[0], row[1], row[4]) for row in environments.rows] == [("cloud", "3", "1"), ("desk", "3", "3")]
+    assert says(said, "Over 2 environments, the median spread is from 2 % (desk) to 8", "(cloud)")
     assert says(said, "in desk", "0.25 times", "0 of 3")
 
 
@@ -209,6 +211,55 @@ def test_a_table_says_how_long_its_runs_took():
     ]
     time = survey(from_table(pd.DataFrame(rows).assign(better="higher"))).environments[0].time
     assert (time.is_measured, time.seconds, time.benchmarks[0].seconds_per_run) == (True, 62, 31)
+
+
+def timed_runs(**seconds):
+    """Build benchmarks whose runs take the given seconds; None for a run that is missing."""
+    rows = [
+        {"benchmark": name, "run": run, "value": value, "unit": "s", "better": "lower"}
+        for name, values in seconds.items()
+        for run, value in enumerate(values)
+        if value is not None
+    ]
+    return from_table(pd.DataFrame(rows))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected", "text"),
+    [
+        ({"a": [1, 2, 3], "b": [10, 10, 13]}, (3, 13, math.sqrt(7)), "mean 13 s, standard deviation 2.65 s (3 passes)"),
+        ({"a": [1, 2, 3], "b": [10, None, 14]}, (2, 14, math.sqrt(18)), "mean 14 s, standard deviation 4.24 s (2"),
+        ({"a": [1, None], "b": [10, 10]}, (1, 11, None), "11 s (a single pass)"),
+        ({"a": [1, None, None], "b": [None, 10, 10]}, None, "unknown, because no run occurs in every benchmark"),
+    ],
+)
+def test_a_complete_pass_is_one_run_of_each_benchmark(seconds, expected, text):
+    found = survey(timed_runs(**seconds))
+    one_pass = found.environments[0].time.one_pass
+    assert expected is None and one_pass is None or (one_pass.n, one_pass.mean) == expected[:2]
+    if expected and expected[2]:
+        assert one_pass.sd == pytest.approx(expected[2])
+    if found.environments[0].overall.n:
+        assert text in words(found)
+
+
+def test_passes_of_different_orders_and_versions_are_not_mixed():
+    rows = [
+        {"benchmark": name, "run": 1, "order_type": order, "version": version, "value": value, "unit": "s",
+         "better": "lower"}
+        for (order, version), value in zip(product(("fixed", "random"), ("old", "new")), (1, 2, 3, 4), strict=True)
+        for name in "ab"
+    ]  # fmt: skip
+    one_pass = survey(from_table(pd.DataFrame(rows))).environments[0].time.one_pass
+    assert (one_pass.n, one_pass.mean) == (4, 5)
+
+
+def test_many_environments_are_rows_not_sections():
+    found = survey([in_environments("x", **{f"e{n}": [1.0, 1.1 + n] for n in range(30)})])
+    document = spread_document(found)
+    assert len(document.sections) < 10
+    assert words(found).count("Over 30 environments") == 1
+    assert words(found).count("How long the suite takes") == 1
 
 
 def test_benchmarks_without_seconds_have_no_known_time():

@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from analysis.benchmark import Benchmark, LeftOut, PerRun, by_content, by_level
 from analysis.document import json_values, to_html, to_text
@@ -22,11 +23,13 @@ from analysis.trust import (
     Quartiles,
     charts as trust_charts,
     coverage,
+    distribution,
     document as trust_document,
     survey,
     trust_of,
     type_1_error,
 )
+from analysis.trust._distribution import densities
 from analysis.trust._figures import false_alarms
 from analysis.trust._rates import ONE_RUN
 from tests.analysis.drawn import titles
@@ -170,7 +173,7 @@ def test_an_empty_survey_is_a_document():
     found = survey([])
     text = text_of(found)
     assert says(text, "No benchmark", "two or more runs") and "Left out -------- Nothing" in text
-    assert trust_charts(found) == {}
+    assert trust_charts(found).keys() == {"measurements"}
     assert json_values(found)["summaries"] == []
 
 
@@ -191,7 +194,7 @@ def test_undefined_numbers_are_dashes_with_their_reason():
     assert found.summaries[1].coverage == Quartiles(0, None, None, None)
     nothing_defined = survey([Benchmark.of_series("b", (np.array([1.0]), np.array([2.0])))], **{**QUICK, "n_runs": 1})
     assert "run are not independent" in text_of(nothing_defined)
-    assert trust_charts(nothing_defined).keys() == {"coverage"}
+    assert trust_charts(nothing_defined).keys() == {"measurements", "coverage"}
 
 
 def test_long_lists_are_cut_and_say_so():
@@ -238,7 +241,7 @@ def test_every_figure_of_the_document_is_drawn():
 def test_a_single_benchmark_is_named_and_has_no_bands():
     name = "x" * 80 + "</text><script>"
     charts = trust_charts(survey([Benchmark.of_series(name, benchmark("a").values)], **QUICK))
-    assert list(charts) == ["coverage", "rejections"]
+    assert list(charts) == ["measurements", "coverage", "rejections"]
     for chart in charts.values():
         svg = to_svg(chart)
         assert "<script>" not in svg and "…" in svg and "median of" not in svg
@@ -264,3 +267,52 @@ def test_without_a_stated_direction_the_second_draw_is_higher_not_slower():
     assert [curve.power for curve in found.benchmarks[0].curves] == [
         curve.power for curve in stated.benchmarks[0].curves
     ]
+
+
+def test_one_benchmark_has_histograms_of_its_runs_and_of_all_merged():
+    runs = ([1.0, 1.0, 1.1, 1.2] * 50, [1.9, 2.0, 2.0, 2.0] * 50)
+    (found,) = survey([Benchmark.of_series("b", runs, unit="s")], **QUICK).benchmarks
+    of = found.distribution
+    assert (len(of.runs), of.names) == (2, ("1", "2"))
+    assert [sum(counts) for counts in of.runs] == [200, 200]
+    assert of.merged == tuple(a + b for a, b in zip(*of.runs, strict=True))
+    expected, _ = np.histogram(np.concatenate(runs), of.edges)
+    assert of.merged == tuple(expected.tolist())
+    assert all(not (a and b) for a, b in zip(*of.runs, strict=True))  # the runs have no value in common
+
+
+def test_outliers_do_not_hide_the_shape_and_are_counted():
+    values = np.r_[np.random.default_rng(1).normal(10, 1, 1000), 1e6]
+    of = distribution([values[:500], values[500:]], ["a", "b"])
+    assert of.edges[-1] < 20
+    assert (of.n_below, of.n_above, of.n) == (5, 5, 1001)
+    assert sum(of.merged) == 1001 - 10
+
+
+def test_a_density_is_that_of_the_measurements():
+    values = np.random.default_rng(2).normal(10, 1, 4000)
+    of = distribution([values], ["1"])
+    bars, line = densities(of.merged, of.edges)
+    middles, width = (np.array(of.edges[1:]) + of.edges[:-1]) / 2, of.edges[1] - of.edges[0]
+    assert bars.sum() * width == pytest.approx(1)
+    assert np.abs(line - stats.norm.pdf(middles, 10, 1)).max() < 0.05
+
+
+@pytest.mark.parametrize("runs", [([5.0], [5.0]), ([0.0, 0.0], [0.0]), ([1.0], [2.0]), ([-1.0, 3.0], [3.0, 3.0])])
+def test_few_or_equal_measurements_have_a_figure(runs):
+    found = survey([Benchmark.of_series("b", runs)], **QUICK)
+    assert sum(found.benchmarks[0].distribution.merged) == sum(map(len, runs))
+    drawn = titles(trust_charts(found)["measurements"])
+    assert "Measurements of each run and of all runs merged" in drawn
+    assert {"all runs merged", "run 1", "run 2"} <= set(drawn)
+    to_svg(trust_charts(found)["measurements"])
+
+
+def test_several_benchmarks_have_no_histograms():
+    assert all(trust.distribution is None for trust in suite().benchmarks)
+    assert "measurements" not in trust_charts(suite())
+
+
+def test_the_axis_of_coverage_reaches_the_runs_that_are_drawn():
+    (found,) = survey([benchmark("rough 0")], **QUICK | {"n_runs": 6, "gammas": ()}).benchmarks
+    assert [at.n_runs for at in found.by_n_runs] == [2, 3, 4, 5, 6]

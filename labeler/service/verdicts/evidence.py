@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from analysis import measures, schemes
+from analysis import measures, schemes, trust
 from analysis.benchmark import Benchmark
 from analysis.classifiers import Verdict, classifier_named, explain
 from analysis.dissimilarity import title_of
@@ -117,6 +117,18 @@ def runs_of_item(db: Database, item: Item, rule: str | None = None) -> figures.C
         raise InputError(f"Item {item.name!r} has no measurements.")
     chart: figures.Chart = charts.runs(drawing.payload_of_item(db, item.item_id), rule=rule)
     return chart
+
+
+def measurements_of_item(db: Database, item: Item) -> figures.Chart:
+    """Draw histograms and densities of the measurements of each run of an item, and of all runs merged.
+
+    Raises InputError if the item has no measurements.
+    """
+    if not item.n_runs:
+        raise InputError(f"Item {item.name!r} has no measurements.")
+    series = runs.of_item(db, item.item_id)
+    counts = trust.distribution(series, [str(number) for number in range(1, len(series) + 1)])
+    return trust.distribution_chart(counts, item.name, item.unit)
 
 
 def views_of_items(db: Database) -> dict[str, str]:

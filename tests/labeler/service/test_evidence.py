@@ -344,3 +344,9 @@ def test_a_figure_in_a_page_is_the_picture_in_the_files(judged_study):
 def test_the_evidence_is_of_the_measurements_that_are_there(judged_study):
     item = browsing.item_named(judged_study, FIRST)
     assert {stored.data_hash for stored in verdicts.of_item(judged_study, item.item_id)} == {item.data_hash}
+
+
+def test_an_item_has_histograms_of_its_runs(study):
+    item = items.all_items(study)[0]
+    drawn = titles(evidence.measurements_of_item(study, item))
+    assert {"all runs merged", "run 1", "run 2", "run 3"} <= set(drawn)

@@ -84,6 +84,13 @@ def test_item_page_shows_runs_means_matrix_and_reasons_of_the_first_of_all_items
     ]  # fmt: skip
 
 
+def test_item_page_shows_histograms_if_they_are_asked_for(studies):
+    page = coordinator_page("item", studies["unjudged"])
+    assert len(pictures(page)) == 0
+    page.toggle(key=f"histograms-{FIRST}").set_value(True).run()
+    assert len(pictures(page)) == 1
+
+
 def test_item_page_shows_one_item_after_the_other(studies):
     page = coordinator_page("item", studies["judged"])
     choose(page, "selectbox", "item", SECOND)

@@ -40,6 +40,7 @@ def render(db: Database, person: str) -> None:
         step = 1 if pressed.key == queue.NEXT else -1
         st.session_state[MOVED_TO] = found[(found.index(name) + step) % len(found)]
         st.rerun()
+    measurements(db, item)
     why(db, item, person)
     labels(db, item, person)
     counts(db, item, person)
@@ -57,6 +58,13 @@ def chosen(everything: list[str], found: list[str]) -> str:
         name = str(st.session_state.get(CHOSEN))
         return name if name in set(everything) else found[0]
     return str(st.selectbox("Benchmark", everything, key=CHOSEN))
+
+
+def measurements(db: Database, item: Item) -> None:
+    """Show how the measurements of each run and of all runs are distributed, if the person asks for it."""
+    if item.n_runs and st.toggle("Histograms of the measurements", key=f"histograms-{item.name}"):
+        svg = evidence.as_svg(evidence.measurements_of_item(db, item))
+        st.image(svg, "Histograms and densities of the measurements of each run and of all runs merged.")
 
 
 def why(db: Database, item: Item, person: str) -> None:
