@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from analysis.replication._figures import charts as charts
     from analysis.replication._measured import READINGS as READINGS, Measured as Measured, measure as measure
     from analysis.replication._survey import LabelScope as LabelScope, Replication as Replication, survey as survey
-    from analysis.replication._tables import paper_tables as paper_tables
 
 
 _PLACES = {
@@ -19,6 +18,5 @@ _PLACES = {
     "_figures": ("charts",),
     "_measured": ("READINGS", "Measured", "measure"),
     "_survey": ("LabelScope", "Replication", "survey"),
-    "_tables": ("paper_tables",),
 }
 __getattr__ = on_first_use(__name__, {name: module for module, names in _PLACES.items() for name in names})

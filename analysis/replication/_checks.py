@@ -211,7 +211,8 @@ class Checks:
         lowest = [benchmark.lowest_m4_printed for benchmark in self.judged]
         n_below = sum(value is not None and value < 0 for value in lowest)
         smallest = min((value for value in lowest if value is not None), default=0.0)
-        ours = f"below 0 for {n_below} of {counted(len(self.judged), 'benchmark')}, down to {smallest:.3g}"
+        lowest_text = f"{smallest:.3g}".replace("-", "−")
+        ours = f"below 0 for {n_below} of {counted(len(self.judged), 'benchmark')}, down to {lowest_text}"
         why = (
             "With the printed sum (“+”) of the two norms, M4 depends on the unit, and does not lie in [0, 1] for all "
             "data. We multiply the norms, as the cosine does."

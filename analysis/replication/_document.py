@@ -49,6 +49,11 @@ STEADY = (
 )
 
 
+def _capitalised(text: str) -> str:
+    """Return the text with a capital letter at the start, and SAME as the paper writes it."""
+    return f"SAME{text[4:]}" if text.startswith("same ") else text[0].upper() + text[1:]
+
+
 def document(replication: Replication, *, has_figure_4: bool = True, tables: Sequence[Table] = ()) -> Document:
     """Build the report on a replication: claims, figures, the effect of choices, and an external criterion.
 
@@ -57,7 +62,7 @@ def document(replication: Replication, *, has_figure_4: bool = True, tables: Seq
     has_figure_4 : bool
         Whether a figure with the runs of `replication.drawn` exists.
     tables : sequence of Table
-        Tables 1 to 3 in the layout of the paper (see `paper_tables`).
+        Tables 1 to 3 in the layout of the paper (see `analysis.report.paper_tables`).
     """
     sections = [
         Section("In short", tuple(_short(replication))),
@@ -94,7 +99,9 @@ def _short(replication: Replication) -> Iterator[Block]:
     outcomes = ", ".join(f"{name} {n}" for name, n in found.items())
     items = [what, f"Of {len(replication.claims)} claims: {outcomes}."]
     items += [
-        f"{claim.claim} ({claim.where}): {claim.ours}." for claim in replication.claims if claim.outcome == DIFFERS
+        f"Differs: {claim.claim} ({claim.where}), but here {claim.ours}."
+        for claim in replication.claims
+        if claim.outcome == DIFFERS
     ]
     yield Bullets(tuple(items))
     yield from (Paragraph(note, "note") for note in replication.notes)
@@ -116,7 +123,7 @@ def _claims(replication: Replication) -> Iterator[Block]:
     rows = [
         (
             claim.where,
-            f"{claim.claim[0].upper() + claim.claim[1:]}: {claim.paper}",
+            f"{_capitalised(claim.claim)}: {claim.paper}",
             f"{claim.ours}. {claim.why}".strip().removeprefix("–. "),
             claim.outcome,
         )

@@ -1,11 +1,13 @@
 """Tables for other readers: one row per item for spreadsheets, and the layout of a paper's own tables."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from analysis import consensus
 from analysis.document import DASH, Table, table
 from analysis.report._report import Report
-from analysis.report._settings import row_title
+from analysis.report._settings import row_title, title_of
 from analysis.tables import counted_labels
 
 
@@ -33,11 +35,12 @@ def wide(answers: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
     return table.rename_axis(columns=None).reset_index()
 
 
-def paper_tables(report: Report) -> tuple[Table, ...]:
+def paper_tables(report: Report, classifiers: Sequence[str] | None = None) -> tuple[Table, ...]:
     """Return the tables in the layout of the paper: one row of pairs, and reviewers against each classifier, 2 x 2.
 
     The first table has a column for each pair of reviewers; each further table counts the agreed items of a classifier.
-    There is no table of pairs without a pair, and no table of a classifier without a verdict on an agreed item.
+    `classifiers` names the classifiers and their order; by default, these are all classifiers of the report. There is
+    no table of pairs without a pair, and no table of a classifier without a verdict on an agreed item.
     """
     pairs = report.agreement.pairs
     tables = []
@@ -46,16 +49,16 @@ def paper_tables(report: Report) -> tuple[Table, ...]:
         shares = [DASH if pair.percent.value is None else f"{100 * pair.percent.value:.0f} %" for pair in pairs]
         caption = "Agreement of each pair of reviewers, in percent of the items that both labelled."
         tables.append(table(caption, header, [("Agreement", *shares)], range(1, len(header)), name="paper-pairs"))
-    for name, row in report.classifiers.items():
-        cells = row.rates.confusion
-        if not row.rates.n:
+    for name in report.classifiers if classifiers is None else classifiers:
+        row = report.classifiers.get(name)
+        if row is None or not row.rates.n:
             continue
-        title = row_title(name)
+        cells = row.rates.confusion
         tables.append(
             table(
-                f"Reviewers against {title}, on {row.rates.n} agreed items.",
-                ("Reviewers", f"{title}: dissimilar", f"{title}: similar"),
-                [("dissimilar", cells.tp, cells.fn), ("similar", cells.fp, cells.tn)],
+                f"Reviewers against {title_of(name)}, on {row.rates.n} agreed items.",
+                ("Reviewers", f"{row_title(name)}: similar", f"{row_title(name)}: dissimilar"),
+                [("similar", cells.tn, cells.fp), ("dissimilar", cells.fn, cells.tp)],
                 (1, 2),
                 name=f"paper-{name}",
             )

@@ -28,13 +28,18 @@ def test_table_1_is_one_row_of_pairs(report):
 @pytest.mark.parametrize(
     ("name", "rows"),
     [
-        ("same", (("dissimilar", "52", "137"), ("similar", "23", "112"))),
-        ("heuristic", (("dissimilar", "173", "16"), ("similar", "82", "53"))),
+        ("same", (("similar", "112", "23"), ("dissimilar", "137", "52"))),
+        ("heuristic", (("similar", "53", "82"), ("dissimilar", "16", "173"))),
     ],
 )
 def test_tables_2_and_3_set_reviewers_against_a_classifier(report, name, rows):
     (found,) = [table for table in paper_tables(report) if table.name == f"paper-{name}"]
     assert found.rows == rows
+
+
+def test_classifiers_can_be_chosen_and_ordered(report):
+    names = [table.name for table in paper_tables(report, ("same", "none", "heuristic"))]
+    assert names == ["paper-pairs", "paper-same", "paper-heuristic"]
 
 
 def test_every_format_has_the_tables_only_on_request(report):

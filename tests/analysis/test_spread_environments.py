@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from itertools import combinations, product
 
 import numpy as np
@@ -236,7 +235,7 @@ def timed_runs(**seconds):
 def test_a_complete_pass_is_one_run_of_each_benchmark(seconds, expected, text):
     found = survey(timed_runs(**seconds))
     one_pass = found.environments[0].time.one_pass
-    assert expected is None and one_pass is None or (one_pass.n, one_pass.mean) == expected[:2]
+    assert (expected is None and one_pass is None) or (one_pass.n, one_pass.mean) == expected[:2]
     if expected and expected[2]:
         assert one_pass.sd == pytest.approx(expected[2])
     if found.environments[0].overall.n:

@@ -6,7 +6,9 @@ Bauer et al., "Searching for the Ground Truth: Assessing the Similarity of Bench
 doi:10.1145/3578245.3584693.
 """
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -35,6 +37,8 @@ MADE_LABELS = (
     "of the reviewers."
 )
 REVISIONS = "benchmarks_revision.csv"
+MAX_THREADS = 4
+IN_PAPER = ("same", "heuristic")  # the classifiers of Tables 2 and 3
 CLASSES = ("inconsistent", "steady state", "no steady state")
 
 Advance = Callable[[int, int], None]
@@ -138,9 +142,10 @@ def replicate(
     )
     class_table = None if classes is None else references.read_classes(Source(str(classes), classes))
     measured = []
-    for benchmark in benchmarks:
-        measured.append(replicated.measure(benchmark))
-        advance(len(measured), len(benchmarks))
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, MAX_THREADS)) as pool:  # compressing does not hold the lock
+        for row in pool.map(replicated.measure, benchmarks):
+            measured.append(row)
+            advance(len(measured), len(benchmarks))
     names = _Names(benchmarks)
     notes, remarks = [], []
     of_classes = label_scope = None
@@ -152,13 +157,13 @@ def replicate(
             remarks.append(f"{classes}: only {', '.join(CLASSES)} are used, not {', '.join(others)}.")
     if label_table is None:
         made = replication(bundled).report()
-        content, claims = json_values(made), compare(made)
+        claims = compare(made)
         notes.append(MADE_LABELS)
     else:
         answers, unmatched = _with_names(label_table.table, names, str(labels))
         remarks += _unmatched(str(labels), unmatched)
-        content = json_values(report.summarise(answers, _verdicts(measured)))
-        claims = replicated.claims_of_labels(content)
+        made = report.summarise(answers, _verdicts(measured))
+        claims = replicated.claims_of_labels(json_values(made))
         label_scope = _label_scope(answers, unmatched)
         notes += [*filter(None, [label_table.note]), _of_labels(answers, unmatched, len(benchmarks))]
     try:
@@ -173,7 +178,7 @@ def replicate(
     except ValueError as error:
         raise InputError(sentence(error)) from None
     drawn = next((benchmark for benchmark in benchmarks if benchmark.name == result.drawn), None)
-    return Replicated(result, drawn, tuple(remarks), tuple(replicated.paper_tables(content)))
+    return Replicated(result, drawn, tuple(remarks), report.paper_tables(made, IN_PAPER))
 
 
 def revisions_beside(paths: Iterable[Path]) -> Path | None:

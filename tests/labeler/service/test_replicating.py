@@ -209,8 +209,9 @@ def test_without_labels_the_claims_on_labels_are_reproduced_by_construction(tmp_
         "reproduced by construction", "follows from the paper's counts", "misprint", "cannot be known",
     }  # fmt: skip
     assert [table.header for table in written.tables] == [
-        ("R1-R2", "R1-R3", "R1-R4", "R2-R3", "R2-R4", "R3-R4"),
-        *[("Reviewers", "Classifier: similar", "Classifier: dissimilar")] * 2,
+        ("Pair", "R1-R2", "R1-R3", "R1-R4", "R2-R3", "R2-R4", "R3-R4"),
+        ("Reviewers", "SAME: similar", "SAME: dissimilar"),
+        ("Reviewers", "The heuristic: similar", "The heuristic: dissimilar"),
     ]
     assert written.tables[1].rows == (("similar", "112", "23"), ("dissimilar", "137", "52"))
     assert "but not the data" in written.files()["replication.md"]
