@@ -85,6 +85,8 @@ def _short(replication: Replication) -> Iterator[Block]:
     scope, found = replication.scope, counts(replication.claims)
     if scope.is_complete:
         what = f"The data set is complete: {N_BENCHMARKS} benchmarks of {scope.n_applications} applications."
+    elif scope.is_paper and scope.n >= N_BENCHMARKS:
+        what = scope.why_not_of_paper
     elif scope.is_paper:
         what = (
             f"These are {scope.n} of the paper's {N_BENCHMARKS} benchmarks, from "

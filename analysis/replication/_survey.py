@@ -58,10 +58,23 @@ class Scope:
     # Whether the benchmarks belong to the paper's data set, that is, whether all applications are among its 30
     # applications.
     is_paper: bool
-    is_complete: bool  # whether all 586 benchmarks are present
+    is_complete: bool  # whether all 586 benchmarks are present, 20 of them from HdrHistogram
     # Benchmarks of other applications, which are not counted if the paper's benchmarks are present.
     left_out: tuple[str, ...]
     without: Mapping[str, int]  # classifier -> number of benchmarks that it cannot judge
+
+    @property
+    def has_all_applications(self) -> bool:
+        """Whether the paper's 30 applications are present; otherwise the benchmarks are not a sample of them."""
+        return self.is_paper and self.n_applications == len(APPLICATIONS)
+
+    @property
+    def why_not_of_paper(self) -> str:
+        """Why at least as many benchmarks as the paper has are not the paper's data set."""
+        return (
+            f"These are {self.n} benchmarks, but not those of the paper, which has {N_BENCHMARKS} benchmarks of "
+            f"{len(APPLICATIONS)} applications, {N_OF_FOCUS} of them of {FOCUS.partition('/')[2]}."
+        )
 
 
 @dataclass(frozen=True)
@@ -274,7 +287,10 @@ def _scope(benchmarks: Sequence[Measured], left_out: Sequence[str]) -> Scope:
             for benchmark in benchmarks
         ),
         is_paper=is_paper,
-        is_complete=is_paper and len(benchmarks) == N_BENCHMARKS,
+        is_complete=is_paper
+        and len(benchmarks) == N_BENCHMARKS
+        and {benchmark.application for benchmark in benchmarks} == APPLICATIONS
+        and sum(benchmark.application == FOCUS for benchmark in benchmarks) == N_OF_FOCUS,
         left_out=tuple(left_out),
         without={name: n for name in READINGS if (n := sum(name in benchmark.reasons for benchmark in benchmarks))},
     )

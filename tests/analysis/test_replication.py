@@ -273,6 +273,33 @@ def test_a_part_of_the_data_decides_nothing_about_all_benchmarks(part, means):
     assert all(words.startswith(("Share that", "M1 to M4 are high")) for words in decided)
 
 
+def test_a_part_without_all_applications_is_no_sample():
+    few = [one for one in whole(m4=0.9, m5=0.9) if one.application in NAMES[1:4]]
+    result = survey([replace(one, heights=dict.fromkeys(one.heights, 0.9)) for one in few])
+    assert {row.outcome for row in result.claims} <= {"cannot be known", "misprint", "reproduced by construction"}
+    assert "are not a sample of the 30 applications" in claim(result, "that SAME calls").why
+
+
+@pytest.mark.parametrize("change", ["more of the example", "another application less", "more benchmarks"])
+def test_as_many_benchmarks_as_the_paper_has_need_not_be_its_benchmarks(change):
+    measured = whole(m4=0.9)
+    other = next(one for one in measured if one.application != FOCUS)
+    if change == "more of the example":
+        measured = [one for one in measured if one is not other] + [made("new", FOCUS)]
+    elif change == "another application less":
+        measured = [
+            replace(one, application=FOCUS) if one.application == other.application else one for one in measured
+        ]
+    else:
+        measured = [*measured, made("new", other.application)]
+    result = survey(measured)
+    of_all = [row for row in result.claims if row.where not in ("3.3, Figure 3", "3.3, Figure 4")]
+    assert {row.outcome for row in of_all} <= {"cannot be known", "misprint", "reproduced by construction", "differs"}
+    size = claim(result, "Size of the data set")
+    assert size.outcome == "cannot be known" and "not those of the paper" in size.why
+    assert claim(result, "that SAME calls").outcome == "cannot be known"
+
+
 def test_a_part_refutes_what_it_contains_a_counterexample_to():
     measured = whole()[::3]
     limited = [replace(measured[0], n_above_1=2, highest_m2=1.02), *measured[1:]]
