@@ -208,7 +208,7 @@ def test_reviewers_see_nothing_of_the_conditions(results, tmp_path):
         offers = reviewing.review_queue(db, reviewer_id).offers
         seen = [repr(reviewing.shown(db, offer)) for offer in offers]
         kept = [runs.conditions_of_item(db, item.item_id) for item in items.all_items(db)]
-    assert len(seen) > 0 and all("'picture': {" in text for text in seen)
+    assert len(seen) > 0 and all("'panels': [{" in text for text in seen)
     names = {name for conditions in kept for name in conditions} - {"run", "version"}  # a plot also has a version
     texts = {
         text
