@@ -5,7 +5,7 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
 from analysis.consensus import latent_class
-from analysis.consensus._rates import two_step
+from analysis.consensus._rates import _drawn_dissimilar, two_step
 from analysis.consensus._tests import STATES
 from analysis.simulation import Rater, SimulatedDesign, simulate
 from tests.analysis.test_latent_model import label_table, verdict_table
@@ -125,6 +125,22 @@ def test_two_step_rates_are_shares_where_the_reviewers_leave_no_doubt():
     # dissimilar: 3 of 4 called so; similar: 5 of 6
     q, counts = np.array([[1.0, 0.0]]), np.array([[[3, 1], [1, 5]]])
     assert two_step(q, counts)[:, 0, 0] == pytest.approx([3 / 4, 5 / 6])
+
+
+def test_the_sum_over_many_patterns_is_drawn_with_the_same_mean_and_spread(monkeypatch):
+    rng = np.random.default_rng(0)
+    q, counts = rng.random((300, 1500)), rng.integers(0, 3, (2, 1500))
+    chosen = [np.flatnonzero(of_classifier) for of_classifier in counts]
+    if_dissimilar, if_similar = rng.uniform(0.6, 0.9, (300, 2)), rng.uniform(0.1, 0.4, (300, 2))
+    drawn = {}
+    for many in (500, 10_000):  # from the normal distribution, and one binomial number per pattern
+        monkeypatch.setattr("analysis.consensus._rates._MANY_PATTERNS", many)
+        rows = [_drawn_dissimilar(q, counts, chosen, if_dissimilar, if_similar, rng) for _ in range(8)]
+        drawn[many] = np.array(rows)
+    exact, normal = drawn[10_000], drawn[500]
+    spread = exact.std(axis=0).mean()
+    assert abs(normal.mean() - exact.mean()) < 0.15 * spread
+    assert normal.std(axis=0).mean() == pytest.approx(spread, rel=0.1)
 
 
 def test_two_step_rates_by_hand_where_there_is_doubt():
