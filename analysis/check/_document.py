@@ -85,27 +85,17 @@ def markdown(checked: Check, *, commands: Sequence[tuple[str, str]] = ()) -> str
     """
     summary = summarise(checked)
     rows = [
-        (
-            row.name,
-            row.state,
-            _unbroken(row.change) or DASH,
-            "; ".join(filter(None, (_unbroken(row.interval), row.remark))) or DASH,
-        )
+        (row.name, row.state, row.change or DASH, "; ".join(filter(None, (row.interval, row.remark))) or DASH)
         for row in summary.rows
     ]
     level = f"{100 * (1 - checked.parameters['alpha']):.4g} % CI"
     blocks: list[Block] = []
     if rows:
         blocks.append(first_rows("", ("Benchmark", "Result", "Change", level), rows, numeric=(2,)))
-    blocks.append(Bullets(tuple(map(_unbroken, (summary.headline, *summary.sentences)))))
+    blocks.append(Bullets((summary.headline, *summary.sentences)))
     short = to_markdown(Document(f"{NAME}: {summary.counts}", "", "", (Section("", tuple(blocks)),)))
     details = to_markdown(replace(document(checked, commands=commands, with_result=False), title=""))
     return f"{short}\n<details>\n<summary>All benchmarks, details and next steps</summary>\n\n{details}\n</details>\n"
-
-
-def _unbroken(text: str) -> str:
-    """Return a text in which a number and its percent sign stay in one line, also on a phone."""
-    return text.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def _has_benchmarks(checked: Check) -> bool:
