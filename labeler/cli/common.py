@@ -1,5 +1,6 @@
 """Code that the commands share: common options, error messages and tables."""
 
+import errno
 import json
 import os
 import stat
@@ -106,8 +107,14 @@ class _RegularPath(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path; refuse a path that reading could block on, or read from without end."""
         path = super().convert(value, param, ctx)
-        with suppress(OSError, ValueError):
+        try:
             mode = Path(os.fsdecode(path)).stat().st_mode
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                self.fail(f"{one_line(str(path))} is a link that leads back to itself.", param, ctx)
+        except ValueError:
+            pass  # the command says what is wrong with the path
+        else:
             if str(path) != "-" and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
                 what = "a pipe" if stat.S_ISFIFO(mode) else "a device or socket"
                 self.fail(f"{one_line(str(path))} is {what}. Give a file, or - for standard input.", param, ctx)
@@ -126,11 +133,14 @@ def describe(error: Exception) -> str:
         if error.filename is None:
             return f"The output cannot be written, or a file cannot be read: {error.strerror or error}."
         return f"{error.filename}: {error.strerror}."
-    what = one_line(f"{type(error).__name__}: {error}", 300).rstrip(". ")
     return (
-        f"The command failed unexpectedly ({what}). If the input is right, please report this; "
+        f"The command failed unexpectedly ({_short(error)}). If the input is right, please report this; "
         "LABELER_TRACEBACK=1 shows where it failed."
     )
+
+
+def _short(error: Exception) -> str:
+    return one_line(f"{type(error).__name__}: {error}", 300).rstrip(". ")
 
 
 def study_option(function: Function) -> Function:
@@ -223,8 +233,19 @@ def opened(study: Path | None, *, changed_schema: bool = False) -> Iterator["Dat
     """Open the study file and yield its database; close it when the command ends (see `open_database`)."""
     from labeler.store import open_database  # imported here because help needs no study
 
-    with open_database(named(study), changed_schema=changed_schema) as db:
-        yield db
+    with open_database(named(study), changed_schema=changed_schema, long_texts=False) as db:
+        try:
+            yield db
+        except (LabelerError, OSError, MemoryError, click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:
+            if os.environ.get("LABELER_TRACEBACK"):
+                raise
+            raise Failure(
+                f"The command failed unexpectedly while it read {db.path} ({_short(error)}). If another program "
+                f"changed this file, labeler audit {db.path} shows what was changed. Otherwise, please report this; "
+                "LABELER_TRACEBACK=1 shows where it failed."
+            ) from error
 
 
 def now() -> datetime:
@@ -276,7 +297,7 @@ def show(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write a text to a file, or to standard output if the path is `-`; raise InputError if writing fails."""
     if str(path) == "-":
-        click.echo(multiline(text), nl=False)
+        click.echo(text, nl=False)
         return
     with in_place(path) as partial:
         partial.write_text(text, encoding="utf-8")

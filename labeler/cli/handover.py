@@ -98,7 +98,8 @@ def anonymise(out: Path, study: Path | None, comments: str, benchmarks: str) -> 
 
     In the copy, reviewers are called R1, R2, ... and coordinators C1, C2, ..., in random order. Names in the log and in
     all texts are replaced. Sign-in links, e-mail addresses, and the seed and the secret of the plan are removed,
-    because anyone who knows them and the names could identify reviewers. All numbers of the report stay the same.
+    because anyone who knows them and the names could identify reviewers. All numbers of the report stay the same. The
+    dates and times of answers stay too: anyone who knows when a person labelled can find this person in the copy.
     """
     with opened(study) as db:
         done = anonymising.anonymise(
@@ -107,6 +108,7 @@ def anonymise(out: Path, study: Path | None, comments: str, benchmarks: str) -> 
     outcome = "kept (check them before you publish)" if comments == "keep" else "left out"
     people = f"{counted(done.n_reviewers, 'reviewer')} and {counted(done.n_coordinators, 'other')} renamed"
     remark(f"Wrote {out}: {people}, {counted(done.n_comments, 'comment')} {outcome}.")
+    remark(anonymising.TIMES_STAY)
     if done.reveals:
         remark(done.reveals)
 

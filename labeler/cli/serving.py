@@ -17,6 +17,7 @@ from urllib.request import urlopen
 
 import click
 
+from labeler.cli import streams
 from labeler.cli.common import COORDINATOR, link, named, now, remark, study_option
 from labeler.config import bundled
 from labeler.errors import InputError
@@ -229,6 +230,7 @@ def _end_with_stdin() -> None:
 def _run(study: Path, address: str, port: int, url: str | None = None) -> None:
     logging.setLogRecordFactory(_harmless_record)
     sys.stdout.flush()
+    streams.release()
     from labeler.ui.server import serve as run  # imported here so that the other commands start without Streamlit
 
     run(study, address=address, port=port, url=url)

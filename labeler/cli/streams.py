@@ -1,4 +1,7 @@
-"""Standard output and standard error of a command: what an encoding lacks is replaced, and no failure is silent."""
+"""Standard output and standard error of a command: what an encoding lacks is replaced, and no failure is silent.
+
+Nothing that a command writes to standard output can control a terminal, whoever wrote the text.
+"""
 
 import codecs
 import errno
@@ -6,6 +9,9 @@ import io
 import os
 import sys
 import unicodedata
+from typing import Any, TextIO, cast
+
+from labeler.safe_text import multiline
 
 _REPLACE = "labeler-replace"
 # what stands for a character that the encoding of the output lacks, where its decomposition does not say it
@@ -20,6 +26,8 @@ def prepare() -> None:
     """Make standard output and standard error replace characters that their encoding lacks.
 
     If standard output is closed, writing to it fails, as it does for a full disk; nothing is lost in silence.
+    Characters that control a terminal are replaced in standard output. Standard error also has progress bars, so
+    messages are made harmless before they are written to it.
     """
     codecs.register_error(_REPLACE, _replaced)
     for name in ("stdout", "stderr"):
@@ -33,6 +41,14 @@ def prepare() -> None:
             if codecs.lookup(stream.encoding).name == "ascii":
                 setattr(sys, name, _Ascii(stream.buffer, "ascii", _REPLACE, line_buffering=stream.line_buffering))
                 stream.detach()
+    if not isinstance(sys.stdout, _Harmless):
+        sys.stdout = cast("TextIO", _Harmless(sys.stdout))
+
+
+def release() -> None:
+    """Give standard output back as it was: the server's own messages have colours, and its log is made harmless."""
+    if isinstance(sys.stdout, _Harmless):
+        sys.stdout = sys.stdout.stream
 
 
 def flush() -> None:
@@ -77,6 +93,20 @@ class _Ascii(io.TextIOWrapper):
     @property
     def encoding(self) -> str:  # type: ignore[override]  # a property in place of a descriptor of C
         return "latin-1"
+
+
+class _Harmless:
+    """Standard output to which no text can be written that controls a terminal."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        self.stream.write(multiline(text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
 
 
 class _Closed(io.TextIOBase):

@@ -1,7 +1,6 @@
 """Read a measurement plan from a TOML file; error messages name the invalid entry and say how to correct it."""
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import factorial, isfinite, prod
@@ -15,6 +14,7 @@ from labeler.measuring import plan as p
 from labeler.measuring.plan import Command, Factor, Level, MeasurementPlan, PlanEntry
 from labeler.measuring.schedule import n_steps
 from labeler.measuring.tools import TOOLS, Call
+from labeler.toml_file import parse as parse_toml
 
 MAX_STEPS = 1_000_000
 MAX_PADDING = 100_000  # maximum bytes of one environment variable; the limit of Linux is 131 072
@@ -39,13 +39,13 @@ def read_plan(path: Path) -> MeasurementPlan:
         raise InputError(f"{path} is not UTF-8 text.") from None
     try:
         return parse_plan(text)
-    except (ValueError, tomllib.TOMLDecodeError) as error:
+    except ValueError as error:
         raise InputError(f"{path}: {error}") from None
 
 
 def parse_plan(text: str) -> MeasurementPlan:
     """Return the measurement plan in a TOML text; raises ValueError with the name of the invalid entry."""
-    table = _Table("the plan", tomllib.loads(text))
+    table = _Table("the plan", parse_toml(text))
     seed = table.whole("seed", 1, low=0)
     versions = _versions(table)
     factors = (*_factors(table, seed), *_altered(table))

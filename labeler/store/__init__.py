@@ -4,6 +4,6 @@ Only this package contains SQL. The functions for tables never begin or commit a
 import only `Database` and `open_database`.
 """
 
-from labeler.store.database import Database, create_database, discard, open_database, schema_differences
+from labeler.store.database import Database, create_database, damage, discard, open_database, schema_differences
 
-__all__ = ["Database", "create_database", "discard", "open_database", "schema_differences"]
+__all__ = ["Database", "create_database", "damage", "discard", "open_database", "schema_differences"]

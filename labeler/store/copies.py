@@ -8,7 +8,7 @@ from pathlib import Path
 from labeler.errors import NoStudy, StudyBusy, StudyError
 from labeler.model import Kind
 from labeler.store import migrations
-from labeler.store.database import Database, check_is_study, check_schema, connect, schema_differences
+from labeler.store.database import Database, check_is_study, check_schema, check_texts, connect, schema_differences
 
 # All columns that contain free text. `events.details` and `labels.view` contain free text inside JSON.
 FREE_TEXTS = (
@@ -36,7 +36,7 @@ class Assigned:
 def read_only(path: Path) -> Iterator[Database]:
     """Open a study for reading only: nothing is written to the file or its folder, and the schema is not migrated.
 
-    Raises NoStudy, NotAStudy, NewerStudy  Raises StudyError if an older version of labeler was the last to open the
+    Raises NoStudy, NotAStudy, NewerStudy. Raises StudyError if an older version of labeler was the last to open the
     file. Raises StudyBusy at the end, if another process wrote to the file in the meantime, because the data may then
     be inconsistent.
     """
@@ -52,6 +52,7 @@ def read_only(path: Path) -> Iterator[Database]:
                 f"--study {path}"
             )
         check_schema(db, schema_differences(db))
+        check_texts(db)
         db.execute("BEGIN")  # one consistent snapshot
         yield db
     after = path.stat()

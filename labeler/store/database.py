@@ -1,5 +1,6 @@
 """Create, open and back up study files, and turn errors of SQLite into messages that people understand."""
 
+import re
 import sqlite3
 import stat
 import threading
@@ -17,6 +18,8 @@ from labeler.store import migrations, schema
 BUSY_TIMEOUT_S = 5.0
 APPLICATION_ID = 0x42524C31  # "BRL1" in the file's header distinguishes a study from any other SQLite file
 MAX_VALUE_BYTES = 256_000_000  # of one text or one run; the largest run that can be imported has 120 MB
+MAX_TEXT_BYTES = 32_000_000  # of one text; the log of an import with 200,000 benchmarks has about 20 MB
+MAX_DAMAGE = 100  # faults of one file that SQLite lists
 LOG_BEGINS = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")  # the first bytes of a write-ahead log
 
 # SQLite lets writers retry at growing intervals, so under load some writers wait for seconds. Therefore, threads of
@@ -186,14 +189,15 @@ def discard(path: Path) -> None:
             path.with_name(f"{path.name}{beside}").unlink(missing_ok=True)
 
 
-def open_database(path: Path, *, changed_schema: bool = False) -> Database:
+def open_database(path: Path, *, changed_schema: bool = False, long_texts: bool = True) -> Database:
     """Open a study file, and return a connection; a file of an older version is migrated to this version.
 
     No other code may open the file without SQLite, not even to read its first bytes. When such a file is closed, the
     operating system releases the locks of all connections in this process. Another process could then remove the log to
     which these connections write. Raises NoStudy, NotAStudy, NewerStudy, StudyBusy, StudyReadOnly. Raises ChangedSchema
     if tables, views or triggers are not those that labeler creates, unless `changed_schema` is true; then the file is
-    opened as it is.
+    opened as it is, and texts that are not UTF-8 can be read. Raises NotAStudy if a text is too long to be one of ours,
+    unless `long_texts` is true; finding this takes as long as reading all texts once.
     """
     try:
         if not path.is_file():
@@ -203,7 +207,14 @@ def open_database(path: Path, *, changed_schema: bool = False) -> Database:
     except OSError as error:
         raise StudyError(f"{path} cannot be opened: {error.strerror}.") from error
     _free_companions(path)
-    return _prepared(connect(path, mode="rw"), path, is_new=False, changed_schema=changed_schema)
+    db = _prepared(connect(path, mode="rw"), path, is_new=False, changed_schema=changed_schema)
+    if not long_texts and path.stat().st_size > MAX_TEXT_BYTES:
+        try:
+            check_texts(db)
+        except BaseException:
+            db.close()
+            raise
+    return db
 
 
 def _free_companions(path: Path) -> None:
@@ -255,6 +266,8 @@ def _prepared(connection: sqlite3.Connection, path: Path, *, is_new: bool, chang
         else:
             check_is_study(db)
             found = schema_differences(db)
+            if changed_schema:
+                connection.text_factory = lambda content: content.decode("utf-8", "surrogateescape")
             if found and changed_schema:
                 return db
             check_schema(db, found)
@@ -296,12 +309,39 @@ def check_is_study(db: Database) -> None:
     if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         raise NotAStudy(f"{db.path} is an SQLite file, but not a study.")
     version, latest = migrations.version(db), len(migrations.MIGRATIONS)
+    if version < 0:
+        raise NotAStudy(f"{db.path} is damaged: it has schema {version}. Restore a backup.")
     if version > latest:
         raise NewerStudy(
             f"{db.path} was created by a newer version of labeler (schema {version}; this version reads schema "
             f"{latest}). "
             "Update labeler."
         )
+
+
+def check_texts(db: Database) -> None:
+    """Raise NotAStudy if a text is longer than any text that labeler writes; such a text takes many times its size."""
+    tables = db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%STRICT'").fetchall()
+    for (table,) in tables:
+        columns = db.execute("SELECT name FROM pragma_table_info(?) WHERE type = 'TEXT'", (table,)).fetchall()
+        for (column,) in columns:  # as bytes, because the length of a text ends at its first zero
+            query = f'SELECT max(length(CAST("{column}" AS BLOB))) FROM "{table}"'  # noqa: S608 - names of the schema
+            longest = db.execute(query).fetchone()[0]
+            if longest is not None and longest > MAX_TEXT_BYTES:
+                raise NotAStudy(
+                    f"{db.path} has a text of {longest // 1_000_000} MB ({table}, {column}), so it is not read: "
+                    f"labeler writes no text of more than {MAX_TEXT_BYTES // 1_000_000} MB. Restore a backup."
+                )
+
+
+def damage(db: Database) -> list[str]:
+    """Return what SQLite finds wrong in the file: damaged pages, indexes that differ from tables, impossible values."""
+    try:
+        rows = db.execute(f"PRAGMA integrity_check({MAX_DAMAGE})").fetchall()
+    except NotAStudy:  # some damage ends the whole check; the quick check does not read the indexes
+        rows = db.execute(f"PRAGMA quick_check({MAX_DAMAGE})").fetchall()
+    found = [line for (text,) in rows for line in str(text).splitlines() if not line.startswith("***")]
+    return [] if found == ["ok"] else found
 
 
 def schema_differences(db: Database) -> list[str]:
@@ -379,6 +419,10 @@ def _described(error: sqlite3.DatabaseError, path: Path) -> Exception:
         return StudyReadOnly(f"{path} cannot be written to: the disk is full.")
     if "not a database" in text and not _begins_as_one(path):
         return NotAStudy(f"{path} is not a study file.")
+    if "decode to UTF-8" in text:
+        column = re.search(r"column '(\w+)'", text)
+        where = f" in the column {column[1]}" if column else ""
+        return NotAStudy(f"{path} is damaged: a text{where} is not UTF-8. Restore a backup.")
     if "too big" in text:
         return NotAStudy(f"{path} has a value of more than {MAX_VALUE_BYTES // 1_000_000} MB, so it cannot be read.")
     if "malformed" in text or "not a database" in text:

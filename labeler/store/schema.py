@@ -16,6 +16,9 @@ from labeler.store import migrations
 if TYPE_CHECKING:
     from labeler.store.database import Database
 
+# Tables that ANALYZE of an SQLite client adds. A name alone proves nothing: a client can also create a trigger with a
+# name of SQLite's own.
+_STATISTICS = ("CREATE TABLE sqlite_stat1(tbl,idx,stat)", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)")
 _SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_schema"
 Row = tuple[str, str, str, str | None]  # type, name, table, and SQL
 Entry = tuple[str, str, str, str]  # type, name, table, and normalised SQL
@@ -45,11 +48,11 @@ def _differences(rows: tuple[Row, ...], all_steps: tuple[migrations.Step, ...], 
 
 
 def _entries(rows: Iterable[Row]) -> set[Entry]:
-    """Return the entries of a schema, without those that SQLite creates by itself."""
+    """Return the entries of a schema, without statistics, and without indexes that SQLite creates for constraints."""
     return {
         (kind, name, table, _normalised(sql))
         for kind, name, table, sql in rows
-        if sql is not None and not name.startswith("sqlite_")
+        if sql is not None and sql not in _STATISTICS
     }
 
 

@@ -307,7 +307,8 @@ input {{ width: 22rem }} body {{ padding: 0 1rem }}</style></head>
 def same_origin(connection: HTTPConnection) -> bool:
     """Return whether the request comes from this site, according to the headers of the browser.
 
-    A page that was not encrypted does not belong to a site that is. Return True for programs that send no such headers.
+    A site is a scheme, a host and a port. The scheme of this site is https if the connection is encrypted, or if a
+    trusted proxy says so. Return True for programs that send no such headers.
     """
     origin, site = connection.headers.get("origin"), connection.headers.get("sec-fetch-site", "none")
     if site not in ("same-origin", "none"):
@@ -315,5 +316,6 @@ def same_origin(connection: HTTPConnection) -> bool:
     if origin is None:
         return True
     scheme, _, host = origin.partition("://")
-    is_secure = connection.scope["scheme"] in ("https", "wss")
-    return host == connection.headers.get("host") and (scheme == "https" or not is_secure)
+    own = ("https", ":443") if connection.scope["scheme"] in ("https", "wss") else ("http", ":80")
+    asked = connection.headers.get("host", "").removesuffix(own[1])  # browsers leave out the usual port
+    return bool(asked) and (scheme, host.removesuffix(own[1])) == (own[0], asked)

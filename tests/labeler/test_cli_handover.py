@@ -69,8 +69,9 @@ def test_anything_but_a_copy_is_refused_in_one_line(pair, tmp_path):
 def test_anonymising_says_what_was_written_and_what_to_read_again(pair, tmp_path):
     study, _ = pair
     done = run("anonymise", "--study", study, tmp_path / "out.study")
-    wrote, reveals = done.stderr.splitlines()
+    wrote, times, reveals = done.stderr.splitlines()
     assert wrote == f"Wrote {tmp_path / 'out.study'}: 4 reviewers and 1 other renamed, 0 comments left out."
+    assert "has the date and time of every answer, because" in times
     assert done.stdout == "" and "trying all seeds" in reveals  # this study has no secret
     with open_database(tmp_path / "out.study") as out:
         assert [person.name for person in people.all_people(out)] == ["C1", "R1", "R2", "R3", "R4"]

@@ -30,7 +30,17 @@ from tests.labeler.commands import run
 from tests.labeler.conftest import NOW, id_of, make_study
 from tests.labeler.ui.pages import coordinator_page, opened, reviewer_page
 
+# what terminals obey (in both forms, of seven and of eight bits), and what changes the direction of writing
+CONTROLS = [
+    *(begin + rest for begin in ("\x1b", "\x1b\x1b") for rest in ("c", "7", "[2J", "[?1049h", "[6n", "[31;8m", "[1A")),
+    *("\x1b]" + rest + end for rest in ("52;c;eA==", "8;;http://x", "0;t", "1337;x") for end in ("\x07", "\x1b\\")),
+    *(f"\x1b{begin}1;1{end}" for begin in "PX^_" for end in ("\x1b\\", "\x9c")),
+    "\x9b2J", "\x9d52;c;eA==\x9c", "\x90x\x9c", "\x85", "\x7f", "\x08", "\x0b", "\x0c", "\x0e", "\x0f", "a\rb",
+    *"\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069",
+]  # fmt: skip
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
 TEXTS = {
+    "every control": " ".join(CONTROLS),
     "script": "<script>alert(1)</script>",
     "attribute": '"><img src=x onerror=alert(1)>',
     "end of a script": "</script></style><svg onload=alert(1)>",
@@ -73,6 +83,12 @@ RENDERED = (
 LISTS = (
     ("flags",), ("status",), ("browse",), ("log",), ("classifiers",), ("adjudicate",), ("calibration",),
     ("reviewers", "list"), ("coordinators", "list"),
+)  # fmt: skip
+EXPORTS = (
+    ("labels", "--export", "-"), ("labels", "--export", "-", "--layout", "wide"),
+    ("labels", "--export", "-", "--layout", "label-studio"), ("labels", "--export", "-", "--layout", "potato"),
+    ("verdicts", "--export", "-"), ("log", "--export", "-"), ("log", "--json"), ("flags", "--json"),
+    ("audit", "STUDY"), ("audit", "STUDY", "--json"), ("plan", "--verify"), ("agreement",),
 )  # fmt: skip
 
 
@@ -208,7 +224,15 @@ def test_json_is_whole_and_strict(files):
 def test_no_text_file_holds_a_control_character(files):
     for name, text in files.items():
         if name.endswith((".md", ".html", ".tex", ".svg")):
-            assert re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", text) is None, name
+            assert CONTROL.search(text) is None, name
+
+
+@pytest.mark.parametrize("command", EXPORTS, ids=" ".join)
+def test_data_on_standard_output_do_not_control_the_terminal(study, command):
+    of_study = () if str(command[0]) == "audit" else ("--study", study)
+    shown = run(*(study if part == "STUDY" else part for part in command), *of_study, code=None)
+    assert shown.stdout
+    assert CONTROL.search(shown.stdout + shown.stderr) is None
 
 
 @pytest.mark.parametrize("command", LISTS, ids=" ".join)

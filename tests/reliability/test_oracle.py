@@ -1,6 +1,7 @@
 """Replies to a reviewer do not depend on others: the same messages to studies that differ only in others' rows."""
 
 import random
+import re
 import shutil
 from itertools import product
 
@@ -14,8 +15,10 @@ from labeler.service.results import exchange
 from labeler.store import items, labels, open_database
 from labeler.ui import answers
 from labeler.ui.answers import ITEMS
+from labeler.ui.app import REVIEWER_PAGES
 from tests.labeler.conftest import NOW, answer_next, id_of, item_name, make_study
 from tests.labeler.ui.clients import Browser, serving
+from tests.labeler.ui.pages import reviewer_page
 
 OWN, OTHERS = "ada", ("ben", "cleo", "dan")
 ANSWERS = [answer.value for answer in Answer]
@@ -107,6 +110,65 @@ def test_the_same_messages_get_the_same_replies_whatever_others_did(worlds, n_me
         assert first == second, (number, event, code)
     assert n_probes > n_messages / 5
     assert labels.n_labels(together) > labels.n_labels(alone)
+
+
+MODULES = sorted(module.__name__.rpartition(".")[2] for module in REVIEWER_PAGES.values())
+MADE_AT = re.compile(r"made_utc.{1,12}?[0-9]{4}-[0-9-]+T[0-9:.]+\+00:00")  # when a receipt was made
+
+
+def content(module, db):
+    """Return everything that a page sends to a reviewer, without the time at which a receipt was made."""
+    page = reviewer_page(module, db.path, OWN, practice_seed=1)
+    for toggle in page.toggle:  # shows the receipt
+        toggle.set_value(True)
+    page.run()
+    return [MADE_AT.sub("", str(node.proto)) for part in (page.main, page.sidebar) for node in nodes(part)]
+
+
+def nodes(block):
+    yield block
+    for child in getattr(block, "children", {}).values():
+        yield from nodes(child)
+
+
+@pytest.mark.parametrize("is_over", [False, True])
+@pytest.mark.parametrize("module", MODULES)
+def test_every_page_is_the_same_whatever_others_did(worlds, tmp_path, module, is_over):
+    alone, together = worlds
+    if is_over:
+        while reviewing.review_queue(alone, id_of(alone, OWN)).offers:
+            answer_next(alone, OWN, "similar")
+        alone.backup(tmp_path / "over.study")
+        together = open_database(tmp_path / "over.study")
+        for name in ("ben", "cleo", "dan"):
+            answer_next(together, name, "similar")
+    with together:
+        assert content(module, alone) == content(module, together)
+
+
+def test_the_page_of_own_labels_with_its_receipt_is_compared(worlds):
+    alone, _ = worlds
+    before = content("my_labels", alone)
+    assert any("labeler receipt" in text for text in before)
+    answer_next(alone, OWN, "similar")
+    assert content("my_labels", alone) != before
+
+
+def test_every_address_of_the_review_screen_is_the_same_whatever_others_did(worlds):
+    alone, together = worlds
+    browsers = [Browser(serving(db.path), db.path, OWN) for db in worlds]
+    codes = [task.code for task in reviewing.review_queue(alone, id_of(alone, OWN)).offers]
+    own = [label.task.code for label in reviewing.own_labels(alone, id_of(alone, OWN))]
+    of_others = probes(together)[2]
+    for path, names in ((answers.STATE, [None]), (ITEMS, [*codes, *own, *of_others, "ZZZZZZ"])):
+        for name in names:
+            first, second = (browser.client.get(path, params={"code": name} if name else {}) for browser in browsers)
+            assert without_token(first) == without_token(second), (path, name)
+
+
+def without_token(reply):
+    """Return the status and the bytes of a reply, without the token of the session, which is random."""
+    return reply.status_code, re.sub(rb'"token":"[^"]+"', b"", reply.content)
 
 
 def test_nobody_can_take_the_event_id_of_an_import_to_come(worlds):

@@ -1,6 +1,5 @@
 """Read the files that change what a check accepts: known changes with expiry dates, and limits of benchmarks."""
 
-import tomllib
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 from analysis.check import KnownChange, Limit
 from labeler.errors import InputError
+from labeler.toml_file import parse as parse_toml
 
 KEYS = ("benchmark", "reason", "until", "at_most")
 EXAMPLE = 'benchmark = "sort"\nreason = "checks its input now"\nuntil = 2027-03-31\nat_most = "6%"'
@@ -56,10 +56,10 @@ def _limit(entry: Mapping[str, Any], where: str) -> Limit:
 
 def _toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return parse_toml(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}.") from None
-    except (ValueError, RecursionError) as error:  # also raised for bytes that are not UTF-8
+    except ValueError as error:  # also raised for bytes that are not UTF-8
         raise InputError(f"{path} is not valid TOML: {error}.") from None
 
 

@@ -28,6 +28,10 @@ from labeler.store import Database, assignments, chain, copies, events, items, o
 # People are often added in alphabetical order. The log of the copy therefore says that a person was added, but not who.
 UNNAMED = ("add person", "invite")
 LEFT_OUT = frozenset({"email", "link", "secrets"})  # keys in the details of events that are left out
+TIMES_STAY = (
+    "The copy has the date and time of every answer, because its log, its audit and its report are computed from them. "
+    "Anyone who knows when a person labelled can find this person in it. `labeler publish` writes labels without dates."
+)
 SEED = frozenset({"seed"})  # parameters of plans that are left out, in the log and in the plan itself
 SOMEBODY = "somebody"  # replaces an address whose person is no longer in the study
 _STRING = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?')  # a string in JSON; if a colon follows, the string is a key

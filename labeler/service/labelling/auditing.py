@@ -12,12 +12,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from labeler.errors import InputError, NotAllowed
+from labeler.errors import InputError, NotAllowed, NotAStudy
 from labeler.model import counted
 from labeler.service.labelling import log_replay
 from labeler.service.plan import verifying
 from labeler.service.study import coordinating
-from labeler.store import Database, chain, copies, labels, schema_differences, studies
+from labeler.store import Database, chain, copies, damage, labels, schema_differences, studies
 from labeler.store.chain import Fault
 
 N_TOLD = 20  # maximum number of faults in the text; the JSON has all faults
@@ -67,12 +67,19 @@ def audit(db: Database, against: str | Path | None = None) -> Audit:
     if changed:  # reading such tables could give anything, or never end
         found = [Fault("schema", 0, difference) for difference in changed]
         return Audit("unknown", 0, tuple(found), None if against is None else str(against))
-    faults = [
-        *chain.faults(db),
-        *_differences_from_log(db),
-        *(_against(db, against) if against is not None else ()),
-    ]
-    return Audit(head(db), chain.n_before(db), tuple(faults), None if against is None else str(against))
+    damaged = [Fault("file", 0, what) for what in damage(db)]
+    try:
+        faults = [
+            *damaged,
+            *chain.faults(db),
+            *_differences_from_log(db),
+            *(_against(db, against) if against is not None else ()),
+        ]
+        return Audit(head(db), chain.n_before(db), tuple(faults), None if against is None else str(against))
+    except NotAStudy:
+        if not damaged:
+            raise
+        return Audit("unknown", 0, tuple(damaged), None if against is None else str(against))
 
 
 def _differences_from_log(db: Database) -> list[Fault]:

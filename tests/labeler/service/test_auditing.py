@@ -1,3 +1,4 @@
+import gzip
 import hashlib
 import json
 import random
@@ -7,6 +8,7 @@ import sqlite3
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +24,7 @@ from tests.conftest import examples
 from tests.labeler.commands import run
 from tests.labeler.conftest import NOW, answer_next, id_of, submission
 
+OLD = Path(__file__).parents[2] / "golden" / "receipt"  # written by version 1 of receipts, with unsealed hashes
 PROTECTED = {"labels": "label_id", "events": "event_id", "replies": "reply_id", "runs": "rowid", "bins": "rowid",
              "links": "link_id"}  # fmt: skip
 
@@ -179,31 +182,41 @@ def rebuild_chain(db):
         chain.begin(db)
 
 
-def old_receipt(db, reviewer):
-    """A receipt in the form of earlier versions, with unsealed hashes."""
-    entries = [
-        {"code": code, "label": answer, "created_utc": at, "digest": digest}
-        for code, answer, at, digest, _ in labels.links_of(db, id_of(db, reviewer))
-    ]
-    head = auditing.head(db).partition("-")[2]
-    return json.dumps({"what": "labeler receipt", "study": "Caches", "labels": entries, "chain": head})
-
-
-@pytest.mark.parametrize("is_old", [False, True])
-def test_a_receipt_finds_what_was_changed_rolled_back_or_rebuilt(study, tmp_path, is_old):
+@pytest.fixture(params=["made now", "of an earlier version"])
+def receipt_of(request, study, tmp_path):
+    """A study in which others acted after ada's receipt, the receipt, and an earlier state of the study."""
     receipt, early = tmp_path / "receipt.json", tmp_path / "early.study"
-    with open_database(study) as db:
-        db.backup(early)
-        answer_next(db, "ada", "similar")
-        receipt.write_text(old_receipt(db, "ada") if is_old else auditing.receipt(db, id_of(db, "ada"), now=NOW))
-        answer_next(db, "ben", "similar")
-        assert auditing.audit(db, receipt).faults == ()
+    if request.param == "made now":
+        with open_database(study) as db:
+            db.backup(early)
+            answer_next(db, "ada", "similar")
+            receipt.write_text(auditing.receipt(db, id_of(db, "ada"), now=NOW))
+            answer_next(db, "ben", "similar")
+        return study, receipt, early
+    shutil.copy(OLD / "receipt.json", receipt)
+    study.write_bytes(gzip.decompress((OLD / "study.gz").read_bytes()))
+    shutil.copy(study, early)
+    with closing(sqlite3.connect(early, isolation_level=None)) as plain, without_triggers(plain):
+        plain.execute("DELETE FROM labels WHERE label_id > 2")
+        plain.execute("DELETE FROM links WHERE part = 'answer' AND row_id > 2")
+    return study, receipt, early
+
+
+def test_a_receipt_finds_what_was_changed_rolled_back_or_rebuilt(receipt_of, tmp_path):
+    study, receipt, early = receipt_of
+    assert audited(study, receipt) == ()
     assert [fault.part for fault in audited(early, receipt)] == ["chain", "answer"]
-    with closing(sqlite3.connect(study, isolation_level=None)) as plain, without_triggers(plain):
-        plain.execute("UPDATE labels SET answer = 'similar' WHERE label_id = 2")  # of somebody else
-    with open_database(study) as db:
-        rebuild_chain(db)
-    (fault,) = audited(study, receipt)
+    own, others = tmp_path / "own.study", tmp_path / "others.study"
+    for path, label_id in ((own, 1), (others, 2)):
+        shutil.copy(study, path)
+        with closing(sqlite3.connect(path, isolation_level=None)) as plain, without_triggers(plain):
+            plain.execute(f"UPDATE labels SET answer = 'withdrawn' WHERE label_id = {label_id}")
+        assert [fault.part for fault in audited(path)] == ["answer"]
+        with open_database(path) as db:
+            rebuild_chain(db)
+        assert audited(path) == ()
+    assert [fault.part for fault in audited(own, receipt)] == ["chain", "answer"]
+    (fault,) = audited(others, receipt)
     assert (fault.part, "rebuilt" in fault.what) == ("chain", True)
 
 

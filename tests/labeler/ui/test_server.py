@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain
 
 import pytest
+from starlette.requests import HTTPConnection
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
@@ -545,6 +546,30 @@ def test_an_origin_of_another_host_or_port_is_another_site(client, secret, origi
     client.get(f"/join/{secret}")
     assert client.put(FOR_COORDINATORS[0], headers={"origin": origin}).text != "uploads"
     assert client.post("/sign-in", data={"link": secret}, headers={"origin": origin}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("scheme", "host", "origin", "is_same"),
+    [
+        ("http", "site:8501", "http://site:8501", True),
+        ("http", "site:8501", "https://site:8501", False),
+        ("http", "site:8501", "http://site", False),
+        ("https", "site", "https://site", True),
+        ("wss", "site:443", "https://site", True),
+        ("ws", "site:80", "http://site", True),
+        ("https", "site", "http://site", False),
+        ("wss", "site", "http://site", False),
+        ("https", "site", "https://site:80", False),
+        ("https", "site", "https://sub.site", False),
+        ("https", "site", "null", False),
+        ("https", "site", "", False),
+        ("https", "", "https://", False),
+    ],
+)
+def test_a_site_is_a_scheme_a_host_and_a_port(scheme, host, origin, is_same):
+    headers = [(b"host", host.encode()), (b"origin", origin.encode())]
+    connection = HTTPConnection({"type": "http", "scheme": scheme, "headers": headers, "path": "/"})
+    assert sign_in.same_origin(connection) == is_same
 
 
 @pytest.mark.parametrize(("verified", "email"), [(True, "a@b.example"), (1, None), ("true", None), (None, None)])

@@ -4,7 +4,6 @@ Each venue, such as Zenodo, requires some of these facts.
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from labeler.errors import InputError
+from labeler.toml_file import parse as parse_toml
 
 FILE_NAME = "publish.toml"
 BLANK = "TO BE ANSWERED BY A PERSON"
@@ -107,8 +107,8 @@ class PublishFile:
         Error messages call the file `name`.
         """
         try:
-            given = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+            given = parse_toml(text)
+        except ValueError as error:
             raise InputError(f"{name} is not valid TOML: {error}.") from None
         flat = {key: value for key, value in given.items() if key not in SECTIONS}
         for section, keys in SECTIONS.items():
