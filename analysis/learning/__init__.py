@@ -32,11 +32,8 @@ from analysis.learning._features import (
 )
 from analysis.learning._interventions import (
     HABITS as HABITS,
-    N_RUNS as N_RUNS,
-    Intervened as Intervened,
     Response as Response,
     dose_response as dose_response,
-    interventions as interventions,
     simulate_labels as simulate_labels,
 )
 from analysis.learning._learn import Learned as Learned, learn as learn
@@ -57,12 +54,10 @@ from analysis.learning._reviewers import (
     habits as habits,
 )
 from analysis.learning._selection import (
-    SelectionStep as SelectionStep,
     WeightedEstimates as WeightedEstimates,
     disagreement_of as disagreement_of,
     rank_next as rank_next,
     selection_weights as selection_weights,
-    simulate_selection as simulate_selection,
     uncertainties as uncertainties,
     weighted_estimates as weighted_estimates,
 )
@@ -90,8 +85,7 @@ if TYPE_CHECKING:
         charts as charts,
         dose_charts as dose_charts,
         habit_charts as habit_charts,
-        selection_charts as selection_charts,
     )
 
-_FIGURES = ("arena_charts", "charts", "dose_charts", "habit_charts", "selection_charts")
+_FIGURES = ("arena_charts", "charts", "dose_charts", "habit_charts")
 __getattr__ = on_first_use(__name__, dict.fromkeys(_FIGURES, "_figures"))

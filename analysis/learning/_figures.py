@@ -13,7 +13,6 @@ from analysis.learning._compare import Arena
 from analysis.learning._interventions import Response
 from analysis.learning._learn import Learned
 from analysis.learning._reviewers import Habits, aspect_title
-from analysis.learning._selection import SelectionStep
 
 WIDTH, ROW = 420, 24
 
@@ -78,27 +77,6 @@ def dose_charts(rows: Sequence[Response]) -> dict[str, Chart]:
         "dose-response": layers.facet(
             column=alt.Column("kind:N", sort=kinds, title=None), row=alt.Row("rater:N", sort=raters, header=header)
         )
-    }
-
-
-def selection_charts(steps: Sequence[SelectionStep]) -> dict[str, Chart]:
-    """Draw the area under the ROC curve by number of labels, for random items and for chosen items."""
-    points = pd.DataFrame(
-        [
-            {"n": step.n, "area": area, "items": name}
-            for step in steps
-            for name, area in (("at random", step.auc_random), ("chosen, 30 % at random", step.auc_chosen))
-        ]
-    )
-    names = ["at random", "chosen, 30 % at random"]
-    dash = alt.Scale(domain=names, range=[[4, 3], [1, 0]])
-    chart = alt.Chart(points).mark_line(point={"filled": True, "color": INK}, color=INK)
-    return {
-        "selection": chart.encode(
-            x=alt.X("n:Q", title="labelled items"),
-            y=alt.Y("area:Q", title="area on held-out applications", scale=alt.Scale(zero=False)),
-            strokeDash=alt.StrokeDash("items:N", scale=dash, title=None),
-        ).properties(width=WIDTH, height=240)
     }
 
 

@@ -1,6 +1,6 @@
-"""Simulate benchmarks with known changes, and count how often raters call them dissimilar (dose-response)."""
+"""Count how often raters call benchmarks with known changes dissimilar (dose-response)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -10,95 +10,13 @@ from scipy import special
 
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.intervals import Estimate, wilson
-from analysis.learning._logistic import Floats
 from analysis.results import Result
 from analysis.tables import checked_columns, in_name_order
 
 NOISE, SLOWDOWN, DRIFT, BIMODAL, WARMUP = "noise alone", "slowdown", "drift", "two levels", "warm-up left in"
-AMOUNTS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 KINDS = (NOISE, SLOWDOWN, DRIFT, BIMODAL, WARMUP)
 # kinds of the demo study, which were made by measuring
 MEASURED_KINDS = ("cold start", "competing process", "drifting level", "environment size", "garbage collection off")
-N_RUNS, MAX_CHANGED = 10, 5
-PER_APPLICATION = 20
-
-
-@dataclass(frozen=True, repr=False)
-class Intervened(Result):
-    """A simulated benchmark with a known change, or with noise only."""
-
-    benchmark: str
-    application: str
-    runs: Floats  # measurements in seconds
-    kind: str  # one of `KINDS`
-    amount: float  # size of the change as a share of the level of the runs; 0 for noise alone
-    changed: tuple[int, ...]  # the runs that were changed, counted from 0
-
-
-def interventions(n_items: int, *, rng: np.random.Generator, n_iterations: int = 1000) -> Iterator[Intervened]:
-    """Yield simulated benchmarks of ten runs. One in five has only noise; the others have 1 to 5 changed runs.
-
-    Each run has a random level (spread of 0.5 %), noise that is correlated in time, and rare spikes. There are four
-    kinds of change:
-
-    - A slowdown raises the level.
-    - A drift raises the level linearly until the end of the run.
-    - Two levels: the run switches at random between its level and a raised level.
-    - A warm-up left in the data starts at (1 + 10 amount) times the level and decreases within a tenth of the run.
-
-    Raises ValueError if `n_items` or `n_iterations` is too small.
-
-    Parameters
-    ----------
-    n_iterations : int
-        Iterations of each run, at least 50.
-
-    Yields
-    ------
-    Intervened
-        Kinds, amounts (1 to 50 %) and numbers of changed runs take turns, so all are equally frequent.
-    """
-    if n_items < 1 or n_iterations < 50:
-        raise ValueError(f"n_items must be at least 1 and n_iterations at least 50, got {n_items} and {n_iterations}")
-    n_applications = max(5, -(-n_items // PER_APPLICATION))
-    levels = 10 ** rng.uniform(-7, -3, n_applications)
-    noise = rng.uniform(0.01, 0.08, n_applications)
-    of_item = rng.permutation(
-        np.arange(n_items) % n_applications
-    )  # otherwise the effects of kinds and applications could not be separated
-    for n in range(n_items):
-        kind = KINDS[n % len(KINDS)]
-        turn = n // len(KINDS)
-        amount = 0.0 if kind == NOISE else AMOUNTS[turn % len(AMOUNTS)]
-        n_changed = 0 if kind == NOISE else 1 + (turn // len(AMOUNTS)) % MAX_CHANGED
-        application = int(of_item[n])
-        runs = levels[application] * _noise(rng, noise[application], n_iterations)
-        changed = tuple(sorted(rng.choice(N_RUNS, n_changed, replace=False).tolist()))
-        for run in changed:
-            runs[run] *= _change(kind, amount, n_iterations, rng)
-        yield Intervened(f"bench{n:03d}", f"app{application:02d}", runs, kind, amount, changed)
-
-
-def _noise(rng: np.random.Generator, sd: float, n: int) -> Floats:
-    """Simulate ten runs with values near 1, from random run levels, correlated noise and rare spikes."""
-    from scipy.signal import lfilter
-
-    white = rng.standard_normal((N_RUNS, n))
-    correlated = lfilter([np.sqrt(1 - 0.5**2)], [1, -0.5], white, axis=1)
-    spikes = (rng.random((N_RUNS, n)) < 0.005) * rng.exponential(0.5, (N_RUNS, n))
-    level = 0.005 * rng.standard_normal((N_RUNS, 1))
-    return np.asarray(np.exp(level + sd * correlated + spikes), dtype=np.float64)
-
-
-def _change(kind: str, amount: float, n: int, rng: np.random.Generator) -> Floats:
-    time: Floats = np.arange(n) / n
-    if kind == SLOWDOWN:
-        return np.full(n, 1 + amount)
-    if kind == DRIFT:
-        return 1 + amount * time
-    if kind == BIMODAL:
-        return np.asarray(1 + amount * (rng.random(n) < 0.5), dtype=np.float64)
-    return 1 + 10 * amount * np.exp(-time / 0.03)
 
 
 @dataclass(frozen=True, repr=False)

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from analysis.evaluation import auc
 from analysis.intervals import Estimate, checked_level
 from analysis.learning._logistic import Floats
 from analysis.learning._validation import Examples, TooFew, choose
@@ -209,109 +208,6 @@ def _design_factor(n_items: int, batches: Sequence[tuple[Sequence[str], Sequence
             factor += (len(random) / n_random * n_rest / n_items) ** 2 * drawn
         n_known += len(random) + len(chosen)
     return factor
-
-
-@dataclass(frozen=True, repr=False)
-class SelectionStep(Result):
-    """The results of a simulation for one number of labels, averaged over repeats."""
-
-    n: int  # number of labels
-    # Area under the ROC curve on held-out applications, for models fitted on random items, and for models fitted
-    # on chosen and random items.
-    auc_random: float
-    auc_chosen: float
-    # Mean error of the estimated share of dissimilar items from all labelled items, from random items only, and
-    # from weighted items.
-    prevalence_labelled: float
-    prevalence_random: float
-    prevalence_weighted: float
-    rmse_random: float  # root mean squared error of `prevalence_random` and of `prevalence_weighted`
-    rmse_weighted: float
-
-
-def simulate_selection(
-    examples: Examples,
-    disagreement: Mapping[str, float],
-    *,
-    rng: np.random.Generator,
-    n_first: int = 60,
-    n_next: int = 20,
-    random_share: float = 0.3,
-    n_repeats: int = 50,
-) -> tuple[SelectionStep, ...]:
-    """Simulate labelling a finished study in the order of `rank_next`, and compute the estimates after each batch.
-
-    Parameters
-    ----------
-    n_first, n_next : int
-        Number of random items at the start, and size of each batch.
-    random_share : float
-        Share of random items in each batch, in (0, 1].
-    n_repeats : int
-        Number of repeats, each with new random items and a third of the applications held out.
-    """
-    results: dict[int, list[Floats]] = {}
-    for _ in range(n_repeats):
-        names = rng.permutation(sorted(set(examples.applications)))
-        held_out = np.isin(examples.applications, names[: len(names) // 3])
-        for n, row in _one_selection(examples.of(~held_out), examples.of(held_out), disagreement, rng,
-                                     n_first, n_next, random_share):  # fmt: skip
-            results.setdefault(n, []).append(row)
-    steps = []
-    for n, rows in sorted(results.items()):
-        if len(rows) == n_repeats:
-            table = np.array(rows)
-            means, rmse = table.mean(axis=0), np.sqrt((table**2).mean(axis=0))
-            steps.append(SelectionStep(n, *(float(value) for value in (*means, rmse[3], rmse[4]))))
-    return tuple(steps)
-
-
-def _one_selection(
-    pool: Examples,
-    held_out: Examples,
-    disagreement: Mapping[str, float],
-    rng: np.random.Generator,
-    n_first: int,
-    n_next: int,
-    random_share: float,
-) -> list[tuple[int, Floats]]:
-    place = {item: n for n, item in enumerate(pool.items)}
-    applications = dict(zip(pool.items, pool.applications, strict=True))
-    order = rng.permutation(np.array(pool.items, dtype=object)).tolist()
-    truth, true_share = pool.dissimilar.astype(float), float(pool.dissimilar.mean())
-    words = np.where(held_out.dissimilar, "dissimilar", "similar").tolist()
-
-    def fitted(items: Sequence[str]) -> Floats | None:
-        part = pool.of(np.array([place[item] for item in items], dtype=np.intp))
-        if part.dissimilar.all() or not part.dissimilar.any():
-            return None
-        model = choose(part, rng=rng, monotone=True, n_folds=3)
-        return np.concatenate([model.leaning(held_out.x), model.probability(pool.x)])
-
-    batches: list[tuple[list[str], list[str]]] = [(order[:n_first], [])]
-    found: list[tuple[int, Floats]] = []
-    labelled, n_prefix = list(order[:n_first]), n_first
-    while True:
-        ours, by_chance = fitted(labelled), fitted(order[: len(labelled)])
-        if ours is None or by_chance is None:
-            return found
-        weights = selection_weights(len(order), batches)
-        weighted = sum(weight * truth[place[item]] for item, weight in weights.items()) / len(order)
-        means = [float(np.mean([truth[place[item]] for item in items])) for items in (labelled, order[:n_prefix])]
-        areas = [auc(words, scores[: len(words)]).value or 0.5 for scores in (by_chance, ours)]
-        errors = [share - true_share for share in (*means, weighted)]
-        found.append((len(labelled), np.array([*areas, *errors])))
-        if len(labelled) + n_next > len(order):
-            return found
-        n_prefix = min(n_prefix + round(random_share * n_next), len(order))
-        random = [item for item in order[:n_prefix] if item not in set(labelled)]
-        rest = [item for item in order if item not in {*labelled, *random}]
-        probability = dict(zip(pool.items, ours[len(words) :], strict=True))
-        unsure = {item: 1 - abs(2 * float(probability[item]) - 1) for item in rest}
-        ranked = rank_next(rest, applications, uncertainty=unsure, disagreement=disagreement)
-        chosen = ranked[: n_next - len(random)]
-        batches.append((random, chosen))
-        labelled += [*random, *chosen]
 
 
 def disagreement_of(verdicts: pd.DataFrame) -> dict[str, float]:

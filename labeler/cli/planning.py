@@ -1,7 +1,6 @@
 """Commands that estimate the size and precision of a study before labelling, and that simulate a study."""
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ import click
 from labeler.cli.common import json_option, opened, remark, show
 from labeler.config import settings
 from labeler.errors import InputError
-from labeler.service.files import interventions as making
 from labeler.service.outputs import write_files
 from labeler.service.plan import planning as service
 from labeler.service.plan.planning import Assumptions, Rater
@@ -122,11 +120,6 @@ def _raters(_context: click.Context, _option: click.Parameter, texts: tuple[str,
 @click.option("--hard", type=SHARE, default=0.0, show_default=True, help="Share of items that are hard for everyone.")
 @click.option("--shared-error", type=SHARE, default=0.0, show_default=True,
               help="Share of items on which both the first reviewer and the first classifier are wrong.")  # fmt: skip
-@click.option("--interventions", is_flag=True,
-              help="Simulate measurements with known interventions, and labels of four reviewers with known habits; "
-              "write no verdicts.")  # fmt: skip
-@click.option("--iterations", type=click.IntRange(min=50), default=1000, show_default=True,
-              help="With --interventions: number of iterations in each of the ten runs.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR",
               help="Output folder.")  # fmt: skip
@@ -139,8 +132,6 @@ def simulate(
     prevalence: float,
     hard: float,
     shared_error: float,
-    interventions: bool,
-    iterations: int,
     seed: int,
     out: Path,
 ) -> None:
@@ -148,17 +139,6 @@ def simulate(
 
     The command writes the labels, the verdicts and the true categories as CSV files into the folder.
     """
-    if interventions:
-        with click.progressbar(length=items, label="Making", file=sys.stderr) as bar:
-            paths = making.simulate(
-                out, items, n_iterations=iterations, per_item=per_item, seed=seed,
-                advance=lambda done: bar.update(done - bar.pos),
-            )  # fmt: skip
-        for path in paths:
-            click.echo(path)
-        remark(f"Next: labeler init --study {out}/made-up.study --name made-up")
-        remark(f"      labeler import --study {out}/made-up.study {out}/measurements")
-        return
     planned = service.design(items, len(reviewers), per_item, overlap, 0)
     files = service.simulated(
         planned, reviewers, classifiers, prevalence, hard_share=hard, shared_error=shared_error, seed=seed

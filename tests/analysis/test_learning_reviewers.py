@@ -12,9 +12,9 @@ from analysis.learning import (
     dose_response,
     habits,
     habits_document,
-    interventions,
     simulate_labels,
 )
+from scripts.simulate_interventions import interventions
 from tests.sentences import says
 
 N_ITEMS, N_APPLICATIONS = 400, 25

@@ -14,10 +14,10 @@ from analysis.learning import (
     disagreement_of,
     rank_next,
     selection_weights,
-    simulate_selection,
     uncertainties,
     weighted_estimates,
 )
+from scripts.learning_figures import simulate_selection
 
 
 def test_weights_worked_by_hand():

@@ -10,6 +10,7 @@ import pytest
 
 from labeler.service.verdicts import computing
 from labeler.store import events, open_database
+from scripts import simulate_interventions
 from tests.labeler.commands import run
 from tests.labeler.conftest import import_all, make_study, result_file
 
@@ -156,7 +157,7 @@ def test_a_vote_that_is_none_is_a_usage_error(folder, vote):
 
 def test_a_made_study_goes_from_measurements_to_habits_and_doses(tmp_path):
     made = tmp_path / "made"
-    run("simulate", "--interventions", "--items", 60, "--iterations", 60, "--seed", 3, "--out", made)
+    simulate_interventions.simulate(made, 60, n_iterations=60, per_item=2, seed=3, advance=lambda _done: None)
     assert {path.name for path in made.iterdir()} == {"measurements", "interventions.csv", "labels.csv", "habits.csv"}
     study = tmp_path / "made.study"
     run("init", "--study", study, "--name", "made")

@@ -6,12 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.learning import LABELS, disagreement_of, examples_of, simulate_selection
+from analysis.learning import LABELS, disagreement_of, examples_of
 from labeler.formats import Source, references
 from labeler.service.items import importing
 from labeler.service.results import learning
 from labeler.service.verdicts import computing
 from labeler.store import open_database
+from scripts.learning_figures import simulate_selection
 from tests.labeler.conftest import NOW, make_study
 
 pytestmark = pytest.mark.slow
