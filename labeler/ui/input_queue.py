@@ -3,6 +3,9 @@
 With `install` and the setting `fastReruns = false`, a page run that handles a press ends before the next request
 begins. Otherwise, Streamlit stops a page run as soon as the browser sends the next request. If a person then presses
 two buttons within a tenth of a second, the first page run stops before it has saved anything.
+
+No label, reference label or decision needs this, because the components send them by their own requests. Without it, an
+answer that a coordinator sends on *Inbox* is lost if the next message is requested at once (tests/browser/test_queues).
 """
 
 import threading
