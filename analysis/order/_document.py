@@ -133,14 +133,15 @@ def _mean_change(survey: OrderSurvey) -> Iterator[str]:
         return
     differing = [test for test in survey.tests if test.differs]
     of_differing = mean_absolute(differing).value
+    some = "the test" if len(differing) == 1 else f"the {len(differing)} tests"
     more = (
-        f", and by {of_differing:.3g} % over the {counted(len(differing), 'test')} with p below the threshold"
+        f", and by {of_differing:.3g} % over {some} with p below the threshold"
         if of_differing is not None and len(differing) < len(survey.tests)
         else ""
     )
     yield (
         f"Between the two orders, the mean changes by {survey.mean_absolute_delta.value:.3g} % on average over "
-        f"{'all ' if survey.n_tests > 1 else ''}{counted(survey.n_tests, 'test')} (mean of |Δ%|){more}."
+        f"{counted(survey.n_tests, 'test')} (mean of |Δ%|){more}."
     )
 
 

@@ -286,3 +286,23 @@ def test_red_flags_of_the_paper_are_shown_with_the_corrected_ones_and_the_reason
     published = text_of(survey([two_orders("near", fixed, random), two_orders("b", LOW, LOW)], compat="ordersage"))
     assert says(published, "rule of the published tool", "95 %", "1 of 2")
     assert not says(published, "method of the paper")
+
+
+@pytest.mark.parametrize(
+    ("randoms", "value", "words"),
+    [
+        ([HIGH], 153.85, "by 154 % on average over 1 test (mean of |Δ%|)."),
+        (
+            [HIGH, LOW],
+            76.92,
+            "by 76.9 % on average over 2 tests (mean of |Δ%|), and by 154 % over the test with p below",
+        ),
+        ([LOW, LOW], 0.0, "by 0 % on average over 2 tests (mean of |Δ%|)."),
+        ([HIGH, [-x for x in LOW]], 153.85, "by 154 % on average over 2 tests"),  # no change from a negative mean
+        ([HIGH, [9 * x / 10 for x in LOW], LOW], 54.62, "by 54.6 % on average over 3 tests"),
+    ],
+)
+def test_the_mean_absolute_change_is_over_all_tests_and_over_those_that_differ(randoms, value, words):
+    found = survey([two_orders(f"b{at}", LOW, random) for at, random in enumerate(randoms)])
+    assert found.mean_absolute_delta.value == pytest.approx(value, abs=0.01)
+    assert words in text_of(found)

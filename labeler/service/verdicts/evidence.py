@@ -128,7 +128,8 @@ def measurements_of_item(db: Database, item: Item) -> figures.Chart:
         raise InputError(f"Item {item.name!r} has no measurements.")
     series = runs.of_item(db, item.item_id)
     counts = trust.distribution(series, [str(number) for number in range(1, len(series) + 1)])
-    return trust.distribution_chart(counts, item.name, item.unit)
+    chart: figures.Chart = trust.distribution_chart(counts, item.name, item.unit)
+    return chart
 
 
 def views_of_items(db: Database) -> dict[str, str]:
