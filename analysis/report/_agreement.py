@@ -264,7 +264,8 @@ def chance_state(numbers: Agreement) -> str:
     if kappa.value is None:
         return UNDEFINED
     if kappa.low is None or kappa.high is None:
-        return UNCLEAR
+        is_never = kappa.value <= 0 and numbers.n_items_with_two_labels >= LEAST_FOR_KAPPA
+        return NOT_MORE if is_never else UNCLEAR
     if kappa.low > 0:
         return MORE
     return NOT_MORE if kappa.high < SLIGHT or kappa.value <= 0 else UNCLEAR
@@ -614,10 +615,10 @@ def _seen_change(order: OrderTest) -> str:
     ]
     if not changes:
         return ""
-    largest = 100 * max(changes)
+    largest = round(100 * max(changes))
     if largest >= 100:
         return "; with so few labels, even a change of all labels of a reviewer could go unseen"
-    return f"; only changes of more than {largest:.0f} points between first and last items would usually have been seen"
+    return f"; only changes of more than {largest} points between first and last items would usually have been seen"
 
 
 def _describe_order(order: OrderTest | None) -> str:

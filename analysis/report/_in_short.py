@@ -46,7 +46,8 @@ def _limits(value: Estimate, level: str, *, as_percent: bool = True) -> str:
 def _agreement(report: Report) -> str:
     numbers, n_agreed = report.agreement, report.consensus.agreed
     n, value = numbers.n_items_with_two_labels, numbers.percent
-    of_items = f"all {counted(n, 'item')}" if n == n_agreed > 1 else f"{n_agreed} of {counted(n, 'item')}"
+    every = "the only item" if n == 1 else f"all {counted(n, 'item')}"
+    of_items = every if n == n_agreed else f"{n_agreed} of {counted(n, 'item')}"
     pairs = f"{percent(value.value)}{_limits(value, report.level_text)}"
     only = _only_category(report)
     but = f", but every label is {only}" if only else ""
@@ -166,7 +167,9 @@ def _reasons(report: Report) -> Iterator[str]:
         yield "all items come from one application"
     if decided.split:
         are = "is" if decided.split == 1 else "are"
-        yield f"{decided.split} of {counted(n, 'item')} ({percent(decided.split / n)}) {are} split and not scored"
+        some = f"{decided.split} of {counted(n, 'item')} ({percent(decided.split / n)})"
+        every = "the only item" if n == 1 else f"all {n} items"
+        yield f"{every if decided.split == n else some} {are} split and not scored"
     if numbers.if_given:
         n_missing = numbers.if_given[0].n
         yield f"{counted(n_missing, 'planned label')} {'is' if n_missing == 1 else 'are'} missing"
@@ -194,7 +197,7 @@ def _next_step(report: Report) -> str:
             "labels cannot judge classifiers."
         )
     if state == UNCLEAR:
-        return f"Next: let two or more reviewers label more items, about {ENOUGH_ITEMS} in all."
+        return f"Next: let two or more reviewers label more items, about {max(ENOUGH_ITEMS, 2 * n)} in all."
     found = tested.contrast if tested else None
     if found and found.kind == "groups":
         return "Next: ask both groups what they look at on items that divide them, before you use the labels."

@@ -1,10 +1,11 @@
 """The sentences at the beginning of a report, for ten studies whose truth is known, read aloud and true."""
 
+import pandas as pd
 import pytest
 
 from analysis.report import Report, summarise
 from analysis.report._in_short import in_short
-from tests.analysis.ten_studies import STUDIES
+from tests.analysis.ten_studies import NAMES, STUDIES
 
 IN_SHORT = {
     "random": (
@@ -230,3 +231,27 @@ def test_a_page_says_that_labels_no_better_than_chance_judge_no_classifier(repor
 
     warning = "this table says nothing about the classifiers"
     assert [name for name, report in reports.items() if warning in to_markdown(report)] == ["random", "one category"]
+
+
+def two_reviewers(pairs):
+    rows = [
+        (f"i{i:03}", who, NAMES[label]) for i, pair in enumerate(pairs) for who, label in zip("ab", pair, strict=True)
+    ]
+    answers = pd.DataFrame(rows, columns=["item", "reviewer", "label"])
+    return in_short(summarise(answers, pd.DataFrame({"item": [], "classifier": [], "verdict": []})))
+
+
+@pytest.mark.parametrize(
+    ("pairs", "words"),
+    [
+        ([(0, 0)], "Both reviewers of an item agree on the only item that two reviewers labelled"),
+        ([(0, 1)], "the only item is split and not scored"),
+        ([(0, 1), (1, 0)] * 50, "Reviewers do not agree more than chance would: Fleiss' kappa is −1.000"),
+        ([(0, 1), (1, 0)] * 50, "all 100 items are split and not scored"),
+        ([(0, 1), (1, 0)], "These labels do not show whether reviewers agree more than chance would"),
+        ([(0, 0), (1, 1), (0, 1), (1, 0)] * 3 + [(0, 0)] * 2 + [(1, 1)], "about 80 in all"),
+        (([(0, 0), (1, 1)] * 6 + [(0, 1), (1, 0)] * 5) * 5, "about 220 in all"),
+    ],
+)
+def test_in_short_of_one_item_of_all_items_and_of_no_agreement(pairs, words):
+    assert words in " ".join(two_reviewers(pairs))
