@@ -114,8 +114,8 @@ def reviewer_drift(
     Returns
     -------
     list of Drift
-        Sorted by rater. A slope is undefined with fewer than 10 labels that have a partner. It has no interval if all
-        labels agree equally.
+        Sorted by rater. A slope is undefined with fewer than 10 labels that have a partner, and if all labels have the
+        same value in `column`. It has no interval if all labels agree equally.
 
     References
     ----------
@@ -136,6 +136,10 @@ def reviewer_drift(
         x = (rows["place"].rank().to_numpy() - 1) / (n - 1)
         y = rows["agreement"].to_numpy(dtype=float)
         centred = x - x.mean()
+        if not centred.any():
+            reason = f"all labels have the same {column}, so they have no order"
+            found.append(Drift(str(rater), n, Estimate(None, reason=reason), None, None, None))
+            continue
         slope = float(centred @ y / (centred @ centred))
         rest = y - y.mean() - slope * centred
         leverage = 1 / n + centred**2 / (centred @ centred)

@@ -155,6 +155,10 @@ def test_few_or_equal_labels_have_no_drift():
     assert (equal[0].slope.value, equal[0].p) == (0, None)
     with pytest.raises(ValueError, match="lacks the column position"):
         reviewer_drift(labels_of([[1, 1]] * 12).drop(columns="position"))
+    at_once = labels_of([[1, 1], [1, 2]] * 6).assign(position=1)
+    assert {row.slope.reason for row in reviewer_drift(at_once)} == {
+        "all labels have the same position, so they have no order"
+    }
 
 
 @pytest.mark.slow
