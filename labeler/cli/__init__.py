@@ -86,7 +86,7 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
         "demo": Place("serving:demo", "Show a finished demo study in the browser"),
     },
 }
-UNUSED = ("numpy.f2py", "numpy.ma", "numpy.testing", "pydoc")  # what `scipy.special` imports, and `check` does not need
+UNUSED = ("numpy.f2py", "numpy.testing", "pydoc")  # what `scipy.special` imports, and `check` does not need
 PLACES = {name: place for section in SECTIONS.values() for name, place in section.items()}
 
 
