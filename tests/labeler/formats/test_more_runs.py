@@ -17,7 +17,9 @@ def test_every_tool_with_lines_is_a_format():
 
 @pytest.mark.parametrize("name", LINES)
 def test_the_lines_are_a_shell_script_that_takes_turns_and_then_checks(name):
-    done = subprocess.run(["/bin/bash", "-n"], input=LINES[name], text=True, capture_output=True, check=False)
+    done = subprocess.run(
+        ["/bin/bash", "-n"], input=LINES[name], text=True, capture_output=True, check=False, env={"LC_ALL": "C"}
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert "for i in $(seq 10); do for v in OLD NEW; do\n" in LINES[name]
     assert LINES[name].splitlines()[-1].startswith("labeler check NEW")

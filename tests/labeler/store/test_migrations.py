@@ -3,6 +3,7 @@ import shutil
 import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import timedelta
 
 import pytest
@@ -192,7 +193,7 @@ def test_a_study_of_any_older_version_has_the_protocol_it_was_labelled_under(old
 
 
 def test_only_a_study_of_an_older_version_that_has_not_begun_gets_varied_pictures(old_file):
-    with sqlite3.connect(old_file) as connection:
+    with closing(sqlite3.connect(old_file)) as connection, connection:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         connection.execute("UPDATE studies SET state = 'draft'")
         trigger = "SELECT sql FROM sqlite_schema WHERE name = 'labels_are_never_removed'"
