@@ -518,11 +518,12 @@ def sorted_by_name(benchmarks: Iterable[Benchmark]) -> list[Benchmark]:
 
 
 def _with_runs_by_name(benchmark: Benchmark) -> Benchmark:
-    names = sorted(name for name in benchmark.conditions if name not in OF_ONE_RUN)
-    of_one_run = OF_ONE_RUN if all(benchmark.of(RUN)) else ()
+    differing = {name for name, values in benchmark.conditions.items() if len(set(values)) > 1}
+    of_one_run = [name for name in OF_ONE_RUN if name in differing] if all(benchmark.of(RUN)) else []
+    names = [*sorted(differing.difference(OF_ONE_RUN)), *of_one_run]
 
     def place(run: Run) -> tuple[Any, ...]:
-        return tuple(number_or_name(run.of(name)) for name in (*names, *of_one_run))
+        return tuple(number_or_name(run.of(name)) for name in names)
 
     failures = sorted(benchmark.failures, key=lambda failure: sorted(failure.conditions.items()))
     return replace(benchmark, runs=tuple(sorted(benchmark.runs, key=place)), failures=tuple(failures))

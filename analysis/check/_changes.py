@@ -151,7 +151,8 @@ def _geometric_mean(compared: Sequence[Compared], alpha: float, *, is_paired: bo
     usable = [one for one in compared if min(len(one.old), len(one.new)) and min(one.old.min(), one.new.min()) > 0]
     if not usable:
         return Estimate(None, reason="no benchmark has a ratio"), 0
-    sides = [costs_of(one) if has_rates_and_times(usable) else (one.old, one.new) for one in usable]
+    is_mixed = has_rates_and_times(usable)
+    sides = [costs_of(one) if is_mixed else (one.old, one.new) for one in usable]
     logs = [(np.log(new), np.log(old)) for old, new in sides]
     k = len(logs)
     centre = sum(float(new.mean() - old.mean()) for new, old in logs) / k
