@@ -66,7 +66,6 @@ MODULES = {
     "telnetlib",
 }
 EXPECTED = {
-    "labeler/ui/resources.py": ["ctypes"],  # two numbers for the C library's allocator
     "labeler/measuring/machine.py": ["system"],  # platform.system, the name of the operating system
     "labeler/measuring/plan_file.py": ["shell"],  # the commands of a plan, if it sets shell = true
     "labeler/measuring/process.py": ["ctypes"],  # asks the kernel to report the processes that a command leaves running

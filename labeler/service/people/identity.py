@@ -26,11 +26,12 @@ SESSION_DAYS, MAX_SESSIONS = (
 N_SESSION_DIGITS = 12
 _LOOKS_LIKE = dict(
     zip(
-        "АВСЕНІЈКМОРЅТХУаеіјорсухѕԁԛԝһӏΑΒΕΖΗΙΚΜΝΟΡΤΥΧοανρυι",
-        "ABCEHIJKMOPSTXYaeijopcyxsdqwhlABEZHIKMNOPTYXoavpui",
+        "01|АВСЕНІЈКМОРЅТХУаеіјорсухѕԁԛԝһӏΑΒΕΖΗΙΚΜΝΟΡΤΥΧοανρυι",
+        "OllABCEHIJKMOPSTXYaeijopcyxsdqwhlABEZHIKMNOPTYXoavpui",
         strict=True,
     )
 )
+_ACCENTS = re.compile("[\u0300-\u036f]")
 
 
 def add_person(
@@ -47,9 +48,9 @@ def add_person(
         for other in people.all_people(db):
             if _folded(other.name) == _folded(name):
                 raise InputError(f"The study already has a person called {other.name}. Choose another name.")
-            if not look_alike and _skeleton(other.name) == _skeleton(name):
+            if not look_alike and _look_alike(name, other.name):
                 raise InputError(
-                    f"{name} looks like {other.name}, but has other letters. If these are two people, confirm it "
+                    f"{name} looks like {other.name}, but has other characters. If these are two people, confirm it "
                     "(--force); otherwise, choose another name."
                 )
         person_id = people.add(db, name, roles, now.isoformat())
@@ -75,9 +76,20 @@ def _folded(name: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
-def _skeleton(name: str) -> str:
-    """Return a name with the Latin letter in place of each Cyrillic or Greek letter that looks like it."""
-    return _folded("".join(_LOOKS_LIKE.get(letter, letter) for letter in unicodedata.normalize("NFKC", name)))
+def _look_alike(name: str, other: str) -> bool:
+    """Return whether two names can be mistaken for each other on the screen."""
+    return any(a == b for a, b in zip(_skeletons(name), _skeletons(other), strict=True))
+
+
+def _skeletons(name: str) -> tuple[str, str]:
+    """Return a name without accents, in Latin letters where these look the same, with and without I read as l.
+
+    Where I is read as l, L keeps its case: Ian looks like lan, but not like Lan.
+    """
+    letters = "".join(_LOOKS_LIKE.get(letter, letter) for letter in unicodedata.normalize("NFKC", name))
+    latin = _ACCENTS.sub("", unicodedata.normalize("NFD", letters))
+    latin = "".join(_LOOKS_LIKE.get(letter, letter) for letter in latin)
+    return _folded(latin), "L".join(_folded(part.replace("I", "l")) for part in latin.split("L"))
 
 
 def checked_name(name: str) -> str:

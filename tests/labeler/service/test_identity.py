@@ -206,6 +206,30 @@ def test_one_name_in_another_unicode_form_is_the_same_person(study, name):
         identity.add_person(study, name, [Role.REVIEWER], actor="carol", now=NOW)
 
 
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("Paula", "PauIa"),
+        ("Paula", "Pau1a"),
+        ("Paula", "Pau|a"),
+        ("Paula", "paul\u00e1"),
+        ("Ida", "lda"),
+        ("Otto", "0tto"),
+    ],
+)
+def test_names_with_similar_characters_must_be_confirmed(study, name, other):
+    identity.add_person(study, name, [Role.REVIEWER], actor="carol", now=NOW)
+    with pytest.raises(InputError, match=f"looks like {name}"):
+        identity.add_person(study, other, [Role.REVIEWER], actor="carol", now=NOW)
+    added = identity.add_person(study, other, [Role.REVIEWER], look_alike=True, actor="carol", now=NOW)
+    assert added.name == other
+
+
+def test_names_that_do_not_look_the_same_need_no_confirmation(study):
+    for name in ("Ian", "Lan", "r1", "r2", "r10", "Paula", "Paul"):
+        assert identity.add_person(study, name, [Role.REVIEWER], actor="carol", now=NOW).name == name
+
+
 def test_a_name_that_only_looks_the_same_must_be_confirmed(study):
     identity.add_person(study, "Rosa", [Role.REVIEWER], actor="carol", now=NOW)
     lookalike = "Ros\u0430"  # with a Cyrillic letter at the end
