@@ -276,7 +276,7 @@ def is_storable(text: str) -> bool:
 
     The database cannot store a text with NUL or a lone surrogate. Browsers may send both.
     """
-    return "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
+    return "\0" not in text and (text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text))
 
 
 def counted(n: int, noun: str, plural: str | None = None) -> str:

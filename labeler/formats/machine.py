@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from analysis.benchmark import RECORDED
@@ -42,5 +43,10 @@ def _text(part: Any) -> str:
         return " ".join(texts) if all(texts) else ""
     if isinstance(part, bool) or not isinstance(part, (str, int, float)):
         return ""
-    text = " ".join(str(part).split())[:MAX_TEXT]
+    return _shortened(str(part))
+
+
+@lru_cache(maxsize=100)  # each run of a file repeats the texts of its machine
+def _shortened(text: str) -> str:
+    text = " ".join(text.split())[:MAX_TEXT]
     return text if is_storable(text) else ""
