@@ -79,7 +79,7 @@ class Expected(Result):
 
 
 def items_for_kappa(half_width: float, *, kappa: float, prevalence: float, level: float = 0.95) -> int:
-    """Compute how many items with two ratings give an interval of Fleiss' kappa with this half-width [1]_ [2]_.
+    """Compute how many items with two ratings give an interval of Fleiss' kappa with this half-width [1]_, [2]_.
 
     The number is ceil(z^2 V / w^2), where w is the half-width. V is (1 - k) [(1 - k)(1 - 2k) + k(2 - k) / (2p(1 - p))].
 

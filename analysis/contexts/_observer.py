@@ -187,7 +187,7 @@ def as_number(text: str) -> float | None:
 def observer_effects(
     runs: Mapping[Key, Mapping[str, Mapping[str, Sequence[float]]]], better: Mapping[Key, str], alpha: float
 ) -> tuple[ObserverEffect, ...]:
-    """Estimate how each level of instrumentation changes the measured values of each version [1]_ [2]_.
+    """Estimate how each level of instrumentation changes the measured values of each version [1]_, [2]_.
 
     Parameters
     ----------

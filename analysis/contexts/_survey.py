@@ -37,7 +37,7 @@ def survey(
     resamples: int = 2000,
     advance: Advance = unwatched,
 ) -> ContextSurvey:
-    """Check whether the measurement context decides if the candidate looks faster or slower [1]_ [2]_.
+    """Check whether the measurement context decides if the candidate looks faster or slower [1]_, [2]_.
 
     Parameters
     ----------
