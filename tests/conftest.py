@@ -55,7 +55,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Shuffle the tests if asked to; a module stays together, because its tests share what is built once."""
+    """Put tests of a real server first, because they take longest and would leave other processes without work.
+
+    Shuffle the tests if asked to; a module stays together, because its tests share what is built once.
+    """
+    items.sort(key=lambda item: item.path.parent.name not in ("reliability", "browser"))
     seed = config.getoption("--shuffle")
     if seed is None:
         return

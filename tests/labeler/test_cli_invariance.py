@@ -26,6 +26,7 @@ OPTIONS = {
     "convert": (),
     "import": (("--dry-run",),),
 }
+ANALYSES = [name for name in OPTIONS if name not in ("convert", "import")]
 
 
 def table():
@@ -123,7 +124,7 @@ def test_no_number_depends_on_names_copies_or_the_order_of_files_and_rows(tmp_pa
     assert found == (without_order(wanted) if options else wanted)
 
 
-@pytest.mark.parametrize("command", [name for name in OPTIONS if len(OPTIONS[name]) > 1])
+@pytest.mark.parametrize("command", some_slow([name for name in OPTIONS if len(OPTIONS[name]) > 1], {"trust"}))
 def test_the_order_of_options_changes_nothing(tmp_path, expected, command):
     (file,) = write(tmp_path / "files", {"a.csv": table()})
     options = [word for option in reversed(OPTIONS[command]) for word in option]
@@ -143,7 +144,9 @@ def test_two_files_that_contradict_each_other_are_named_by_every_command(tmp_pat
     )
 
 
-@pytest.mark.parametrize("command", [name for name in OPTIONS if name not in ("convert", "import")])
+@pytest.mark.parametrize(
+    "command", some_slow([name for name in OPTIONS if name not in ("convert", "import")], {"trust"})
+)
 def test_a_copy_is_counted_once_and_said(tmp_path, command):
     files = write(tmp_path / "files", {"a.csv": table(), "b.csv": table()})
     done = run(command, *files, *(word for option in OPTIONS[command] for word in option), code=None)
