@@ -55,11 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put tests of a real server first, because they take longest and would leave other processes without work.
-
-    Shuffle the tests if asked to; a module stays together, because its tests share what is built once.
-    """
-    items.sort(key=lambda item: item.path.parent.name not in ("reliability", "browser"))
+    """Shuffle the tests if asked to; a module stays together, because its tests share what is built once."""
     seed = config.getoption("--shuffle")
     if seed is None:
         return

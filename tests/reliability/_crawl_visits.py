@@ -157,9 +157,14 @@ def _first_offer(window: Window) -> dict[str, Any]:
 
 
 def label(window: Window, own_words: str) -> list[dict[str, Any]]:
-    """Answer, undo, answer again, and give one more answer; returns the offers that were seen."""
+    """Answer, undo, answer again, and give one more answer; returns the offers that were seen.
+
+    The plan is drawn from random bits, and may leave a person without items in a round.
+    """
     window.go("")
     seen = list(window.data["offers"])
+    if not seen:
+        return seen
     last = seen[0]["code"]
     window.answer("similar", comment=own_words, flag=True)
     again = window.data["last"]
