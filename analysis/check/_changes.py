@@ -83,14 +83,14 @@ def _limits(one: Compared, rules: Rules) -> tuple[float, float | None]:
     own = next((limit for limit in rules.limits if any(matches(limit.benchmark, name) for name in names)), None)
     usual = rules.min_change
     if usual is None:
-        usual = MIN_CHANGE if _is_measured(benchmark) else 0.0
+        usual = MIN_CHANGE if is_measured(benchmark) else 0.0
     return (
         own.min_change if own is not None and own.min_change is not None else usual,
         own.max_slowdown if own is not None else None,
     )
 
 
-def _is_measured(benchmark: Benchmark) -> bool:
+def is_measured(benchmark: Benchmark) -> bool:
     """Return whether the numbers vary by nature, unlike memory and numbers of allocations."""
     return not re.search(r"\b(bytes?|[KMG]i?B|B|allocs?|allocations|objects)\b(?!/s)", benchmark.unit, re.IGNORECASE)
 

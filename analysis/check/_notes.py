@@ -34,7 +34,8 @@ def sentences_of_suite(
         detect = f"a change of less than {100 * TOO_NOISY:.0f} % would not be detected"
         if 2 * len(suite.too_noisy) > n_tested:
             more = "sessions" if any(one.design.kind == SESSIONS for one in compared) else "runs"
-            reasons_.append(f"Too noisy to judge: for {too_noisy} benchmarks, {detect}. Measure more {more}.")
+            which = "the only benchmark" if n_tested == 1 else f"{too_noisy} benchmarks"
+            reasons_.append(f"Too noisy to judge: for {which}, {detect}. Measure more {more}.")
         else:
             names = ", ".join(suite.too_noisy[:N_FEW]) + (" …" if len(suite.too_noisy) > N_FEW else "")
             notes.append(f"Too noisy to judge: {too_noisy} ({names}); {detect}.")

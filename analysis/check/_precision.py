@@ -7,6 +7,7 @@ from math import inf
 
 import numpy as np
 
+from analysis.check._changes import is_measured
 from analysis.check._model import ONE_PROCESS, TOO_NOISY, Rules, Suite
 from analysis.check._sides import Compared, strata_of
 from analysis.comparison import Change
@@ -40,8 +41,11 @@ def detectable_changes_of(compared: Sequence[Compared], rules: Rules, *, is_pair
         values = [limit.value for limit in limits if limit.value is not None]
         squares = [value**2 for value in values]
         root = (sum(squares) / len(squares)) ** 0.5 if squares else None
-        if root is not None and one.step:
-            root = max(root, one.step / float(one.old.mean()))
+        base = abs(float(one.old.mean()))
+        if root is not None and one.step and base:
+            root = max(root, one.step / base)
+        if root is None and not is_measured(one.after.benchmark):  # all counts are 0, so any other count is a change
+            root = 0.0
         found.append(limits[0] if root is None else Estimate(root, reason=limits[0].reason if not root else None))
     by_shape: dict[tuple[int, int, str], list[int]] = defaultdict(list)
     order = sorted(range(len(compared)), key=lambda at: -(found[at].value or 0.0))

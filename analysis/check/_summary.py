@@ -88,6 +88,8 @@ def _compared(checked: Check) -> Iterator[Row]:
         failed = [finding.words for finding in own if finding.kind == FAILED]
         known = [finding.known for finding in own if finding.known]
         remarks = [*known, *failed, *change.weaknesses]
+        if change.ratio.value is None and change.has_changed:  # the baseline is 0
+            remarks.insert(0, change.words.removeprefix(f"{change.outcome} ").strip("()"))
         if state == INCONCLUSIVE_ and change.p is None:
             remarks = [
                 *failed,

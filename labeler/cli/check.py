@@ -1,5 +1,6 @@
 """The command that checks result files, for example in a build."""
 
+import os
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -9,6 +10,7 @@ from typing import Any
 
 import click
 
+from labeler.cli import streams
 from labeler.cli.common import now, remark, write_text
 from labeler.cli.formats import read_files, read_options, reading_options, say_of_files
 from labeler.errors import InputError, LabelerError
@@ -18,6 +20,7 @@ FAILED = 2
 AGAINST = "--against"
 STDOUT = Path("-")
 GITLAB_REPORT = Path("gl-code-quality-report.json")  # the name in GitLab's documentation
+STEP_SUMMARY = "GITHUB_STEP_SUMMARY"  # the variable that names the file of a job's summary
 OUTPUTS = {
     "json": "all numbers as JSON", "markdown": "GitHub Markdown", "junit": "JUnit XML for a build server",
     "html": "an HTML page",
@@ -191,8 +194,8 @@ def output_options(function: Any) -> Any:
               help="File of known changes, each with a reason and an expiry date. Known changes are listed, but "
                    "are not findings.")  # fmt: skip
 @click.option("--annotations", type=click.Choice(list(checking.ANNOTATIONS)), default=None,
-              help=f"Report findings to the build server. github prints annotations; gitlab writes "
-                   f"{GITLAB_REPORT}.")  # fmt: skip
+              help=f"Report findings to the build server. github prints annotations and adds the check to the summary "
+                   f"of the job; gitlab writes {GITLAB_REPORT}.")  # fmt: skip
 @click.option("-v", "--verbose", is_flag=True, help="Print all benchmarks, the reasons and the next steps.")
 @reading_options
 @output_options
@@ -230,7 +233,7 @@ def check(
         candidate, baseline = checking.apart_by_version(candidate, against_version)
     checked = checking.check_files(
         candidate, baseline, rules, per_run=per_run, options=options, known=known,
-        explain=bool(outputs.keys() & {"verbose", "json", "markdown", "html"}),
+        explain=bool(annotations or outputs.keys() & {"verbose", "json", "markdown", "html"}),
     )  # fmt: skip
     gathered = [candidate, baseline] if baseline else [candidate]
     if confirm or confirm_against:
@@ -242,8 +245,11 @@ def check(
         gathered += [second, *([other] if confirm_against else [])]
     if annotations:
         _annotate(annotations, checking.ANNOTATIONS[annotations](checked, [str(path) for path in paths]))
-    for form, path in outputs.items():
-        write_text(path, checking.FORMS[form](checked))
+        if annotations == "github" and os.environ.get(STEP_SUMMARY):
+            with Path(os.environ[STEP_SUMMARY]).open("a", encoding="utf-8") as summary:
+                summary.write(checking.FORMS["markdown"](checked))
+    for form, path in sorted(outputs.items(), key=lambda output: output[1] == STDOUT):  # files first
+        _write(path, checking.FORMS[form](checked))
     for source in gathered:
         say_of_files(source)
     if any(source.refused for source in gathered):
@@ -251,6 +257,18 @@ def check(
         raise SystemExit(FAILED)
     if checked.outcome:
         raise SystemExit(checked.outcome)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write an output. If the reader of a pipe has ended, the check goes on, because its exit code is the result."""
+    try:
+        write_text(path, text)
+        if path == STDOUT:
+            streams.flush()
+    except OSError as error:
+        if not streams.is_gone(error):
+            raise
+        streams.silence("stdout")
 
 
 def _annotate(kind: str, text: str) -> None:

@@ -33,16 +33,29 @@ def prepare() -> None:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
-            os.open(os.devnull, os.O_WRONLY)  # so that no other file gets the number of the closed stream
+            null = os.open(os.devnull, os.O_WRONLY)  # so that no other file gets the number of the closed stream
             if name == "stdout":
                 sys.stdout = _Closed()
+            else:
+                sys.stderr = os.fdopen(null, "w", encoding="utf-8")  # messages have no reader, and results stay
         elif isinstance(stream, io.TextIOWrapper):
+            stream = _buffered(name, stream)
             stream.reconfigure(errors=_REPLACE)
             if codecs.lookup(stream.encoding).name == "ascii":
                 setattr(sys, name, _Ascii(stream.buffer, "ascii", _REPLACE, line_buffering=stream.line_buffering))
                 stream.detach()
     if not isinstance(sys.stdout, _Harmless):
         sys.stdout = cast("TextIO", _Harmless(sys.stdout))
+
+
+def _buffered(name: str, stream: io.TextIOWrapper) -> io.TextIOWrapper:
+    """Return the stream with a buffer: without one (PYTHONUNBUFFERED), a full disk loses the rest in silence."""
+    if not isinstance(stream.buffer, io.RawIOBase):
+        return stream
+    encoding, raw = stream.encoding, stream.detach()
+    buffered = io.TextIOWrapper(io.BufferedWriter(cast("io.RawIOBase", raw)), encoding, line_buffering=True)
+    setattr(sys, name, buffered)
+    return buffered
 
 
 def release() -> None:

@@ -258,7 +258,7 @@ def test_no_power_is_inconclusive_if_most_benchmarks_have_none():
     noisy = [timed("b", levels, None) for levels in ((1, 2, 3, 1.5), (1.1, 2.2, 2.9, 1.4))]
     found = check(noisy[1:], noisy[:1])
     assert found.outcome == INCONCLUSIVE
-    assert "Too noisy to judge: for 1 of 1 benchmarks" in found.findings[0].words
+    assert "Too noisy to judge: for the only benchmark" in found.findings[0].words
     quiet = [[timed(f"q{k}", np.linspace(1, 1.01, 6) + at, None) for k in range(3)] for at in (0, 0.0001)]
     mostly = check([noisy[1], *quiet[1]], [noisy[0], *quiet[0]])
     assert mostly.outcome == NOTHING_FOUND
@@ -297,6 +297,25 @@ def test_few_whole_nanoseconds_do_not_prove_a_change():
     assert tied.p > 0.05
     counts = [Benchmark.of_series("b", [[value]] * 3, unit="allocs/op") for value in (34.0, 33.0)]
     assert check(counts[:1], counts[1:]).changes[0].p == 0.0
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "unit", "words", "outcome"),
+    [
+        (0, 2, "s", "  slower  b  from 0 to 2 s, coarse timer", FOUND),
+        (0, 16, "B/op", "  higher  b  from 0 to 16 B/op", FOUND),
+        (2, 0, "s", "  faster  b  −100 %", INCONCLUSIVE),
+        (0, 0, "allocs/op", "1 no change (detectable: changes from 0.0 %).", NOTHING_FOUND),
+    ],
+)
+def test_a_benchmark_whose_baseline_or_candidate_is_0_is_compared(before, after, unit, words, outcome):
+    sides = [
+        [Benchmark.of_series("b", [[value]] * 5, unit=unit, conditions={"run": list(runs)})]
+        for value, runs in ((after, "abcde"), (before, "fghij"))
+    ]
+    found = check(*sides)
+    assert found.outcome == outcome
+    assert any(line.startswith(words) for line in to_lines(found)), to_lines(found)
 
 
 def test_a_changed_spread_is_not_called_faster():

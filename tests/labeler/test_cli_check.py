@@ -638,7 +638,16 @@ def test_a_known_change_that_grows_is_a_finding_again(here, old, new, at_most, c
     run("check", new, "--against", old, "--ack", path, code=code)
 
 
+def test_the_summary_of_a_job_gets_the_check_after_what_is_there(here, old, new, monkeypatch):
+    (here / "summary.md").write_text("before\n")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(here / "summary.md"))
+    run("check", new, "--against", old, "--annotations", "github", code=DISSIMILAR)
+    lines = (here / "summary.md").read_text().splitlines()
+    assert lines[:2] == ["before", "# Benchmark check: 1 slower"] and "<details>" in lines
+
+
 def test_github_is_shown_each_finding_beside_a_file_and_nothing_else_obeys(here, old, new, same, monkeypatch):
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
     done = run("check", new, "--against", old, "--annotations", "github", "--json", code=DISSIMILAR)
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("::")]
     assert line.startswith(f"::error file={new},title=b::slower (+20.0 %25, 95 %25 CI ".replace(":\\", "%3A\\"))

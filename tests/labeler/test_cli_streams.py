@@ -66,22 +66,43 @@ def test_output_that_cannot_be_written_is_an_error_and_a_reader_who_has_gone_is_
     sys.stdout.buffer.raw.write = len
 
 
-def of_process(stdout, **options):
-    command = [sys.executable, "-m", "labeler", "formats"]
-    return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, env=UTF_8, check=False, **options)
+def of_process(stdout, *arguments, env=UTF_8, **options):
+    command = [sys.executable, "-m", "labeler", *(arguments or ["formats"])]
+    return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, env=env, check=False, **options)
+
+
+def limited():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
 
 
 def test_a_process_whose_output_is_closed_full_or_no_longer_read_ends_as_documented(tmp_path):
     closed = of_process(None, preexec_fn=lambda: os.close(1))
     with (tmp_path / "out").open("w") as out:
-        full = of_process(out, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10)))
+        full = of_process(out, preexec_fn=limited)
+    with (tmp_path / "out").open("w") as out:
+        unbuffered = of_process(out, "check", "--help", preexec_fn=limited, env={**UTF_8, "PYTHONUNBUFFERED": "1"})
     reading, writing = os.pipe()
     os.close(reading)
     gone = of_process(writing)
     os.close(writing)
-    assert [done.returncode for done in (closed, full, gone)] == [2, 2, 0], (closed, full, gone)
-    assert [done.stderr.count("\n") for done in (closed, full, gone)] == [1, 1, 0]
-    assert "cannot be written" in closed.stderr and "cannot be written" in full.stderr
+    ends = (closed, full, unbuffered, gone)
+    assert [done.returncode for done in ends] == [2, 2, 2, 0], ends
+    assert [done.stderr.count("\n") for done in ends] == [1, 1, 1, 0]
+    assert all("cannot be written" in done.stderr for done in ends[:3])
+
+
+def test_the_exit_code_of_a_check_stays_its_result_if_nobody_reads_its_output(tmp_path):
+    for name, level in (("old", 1), ("new", 2)):
+        rows = [f"b,{run},{level + 0.01 * run},s" for run in range(5)]
+        (tmp_path / name).with_suffix(".csv").write_text("\n".join(["benchmark,run,value,unit", *rows]))
+    compare = ("check", tmp_path / "new.csv", "--against", tmp_path / "old.csv", "--json", tmp_path / "all.json")
+    reading, writing = os.pipe()
+    os.close(reading)
+    found = of_process(writing, *compare)
+    os.close(writing)
+    assert (found.returncode, found.stderr, (tmp_path / "all.json").exists()) == (1, "", True)
+    alone = of_process(subprocess.DEVNULL, "check", tmp_path / "old.csv", preexec_fn=lambda: os.close(2))
+    assert alone.returncode == 0
 
 
 @pytest.mark.parametrize(
