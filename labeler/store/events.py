@@ -1,8 +1,10 @@
 """Write and read the audit log: person, action and time of each event. Rows are only appended."""
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from labeler.store import chain
@@ -22,13 +24,33 @@ class Event:
     details: Mapping[str, Any]
 
 
-def add(db: Database, at_utc: str, actor: str, action: str, details: Mapping[str, Any]) -> None:
-    """Append an event to the audit log."""
-    cursor = db.execute(
-        "INSERT INTO events (at_utc, actor, action, details) VALUES (?, ?, ?, ?)",
-        (at_utc, actor, action, json.dumps(details, ensure_ascii=False)),
-    )
-    chain.append(db, "event", int(cursor.lastrowid or 0))
+@dataclass(frozen=True)
+class Deed:
+    """Who changes a study, and when: each event of the change is logged under this name and time."""
+
+    db: Database
+    actor: str
+    now: datetime
+
+    @property
+    def at_utc(self) -> str:
+        """The time as it is stored."""
+        return self.now.isoformat()
+
+    def log(self, action: str, /, **details: Any) -> None:
+        """Append an event to the audit log."""
+        cursor = self.db.execute(
+            "INSERT INTO events (at_utc, actor, action, details) VALUES (?, ?, ?, ?)",
+            (self.at_utc, self.actor, action, json.dumps(details, ensure_ascii=False)),
+        )
+        chain.append(self.db, "event", int(cursor.lastrowid or 0))
+
+
+@contextmanager
+def by(db: Database, actor: str, now: datetime) -> Iterator[Deed]:
+    """Change a study in one transaction, and yield the deed that logs what was done."""
+    with db.atomic():
+        yield Deed(db, actor, now)
 
 
 def of_actions(db: Database, actions: Collection[str]) -> list[Event]:

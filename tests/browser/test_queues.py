@@ -100,7 +100,7 @@ def test_an_item_without_measurements_has_no_picture_and_can_be_decided(desk_of_
     with open_database(served.study) as db:
         item = next(split.item for split in splits.split_items(db) if split.remains)
         db.execute("UPDATE items SET n_runs = 0 WHERE item_id = ?", (item.item_id,))
-        events.add(db, now().isoformat(), "carol", "test", {})  # pages keep results until the study changes
+        events.Deed(db, "carol", now()).log("test")  # pages keep results until the study changes
     page = desk_of_carol
     decide_by_key(page, served, "s", "6")
     assert page.evaluate("() => window.__viewer.item") == item.name

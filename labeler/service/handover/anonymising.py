@@ -24,6 +24,7 @@ from labeler.errors import StudyError
 from labeler.model import Origin, Person, Role
 from labeler.plan.design import hash_of, key
 from labeler.store import Database, assignments, chain, copies, events, items, open_database, people, studies
+from labeler.store.events import Deed
 
 # People are often added in alphabetical order. The log of the copy therefore says that a person was added, but not who.
 UNNAMED = ("add person", "invite")
@@ -80,13 +81,13 @@ def anonymise(
                 token=token or secrets.token_hex(32),
                 keep_comments=keep_comments,
                 keep_benchmarks=keep_benchmarks,
-                entry=(now.isoformat(), chosen),
+                entry=(now, chosen),
             )
             partial_file.rename(out)
     except OSError as error:
         raise StudyError(f"The anonymised study could not be written to {out}: {error.strerror}.") from error
-    with db.atomic():
-        events.add(db, now.isoformat(), actor, "anonymise", {"file": out.name, **chosen})
+    with events.by(db, actor, now) as deed:
+        deed.log("anonymise", file=out.name, **chosen)
     return done
 
 
@@ -99,7 +100,7 @@ def copy_without_names(
     keep_benchmarks: bool = True,
     keep_seed: bool = False,
     forget: Callable[[str, str], bool] | None = None,
-    entry: tuple[str, Mapping[str, str]] | None = None,
+    entry: tuple[datetime, Mapping[str, str]] | None = None,
 ) -> Anonymised:
     """Write an anonymised copy of the study into a new file; the same study and token always give the same copy.
 
@@ -116,7 +117,7 @@ def copy_without_names(
             if forget is not None:
                 copies.forget_events(copy, forget)
             if entry is not None:
-                events.add(copy, entry[0], "owner", "anonymise", entry[1])
+                Deed(copy, "owner", entry[0]).log("anonymise", **entry[1])
             chain.begin(copy)  # the content has changed, so the copy gets a new hash chain
         copies.seal(copy)
     return done

@@ -91,7 +91,7 @@ def merge(db: Database, source: Path, *, dry_run: bool = False, actor: str, now:
         raise InputError(f"{source} is this study itself. Choose a copy in which people have labelled.")
     with copies.read_only(source) as opened:
         theirs = _contents(opened)
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         require(studies.get(db), Action.ADD_LABELS)
         ours = _contents(db)
         _check_same_study(ours, theirs)
@@ -102,7 +102,7 @@ def merge(db: Database, source: Path, *, dry_run: bool = False, actor: str, now:
                 assignment_id = ours.assigned[answer.code].assignment_id
                 labels.add(db, replace(answer.label, assignment_id=assignment_id), answer.source_key)
             counts = {"new": len(new), "already_there": n_already_there, "conflicts": len(conflicts)}
-            events.add(db, now.isoformat(), actor, "merge labels", {"file": source.name, **counts})
+            deed.log("merge labels", file=source.name, **counts)
     return merged
 
 

@@ -51,13 +51,13 @@ def make_study(
             secret = coordinating.create_study(
                 draft, name=name, question=study.question, coordinator=coordinator, protocol=study.protocol, now=now
             )
-            with open_database(draft) as new, new.atomic():
+            with open_database(draft) as new, events.by(new, actor, now) as deed:
                 for item in chosen:
                     _copy(db, new, item)
                 drawing.refresh(new)
-                events.add(new, now.isoformat(), actor, "triage", {"from": db.path.name, "items": len(chosen)})
-            with db.atomic():
-                events.add(db, now.isoformat(), actor, "triage", {"into": path.name, "items": len(chosen)})
+                deed.log("triage", **{"from": db.path.name}, items=len(chosen))
+            with events.by(db, actor, now) as deed:
+                deed.log("triage", into=path.name, items=len(chosen))
                 draft.rename(path)
     except OSError as error:
         raise StudyError(f"The new study could not be written to {path}: {error.strerror}.") from error

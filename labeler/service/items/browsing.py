@@ -209,12 +209,12 @@ def exclude(db: Database, name: str, why: str, *, actor: str, now: datetime) -> 
     Raises InputError if there is no such item, or no reason. Raises NotAllowed if the item is already excluded, or the
     study is unblinded.
     """
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         item = _changeable(db, name)
         if item.excluded_why is not None:
             raise NotAllowed(f"Item {item.name} is already excluded. Reason: {item.excluded_why}")
         items.set_excluded(db, item.item_id, checked_reason(why))
-        events.add(db, now.isoformat(), actor, "exclude item", {"item": item.name, "why": why.strip()})
+        deed.log("exclude item", item=item.name, why=why.strip())
 
 
 def include(db: Database, name: str, why: str, *, actor: str, now: datetime) -> None:
@@ -223,12 +223,12 @@ def include(db: Database, name: str, why: str, *, actor: str, now: datetime) -> 
     Raises InputError if there is no such item, or no reason. Raises NotAllowed if the item is not excluded, or the
     study is unblinded.
     """
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         item = _changeable(db, name)
         if item.excluded_why is None:
             raise NotAllowed(f"{item.name} is not excluded.")
         items.set_excluded(db, item.item_id, None)
-        events.add(db, now.isoformat(), actor, "include item", {"item": item.name, "why": checked_reason(why)})
+        deed.log("include item", item=item.name, why=checked_reason(why))
 
 
 def item_named(db: Database, name: str) -> Item:

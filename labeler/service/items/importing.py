@@ -312,7 +312,7 @@ class _Importer:
             (benchmark, measurement_hash(benchmark.values), _bins(benchmark, self.protocol))
             for benchmark, _warnings in new_items  # computed before the database is locked
         ]
-        with self.db.atomic():
+        with events.by(self.db, self.actor, self.now) as deed:
             new_ids = self._add_files(part)
             if not (new_ids or part.is_joined):  # another import added the file in the meantime
                 return _result(part, already_there=True)
@@ -322,7 +322,7 @@ class _Importer:
             if new_ids or added:
                 details: dict[str, Any] = {"file": part.label, "sha256": part.files[0].sha256, "items": added}
                 details["files"] = [[file.name, file.sha256] for file in part.files if file.sha256 in new_ids]
-                events.add(self.db, self.now.isoformat(), self.actor, "import file", details)
+                deed.log("import file", **details)
         self.file_ids |= new_ids
         is_there = bool(prepared) and not added
         return _result(part, tuple(map(_file_benchmark, new_items)), already_there=is_there, names=added)

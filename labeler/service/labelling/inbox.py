@@ -12,6 +12,7 @@ from labeler.model import is_storable
 from labeler.service.items.browsing import item_named
 from labeler.service.people import identity
 from labeler.store import Database, events, replies
+from labeler.store.events import Deed
 from labeler.store.replies import FlagOrComment, Reply
 
 MAX_REPLY_LENGTH = 2000
@@ -55,9 +56,9 @@ def messages(db: Database) -> list[Message]:
 
 def list_messages(db: Database, *, actor: str, now: datetime) -> list[Message]:
     """Return all current flags and comments as `messages` does, and log that a person saw the names of reviewers."""
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         result = messages(db)
-        events.add(db, now.isoformat(), actor, "list flags", {"messages": len(result)})
+        deed.log("list flags", messages=len(result))
     return result
 
 
@@ -68,7 +69,7 @@ def reply(db: Database, code: str, text: str, *, actor: str, now: datetime) -> N
     if the coordinator is also a reviewer, and the study is not unblinded.
     """
     text = _checked(text)
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         if identity.reviews_too(db, actor):
             raise NotAllowed(
                 "You are also a reviewer of this study, so another coordinator must answer the other reviewers."
@@ -78,7 +79,7 @@ def reply(db: Database, code: str, text: str, *, actor: str, now: datetime) -> N
             raise InputError(
                 f"Item {code[:20]!r} has no flag or comment. Reload the page to see the current flags and comments."
             )
-        _answer(db, entries, text, actor, now)
+        _answer(deed, entries, text)
 
 
 def reply_to_item(
@@ -90,7 +91,7 @@ def reply_to_item(
     reviewer).
     """
     text = _checked(text)
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         item = item_named(db, item_name)
         entries = [
             entry
@@ -102,15 +103,14 @@ def reply_to_item(
             raise InputError(
                 f"{subject} flagged or commented on {item.name}. To list flags and comments: labeler flags"
             )
-        _answer(db, entries, text, actor, now)
+        _answer(deed, entries, text)
     return len(entries)
 
 
-def _answer(db: Database, entries: Sequence[FlagOrComment], text: str, actor: str, now: datetime) -> None:
+def _answer(deed: Deed, entries: Sequence[FlagOrComment], text: str) -> None:
     for entry in entries:
-        replies.add(db, entry.assignment_id, Reply(text, actor, now.isoformat()))
-    details = {"item": entries[0].item, "messages": len(entries), "characters": len(text)}
-    events.add(db, now.isoformat(), actor, "answer comment", details)
+        replies.add(deed.db, entry.assignment_id, Reply(text, deed.actor, deed.at_utc))
+    deed.log("answer comment", item=entries[0].item, messages=len(entries), characters=len(text))
 
 
 def _checked(text: str) -> str:

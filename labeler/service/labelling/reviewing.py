@@ -21,6 +21,7 @@ from labeler.service.people import identity
 from labeler.service.study import calibrating
 from labeler.service.study.coordinating import DEFAULT_QUESTION
 from labeler.store import Database, assignments, events, items, labels, reference_labels, replies, runs, studies
+from labeler.store.events import Deed
 
 MIN_DWELL_MS = 250
 MAX_TEXT_LENGTH, MAX_VIEW_LENGTH, MAX_COMMENT_LENGTH = 64, 2000, 2000
@@ -34,6 +35,7 @@ _NUMBERS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
     "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
 )  # fmt: skip
+
 CATEGORIES = frozenset(Answer(category) for category in Category)
 
 
@@ -189,7 +191,7 @@ def begin(db: Database, reviewer_id: int, *, now: datetime) -> None:
     with db.atomic():
         person = identity.require(db, reviewer_id, Role.REVIEWER)
         if is_first_visit(db, reviewer_id):
-            events.add(db, now.isoformat(), person.name, FIRST_VISIT, {})
+            Deed(db, person.name, now).log(FIRST_VISIT)
 
 
 def has_feedback(db: Database, reviewer_id: int) -> bool:

@@ -16,6 +16,7 @@ from labeler.model import Person, Role, State, is_storable
 from labeler.plan import lifecycle
 from labeler.plan.lifecycle import Action
 from labeler.store import Database, events, invitations, people, sessions, studies
+from labeler.store.events import Deed
 
 MAX_NAME_LENGTH, MAX_EMAIL_LENGTH, MAX_REASON_LENGTH = 60, 254, 1000
 INVITATION_DAYS, MAX_INVITATION_DAYS = 90, 3650
@@ -44,7 +45,7 @@ def add_person(
     confirm that these are two people.
     """
     name, roles = checked_name(name), frozenset(roles)
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         for other in people.all_people(db):
             if _folded(other.name) == _folded(name):
                 raise InputError(f"The study already has a person called {other.name}. Choose another name.")
@@ -53,8 +54,8 @@ def add_person(
                     f"{name} looks like {other.name}, but has other characters. If these are two people, confirm it "
                     "(--force); otherwise, choose another name."
                 )
-        person_id = people.add(db, name, roles, now.isoformat())
-        events.add(db, now.isoformat(), actor, "add person", {"name": name, "roles": sorted(roles)})
+        person_id = people.add(db, name, roles, deed.at_utc)
+        deed.log("add person", name=name, roles=sorted(roles))
     return Person(person_id, name, roles, active=True)
 
 
@@ -63,13 +64,13 @@ def add_role(db: Database, name: str, role: Role, *, actor: str, now: datetime) 
 
     Raises InputError if the study has no such person.
     """
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         person = people.by_name(db, name)
         if person is None:
             raise InputError(f"The study has no person called {name}.")
         if role not in person.roles:
             people.set_roles(db, person.person_id, {*person.roles, role})
-            events.add(db, now.isoformat(), actor, "add role", {"name": person.name, "role": role})
+            deed.log("add role", name=person.name, role=role)
 
 
 def _folded(name: str) -> str:
@@ -122,13 +123,12 @@ def invite(db: Database, name: str, role: Role, *, valid_days: int = INVITATION_
     if not 1 <= valid_days <= MAX_INVITATION_DAYS:
         raise InputError(f"A sign-in link can be valid for 1 to {MAX_INVITATION_DAYS} days, not {valid_days}.")
     secret = secrets.token_urlsafe(24)
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         person = _named(db, name, role)
-        invitations.replace_all_of(db, person.person_id, now.isoformat())
-        expires = now + timedelta(days=valid_days)
-        invitations.add(db, _hashed(secret), person.person_id, now.isoformat(), expires.isoformat())
-        details = {"name": person.name, "expires": expires.isoformat(), "link": session_id(secret)}
-        events.add(db, now.isoformat(), actor, "invite", details)
+        invitations.replace_all_of(db, person.person_id, deed.at_utc)
+        expires = (now + timedelta(days=valid_days)).isoformat()
+        invitations.add(db, _hashed(secret), person.person_id, deed.at_utc, expires)
+        deed.log("invite", name=person.name, expires=expires, link=session_id(secret))
     return secret
 
 
@@ -137,13 +137,12 @@ def revoke(db: Database, name: str, role: Role, *, actor: str, now: datetime) ->
 
     Raises InputError if no person in this role has this name.
     """
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         person = _named(db, name, role)
-        n_links = invitations.revoke_all_of(db, person.person_id, now.isoformat())
+        n_links = invitations.revoke_all_of(db, person.person_id, deed.at_utc)
         n_sessions = sessions.end_all_of(db, person.person_id)
         people.set_email(db, person.person_id, None)
-        details = {"name": person.name, "links": n_links, "sessions": n_sessions}
-        events.add(db, now.isoformat(), actor, "revoke", details)
+        deed.log("revoke", name=person.name, links=n_links, sessions=n_sessions)
 
 
 def set_email(db: Database, name: str, role: Role, email: str, *, actor: str, now: datetime) -> None:
@@ -157,13 +156,13 @@ def set_email(db: Database, name: str, role: Role, email: str, *, actor: str, no
         len(email) > MAX_EMAIL_LENGTH or not email.isprintable() or not re.fullmatch(r"[^@\s]+@[^@\s]+", email)
     ):
         raise InputError(f"{email[:80]!r} is not an e-mail address.")
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         person = _named(db, name, role)
         holder = people.by_email(db, email) if email else None
         if holder is not None and holder != person:
             raise InputError(f"{email} is already the address of {holder.name}.")
         people.set_email(db, person.person_id, email or None)
-        events.add(db, now.isoformat(), actor, "set e-mail", {"name": person.name, "email": email})
+        deed.log("set e-mail", name=person.name, email=email)
 
 
 def sign_in(db: Database, secret: str, *, now: datetime) -> str:
@@ -247,7 +246,7 @@ def sign_out(db: Database, token: str, *, now: datetime) -> None:
         person = sessions.person_of(db, _hashed(token), "")
         if person is not None:
             sessions.end(db, _hashed(token))
-            events.add(db, now.isoformat(), person.name, "sign out", {})
+            Deed(db, person.name, now).log("sign out")
 
 
 def require(db: Database, person_id: int, role: Role) -> Person:
@@ -263,9 +262,10 @@ def require(db: Database, person_id: int, role: Role) -> Person:
 
 def _begin_session(db: Database, person: Person, now: datetime) -> str:
     token = secrets.token_urlsafe(32)
-    sessions.add(db, _hashed(token), person.person_id, now.isoformat())
+    deed = Deed(db, person.name, now)
+    sessions.add(db, _hashed(token), person.person_id, deed.at_utc)
     sessions.end_beyond(db, person.person_id, MAX_SESSIONS, (now - timedelta(days=SESSION_DAYS)).isoformat())
-    events.add(db, now.isoformat(), person.name, "sign in", {"session": session_id(token)})
+    deed.log("sign in", session=session_id(token))
     return token
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from labeler.errors import InputError, NotAllowed
 from labeler.model import ALL, Answer, Assignment, Category, Kind, Origin, PlanParameters, State
@@ -92,7 +92,7 @@ def confirm_plan(
     `next_items` can add the other items later. Raises InputError in the same cases as `preview_plan`. Raises NotAllowed
     if reviewers have already answered, or the study is paused or closed.
     """
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         require(studies.get(db), Action.PLAN)
         if labels.n_labels(db):
             raise NotAllowed("Reviewers have already answered, so the plan cannot be replaced.")
@@ -101,12 +101,11 @@ def confirm_plan(
         keep(db, plan.assignments, Origin.PLAN)
         studies.set_plan(db, asdict(parameters), plan.hash)
         studies.set_state(db, State.CALIBRATION if parameters.calibration else State.OPEN)
-        drawn_from: dict[str, Any] = {
-            "items": list(_drawn_from(db, parameters.seed, first)), "reviewers": _reviewers(db)
-        }  # fmt: skip
-        if first is not None:
-            drawn_from["first"] = first
-        events.add(db, now.isoformat(), actor, "draw plan", {**asdict(parameters), "hash": plan.hash, **drawn_from})
+        only_first = {} if first is None else {"first": first}
+        deed.log(
+            "draw plan", **asdict(parameters), hash=plan.hash, items=list(_drawn_from(db, parameters.seed, first)),
+            reviewers=_reviewers(db), **only_first,
+        )  # fmt: skip
     return plan
 
 

@@ -22,6 +22,7 @@ from labeler.service.plan import assigning, item_batches
 from labeler.store import Database, assignments, decisions, events, items, labels, people, studies
 from labeler.store.assignments import NewAssignment
 from labeler.store.decisions import Decision
+from labeler.store.events import Deed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,15 +66,15 @@ class LabelRow:
 
 def export_labels(db: Database, *, actor: str, now: datetime) -> "pd.DataFrame":
     """Return all answers as a table with the columns of the label file; the export is logged."""
-    with db.atomic():
-        _log_export(db, actor, now)
+    with events.by(db, actor, now) as deed:
+        _log_export(deed)
         return all_answers(db)
 
 
 def export_label_file(db: Database, *, actor: str, now: datetime) -> tuple[str, int]:
     """Return the label file as CSV text, and the number of its rows; the export is logged."""
-    with db.atomic():
-        _log_export(db, actor, now)
+    with events.by(db, actor, now) as deed:
+        _log_export(deed)
         rows = _answer_rows(db)
     return csv_text(labels.COLUMNS, rows), len(rows)
 
@@ -100,8 +101,8 @@ def export_as(db: Database, form: str, *, actor: str, now: datetime) -> Exported
     from labeler.formats import label_forms
 
     chosen = _form(form)
-    with db.atomic():
-        _log_export(db, actor, now)
+    with events.by(db, actor, now) as deed:
+        _log_export(deed)
         answers, left_out = all_answers(db), item_batches.not_counted(db)
     first = counted_labels(answers[~answers["item"].isin(left_out)])
     table = first.rename(columns={"rater": "reviewer", "category": "label"})[list(label_forms.COLUMNS)]
@@ -134,8 +135,8 @@ def _reader(name: str) -> "Callable[[Source], pd.DataFrame]":
     return read
 
 
-def _log_export(db: Database, actor: str, now: datetime) -> None:
-    events.add(db, now.isoformat(), actor, "export labels", {"state": studies.get(db).state})
+def _log_export(deed: Deed) -> None:
+    deed.log("export labels", state=studies.get(deed.db).state)
 
 
 def _answer_rows(db: Database) -> list[tuple[Any, ...]]:
@@ -183,13 +184,13 @@ def import_labels(db: Database, table: "pd.DataFrame", *, actor: str, now: datet
     is invalid. The message names line and value, and nothing is imported. Raises NotAllowed if the study is unblinded.
     """
     rows = checked_rows(table, now=now)
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         require(studies.get(db), Action.ADD_LABELS)
         before = {person.name for person in people.all_people(db)}
         may_add_items = not any(item.n_runs for item in items.all_items(db))
         n_new = sum(_append(db, row, may_add_items, now) for row in rows)
         added = tuple(sorted({person.name for person in people.all_people(db)} - before))
-        events.add(db, now.isoformat(), actor, "import labels", {"rows": len(rows), "new": n_new, "reviewers": added})
+        deed.log("import labels", rows=len(rows), new=n_new, reviewers=added)
     return LabelImport(n_new, len(rows) - n_new, added)
 
 

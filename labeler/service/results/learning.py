@@ -52,8 +52,8 @@ def material_of_study(db: Database, *, actor: str, now: datetime) -> Material:
 
     Raises InputError if no stored verdict has measures, or the verdicts were computed with different warm-ups.
     """
-    with db.atomic():
-        events.add(db, now.isoformat(), actor, "learn", {})
+    with events.by(db, actor, now) as deed:
+        deed.log("learn")
         answers, all_items = exchange.all_answers(db), items.all_items(db)
         # items that were chosen because they are informative are used for learning
         left_out = {name for name, role in items.roles(db).items() if role is not ItemRole.COUNTED}
@@ -337,7 +337,7 @@ def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple
     model = read_model(path)
     digest = hashlib.sha256(model.to_text().encode()).hexdigest()
     n_given = n_without = 0
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         verdicts.remove_classifier(db, model.classifier)
         for item in items.all_items(db):
             if not item.n_runs:
@@ -363,12 +363,11 @@ def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple
                     {"model": digest, "drop": model.warmup},
                     n_runs=first.n_runs, n_iterations=first.n_iterations, n_left_out=first.n_left_out,
                 ),
-                now.isoformat(),
+                deed.at_utc,
             )  # fmt: skip
             n_given += judged.verdict is not None
             n_without += judged.verdict is None
-        details = {"classifier": model.classifier, "model": digest, "file": path.name, "verdicts": n_given}
-        events.add(db, now.isoformat(), actor, "apply model", details)
+        deed.log("apply model", classifier=model.classifier, model=digest, file=path.name, verdicts=n_given)
     return model.classifier, n_given, n_without
 
 

@@ -79,7 +79,7 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
             )
         excluded = set(items.excluded(db))
     ranked, reason = _ranked(db, [name for name in known.waiting if name not in excluded], actor, now)
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         if item_batches.sampled(db) != known:
             raise NotAllowed("The plan changed in the meantime. Try again.")
         n_random = min(known.n_random + max(1, round(random_share * n)), len(known.order))
@@ -95,12 +95,11 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
             )
         after = before.with_items([*at_random, *chosen], reviewers, per_item)
         assigning.change(db, before, after, now=now)
-        details = {
-            "random": at_random, "chosen": chosen, "n_random": n_random, "random_share": random_share,
-            "reviewers": reviewers, "per_item": per_item, "by_model": not reason,
-            "answers": labels.n_labels(db), "offered": before.n_offered, "hash": after.hash,
-        }  # fmt: skip
-        events.add(db, now.isoformat(), actor, item_batches.NEXT_ITEMS, details)
+        deed.log(
+            item_batches.NEXT_ITEMS, random=at_random, chosen=chosen, n_random=n_random, random_share=random_share,
+            reviewers=reviewers, per_item=per_item, by_model=not reason,
+            answers=labels.n_labels(db), offered=before.n_offered, hash=after.hash,
+        )  # fmt: skip
     n_waiting = len(waiting) - len(at_random) - len(chosen)
     return NextItems(len(at_random), len(chosen), n_waiting, not reason, reason)
 

@@ -222,12 +222,12 @@ def gathered_study(db: Database, options: ReportOptions = STANDARD, *, actor: st
 
     The log records that the data were read.
     """
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         study, all_items, chosen = studies.get(db), items.all_items(db), item_batches.chosen_items(db)
         roles = items.roles(db, chosen)
         answers, verdict_table = exchange.all_answers(db), verdicts.table(db)
         course, n_reviewers = history.study_course(db, level=options.level), len(people.reviewers(db))
-        events.add(db, now.isoformat(), actor, "report", {"state": study.state, "answers": len(answers)})
+        deed.log("report", state=study.state, answers=len(answers))
         chain_head = str(chain.head(db))
     left_out = {name for name, role in roles.items() if role is not ItemRole.COUNTED}
     excluded = {name for name, role in roles.items() if role is ItemRole.EXCLUDED}

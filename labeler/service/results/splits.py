@@ -139,7 +139,7 @@ def adjudicate(db: Database, name: str, category: Category | None, why: str, *, 
     if category is None:
         raise InputError("The decision has no category. Choose similar or dissimilar.")
     why = checked_reason(why)
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         require(studies.get(db), Action.ADJUDICATE)
         item = item_named(db, name)
         split = split_items(db)
@@ -148,10 +148,8 @@ def adjudicate(db: Database, name: str, category: Category | None, why: str, *, 
         reason = why_not_decide(db, actor)
         if reason:
             raise NotAllowed(reason)
-        decisions.add(db, item.item_id, Decision(item.name, category, why, actor, now.isoformat(), str(uuid4())))
-        events.add(
-            db, now.isoformat(), actor, "adjudicate", {"item": item.name, "category": category.value, "why": why}
-        )
+        decisions.add(db, item.item_id, Decision(item.name, category, why, actor, deed.at_utc, str(uuid4())))
+        deed.log("adjudicate", item=item.name, category=category.value, why=why)
     return category
 
 

@@ -107,14 +107,14 @@ def set_gate(db: Database, gate: Gate | None, *, actor: str, now: datetime) -> N
             f"The required agreement (gate) must be a share from 0 to 1 for {' or '.join(ON)}, not {gate.least} for "
             f"{gate.on!r}."
         )
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         require(studies.get(db), Action.CALIBRATE)
         if labels.n_labels(db):
             raise NotAllowed(
                 "The calibration round has begun, so the required agreement (gate) can no longer be changed."
             )
         studies.set_gate(db, gate)
-        events.add(db, now.isoformat(), actor, "set gate", {} if gate is None else asdict(gate))
+        deed.log("set gate", **({} if gate is None else asdict(gate)))
 
 
 def set_reference(db: Database, reference: Mapping[str, Category], *, actor: str, now: datetime) -> None:
@@ -122,11 +122,11 @@ def set_reference(db: Database, reference: Mapping[str, Category], *, actor: str
 
     Raises InputError if an item is not in the study. Then no label is stored. Raises NotAllowed if the round is over.
     """
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         require(studies.get(db), Action.CALIBRATE)
         for name, category in reference.items():
             reference_labels.put(db, item_named(db, name).item_id, category)
-        events.add(db, now.isoformat(), actor, "set reference labels", {"items": len(reference)})
+        deed.log("set reference labels", items=len(reference))
 
 
 def decide_reference(db: Database, name: str, category: Category, *, actor: str, now: datetime) -> None:

@@ -80,13 +80,12 @@ def create_study(
     _check(protocol)
     db = create_database(path)
     try:
-        with db, db.atomic():
-            study = Study(name, question, State.DRAFT, now.isoformat(), protocol, None, None)
+        with db, events.by(db, "owner", now) as deed:
+            study = Study(name, question, State.DRAFT, deed.at_utc, protocol, None, None)
             studies.add(db, study, plan_secret=secrets.token_hex(16) if plan_secret is None else plan_secret)
-            details = {"name": name, "question": question, **asdict(protocol), "secrets": logged_secrets(db)}
-            events.add(db, now.isoformat(), "owner", "create study", details)
-            identity.add_person(db, coordinator, [Role.COORDINATOR], actor="owner", now=now)
-            return identity.invite(db, coordinator, Role.COORDINATOR, actor="owner", now=now)
+            deed.log("create study", name=name, question=question, **asdict(protocol), secrets=logged_secrets(db))
+            identity.add_person(db, coordinator, [Role.COORDINATOR], actor=deed.actor, now=now)
+            return identity.invite(db, coordinator, Role.COORDINATOR, actor=deed.actor, now=now)
     except BaseException:
         discard(path)
         raise
@@ -109,12 +108,12 @@ def describe_study(db: Database, name: str, question: str, *, actor: str, now: d
     reviewers have already answered and the question is different from the current question.
     """
     name, question = _described(name, question)
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         before = studies.get(db)
         if question != before.question and labels.n_labels(db):
             raise NotAllowed("Reviewers have already answered the question, so it can no longer be changed.")
         studies.describe(db, name, question)
-        events.add(db, now.isoformat(), actor, "describe study", {"name": name, "question": question})
+        deed.log("describe study", name=name, question=question)
 
 
 def set_protocol(db: Database, protocol: Protocol, *, actor: str, now: datetime) -> None:
@@ -125,7 +124,7 @@ def set_protocol(db: Database, protocol: Protocol, *, actor: str, now: datetime)
     and the protocol is different from the current protocol.
     """
     _check(protocol)
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         before = studies.get(db).protocol
         if protocol == before:
             return
@@ -134,7 +133,7 @@ def set_protocol(db: Database, protocol: Protocol, *, actor: str, now: datetime)
         studies.set_protocol(db, protocol)
         if (protocol.axis_rule, protocol.min_span) != (before.axis_rule, before.min_span):
             drawing.refresh(db, all_items=True)
-        events.add(db, now.isoformat(), actor, "set protocol", asdict(protocol))
+        deed.log("set protocol", **asdict(protocol))
 
 
 def refresh_pictures(db: Database, *, pause: Callable[[], None] = lambda: None) -> int:
@@ -170,8 +169,8 @@ def event_log(db: Database) -> "pd.DataFrame":
 
 def log_look(db: Database, page: str, *, actor: str, now: datetime) -> None:
     """Record in the log that a person looked at results that pages hide before the study is unblinded."""
-    with db.atomic():
-        events.add(db, now.isoformat(), actor, "look", {"at": page, "state": studies.get(db).state})
+    with events.by(db, actor, now) as deed:
+        deed.log("look", at=page, state=studies.get(db).state)
 
 
 def back_up(db: Database, target: Path, *, actor: str, now: datetime) -> str:
@@ -183,8 +182,8 @@ def back_up(db: Database, target: Path, *, actor: str, now: datetime) -> str:
     with copies.read_only(target) as copy:
         end = str(chain.head(copy))
     try:
-        with db.atomic():
-            events.add(db, now.isoformat(), actor, "backup", {"file": target.name})
+        with events.by(db, actor, now) as deed:
+            deed.log("backup", file=target.name)
     except StudyError as error:
         raise StudyError(
             f"{target} is a complete backup, but the log of the study could not record it: {error}"

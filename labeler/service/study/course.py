@@ -48,7 +48,7 @@ def change_state(db: Database, step: Step, *, why: str, force: bool = False, act
     example because there is no plan, calibration was not passed, or first labels are missing.
     """
     why = checked_reason(why)
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         study = studies.get(db)
         if step is Step.OPEN and study.state is State.OPEN:
             return Moved(State.OPEN, ("The study was already open.",))
@@ -64,7 +64,7 @@ def change_state(db: Database, step: Step, *, why: str, force: bool = False, act
         elif step is Step.CLOSE:
             remarks = _left_open(db)
         studies.set_state(db, to, study.state if to is State.PAUSED else None)
-        events.add(db, now.isoformat(), actor, _EVENTS[step], details)
+        deed.log(_EVENTS[step], **details)
         if step is Step.CLOSE:
             why_store = "Store this line outside the study file, so that an audit can find later changes."
             remarks += (f"{why_store} Chain: {chain.head(db)}",)

@@ -15,6 +15,7 @@ from labeler.service.people import identity
 from labeler.service.people.identity import checked_reason
 from labeler.service.plan import assigning
 from labeler.store import Database, events, labels, people, studies
+from labeler.store.events import Deed
 
 
 @dataclass(frozen=True)
@@ -45,14 +46,14 @@ def add(
     empty, too long, not printable, or taken. Raises NotAllowed if a reviewer is added after the study was closed.
     """
     roles = frozenset(roles)
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         study = studies.get(db)
         if Role.REVIEWER in roles:
             require(study, Action.PEOPLE)
         person = identity.add_person(db, name, roles, look_alike=look_alike, actor=actor, now=now)
         if Role.REVIEWER not in roles or study.plan_hash is None:
             return person, StaffChange()
-        return person, _join(db, person.name, actor, now)
+        return person, _join(deed, person.name)
 
 
 def add_all(
@@ -77,12 +78,12 @@ def pause(db: Database, name: str, *, why: str, actor: str, now: datetime) -> No
     Raises InputError if there is no such reviewer, or no reason. Raises NotAllowed if the reviewer is already paused or
     no longer active.
     """
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         person = _taking_part(db, name)
         if person.paused:
             raise NotAllowed(f"{person.name} is already paused.")
         people.set_part(db, person.person_id, active=True, paused=True)
-        events.add(db, now.isoformat(), actor, "pause reviewer", {"name": person.name, "why": checked_reason(why)})
+        deed.log("pause reviewer", name=person.name, why=checked_reason(why))
 
 
 def resume(db: Database, name: str, *, actor: str, now: datetime) -> StaffChange:
@@ -91,16 +92,16 @@ def resume(db: Database, name: str, *, actor: str, now: datetime) -> StaffChange
     A removed reviewer gets open items of other reviewers, as a new reviewer does. Raises InputError if there is no such
     reviewer. Raises NotAllowed if the reviewer is active, or the study is closed.
     """
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         person = reviewer_named(db, name)
         if person.active and not person.paused:
             raise NotAllowed(f"{person.name} already takes part.")
         require(studies.get(db), Action.PEOPLE)
         people.set_part(db, person.person_id, active=True, paused=False)
-        events.add(db, now.isoformat(), actor, "resume reviewer", {"name": person.name})
+        deed.log("resume reviewer", name=person.name)
         if not _has_left(db, person) or studies.get(db).plan_hash is None:
             return StaffChange()
-        return _join(db, person.name, actor, now)
+        return _join(deed, person.name)
 
 
 def remove(db: Database, name: str, *, why: str, actor: str, now: datetime) -> StaffChange:
@@ -109,16 +110,16 @@ def remove(db: Database, name: str, *, why: str, actor: str, now: datetime) -> S
     The reviewer's labels are kept, and the reviewer's open items move to other reviewers. Raises InputError if there is
     no such reviewer, or no reason. Raises NotAllowed if the reviewer is no longer active, or the study is closed.
     """
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         person = _leaving(db, name)
         details: dict[str, Any] = {"name": person.name, "why": checked_reason(why)}
         if studies.get(db).plan_hash is None:
-            events.add(db, now.isoformat(), actor, "remove reviewer", details)
+            deed.log("remove reviewer", **details)
             return StaffChange()
         staying = _able(db, without={person.name})
         before = assigning.active_plan(db)
         after, changes = before.without(person.name, staying)
-        return _record(db, before, after, changes, actor, now, "remove reviewer", {**details, "staying": staying})
+        return _record(deed, before, after, changes, "remove reviewer", **details, staying=staying)
 
 
 def replace(
@@ -130,21 +131,20 @@ def replace(
     successor is invalid, or no reason is given. Raises NotAllowed if the reviewer is no longer active, or the study is
     closed.
     """
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         if name.strip().casefold() == successor.strip().casefold():
             raise InputError(f"{name} cannot be their own successor. Choose another person.")
         person = _leaving(db, name)
         is_new = people.by_name(db, successor.strip()) is None
-        heir = _heir(db, successor, actor, now)
+        heir = _heir(deed, successor)
         details: dict[str, Any] = {"name": person.name, "successor": heir.name, "why": checked_reason(why)}
         if studies.get(db).plan_hash is None:
-            events.add(db, now.isoformat(), actor, "replace reviewer", details)
+            deed.log("replace reviewer", **details)
             return heir, StaffChange(is_new=is_new)
         staying = _able(db, without={person.name})
         before = assigning.active_plan(db)
         after, changes = before.succeeded(person.name, heir.name, staying)
-        details["staying"] = staying
-        change = _record(db, before, after, changes, actor, now, "replace reviewer", details)
+        change = _record(deed, before, after, changes, "replace reviewer", **details, staying=staying)
         return heir, dataclasses.replace(change, is_new=is_new)
 
 
@@ -157,30 +157,22 @@ def reviewer_named(db: Database, name: str) -> Person:
     return person
 
 
-def _join(db: Database, name: str, actor: str, now: datetime) -> StaffChange:
-    calibrating = studies.get(db).phase is State.CALIBRATION
-    before = assigning.active_plan(db)
+def _join(deed: Deed, name: str) -> StaffChange:
+    calibrating = studies.get(deed.db).phase is State.CALIBRATION
+    before = assigning.active_plan(deed.db)
     after, changes = before.joined(name, calibrating=calibrating)
-    return _record(db, before, after, changes, actor, now, "join", {"name": name, "calibrating": calibrating})
+    return _record(deed, before, after, changes, "join", name=name, calibrating=calibrating)
 
 
 def _record(
-    db: Database,
-    before: ActivePlan,
-    after: ActivePlan,
-    changes: Changes,
-    actor: str,
-    now: datetime,
-    action: str,
-    details: dict[str, Any],
+    deed: Deed, before: ActivePlan, after: ActivePlan, changes: Changes, action: str, **details: Any
 ) -> StaffChange:
     """Store a change of the plan, and return the result.
 
     The log gets the details from which the change can be derived again.
     """
-    assigning.change(db, before, after, now=now)
-    outcome = {"answers": labels.n_labels(db), "offered": before.n_offered, "hash": after.hash}
-    events.add(db, now.isoformat(), actor, action, {**details, **outcome})
+    assigning.change(deed.db, before, after, now=deed.now)
+    deed.log(action, **details, answers=labels.n_labels(deed.db), offered=before.n_offered, hash=after.hash)
     n_given_up = sum(move.taker is None for move in changes.moves)
     return StaffChange(len(changes.moves) - n_given_up, n_given_up, changes.shortfalls)
 
@@ -217,11 +209,11 @@ def _leaving(db: Database, name: str) -> Person:
     return person
 
 
-def _heir(db: Database, successor: str, actor: str, now: datetime) -> Person:
+def _heir(deed: Deed, successor: str) -> Person:
     """Return the person who takes over; add this person to the study or reactivate this person if necessary."""
-    known = people.by_name(db, successor.strip())
+    db, known = deed.db, people.by_name(deed.db, successor.strip())
     if known is None:
-        return identity.add_person(db, successor, [Role.REVIEWER], actor=actor, now=now)
+        return identity.add_person(db, successor, [Role.REVIEWER], actor=deed.actor, now=deed.now)
     person = reviewer_named(db, successor)
     paused = person.paused and not _has_left(db, person)
     people.set_part(db, person.person_id, active=True, paused=paused)

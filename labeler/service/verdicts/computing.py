@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from analysis.classifiers import Verdict
 from labeler.model import Category, Item, StoredVerdict
@@ -71,16 +70,13 @@ def compute_verdicts(
         error = f"{type(failure).__name__}: {failure}"
         raise
     finally:
-        with db.atomic():
-            jobs.finish(db, job_id, _now(), error)
-            details: dict[str, Any] = {
-                "items": n_done,
-                "drop": options.warmup,
-                "only_verdict": options.only_verdict,
-                "error": error,
-            }
-            details |= {"settings": list(settings)} if settings else {}
-            events.add(db, _now(), actor, "compute verdicts", details)
+        with events.by(db, actor, datetime.now(UTC)) as deed:
+            jobs.finish(db, job_id, deed.at_utc, error)
+            details = {"settings": list(settings)} if settings else {}
+            deed.log(
+                "compute verdicts", items=n_done, drop=options.warmup, only_verdict=options.only_verdict, error=error,
+                **details,
+            )  # fmt: skip
     return Computed(sum(item.n_runs > 0 for item in items.all_items(db)), n_done, n_without)
 
 

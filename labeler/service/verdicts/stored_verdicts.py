@@ -91,13 +91,13 @@ def remove_variants(db: Database, names: Collection[str], *, actor: str, now: da
     int
         The number of removed verdicts.
     """
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         kept = sorted(name for name in verdicts.computed_classifiers(db) if is_setting(name) or is_learned(name))
         for name in names:
             if name not in kept:
                 raise InputError(f"The study has no setting {name!r}. It has: {', '.join(kept) or 'none'}.")
         n_removed = sum(verdicts.remove_classifier(db, name) for name in names)
-        events.add(db, now.isoformat(), actor, "remove settings", {"names": list(names), "verdicts": n_removed})
+        deed.log("remove settings", names=list(names), verdicts=n_removed)
     return n_removed
 
 
@@ -167,8 +167,8 @@ def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
     The columns include the mean of each measure and, for SAME, the clusters. Some measures that
     `labeler learn` uses are computed by other classifiers. These measures are in the rows of the other classifiers.
     """
-    with db.atomic():
-        events.add(db, now.isoformat(), actor, "export verdicts", {})
+    with events.by(db, actor, now) as deed:
+        deed.log("export verdicts")
         table = verdicts.table(db)
         features = {item.name: features_of(verdicts.of_item(db, item.item_id)) for item in items.all_items(db)}
     for measure in tables.MEASURES:
@@ -194,7 +194,7 @@ def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: 
     table = tables.read_verdicts(Source(str(path), path), classifier)
     computed_here = {judge.name for judge in judges(JudgeOptions())}
     reserved = {name for name in set(table["classifier"]) if name in computed_here or is_setting(name)}
-    with db.atomic():
+    with events.by(db, actor, now) as deed:
         by_name = {item.name: item for item in items.all_items(db)}
         has_measurements = any(item.n_runs for item in by_name.values())
         if reserved and has_measurements:
@@ -207,9 +207,8 @@ def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: 
             name = str(row["item"])
             if name not in by_name and has_measurements:
                 raise InputError(f"{path}: there is no item {name!r} in this study.")
-            verdicts.put(db, _imported(by_name.get(name) or _new_item(db, name, by_name), row), now.isoformat())
-        details = {"file": path.name, "rows": len(table), "classifiers": sorted(set(table["classifier"]))}
-        events.add(db, now.isoformat(), actor, "import verdicts", details)
+            verdicts.put(db, _imported(by_name.get(name) or _new_item(db, name, by_name), row), deed.at_utc)
+        deed.log("import verdicts", file=path.name, rows=len(table), classifiers=sorted(set(table["classifier"])))
     return len(table)
 
 

@@ -27,7 +27,7 @@ def test_a_result_is_computed_again_after_an_event_and_after_new_verdicts(study)
         return computed[-1]
 
     assert (n_verdicts(study), n_verdicts(study), computed) == (0, 0, [0])
-    events.add(study, NOW.isoformat(), "carol", "test", {})
+    events.Deed(study, "carol", NOW).log("test")
     assert (n_verdicts(study), computed) == (0, [0, 0])
     computing.compute_verdicts(study, advance=lambda _done, _total: None, actor="carol")
     assert n_verdicts(study) > 0
@@ -39,8 +39,8 @@ def test_a_result_from_a_change_that_was_taken_back_is_not_kept(study):
         return log(db)[-1][1]
 
     with suppress(ZeroDivisionError), study.atomic():
-        events.add(study, NOW.isoformat(), "carol", "one", {})
+        events.Deed(study, "carol", NOW).log("one")
         assert last_action(study) == "one"
         raise ZeroDivisionError
-    events.add(study, NOW.isoformat(), "carol", "another", {})
+    events.Deed(study, "carol", NOW).log("another")
     assert last_action(study) == "another"

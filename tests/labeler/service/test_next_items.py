@@ -178,7 +178,7 @@ def test_a_plan_that_does_not_follow_the_random_order_is_named(study):
         event = events.of_actions(study, ["draw plan"])[0]
         other = item_batches.sampled(study).waiting[0]
         details = {**event.details, "items": [other, *event.details["items"][1:]]}
-        events.add(study, NOW.isoformat(), "mallory", "draw plan", details)
+        events.Deed(study, "mallory", NOW).log("draw plan", **details)
     problems = verifying.verify_plan(study).problems
     assert (
         problems[0]

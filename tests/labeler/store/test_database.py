@@ -2,6 +2,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,11 @@ from labeler.store import create_database, database, events, items, open_databas
 from labeler.store.database import APPLICATION_ID
 from tests.labeler.conftest import unprivileged
 
-AT = "2026-11-20T12:00:00+00:00"
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def add_event(db, action="knock"):
-    events.add(db, AT, "ada", action, {})
+    events.Deed(db, "ada", NOW).log(action)
 
 
 def actions(db):
@@ -353,7 +354,7 @@ def test_a_commit_that_fails_leaves_nothing_behind(db):
     def refer_to_nobody():
         with db.atomic():
             db.execute("PRAGMA defer_foreign_keys = ON")
-            db.execute("INSERT INTO sessions VALUES ('hash', 999, ?)", (AT,))
+            db.execute("INSERT INTO sessions VALUES ('hash', 999, ?)", (NOW.isoformat(),))
 
     with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"):
         refer_to_nobody()
@@ -390,10 +391,10 @@ def test_a_disk_without_room_is_said_in_words_whatever_sqlite_calls_it(driver, w
 def test_many_rows_fail_with_the_same_words_as_one(db):
     statement = "INSERT INTO sessions VALUES (?, ?, ?)"
     with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"):
-        db.executemany(statement, [("hash", 999, AT)])
+        db.executemany(statement, [("hash", 999, NOW.isoformat())])
     db.execute("PRAGMA query_only = ON")
     with pytest.raises(StudyReadOnly, match="cannot be written to"):
-        db.executemany(statement, [("hash", 1, AT)])
+        db.executemany(statement, [("hash", 1, NOW.isoformat())])
 
 
 def test_a_mistake_in_a_statement_stays_the_drivers_error(db):
@@ -518,8 +519,8 @@ def test_threads_of_one_process_write_in_turn_and_nobody_waits_in_vain(study_pat
 
     def write(number):
         for at in range(n_writes):
-            with open_database(study_path) as db, db.atomic():
-                events.add(db, AT, f"writer {number}", "write", {"at": at})
+            with open_database(study_path) as db, events.by(db, f"writer {number}", NOW) as deed:
+                deed.log("write", at=at)
 
     threads = [threading.Thread(target=write, args=(number,)) for number in range(n_threads)]
     for thread in threads:

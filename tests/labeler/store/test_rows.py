@@ -1,7 +1,7 @@
 import json
 import sqlite3
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -374,12 +374,13 @@ def test_tables_without_rows_have_their_columns(db):
 
 
 def test_events_are_kept_in_order_with_their_details(db):
-    events.add(db, "2026-11-21", "ada", "open", {"name": "ß", "n": [1, None]})
-    events.add(db, "2026-11-20", "ben", "close", {})
+    later, earlier = datetime(2026, 11, 21, tzinfo=UTC), datetime(2026, 11, 20, tzinfo=UTC)
+    events.Deed(db, "ada", later).log("open", name="ß", n=[1, None])
+    events.Deed(db, "ben", earlier).log("close")
     last = events.table(db).tail(2)
     assert last[["at_utc", "actor", "action"]].to_numpy().tolist() == [
-        ["2026-11-21", "ada", "open"],
-        ["2026-11-20", "ben", "close"],
+        [later.isoformat(), "ada", "open"],
+        [earlier.isoformat(), "ben", "close"],
     ]
     assert json.loads(last["details"].iloc[0]) == {"name": "ß", "n": [1, None]}
 

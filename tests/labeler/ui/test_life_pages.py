@@ -565,7 +565,7 @@ def test_the_name_of_a_decided_item_is_shown_as_it_is_and_not_as_markup(closed):
     name = "![x](http://evil.test) *bench*"
     with open_database(closed) as db:
         db.execute("UPDATE items SET name = ? WHERE name = ?", (name, split_names(closed)[0]))
-        events.add(db, NOW.isoformat(), "carol", "rename", {})  # pages keep results until the study changes
+        events.Deed(db, "carol", NOW).log("rename")  # pages keep results until the study changes
     page = decide(coordinator_page("splits", closed), closed, name, "similar", "a step")
     assert page.success.len == 1
     assert name not in page.success[0].value

@@ -161,9 +161,8 @@ def publish(
         except OSError as error:
             raise InputError(f"{out} could not be written: {error.strerror or error}.") from None
         sha256 = _sha256(zip_file)
-    with db.atomic():
-        details = {"file": out.name, "sha256": sha256, "venue": options.venue, "measurements": options.measurements}
-        events.add(db, now.isoformat(), actor, "publish", details)
+    with events.by(db, actor, now) as deed:
+        deed.log("publish", file=out.name, sha256=sha256, venue=options.venue, measurements=options.measurements)
     return Published(out, archive, tuple(published), sha256, tuple(remarks))
 
 
