@@ -25,7 +25,7 @@ DEFINED_ANEW: Mapping[str, Mapping[str, re.Pattern[str]]] = {
     }
 }
 # numbers that reports lack before definitions 0.2
-SINCE_0_2 = re.compile(r"agreement\.(against_the_rest|drift)($|\[)")
+SINCE_0_2 = re.compile(r"(agreement\.(against_the_rest|drift)|plan\.(assigned|repeats))($|\[|\.)")
 # since definitions 0.2, kappa of a group of fewer than 10 items is withheld
 WITHHELD_IN_SMALL_GROUPS = re.compile(
     r"agreement\.(by_(application|date|position|time_quartile|axis_rule)|confidence\.by_confidence)\[\d+\]\.kappa\.value$"

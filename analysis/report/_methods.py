@@ -1,6 +1,6 @@
 """What a paper about the study needs: a paragraph on methods, and the GRRAS and STARD 2015 checklists."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from analysis.document import Block, Section, counted, describe_value, table
@@ -65,15 +65,31 @@ def _plan(plan: "PlanFacts | None", n_retests: int) -> Iterator[str]:
     if plan.paper:
         yield f"Items were split at random into parts, and each part was assigned to one pair of reviewers{seed}."
         return
-    yield f"Each item was assigned to {plan.per_item} reviewers in balanced blocks within applications{seed}."
-    if plan.overlap:
-        yield f"{100 * plan.overlap:g} % of the items were assigned to all reviewers."
-    if plan.retest:
+    if plan.assigned is None:  # a report of an earlier version
+        assigned = f"The plan asked for {counted(plan.per_item, 'label')} per item"
+    else:
+        assigned = _assigned(plan.assigned)
+    yield f"{assigned}, in balanced blocks within applications{seed}."
+    if plan.repeats:
         given = f"{counted(n_retests, 'pair')} of first and second labels" if n_retests else "no second label"
         yield (
-            f"Each reviewer was asked to label {counted(plan.retest, 'item')} a second time under another code; "
-            f"{given} entered the analysis."
+            f"The reviewers were asked for {counted(plan.repeats, 'label')} of items that they had labelled before, "
+            f"under another code; {given} entered the analysis."
         )
+
+
+def _assigned(n_items_by_reviewers: Mapping[str, int]) -> str:
+    """Return to how many reviewers the items were assigned, as the plan became."""
+    rows = sorted((int(n_reviewers), n_items) for n_reviewers, n_items in n_items_by_reviewers.items())
+    if len(rows) == 1:
+        ((n_reviewers, n_items),) = rows
+        each = "The only item" if n_items == 1 else f"Each of the {n_items} items"
+        return f"{each} was assigned to {counted(n_reviewers, 'reviewer')}"
+    parts = [
+        f"{n_items} {'was assigned' if n_items == 1 else 'were assigned'} to {counted(n_reviewers, 'reviewer')}"
+        for n_reviewers, n_items in rows
+    ]
+    return f"Of the {sum(n_items for _, n_items in rows)} items, {', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def _tests(agreement: "Agreement") -> Iterator[str]:

@@ -69,8 +69,10 @@ class PlanFacts:
 
     per_item: int | None = None
     seed: object = None  # None in an anonymised study
-    overlap: float | None = None
-    retest: int | None = None
+    # number of reviewers -> number of items assigned to so many, and number of hidden repeats, both as the plan became;
+    # None in reports of earlier versions
+    assigned: Mapping[str, int] | None = None
+    repeats: int | None = None
     paper: bool | None = None  # whether pairs of reviewers share random parts of the items, as in the paper
 
 

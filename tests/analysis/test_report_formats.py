@@ -201,11 +201,32 @@ def test_the_methods_say_the_level(level, shown):
     assert f"All intervals have a level of {shown}." in methods(small(level=level))
 
 
-def test_the_methods_say_the_plan():
+@pytest.mark.parametrize(
+    ("assigned", "sentence"),
+    [
+        ({"2": 36}, "Each of the 36 items was assigned to 2 reviewers"),
+        ({"2": 1}, "The only item was assigned to 2 reviewers"),
+        ({"2": 32, "4": 4}, "Of the 36 items, 32 were assigned to 2 reviewers and 4 were assigned to 4 reviewers"),
+        (
+            {"10": 1, "2": 30, "1": 5},
+            (
+                "Of the 36 items, 5 were assigned to 1 reviewer, 30 were assigned to 2 reviewers and 1 was assigned to "
+                "10 reviewers"
+            ),
+        ),
+    ],
+)
+def test_the_methods_count_the_assignments_and_quote_no_parameter(assigned, sentence):
+    text = methods(small(plan={**PLAN, "assigned": assigned, "repeats": 9}))
+    assert f"{sentence}, in balanced blocks within applications (seed 7)." in text
+    assert says(text, "asked for 9 labels", "labelled before")
+    assert "20 %" not in text
+
+
+def test_the_methods_of_an_earlier_report_say_what_its_plan_asked_for():
     text = methods(small(plan=PLAN))
-    assert says(text, "3 reviewers", "balanced blocks", "applications (seed 7)")
-    assert "20 % of the items" in text
-    assert "20 items a second time" in text
+    assert "The plan asked for 3 labels per item, in balanced blocks within applications (seed 7)." in text
+    assert "20 %" not in text
 
 
 def test_the_methods_say_the_papers_plan():

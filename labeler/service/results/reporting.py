@@ -11,7 +11,8 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
@@ -42,7 +43,7 @@ from analysis.report import (
 from labeler.errors import InputError
 from labeler.formats import tables
 from labeler.formats.source import Source
-from labeler.model import ItemRole, State, Study, combined_hash
+from labeler.model import ItemRole, Kind, Origin, State, Study, combined_hash
 from labeler.safe_text import one_line
 from labeler.screen import thumbnails, timing
 from labeler.service import background
@@ -50,7 +51,8 @@ from labeler.service.items import browsing, drawing
 from labeler.service.outputs import as_csv as as_csv, write_files as write_files
 from labeler.service.plan import item_batches
 from labeler.service.results import exchange, history
-from labeler.store import Database, chain, events, items, labels, people, studies, verdicts
+from labeler.store import Database, assignments, chain, events, items, labels, people, studies, verdicts
+from labeler.store.assignments import StoredAssignment
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 COMPUTED = (
@@ -226,6 +228,7 @@ def gathered_study(db: Database, options: ReportOptions = STANDARD, *, actor: st
         study, all_items, chosen = studies.get(db), items.all_items(db), item_batches.chosen_items(db)
         roles = items.roles(db, chosen)
         answers, verdict_table = exchange.all_answers(db), verdicts.table(db)
+        given = assignments.everything(db)
         course, n_reviewers = history.study_course(db, level=options.level), len(people.reviewers(db))
         deed.log("report", state=study.state, answers=len(answers))
         chain_head = str(chain.head(db))
@@ -250,7 +253,9 @@ def gathered_study(db: Database, options: ReportOptions = STANDARD, *, actor: st
             "reported_utc": now.isoformat(timespec="seconds"),
         },
         parameters={**_protocol(study), **report.registry(), **options.shown},
-        plan=None if study.plan_hash is None else {"hash": study.plan_hash, **(study.plan_parameters or {})},
+        plan=None
+        if study.plan_hash is None
+        else {"hash": study.plan_hash, **(study.plan_parameters or {}), **_assigned(given, roles)},
         hashes={
             "measurements": combined_hash(item.data_hash for item in all_items),
             "answers": _table_hash(label_file),
@@ -262,6 +267,22 @@ def gathered_study(db: Database, options: ReportOptions = STANDARD, *, actor: st
     )
     n_items = len(all_items) - len(left_out)
     return ReportInput(_timed(answers), verdict_table, label_file, provenance, options, n_items)
+
+
+def _assigned(given: Sequence[StoredAssignment], roles: Mapping[str, ItemRole]) -> dict[str, Any]:
+    """Count the assignments of the plan as it became, after people joined, left or were replaced."""
+    standing = [
+        stored.assignment
+        for stored in given
+        if not stored.ended
+        and stored.origin is not Origin.IMPORT
+        and roles.get(stored.assignment.item) is ItemRole.COUNTED
+    ]
+    per_item = Counter(a.item for a in standing if a.kind in {Kind.FRESH, Kind.OVERLAP})
+    return {
+        "assigned": {str(n): n_items for n, n_items in sorted(Counter(per_item.values()).items())},
+        "repeats": sum(a.kind is Kind.RETEST for a in standing),
+    }
 
 
 def gathered_files(

@@ -8,6 +8,7 @@ from labeler.plan.lifecycle import Step
 from labeler.service.labelling import reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning, verifying
+from labeler.service.results import reporting
 from labeler.service.study import course, staffing
 from labeler.service.study.staffing import StaffChange
 from labeler.store import assignments, events, labels, open_database, people, studies
@@ -420,3 +421,13 @@ def test_an_answer_on_its_way_is_refused_once_its_item_is_somebody_elses(roomy):
     assert task.code not in [offer.code for offer in reviewing.review_queue(roomy, ada).offers]
     with pytest.raises(NotAssigned, match="cannot label"):
         reviewing.submit(roomy, ada, submission(task, "similar"), now=NOW)
+
+
+def test_the_report_counts_the_assignments_as_the_plan_became(roomy):
+    def assigned():
+        return reporting.gathered_study(roomy, reporting.QUICK, actor="carol", now=NOW).provenance.plan["assigned"]
+
+    assert assigned() == {"2": 22, "4": 2}
+    staffing.remove(roomy, "dan", **WHY)  # nobody takes over the items that all reviewers label
+    staffing.add(roomy, "eve", [Role.REVIEWER], **CAROL)
+    assert assigned() == {"2": 22, "3": 2}
