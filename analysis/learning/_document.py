@@ -11,6 +11,7 @@ from analysis.document import (
     Figure,
     Paragraph,
     Section,
+    counted,
     estimate,
     interval,
     number,
@@ -67,7 +68,7 @@ def arena_sections(arena: Arena) -> tuple[Section, ...]:
     cost = f"Mean cost per item. A missed dissimilar item costs {arena.cost_ratio:g}, and a false alarm costs 1."
     blocks: list[Block] = [
         table(
-            f"Area under the ROC curve on the same {arena.n} items, largest first. 0.5 is the area of a random score.",
+            f"Area under the ROC curve on {_judged(arena)}, largest first. 0.5 is the area of a random score.",
             ("classifier", "n", "AUC", "95 % by application", "95 % DeLong"), rows, (1, 2),
         ),
         Figure("areas", "Area under the ROC curve with intervals by application."),
@@ -95,7 +96,15 @@ def arena_sections(arena: Arena) -> tuple[Section, ...]:
             "note",
         )
     )
-    return (Section("All classifiers on the same items", tuple(blocks)),)
+    return (Section("All classifiers", tuple(blocks)),)
+
+
+def _judged(arena: Arena) -> str:
+    """Say on how many items the classifiers are compared; without verdicts on all items, the numbers differ."""
+    fewest = min(row.n for row in arena.standings)
+    if fewest == arena.n:
+        return f"the same {counted(arena.n, 'item')}"
+    return f"the items that each classifier has judged ({fewest} to {arena.n})"
 
 
 def _in_short(learned: Learned) -> Iterator[str]:

@@ -225,8 +225,9 @@ def _groups(decided: pd.Series, applications: Mapping[object, object]) -> pd.Ser
 
 def with_holm_of_baseline(classifiers: Mapping[str, Classifier], level: float) -> dict[str, Classifier]:
     """Add Holm-corrected p-values and verdicts to the comparisons of the classifiers with the majority rule."""
-    rules = [row.baseline for row in classifiers.values()]
-    corrected = holm([rule.mcnemar.p_mid if rule.difference.value is not None else None for rule in rules])
+    corrected = holm(
+        [row.baseline.mcnemar.p_mid if row.rates.n >= LEAST_FOR_TEST else None for row in classifiers.values()]
+    )
     return {
         name: replace(row, baseline=replace(row.baseline, p_holm=p, verdict=_verdict(row.baseline, p, level)))
         for (name, row), p in zip(classifiers.items(), corrected, strict=True)
@@ -255,6 +256,7 @@ def _baseline(confusion: Confusion, level: float) -> Baseline:
     Rates that follow from the rule itself have no interval.
     """
     compared = evaluation.against_majority(confusion, level=level)
+    compared = replace(compared, difference=_with_enough_items(compared.difference, confusion.n))
     is_dissimilar = compared.category == DISSIMILAR
     return Baseline(
         **entries(compared),
@@ -276,11 +278,11 @@ def comparisons(verdicts: pd.DataFrame, truth: Truths, level: float) -> tuple[Co
         compared = evaluation.compare(
             agreed, *(rows["verdict"].reindex(agreed.index) for rows in (of_a, of_b)), level=level
         )
-        parts = {part: ComparedShares(**entries(getattr(compared, part))) for part in PARTS}
+        parts = {part: _compared_shares(getattr(compared, part)) for part in PARTS}
         scores = _compared_scores(agreed, of_a, of_b, level)
         pairs.append(Compared(a=a, b=b, **parts, n_without_verdict=compared.n_without_verdict, auc=scores))
     tested = [of_part for pair in pairs for of_part in (pair.overall, pair.dissimilar, pair.similar)]
-    corrected = iter(holm([of_part.mcnemar.p_mid if of_part.n else None for of_part in tested]))
+    corrected = iter(holm([of_part.mcnemar.p_mid if of_part.n >= LEAST_FOR_TEST else None for of_part in tested]))
     pairs = [
         replace(pair, **{part: replace(getattr(pair, part), p_holm=next(corrected)) for part in PARTS})
         for pair in pairs
@@ -292,6 +294,18 @@ def comparisons(verdicts: pd.DataFrame, truth: Truths, level: float) -> tuple[Co
 
 
 PARTS = ("overall", "dissimilar", "similar")
+LEAST_FOR_TEST = 10  # items; with fewer, a difference of two classifiers has no interval and no test
+
+
+def _compared_shares(part: PairedShares) -> ComparedShares:
+    return ComparedShares(**entries(replace(part, difference=_with_enough_items(part.difference, part.n))))
+
+
+def _with_enough_items(difference: Estimate, n: int) -> Estimate:
+    """Return the difference, without its interval if there are too few items."""
+    if n >= LEAST_FOR_TEST or difference.value is None:
+        return difference
+    return Estimate(difference.value, reason=f"fewer than {LEAST_FOR_TEST} items ({n}): no interval and no test")
 
 
 def _compared_scores(agreed: pd.Series, of_a: pd.DataFrame, of_b: pd.DataFrame, level: float) -> ComparedAuc | None:
@@ -666,7 +680,8 @@ def _comparisons(report: "Report") -> Iterator[Block]:
         "Difference in the share of agreed items on which the verdicts of two classifiers equal the labels, overall "
         "and within each category. Differences within the categories often point in opposite directions. The p values "
         "come from McNemar's mid-p test, corrected by Holm's method over all comparisons of these three columns; "
-        "intervals are not corrected. Raw and exact p values are in report.json.",
+        f"intervals are not corrected. With fewer than {LEAST_FOR_TEST} items, there is no test and no interval. "
+        "Raw and exact p values are in report.json.",
         ("Pair", "Items", f"Accuracy ({level})", "p", f"Sensitivity ({level})", "p", f"Specificity ({level})", "p",
          f"AUC ({level})", "p"),
         [_compared(row) for row in report.comparisons],

@@ -26,8 +26,9 @@ DEFINED_ANEW: Mapping[str, Mapping[str, re.Pattern[str]]] = {
 }
 # numbers that reports lack before definitions 0.2
 SINCE_0_2 = re.compile(r"(agreement\.(against_the_rest|drift)|plan\.(assigned|repeats))($|\[|\.)")
-# since definitions 0.2, kappa of a group of fewer than 10 items is withheld
+# since definitions 0.2, withheld with fewer than 10 items: kappa of a group, interval and test of two classifiers
 WITHHELD_IN_SMALL_GROUPS = re.compile(
+    r"(comparisons\[\d+\]\.\w+|classifiers(\.|\[).*baseline)\.(difference\.(low|high|se|reason)|p_holm|verdict)$|"
     r"agreement\.(by_(application|date|position|time_quartile|axis_rule)|confidence\.by_confidence)\[\d+\]\.kappa\.value$"
 )
 ROUNDING = 1e-15  # a smaller number is a rounding error of 0

@@ -5,7 +5,7 @@ classifiers agree with; what is uncertain and why; what to do next. If labels ag
 first, and nothing is said about classifiers.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from analysis.categories import CATEGORIES
 from analysis.consensus import REJECTED, UNTESTABLE, WEAK
@@ -13,7 +13,7 @@ from analysis.document import counted, interval, number, percent, sentence
 from analysis.evaluation import BETTER, WORSE
 from analysis.intervals import ONE_SIDED, Estimate
 from analysis.report._agreement import MORE, NOT_MORE, UNCLEAR, UNDEFINED, chance_state
-from analysis.report._classifiers import p_clause
+from analysis.report._classifiers import Classifier, p_clause
 from analysis.report._report import Report
 from analysis.report._settings import title_of
 
@@ -119,7 +119,6 @@ def _classifiers(report: Report) -> str:
     groups: dict[str, list[str]] = {BETTER: [], "cannot tell": [], WORSE: []}
     for name, row in scored.items():
         groups[row.baseline.verdict].append(f"{title_of(name)} ({percent(row.rates.shares.accuracy.value)})")
-    rule = max(scored.values(), key=lambda row: row.rates.n).baseline
     clauses = [
         clause
         for clause in (
@@ -129,11 +128,20 @@ def _classifiers(report: Report) -> str:
         )
         if clause
     ]
-    n = max(row.rates.n for row in scored.values())
-    return (
-        f"On {counted(n, 'agreed item')}, the majority rule (always {rule.category}) agrees with the labels on "
-        f"{percent(rule.accuracy.value)}: {'; '.join(clauses)}."
-    )
+    return f"{_of_majority_rule(list(scored.values()))}: {'; '.join(clauses)}."
+
+
+def _of_majority_rule(rows: Sequence[Classifier]) -> str:
+    """Say how often the majority rule agrees with the labels; it is a range if classifiers lack different verdicts."""
+    numbers = [row.rates.n for row in rows]
+    categories = {row.baseline.category for row in rows}
+    rule = f"the majority rule (always {categories.pop()})" if len(categories) == 1 else "the majority rule"
+    shares = sorted(row.baseline.accuracy.value or 0.0 for row in rows)
+    low, high = percent(shares[0]), percent(shares[-1])
+    where = f"On {counted(max(numbers), 'agreed item')}"
+    if min(numbers) < max(numbers):
+        where = f"On the agreed items that each classifier has judged ({min(numbers)} to {max(numbers)})"
+    return f"{where}, {rule} agrees with the labels on {low if low == high else f'{low} to {high}'}"
 
 
 def _verb(names: list[str], one: str, several: str) -> str:

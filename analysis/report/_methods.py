@@ -231,8 +231,13 @@ def _where_thresholds(report: "Report") -> str:
 
 
 def _where_indeterminate(report: "Report") -> str:
-    n = sum(row.rates.n_without_verdict for row in report.classifiers.values())
-    return f"{n} agreed items without a verdict were left out. See Confusion matrices"
+    lacking = [row.rates.n_without_verdict for row in report.classifiers.values() if row.rates.n_without_verdict]
+    if not lacking:
+        return "There were none: every classifier has a verdict on each agreed item"
+    fewest, most = min(lacking), max(lacking)
+    n = counted(most, "agreed item") if fewest == most else f"{fewest} to {most} agreed items"
+    which = f"{len(lacking)} of {counted(len(report.classifiers), 'classifier')}"
+    return f"Left out: {which} lack{'s' if len(lacking) == 1 else ''} a verdict on {n}. See Confusion matrices"
 
 
 def _where_course(report: "Report") -> str:

@@ -1,5 +1,6 @@
 """What is asked first about a study, in the report: each reviewer against the rest, drift, and predictive values."""
 
+import pandas as pd
 import pytest
 
 from analysis.agreement import against_rest, reviewer_drift
@@ -111,3 +112,38 @@ def test_reports_of_earlier_definitions_lack_the_new_tables_without_a_difference
     earlier["agreement"] = {k: v for k, v in content["agreement"].items() if k not in ("against_the_rest", "drift")}
     assert differences(earlier, content) == []
     assert differences({**earlier, "definitions": content["definitions"]}, content)
+
+
+def _with_verdicts(n, n_judged_by_rare):
+    """Two reviewers agree on n items; the classifier `all` judges all of them, and `rare` the first few."""
+    labels = [(f"i{k}", name, ("similar", "dissimilar")[k % 2]) for k in range(n) for name in ("ada", "ben")]
+    verdicts = [(f"i{k}", "all", "similar") for k in range(n)]
+    verdicts += [(f"i{k}", "rare", "dissimilar") for k in range(n_judged_by_rare)]
+    return summarise(
+        pd.DataFrame(labels, columns=["item", "reviewer", "label"]),
+        pd.DataFrame(verdicts, columns=["item", "classifier", "verdict"]),
+    )
+
+
+@pytest.mark.parametrize(("n_judged", "is_tested"), [(2, False), (9, False), (10, True), (26, True)])
+def test_classifiers_are_only_tested_with_ten_items_or_more(n_judged, is_tested):
+    content = json_values(_with_verdicts(26, n_judged))
+    rare, compared = content["classifiers"]["rare"]["baseline"], content["comparisons"][0]["overall"]
+    for of in (rare, compared):
+        assert (of["p_holm"] is not None) == is_tested
+        assert (of["difference"]["low"] is not None) == is_tested
+    assert content["classifiers"]["all"]["baseline"]["p_holm"] is not None
+
+
+@pytest.mark.parametrize(
+    ("n_judged", "in_short", "stard"),
+    [
+        (26, "On 26 agreed items, the majority rule", "every classifier has a verdict on each agreed item"),
+        (18, "On the agreed items that each classifier has judged (18 to 26), the majority rule",
+         "Left out: 1 of 2 classifiers lacks a verdict on 8 agreed items"),
+    ],
+)  # fmt: skip
+def test_the_report_says_on_how_many_items_each_classifier_was_judged(n_judged, in_short, stard):
+    page = to_markdown(_with_verdicts(26, n_judged))
+    assert in_short in page
+    assert stard in page

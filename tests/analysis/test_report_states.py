@@ -146,7 +146,7 @@ def test_agreement_that_is_undefined_is_explained_once():
 
 
 def test_methods_describe_second_labels_only_if_there_are_any():
-    plan = {"per_item": 2, "retest": 2, "seed": 1}
+    plan = {"per_item": 2, "retest": 2, "seed": 1, "assigned": {"2": 4}, "repeats": 4}
     once = [(f"i{n}", name, "similar", "fresh") for n in range(4) for name in ("ada", "ben")]
     twice = [*once, ("i0", "ada", "dissimilar", "retest"), ("i1", "ada", "similar", "retest")]
     for rows, words in ((once, "no second label entered"), (twice, "2 pairs of first and second labels entered")):
