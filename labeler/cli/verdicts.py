@@ -45,6 +45,7 @@ WORKERS_TIMEOUT_S = 30
 GOES_ON = "Finished verdicts are kept. Run the same command again to continue."
 
 
+MOST_REASONS = 5  # reasons why there is no verdict, printed by `labeler verdicts`
 THRESHOLD = click.FloatRange(0, 1)
 
 
@@ -64,8 +65,8 @@ def _checked(_context: click.Context, _option: click.Parameter, warmup: float) -
               help="Also compute SAME with its tree cut at height X, as same@X. The standard height is 0.20. "
                    "Repeatable.")  # fmt: skip
 @click.option("--remove", "removed", multiple=True, metavar="NAME",
-              help="Remove the classifier that --theta, --cut or --model added, such as heuristic@0.30. "
-                   "Repeatable.")  # fmt: skip
+              help="Remove the verdicts of a classifier that --theta, --cut, --model or --import added, or whose "
+                   "package is no longer installed, such as heuristic@0.30. Repeatable.")  # fmt: skip
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
 @click.option(
     "--scheduler",
@@ -116,12 +117,14 @@ def verdicts(
         if import_file is not None or only_verdict:
             raise InputError("--model needs all measures; it cannot be used with --import or --only-verdict.")
         warmup = warmup_of(read_model(model), warmup)  # a wrong model should fail before minutes of computation
+    for sentence in classifying.ignored_plugins():
+        remark(sentence)
     settings = classifying.variants({"theta": thetas, "cut": cuts})
     if settings and import_file is not None:
         raise InputError("--theta and --cut cannot be used with --import.")
     with opened(study) as db:
         if removed:
-            n_removed = stored_verdicts.remove_variants(db, removed, actor=OWNER, now=now())
+            n_removed = stored_verdicts.remove_classifiers(db, removed, actor=OWNER, now=now())
             remark(f"Removed {', '.join(removed)} and {counted(n_removed, 'verdict')}.")
         if import_file is not None:
             n = stored_verdicts.import_verdicts(db, import_file, name, actor=OWNER, now=now())
@@ -166,6 +169,11 @@ def _compute(
         raise InputError("The study has no measurements. Import measurements first.")
     missing = f"{counted(computed.n_without_verdict, 'verdict')} could not be computed"
     remark(f"Computed the verdicts of {computed.n_computed} of {counted(computed.n_items, 'item')}; {missing}.")
+    failures = stored_verdicts.reasons_of_failures(db) if computed.n_without_verdict else []
+    for row in failures[:MOST_REASONS]:
+        remark(f"- {row['classifier']}, {counted(row['items'], 'item')}: {row['reason']}")
+    if len(failures) > MOST_REASONS:
+        remark(f"- {counted(len(failures) - MOST_REASONS, 'more reason')}: see the column error of --export.")
 
 
 @contextmanager

@@ -100,9 +100,19 @@ def judges(options: JudgeOptions, more: Sequence[str] = ()) -> list[Judge]:
     of_packages = [
         Judge(name, PLUGIN_VERSION, {"package": plugin.distribution, "drop": float(options.warmup)})
         for name, plugin in classifier_plugins().items()
-        if name not in CLASSIFIERS
+        if classifier_named(name) is None
     ]
     return built_in + of_packages
+
+
+def ignored_plugins() -> list[str]:
+    """Return a sentence for each classifier of another package that is not used, because its name is built in."""
+    return [
+        f"{plugin.distribution} registers a classifier named {name!r}. This name is built in, so the classifier of the "
+        "package is not used. Give its entry point another name."
+        for name, plugin in classifier_plugins().items()
+        if classifier_named(name) is not None
+    ]
 
 
 def judge(series: Sequence[Series], names: Sequence[str], options: JudgeOptions = JudgeOptions()) -> list[Verdict]:

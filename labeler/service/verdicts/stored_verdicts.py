@@ -9,10 +9,12 @@ from typing import Any
 import pandas as pd
 
 from analysis.agreement import classifiers_among_themselves, send_first
-from analysis.learning import FEATURES, LEARNED, features_of
+from analysis.classifiers import CLASSIFIERS
+from analysis.learning import FEATURES, features_of
 from labeler.errors import InputError
 from labeler.formats import Source, tables
 from labeler.model import Category, Item, StoredVerdict
+from labeler.plugins import classifier_plugins
 from labeler.service.cache import until_changed
 from labeler.service.verdicts.classifying import JudgeOptions, is_setting, judges
 from labeler.store import Database, events, items, verdicts
@@ -75,30 +77,38 @@ def _only(thresholds: pd.Series) -> float | None:
     return float(different[0]) if len(different) == 1 else None
 
 
-def is_learned(name: str) -> bool:
-    """Return whether a classifier is a learned model; such a classifier has a name like `learned:model`."""
-    return name.startswith(f"{LEARNED}:")
+def remove_classifiers(db: Database, names: Collection[str], *, actor: str, now: datetime) -> int:
+    """Remove all verdicts of classifiers that nothing would compute again; return the number of removed verdicts.
 
-
-def remove_variants(db: Database, names: Collection[str], *, actor: str, now: datetime) -> int:
-    """Remove classifiers with another threshold, such as `heuristic@0.30`, or learned models, with their verdicts.
-
-    The study no longer computes verdicts of the removed classifiers. Raises InputError if the study has no such
-    classifier. Then nothing is removed.
-
-    Returns
-    -------
-    int
-        The number of removed verdicts.
+    These are classifiers with another threshold, learned models, imported verdicts, and classifiers of packages that
+    are no longer installed. Raises InputError if one of the classifiers is another one. Then nothing is removed.
     """
     with events.by(db, actor, now) as deed:
-        kept = sorted(name for name in verdicts.computed_classifiers(db) if is_setting(name) or is_learned(name))
+        computed = verdicts.computed_classifiers(db)
+        stored = computed | set(verdicts.brief_table(db)["classifier"])
+        computed_again = computed & (CLASSIFIERS.keys() | classifier_plugins().keys())
         for name in names:
-            if name not in kept:
-                raise InputError(f"The study has no setting {name!r}. It has: {', '.join(kept) or 'none'}.")
+            if name in CLASSIFIERS and name in computed_again:
+                raise InputError(f"{name} is built in, so every study has its verdicts. They cannot be removed.")
+            if name in computed_again:
+                package = classifier_plugins()[name].distribution
+                raise InputError(
+                    f"The installed package {package} provides the classifier {name}, so its verdicts would be "
+                    "computed again. Uninstall the package, then remove the verdicts."
+                )
+            if name not in stored:
+                others = ", ".join(sorted(stored - computed_again)) or "none"
+                raise InputError(f"The study has no verdicts of {name!r}. You can remove: {others}.")
         n_removed = sum(verdicts.remove_classifier(db, name) for name in names)
         deed.log("remove settings", names=list(names), verdicts=n_removed)
     return n_removed
+
+
+def reasons_of_failures(db: Database) -> list[dict[str, Any]]:
+    """Return for each classifier and reason on how many items it gave no verdict, the most frequent first."""
+    table = verdicts.brief_table(db)
+    failed = table.loc[table["verdict"].isna(), ["classifier", "error"]].fillna("no reason given").value_counts()
+    return [{"classifier": classifier, "reason": reason, "items": int(n)} for (classifier, reason), n in failed.items()]
 
 
 def among_themselves(counting: pd.DataFrame) -> list[dict[str, Any]]:

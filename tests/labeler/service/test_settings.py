@@ -15,6 +15,7 @@ from labeler.service.verdicts.classifying import JudgeOptions
 from labeler.store import events, items, runs
 from tests.labeler.commands import run
 from tests.labeler.conftest import NOW, import_all, result_file, series
+from tests.labeler.packages import STEADY
 
 
 def compute(db, *names, **options):
@@ -26,7 +27,7 @@ def classifiers(db):
 
 
 def remove(db, *names):
-    return stored_verdicts.remove_variants(db, names, actor="carol", now=NOW)
+    return stored_verdicts.remove_classifiers(db, names, actor="carol", now=NOW)
 
 
 def test_thresholds_of_one_kind_are_settings_of_every_classifier_that_has_it():
@@ -70,8 +71,10 @@ def test_a_study_keeps_its_settings_for_items_that_come_later_and_for_other_opti
 
 def test_a_setting_can_be_removed_and_is_not_computed_again(study):
     compute(study, "heuristic@0.30", "same@0.15")
-    with pytest.raises(InputError, match=r"no setting 'same'. It has: heuristic@0.30, same@0.15\."):
+    with pytest.raises(InputError, match=r"same is built in"):
         remove(study, "same@0.15", "same")
+    with pytest.raises(InputError, match=r"no verdicts of 'mine'. You can remove: heuristic@0.30, same@0.15\."):
+        remove(study, "same@0.15", "mine")
     assert classifiers(study) == ["heuristic@0.30", "same@0.15"]
     assert remove(study, "same@0.15") == 8
     compute(study)
@@ -144,3 +147,37 @@ def test_the_check_of_files_judges_by_the_threshold_asked_for(tmp_path):
     assert (at_default.exit_code, at_90.exit_code) == (1, 0)
     assert "heuristic calls the 4 runs dissimilar" in " ".join(at_default.stdout.split())
     assert "heuristic@0.90" in at_90.stdout
+
+
+FAILING = "def judge(runs):\n    raise ValueError(f'it needs {runs.k + 1} runs')\n"
+
+
+def test_verdicts_of_a_package_can_be_removed_once_it_is_uninstalled(study, site):
+    site.install("steady", STEADY)
+    compute(study)
+    with pytest.raises(InputError, match=r"package steady 1.0 provides .* steady.*Uninstall the package"):
+        remove(study, "steady")
+    site.uninstall("steady")
+    compute(study)
+    assert classifiers(study) == ["steady"]
+    assert remove(study, "steady") == 8
+    assert classifiers(study) == []
+
+
+def test_imported_verdicts_can_be_removed(study, tmp_path):
+    path = tmp_path / "v.csv"
+    path.write_text(f"item,verdict\n{items.all_items(study)[0].name},similar\n")
+    stored_verdicts.import_verdicts(study, path, "theirs", actor="carol", now=NOW)
+    assert remove(study, "theirs") == 1
+    assert classifiers(study) == []
+
+
+def test_the_command_says_why_verdicts_are_missing_and_which_package_is_ignored(study, site):
+    study.close()
+    site.install("failing", FAILING)
+    site.install("clash", STEADY, points={"same": "clash:judge", "heuristic@0.30": "clash:judge"})
+    told = run("verdicts", "--study", str(study.path), "--theta", "0.3").stderr
+    assert "8 verdicts could not be computed" in told
+    assert "failing, 8 items: it needs 4 runs" in told
+    for name in ("same", "heuristic@0.30"):
+        assert f"clash 1.0 registers a classifier named '{name}'. This name is built in" in told
