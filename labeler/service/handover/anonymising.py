@@ -4,8 +4,8 @@ The report of the copy has the same numbers as the report of the study. In free 
 replaced where they occur as whole words. A first name alone or a nickname is not recognised.
 
 The copy has neither the seed nor the secret of the plan, because anyone who knows the exact names could use both to
-find out who labelled what. For the same reason, the hash of the plan is computed from the new names, and each answer
-gets a new event id.
+find out who labelled what. For the same reason, the hash of the plan is computed from the new names, the log has no
+hashes of changed plans, and each answer gets a new event id.
 """
 
 import json
@@ -34,6 +34,7 @@ TIMES_STAY = (
     "Anyone who knows when a person labelled can find this person in it. `labeler publish` writes labels without dates."
 )
 SEED = frozenset({"seed"})  # parameters of plans that are left out, in the log and in the plan itself
+NEW_PLAN = "draw plan"  # the event whose hash of the plan is computed again; the hashes of other events are left out
 SOMEBODY = "somebody"  # replaces an address whose person is no longer in the study
 _STRING = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?')  # a string in JSON; if a colon follows, the string is a key
 
@@ -298,7 +299,11 @@ def _rewrite_texts(copy: Database, hidden: Rewritten, left_out: frozenset[str], 
 def _details(hidden: Rewritten, left_out: frozenset[str], action: str, text: str) -> str:
     """Return the details of an event with the new names; lists of people are sorted by new name."""
     details = json.loads(text)
-    published = _without(details, left_out | {"name"} if action in UNNAMED else left_out)
+    if action in UNNAMED:
+        left_out |= {"name"}
+    if action != NEW_PLAN:  # with the real names, a few guesses would find the order of names that gives this hash
+        left_out |= {"hash"}
+    published = _without(details, left_out)
     for name, value in published.items():
         if isinstance(value, list) and all(isinstance(part, str) for part in value):
             new = [hidden(part) for part in value]

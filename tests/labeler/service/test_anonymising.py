@@ -19,7 +19,7 @@ from labeler.service.labelling import inbox, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.results import exchange, reporting
-from labeler.service.study import coordinating
+from labeler.service.study import coordinating, staffing
 from labeler.service.verdicts import computing
 from labeler.store import assignments, copies, decisions, events, items, labels, open_database, people, studies
 from labeler.store.decisions import Decision
@@ -117,6 +117,21 @@ def test_the_bytes_of_the_file_hold_no_name_address_or_hash(named, tmp_path, kee
     assert done == Anonymised(4, 1, 3)
     # a part of another word is not a name
     assert leaks(tmp_path / "out.study", words) == ([DAN] if keep_comments else [])
+
+
+def test_no_hash_over_names_is_left_by_which_a_guess_of_the_names_could_be_checked(named, tmp_path):
+    staffing.remove(named, DAN, why="moved away", actor=CAROL, now=NOW)
+    before = logged_hashes(named)
+    anonymise(named, tmp_path / "out.study")
+    with open_database(tmp_path / "out.study") as out:
+        of_files = {sha256 for (sha256,) in out.execute("SELECT sha256 FROM files").fetchall()}
+        assert len(before - of_files) == 2  # the plan, and the plan after the removal
+        assert logged_hashes(out) & before == of_files
+
+
+def logged_hashes(db):
+    texts = [text for row in db.execute("SELECT details, actor FROM events").fetchall() for text in row]
+    return {found for text in texts for found in re.findall("[0-9a-f]{64}", text)}
 
 
 def test_benchmarks_without_names_are_numbered_everywhere(named, tmp_path):
