@@ -76,7 +76,7 @@ class _Contents:
 def merge(db: Database, source: Path, *, dry_run: bool = False, actor: str, now: datetime) -> Merged:
     """Add the answers that a copy has and the study lacks.
 
-    If the same copy is merged again, nothing is added.
+    If the same copy is merged again, nothing is added. The same answer given at another time is the same answer.
 
     For each assignment, either all missing answers are added, or none. If the two files have different answers to an
     assignment, the study keeps its own answers, and the answers of the copy are listed as conflicts. The answers are
@@ -185,13 +185,14 @@ def _compared(
     unknown: dict[str, list[SavedAnswer]] = defaultdict(list)
     for answer in ours:
         n_here[answer.code] += 1
-    for answer in theirs:
+    for answer in sorted(theirs, key=lambda answer: answer.label.revision):
         own_answer = by_mark.get(answer.mark)
+        if own_answer is None and answer.code not in unknown:  # after a difference, equal answers have another meaning
+            own_answer = by_place.get((answer.code, answer.label.revision))
         if own_answer is None or _meaning(own_answer) != _meaning(answer):
             unknown[answer.code].append(answer)
     new, conflicts = [], []
     for code, answers in unknown.items():
-        answers.sort(key=lambda answer: answer.label.revision)
         follow_on = [answer.label.revision for answer in answers] == list(
             range(n_here[code], n_here[code] + len(answers))
         )
@@ -203,7 +204,10 @@ def _compared(
 
 
 def _meaning(answer: SavedAnswer) -> tuple[str, int, Answer]:
-    """Return the properties of an answer that must be equal if two stored answers are the same answer."""
+    """Return the properties of an answer that must be equal if two stored answers are the same answer.
+
+    The time is not one of them: a reviewer who labels in both files gives the same answer twice.
+    """
     return answer.code, answer.label.revision, answer.label.answer
 
 

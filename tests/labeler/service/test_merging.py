@@ -4,6 +4,7 @@ import shutil
 import sqlite3
 from contextlib import closing
 from datetime import timedelta
+from itertools import takewhile
 
 import pandas as pd
 import pytest
@@ -432,18 +433,22 @@ def test_a_merged_study_has_the_union_without_what_conflicting_assignments_would
         copy.record(both, "both")
         copy.record(own)
     a, b = pair
-    conflicting = {place for place, *_ in one} & {place for place, *_ in other}
-    open_codes = {code for place, code in enumerate(codes) if place not in conflicting}
-    wanted = {code: max(a.kept[code], b.kept[code], key=len) if code in open_codes else a.kept[code] for code in codes}
     before, order_there = a.found()[1], b.found()[1]
+    wanted, n_new, n_equal, conflicts, conflicts_back = {}, 0, 0, 0, 0
+    for place, code in enumerate(codes):
+        ours, theirs = ([answer for at, answer, _ in history if at == place] for history in (one, other))
+        same = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(ours, theirs, strict=False))))
+        is_prefix = same in (len(ours), len(theirs))
+        added = b.kept[code][len(a.kept[code]) :] if same == len(ours) else []
+        wanted[code] = a.kept[code] + added
+        n_new, n_equal = n_new + len(added), n_equal + same
+        conflicts += 0 if is_prefix else len(theirs) - same
+        conflicts_back += 0 if is_prefix else len(ours) - same
 
     merged = a.merge(b)
     kept, order = a.found()
     assert kept == wanted
-    n_left_out = sum(place in conflicting for place, *_ in other)
-    assert merged.n_new == len(other) - n_left_out
-    assert merged.n_already_there == len(both)
-    assert len(merged.conflicts) == n_left_out
+    assert (merged.n_new, merged.n_already_there, len(merged.conflicts)) == (n_new, len(both) + n_equal, conflicts)
     assert order[: len(before)] == before
     for name in ("ada", "ben"):
         new = [row for row in order[len(before) :] if row[0] == name]
@@ -451,9 +456,19 @@ def test_a_merged_study_has_the_union_without_what_conflicting_assignments_would
 
     again = a.merge(b)
     assert (again.n_new, again.conflicts, a.found()) == (0, merged.conflicts, (kept, order))
-    back = b.merge(a)
-    assert len(back.conflicts) == sum(place in conflicting for place, *_ in one)
-    assert {code: b.found()[0][code] for code in open_codes} == {code: kept[code] for code in open_codes}
+    assert len(b.merge(a).conflicts) == conflicts_back
+
+
+def test_the_same_answer_at_another_time_is_no_conflict(parted):
+    db, path = parted
+    task = answer_next(db, "ben", "similar")
+    there(path, ("ben", "similar"), minutes=5)
+    with open_database(path) as copy:
+        again = reviewing.task_by_code(copy, id_of(copy, "ben"), task.code)
+        reviewing.submit(copy, id_of(copy, "ben"), submission(again, "dissimilar"), now=NOW + timedelta(minutes=9))
+    merged = merging.merge(db, path, **ARGS)
+    assert (merged.n_new, merged.n_already_there, merged.conflicts) == (1, 2, ())
+    assert [answer.label.answer for answer in labels.saved(db)] == ["similar", "similar", "dissimilar"]
 
 
 def test_merged_both_ways_both_have_the_same_answers(parted):
