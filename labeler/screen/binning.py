@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from labeler.model import Protocol, Series
 
-VERSION = 3
+VERSION = 4
 RUNS = "runs"  # kind of a panel that shows runs
 AXIS_RULES = ("levels", "core", "pooled", "full")  # rules for the main axis
 RULE_VERSIONS: Mapping[str, int] = {"levels": 1, "core": 1, "pooled": 1, "full": 1}
-VIEWS: Mapping[str, str] = {"close": "Close", "pooled": "0.5 to 99.5 %", "full": "All"}  # other views
+VIEWS: Mapping[str, str] = {"close": "Close", "pooled": "0.5 to 99.5 %", "full": "All"}  # other views of every item
+HIGHER_LEVELS = ("close-2", "close-3")  # views of items with several separate levels, the next higher level first
 STANDARD = Protocol()
 CLOSE_SPAN = 0.10
 MAX_BINS = 300
@@ -32,7 +33,8 @@ PERCENTILES = np.array([0, 1, 2, 3, 4, *np.arange(5, 96, 2.5), 96, 97, 98, 99, 1
 LASTING = 0.05  # share of a run; the axis shows all levels that last longer
 MARGIN, TAIL = 0.04, 0.15  # shares of the distance between the lowest and the highest level
 QUARTILES = np.array([25.0, 50.0, 75.0])
-POOLED_PERCENTILES = np.array([0, 0.5, 50, 99.5, 100])
+SHARE_OF_RUN, SHARE_OF_RUNS = 0.10, 0.5  # a level lasts if this share of iterations is on it in this share of the runs
+THIN = 0.01  # share of all iterations that may lie between two separate levels
 FLOAT32_SLACK = 1e-6  # a share of the axis that is larger than any rounding error
 WHOLE = 255  # the code for a window that is completely beyond the axis
 SERIES = ("low", "high", "medians", "lower", "upper", "quantiles")  # numbers of a run that are packed as float32
@@ -119,11 +121,14 @@ def axis_limits(
 
     `core` reaches from the lowest 1st percentile of any run to the highest 95th percentile of any run. `pooled` reaches
     from the 0.5th to the 99.5th percentile of all measurements. `full` shows all measurements. `close` reaches from the
-    lowest lower quartile of any run to the highest upper quartile of any run.
+    lowest lower quartile of any run to the highest upper quartile of any run. If iterations alternate between separate
+    levels, `close` shows only the lowest level that lasts, in the same way, and `close-2` and `close-3` show the next
+    higher levels. A level is separate if the gap above it is at least as long as the level. It lasts if at least half
+    of the runs have at least 10 % of their iterations on it.
 
     If `levels` or `core` is the main axis, it spans at least `min_span` of the pooled median, so that small noise does
-    not look large. The other views span at least 10 % of the median. If all runs are shorter than 50 iterations,
-    `levels` equals `core`.
+    not look large. The other views span at least 10 % of the median of what they show. If all runs are
+    shorter than 50 iterations, `levels` equals `core`.
 
     Parameters
     ----------
@@ -151,11 +156,9 @@ def blocks_of(runs: Sequence[Series]) -> list[Block]:
 
 
 def _pooled(blocks: Sequence[Block]) -> Series:
-    """Return all values, of which those that `POOLED_PERCENTILES` need are in their sorted places."""
-    values = np.concatenate([block.ravel() for block in blocks])
-    below, above, _weight = _places(len(values), POOLED_PERCENTILES)
-    values.partition(np.union1d(below, above))
-    return values
+    """Return all values in ascending order, from blocks whose rows are in ascending order."""
+    # a stable sort merges rows that are sorted already
+    return np.sort(np.concatenate([block.ravel() for block in blocks]), kind="stable")
 
 
 def _limits(
@@ -170,11 +173,61 @@ def _limits(
     else:
         main = _at_least({"pooled": central, "full": everything}[rule], 0.0)
     views = {
-        "close": _at_least(_with_margin(_quartiles(ordered)), size * CLOSE_SPAN),
+        **_close(ordered, pooled),
         "pooled": _at_least(central, size * CLOSE_SPAN),
         "full": _at_least(everything, 0.0),
     }
     return {rule: main, **{view: limits for view, limits in views.items() if view != rule}}
+
+
+def _close(ordered: Sequence[Block], pooled: Series) -> dict[str, Limits]:
+    """Return the views of the lowest separate level that lasts and of the next higher levels."""
+    runs = [run for block in ordered for run in block]
+    views = {}
+    for view, level in zip(("close", *HIGHER_LEVELS), _separate_levels(runs, pooled), strict=False):
+        on_level = [run[slice(*_places_on(run, level))] for run in runs]
+        of_runs = [part for part, run in zip(on_level, runs, strict=True) if len(part) >= SHARE_OF_RUN * len(run)]
+        median = _at(np.sort(np.concatenate(of_runs)), 50)
+        limits = _with_margin(_quartiles([part[np.newaxis] for part in of_runs]))
+        views[view] = _at_least(limits, abs(median) * CLOSE_SPAN)
+    return views
+
+
+def _separate_levels(runs: Sequence[Series], pooled: Series) -> list[Limits]:
+    """Return the lowest and the highest value of each separate level that lasts, in ascending order.
+
+    If no gap separates levels, or the runs are short, all values are one level. `runs` and `pooled` are sorted.
+    """
+    n, lowest = len(pooled), 0
+    step = max(1, int(np.ceil(THIN * n)))
+    levels: list[Limits] = []
+    while max(map(len, runs)) >= FEW_ITERATIONS:
+        highest = np.arange(lowest + step, n - step, max(1, step // 2))
+        length = pooled[highest] - pooled[lowest + (highest - lowest) // 20]
+        length = np.maximum(length, CLOSE_SPAN * np.abs(pooled[(lowest + highest) // 2]))
+        is_separate = pooled[highest + step] - pooled[highest] >= length
+        ends = highest[is_separate & _lasts(runs, pooled[lowest], pooled[highest])]
+        if not len(ends):
+            break
+        levels.append((float(pooled[lowest]), float(pooled[ends[0]])))
+        lowest = int(ends[0]) + step
+    if not levels or _lasts(runs, pooled[lowest], pooled[-1:]).all():
+        levels.append((float(pooled[lowest]), float(pooled[-1])))
+    return levels
+
+
+def _lasts(runs: Sequence[Series], low: float, highs: Series) -> NDArray[np.bool_]:
+    """Return whether at least half of the runs have at least 10 % of their iterations from `low` to each high value."""
+    shares = [
+        (np.searchsorted(run, highs, side="right") - np.searchsorted(run, low, side="left")) / len(run) for run in runs
+    ]
+    lasts: NDArray[np.bool_] = (np.array(shares) >= SHARE_OF_RUN).mean(axis=0) >= SHARE_OF_RUNS
+    return lasts
+
+
+def _places_on(run: Series, level: Limits) -> tuple[int, int]:
+    low, high = level
+    return int(np.searchsorted(run, low, side="left")), int(np.searchsorted(run, high, side="right"))
 
 
 def _core(ordered: Sequence[Block]) -> Limits:

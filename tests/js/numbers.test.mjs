@@ -241,6 +241,11 @@ test("Z goes from the axis of the study to close, 0.5 to 99.5 % and all, and to 
   assert.deepEqual(viewsOf({ axes, rule: "pooled" }), ["pooled", "close", "full"]);
 });
 
+test("Z goes from the lowest level up if the runs have several separate levels", () => {
+  const axes = { full: 0, "close-3": 0, levels: 0, close: 0, pooled: 0, "close-2": 0 };
+  assert.deepEqual(viewsOf({ axes, rule: "levels" }), ["levels", "close", "close-2", "close-3", "pooled", "full"]);
+});
+
 test("the texts of a plot in another scale round the stretched values", () => {
   const run = alike(2, 900).runs[0];
   const made = { ...alike(2, 900), scale: [0, 1], runs: [{ ...run, n: 2993 }, { ...run, n: run.low.length }] };

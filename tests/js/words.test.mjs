@@ -43,10 +43,17 @@ test("the question has the number of runs if it contains the placeholder", () =>
 });
 
 test("the axis of the study is called main, whichever it is", () => {
-  assert.deepEqual(["levels", "close", "pooled", "full"].map((axis) => axisWords(axis, "levels")), [
+  const panel = { rule: "levels", axes: { levels: 0, close: 0, pooled: 0, full: 0 } };
+  assert.deepEqual(["levels", "close", "pooled", "full"].map((axis) => axisWords(axis, panel)), [
     "main", "close", "0.5 to 99.5 %", "all",
   ]);
-  assert.equal(axisWords("pooled", "pooled"), "main");
+  assert.equal(axisWords("pooled", { ...panel, rule: "pooled" }), "main");
+});
+
+test("the axes of separate levels are named from the lowest up", () => {
+  const panel = { rule: "levels", axes: { levels: 0, close: 0, "close-2": 0, "close-3": 0 } };
+  const names = ["close", "close-2", "close-3"].map((axis) => axisWords(axis, panel));
+  assert.deepEqual(names, ["lowest level", "second level", "third level"]);
 });
 
 test("the line below the plot has the numbers of iterations per window and bin", () => {

@@ -220,6 +220,48 @@ def test_the_other_views_worked_by_hand():
     assert views["close"] == pytest.approx((99.75 - 30.01, 850 + 30.01))
 
 
+def two_levels(share_of_lower, n_runs=10, n=1000):
+    """Runs that alternate between 1 and 6; in the lower level, the last run is 5.8 % above the first."""
+    rng = np.random.default_rng(1)
+    lower = rng.random((n_runs, n)) < np.broadcast_to(share_of_lower, n_runs)[:, None]
+    offset = np.linspace(1, 1.058, n_runs)[:, None]
+    return list(np.where(lower, offset, 6) * (1 + 0.002 * rng.standard_normal((n_runs, n))))
+
+
+def test_close_goes_from_the_lowest_level_that_lasts_up():
+    views = axis_limits(two_levels(0.3))
+    assert list(views) == ["levels", "close", "close-2", "pooled", "full"]
+    (low, high), (upper_low, upper_high) = views["close"], views["close-2"]
+    assert 0.058 / (high - low) > 0.4  # so that a difference between runs of 5.8 % can be seen
+    assert low < 1 < 1.058 < high < upper_low < 6 < upper_high
+    assert high - low == pytest.approx(0.1, rel=0.1)
+    assert upper_high - upper_low == pytest.approx(0.6, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("share_of_lower", "levels"),
+    [
+        (0.05, [6]), (0.98, [1]),  # a level of fewer than 10 % of the iterations does not last
+        (np.repeat([0.4, 0], [4, 6]), [6]), (np.repeat([0.4, 0], [5, 5]), [1, 6]),  # nor in four of ten runs
+        (np.repeat([1, 0], [6, 4]), [1]),
+    ],
+)  # fmt: skip
+def test_a_level_lasts_for_a_tenth_of_the_iterations_of_half_of_the_runs(share_of_lower, levels):
+    views = axis_limits(two_levels(share_of_lower))
+    shown = [view for view in ("close", "close-2", "close-3") if view in views]
+    assert len(shown) == len(levels)
+    for view, level in zip(shown, levels, strict=True):
+        low, high = views[view]
+        assert low < level * 1.03 < high < level * 1.2
+
+
+def test_levels_without_a_gap_of_their_own_length_stay_one_view():
+    rng = np.random.default_rng(1)
+    runs = list(np.where(rng.random((4, 1000)) < 0.5, 1.0, 1.3) + rng.uniform(-0.1, 0.1, (4, 1000)))
+    assert "close-2" not in axis_limits(runs)
+    assert "close-2" in axis_limits([run + 0.3 * (run > 1.15) for run in runs])
+
+
 def test_views_that_a_reviewer_changes_to_span_a_tenth_of_the_median():
     views = axis_limits([np.full(60, 100.0), np.full(60, 100.5)], min_span=0.5)
     for view in ("close", "pooled"):
@@ -241,8 +283,8 @@ def test_axes_hold_the_median_and_span_enough(runs, min_span, rule):
         assert high - low >= min_span * abs(np.median(pooled)) * (1 - 1e-9)
     if pooled.min() < pooled.max():
         assert axes["full"] == (pooled.min(), pooled.max())
-    for low, high in axes.values():
-        assert low <= np.median(pooled) <= high
+    for view, (low, high) in axes.items():
+        assert low <= np.median(pooled) <= high or view.startswith("close")  # a level need not hold the median
 
 
 @given(several(min_iterations=3))

@@ -222,9 +222,13 @@ export function shareText(share) {
   return share < 0.01 ? "<1 %" : `${Math.round(100 * share)} %`;
 }
 
-/** The axes that Z switches between, the main axis first. */
+/**
+ * The axes that Z switches between: the main axis, close (if the runs have several separate levels, one axis for each
+ * level from the lowest up), and then the wide axes.
+ */
 export function viewsOf({ axes, rule }) {
-  return [rule, ...["close", "pooled", "full"].filter((view) => view !== rule && view in axes)];
+  const others = ["close", "close-2", "close-3", "pooled", "full"];
+  return [rule, ...others.filter((view) => view !== rule && view in axes)];
 }
 
 /**

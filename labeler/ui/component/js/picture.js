@@ -123,7 +123,7 @@ export class Picture {
   sayButtons(button) {
     const { axis, log, overlay } = this.view ?? {};
     const rule = this.panels?.[0].rule;
-    if (this.panels) button("z").querySelector("span").textContent = `Axis: ${axisWords(axis, rule)}`;
+    if (this.panels) button("z").querySelector("span").textContent = `Axis: ${axisWords(axis, this.panels[0])}`;
     button("z").classList.toggle("changed", this.panels !== null && axis !== rule);
     button("o").setAttribute("aria-pressed", String(Boolean(overlay)));
     button("l").setAttribute("aria-pressed", String(Boolean(log)));

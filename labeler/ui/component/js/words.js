@@ -4,11 +4,14 @@ const NUMBERS = (
   "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen " +
   "eighteen nineteen twenty"
 ).split(" ");
-const AXIS_WORDS = { close: "close", pooled: "0.5 to 99.5 %", full: "all" };
+const AXIS_WORDS = {
+  close: "close", "close-2": "second level", "close-3": "third level", pooled: "0.5 to 99.5 %", full: "all",
+};
 
 /** The name of the current axis; the axis that the study starts with is called main. */
-export function axisWords(axis, rule) {
-  return axis === rule ? "main" : AXIS_WORDS[axis];
+export function axisWords(axis, { axes, rule }) {
+  if (axis === rule) return "main";
+  return axis === "close" && "close-2" in axes ? "lowest level" : AXIS_WORDS[axis];
 }
 
 /** The legend below the picture, in one line of at most `room` letters if possible. */
