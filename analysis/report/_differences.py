@@ -24,8 +24,8 @@ DEFINED_ANEW: Mapping[str, Mapping[str, re.Pattern[str]]] = {
         "corrected p values of two classifiers": re.compile(r"comparisons\[\d+\]\.\w+\.p_holm$"),
     }
 }
-# numbers that reports lack before definitions 0.2
-SINCE_0_2 = re.compile(r"(agreement\.(against_the_rest|drift)|plan\.(assigned|repeats))($|\[|\.)")
+# what reports lack before definitions 0.2, and the question, which was not printed as it was shown
+SINCE_0_2 = re.compile(r"(agreement\.(against_the_rest|drift)|plan\.(assigned|repeats)|study\.question)($|\[|\.)")
 # since definitions 0.2, withheld with fewer than 10 items: kappa of a group, interval and test of two classifiers
 WITHHELD_IN_SMALL_GROUPS = re.compile(
     r"(comparisons\[\d+\]\.\w+|classifiers(\.|\[).*baseline)\.(difference\.(low|high|se|reason)|p_holm|verdict)$|"

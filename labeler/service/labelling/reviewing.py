@@ -19,7 +19,7 @@ from labeler.service.items import drawing
 from labeler.service.labelling import auditing
 from labeler.service.people import identity
 from labeler.service.study import calibrating
-from labeler.service.study.coordinating import DEFAULT_QUESTION
+from labeler.service.study.coordinating import FORMER_DEFAULT_QUESTION
 from labeler.store import Database, assignments, events, items, labels, reference_labels, replies, runs, studies
 from labeler.store.events import Deed
 
@@ -155,10 +155,12 @@ def missing_events(db: Database, reviewer_id: int, event_ids: Collection[str]) -
 def brief(db: Database) -> Brief:
     """Return the question and the protocol of the study.
 
-    In the default question, `{runs}` stands for the number of runs of an item. The screen inserts the number.
+    In the default question of earlier versions, `{runs}` is the number of runs of an item; the screen inserts it.
     """
     study = studies.get(db)
-    question = study.question if study.question != DEFAULT_QUESTION else DEFAULT_QUESTION.replace("ten", "{runs}")
+    question = study.question
+    if question == FORMER_DEFAULT_QUESTION:
+        question = question.replace("ten", "{runs}")
     return Brief(question, study.protocol)
 
 
@@ -207,7 +209,7 @@ def has_feedback(db: Database, reviewer_id: int) -> bool:
 
 
 def question(db: Database) -> str:
-    """Return the question of the study, with the number of runs if all items have the same number."""
+    """Return the question as reviewers see it, with the number of runs if it names one and all items have the same."""
     n_runs = {item.n_runs for item in items.all_items(db) if item.n_runs}
     number = f"{_describe_number(n_runs.pop())} " if len(n_runs) == 1 else ""
     return brief(db).question.replace("{runs} ", number).replace("{runs}", number.strip())

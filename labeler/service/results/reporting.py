@@ -48,6 +48,7 @@ from labeler.safe_text import one_line
 from labeler.screen import thumbnails, timing
 from labeler.service import background
 from labeler.service.items import browsing, drawing
+from labeler.service.labelling import reviewing
 from labeler.service.outputs import as_csv as as_csv, write_files as write_files
 from labeler.service.plan import item_batches
 from labeler.service.results import exchange, history
@@ -228,7 +229,7 @@ def gathered_study(db: Database, options: ReportOptions = STANDARD, *, actor: st
         study, all_items, chosen = studies.get(db), items.all_items(db), item_batches.chosen_items(db)
         roles = items.roles(db, chosen)
         answers, verdict_table = exchange.all_answers(db), verdicts.table(db)
-        given = assignments.everything(db)
+        given, question = assignments.everything(db), reviewing.question(db)
         course, n_reviewers = history.study_course(db, level=options.level), len(people.reviewers(db))
         deed.log("report", state=study.state, answers=len(answers))
         chain_head = str(chain.head(db))
@@ -243,7 +244,7 @@ def gathered_study(db: Database, options: ReportOptions = STANDARD, *, actor: st
         study={
             "name": study.name,
             "chain": chain_head,
-            "question": study.question,
+            "question": question,
             "state": study.state.value,
             "interim": study.state is not State.UNBLINDED,
             "items": len(all_items) - len(left_out),

@@ -18,7 +18,8 @@ from labeler.store import Database, chain, copies, create_database, discard, eve
 if TYPE_CHECKING:
     import pandas as pd
 
-DEFAULT_QUESTION = "Are these ten runs similar?"
+DEFAULT_QUESTION = "Are these runs similar?"
+FORMER_DEFAULT_QUESTION = "Are these ten runs similar?"  # pages replace "ten" by the number of runs of an item
 MAX_INSTRUCTIONS = 4000
 STANDARD_PROTOCOL = Protocol()
 AXIS_RULES = binning.AXIS_RULES

@@ -13,6 +13,7 @@ from labeler.model import Answer, Protocol, State, Submission
 from labeler.screen import binning
 from labeler.service.labelling import reviewing
 from labeler.service.labelling.reviewing import Brief
+from labeler.service.results import reporting
 from labeler.service.study import coordinating
 from labeler.store import assignments, events, labels, studies
 from tests.conftest import examples
@@ -293,9 +294,11 @@ def test_a_first_visit_ends_with_being_told_or_with_an_answer_and_only_for_that_
 
 def test_the_question_asks_for_as_many_runs_as_the_items_have(planned):
     assert reviewing.question(planned) == "Are these runs alike?"
-    studies.describe(planned, "x", coordinating.DEFAULT_QUESTION)
+    studies.describe(planned, "x", coordinating.FORMER_DEFAULT_QUESTION)
     assert reviewing.brief(planned).question == "Are these {runs} runs similar?"
     assert reviewing.question(planned) == "Are these three runs similar?"
+    printed = reporting.gathered_study(planned, reporting.QUICK, actor="carol", now=NOW).provenance.study["question"]
+    assert printed == "Are these three runs similar?"
     planned.execute("UPDATE items SET n_runs = 30")
     assert reviewing.question(planned) == "Are these 30 runs similar?"
     planned.execute("UPDATE items SET n_runs = 4 WHERE item_id = 1")

@@ -28,6 +28,7 @@ from labeler.service.handover.publishing.facts import Facts
 from labeler.service.handover.publishing.metadata import RecordSet
 from labeler.service.handover.publishing.publish_file import EMAIL, FILE_NAME, PublishFile, Times, Venue, template
 from labeler.service.handover.publishing.tables import StudyTables, codebook, tables_of, write_measurements
+from labeler.service.labelling import reviewing
 from labeler.service.outputs import write_files
 from labeler.service.results import exchange, reporting
 from labeler.service.results.reporting import ReportInput, ReportOptions
@@ -101,7 +102,7 @@ def new_answers(db: Database, today: date) -> str:
     study = studies.get(db)
     applications = sorted({item.application for item in items.all_items(db)} - {""})
     hidden = anonymising.replacing(anonymising.pseudonyms(people.all_people(db), _token(db)))
-    return template(hidden(study.name), hidden(study.question), applications, today)
+    return template(hidden(study.name), hidden(reviewing.question(db)), applications, today)
 
 
 def lacking(db: Database, answers: PublishFile, options: PublishOptions) -> list[str]:
@@ -232,7 +233,7 @@ def _build(
         gathered = _from_published(gathered, folder, times)
         report = gathered.report()
         facts = Facts(
-            studies.get(copy),
+            replace(studies.get(copy), question=reviewing.question(copy)),
             tables,
             report,
             replace(answers, sources=licences),
