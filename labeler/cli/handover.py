@@ -98,7 +98,8 @@ def anonymise(out: Path, study: Path | None, comments: str, benchmarks: str) -> 
 
     In the copy, reviewers are called R1, R2, ... and coordinators C1, C2, ..., in random order. Names in the log and in
     all texts are replaced. Sign-in links, e-mail addresses, and the seed and the secret of the plan are removed,
-    because anyone who knows them and the names could identify reviewers. All numbers of the report stay the same. The
+    because anyone who knows them and the names could identify reviewers. The numbers of the report stay the same,
+    except those that rest on random draws: the draws follow the order of the names, so they can change slightly. The
     dates and times of answers stay too: anyone who knows when a person labelled can find this person in the copy.
     """
     with opened(study) as db:

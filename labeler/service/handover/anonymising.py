@@ -1,6 +1,7 @@
 """Write an anonymised copy of a study, without names, addresses or sign-ins.
 
-The report of the copy has the same numbers as the report of the study. In free text, full names and addresses are
+The report of the copy has the same numbers as the report of the study, except those that rest on random draws: draws
+follow the order of the names, so these numbers can change slightly. In free text, full names and addresses are
 replaced where they occur as whole words. A first name alone or a nickname is not recognised.
 
 The copy has neither the seed nor the secret of the plan, because anyone who knows the exact names could use both to
