@@ -2,6 +2,7 @@
 
 from analysis.check._check import check as check
 from analysis.check._confirm import confirm as confirm
+from analysis.check._design import STEP as STEP
 from analysis.check._document import document as document, markdown as markdown
 from analysis.check._known import acknowledge as acknowledge
 from analysis.check._machine import ALLOWED as ALLOWED
@@ -24,4 +25,5 @@ from analysis.check._model import (
     Rules as Rules,
 )
 from analysis.check._noise import Noise as Noise, noise as noise
+from analysis.check._several import combine as combine
 from analysis.check._summary import Summary as Summary, summarise as summarise, to_lines as to_lines

@@ -32,7 +32,10 @@ MIN_CHANGE = 0.01  # default of `min_change` for times and rates; 0 for memory a
 
 TOO_NOISY = 0.25  # a benchmark that detects only larger changes is too noisy to judge
 
-NO_PAIR = "The baseline and the candidate have no benchmark in common, so nothing was compared."
+NO_PAIR = (
+    "The baseline and the candidate have no benchmark in common, so nothing was compared. If names changed, give "
+    "--renamed FILE; to compare benchmarks or versions of one file, use --between."
+)
 
 NO_BENCHMARK = "The files contain no benchmarks to check."
 
@@ -40,7 +43,10 @@ ONE_PROCESS = "one process: not tested"
 
 WHY_ONE_PROCESS = "The repetitions of one process do not show how much processes differ, so no test is possible."
 
-SAME_DATA = "The same measurements are on both sides, so nothing was compared. Pass the files of two versions."
+SAME_DATA = (
+    "The same measurements are on both sides, so nothing was compared. Pass the files of two versions; to compare "
+    "benchmarks or versions of one file, use --between."
+)
 
 
 @dataclass(frozen=True)
@@ -137,6 +143,7 @@ class Check:
     suite: Suite = field(default_factory=Suite)
     notes: tuple[str, ...] = ()  # sentences about the measurements that are not problems
     former_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # earlier names of benchmarks
+    n_candidates: int = 1  # number of candidates that are compared with the same baseline
 
 
 @dataclass(frozen=True)

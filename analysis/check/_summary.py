@@ -67,9 +67,8 @@ def summarise(checked: Check) -> Summary:
     n_of_state = Counter(row.state for row in rows)
     states = [*ORDER, *(state for state in n_of_state if state not in ORDER)]
     counts = ", ".join(f"{n_of_state[state]} {state}" for state in states if n_of_state[state])
-    shown = sorted(
-        (row for row in rows if row.state not in (NO_CHANGE, BELOW, SIMILAR)), key=lambda row: states.index(row.state)
-    )
+    counted_only = (NO_CHANGE, BELOW, SIMILAR) if checked.n_candidates == 1 else ()
+    shown = sorted((row for row in rows if row.state not in counted_only), key=lambda row: states.index(row.state))
     counts = counts or "nothing compared"
     return Summary(counts, f"{counts}{_detectable(checked)}.", tuple(shown), tuple(_sentences(checked)))
 

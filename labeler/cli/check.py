@@ -17,7 +17,8 @@ from labeler.errors import InputError, LabelerError
 from labeler.service.files import checking
 
 FAILED = 2
-AGAINST = "--against"
+AGAINST, BETWEEN = "--against", "--between"
+N_WITHOUT_FILE = {AGAINST: 1, BETWEEN: 2}  # number of names that follow an option if no file comes before it
 STDOUT = Path("-")
 GITLAB_REPORT = Path("gl-code-quality-report.json")  # the name in GitLab's documentation
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"  # the variable that names the file of a job's summary
@@ -34,13 +35,13 @@ class CheckFailed(click.ClickException):
 
 
 class CheckCommand(click.Command):
-    """A command whose option --against takes all file names that follow it.
+    """A command whose options --against and --between take all names that follow them.
 
     If an error occurs, the exit code is 2.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Repeat --against before each of its names; refuse an empty name, which would mean the current folder."""
+        """Repeat --against and --between before each of their names; refuse an empty name, which means this folder."""
         if "" in args:
             raise click.UsageError("One of the file names is empty. Remove it, or give the name of a file.", ctx)
         options = [option for option in self.get_params(ctx) if isinstance(option, click.Option) and not option.is_flag]
@@ -58,10 +59,11 @@ class CheckCommand(click.Command):
 
 
 def spread_out(args: Iterable[str], with_value: Collection[str], may_have_value: Collection[str] = ()) -> list[str]:
-    """Repeat --against before each of its names.
+    """Repeat --against and --between before each of their names.
 
-    `FILE --against A B` becomes `FILE --against A --against B`. If no FILE comes first, only A is the baseline.
-    `with_value` lists the options that take a value; those in `may_have_value` also work without one.
+    `FILE --against A B` becomes `FILE --against A --against B`. If no FILE comes first, only A is the baseline, and
+    --between has two names. `with_value` lists the options that take a value; those in `may_have_value` also work
+    without one.
 
     Examples
     --------
@@ -69,9 +71,11 @@ def spread_out(args: Iterable[str], with_value: Collection[str], may_have_value:
     ['new.json', '--against', 'a.json', '--against', 'b.json', '--json']
     >>> spread_out(["--against", "old.json", "new.json"], {"--against"})
     ['--against', 'old.json', 'new.json']
+    >>> spread_out(["--between", "old", "new", "both.json"], {"--between"})
+    ['--between', 'old', '--between', 'new', 'both.json']
     """
     written: list[str] = []
-    has_file, of_baseline = False, False
+    has_file, names_of, n_left = False, "", 0
     rest = deque(args)
     while rest:
         arg = rest.popleft()
@@ -82,12 +86,14 @@ def spread_out(args: Iterable[str], with_value: Collection[str], may_have_value:
             has_value = arg in with_value and rest
             if has_value and not (arg in may_have_value and rest[0].startswith("-") and rest[0] != "-"):
                 written.append(rest.popleft())
-            of_baseline = has_file and arg == AGAINST
-        elif of_baseline:
-            written += [AGAINST, arg]
+            names_of = arg if arg in N_WITHOUT_FILE else ""
+            n_left = len(rest) if has_file else N_WITHOUT_FILE.get(arg, 1) - 1
+        elif names_of and n_left:
+            written += [names_of, arg]
+            n_left -= 1
         else:
             written.append(arg)
-            has_file = True
+            has_file, names_of = True, ""
     return written
 
 
@@ -136,7 +142,14 @@ def output_options(function: Any) -> Any:
 @click.option(AGAINST, multiple=True, type=click.Path(path_type=Path), metavar="BASE...",
               help="Result files or folders of the baseline.")  # fmt: skip
 @click.option("--against-version", default=None, metavar="VERSION",
-              help="Version in FILE... to use as the baseline, such as a commit in asv results.")  # fmt: skip
+              help="Version in FILE... to use as the baseline, such as a commit in asv results. Every other version is "
+                   "compared with it.")  # fmt: skip
+@click.option(BETWEEN, multiple=True, metavar="NAME...",
+              help="Compare parts of FILE...: versions, benchmarks, or words in the names of benchmarks, such as old "
+                   "and new. The first NAME is the baseline.")  # fmt: skip
+@click.option("--renamed", "names_file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", default=None,
+              help='TOML file with lines "former name" = "name", for benchmarks that have another name in '
+                   "the baseline.")  # fmt: skip
 @click.option("--confirm", multiple=True, type=click.Path(path_type=Path), metavar="NEW",
               help="Result file or folder of a second sample of the candidate. It decides about the changes that the "
                    "first sample shows. Repeatable.")  # fmt: skip
@@ -202,7 +215,7 @@ def output_options(function: Any) -> Any:
 def check(
     paths: tuple[Path, ...], against: tuple[Path, ...], against_version: str | None, warmup: float,
     confirm: tuple[Path, ...], confirm_against: tuple[Path, ...], known_file: Path | None, limits_file: Path | None,
-    annotations: str | None, verbose: bool, **arguments: Any,
+    annotations: str | None, verbose: bool, between: tuple[str, ...], names_file: Path | None, **arguments: Any,
 ) -> None:  # fmt: skip
     """Check the runs in result files and compare them with a baseline.
 
@@ -213,7 +226,7 @@ def check(
     """
     outputs = _outputs(
         {form: arguments.pop(f"to_{form}") for form in OUTPUTS},
-        (*paths, *against, *filter(None, [known_file, limits_file])),
+        (*paths, *against, *filter(None, [known_file, limits_file, names_file])),
         verbose=verbose,
     )
     known = checking.read_known(known_file, today=now().date()) if known_file else ()
@@ -225,22 +238,34 @@ def check(
     if rules.model is not None:
         warmup = checking.warmup_of(rules.model, warmup)
     per_run = checking.per_run(warmup, "mean")
-    candidate = read_files(paths, options, checking.gather)
-    baseline = read_files(against, options, checking.gather) if against else None
-    if against_version is not None:
-        if against:
-            raise InputError("Give either --against or --against-version, not both.")
-        candidate, baseline = checking.apart_by_version(candidate, against_version)
-    checked = checking.check_files(
-        candidate, baseline, rules, per_run=per_run, options=options, known=known,
-        explain=bool(annotations or outputs.keys() & {"verbose", "json", "markdown", "html"}),
-    )  # fmt: skip
+    sides = [("--against", against), ("--against-version", against_version), (BETWEEN, between)]
+    ways = [option for option, value in sides if value]
+    if len(ways) > 1:
+        raise InputError(f"Give only one of {' and '.join(ways)}: each of them names the baseline.")
+    names = checking.read_names(names_file) if names_file else {}
+
+    def read(files: Sequence[Path]) -> checking.Gathered:
+        return checking.with_former_names(read_files(files, options, checking.gather), names)
+
+    candidate = read(paths)
+    baseline = read(against) if against else None
+    settings: dict[str, Any] = {
+        "per_run": per_run, "options": options, "known": known,
+        "explain": bool(annotations or outputs.keys() & {"verbose", "json", "markdown", "html"}),
+    }  # fmt: skip
+    if between or against_version is not None:
+        candidates = (
+            checking.separate(candidate, between) if between else checking.by_version(candidate, against_version or "")
+        )
+        checked = checking.check_candidates(candidates, rules, **settings)
+    else:
+        checked = checking.check_files(candidate, baseline, rules, **settings)
     gathered = [candidate, baseline] if baseline else [candidate]
     if confirm or confirm_against:
         if baseline is None or not confirm:
             raise InputError("--confirm needs a baseline (--against), and --confirm-against needs --confirm.")
-        second = read_files(confirm, options, checking.gather)
-        other = read_files(confirm_against, options, checking.gather) if confirm_against else baseline
+        second = read(confirm)
+        other = read(confirm_against) if confirm_against else baseline
         checked = checking.confirmed(checked, candidate, second, other, rules, per_run=per_run, known=known)
         gathered += [second, *([other] if confirm_against else [])]
     if annotations:

@@ -57,6 +57,7 @@ class Format:
     file_is: str = STUDY  # "study" if one file holds all runs of a benchmark; "run" if each file is one run
     values_are: str = "iterations"  # "runs" if each value was measured by a separate process
     keep: str = ""  # option that makes the tool write all values into a file
+    in_file_order: bool = False  # whether a file has all runs in the order in which they were measured
     package: str = ""  # the package that provides the format; "" for a built-in one
     beside: str = ""  # name of a file in the same folder whose text the reader gets in `columns` under this name
     # Like `read`, but if the file has no measurements, the tool's mean or median is the only value of a run. This
@@ -70,7 +71,8 @@ FORMATS: dict[str, Format] = {
         Format("criterion", "criterion.rs sample.json", "file", "sample", criterion.detect, criterion.read,
                RUN, keep="always, in target/criterion/**/sample.json", beside=criterion.BESIDE),
         Format("icpe", "ICPE '23 data challenge JSON", "list of numbers", "number", icpe.detect, icpe.read),
-        Format("jmh", "JMH JSON", "fork", "iteration", jmh.detect, jmh.read, keep="-rf json"),
+        Format("jmh", "JMH JSON", "fork", "iteration", jmh.detect, jmh.read, keep="-rf json",
+               in_file_order=True),
         Format("pyperf", "pyperf JSON", "worker process", "value", pyperf.detect, pyperf.read, keep="-o FILE.json"),
         Format(
             "pytest-benchmark", "pytest-benchmark JSON", "file", "round",
@@ -85,7 +87,7 @@ FORMATS: dict[str, Format] = {
         ),
         Format(
             "hyperfine", "hyperfine JSON", "timing (one process each)", "one time", hyperfine.detect, hyperfine.read,
-            values_are="runs", keep="--export-json FILE",
+            values_are="runs", keep="--export-json FILE", in_file_order=True,
         ),
         Format("asv", "asv results JSON", "file (one commit and environment)", "sample", asv.detect, asv.read,
                RUN, keep="--record-samples", read_means=asv.read_means),

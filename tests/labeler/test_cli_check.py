@@ -610,7 +610,7 @@ def test_a_version_among_the_files_can_be_the_baseline(tmp_path):
     ).stdout
     assert says(faster, "1 faster", "−3")
     unknown = run("check", tmp_path / "both.csv", "--against-version", "c3", code=FAILED).stderr
-    assert "versions: c1, c2" in unknown
+    assert "Versions: c1, c2" in unknown and "--between" in unknown
 
 
 # known changes and build servers

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from analysis import check as checking
-from analysis.benchmark import VERSION, Benchmark, Failure, PerRun, natural
+from analysis.benchmark import Benchmark, Failure, PerRun
 from analysis.check import DEFAULT_RULES, FAIL_ON, FOUND, INCONCLUSIVE, NOTHING_FOUND, Check, KnownChange, Rules
 from analysis.classifiers import CLASSIFIERS as REGISTRY
 from analysis.document import Document, json_values, to_html, to_json, to_text
@@ -19,14 +19,15 @@ from labeler.formats import DEFAULTS, Advance, Format, Part, ReadOptions, Source
 from labeler.formats.more_runs import false_alarms, more_runs
 from labeler.formats.naming import absent
 from labeler.service.files import build_outputs
+from labeler.service.files.between import Candidate, by_version, separate
 from labeler.service.files.gathering import Gathered, left_out, per_run, usable
-from labeler.service.files.known_changes import read_known, read_limits
+from labeler.service.files.known_changes import read_known, read_limits, read_names
 from labeler.service.files.models import read_model, warmup_of
 
 __all__ = [
     "ALLOWED", "ANNOTATIONS", "CLASSIFIERS", "FAIL_ON", "FORMS", "FOUND", "INCONCLUSIVE", "NOTHING_FOUND", "TESTS",
-    "Checked", "apart_by_version", "check_files", "confirmed", "gather", "noise_of", "per_run", "read_known",
-    "read_limits", "rules", "warmup_of",
+    "Checked", "Gathered", "by_version", "check_candidates", "check_files", "confirmed", "gather", "noise_of",
+    "per_run", "read_known", "read_limits", "read_names", "rules", "separate", "warmup_of", "with_former_names",
 ]  # fmt: skip
 
 CLASSIFIERS = tuple(REGISTRY)
@@ -138,6 +139,18 @@ def gather(
     return replace(gathered, benchmarks=tuple(_with_absent(parts)), remarks=(*gathered.remarks, *remarks))
 
 
+def with_former_names(gathered: Gathered, names: Mapping[str, str]) -> Gathered:
+    """Add the former names of benchmarks; `names` is a map from a former name to the name of today."""
+    formers: dict[str, list[str]] = {}
+    for former, name in names.items():
+        formers.setdefault(name, []).append(former)
+    benchmarks = tuple(
+        replace(one, former_names=(*one.former_names, *formers[one.name])) if one.name in formers else one
+        for one in gathered.benchmarks
+    )
+    return replace(gathered, benchmarks=benchmarks)
+
+
 def _with_failed(part: Part) -> Part:
     """Return the part with the benchmarks whose runs all failed added to its benchmarks.
 
@@ -172,27 +185,20 @@ def _with_absent(parts: Sequence[Part]) -> Iterator[Benchmark]:
             yield replace(benchmark, failures=(*benchmark.failures, *failures[at])) if at in failures else benchmark
 
 
-def apart_by_version(gathered: Gathered, baseline: str) -> tuple[Gathered, Gathered]:
-    """Return the benchmarks of the candidate version, and the benchmarks of the baseline version.
+def check_candidates(
+    candidates: Sequence[Candidate], rules: Rules, *, known: Sequence[KnownChange] = (), **options: Any
+) -> Checked:
+    """Check each candidate against its baseline; the significance level is for all candidates together.
 
-    This is for files with results of two versions: for example, asv writes results for several commits. Raises
-    InputError if no run has the version of the baseline, or the other runs have more than one version.
+    The options are those of `check_files`.
     """
-    known = sorted({run.of(VERSION) for benchmark in gathered.benchmarks for run in benchmark.runs} - {""}, key=natural)
-    others = [version for version in known if version != baseline]
-    if baseline not in known or len(others) != 1:
-        raise InputError(
-            f"--against-version {baseline}: the files must have results of exactly two versions, one of which is "
-            f"{baseline}. The files have these versions: {', '.join(known) or 'none'}."
-        )
-    sides = [
-        [runs for benchmark in gathered.benchmarks if (runs := benchmark.where(**{VERSION: version}))]
-        for version in (others[0], baseline)
-    ]
-    candidate, before = (replace(gathered, benchmarks=tuple(benchmarks)) for benchmarks in sides)
-    return candidate, replace(
-        before, refused=(), remarks=(), hashes={}
-    )  # the remarks are reported once, with the candidate
+    shared = replace(rules, alpha=rules.alpha / len(candidates))
+    results = {
+        candidate.name: check_files(candidate.gathered, candidate.baseline, shared, known=known, **options)
+        for candidate in candidates
+    }
+    first = next(iter(results.values()))
+    return replace(first, check=checking.combine({name: result.check for name, result in results.items()}))
 
 
 def confirmed(

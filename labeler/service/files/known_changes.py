@@ -1,4 +1,4 @@
-"""Read the files that change what a check accepts: known changes with expiry dates, and limits of benchmarks."""
+"""Read the files of a check: known changes with expiry dates, limits of benchmarks, and former names."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -41,6 +41,15 @@ def read_limits(path: Path) -> tuple[dict[str, Any], tuple[Limit, ...]]:
             raise InputError(f"{path}: runs must be a whole number above 0, not {runs!r}.")
         options["runs"] = runs
     return options, tuple(_limit(entry, f"{path}, entry {number}") for number, entry in enumerate(entries, start=1))
+
+
+def read_names(path: Path) -> dict[str, str]:
+    """Read the lines `"former name" = "name"` of a TOML file; raises InputError if the file has anything else."""
+    content = _toml(path)
+    wrong = next((former for former, name in content.items() if not isinstance(name, str) or not name), None)
+    if wrong is not None:
+        raise InputError(f'{path}: {wrong!r} must be a name in quotes. Example:\n"sort/old" = "sort/new"')
+    return content
 
 
 def _limit(entry: Mapping[str, Any], where: str) -> Limit:
