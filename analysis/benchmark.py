@@ -337,8 +337,13 @@ class PerRun:
     2.0
     """
 
-    warmup: float = 0
-    aggregate: str = "mean"
+    warmup: float = field(default=0, metadata={
+        "within": "[0, )",
+        "help": "Warm-up to leave out of each run: a number of iterations, or a share below 1.",
+    })  # fmt: skip
+    aggregate: str = field(default="mean", metadata={
+        "choices": tuple(AGGREGATES), "help": "Statistic that represents each run.",
+    })  # fmt: skip
 
     def __post_init__(self) -> None:
         """Check the options; raise ValueError if an option is invalid."""

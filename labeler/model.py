@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Series = NDArray[np.float64]
+AXIS_RULES = ("levels", "core", "pooled", "full")  # rules for the main axis of a picture
 ALL = -1  # the number of the block for third labels, and for items that all reviewers label
 
 
@@ -106,19 +107,27 @@ class Protocol:
     After the first answer, the protocol cannot change.
     """
 
-    # The rule for the initial limits of the y axis: "levels", "core", "pooled" or "full" (see
-    # `labeler.screen.binning.axis_limits`).
-    axis_rule: str = "levels"
+    # The rule for the initial limits of the y axis (see `labeler.screen.binning.axis_limits`).
+    axis_rule: str = field(default="levels", metadata={
+        "flag": "--axis", "choices": AXIS_RULES, "help": "Y axis of the first view of every item.",
+    })  # fmt: skip
     # With the rules "levels" and "core", the axis spans at least this share of the pooled median.
-    min_span: float = 0.15
-    asks_confidence: bool = False  # whether each label needs a confidence from 1 to 3
-    # Whether each panel shows how far the median of the run is from the pooled median. Such numbers influence
-    # reviewers.
-    shows_numbers: bool = False
-    instructions: str = ""  # additional text for the guide, written by the coordinator; may be empty
+    min_span: float = field(default=0.15, metadata={
+        "within": "[0, 10]", "help": "Minimum range of the axis, as a share of the median.",
+    })  # fmt: skip
+    asks_confidence: bool = field(default=False, metadata={
+        "flag": "--confidence", "help": "Ask for the reviewer's confidence with each label, 1 to 3.",
+    })  # fmt: skip
+    shows_numbers: bool = field(default=False, metadata={
+        "flag": "--numbers",
+        "help": "Show each run's distance from the median; the numbers influence reviewers.",
+    })  # fmt: skip
+    instructions: str = field(default="", metadata={"help": "Additional instructions in the reviewers' guide."})
     # Whether each assignment has a different picture. Then the order of the runs differs, bins are shifted, and
     # values are shifted by less than the eye can see. Otherwise all pictures of an item have the same bytes.
-    varies_pictures: bool = True
+    varies_pictures: bool = field(default=True, metadata={
+        "flag": "--one-picture", "help": "Send the same picture of an item, byte for byte, to all reviewers.",
+    })  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -184,21 +193,29 @@ class Assignment:
 class PlanParameters:
     """The parameters of a plan."""
 
-    seed: int
-    per_item: int = 2  # the number of reviewers who label each item, at least 2; called k
-    overlap: float = 0.2  # share of items that all reviewers label, from 0 to 1
-    retest: int = 20  # requested number of hidden retests per reviewer
-    # Whether to use the design of the paper. The items are then split at random into parts of nearly equal size,
-    # one part for each pair of reviewers. `per_item` must be 2, and `overlap` and `retest` must be 0.
-    paper: bool = False
-    # Number of items that all reviewers label before the study; these items are not labelled again in the study.
-    calibration: int = 0
+    seed: int = field(metadata={
+        "within": "[0, )", "default": "a random number, which is printed", "help": "Random seed of the plan.",
+    })  # fmt: skip
+    # at least 2; called k
+    per_item: int = field(default=2, metadata={"help": "Number of reviewers per item."})
+    overlap: float = field(default=0.2, metadata={"help": "Share of items that every reviewer labels."})
+    retest: int = field(default=20, metadata={"help": "Number of hidden retests per reviewer."})
+    # The items are then split at random into parts of nearly equal size. `per_item` must be 2, and `overlap` and
+    # `retest` must be 0.
+    paper: bool = field(default=False, metadata={
+        "help": "Use the design of the paper: random parts, with one pair of reviewers per part.",
+    })  # fmt: skip
+    calibration: int = field(default=0, metadata={
+        "help": "Number of calibration items, which everyone labels before the study. No result uses these labels.",
+    })  # fmt: skip
     # Whether the number of items that all reviewers label is the share `overlap` of all items, spread over the
     # applications. Plans of earlier versions rounded in each application, so that the overlap could vanish.
     exact_overlap: bool = True
-    # Stopping rule: labelling may stop when the always-valid interval of kappa has at most this half-width. None if the
-    # study labels all items.
-    stop_half_width: float | None = None
+    # None if the study labels all items
+    stop_half_width: float | None = field(default=None, metadata={
+        "within": "(0, 1)", "metavar": "W",
+        "help": "Stopping rule: labelling may stop when the always-valid interval of kappa is at most ±W.",
+    })  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from analysis.check._design import SharedNoise
 from analysis.classifiers import CLASSIFIERS, classifier_named
 from analysis.comparison import Change
 from analysis.intervals import Estimate
-from analysis.two_samples import COMBINED
+from analysis.two_samples import COMBINED, TESTS
 
 if TYPE_CHECKING:  # imported only for types, because the module loads pandas
     from analysis.learning import Model
@@ -156,24 +156,54 @@ class Rules:
         If an option is invalid.
     """
 
-    # Which changes are findings. "slower": changes for the worse, and changes whose direction is unknown.
-    # "change": all changes.
-    fail_on: str = SLOWER
-    test: str = COMBINED  # as in `analysis.comparison.compare`
-    alpha: float = 0.05
-    min_change: float | None = None  # None: 1 % for times and rates, 0 for memory and other counts
-    max_slowdown: float | None = None
+    # "slower" also means changes whose direction is unknown
+    fail_on: str = field(default=SLOWER, metadata={
+        "choices": FAIL_ON,
+        "help": "Changes that are findings. slower: changes for the worse. change: all changes.",
+    })  # fmt: skip
+    test: str = field(default=COMBINED, metadata={  # as in `analysis.comparison.compare`
+        "choices": TESTS, "help": "Statistical test for each benchmark.",
+    })  # fmt: skip
+    alpha: float = field(default=0.05, metadata={
+        "within": "(0, 1)", "help": "Significance level for all benchmarks together.",
+    })  # fmt: skip
+    min_change: float | None = field(default=None, metadata={
+        "share": True, "metavar": "SHARE",
+        "help": "Smaller changes are not findings, such as 2% [default: 1% for times and rates; any change of memory "
+                "and allocations counts].",
+    })  # fmt: skip
+    max_slowdown: float | None = field(default=None, metadata={
+        "share": True, "metavar": "SHARE",
+        "help": "Pass only if the interval of each change excludes a slowdown larger than this, such as 5%.",
+    })  # fmt: skip
     limits: tuple[Limit, ...] = ()  # limits of some benchmarks; the first entry that matches counts
     # A name in `CLASSIFIERS`, or a setting such as "heuristic@0.30"; its verdict decides if there is no baseline.
     classifier: str = SPREAD
-    limit: float = CLASSIFIERS[SPREAD].parameters["limit"]  # threshold of `spread`
-    allow_missing: bool = False  # whether to allow failed runs, and benchmarks that are only in the baseline
-    allow_inconclusive: bool = False  # whether to allow results that cannot be decided
-    allow_blocks: bool = False  # whether to decide about runs in blocks as if they were measured by turns
-    require_turns: bool = False  # whether each comparison must have been measured by turns or in sessions
-    allow_different: tuple[str, ...] = ()  # differences of machines to ignore: "cpu", "runtime", "build", "all"
-    require_same_machine: bool = False
-    runs: int | None = None  # number of runs that each benchmark must have
+    limit: float = field(default=CLASSIFIERS[SPREAD].parameters["limit"], metadata={
+        "share": True, "metavar": "SHARE", "help": "Spread above which runs are dissimilar.",
+    })  # fmt: skip
+    # "missing" means only in the baseline
+    allow_missing: bool = field(default=False, metadata={
+        "help": "Pass even if benchmarks are missing or runs failed.",
+    })  # fmt: skip
+    allow_inconclusive: bool = field(default=False, metadata={"help": "Pass even if a comparison is inconclusive."})
+    allow_blocks: bool = field(default=False, metadata={
+        "help": "Decide about runs in blocks (all of one version, then all of the other) as if measured by turns.",
+    })  # fmt: skip
+    require_turns: bool = field(default=False, metadata={
+        "help": "Pass only if the versions were measured by turns or in sessions.",
+    })  # fmt: skip
+    allow_different: tuple[str, ...] = field(default=(), metadata={
+        "choices": (*machines.ALLOWED, ALL), "metavar": "KINDS",
+        "help": "Differences between the machines that do not matter, separated by commas: "
+                f"{', '.join((*machines.ALLOWED, ALL))}.",
+    })  # fmt: skip
+    require_same_machine: bool = field(default=False, metadata={
+        "help": "Pass only if CPU, architecture, build type and runtime are the same, as far as the files say.",
+    })  # fmt: skip
+    runs: int | None = field(default=None, metadata={
+        "within": "[2, )", "metavar": "N", "help": "Number of runs that each benchmark must have on both sides.",
+    })  # fmt: skip
     # A learned model to use instead of a built-in classifier; `classifier` is then its name.
     model: "Model | None" = None
 

@@ -2,9 +2,9 @@
 
 import os
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from math import inf
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,12 @@ import click
 
 from labeler.cli import streams
 from labeler.cli.common import now, remark, write_text
-from labeler.cli.formats import read_files, read_options, reading_options, say_of_files
+from labeler.cli.formats import read_files, reading_options, say_of_files
+from labeler.cli.options import options_of
 from labeler.errors import InputError, LabelerError
 from labeler.service.files import checking
+from labeler.service.files.checking import PerRun, Rules
+from labeler.service.files.gathering import ReadOptions
 
 FAILED = 2
 AGAINST, BETWEEN = "--against", "--between"
@@ -97,44 +100,20 @@ def spread_out(args: Iterable[str], with_value: Collection[str], may_have_value:
     return written
 
 
-class Share(click.ParamType[float]):
-    """A share, written as 2%, 2 % or 0.02."""
+def output_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that write the result; the command gets the file of each output format as `outputs`."""
 
-    name = "share"
+    @wraps(function)
+    def command(**arguments: Any) -> None:
+        function(outputs={form: arguments.pop(f"to_{form}") for form in OUTPUTS}, **arguments)
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the share as a number."""
-        if isinstance(value, float):
-            return value
-        text = str(value).strip()
-        try:
-            share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-        except ValueError:
-            share = inf
-        if not 0 <= share < inf:
-            self.fail(f"{value!r} is not a share. Write it as 2% or 0.02.", param, ctx)
-        if share >= 1 and not text.endswith("%"):
-            self.fail(f"{value!r} means {100 * share:g} %. If you mean {value} percent, write {value}%.", param, ctx)
-        return share
-
-
-def _kinds(_ctx: click.Context, _parameter: click.Parameter, text: str) -> tuple[str, ...]:
-    kinds = tuple(filter(None, (kind.strip() for kind in text.split(","))))
-    unknown = [kind for kind in kinds if kind not in checking.ALLOWED]
-    if unknown:
-        raise click.BadParameter(f"{unknown[0]!r} is not one of {', '.join(checking.ALLOWED)}.")
-    return kinds
-
-
-def output_options(function: Any) -> Any:
-    """Add the options that write the result of the check in one or more output formats."""
     for form in reversed(OUTPUTS):
-        function = click.option(
+        command = click.option(
             f"--{form}", f"to_{form}", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", default=None,
             is_flag=False, flag_value=STDOUT,
             help=f"Write {OUTPUTS[form]} to FILE, or to standard output if FILE is - or missing.",
-        )(function)  # fmt: skip
-    return function
+        )(command)  # fmt: skip
+    return command
 
 
 @click.command(cls=CheckCommand, epilog="Example: labeler check new*.json --against old*.json --max-slowdown 5%")
@@ -155,39 +134,10 @@ def output_options(function: Any) -> Any:
                    "first sample shows. Repeatable.")  # fmt: skip
 @click.option("--confirm-against", multiple=True, type=click.Path(path_type=Path), metavar="BASE",
               help="Second sample of the baseline, for --confirm [default: the baseline]. Repeatable.")  # fmt: skip
-@click.option("--min-change", type=Share(), default=None, metavar="SHARE",
-              help="Smaller changes are not findings, such as 2% [default: 1% for times and rates; any change of "
-                   "memory and allocations counts].")  # fmt: skip
-@click.option("--max-slowdown", type=Share(), default=None, metavar="SHARE",
-              help="Pass only if the interval of each change excludes a slowdown larger than this, such as "
-                   "5%.")  # fmt: skip
-@click.option("--fail-on", type=click.Choice(checking.FAIL_ON), default="slower", show_default=True,
-              help="Changes that are findings. slower: changes for the worse. change: all changes.")  # fmt: skip
+@options_of(Rules, "rules")
 @click.option("--limits", "limits_file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               default=None, help="TOML file of limits for all or some benchmarks, for example from `labeler noise`. "
                                  "Options on the command line take precedence.")  # fmt: skip
-@click.option("--runs", type=click.IntRange(min=2), default=None, metavar="N",
-              help="Number of runs that each benchmark must have on both sides.")  # fmt: skip
-@click.option(
-    "--allow-blocks",
-    is_flag=True,
-    help="Decide about runs in blocks (all of one version, then all of the other) as if measured by turns.",
-)
-@click.option("--require-turns", is_flag=True, help="Pass only if the versions were measured by turns or in sessions.")
-@click.option("--allow-different", default="", metavar="KINDS", callback=_kinds,
-              help=f"Differences between the machines that do not matter, separated by commas: "
-                   f"{', '.join(checking.ALLOWED)}.")  # fmt: skip
-@click.option(
-    "--require-same-machine",
-    is_flag=True,
-    help="Pass only if CPU, architecture, build type and runtime are the same, as far as the files say.",
-)
-@click.option("--allow-missing", is_flag=True, help="Pass even if benchmarks are missing or runs failed.")
-@click.option("--allow-inconclusive", is_flag=True, help="Pass even if a comparison is inconclusive.")
-@click.option("--test", type=click.Choice(checking.TESTS), default="combined", show_default=True,
-              help="Statistical test for each benchmark.")  # fmt: skip
-@click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True,
-              help="Significance level for all benchmarks together.")  # fmt: skip
 @click.option("--classifier", type=click.Choice(checking.CLASSIFIERS), default=None,
               help="Classifier that decides whether runs are similar; the spread is also shown "
               "[default: spread].")  # fmt: skip
@@ -199,10 +149,7 @@ def output_options(function: Any) -> Any:
               "[default: 0.20].")  # fmt: skip
 @click.option("--model", type=click.Path(path_type=Path), default=None, metavar="MODEL.json",
               help="Model file from `labeler learn` to use as the classifier.")  # fmt: skip
-@click.option("--limit", type=Share(), default=0.10, metavar="SHARE",
-              help="Spread above which runs are dissimilar [default: 10%].")  # fmt: skip
-@click.option("--warmup", type=click.FloatRange(min=0), default=0, show_default=True,
-              help="Warm-up to leave out of each run: a number of iterations, or a share below 1.")  # fmt: skip
+@options_of(PerRun, "per_run", without=("aggregate",))
 @click.option("--ack", "known_file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", default=None,
               help="File of known changes, each with a reason and an expiry date. Known changes are listed, but "
                    "are not findings.")  # fmt: skip
@@ -213,9 +160,11 @@ def output_options(function: Any) -> Any:
 @reading_options
 @output_options
 def check(
-    paths: tuple[Path, ...], against: tuple[Path, ...], against_version: str | None, warmup: float,
-    confirm: tuple[Path, ...], confirm_against: tuple[Path, ...], known_file: Path | None, limits_file: Path | None,
-    annotations: str | None, verbose: bool, between: tuple[str, ...], names_file: Path | None, **arguments: Any,
+    paths: tuple[Path, ...], against: tuple[Path, ...], against_version: str | None, confirm: tuple[Path, ...],
+    confirm_against: tuple[Path, ...], rules: Rules, limits_file: Path | None, classifier: str | None,
+    theta: float | None, cut: float | None, model: Path | None, per_run: PerRun, known_file: Path | None,
+    annotations: str | None, verbose: bool, between: tuple[str, ...], names_file: Path | None,
+    read_options: ReadOptions, outputs: dict[str, Path | None],
 ) -> None:  # fmt: skip
     """Check the runs in result files and compare them with a baseline.
 
@@ -224,20 +173,18 @@ def check(
     missing, failed, or has only one run; the runs are too few or vary too much; or a change was found that the machine
     can explain, because the versions were measured in blocks or on different machines.
     """
-    outputs = _outputs(
-        {form: arguments.pop(f"to_{form}") for form in OUTPUTS},
-        (*paths, *against, *filter(None, [known_file, limits_file, names_file])),
-        verbose=verbose,
+    written = _outputs(
+        outputs, (*paths, *against, *filter(None, [known_file, limits_file, names_file])), verbose=verbose
     )
     known = checking.read_known(known_file, today=now().date()) if known_file else ()
-    options = replace(read_options(arguments), accept_means=True)  # the comparison uses one number per run
+    options = replace(read_options, accept_means=True)  # the comparison uses one number per run
     if limits_file is not None:
-        of_all, arguments["limits"] = checking.read_limits(limits_file)
-        arguments |= {name: value for name, value in of_all.items() if arguments.get(name) is None}
-    rules = checking.rules(**arguments)
+        of_all, limits = checking.read_limits(limits_file)
+        more = {name: value for name, value in of_all.items() if getattr(rules, name) is None}
+        rules = replace(rules, limits=limits, **more)
+    rules = checking.with_classifier(rules, classifier, theta=theta, cut=cut, model=model)
     if rules.model is not None:
-        warmup = checking.warmup_of(rules.model, warmup)
-    per_run = checking.per_run(warmup, "mean")
+        per_run = replace(per_run, warmup=checking.warmup_of(rules.model, per_run.warmup))
     sides = [("--against", against), ("--against-version", against_version), (BETWEEN, between)]
     ways = [option for option, value in sides if value]
     if len(ways) > 1:
@@ -251,7 +198,7 @@ def check(
     baseline = read(against) if against else None
     settings: dict[str, Any] = {
         "per_run": per_run, "options": options, "known": known,
-        "explain": bool(annotations or outputs.keys() & {"verbose", "json", "markdown", "html"}),
+        "explain": bool(annotations or written.keys() & {"verbose", "json", "markdown", "html"}),
     }  # fmt: skip
     if between or against_version is not None:
         candidates = (
@@ -273,7 +220,7 @@ def check(
         if annotations == "github" and os.environ.get(STEP_SUMMARY):
             with Path(os.environ[STEP_SUMMARY]).open("a", encoding="utf-8") as summary:
                 summary.write(checking.FORMS["markdown"](checked))
-    for form, path in sorted(outputs.items(), key=lambda output: output[1] == STDOUT):  # files first
+    for form, path in sorted(written.items(), key=lambda output: output[1] == STDOUT):  # files first
         _write(path, checking.FORMS[form](checked))
     for source in gathered:
         say_of_files(source)

@@ -156,30 +156,6 @@ def json_option(function: Function) -> Function:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")(function)
 
 
-def _columns(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> dict[str, str]:
-    pairs = [pair.partition("=") for pair in text.split(",")] if text else []
-    if not all(ours and equals and theirs for ours, equals, theirs in pairs):
-        raise click.BadParameter(f"{text!r} is incomplete. Write it as benchmark=NAME,run=NAME,value=NAME,...")
-    return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
-
-
-def format_option(function: Function) -> Function:
-    """Add `--format`: the format of the files."""
-    return click.option(
-        "--format", "format_", default=None, help="Format of the files [default: detected from the content]."
-    )(function)
-
-
-def columns_option(function: Function) -> Function:
-    """Add `--columns`: the names of the columns in a table."""
-    return click.option(
-        "--columns",
-        callback=_columns,
-        default=None,
-        help="Names of the columns in a table: benchmark=NAME,run=NAME,value=NAME,...",
-    )(function)
-
-
 class Renamed(click.Option):
     """An option that also accepts its name in earlier versions, which help and messages no longer show."""
 

@@ -15,12 +15,13 @@ from labeler.cli.common import (
     show,
     study_option,
 )
-from labeler.cli.formats import MAX_SHOWN, read_options, reading, reading_options
+from labeler.cli.formats import MAX_SHOWN, reading, reading_options
 from labeler.model import counted
 from labeler.safe_text import one_line
 from labeler.service.files import converting
 from labeler.service.files.converting import FORMS
 from labeler.service.items import importing
+from labeler.service.items.importing import ReadOptions
 
 
 @click.command("import", epilog="Example: labeler import --study cache.study results/ more.csv")
@@ -37,10 +38,10 @@ from labeler.service.items import importing
 def import_(
     paths: tuple[Path, ...],
     study: Path | None,
+    read_options: ReadOptions,
     as_new: bool,
     dry_run: bool,
     as_json: bool,
-    **arguments: Any,
 ) -> None:
     """Import benchmark results.
 
@@ -50,7 +51,7 @@ def import_(
     with the name NAME @ LEVEL. If a file cannot be used, the command refuses it with a reason, imports the other files,
     and ends with exit code 1. If you import the same file again, nothing is added.
     """
-    options = read_options(arguments)
+    options = importing.with_others(read_options)
     files = list(importing.files_below(paths))
     with (
         nullcontext() if dry_run else opened(study) as db,
@@ -88,7 +89,7 @@ def _for_people(row: dict[str, Any]) -> dict[str, Any]:
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="OUT",
               help="Output file; for icpe, a new folder.")  # fmt: skip
 @reading_options
-def convert(paths: tuple[Path, ...], form: str, out: Path, **arguments: Any) -> None:
+def convert(paths: tuple[Path, ...], form: str, out: Path, read_options: ReadOptions) -> None:
     """Convert measurements to a single table or folder that pandas, R and DuckDB can read.
 
     Each row of the table is one measurement. The columns are benchmark, application, run, iteration, value, unit,
@@ -96,7 +97,7 @@ def convert(paths: tuple[Path, ...], form: str, out: Path, **arguments: Any) -> 
     in seconds. If a file cannot be used, the command refuses it with a reason, converts the other files, and ends with
     exit code 1.
     """
-    options = read_options(arguments)
+    options = importing.with_others(read_options)
     files = list(importing.files_below(paths))
     with reading(files, "Reading") as advance:
         done = converting.convert(files, form, out, options, advance=advance)

@@ -24,11 +24,13 @@ from labeler.cli.common import (
     study_option,
     write_text,
 )
-from labeler.cli.formats import read_files, read_options, reading_options, say_of_files
+from labeler.cli.formats import read_files, reading_options, say_of_files
+from labeler.cli.options import options_of
 from labeler.errors import InputError
 from labeler.model import counted
 from labeler.service.files import exploring
-from labeler.service.files.exploring import Explored, Gathered
+from labeler.service.files.exploring import Explored, Gathered, PerRun
+from labeler.service.files.gathering import ReadOptions
 from labeler.service.outputs import as_csv, write_files
 from labeler.service.study import coordinating
 
@@ -43,10 +45,7 @@ def in_options(function: Function) -> Function:
         PATHS,
         study_option,
         reading_options,
-        click.option("--warmup", type=click.FloatRange(min=0), default=0, show_default=True,
-                     help="Warm-up to leave out of each run: a number of iterations, or a share below 1."),
-        click.option("--aggregate", type=click.Choice(exploring.AGGREGATES), default="mean", show_default=True,
-                     help="Statistic that represents each run."),
+        options_of(PerRun, "per_run"),
         click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05,
                      show_default=True, help="Significance level of the tests."),
         click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed."),
@@ -223,13 +222,12 @@ def _answer(context: click.Context, name: str, arguments: dict[str, Any], *own: 
     """
     options = {key: arguments.pop(key) for key in own}
     out = {key: arguments.pop(key) for key in ("as_json", "html", "folder", "forms")}
-    warmup, aggregate = arguments.pop("warmup"), arguments.pop("aggregate")
-    alpha, seed = arguments.pop("alpha"), arguments.pop("seed")
+    per_run, alpha, seed = (arguments.pop(key) for key in ("per_run", "alpha", "seed"))
     gathered = gather(context, name, **arguments)
     say_of_files(gathered)
     with click.progressbar(length=len(gathered.benchmarks), label=name.title(), file=sys.stderr) as bar:
         explored = exploring.explore(
-            name, gathered.benchmarks, per_run=exploring.per_run(warmup, aggregate), alpha=alpha, seed=seed,
+            name, gathered.benchmarks, per_run=per_run, alpha=alpha, seed=seed,
             advance=lambda done, _total: bar.update(done - bar.pos), **options,
         )  # fmt: skip
     _put(explored, **out)
@@ -237,10 +235,12 @@ def _answer(context: click.Context, name: str, arguments: dict[str, Any], *own: 
         raise SystemExit(1)
 
 
-def gather(context: click.Context, name: str, paths: Sequence[Path], study: Path | None, **arguments: Any) -> Gathered:
+def gather(
+    context: click.Context, name: str, paths: Sequence[Path], study: Path | None, read_options: ReadOptions
+) -> Gathered:
     """Read the benchmarks of the files, or of the study if no files are given."""
     if not paths:
-        if any(arguments.values()):
+        if read_options != ReadOptions():
             raise InputError("Options such as --format, --columns or --from-name need files. Give the files to read.")
         with opened(study) as db:
             gathered = exploring.from_study(db)
@@ -249,7 +249,7 @@ def gather(context: click.Context, name: str, paths: Sequence[Path], study: Path
         return gathered
     if context.get_parameter_source("study") is ParameterSource.COMMANDLINE:
         raise InputError("Give either files or --study FILE, not both.")
-    return read_files(paths, read_options(arguments))
+    return read_files(paths, read_options)
 
 
 def _put(explored: Explored, as_json: bool, html: Path | None, folder: Path | None, forms: Sequence[str]) -> None:

@@ -4,49 +4,19 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from labeler.cli.common import columns_option, format_option, json_option, remark, show
+from labeler.cli.common import json_option, remark, show
+from labeler.cli.options import options_of
 from labeler.safe_text import one_line
 from labeler.service.files import gathering
-from labeler.service.files.gathering import Advance, Gathered, Source
+from labeler.service.files.gathering import Advance, Gathered, ReadOptions, Source
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+reading_options = options_of(ReadOptions, "read_options")
 
 MAX_SHOWN = 80  # maximum characters of a name from a file, in a table
-
-
-def reading_options(function: Function) -> Function:
-    """Add the reading options, which are the same for every command that takes files."""
-    for option in reversed([
-        format_option,
-        columns_option,
-        click.option("--file-is", type=click.Choice(gathering.FILE_IS), default=None,
-                     help="Content of each file. run: one run of its benchmarks. study: all runs of its benchmarks "
-                     "[default: see `labeler formats`]."),
-        click.option("--values-are", type=click.Choice(gathering.VALUES_ARE), default=None,
-                     help="Meaning of the values. runs: each value is a separate run. iterations: if all runs have one "
-                     "value, these values are the iterations of one run [default: see `labeler formats`]."),
-        click.option("--unit", default="", help="Unit of values that have no unit in the file."),
-        click.option("--better", type=click.Choice(gathering.BETTER), default=None,
-                     help="Whether lower or higher values are better, if the file does not say so [default: lower "
-                     "for times]."),
-        click.option("--from-name", "pattern", default=None, metavar="PATTERN",
-                     help="Pattern that reads conditions of the runs from file names, such as "
-                     "{version}-{context}.json."),
-    ]):  # fmt: skip
-        function = option(function)
-    return function
-
-
-def read_options(arguments: dict[str, Any]) -> gathering.ReadOptions:
-    """Remove the values of `reading_options` from a command's options and return them as reading options."""
-    return gathering.read_options(
-        arguments.pop("format_"), arguments.pop("columns"),
-        **{name: arguments.pop(name) for name in ("file_is", "values_are", "unit", "better", "pattern")},
-    )  # fmt: skip
 
 
 @contextmanager
@@ -69,10 +39,10 @@ def reading(files: Sequence[Source], label: str) -> Iterator[Advance]:
 
 
 def read_files(
-    paths: Sequence[Path], options: gathering.ReadOptions, gather: Callable[..., Gathered] = gathering.from_files
+    paths: Sequence[Path], options: ReadOptions, gather: Callable[..., Gathered] = gathering.from_files
 ) -> Gathered:
     """Read result files and return their benchmarks; show a progress bar."""
-    files = list(gathering.sources(paths))
+    options, files = gathering.with_others(options), list(gathering.sources(paths))
     with reading(files, "Reading") as advance:
         return gather(files, options, advance=advance)
 

@@ -2,14 +2,15 @@
 
 from math import ceil
 from pathlib import Path
-from typing import Any
 
 import click
 
-from labeler.cli.check import Share
 from labeler.cli.common import json_option, remark, show, write_text
-from labeler.cli.formats import read_files, read_options, reading_options, say_of_files
+from labeler.cli.formats import read_files, reading_options, say_of_files
+from labeler.cli.options import Share, options_of
 from labeler.service.files import checking, gathering
+from labeler.service.files.checking import PerRun
+from labeler.service.files.gathering import ReadOptions
 
 
 @click.command(epilog="Example: labeler noise same-version*.json --write limits.toml")
@@ -18,16 +19,15 @@ from labeler.service.files import checking, gathering
               help="Wanted share of checks with a false alarm [default: 5%].")  # fmt: skip
 @click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, show_default=True,
               help="Significance level of the check.")  # fmt: skip
-@click.option("--warmup", type=click.FloatRange(min=0), default=0, show_default=True,
-              help="Warm-up to leave out of each run: a number of iterations, or a share below 1.")  # fmt: skip
+@options_of(PerRun, "per_run", without=("aggregate",))
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed.")
 @click.option("--write", "target", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
               help="Write the limits for runs by turns to a TOML file for `labeler check --limits`.")  # fmt: skip
 @json_option
 @reading_options
 def noise(
-    paths: tuple[Path, ...], rate: float, alpha: float, warmup: float, seed: int, target: Path | None, as_json: bool,
-    **arguments: Any,
+    paths: tuple[Path, ...], rate: float, alpha: float, per_run: PerRun, seed: int, target: Path | None, as_json: bool,
+    read_options: ReadOptions,
 ) -> None:  # fmt: skip
     """Find the limits that keep false alarms of a check rare, from runs of one version.
 
@@ -35,8 +35,8 @@ def noise(
     shows the share of false alarms, the smallest --min-change that keeps the wanted share, and the change that so many
     runs of each version detect.
     """
-    gathered = read_files(paths, read_options(arguments), gathering.from_files)
-    result = checking.noise_of(gathered, checking.per_run(warmup, "mean"), alpha=alpha, rate=rate, seed=seed)
+    gathered = read_files(paths, read_options, gathering.from_files)
+    result = checking.noise_of(gathered, per_run, alpha=alpha, rate=rate, seed=seed)
     rows = [
         {
             "runs": row.n_runs, "measured": row.design, "false alarms": row.false_alarms, "min-change": row.min_change,

@@ -8,13 +8,13 @@ from typing import Any
 import click
 
 from labeler.cli.common import json_option, opened, remark, show
+from labeler.cli.options import options_of
 from labeler.config import settings
 from labeler.errors import InputError
 from labeler.service.outputs import write_files
 from labeler.service.plan import planning as service
 from labeler.service.plan.planning import Assumptions, Rater
 
-STANDARD = Assumptions()
 SHARE = click.FloatRange(0, 1)
 REVIEWERS = ("A=0.95/0.9", "B=0.8/0.7", "C=0.7/0.85", "D=0.6/0.6")
 CLASSIFIERS = ("same=0.3/0.85", "heuristic=0.92/0.45")
@@ -43,18 +43,7 @@ def design_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--retest", type=click.IntRange(min=0), default=20, show_default=True, help="Number of hidden retests per reviewer."
 )
-@click.option("--half-width", type=click.FloatRange(0, 1, min_open=True), default=STANDARD.half_width,
-              show_default=True, help="Required half-width of the intervals.")  # fmt: skip
-@click.option("--kappa", type=float, default=STANDARD.kappa, show_default=True, help="Expected Fleiss' kappa.")
-@click.option("--prevalence", type=SHARE, default=STANDARD.prevalence, show_default=True,
-              help="Expected share of dissimilar items.")  # fmt: skip
-@click.option(
-    "--seconds",
-    type=click.FloatRange(0, 86_400, min_open=True),
-    default=STANDARD.seconds,
-    show_default=True,
-    help="Expected time for one label, in seconds.",
-)
+@options_of(Assumptions, "assumed")
 @json_option
 def planning(
     study: Path | None,
@@ -63,10 +52,7 @@ def planning(
     per_item: int,
     overlap: float,
     retest: int,
-    half_width: float,
-    kappa: float,
-    prevalence: float,
-    seconds: float,
+    assumed: Assumptions,
     as_json: bool,
 ) -> None:
     """Estimate how many items and hours a study needs.
@@ -82,15 +68,14 @@ def planning(
         if not items:
             raise InputError("The study has no items with measurements yet. Import measurements, or give --items N.")
     planned = service.planned_design(sizes, reviewers or 4, per_item, overlap, retest, n_applications or None)
-    assumed = Assumptions(kappa, prevalence, seconds=seconds, half_width=half_width)
     needed = service.items_needed(assumed)
     expected, unknown = service.expected_of(planned, assumed)
     if as_json:
         click.echo(json.dumps({"needed": needed, "expected": expected, "not_told": list(unknown)}, indent=1))
         return
     remark(
-        f"Items needed for intervals of ±{half_width:g}, if kappa is {kappa:g} and the share of dissimilar items is "
-        f"{prevalence:g}:"
+        f"Items needed for intervals of ±{assumed.half_width:g}, if kappa is {assumed.kappa:g} and the share of "
+        f"dissimilar items is {assumed.prevalence:g}:"
     )
     show(needed, as_json=False)
     remark(

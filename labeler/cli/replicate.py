@@ -2,18 +2,17 @@
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
 from labeler.cli.common import actor_option, json_option, now, opened, remark, say_if_interim, show
-from labeler.cli.formats import read_files, read_options, reading_options, say_of_files
+from labeler.cli.formats import read_files, reading_options, say_of_files
 from labeler.config import bundled
 from labeler.errors import InputError
 from labeler.model import Category
 from labeler.safe_text import one_line
 from labeler.service.files import exploring
-from labeler.service.files.gathering import Gathered
+from labeler.service.files.gathering import Gathered, ReadOptions
 from labeler.service.outputs import write_files
 from labeler.service.results import replicating
 from labeler.service.study import coordinating
@@ -50,7 +49,7 @@ def replicate(
     classes: Path | None,
     actor: str,
     as_json: bool,
-    **arguments: Any,
+    read_options: ReadOptions,
 ) -> None:
     """Compare the claims of the published paper with its measurements.
 
@@ -69,7 +68,7 @@ def replicate(
     if study is not None:
         gathered = _from_study(study, actor)
     else:
-        gathered = replicating.without_revisions(read_files(paths, read_options(arguments)))
+        gathered = replicating.without_revisions(read_files(paths, read_options))
     with click.progressbar(length=len(gathered.benchmarks), label="Measuring", file=sys.stderr) as bar:
         written = replicating.replicate(
             gathered.benchmarks,

@@ -1,6 +1,7 @@
 """Commands that create, plan, watch and back up a study."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from labeler.cli.common import (
     url_option,
     write_text,
 )
+from labeler.cli.options import given_of, options_of
 from labeler.errors import InputError
 from labeler.model import PlanParameters, Protocol, counted
 from labeler.service.outputs import as_csv
@@ -37,28 +39,9 @@ from labeler.store import Database
     "--question", default=coordinating.DEFAULT_QUESTION, show_default=True, help="Question for the reviewers."
 )
 @click.option("--coordinator", default=COORDINATOR, show_default=True, help="Name of the first coordinator.")
-@click.option(
-    "--axis",
-    default=coordinating.STANDARD_PROTOCOL.axis_rule,
-    show_default=True,
-    type=click.Choice(coordinating.AXIS_RULES),
-    help="Y axis of the first view of every item.",
-)
-@click.option(
-    "--min-span",
-    default=coordinating.STANDARD_PROTOCOL.min_span,
-    show_default=True,
-    type=click.FloatRange(0, 10),
-    help="Minimum range of the axis, as a share of the median.",
-)
-@click.option("--confidence", is_flag=True, help="Ask for the reviewer's confidence with each label, 1 to 3.")
-@click.option(
-    "--numbers", is_flag=True, help="Show each run's distance from the median; the numbers influence reviewers."
-)
-@click.option("--one-picture", is_flag=True, help="Send the same picture of an item, byte for byte, to all reviewers.")
-@click.option("--instructions", default="", help="Additional instructions in the reviewers' guide.")
+@options_of(Protocol, "protocol")
 @url_option
-def init(study: Path | None, name: str | None, question: str, coordinator: str, url: str, **protocol: Any) -> None:
+def init(study: Path | None, name: str | None, question: str, coordinator: str, protocol: Protocol, url: str) -> None:
     """Create an empty study and print the sign-in link of its coordinator.
 
     The question and the protocol (axis, confidence, numbers, pictures, instructions) can be changed until the first
@@ -70,32 +53,16 @@ def init(study: Path | None, name: str | None, question: str, coordinator: str, 
         name=name or path.stem,
         question=question,
         coordinator=coordinator,
-        protocol=_protocol(**protocol),
+        protocol=protocol,
         now=now(),
     )
     remark(f"Created {path}. Next: labeler import --study {path} FOLDER")
     click.echo(f"{coordinator}: {link(url, secret)}")
 
 
-def _protocol(
-    axis: str, min_span: float, confidence: bool, numbers: bool, one_picture: bool, instructions: str
-) -> Protocol:
-    return Protocol(axis, min_span, confidence, numbers, instructions, varies_pictures=not one_picture)
-
-
 @click.command(epilog="Example: labeler plan --study cache.study --seed 7 --overlap 0.2")
 @study_option
-@click.option("--seed", type=click.IntRange(min=0), default=None,
-              help="Random seed of the plan [default: a random number, which is printed].")  # fmt: skip
-@click.option("--per-item", type=int, default=None, help="Number of reviewers per item [default: 2].")
-@click.option("--overlap", type=float, default=None, help="Share of items that every reviewer labels [default: 0.2].")
-@click.option("--retest", type=int, default=None, help="Number of hidden retests per reviewer [default: 20].")
-@click.option("--calibration", type=int, default=0, show_default=True,
-              help="Number of calibration items, which everyone labels before the study. No result uses these "
-                   "labels.")  # fmt: skip
-@click.option(
-    "--paper", is_flag=True, help="Use the design of the paper: random parts, with one pair of reviewers per part."
-)
+@given_of(PlanParameters, "given")
 @click.option("--first", type=click.IntRange(min=2), default=None, metavar="N",
               help="Plan only N random items; add the others later with --next.")  # fmt: skip
 @click.option("--next", "n_next", type=click.IntRange(min=1), default=None, metavar="N",
@@ -104,10 +71,6 @@ def _protocol(
 @click.option("--random-share", type=click.FloatRange(0, 1, min_open=True), default=0.3, show_default=True,
               help="With --next: share of items that are drawn at random. Only these items count towards "
                    "agreement.")  # fmt: skip
-@click.option(
-    "--stop-half-width", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=None, metavar="W",
-    help="Stopping rule: labelling may stop when the always-valid interval of kappa is at most ±W.",
-)  # fmt: skip
 @click.option(
     "--dry-run", is_flag=True, help="Show load, hours, expected precision and limits of the plan, without saving it."
 )
@@ -122,16 +85,10 @@ def _protocol(
 @json_option
 def plan(
     study: Path | None,
-    seed: int | None,
-    per_item: int | None,
-    overlap: float | None,
-    retest: int | None,
-    calibration: int,
-    paper: bool,
+    given: Mapping[str, Any],
     first: int | None,
     n_next: int | None,
     random_share: float,
-    stop_half_width: float | None,
     dry_run: bool,
     seconds: float,
     verify: bool,
@@ -155,16 +112,8 @@ def plan(
         for sentence in added.sentences:
             remark(sentence)
         return
-    standard = PlanParameters(0, overlap=0.0, retest=0) if paper else PlanParameters(0)
-    parameters = PlanParameters(
-        seed=assigning.random_seed() if seed is None else seed,
-        per_item=standard.per_item if per_item is None else per_item,
-        overlap=standard.overlap if overlap is None else overlap,
-        retest=standard.retest if retest is None else retest,
-        paper=paper,
-        calibration=calibration,
-        stop_half_width=stop_half_width,
-    )
+    of_paper = {"overlap": 0.0, "retest": 0} if "paper" in given else {}
+    parameters = PlanParameters(**{"seed": assigning.random_seed(), **of_paper, **given})
     with opened(study) as db:
         if dry_run:
             if first is not None:
@@ -181,7 +130,7 @@ def plan(
     for shortfall in drawn_plan.shortfalls:
         remark(f"Not met: {shortfall}.")
     remark(f"Seed {parameters.seed}. Plan hash {drawn_plan.hash}.")
-    phase = "The calibration round has begun" if calibration else "The study is open"
+    phase = "The calibration round has begun" if parameters.calibration else "The study is open"
     remark(f"{phase}. Next: start labeler serve, and give each reviewer a sign-in link.")
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -15,23 +16,39 @@ from labeler.formats.long_table import ONE_RUN
 from labeler.formats.source import Source
 from labeler.formats.units import direction, scaled, to_seconds
 
+COLUMNS = "benchmark=NAME,run=NAME,value=NAME,..."
+
 
 @dataclass(frozen=True)
 class ReadOptions:
     """Options for reading files."""
 
-    format: str | None = None  # the name of a format; None: detected from the content
-    # For tables: name of the column in this project -> name in the file.
-    columns: Mapping[str, str] = field(default_factory=dict)
-    # "run": each file has one run of its benchmarks. "study": each file has all runs. None: the default of the
-    # format.
-    file_is: str | None = None
-    # "iterations": the values are iterations of a run. "runs": each value is a run. None: the default of the
-    # format.
-    values_are: str | None = None
-    unit: str = ""  # unit and better direction ("lower" or "higher") of measurements for which the file has none
-    better: str = UNKNOWN
-    pattern: str = ""  # pattern of file names with conditions of the runs, such as "{version}-{context}.json"
+    format: str | None = field(default=None, metadata={
+        "help": "Format of the files [default: detected from the content].",
+    })  # fmt: skip
+    # for tables: name of the column in this project -> name in the file
+    columns: Mapping[str, str] = field(default_factory=dict, metadata={
+        "pairs": COLUMNS, "help": f"Names of the columns in a table: {COLUMNS}",
+    })  # fmt: skip
+    file_is: str | None = field(default=None, metadata={
+        "choices": FILE_IS,
+        "help": "Content of each file. run: one run of its benchmarks. study: all runs of its benchmarks [default: see "
+                "`labeler formats`].",
+    })  # fmt: skip
+    values_are: str | None = field(default=None, metadata={
+        "choices": VALUES_ARE,
+        "help": "Meaning of the values. runs: each value is a separate run. iterations: if all runs have one value, "
+                "these values are the iterations of one run [default: see `labeler formats`].",
+    })  # fmt: skip
+    unit: str = field(default="", metadata={"help": "Unit of values that have no unit in the file."})
+    better: str = field(default=UNKNOWN, metadata={
+        "choices": DIRECTIONS[:2],
+        "help": "Whether lower or higher values are better, if the file does not say so [default: lower for times].",
+    })  # fmt: skip
+    pattern: str = field(default="", metadata={
+        "flag": "--from-name", "metavar": "PATTERN",
+        "help": "Pattern that reads conditions of the runs from file names, such as {version}-{context}.json.",
+    })  # fmt: skip
     # Formats of other packages by name, tried after the built-in ones.
     others: Mapping[str, Format] = field(default_factory=dict)
     accept_means: bool = False  # whether to accept the mean of a run if a file keeps nothing else
@@ -40,31 +57,28 @@ class ReadOptions:
 DEFAULTS = ReadOptions()
 
 
-def read_options(
-    format_name: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    *,
-    file_is: str | None = None,
-    values_are: str | None = None,
-    unit: str = "",
-    better: str | None = None,
-    pattern: str | None = None,
-) -> ReadOptions:
-    """Check the options for reading files and return them as `ReadOptions`, with the formats of other packages.
+def read_options(format_name: str | None = None, columns: Mapping[str, str] | None = None, **more: Any) -> ReadOptions:
+    """Return the options for reading files, checked by `with_others`; `more` are the other fields of `ReadOptions`."""
+    given = {name: value for name, value in more.items() if value is not None}
+    return with_others(ReadOptions(format_name, columns or {}, **given))
+
+
+def with_others(options: ReadOptions) -> ReadOptions:
+    """Check the options for reading files, and return them with the formats of other packages.
 
     Raises InputError if the format does not exist or cannot be used, or an option has an unknown value.
     """
     known = others()
-    why_not = known.errors.get(format_name or "")
+    why_not = known.errors.get(options.format or "")
     if why_not:
-        raise InputError(f"The format {format_name!r} cannot be used: {why_not}")
-    options = ReadOptions(
-        format_name, columns or {}, file_is, values_are, unit, better or UNKNOWN, pattern or "", known.formats
-    )
-    _named_format(options)
-    for value, words in ((file_is, FILE_IS), (values_are, VALUES_ARE), (better or None, DIRECTIONS[:2])):
+        raise InputError(f"The format {options.format!r} cannot be used: {why_not}")
+    for value, words in (
+        (options.file_is, FILE_IS), (options.values_are, VALUES_ARE), (options.better or None, DIRECTIONS[:2]),
+    ):  # fmt: skip
         if value is not None and value not in words:
             raise InputError(f"{value!r} is not one of {', '.join(words)}.")
+    options = replace(options, others=known.formats)
+    _named_format(options)
     return options
 
 

@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labeler.model import Protocol, Series
+from labeler.model import AXIS_RULES as AXIS_RULES, Protocol, Series
 
 VERSION = 4
 RUNS = "runs"  # kind of a panel that shows runs
-AXIS_RULES = ("levels", "core", "pooled", "full")  # rules for the main axis
 RULE_VERSIONS: Mapping[str, int] = {"levels": 1, "core": 1, "pooled": 1, "full": 1}
 VIEWS: Mapping[str, str] = {"close": "Close", "pooled": "0.5 to 99.5 %", "full": "All"}  # other views of every item
 HIGHER_LEVELS = ("close-2", "close-3")  # views of items with several separate levels, the next higher level first

@@ -10,28 +10,26 @@ import numpy as np
 
 from analysis import check as checking
 from analysis.benchmark import Benchmark, Failure, PerRun
-from analysis.check import DEFAULT_RULES, FAIL_ON, FOUND, INCONCLUSIVE, NOTHING_FOUND, Check, KnownChange, Rules
+from analysis.check import DEFAULT_RULES, FOUND, INCONCLUSIVE, NOTHING_FOUND, Check, KnownChange, Rules
 from analysis.classifiers import CLASSIFIERS as REGISTRY
 from analysis.document import Document, json_values, to_html, to_json, to_text
-from analysis.two_samples import TESTS
 from labeler.errors import InputError, sentence
 from labeler.formats import DEFAULTS, Advance, Format, Part, ReadOptions, Source
 from labeler.formats.more_runs import false_alarms, more_runs
 from labeler.formats.naming import absent
 from labeler.service.files import build_outputs
 from labeler.service.files.between import Candidate, by_version, separate
-from labeler.service.files.gathering import Gathered, left_out, per_run, usable
+from labeler.service.files.gathering import Gathered, left_out, usable
 from labeler.service.files.known_changes import read_known, read_limits, read_names
 from labeler.service.files.models import read_model, warmup_of
 
 __all__ = [
-    "ALLOWED", "ANNOTATIONS", "CLASSIFIERS", "FAIL_ON", "FORMS", "FOUND", "INCONCLUSIVE", "NOTHING_FOUND", "TESTS",
-    "Checked", "Gathered", "by_version", "check_candidates", "check_files", "confirmed", "gather", "noise_of",
-    "per_run", "read_known", "read_limits", "read_names", "rules", "separate", "warmup_of", "with_former_names",
+    "ANNOTATIONS", "CLASSIFIERS", "FORMS", "FOUND", "INCONCLUSIVE", "NOTHING_FOUND", "Checked", "Gathered", "PerRun",
+    "Rules", "by_version", "check_candidates", "check_files", "confirmed", "gather", "noise_of", "read_known",
+    "read_limits", "read_names", "separate", "warmup_of", "with_classifier", "with_former_names",
 ]  # fmt: skip
 
 CLASSIFIERS = tuple(REGISTRY)
-ALLOWED = (*checking.ALLOWED, checking.ALL)
 SPREAD = "spread"
 
 _Level = tuple[str | None, frozenset[tuple[str, str]]]  # format and conditions of a file
@@ -80,49 +78,36 @@ ANNOTATIONS: Mapping[str, Callable[[Checked, Sequence[str]], str]] = {
 }
 
 
-def rules(
+def with_classifier(
+    rules: Rules,
     classifier: str | None = None,
     *,
     theta: float | None = None,
     cut: float | None = None,
     model: Path | None = None,
-    **options: Any,
 ) -> Rules:
-    """Return the rules that decide what a finding is, built from options.
+    """Return the rules with the classifier that decides whether runs are similar.
 
-    Raises InputError if an option is invalid, or the classifier has no such threshold.
-
-    Parameters
-    ----------
-    classifier : str, optional
-        A name in `CLASSIFIERS`. The default is the heuristic if theta is given, SAME if a cut is given, and otherwise
-        spread.
-    theta, cut : float, optional
-        theta is the threshold of the heuristics, and cut is the threshold of SAME.
-    model : Path, optional
-        A model that `labeler learn` wrote, to be used as the classifier.
-    **options
-        See `Rules`.
+    Without a name, the classifier is the heuristic if theta, its threshold, is given, SAME if cut is given, and
+    otherwise spread. `model` is a file that `labeler learn` wrote. Raises InputError if the classifier has no such
+    threshold, or several classifiers are chosen.
     """
     if model is not None:
         if classifier or theta is not None or cut is not None:
             raise InputError("--model selects the classifier. Leave out --classifier, --theta and --cut.")
         learned = read_model(model)
-        return Rules(**options, classifier=learned.classifier, model=learned)
+        return replace(rules, classifier=learned.classifier, model=learned)
     thresholds = {name: value for name, value in (("theta", theta), ("cut", cut)) if value is not None}
     if len(thresholds) > 1:
         raise InputError("--theta is for the heuristics and --cut is for SAME. Give only one of these two options.")
-    options["classifier"] = classifier or {"theta": "heuristic", "cut": "same"}.get(next(iter(thresholds), ""), SPREAD)
+    chosen = classifier or {"theta": "heuristic", "cut": "same"}.get(next(iter(thresholds), ""), SPREAD)
     for name, value in thresholds.items():
-        known = REGISTRY[options["classifier"]]
+        known = REGISTRY[chosen]
         if known.threshold_name != name:
             fitting = [other.name for other in REGISTRY.values() if other.threshold_name == name]
             raise InputError(f"{known.name} has no threshold --{name}. Use --{name} with {' or '.join(fitting)}.")
-        options["classifier"] = known.at(value).name
-    try:
-        return Rules(**options)
-    except ValueError as error:
-        raise InputError(sentence(error)) from None
+        chosen = known.at(value).name
+    return replace(rules, classifier=chosen)
 
 
 def gather(

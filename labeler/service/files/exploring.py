@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from analysis import benchmark as measurements, contexts, order, spread, trust
-from analysis.benchmark import ALTERED, HIGHER, UNKNOWN, VERSION, Benchmark, Failure, by_name, sorted_by_name
+from analysis.benchmark import ALTERED, HIGHER, UNKNOWN, VERSION, Benchmark, Failure, PerRun, by_name, sorted_by_name
 from analysis.document import Document, json_values, to_html, to_json, to_text
 from analysis.document.figures import Chart, to_svg
 from labeler.errors import InputError, sentence
@@ -16,8 +16,8 @@ from labeler.service.files.gathering import Gathered, from_files, per_run
 from labeler.store import Database, items, runs
 
 __all__ = [
-    "AGGREGATES", "METHODS", "Explored", "Gathered", "Method", "as_html", "as_json", "as_text", "explore", "from_files",
-    "from_study", "per_run", "rows", "variants",
+    "AGGREGATES", "METHODS", "Explored", "Gathered", "Method", "PerRun", "as_html", "as_json", "as_text", "explore",
+    "from_files", "from_study", "per_run", "rows", "variants",
 ]  # fmt: skip
 
 AGGREGATES = tuple(measurements.AGGREGATES)

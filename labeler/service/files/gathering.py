@@ -15,14 +15,14 @@ from labeler.formats import (
     ReadOptions,
     Source,
     read_benchmarks,
-    read_options,
     sources,
     table as formats_table,
+    with_others,
 )
 
 __all__ = [
     "BETTER", "FILE_IS", "VALUES_ARE", "Advance", "Gathered", "ReadOptions", "Source", "formats_table", "from_files",
-    "left_out", "per_run", "read_options", "sources", "usable",
+    "left_out", "per_run", "sources", "usable", "with_others",
 ]  # fmt: skip
 
 BETTER = tuple(filter(None, DIRECTIONS))

@@ -23,6 +23,7 @@ from labeler.formats import (
     read_options,
     sources,
     table as formats_table,
+    with_others,
 )
 from labeler.model import Protocol, counted, measurement_hash
 from labeler.plan.lifecycle import Action, require
@@ -32,6 +33,7 @@ from labeler.store import Database, bins, events, items, runs, studies
 __all__ = [
     "BETTER", "FILE_IS", "VALUES_ARE", "Advance", "File", "FileBenchmark", "FileResult", "ReadOptions", "describe",
     "files_below", "formats_table", "import_files", "look_into_files", "read_options", "upload", "uploads",
+    "with_others",
 ]  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 import dataclasses
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate, combinations, pairwise
 from math import floor
 from typing import Any
@@ -29,13 +29,19 @@ MANY_REVIEWERS = 12  # with more reviewers, the result does not change
 class Assumptions:
     """Assumptions about the labels of a planned study; the defaults are close to the results of the paper."""
 
-    kappa: float = 0.1
-    prevalence: float = 0.55
+    kappa: float = field(default=0.1, metadata={"help": "Expected Fleiss' kappa."})
+    prevalence: float = field(default=0.55, metadata={
+        "within": "[0, 1]", "help": "Expected share of dissimilar items.",
+    })  # fmt: skip
     retest_agreement: float = 0.9
     sensitivity: float = 0.8
     specificity: float = 0.8
-    seconds: float = 15.0  # seconds per label
-    half_width: float = 0.1  # the half-width that every interval should reach
+    seconds: float = field(default=15.0, metadata={
+        "within": "(0, 86400]", "help": "Expected time for one label, in seconds.",
+    })  # fmt: skip
+    half_width: float = field(default=0.1, metadata={
+        "within": "(0, 1]", "help": "Required half-width of the intervals.",
+    })  # fmt: skip
     level: float = 0.95
 
 

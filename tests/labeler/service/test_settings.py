@@ -129,14 +129,14 @@ def test_the_command_adds_settings_and_removes_them(study):
     ],
 )
 def test_a_check_takes_the_classifier_to_which_a_threshold_belongs(options, classifier):
-    assert checking.rules(**options).classifier == classifier
+    assert checking.with_classifier(checking.Rules(), **options).classifier == classifier
 
 
 def test_a_check_refuses_a_threshold_that_its_classifier_does_not_have():
     with pytest.raises(InputError, match="heuristic or heuristic-p"):
-        checking.rules("same", theta=0.3)
+        checking.with_classifier(checking.Rules(), "same", theta=0.3)
     with pytest.raises(InputError, match="only one of these"):
-        checking.rules(theta=0.3, cut=0.2)
+        checking.with_classifier(checking.Rules(), theta=0.3, cut=0.2)
 
 
 def test_the_check_of_files_judges_by_the_threshold_asked_for(tmp_path):
