@@ -4,7 +4,8 @@
     python scripts/flicker.py 5 tests/labeler/ui   a part of it
 
 Each repetition has its own seed for the order of modules and tests, for hashes of strings and for examples of property
-tests, and its own number of processes. `--out FILE` writes the table as Markdown. Exit code 1 if a test failed.
+tests, and its own number of processes. `--out FILE` writes the table as Markdown, again after each repetition. Exit
+code 1 if a test failed.
 """
 
 import argparse
@@ -31,16 +32,16 @@ def repeat(seed: int, tests: list[str], folder: Path) -> tuple[int, float, dict[
     environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     taken_s = time.monotonic() - began
-    if not results.exists():
-        raise SystemExit(f"pytest wrote no results with seed {seed}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    if not results.exists() or done.returncode not in (0, 1):
+        output = done.stdout[-2000:] + done.stderr[-2000:]
+        raise SystemExit(f"pytest ended with exit code {done.returncode} with seed {seed}:\n{output}")
     failures, n_tests = {}, 0
     for case in ET.parse(results).iter("testcase"):
         n_tests += 1
         problem = next((case.find(kind) for kind in ("failure", "error") if case.find(kind) is not None), None)
         if problem is not None:
-            failures[f"{case.get('classname')}::{case.get('name')}"] = " ".join(problem.get("message", "").split())[
-                :160
-            ]
+            message = " ".join(problem.get("message", "").split())
+            failures[f"{case.get('classname')}::{case.get('name')}"] = message[:160]
     return n_tests, taken_s, failures
 
 
@@ -51,10 +52,13 @@ def main() -> int:
     options.add_argument("--first-seed", type=int, default=1, help="seed of the first repetition (default: 1)")
     options.add_argument("--out", type=Path, help="write the table to this Markdown file")
     given, rest = options.parse_known_args()
-    lines = ["| seed | processes | tests | seconds | failed |", "|---|---|---|---|---|"]
+    lines = ["| seed | processes | tests | seconds | failed |", "|---:|---:|---:|---:|---:|"]
     failed: dict[str, dict[int, str]] = defaultdict(dict)
+    command = " ".join(
+        ["python scripts/flicker.py", str(given.times), *given.tests, *rest, f"--first-seed {given.first_seed}"]
+    )
     with tempfile.TemporaryDirectory() as folder:
-        for seed in range(given.first_seed, given.first_seed + given.times):
+        for n_done, seed in enumerate(range(given.first_seed, given.first_seed + given.times), 1):
             n_tests, taken_s, failures = repeat(seed, given.tests + rest, Path(folder))
             for name, message in failures.items():
                 failed[name][seed] = message
@@ -62,21 +66,23 @@ def main() -> int:
                 f"| {seed} | {N_PROCESSES[seed % len(N_PROCESSES)]} | {n_tests} | {taken_s:.0f} | {len(failures)} |"
             )
             print(lines[-1], flush=True)
-    flickered = [
-        f"- `{name}` failed in {len(found)} of {given.times}, with seed {', '.join(map(str, found))}: "
-        f"{next(iter(found.values()))}"
-        for name, found in sorted(failed.items())
-    ]
-    heading = (
-        "No test failed." if not flickered else f"{len(flickered)} test{'s' if len(flickered) > 1 else ''} failed:"
-    )
-    print("\n".join([heading, *flickered]))
-    if given.out:
-        command = " ".join(["python scripts/flicker.py", str(given.times), *given.tests, *rest])
-        text = ["# Repeated runs", "", f"Written by `{command}`.", "", *lines, "", heading, "", *flickered]
-        (ROOT / given.out).parent.mkdir(parents=True, exist_ok=True)
-        (ROOT / given.out).write_text("\n".join(text).rstrip() + "\n", encoding="utf-8")
+            if given.out:
+                text = ["# Repeated runs", "", f"Written by `{command}`.", "", *lines, "", *summary(failed, n_done), ""]
+                given.out.parent.mkdir(parents=True, exist_ok=True)
+                given.out.write_text("\n".join(text), encoding="utf-8")
+    print("\n".join(summary(failed, given.times)))
     return 1 if failed else 0
+
+
+def summary(failed: dict[str, dict[int, str]], n_done: int) -> list[str]:
+    """Return a heading and one line per test that failed: in how many repetitions, with which seeds, and why."""
+    if not failed:
+        return [f"No test failed in {n_done} repetition{'s' if n_done > 1 else ''}."]
+    lines = [f"{len(failed)} test{'s' if len(failed) > 1 else ''} failed:", ""]
+    for name, found in sorted(failed.items()):
+        seeds = f"seed{'s' if len(found) > 1 else ''} {', '.join(map(str, found))}"
+        lines.append(f"- `{name}` failed in {len(found)} of {n_done}, with {seeds}: {next(iter(found.values()))}")
+    return lines
 
 
 if __name__ == "__main__":

@@ -3,9 +3,11 @@
     python scripts/mutate.py analysis/intervals.py labeler/service/items/importing.py --faults 10 --seed 1
     make mutate MODULES="analysis/intervals.py" FAULTS=20
 
-A fault changes one operator, one number or truth value, or one condition. Only test files that import the module, or a
-module that imports it, are run, with slow tests left out. The working tree is not changed: everything happens in a copy
-in a temporary folder. `--out FILE` writes the table and the faults that no test found as Markdown.
+A fault changes one operator, one number or truth value, or one condition. Only test files that use the module are run,
+with slow tests left out: first the nearest files and, for a fault that these do not find, more files. The working tree
+is not changed: everything happens in a copy in a temporary folder. `--out FILE` writes the table and the faults that no
+test found as Markdown, again after each module. `--at-least FILE` compares with an earlier table of the same command:
+exit code 1 if a fault that was found then is not found now.
 """
 
 import argparse
@@ -38,7 +40,7 @@ MODULES = (
     "labeler/service/items/browsing.py", "labeler/service/labelling/reviewing.py",
     "labeler/service/results/splits.py",
 )  # fmt: skip  # what is examined if no module is named
-MAX_FILES = 4  # test files per module, nearest first
+N_NEAREST, N_MORE = 4, 12  # test files per module, and more of them for a fault that the nearest do not find
 SLOWEST, AT_LEAST_S = 5, 30  # with more processor time than this many times the usual, tests count as hanging
 WAITING = 30  # and with this many times as much time on the clock, for faults that wait forever
 OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
@@ -65,7 +67,7 @@ class Fault:
 @dataclass
 class Outcome:
     module: str
-    n_tests: int  # test files
+    n_files: int  # the nearest test files
     found: list[Fault]
     survived: list[Fault]
 
@@ -94,6 +96,8 @@ def _places(node: ast.AST, name: str) -> Iterator[tuple[str, ast.expr]]:
         name = node.name if name == "module" else f"{name}.{node.name}"
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns", "decorator_list") or isinstance(node, ast.JoinedStr):
+            continue
+        if isinstance(node, ast.keyword) and node.arg == "strict":  # of `zip`: a check that fails for no one
             continue
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.AST):
@@ -125,41 +129,55 @@ def _changes(node: ast.expr) -> Iterator[ast.expr]:
         yield ast.UnaryOp(ast.Not(), copy.deepcopy(node))
 
 
-@cache
-def _imports(path: Path) -> frozenset[str]:
-    """Return the dotted names that a file imports, with the names taken from each module."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    return frozenset(names)
-
-
-def _defined(path: Path) -> set[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-
-
 def tests_of(module: Path, root: Path) -> list[Path]:
-    """Return the test files that import a module: directly or through a front door, then through one other module."""
-    dotted = _dotted(module)
-    doors = {f"{dotted.rpartition('.')[0]}.{name}" for name in _defined(root / module)}
-    doors |= {f"{dotted.partition('.')[0]}.{name}" for name in _defined(root / module)}
-    tests = sorted(path for path in (root / "tests").rglob("test_*.py") if "browser" not in path.parts)
-    direct = [path for path in tests if _imports(path) & ({dotted} | doors)]
-    users = {
-        _dotted(path.relative_to(root))
-        for package in ("analysis", "labeler")
-        for path in (root / package).rglob("*.py")
-        if path.name != "__init__.py" and dotted in _imports(path)
-    }
-    through = [path for path in tests if path not in direct and _imports(path) & users]
+    """Return the test files that use a module, nearest first: fewest imports away, then those that use least else."""
+    used = _uses(root)
+    distances, latest = {root / module: 0}, {root / module}
+    while latest:
+        latest = {path for path, modules in used.items() if modules & latest} - set(distances)
+        distances |= dict.fromkeys(latest, max(distances.values()) + 1)
+    tests = [path for path in distances if path.name.startswith("test_") and "browser" not in path.parts]
     stem = module.stem.strip("_")
-    named = [path for path in (*direct, *through) if path.stem.startswith(f"test_{stem}")]
-    ordered = [*named, *(path for path in (*direct, *through) if path not in named)]
-    return ordered[:MAX_FILES]
+    return sorted(tests, key=lambda path: (stem not in path.stem, distances[path], len(used[path]), path))
+
+
+@cache
+def _uses(root: Path) -> dict[Path, frozenset[Path]]:
+    """Return, for each file, the files whose names it imports, also through an `__init__` that loads on first use."""
+    paths = [path for package in ("analysis", "labeler", "tests") for path in (root / package).rglob("*.py")]
+    files = {_dotted(path.relative_to(root)): path for path in paths}
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+    defined = {
+        path: {
+            name.id if isinstance(name, ast.Name) else name.name
+            for node in tree.body
+            for name in (node, *getattr(node, "targets", [getattr(node, "target", None)]))
+            if isinstance(name, ast.FunctionDef | ast.ClassDef | ast.Name)
+        }
+        for path, tree in trees.items()
+    }
+
+    def files_of(place: str, name: str) -> set[Path]:
+        path = files[place]
+        if f"{place}.{name}" in files:
+            return {files[f"{place}.{name}"]}
+        if path.name != "__init__.py" or name in defined[path]:
+            return {path}
+        within = {below for below in path.parent.rglob("*.py") if name in defined[below]}
+        return within or {path}
+
+    used = {}
+    for path, tree in trees.items():
+        found: set[Path] = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                found |= {files[alias.name] for alias in node.names if alias.name in files}
+            elif isinstance(node, ast.ImportFrom) and node.module in files:
+                found |= {file for alias in node.names for file in files_of(node.module, alias.name)}
+        used[path] = frozenset(found)
+    commands = root / "labeler/cli"
+    used[commands / "__init__.py"] |= set(commands.glob("*.py"))  # commands are imported when they are called
+    return used
 
 
 def _dotted(path: Path) -> str:
@@ -202,58 +220,84 @@ def examine(module: Path, n_faults: int, seed: int, root: Path) -> Outcome:
     """Plant faults in one module of a copy of the project."""
     path = root / module
     source = path.read_text(encoding="utf-8")
-    tests = tests_of(module, root)
+    tests = tests_of(module, root)[: N_NEAREST + N_MORE]
     if not tests:
-        raise SystemExit(f"{module}: no test imports it")
+        raise SystemExit(f"{module}: no test uses it")
     log = root / "output.txt"
-    passed, base_s = _run(tests, log)
-    if not passed:
-        raise SystemExit(f"{module}: its tests fail without a fault:\n{log.read_text(errors='replace')[-3000:]}")
+    stages: list[tuple[list[Path], int]] = []  # test files, and the limit of their processor time in seconds
+
+    def is_found(text: str) -> bool:
+        for number, files in enumerate(filter(None, (tests[:N_NEAREST], tests[N_NEAREST:]))):
+            if number == len(stages):
+                _plant(path, source)
+                passed, base_s = _run(files, log)
+                if not passed:
+                    output = log.read_text(errors="replace")[-3000:]
+                    raise SystemExit(f"{module}: its tests fail without a fault:\n{output}")
+                stages.append((files, AT_LEAST_S + int(SLOWEST * base_s)))
+            _plant(path, text)
+            if not _run(files, log, stages[number][1])[0]:
+                return True
+        return False
+
     possible = faults_in(source)
     chosen = random.Random(f"{seed} {module}").sample(possible, min(n_faults, len(possible)))
-    outcome = Outcome(str(module), len(tests), [], [])
+    outcome = Outcome(str(module), len(tests[:N_NEAREST]), [], [])
     for fault in chosen:
-        path.write_text(fault.source, encoding="utf-8")
-        for stale in (path.parent / "__pycache__").glob(f"{path.stem}.*"):
-            stale.unlink()
-        passed, _ = _run(tests, log, AT_LEAST_S + int(SLOWEST * base_s))
-        (outcome.survived if passed else outcome.found).append(fault)
-        if passed:
+        found = is_found(fault.source)
+        (outcome.found if found else outcome.survived).append(fault)
+        if not found:
             print(f"    not found: {module}, {fault}", flush=True)
-    path.write_text(source, encoding="utf-8")
-    n_found = len(outcome.found)
-    print(f"{module}: {n_found} of {len(chosen)} found ({len(tests)} test files, {base_s:.0f} s)", flush=True)
+    _plant(path, source)
+    print(f"{module}: {len(outcome.found)} of {len(chosen)} found", flush=True)
     return outcome
+
+
+def _plant(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    for stale in (path.parent / "__pycache__").glob(f"{path.stem}.*"):
+        stale.unlink()
 
 
 def table(outcomes: list[Outcome], command: str) -> str:
     """Return the results as Markdown."""
-    n_found = sum(len(one.found) for one in outcomes)
-    n_all = n_found + sum(len(one.survived) for one in outcomes)
-    share = (
-        f"{n_found} of {n_all} faults were found ({n_found / n_all:.1%})." if n_all else "There was nothing to change."
-    )
+    n_found = sum(len(outcome.found) for outcome in outcomes)
+    n_all = n_found + sum(len(outcome.survived) for outcome in outcomes)
+    share = f"{n_found} of {n_all} faults were found ({n_found / n_all:.1%})." if n_all else "No fault was planted."
     lines = ["# Planted faults", "", f"Written by `{command}`. {share}", ""]
-    lines += ["| module | faults | found | test files |", "|---|---|---|---|"]
-    lines += [
-        f"| {one.module} | {len(one.found) + len(one.survived)} | {len(one.found)} | {one.n_tests} |"
-        for one in outcomes
-    ]
-    missed = [f"- {one.module}, {fault}" for one in outcomes for fault in one.survived]
-    return "\n".join([*lines, "", "## Faults that no test found", "", *(missed or ["None."]), ""])
+    lines += ["| module | faults | found | test files |", "|---|---:|---:|---:|"]
+    for outcome in outcomes:
+        n_planted = len(outcome.found) + len(outcome.survived)
+        lines.append(f"| `{outcome.module}` | {n_planted} | {len(outcome.found)} | {outcome.n_files} |")
+    for heading, of in (("Faults that no test found", "survived"), ("Faults that were found", "found")):
+        named = [f"- `{outcome.module}`, {fault}" for outcome in outcomes for fault in getattr(outcome, of)]
+        lines += ["", f"## {heading}", "", *(named or ["None."])]
+    return "\n".join([*lines, ""])
 
 
-def main() -> None:
+def lost(before: str, now: str) -> list[str]:
+    """Return the faults that an earlier table lists as found and a later table lists as not found."""
+    found = set(before.partition("## Faults that were found")[2].splitlines())
+    survived = now.partition("## Faults that no test found")[2].partition("\n## ")[0].splitlines()
+    return [line for line in survived if line.startswith("- ") and line in found]
+
+
+def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("modules", nargs="*", type=Path, help="paths of modules, from the root of the project")
     options.add_argument("--faults", type=int, default=10, help="faults per module (default: 10)")
     options.add_argument("--seed", type=int, default=1, help="random seed of the choice (default: 1)")
     options.add_argument("--out", type=Path, help="write the table to this Markdown file")
+    options.add_argument("--at-least", type=Path, metavar="FILE", help="earlier table to compare with")
     given = options.parse_args()
+    before = given.at_least.read_text(encoding="utf-8") if given.at_least else ""
     modules = given.modules or [Path(name) for name in MODULES]
     for module in modules:
         if not (ROOT / module).is_file():
             options.error(f"{module}: no such module")
+    words = [*map(str, given.modules), f"--faults {given.faults}", f"--seed {given.seed}"]
+    command, outcomes, text = " ".join(["python scripts/mutate.py", *words]), [], ""
+    out = given.out and given.out.resolve()
     os.environ |= {"OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     sys.dont_write_bytecode = True
     with tempfile.TemporaryDirectory() as folder:
@@ -271,15 +315,17 @@ def main() -> None:
         ]
         for name in HEAVY:
             import_module(name)
-        outcomes = [examine(module, given.faults, given.seed, root) for module in modules]
-    words = [str(module) for module in given.modules]
-    command = ["python scripts/mutate.py", *words, f"--faults {given.faults} --seed {given.seed}"]
-    text = table(outcomes, " ".join(command))
-    if given.out:
-        (ROOT / given.out).parent.mkdir(parents=True, exist_ok=True)
-        (ROOT / given.out).write_text(text, encoding="utf-8")
+        for module in modules:
+            outcomes.append(examine(module, given.faults, given.seed, root))
+            text = table(outcomes, command)
+            if out:
+                out.parent.mkdir(parents=True, exist_ok=True)
+                out.write_text(text, encoding="utf-8")
     print(text.splitlines()[2])
+    missed = lost(before, text)
+    print("".join(f"Found before, and not now: {line.removeprefix('- ')}\n" for line in missed), end="")
+    return 1 if missed else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

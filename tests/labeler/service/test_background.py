@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -30,13 +31,12 @@ def test_a_job_runs_until_it_ends_or_its_process_is_gone():
 def test_how_long_a_job_still_takes_follows_from_what_it_did():
     started = datetime.now(UTC) - timedelta(seconds=100)
     assert background.describe(job_of(1, n_done=0)) == "0 of 40 items"
-    assert background.describe(job_of(1, n_done=20, started=started)) in {
-        f"20 of 40 items, {seconds} s left" for seconds in (100, 101)
-    }
+    described = background.describe(job_of(1, n_done=20, started=started))
+    assert 100 <= int(re.fullmatch(r"20 of 40 items, (\d+) s left", described)[1]) <= 110
 
 
-def wait_for(condition, seconds=30.0):
-    until = time.monotonic() + seconds
+def wait_for(condition):
+    until = time.monotonic() + 120
     while not (found := condition()):
         assert time.monotonic() < until, "waited in vain"
         time.sleep(0.02)
@@ -67,7 +67,7 @@ def test_a_computation_that_was_killed_is_seen_to_run_no_more(study_path):
         background.start_verdicts(study_path, actor="carol")
         job = wait_for(lambda: computing.latest_job(db))
         os.kill(job.pid, signal.SIGKILL)
-        wait_for(lambda: not background.is_running(job), seconds=3)
+        wait_for(lambda: not background.is_running(job))
         assert computing.latest_job(db).finished_utc is None
 
 

@@ -102,7 +102,7 @@ def test_ctrl_c_is_answered_in_one_sentence_and_costs_nothing(db, expected, jobs
     with computing_process(db, "--jobs", jobs) as process:
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: also to the workers
         assert process.wait(timeout=180) == 1
-        wait_for(lambda: not alive(process.pid), seconds=3)
+        wait_for(lambda: not alive(process.pid))
     assert errors_of(db) == STOPPED
     assert computing.latest_job(db).error.startswith("KeyboardInterrupt")
     assert_a_rerun_completes(db, expected)
@@ -123,7 +123,7 @@ def test_no_worker_outlives_the_process_that_was_killed(db, signal_number):
     with computing_process(db, "--jobs", "2") as process:
         process.send_signal(signal_number)
         process.wait(timeout=180)
-        wait_for(lambda: not alive(process.pid), seconds=5)
+        wait_for(lambda: not alive(process.pid))
 
 
 def test_ctrl_c_on_a_dask_cluster_is_answered_in_one_sentence_and_costs_nothing(db, expected, cluster):
