@@ -4,18 +4,19 @@ from collections.abc import Mapping, Sequence
 
 from analysis.benchmark import RECORDED, Run
 
-CPU, RUNTIME, BUILD = ALLOWED = ("cpu", "runtime", "build")  # "cpu" includes the architecture
+CPU, RUNTIME, BUILD = ALLOWED = ("cpu", "runtime", "build")  # "cpu" includes the architecture and GOMAXPROCS
 # What decides whether machines differ -> the conditions that name it; the first known condition counts.
 PARTS: Mapping[str, tuple[str, ...]] = {
     "CPU": (f"{RECORDED}cpu", f"{RECORDED}processor"),
     "architecture": (f"{RECORDED}architecture",),
     "build": (f"{RECORDED}build",),
     "runtime": (f"{RECORDED}runtime",),
+    "GOMAXPROCS": ("GOMAXPROCS",),
 }
 NAMED_ONLY: Mapping[str, tuple[str, ...]] = {
     "host": (f"{RECORDED}host", f"{RECORDED}machine"), "clock rate": (f"{RECORDED}clock",),
 }  # fmt: skip
-KIND = {"CPU": CPU, "architecture": CPU, "build": BUILD, "runtime": RUNTIME}
+KIND = {"CPU": CPU, "architecture": CPU, "build": BUILD, "runtime": RUNTIME, "GOMAXPROCS": CPU}
 
 Machine = tuple[str, ...]  # one text for each of `PARTS`, "" if unknown
 

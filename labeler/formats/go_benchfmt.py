@@ -5,9 +5,10 @@ Most other lines are ignored.
 A process prints `goos:`, `goarch:` and `pkg:` before its results. If a file has the output of several processes, these
 lines begin another run. Each line of a benchmark in a run (`-count`) is an iteration, and each unit is a separate
 benchmark. `pkg` is part of the name. `Unit NAME better=higher` gives the direction of a unit; without it, the direction
-is known only for times, rates and costs per operation (B/op). Go's tools read `-8` at the end of a name as GOMAXPROCS;
-here, `-8` stays part of the name. `go test -json` wraps the same output in events; line numbers then count the printed
-lines.
+is known only for times, rates and costs per operation (B/op). `-8` at the end of a name is GOMAXPROCS, which Go leaves
+out if it is 1. If all benchmarks of an output have the same one, it is a condition of the runs and not part of the
+name; with several (`go test -cpu 1,2,8`), it stays in the name. `go test -json` wraps the same output in events; line
+numbers then count the printed lines.
 
 .. [1] https://go.dev/design/14313-benchmark-format
 """
@@ -47,6 +48,8 @@ _TIME = re.compile(r"(?:.*-)?(ns|us|µs|ms|s|sec)(?:/op)?")
 _SECONDS = SECONDS | {"sec": 1.0}
 _COST = re.compile(r".+/op|(ns|us|µs|ms|s|sec)/.+")  # cost of an operation, for which lower is better
 _PLAIN = ("ns/op", "sec/op")  # units that are not part of names
+_PROCESSORS = re.compile(r"(.*?)(?:-([1-9]\d*))?", re.ASCII)
+GOMAXPROCS = "GOMAXPROCS"  # the condition of a run
 
 Key = tuple[str, str]  # (package, name)
 
@@ -74,6 +77,7 @@ class _Output:
     last: str = ""  # the name of the last benchmark with a result or a failure in this package
     panic: str = ""  # what the process printed when it panicked
     has_failed: bool = False  # whether the failed benchmark of this process is known
+    is_of_go: bool = False  # whether `go test` printed its first lines
     machine: dict[str, str] = field(default_factory=dict)
     machines: dict[int, dict[str, str]] = field(default_factory=dict)  # by run
     values: dict[Key, dict[str, dict[int, list[float]]]] = field(default_factory=dict)  # by unit, then by run
@@ -149,6 +153,7 @@ def _take(output: _Output, line: str, number: int) -> None:
     elif named:
         output.interrupted = named[1]
     elif key := _KEY.match(line):
+        output.is_of_go = output.is_of_go or key[1] == "goos"
         output.run += output.has_results
         output.has_results = False
         _begin(output, number, is_new=bool(output.processes and output.processes[-1].names))
@@ -235,22 +240,39 @@ def _add_absent(output: _Output) -> None:
 
 def _benchmarks(output: _Output) -> Iterator[Benchmark]:
     _add_absent(output)
+    processors = _common_processors(output)
     for (package, name), by_unit in output.values.items():
+        short = _PROCESSORS.fullmatch(name)[1] if processors is not None else name  # type: ignore[index]
         for unit, by_run in by_unit.items() or {"": {}}.items():
             time = _TIME.fullmatch(unit)
             factor = _SECONDS[time[1]] if time else 1.0
             fewer = time or _COST.fullmatch(unit)
+            full, former = (
+                (f"{package}." if package else "") + each + (f" [{unit}]" if unit and unit not in _PLAIN else "")
+                for each in (short, name)
+            )
             yield Benchmark.of_series(
-                name=(f"{package}." if package else "") + name + (f" [{unit}]" if unit and unit not in _PLAIN else ""),
-                benchmark=name,
+                name=full,
+                benchmark=short,
                 application=package,
                 series=tuple(np.array([value * factor for value in values]) for values in by_run.values()),
                 unit="s" if time else unit,
                 better=output.better.get(unit) or (LOWER if fewer else UNKNOWN),
-                parameters=_parameters(name),
-                conditions=_conditions([output.machines.get(run, {}) for run in by_run]),
+                parameters=_parameters(short, name),
+                conditions=_conditions([output.machines.get(run, {}) for run in by_run])
+                | ({GOMAXPROCS: [processors] * len(by_run)} if processors else {}),
                 failures=tuple(output.failures.get((package, name), ())),
+                former_names=(former,) if former != full else (),
             )
+
+
+def _common_processors(output: _Output) -> str | None:
+    """Return the value of GOMAXPROCS if all benchmarks have the same one, "" if it is unknown, and otherwise None."""
+    numbers = {match[2] or "" for _package, name in output.values if (match := _PROCESSORS.fullmatch(name))}
+    if len(numbers) > 1:
+        return None
+    number = next(iter(numbers), "")
+    return number or ("1" if output.is_of_go else "")
 
 
 def _conditions(machines: list[dict[str, str]]) -> dict[str, list[str]]:
@@ -258,9 +280,9 @@ def _conditions(machines: list[dict[str, str]]) -> dict[str, list[str]]:
     return {part: [known.get(part, "") for known in machines] for part in parts}
 
 
-def _parameters(name: str) -> dict[str, str]:
-    """Return the `name=value` parts of a name, and GOMAXPROCS, as parameters."""
-    match = re.fullmatch(r"(.*?)(?:-([1-9]\d*))?", name, re.ASCII)
+def _parameters(short: str, name: str) -> dict[str, str]:
+    """Return the `name=value` parts of a name as parameters, and GOMAXPROCS if it is part of the name."""
+    match = _PROCESSORS.fullmatch(name)
     operation, processors = match.groups() if match else (name, None)
     told = dict(part.split("=", 1) for part in operation.split("/") if "=" in part)
-    return {**told, "GOMAXPROCS": processors} if processors else told
+    return {**told, GOMAXPROCS: processors} if processors and short == name else told

@@ -403,7 +403,7 @@ def test_json_holds_verdicts_reasons_changes_and_how_they_came_about(old, new):
     found = content(new, "--against", old, code=DISSIMILAR)
     assert set(found) == {
         "benchmarks", "changes", "only_in_candidate", "only_in_baseline", "findings", "warnings", "parameters",
-        "outcome", "known", "suite", "notes", "former_names",
+        "outcome", "known", "suite", "notes", "former_names", "n_candidates",
     }  # fmt: skip
     assert found["findings"][0] | {"kind": "changed", "name": "b", "outcome": 1} == found["findings"][0]
     assert found["outcome"] == DISSIMILAR
@@ -770,7 +770,7 @@ def test_a_go_benchmark_that_panics_is_exit_code_3_whatever_the_baseline_has(her
     with_b = [output(f"base-{k}.txt", 100.25 + k, f"BenchmarkB-2 10 {50 + k} ns/op\nPASS\n") for k in range(5)]
     for before in (without, with_b):
         done = run("check", *after, "--against", *before, code=INCONCLUSIVE)
-        assert says(done.stdout, "1 failed", "p.BenchmarkB-2", "5 of 5 runs failed", "panic: boom")
+        assert says(done.stdout, "1 failed", "p.BenchmarkB", "5 of 5 runs failed", "panic: boom")
         run("check", *after, "--against", *before, "--allow-inconclusive", code=INCONCLUSIVE)
 
 
@@ -873,14 +873,14 @@ def benchmark_js_process(names="abc", *, level=100):
 @pytest.mark.parametrize(
     ("process", "other", "failed"),
     [
-        (go_process, go_process("AC"), {"p.BenchmarkB-2": "missing in the process from line 33 on"}),
+        (go_process, go_process("AC"), {"p.BenchmarkB": "missing in the process from line 33 on"}),
         (go_process, f"{HEAD}panic: boom\nexit status 2\nFAIL\tp\t0.1s\nFAIL\n", dict.fromkeys(
-            ("p.BenchmarkA-2", "p.BenchmarkB-2", "p.BenchmarkC-2"), "line 38: FAIL: panic: boom")),
+            ("p.BenchmarkA", "p.BenchmarkB", "p.BenchmarkC"), "line 38: FAIL: panic: boom")),
         (go_process, "# p\nx.go:3: undefined\nFAIL\tp [build failed]\nFAIL\n", dict.fromkeys(
-            ("p.BenchmarkA-2", "p.BenchmarkB-2", "p.BenchmarkC-2"), "line 35: build failed")),
+            ("p.BenchmarkA", "p.BenchmarkB", "p.BenchmarkC"), "line 35: build failed")),
         (go_process, go_process("A", "BenchmarkB-2  \tpanic: boom\nFAIL\tp\t0.1s\nFAIL\n"), {
-            "p.BenchmarkB-2": "line 38: FAIL: panic: boom",
-            "p.BenchmarkC-2": "missing in the process from line 33 on"}),
+            "p.BenchmarkB": "line 38: FAIL: panic: boom",
+            "p.BenchmarkC": "missing in the process from line 33 on"}),
         (libtest_process, libtest_process("ac"), {"b": "missing in the output of a process"}),
         (benchmark_js_process, benchmark_js_process("bc"), {"a": "missing in the output of a process"}),
     ],

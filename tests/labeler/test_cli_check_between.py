@@ -142,3 +142,35 @@ def test_renamed_benchmarks_are_compared_and_known_changes_keep_their_names(tmp_
     names.write_text('"sort/old" = 3\n')
     refused = run("check", new, "--against", old, "--renamed", names, code=FAILED).stderr
     assert "'sort/old' must be a name in quotes" in refused
+
+
+def go(path, *names, level=100.0, n=6):
+    head = "goos: linux\ngoarch: amd64\npkg: p\n"
+    processes = [
+        head + "".join(f"{name} 10 {level + at % 3 + at / 10} ns/op\n" for name in names) + "PASS\n" for at in range(n)
+    ]
+    path.write_text("".join(processes))
+    return path
+
+
+def test_the_number_of_processors_of_go_is_a_condition_of_the_machine(tmp_path):
+    eight, two = go(tmp_path / "8.txt", "BenchmarkA-8"), go(tmp_path / "2.txt", "BenchmarkA-2", level=150.03)
+    done = run("check", two, "--against", eight, code=INCONCLUSIVE).stdout
+    assert says(done, "GOMAXPROCS: 8 for the baseline, 2 for the candidate")
+    run("check", two, "--against", eight, "--allow-different", "cpu", code=FOUND)
+    one = go(tmp_path / "1.txt", "BenchmarkA", level=150.03)
+    assert says(run("check", one, "--against", eight, code=INCONCLUSIVE).stdout, "1 for the candidate")
+    several = go(tmp_path / "both.txt", "BenchmarkA-2", "BenchmarkA-8", level=100.03)
+    done = run("check", several, "--against", eight, code=PASSED).stdout
+    assert says(done, "matched under an earlier name") and says(done, "New: p.BenchmarkA-2")
+
+
+def test_former_names_of_go_benchmarks_still_match(tmp_path):
+    stored = tmp_path / "stored.csv"
+    rows = [("p", "p.BenchmarkA-8", run_, (100 + run_ / 10) * 1e-9, "s") for run_ in range(6)]
+    stored.write_bytes(csv_bytes(rows, ("application", "benchmark", "run", "value", "unit")))
+    new = go(tmp_path / "new.txt", "BenchmarkA-8", level=150.03)
+    known = tmp_path / "known.toml"
+    known.write_text('[[known]]\nbenchmark = "p.BenchmarkA-8"\nreason = "sorts now"\nuntil = 2999-12-31\n')
+    assert says(run("check", new, "--against", stored, code=FOUND).stdout, "p.BenchmarkA-8", "p.BenchmarkA")
+    run("check", new, "--against", stored, "--ack", known, code=PASSED)

@@ -26,22 +26,23 @@ def test_a_file_of_the_tool_is_read_unchanged():
         r"^BenchmarkSort/n=10-2\s+20\s+(\S+) ns/op\s+(\S+) MB/s\s+(\S+) B/op", content.decode(), re.MULTILINE
     )
     assert len(there) == 3
-    name = "example.org/sorting.BenchmarkSort/n=10-2"
+    name = "example.org/sorting.BenchmarkSort/n=10"
     found = plain(benchmarks)
     assert found[name] == [[float(time) * 1e-9 for time, _speed, _memory in there]]
     assert found[f"{name} [MB/s]"] == [[float(speed) for _time, speed, _memory in there]]
     assert found[f"{name} [B/op]"] == [[104.0] * 3]
-    assert found["example.org/sorting.BenchmarkMetric-2 [p99-ns]"] == [[12.5 * 1e-9] * 3]
+    assert found["example.org/sorting.BenchmarkMetric [p99-ns]"] == [[12.5 * 1e-9] * 3]
     by_name = {one.name: one for one in benchmarks}
     assert {one.application for one in benchmarks} == {"example.org/sorting", "example.org/sorting/inner"}
     assert {(one.unit, one.better) for one in benchmarks} == {
         ("s", "lower"), ("MB/s", "higher"), ("B/op", "lower"), ("allocs/op", "lower"), ("hits/op", "lower"),
     }  # fmt: skip
-    assert by_name[name].parameters == {"n": "10", "GOMAXPROCS": "2"}
-    assert len(found["example.org/sorting/inner.BenchmarkSort-2"][0]) == 3
+    assert by_name[name].parameters == {"n": "10"} and by_name[name].levels("GOMAXPROCS") == ("2",)
+    assert by_name[name].former_names == (f"{name}-2",)
+    assert len(found["example.org/sorting/inner.BenchmarkSort"][0]) == 3
     logged = re.findall(r"^ +20\s+(\S+) ns/op", content.decode(), re.MULTILINE)
-    assert found["example.org/sorting.BenchmarkLogs-2"] == [[float(time) * 1e-9 for time in logged]]
-    fails = by_name["example.org/sorting.BenchmarkFails-2"]
+    assert found["example.org/sorting.BenchmarkLogs"] == [[float(time) * 1e-9 for time in logged]]
+    fails = by_name["example.org/sorting.BenchmarkFails"]
     assert (len(fails.values[0]), fails.failures) == (2, (Failure({}, "line 14: --- FAIL"),))
 
 
@@ -52,17 +53,17 @@ def test_two_outputs_in_one_file_are_two_runs():
     ]
     found = plain(read_with(go_benchfmt, "go.txt", content))
     assert found["example.org/sorting/inner.BenchmarkSort"] == [times[:2], times[2:]]
-    assert [len(run) for run in found["example.org/sorting/inner.BenchmarkSort-2"]] == [2, 2]
+    assert [len(run) for run in found["example.org/sorting/inner.BenchmarkSort"]] == [2, 2]
 
 
 def test_events_of_json_hold_the_same_output_and_those_of_packages_are_distinguished():
     found = plain(read_with(go_benchfmt, "go.json", (FILES / "go-events.json").read_bytes()))
     assert list(found) == [
-        f"example.org/{package}.BenchmarkSort-2{unit}" for package in ("sorting", "sorting/inner")
+        f"example.org/{package}.BenchmarkSort{unit}" for package in ("sorting", "sorting/inner")
         for unit in ("", " [B/op]")
     ]  # fmt: skip
-    assert found["example.org/sorting.BenchmarkSort-2"] == [pytest.approx([100.5e-9, 101.5e-9, 102.5e-9])]
-    assert found["example.org/sorting/inner.BenchmarkSort-2 [B/op]"] == [[16.0] * 3]
+    assert found["example.org/sorting.BenchmarkSort"] == [pytest.approx([100.5e-9, 101.5e-9, 102.5e-9])]
+    assert found["example.org/sorting/inner.BenchmarkSort [B/op]"] == [[16.0] * 3]
 
 
 def test_an_event_that_is_cut_off_is_refused_with_its_line():
@@ -91,7 +92,7 @@ def test_a_log_line_that_looks_like_a_key_begins_no_run():
 )  # fmt: skip
 def test_times_become_seconds_and_other_units_stay(unit, stored, factor, suffix):
     (one,) = read(f"BenchmarkX-8 10 2.5 {unit}\n")
-    assert (one.name, one.unit, one.better) == (f"BenchmarkX-8{suffix}", stored, "lower")
+    assert (one.name, one.unit, one.better) == (f"BenchmarkX{suffix}", stored, "lower")
     assert one.values[0].tolist() == [2.5 * factor]
 
 
@@ -104,16 +105,36 @@ def test_rates_are_better_when_higher_unless_a_unit_line_says_otherwise(unit, be
 
 
 @pytest.mark.parametrize(
-    ("name", "parameters"),
+    ("name", "short", "parameters"),
     [
-        ("BenchmarkX", {}), ("BenchmarkX-8", {"GOMAXPROCS": "8"}), ("BenchmarkX/small-case", {}),
-        ("BenchmarkX/n=1/m=a=b-4", {"n": "1", "m": "a=b", "GOMAXPROCS": "4"}),
-        ("Benchmark", {}), ("BenchmarkX/-0", {}),
+        ("BenchmarkX", "BenchmarkX", {}), ("BenchmarkX-8", "BenchmarkX", {}),
+        ("BenchmarkX/small-case", "BenchmarkX/small-case", {}),
+        ("BenchmarkX/n=1/m=a=b-4", "BenchmarkX/n=1/m=a=b", {"n": "1", "m": "a=b"}),
+        ("Benchmark", "Benchmark", {}), ("BenchmarkX/-0", "BenchmarkX/-0", {}),
     ],
 )  # fmt: skip
-def test_parameters_come_from_the_name_which_stays_whole(name, parameters):
+def test_parameters_come_from_the_name(name, short, parameters):
     (one,) = read(f"{name} 10 2 ns/op\n")
-    assert (one.name, one.parameters) == (name, parameters)
+    assert (one.name, one.parameters) == (short, parameters)
+
+
+FIRST_LINES = "goos: linux\ngoarch: amd64\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "processors"),
+    [
+        (f"{FIRST_LINES}BenchmarkX-8 10 2 ns/op\nBenchmarkY-8 10 2 ns/op\n", ["BenchmarkX", "BenchmarkY"], ("8",)),
+        (f"{FIRST_LINES}BenchmarkX-8 10 2 ns/op\nBenchmarkX 10 2 ns/op\n", ["BenchmarkX-8", "BenchmarkX"], ()),
+        (f"{FIRST_LINES}BenchmarkX-2 10 2 ns/op\nBenchmarkX-8 10 2 ns/op\n", ["BenchmarkX-2", "BenchmarkX-8"], ()),
+        (f"{FIRST_LINES}BenchmarkX 10 2 ns/op\n", ["BenchmarkX"], ("1",)),  # Go leaves out -1
+        ("BenchmarkX 10 2 ns/op\n", ["BenchmarkX"], ()),  # perhaps not from Go
+    ],
+)
+def test_the_number_of_processors_is_a_condition_if_all_benchmarks_have_the_same(text, names, processors):
+    found = read(text)
+    assert [one.name for one in found] == names
+    assert {one.levels("GOMAXPROCS") for one in found} == {processors}
 
 
 def test_other_lines_are_noise():
@@ -129,7 +150,7 @@ def test_a_result_behind_log_lines_belongs_to_the_name_in_front_of_them():
     text = (
         "BenchmarkX-8 \tlog 1\nlog 2\n      20\t  4 ns/op\n      30\t  5 ns/op\nBenchmarkY-8 1 2 ns/op\n 20 6 ns/op\n"
     )
-    assert plain(read(text)) == {"BenchmarkX-8": [[4e-9]], "BenchmarkY-8": [[2e-9]]}
+    assert plain(read(text)) == {"BenchmarkX": [[4e-9]], "BenchmarkY": [[2e-9]]}
 
 
 def test_a_benchmark_that_only_failed_is_left_out():
@@ -193,12 +214,12 @@ def test_of_a_metric_of_its_own_the_person_says_which_values_are_better(given, b
     ("ending", "name", "reason"),
     [
         ("BenchmarkB-2  \tpanic: boom [recovered]\n\tpanic: boom\n\ngoroutine 7\nexit status 2\nFAIL\tp\t0.1s\nFAIL\n",
-         "BenchmarkB-2", "line 10: FAIL: panic: boom [recovered]"),
-        ("BenchmarkB-2\npanic: boom\nFAIL\tp\t0.1s\n", "BenchmarkB-2", "line 7: FAIL: panic: boom"),
-        ("BenchmarkB-2 \t 0 \t NaN ns/op\npanic: boom\nFAIL\n", "BenchmarkB-2", "line 5: 0 NaN ns/op"),
-        ("panic: boom\nFAIL\tp\t0.1s\n", "BenchmarkA-2",
+         "BenchmarkB", "line 10: FAIL: panic: boom [recovered]"),
+        ("BenchmarkB-2\npanic: boom\nFAIL\tp\t0.1s\n", "BenchmarkB", "line 7: FAIL: panic: boom"),
+        ("BenchmarkB-2 \t 0 \t NaN ns/op\npanic: boom\nFAIL\n", "BenchmarkB", "line 5: 0 NaN ns/op"),
+        ("panic: boom\nFAIL\tp\t0.1s\n", "BenchmarkA",
          "line 6: the process failed after this benchmark: panic: boom"),
-        ("FAIL\tp\t0.1s\n", "BenchmarkA-2", "line 5: the process failed after this benchmark"),
+        ("FAIL\tp\t0.1s\n", "BenchmarkA", "line 5: the process failed after this benchmark"),
     ],
 )  # fmt: skip
 def test_a_benchmark_that_panics_is_named_beside_one_that_works(ending, name, reason):

@@ -193,8 +193,8 @@ def test_several_benchmarks_in_one_result_keep_their_names(tmp_path):
     printed = "goos: linux\\\\nBenchmarkA-2 1 5 ns/op\\\\nBenchmarkB-2 1 7 ns/op"
     rows = measured(tmp_path, plan_of(f"print('{printed}')", 'values = "stdout"', "runs = 2"))
     assert [(row["benchmark"], row["run"], float(row["value"])) for row in rows] == [
-        ("b: BenchmarkA-2", "0", 5e-9), ("b: BenchmarkB-2", "0", pytest.approx(7e-9)),
-        ("b: BenchmarkA-2", "1", 5e-9), ("b: BenchmarkB-2", "1", pytest.approx(7e-9)),
+        ("b: BenchmarkA", "0", 5e-9), ("b: BenchmarkB", "0", pytest.approx(7e-9)),
+        ("b: BenchmarkA", "1", 5e-9), ("b: BenchmarkB", "1", pytest.approx(7e-9)),
     ]  # fmt: skip
 
 

@@ -62,15 +62,15 @@ def in_ns(table):
 def test_files_of_a_tool_that_writes_one_run_a_file_become_one_item_with_the_runs_in_natural_order(db):
     files = [go_file(f"run{number}.txt", A=[number, number + 0.5], B=[number]) for number in (10, 2, 1)]
     results = imported(db, *files)
-    assert [result.names for result in results] == [("o/p.BenchmarkA-8",), ("o/p.BenchmarkB-8",)]
+    assert [result.names for result in results] == [("o/p.BenchmarkA",), ("o/p.BenchmarkB",)]
     assert in_ns(kept(db)) == {
-        "o/p.BenchmarkA-8": [[1, 1.5], [2, 2.5], [10, 10.5]],
-        "o/p.BenchmarkB-8": [[1], [2], [10]],
+        "o/p.BenchmarkA": [[1, 1.5], [2, 2.5], [10, 10.5]],
+        "o/p.BenchmarkB": [[1], [2], [10]],
     }
-    assert kept(db)["o/p.BenchmarkA-8"][1] == {"run": ("1:0", "2:0", "3:0")}
+    assert kept(db)["o/p.BenchmarkA"][1] == {"run": ("1:0", "2:0", "3:0"), "GOMAXPROCS": ("8",) * 3}
     assert results[0] == FileResult(
-        "run1.txt, run2.txt, run10.txt", (FileBenchmark("o/p.BenchmarkA-8", 3, "2", "s", "lower", (SHORT,)),),
-        names=("o/p.BenchmarkA-8",), files=("run1.txt", "run2.txt", "run10.txt"),
+        "run1.txt, run2.txt, run10.txt", (FileBenchmark("o/p.BenchmarkA", 3, "2", "s", "lower", (SHORT,)),),
+        names=("o/p.BenchmarkA",), files=("run1.txt", "run2.txt", "run10.txt"),
     )  # fmt: skip
     assert says(importing.describe(results), "2 item", "imported from 3 file", "0 file", "0 refused")
 
@@ -92,11 +92,11 @@ def test_one_more_run_is_another_measurement_and_refused_unless_it_is_imported_a
     imported(db, *files)
     more = [*files, go_file("3.txt", A=[3])]
     (result,) = imported(db, *more)
-    assert "benchmark 'o/p.BenchmarkA-8'" in result.refused
+    assert "benchmark 'o/p.BenchmarkA'" in result.refused
     assert "--as-new" in result.refused
     assert (result.file, counts(db)["files"]) == ("1.txt, 2.txt, 3.txt", 2)
     (result,) = import_all(db, *more, as_new=True)
-    assert result.names == ("o/p.BenchmarkA-8#2",)
+    assert result.names == ("o/p.BenchmarkA#2",)
     assert counts(db)["files"] == 3
 
 
@@ -106,19 +106,19 @@ def test_a_file_that_appears_twice_is_one_run(db):
     twice, result = imported(db, one, same, two)
     assert (twice.file, twice.already_there) == ("copy of 1.txt", True)
     assert twice.json_values()[0]["warnings"] == ["a file with the same content was imported before"]
-    assert len(kept(db)["o/p.BenchmarkA-8"][0]) == 2
+    assert len(kept(db)["o/p.BenchmarkA"][0]) == 2
     assert says(importing.describe([twice, result]), "1 item imported", "3 files", "1 file", "0 refused")
 
 
 def test_one_file_alone_is_refused_and_the_way_of_the_tool_is_named(db):
     before = counts(db)
     (result,) = imported(db, go_file("1.txt", A=[1]))
-    assert result.refused.startswith("benchmark 'o/p.BenchmarkA-8': only one run, ")
+    assert result.refused.startswith("benchmark 'o/p.BenchmarkA': only one run, ")
     assert "(go test -bench=. -count=N > FILE.txt)" in result.refused
     assert counts(db) == before
     assert imported(db, go_file("1.txt", A=[1]), file_is="study")[0].refused == result.refused
     (result,) = imported(db, go_file("1.txt", A=[1]), go_file("2.txt", A=[2]))
-    assert result.names == ("o/p.BenchmarkA-8",)  # the refused file does not block it
+    assert result.names == ("o/p.BenchmarkA",)  # the refused file does not block it
 
 
 def test_a_file_with_one_run_of_another_tool_names_the_option(db):
@@ -132,15 +132,15 @@ def test_a_bad_file_leaves_nothing_and_the_others_are_joined(db):
     refused, result = imported(db, go_file("1.txt", A=[1], B=[1]), bad, go_file("3.txt", A=[3]))[:2]
     assert refused.file == "2.txt"
     assert "line 1 is ignored: " in refused.refused
-    assert in_ns(kept(db)) == {"o/p.BenchmarkA-8": [[1], [3]]}
-    assert result.names == ("o/p.BenchmarkA-8",)
+    assert in_ns(kept(db)) == {"o/p.BenchmarkA": [[1], [3]]}
+    assert result.names == ("o/p.BenchmarkA",)
 
 
 def test_a_benchmark_that_some_files_lack_says_so(db):
     files = [go_file("1.txt", A=[1], B=[1]), go_file("2.txt", A=[2]), go_file("3.txt", A=[3], B=[3])]
     a, b = imported(db, *files)
     assert (a.benchmarks[0].warnings, b.benchmarks[0].warnings) == ((SHORT,), ("only in 2 of 3 files", SHORT))
-    assert kept(db)["o/p.BenchmarkB-8"][1] == {"run": ("1:0", "3:0")}
+    assert kept(db)["o/p.BenchmarkB"][1] == {"run": ("1:0", "3:0"), "GOMAXPROCS": ("8",) * 2}
 
 
 def test_a_benchmark_with_two_units_is_refused_and_the_others_are_imported(db):
@@ -246,7 +246,7 @@ def test_failures_of_all_files_are_kept_with_their_runs(db):
 def test_an_import_of_many_files_is_one_event_a_benchmark(db):
     imported(db, *(go_file(f"{number:03}.txt", A=[number]) for number in range(120)))
     details = json.loads(events.table(db)["details"].iloc[-1])
-    assert (details["file"], details["items"]) == ("000.txt … 119.txt (120 files)", ["o/p.BenchmarkA-8"])
+    assert (details["file"], details["items"]) == ("000.txt … 119.txt (120 files)", ["o/p.BenchmarkA"])
 
 
 def test_the_dry_run_says_what_the_import_then_does(db):
@@ -267,7 +267,7 @@ def test_the_dry_run_has_a_row_for_a_joined_benchmark_with_the_keys_of_the_contr
     files = [go_file(f"{number}.txt", A=[number]) for number in range(4)]
     (result,) = importing.look_into_files(files)
     assert result.json_values() == [
-        {"file": "0.txt … 3.txt (4 files)", "benchmark": "o/p.BenchmarkA-8", "runs": 4, "iterations": "1", "unit": "s",
+        {"file": "0.txt … 3.txt (4 files)", "benchmark": "o/p.BenchmarkA", "runs": 4, "iterations": "1", "unit": "s",
          "better": "lower", "warnings": [SHORT], "refused": None}
     ]  # fmt: skip
 
@@ -320,16 +320,16 @@ def test_every_number_survives_the_temporary_folder(db):
 
 def test_one_file_of_many_benchmarks_is_one_refusal(db):
     (result,) = imported(db, go_file("1.txt", A=[1], B=[2], C=[3]))
-    assert result.refused.startswith("benchmark 'o/p.BenchmarkA-8': only one run")
+    assert result.refused.startswith("benchmark 'o/p.BenchmarkA': only one run")
     assert says(importing.describe([result]), "0 items imported", "1 file", "0 files", "1 refused")
 
 
 def test_one_file_with_several_processes_is_enough_for_what_all_of_them_ran(db):
     data = go_file("", A=[1], B=[2]).data + go_file("", A=[3]).data
     kept_, refused = imported(db, importing.upload("all.txt", data))
-    assert kept_.names == ("o/p.BenchmarkA-8",)
-    assert refused.refused.startswith("benchmark 'o/p.BenchmarkB-8': only one run")
-    assert in_ns(kept(db)) == {"o/p.BenchmarkA-8": [[1], [3]]}
+    assert kept_.names == ("o/p.BenchmarkA",)
+    assert refused.refused.startswith("benchmark 'o/p.BenchmarkB': only one run")
+    assert in_ns(kept(db)) == {"o/p.BenchmarkA": [[1], [3]]}
 
 
 def test_a_fault_of_a_built_in_reader_affects_only_its_file(db, monkeypatch):
@@ -347,4 +347,4 @@ def test_what_a_browser_sends_is_a_file_or_those_of_a_zip_file(db):
             archive.writestr(f"{number}.txt", go_file("", A=[number]).data)
     sent = importing.uploads([("all.zip", packed.getvalue()), ("x.json", b"[[1],[2]]")])
     assert [file.name for file in sent] == ["all.zip/1.txt", "all.zip/2.txt", "x.json"]
-    assert [result.names for result in imported(db, *sent)] == [("x",), ("o/p.BenchmarkA-8",)]
+    assert [result.names for result in imported(db, *sent)] == [("x",), ("o/p.BenchmarkA",)]

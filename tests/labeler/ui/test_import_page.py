@@ -24,7 +24,7 @@ def test_files_that_are_a_run_each_become_one_item(empty):
     page = upload(coordinator_page("data", empty), *files)
     assert page.dataframe[0].value[["file", "runs"]].to_numpy().tolist() == [["1.txt, 2.txt", "2"]]
     with open_database(empty) as db:
-        assert len(kept(db)["o/p.BenchmarkA-8"][0]) == 2
+        assert len(kept(db)["o/p.BenchmarkA"][0]) == 2
 
 
 def test_the_person_can_say_that_a_file_is_a_run(empty):
