@@ -1,11 +1,13 @@
 """The command that publishes a finished study as a data set."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from labeler.atomic_files import in_place
-from labeler.cli.common import OWNER, json_option, named, now, opened, remark, show, study_option, write_text
+from labeler.cli.common import actor_option, json_option, named, now, opened, remark, show, study_option, write_text
+from labeler.cli.options import options_of
 from labeler.errors import InputError
 from labeler.model import counted
 from labeler.service.handover.publishing import bundle
@@ -22,24 +24,18 @@ from labeler.service.results.reporting import ReportOptions, Resampling
               help=f"File with your answers about the study [default: {FILE_NAME} in the study's folder].")  # fmt: skip
 @click.option("--for", "venue", type=click.Choice([venue.value for venue in Venue]), default=None,
               help="Refuse to publish if an answer that this venue requires is missing.")  # fmt: skip
-@click.option("--no-measurements", is_flag=True, help="Publish the hashes of the measurements, not the measurements.")
+@options_of(bundle.PublishOptions)
 @click.option("--names-of-benchmarks", "benchmarks", type=click.Choice(["keep", "drop"]), default="keep",
               show_default=True, help="Keep the names of items and applications, or replace them with "
                                       "numbers.")  # fmt: skip
-@click.option("--unlicensed", is_flag=True, help="Also publish items of applications without a licence.")
 @click.option("--list-comments", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
               help="Only write all comments to a file; then enter yes or no in the column `publish`.")  # fmt: skip
-@click.option("--comments", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.csv",
-              help="Publish the comments marked yes in this file [default: none].")  # fmt: skip
 @click.option("--check", is_flag=True, help="Only list the missing answers.")
 @click.option("--quick", is_flag=True, help="Skip all resampling: bootstrap and latent class.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
               help="Random seed for the resampling.")  # fmt: skip
-@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
-              help="Level of all intervals of the report.")  # fmt: skip
-@click.option(
-    "--actor", default=OWNER, hidden=True, help="Person to record in the log, if the command was started from a page."
-)
+@options_of(ReportOptions, "report", without=("show_rejected", "tables", "prevalences"))
+@actor_option
 @json_option
 def publish(
     out: Path | None,
@@ -47,15 +43,13 @@ def publish(
     init: bool,
     answers_file: Path | None,
     venue: str | None,
-    no_measurements: bool,
+    options: bundle.PublishOptions,
     benchmarks: str,
-    unlicensed: bool,
     list_comments: Path | None,
-    comments: Path | None,
     check: bool,
     quick: bool,
     seed: int,
-    level: float,
+    report: ReportOptions,
     actor: str,
     as_json: bool,
 ) -> None:
@@ -69,13 +63,11 @@ def publish(
     file = answers_file or named(study).with_name(FILE_NAME)
     if sum((out is not None, init, list_comments is not None, check)) != 1:
         raise InputError("Give exactly one of: a folder OUT, --init, --list-comments FILE.csv, --check.")
-    options = bundle.PublishOptions(
+    options = replace(
+        options,
         venue=Venue(venue) if venue else None,
-        measurements=not no_measurements,
         keep_benchmarks=benchmarks == "keep",
-        comments=comments,
-        unlicensed=unlicensed,
-        report=ReportOptions(level, Resampling.none(seed) if quick else Resampling(seed)),
+        report=replace(report, resampling=Resampling.none(seed) if quick else Resampling(seed)),
     )
     with opened(study) as db:
         if init:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -19,11 +20,12 @@ from labeler.cli.common import (
     show,
     study_option,
 )
+from labeler.cli.options import options_of
 from labeler.errors import InputError
 from labeler.model import counted
 from labeler.service.outputs import write_files
 from labeler.service.results import reporting
-from labeler.service.results.reporting import DEFINITIONS, PAPER, ReportOptions, Resampling
+from labeler.service.results.reporting import DEFINITIONS, ReportOptions, Resampling
 
 
 @click.command(epilog="Example: labeler report --study cache.study --out report")
@@ -38,16 +40,7 @@ from labeler.service.results.reporting import DEFINITIONS, PAPER, ReportOptions,
 @click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed for the resampling."
 )
-@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
-              help="Level of all intervals. The significance level of all tests is 1 - level.")  # fmt: skip
-@click.option("--show-rejected", is_flag=True,
-              help="Show the results of a latent class model even if it does not fit the labels.")  # fmt: skip
-@click.option("--prevalence", "prevalences", type=click.FloatRange(0, 1, min_open=True, max_open=True), multiple=True,
-              metavar="SHARE",
-              help="Also show precision and negative predictive value of each classifier if this share of the items "
-                   "were dissimilar. Repeatable.")  # fmt: skip
-@click.option("--tables", type=click.Choice([PAPER]), default=None,
-              help="Also write the tables in the layout of the paper.")  # fmt: skip
+@options_of(ReportOptions)
 @click.option("--pdf", is_flag=True, help="Also write report.pdf, with Chromium or Chrome on this machine.")
 @click.option(
     "--paper", type=click.Choice(["a4", "letter"]), default="a4", show_default=True, help="Paper size of the PDF."
@@ -64,10 +57,7 @@ def report(
     out: Path | None,
     quick: bool,
     seed: int,
-    level: float,
-    show_rejected: bool,
-    prevalences: tuple[float, ...],
-    tables: str | None,
+    options: ReportOptions,
     pdf: bool,
     paper: str,
     check: Path | None,
@@ -87,8 +77,7 @@ def report(
         return
     if out is None or check is not None:
         raise InputError("Give either --out DIR or --check FILE, not both.")
-    resampling = Resampling.none(seed) if quick else Resampling(seed)
-    options = ReportOptions(level, resampling, show_rejected, tables, prevalences)
+    options = replace(options, resampling=Resampling.none(seed) if quick else Resampling(seed))
     if label_file is not None:
         with _progress() as progress:
             files = reporting.files_of_files(label_file, verdict_file, options=options, progress=progress)

@@ -31,6 +31,7 @@ from labeler.cli.common import (
     study_option,
     write_text,
 )
+from labeler.cli.options import options_of
 from labeler.errors import InputError
 from labeler.model import counted
 from labeler.service.files.models import read_model, warmup_of
@@ -47,13 +48,6 @@ GOES_ON = "Finished verdicts are kept. Run the same command again to continue."
 
 MOST_REASONS = 5  # reasons why there is no verdict, printed by `labeler verdicts`
 THRESHOLD = click.FloatRange(0, 1)
-
-
-def _checked(_context: click.Context, _option: click.Parameter, warmup: float) -> float:
-    try:
-        return JudgeOptions(warmup).warmup
-    except InputError as error:
-        raise click.BadParameter(str(error)) from None
 
 
 @click.command(epilog="Example: labeler verdicts --study cache.study --theta 0.3 --theta 0.4 --cut 0.15")
@@ -74,9 +68,7 @@ def _checked(_context: click.Context, _option: click.Parameter, warmup: float) -
     metavar="ADDRESS",
     help="Address of a Dask cluster that computes the verdicts, such as tcp://host:8786.",
 )
-@click.option("--warmup", type=click.FloatRange(min=0), default=0, show_default=True, callback=_checked,
-              help="Warm-up to leave out of each run: a number of iterations, or a share below 1.")  # fmt: skip
-@click.option("--only-verdict", is_flag=True, help="Compute verdicts without scores and evidence.")
+@options_of(JudgeOptions)
 @click.option("--export", "export", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
               help="Also write all verdicts with their numbers to this file; - is standard output.")  # fmt: skip
 @click.option("--import", "import_file", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
@@ -95,8 +87,7 @@ def verdicts(
     removed: tuple[str, ...],
     jobs: int,
     scheduler: str | None,
-    warmup: float,
-    only_verdict: bool,
+    options: JudgeOptions,
     export: Path | None,
     import_file: Path | None,
     model: Path | None,
@@ -114,9 +105,10 @@ def verdicts(
     if name is not None and import_file is None:
         raise InputError("--name can only be used with --import.")
     if model is not None:
-        if import_file is not None or only_verdict:
+        if import_file is not None or options.only_verdict:
             raise InputError("--model needs all measures; it cannot be used with --import or --only-verdict.")
-        warmup = warmup_of(read_model(model), warmup)  # a wrong model should fail before minutes of computation
+        # a wrong model should fail before minutes of computation
+        options = JudgeOptions(warmup_of(read_model(model), options.warmup))
     for sentence in classifying.ignored_plugins():
         remark(sentence)
     settings = classifying.variants({"theta": thetas, "cut": cuts})
@@ -130,7 +122,7 @@ def verdicts(
             n = stored_verdicts.import_verdicts(db, import_file, name, actor=OWNER, now=now())
             remark(f"Imported {counted(n, 'verdict')}.")
         else:
-            _compute(db, JudgeOptions(warmup, only_verdict), settings, jobs, scheduler, actor)
+            _compute(db, options, settings, jobs, scheduler, actor)
         if model is not None:
             learned, n_given, n_without = learning.apply_model(db, model, actor=OWNER, now=now())
             remark(f"{learned}: {counted(n_given, 'verdict')}; no verdict for {counted(n_without, 'item')}.")

@@ -89,13 +89,22 @@ Progress = Callable[[float], object]
 class ReportOptions:
     """Options of a report."""
 
-    level: float = 0.95  # confidence level of the intervals
+    level: float = field(default=0.95, metadata={
+        "within": "(0, 1)",
+        "help": "Level of all intervals of the report. The significance level of all tests is 1 - level.",
+    })  # fmt: skip
     resampling: Resampling = FULL_RESAMPLING  # the number of resamples, and the random seed
-    # Whether to show the estimates of a latent class model even if the labels contradict the model.
-    show_rejected: bool = False
-    tables: str | None = None  # `report.PAPER`: also the tables in the layout of the paper
-    # shares of dissimilar items for which to compute precision and negative predictive value of classifiers
-    prevalences: tuple[float, ...] = ()
+    show_rejected: bool = field(default=False, metadata={
+        "help": "Show the results of a latent class model even if it does not fit the labels.",
+    })  # fmt: skip
+    tables: str | None = field(default=None, metadata={
+        "choices": (PAPER,), "help": "Also write the tables in the layout of the paper.",
+    })  # fmt: skip
+    prevalences: tuple[float, ...] = field(default=(), metadata={
+        "flag": "--prevalence", "within": "(0, 1)", "metavar": "SHARE",
+        "help": "Also show precision and negative predictive value of each classifier if this share of the items were "
+                "dissimilar. Repeatable.",
+    })  # fmt: skip
 
     def __post_init__(self) -> None:
         """Raise ValueError if the level or a prevalence is not between 0 and 1."""

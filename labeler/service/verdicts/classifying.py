@@ -5,7 +5,7 @@ The results depend only on the arguments, so any process on any machine can run 
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,17 +25,13 @@ PLUGIN_VERSION, NOT_INSTALLED = (
 
 @dataclass(frozen=True)
 class JudgeOptions:
-    """Options that apply to all classifiers.
+    """Options that apply to all classifiers."""
 
-    Raises
-    ------
-    InputError
-        If `warmup` is neither a number of iterations nor a share.
-    """
-
-    warmup: float = 0  # Warm-up to leave out at the start of each run: a number of iterations, or a share below 1
-    # Whether to compute only what the verdicts need, without the scores of the heuristics and the evidence.
-    only_verdict: bool = False
+    warmup: float = field(default=0, metadata={
+        "within": "[0, )",
+        "help": "Warm-up to leave out of each run: a number of iterations, or a share below 1.",
+    })  # fmt: skip
+    only_verdict: bool = field(default=False, metadata={"help": "Compute verdicts without scores and evidence."})
 
     def __post_init__(self) -> None:
         """Raise InputError if the warm-up is neither a number of iterations nor a share."""

@@ -67,11 +67,17 @@ class PublishOptions:
     """Options for publishing a study."""
 
     venue: Venue | None = None  # the venue for which the data set is published; its required answers are checked
-    measurements: bool = True  # whether to include the measurements
+    measurements: bool = field(default=True, metadata={
+        "flag": "--no-measurements", "help": "Publish the hashes of the measurements, not the measurements.",
+    })  # fmt: skip
     keep_benchmarks: bool = True  # whether to keep the names of items, benchmarks and applications
-    # A table from `comments_to_read`, in which a person wrote yes or no in every row of the column publish.
-    comments: Path | None = None
-    unlicensed: bool = False  # whether to publish applications whose licence is unknown
+    # a table from `comments_to_read`, in which a person wrote yes or no in every row of the column publish
+    comments: Path | None = field(default=None, metadata={
+        "metavar": "FILE.csv", "help": "Publish the comments marked yes in this file [default: none].",
+    })  # fmt: skip
+    unlicensed: bool = field(default=False, metadata={
+        "help": "Also publish items of applications without a licence.",
+    })  # fmt: skip
     report: ReportOptions = field(default_factory=ReportOptions)
 
 
