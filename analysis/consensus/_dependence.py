@@ -24,6 +24,7 @@ from analysis.results import Result
 SHARED = "shared errors"
 DIFFICULTY = "items differ in difficulty"
 HARD = "some items are hard for all raters"
+OF_ITEMS = (DIFFICULTY, HARD)  # models in which items differ, not pairs of raters
 HARD_BY = 2.0  # decrease of the log odds on a hard item: 88 % correct labels become 50 %
 # Largest strength to fit. For difficulty 1, errors of two raters have a correlation of 0.5; hard: half of the items.
 MAX_STRENGTH = {DIFFICULTY: 1.0, HARD: 0.5}
@@ -82,7 +83,7 @@ class Dependence(Result):
 
 
 def alternatives(patterns: Patterns, mode: Theta, raters_of: str = "reviewers") -> tuple[list[Dependence], int]:
-    """Fit models of dependent errors [1]_, [2]_, [3]_; also return the number of models that could have been fitted.
+    """Fit models of dependent errors [1]_, [2]_, [3]_; also return the number of pairs that could have been fitted.
 
     Shared errors: among items of the same true category, the labels of two raters are still correlated. The model
     estimates their covariance as a share of the largest possible covariance, the same for both categories. Difficulty:
@@ -102,9 +103,9 @@ def alternatives(patterns: Patterns, mode: Theta, raters_of: str = "reviewers") 
     independent = _unpacked(_packed(mode), patterns)
     base = float(n @ _log_p(patterns, None)(_packed(mode))[0])
     pairs = _pairs(patterns, mode)
-    kinds: list[tuple[int, int] | str] = [DIFFICULTY, HARD, *pairs[:MAX_PAIRS]]
+    kinds: list[tuple[int, int] | str] = [*OF_ITEMS, *pairs[:MAX_PAIRS]]
     found = [_fitted(patterns, mode, which, base, independent, None) for which in kinds]
-    return [replace(model, raters_of=raters_of) for model in found], 2 + len(pairs)
+    return [replace(model, raters_of=raters_of) for model in found], len(pairs)
 
 
 def with_rates(model: Dependence, patterns: Patterns, mode: Theta, level: float) -> Dependence:

@@ -99,10 +99,11 @@ def latent_class(
     intervals include the uncertainty about the reviewers.
 
     Three tests of independent errors share a significance level of 0.05. Models of dependent errors [4]_ are fitted to
-    the reviewers alone and with each classifier; the smallest p counts, times the number of all models that could have
-    been fitted (0.025). The same models of the reviewers have a separate prevalence for each combination of verdicts
-    (0.0125), so that any dependence between classifiers is allowed. Leaving out each reviewer in turn, the largest
-    change of a remaining parameter is compared with a parametric bootstrap (0.0125). The model is rejected if one of
+    the reviewers alone and with each classifier (0.03, half of it for items that differ in difficulty and half for
+    pairs); the smallest p counts, times the number of all models that could have been fitted. The same models of the
+    reviewers have a separate prevalence for each combination of verdicts (0.015), so that any dependence between
+    classifiers is allowed. Leaving out each reviewer in turn, the largest change of a remaining parameter is compared
+    with a parametric bootstrap (0.005). The model is rejected if one of
     them rejects, and *weak* if items could differ in difficulty so much that a result would change by 0.10 or more in
     each of these models.
     No test can see errors that all raters share: if m % of the items mislead everybody, each rate is too high by
@@ -126,7 +127,7 @@ def latent_class(
     n_sweeps : int
         Number of sweeps to keep from each of four Gibbs chains.
     n_draws : int
-        Number of data sets that are drawn for the test that leaves out one rater, at least 19. With fewer than 79
+        Number of data sets that are drawn for the test that leaves out one rater, at least 19. With fewer than 199
         draws, this test can never reject.
     rng : numpy.random.Generator
 

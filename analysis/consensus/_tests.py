@@ -1,10 +1,12 @@
 """Test independent errors, from one budget of errors, and determine the status of a latent class model.
 
 Three tests share the significance level alpha. Models of dependent errors fitted to the reviewers alone, and to the
-reviewers with each classifier, have alpha / 2; the smallest p counts, times the number of all models that could have
-been fitted. The same models of the reviewers, with a stratum for each combination of verdicts, have alpha / 4. They use
-what all classifiers together say about an item, and allow any dependence between classifiers, because the prevalence
-may differ between strata. The test that leaves out one reviewer at a time has alpha / 4 and uses the same strata.
+reviewers with each classifier, have 0.6 alpha. Half of it belongs to the two models of items that differ in difficulty,
+and half to the many models of pairs; in each half, the smallest p counts, times the number of all models of this half
+that could have been fitted. The same models of the reviewers, with a stratum for each combination of verdicts, have 0.3
+alpha. They use what all classifiers together say about an item, and allow any dependence between classifiers, because
+the prevalence may differ between strata. The test that leaves out one reviewer at a time has 0.1 alpha and uses the
+same strata. These shares had the most power in the simulations of docs/results/consensus.md.
 """
 
 from collections.abc import Sequence
@@ -16,7 +18,13 @@ import pandas as pd
 from scipy import special
 
 from analysis.categories import DISSIMILAR
-from analysis.consensus._dependence import DIFFICULTY, HARD, MAX_WORK, Dependence, alternatives, with_rates
+from analysis.consensus._dependence import (
+    MAX_WORK,
+    OF_ITEMS,
+    Dependence,
+    alternatives,
+    with_rates,
+)
 from analysis.consensus._fisher import all_cells, combinations_of
 from analysis.consensus._identifiability import Identifiability
 from analysis.consensus._left_out import Family, LeftOut, leave_one_out
@@ -31,7 +39,8 @@ NOT_CONTRADICTED, REJECTED, UNTESTABLE, WEAK, NOT_IDENTIFIED = (
 )  # fmt: skip
 STATES = (NOT_CONTRADICTED, REJECTED, UNTESTABLE, WEAK, NOT_IDENTIFIED)
 ALPHA = 0.05
-SHARE_OF_ALL, SHARE_OF_REVIEWERS, SHARE_OF_LEFT_OUT = 0.5, 0.25, 0.25  # shares of alpha
+SHARE_OF_ALL, SHARE_OF_REVIEWERS, SHARE_OF_LEFT_OUT = 0.6, 0.3, 0.1  # shares of alpha
+SHARE_OF_DIFFICULTY = 0.5  # share of the models of difficulty, in the first two of these shares
 LARGE_SHIFT = 0.10  # an alternative that the labels do not exclude moves a printed number by this much or more
 SMALL_DIFFERENCE = 0.03  # a smaller difference between observed and expected agreement is not worth a sentence
 COPIED = 0.4  # share of labels that the copying reviewer copies, for the power
@@ -117,9 +126,9 @@ def check_independence(
         return Tested(ModelState(UNTESTABLE, words), (), None, (), pairs)
     found, counts = [], []
     for family in families:
-        models, n = alternatives(family.patterns, family.mode, family.name)
+        models, n_pairs = alternatives(family.patterns, family.mode, family.name)
         found.append([model for model in models if model.p is not None])
-        counts.append(n if found[-1] else 0)
+        counts.append((n_pairs, len(OF_ITEMS)) if found[-1] else (0, 0))
     every = sorted((model for models in found for model in models), key=lambda model: (model.p, model.raters_of))
     if not every:
         words = "it rests on independence, which these data cannot test"
@@ -134,9 +143,12 @@ def check_independence(
         (MODELS, SHARE_OF_ALL, [family.name for family in families if family.name != BY_VERDICTS]),
         (MODELS_OF_REVIEWERS, SHARE_OF_REVIEWERS, [joint]),
     ):
-        n = sum(count for family, count in zip(families, counts, strict=True) if family.name in names)
-        of_test = [model for model in every if model.raters_of in names]
-        candidates += [(_p_of(of_test[0]) * n / share, test, of_test[0])] if of_test else []
+        of_test = [count for family, count in zip(families, counts, strict=True) if family.name in names]
+        n_pairs, n_difficulty = map(sum, zip(*of_test, strict=True))
+        for tried in every:
+            if tried.raters_of in names:
+                n = n_pairs / (1 - SHARE_OF_DIFFICULTY) if tried.raters else n_difficulty / SHARE_OF_DIFFICULTY
+                candidates.append((_p_of(tried) * n / share, test, tried))
     p, test, rejecting = min(candidates, key=lambda candidate: candidate[0])
     model: Dependence | None = rejecting
     if p_left_out is not None and p > ALPHA and p_left_out / SHARE_OF_LEFT_OUT < p:
@@ -158,7 +170,7 @@ def check_independence(
     power = _copying_power(families, counts)
     shifts = [
         max(
-            ((model.possible_shift or 0.0, model) for model in models if model.kind in (DIFFICULTY, HARD)),
+            ((model.possible_shift or 0.0, model) for model in models if model.kind in OF_ITEMS),
             key=lambda pair: pair[0], default=None,
         )
         for models in found
@@ -253,18 +265,19 @@ def _rejected_by(
     return words, model.raters
 
 
-def _copying_power(families: Sequence[Family], counts: Sequence[int]) -> float | None:
+def _copying_power(families: Sequence[Family], counts: Sequence[tuple[int, int]]) -> float | None:
     """Return the probability that the likelihood ratio tests notice a copying reviewer, as a mean over pairs.
 
     The likelihood ratio of labels with copying is computed from expected counts, and its square root is normal.
     """
     of_pairs: dict[tuple[int, int], float] = {}
-    n_all = sum(count for family, count in zip(families, counts, strict=True) if family.name != BY_VERDICTS)
-    for family, count in zip(families, counts, strict=True):
-        if not count:
+    n_all = sum(n_pairs for family, (n_pairs, _) in zip(families, counts, strict=True) if family.name != BY_VERDICTS)
+    for family, (n_pairs, _) in zip(families, counts, strict=True):
+        if not n_pairs:
             continue
-        of_joint = SHARE_OF_REVIEWERS / count if family is families[-1] else 0.0
-        threshold = ALPHA * max(SHARE_OF_ALL / n_all if family.name != BY_VERDICTS else 0.0, of_joint)
+        of_joint = SHARE_OF_REVIEWERS / n_pairs if family is families[-1] else 0.0
+        of_all = SHARE_OF_ALL / n_all if family.name != BY_VERDICTS else 0.0
+        threshold = ALPHA * (1 - SHARE_OF_DIFFICULTY) * max(of_all, of_joint)
         critical = -float(special.ndtri(threshold))
         patterns = family.patterns
         combined, stratum, n = combinations_of(patterns)

@@ -127,8 +127,9 @@ def table(studies: Iterable[dict[str, Any]]) -> str:
 
 def plan() -> list[tuple[str, int, int]]:
     """Return the cells in the order in which they are simulated."""
-    good = [(GOOD, n, c) for n, c in ((586, 2), (324, 2), (120, 2), (60, 2), (324, 1), (324, 5))]
-    return [*good, (SHARED_BY_CLASSIFIERS, 324, 2), *((world, 586, 2) for world in WRONG)]
+    good = [(GOOD, n, c) for n in SIZES for c in (1, 2, 5)]
+    shared = [(SHARED_BY_CLASSIFIERS, n, 2) for n in SIZES]
+    return [*good, *shared, (SHARED_BY_CLASSIFIERS, 324, 5), *((world, 586, 2) for world in WRONG)]
 
 
 def main(path: Path, seconds: float) -> None:

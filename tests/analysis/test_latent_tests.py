@@ -37,10 +37,19 @@ def test_a_copying_pair_rejects_the_model_and_is_named_with_both_agreements():
 def test_the_smallest_p_counts_times_all_models_that_could_have_been_fitted():
     labels, verdicts = simulated(GOOD, 400, 2, np.random.default_rng(2))
     checked = found(labels, verdicts)
-    by_verdicts = {model.p for model in checked.alternatives if model.raters_of == "reviewers by verdicts"}
-    p = {model.p for model in checked.alternatives} - by_verdicts
-    # four reviewers: 6 pairs + 2; with a classifier 10 pairs + 2. Shares of the budget: 1/2, 1/4, 1/4.
-    expected = min(1.0, min(p) * 32 / 0.5, min(by_verdicts) * 8 / 0.25)
+
+    def smallest(by_verdicts, of_pairs):
+        return min(
+            model.p for model in checked.alternatives
+            if (model.raters_of == "reviewers by verdicts") == by_verdicts and bool(model.raters) == of_pairs
+        )  # fmt: skip
+
+    # Four reviewers: 6 pairs and 2 models of difficulty; with each classifier 10 pairs and 2. Shares of the budget: .3
+    # for each of both kinds, and by verdicts .15 for each of both kinds.
+    expected = min(
+        1.0, smallest(False, True) * 26 / 0.3, smallest(False, False) * 6 / 0.3,
+        smallest(True, True) * 6 / 0.15, smallest(True, False) * 2 / 0.15,
+    )  # fmt: skip
     if checked.state.test == "leave one out":
         assert checked.state.p < expected
     else:
