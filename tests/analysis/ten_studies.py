@@ -1,6 +1,10 @@
-"""Ten small studies with a known truth, to read what a report says about each."""
+"""Ten small studies with a known truth, to read what a report says about each.
+
+They are files in tests/golden/ten_studies. `python -m tests.analysis.ten_studies` simulated and wrote them.
+"""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,7 +13,9 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 Study = tuple[pd.DataFrame, pd.DataFrame]
 REVIEWERS = ("r1", "r2", "r3", "r4")
+CLASSIFIERS = ("good", "guess")
 NAMES = np.array(["similar", "dissimilar"])
+FOLDER = Path(__file__).parents[1] / "golden" / "ten_studies"
 
 
 def labels_of(truth: Ints, rates: Mapping[str, float], rng: np.random.Generator) -> dict[str, Ints]:
@@ -17,35 +23,28 @@ def labels_of(truth: Ints, rates: Mapping[str, float], rng: np.random.Generator)
     return {name: np.where(rng.random(len(truth)) < rate, truth, 1 - truth) for name, rate in rates.items()}
 
 
-def study_of(labels: Mapping[str, Ints], verdicts: Mapping[str, Ints], n_applications: int = 12) -> Study:
-    """Tables of answers and verdicts from labels and verdicts by rater."""
-    n = len(next(iter(labels.values())))
-    items = [f"i{number:03}" for number in range(n)]
-    applications = [f"app{number % n_applications}" for number in range(n)]
-    answers = pd.concat(
-        [
-            pd.DataFrame({"item": items, "reviewer": name, "label": NAMES[values], "application": applications})
-            for name, values in labels.items()
-        ],
-        ignore_index=True,
-    )
-    called = pd.concat(
-        [
-            pd.DataFrame({"item": items, "classifier": name, "verdict": NAMES[values], "application": applications})
-            for name, values in verdicts.items()
-        ],
-        ignore_index=True,
+def read(name: str) -> Study:
+    """Read the answers and the verdicts of one study."""
+    wide = pd.read_csv(FOLDER / f"{name.replace(' ', '-')}.csv")
+    answers, called = (
+        wide.melt(["item", "application"], columns, var_name=kind, value_name=value)
+        for columns, kind, value in ((REVIEWERS, "reviewer", "label"), (CLASSIFIERS, "classifier", "verdict"))
     )
     return answers, called
 
 
 def made(seed: int, change: Callable[[dict[str, Ints], Ints, np.random.Generator], dict[str, Ints]], *,
-         n: int = 240, rate: float = 0.85, share: float = 0.4, n_applications: int = 12) -> Study:  # fmt: skip
-    """A study of four reviewers and two classifiers, one good and one that guesses, with a change of its labels."""
+         n: int = 240, rate: float = 0.85, share: float = 0.4, n_applications: int = 12) -> pd.DataFrame:  # fmt: skip
+    """A study of four reviewers and two classifiers, one good and one that guesses, with a change of its labels.
+
+    One row per item, with a column for each rater.
+    """
     rng = np.random.default_rng(seed)
     truth = (rng.random(n) < share).astype(np.int64)
     labels = change(labels_of(truth, dict.fromkeys(REVIEWERS, rate), rng), truth, rng)
-    return study_of(labels, labels_of(truth, {"good": 0.95, "guess": 0.5}, rng), n_applications)
+    raters = labels | labels_of(truth, dict(zip(CLASSIFIERS, (0.95, 0.5), strict=True)), rng)
+    items = {"item": [f"i{i:03}" for i in range(n)], "application": [f"app{i % n_applications}" for i in range(n)]}
+    return pd.DataFrame(items | {name: NAMES[values] for name, values in raters.items()})
 
 
 def same(labels: dict[str, Ints], _truth: Ints, _rng: np.random.Generator) -> dict[str, Ints]:
@@ -83,15 +82,25 @@ def one_category(labels: dict[str, Ints], truth: Ints, _rng: np.random.Generator
     return dict.fromkeys(labels, np.zeros_like(truth))
 
 
-STUDIES: Mapping[str, Study] = {
-    "random": made(1, random),
-    "perfect": made(2, perfect, n=120),
-    "good": made(3, same),
-    "copying": made(4, copying, rate=0.8),
-    "skewed difficulty": made(5, skewed),
-    "two camps": made(6, camps, rate=0.9),
-    "a dominating reviewer": made(7, dominating, rate=0.75),
-    "12 items": made(8, same, n=12),
-    "one category": made(9, one_category, n=60),
-    "one application": made(10, same, n_applications=1),
-}
+def main() -> None:
+    """Simulate the studies and write their files."""
+    studies = {
+        "random": made(1, random),
+        "perfect": made(2, perfect, n=120),
+        "good": made(3, same),
+        "copying": made(4, copying, rate=0.8),
+        "skewed difficulty": made(5, skewed),
+        "two camps": made(6, camps, rate=0.9),
+        "a dominating reviewer": made(7, dominating, rate=0.75),
+        "12 items": made(8, same, n=12),
+        "one category": made(9, one_category, n=60),
+        "one application": made(10, same, n_applications=1),
+    }
+    for name, study in studies.items():
+        study.to_csv(FOLDER / f"{name.replace(' ', '-')}.csv", index=False)
+
+
+STUDIES: Mapping[str, Study] = {path.stem.replace("-", " "): read(path.stem) for path in sorted(FOLDER.glob("*.csv"))}
+
+if __name__ == "__main__":
+    main()
