@@ -35,6 +35,7 @@ SESSION_FIELDS = frozenset((
     "main_script_hash",
 ))  # fmt: skip
 MESSAGES_PER_S = 20  # of one person, in all windows
+BYTES_PER_TURN = 50_000  # reading a message of this size takes up to 1 ms; pages send a few kilobytes
 MAX_FILES, FILES_PER_TURN = 1000, 50  # Streamlit needs 0.4 ms for each name of a file that a person wants to upload
 
 
@@ -62,12 +63,14 @@ class Messages:
         """Return the browser's next message that Streamlit may get.
 
         Other messages are dropped, and also messages that Streamlit cannot read, because Streamlit would close the
-        window and log a traceback. A person who sends too many messages waits, and nobody else does.
+        window and log a traceback. A person who sends too many messages waits, and nobody else does. Dropped messages
+        count too, and each message counts before it is read, because reading it and looking up the person take time.
         """
         while True:
             message = await self._receive()
             if message["type"] != "websocket.receive":
                 return message
+            await self._wait(1 + len(message.get("bytes") or message.get("text") or "") // BYTES_PER_TURN)
             request = _read(message)
             kind = request.WhichOneof("type") if request is not None else None
             if request is None or kind not in ALLOWED[Role.COORDINATOR]:
@@ -75,9 +78,8 @@ class Messages:
             n_files = len(request.file_urls_request.file_names) if kind == UPLOADS else 0
             if n_files > MAX_FILES or not self._is_allowed(request, kind):
                 continue
-            cost = 1 + n_files / FILES_PER_TURN
-            while wait_s := self._rate.wait_s(self._person_id, cost):
-                await asyncio.sleep(wait_s)
+            if n_files:
+                await self._wait(n_files / FILES_PER_TURN)
             return {**message, "bytes": self._to_server(request, message["bytes"])}
 
     async def send(self, message: Message) -> None:
@@ -86,6 +88,11 @@ class Messages:
         if frame:
             message = {**message, "bytes": self._to_browser(frame)}
         await self._send(message)
+
+    async def _wait(self, cost: float) -> None:
+        """Wait until the person may send a message of this cost, and count it."""
+        while wait_s := self._rate.wait_s(self._person_id, cost):
+            await asyncio.sleep(wait_s)
 
     def _is_allowed(self, request: BackMsg, kind: str) -> bool:
         """Return whether the person may send this message now.

@@ -163,7 +163,7 @@ def test_a_request_for_too_many_uploads_is_dropped(n, n_passed):
     assert len(through(replies=[from_browser(upload)], person=GRACE)[1]) == n_passed
 
 
-def waits_of(*messages):
+def waits_of(*messages, person=GRACE):
     """How long a person waits in all to send these messages one after another."""
     now, waited = [0.0], []
     rate = Rate(MESSAGES_PER_S, clock=lambda: now[0])
@@ -176,16 +176,24 @@ def waits_of(*messages):
         return 0.0 if wait == 0 else 1e-9
 
     rate.wait_s = wait_s
-    through(replies=[from_browser(message) for message in messages], person=GRACE, rate=rate)
+    through(replies=[from_browser(message) for message in messages], person=person, rate=rate)
     return sum(waited)
 
 
-def test_a_flood_of_messages_makes_its_sender_wait_and_dropped_messages_cost_nothing():
-    assert waits_of(*[request("load_git_info")] * 1500) == 0
-    assert waits_of(*[request("rerun_script")] * MESSAGES_PER_S) == 0
-    assert waits_of(*[request("rerun_script")] * 3 * MESSAGES_PER_S) == pytest.approx(2)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("person", [ADA, GRACE])
+def test_a_flood_of_messages_of_any_kind_makes_its_sender_wait(kind, person):
+    assert waits_of(*[request(kind)] * MESSAGES_PER_S, person=person) == 0
+    assert waits_of(*[request(kind)] * 3 * MESSAGES_PER_S, person=person) == pytest.approx(2, rel=0.01)
+
+
+def test_a_large_message_makes_its_sender_wait_longer_even_if_it_is_dropped():
     uploads = request("file_urls_request", file_names=["x"] * MAX_FILES)
     assert waits_of(*[uploads] * 3) == pytest.approx(2 * (1 + MAX_FILES / 50) / MESSAGES_PER_S, rel=0.1)
+    too_many = request("file_urls_request", file_names=["x" * 100] * 20_000)
+    assert waits_of(*[too_many] * 3, person=ADA) > 2 * 2_000_000 / messages.BYTES_PER_TURN / MESSAGES_PER_S
+    for unreadable in (b"\xff" * 2_000_000, too_many.SerializeToString()[:-1]):
+        assert waits_of(*[unreadable] * 3) > 3
 
 
 def test_fields_that_a_later_version_adds_are_removed(monkeypatch):
