@@ -47,8 +47,6 @@ from analysis.agreement._order import (
     OrderEffect as OrderEffect,
     OrderTest as OrderTest,
     order_test as order_test,
-    predecessor_effects as predecessor_effects,
-    trend_effects as trend_effects,
 )
 from analysis.agreement._pair_equality import (
     Contrast as Contrast,

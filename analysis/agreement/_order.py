@@ -67,77 +67,6 @@ class OrderTest(Result):
     reason: str | None = None
 
 
-def trend_effects(
-    labels: pd.DataFrame,
-    over: str = "position",
-    outcomes: Sequence[str] = (SHARE, AGREEMENT),
-    *,
-    categories: Categories = CATEGORIES,
-    positive: Hashable | None = None,
-    level: float = 0.95,
-) -> tuple[OrderEffect, ...]:
-    """Test whether an outcome changes over the labels of a rater, for example because of fatigue or practice.
-
-    The test statistic of the trend is chi2 = (n - 1) r^2, where r is the correlation of the ranks [1]_. If the outcome
-    is a share, this is the Cochran-Armitage test [2]_ over ranks, apart from the factor (n - 1) / n. Raises ValueError
-    if the label table is invalid, or lacks a column.
-
-    Parameters
-    ----------
-    labels : DataFrame
-        Label table: columns item, rater, category, `over`, and the columns in `outcomes`; at most one label per (item,
-        rater). A row with a missing value is left out of the effects that need this value.
-    over : str
-        Column to sort the labels of a rater by: position, time, or time on task. Ties share a rank.
-    outcomes : sequence of str
-        "dissimilar", "agreement", or columns of numbers, such as dwell_ms.
-
-    Returns
-    -------
-    tuple of OrderEffect
-        Sorted by outcome, then by rater. An effect is undefined if there are fewer than three labels, or if nothing
-        varies.
-
-    References
-    ----------
-    .. [1] Mantel (1963), J. Am. Stat. Assoc. 58:690-700, doi:10.1080/01621459.1963.10500879
-    .. [2] Armitage (1955), Biometrics 11:375-386, doi:10.2307/3001775
-    """
-    return _effects(_with_outcomes(labels, over, outcomes, categories, positive), outcomes, TREND, level)
-
-
-def predecessor_effects(
-    labels: pd.DataFrame,
-    over: str = "position",
-    outcomes: Sequence[str] = (SHARE, AGREEMENT),
-    *,
-    categories: Categories = CATEGORIES,
-    positive: Hashable | None = None,
-    level: float = 0.95,
-) -> tuple[OrderEffect, ...]:
-    """Test whether an outcome depends on the rater's previous label.
-
-    The Kruskal-Wallis test [1]_ compares the outcome in two groups of labels: after a dissimilar label, and after a
-    similar label. Raises ValueError if the label table is invalid, or lacks a column.
-
-    Parameters
-    ----------
-    labels, over, outcomes, categories, positive, level
-        As in `trend_effects`. The predecessor of a label is the previous label in the order of `over` (for ties, the
-        previous row). The first label has no predecessor.
-
-    Returns
-    -------
-    tuple of OrderEffect
-        Sorted by outcome, then by rater. An effect is undefined as in `trend_effects`.
-
-    References
-    ----------
-    .. [1] Kruskal, Wallis (1952), J. Am. Stat. Assoc. 47:583-621, doi:10.1080/01621459.1952.10483441
-    """
-    return _effects(_with_outcomes(labels, over, outcomes, categories, positive), outcomes, PREDECESSOR, level)
-
-
 def order_test(
     labels: pd.DataFrame,
     over: str = "position",
@@ -149,21 +78,37 @@ def order_test(
 ) -> OrderTest:
     """Test whether the order of the items matters for any rater, which is the case if any p is below alpha / |T| [1]_.
 
-    Raises ValueError if the label table is invalid, or lacks a column.
+    Two tests of each outcome and rater: whether it changes over the labels, for example because of fatigue or practice,
+    and whether it depends on the previous label. The statistic of the trend is chi2 = (n - 1) r^2, where r is the
+    correlation of the ranks [2]_; for a share, this is the Cochran-Armitage test [3]_ over ranks, apart from the factor
+    (n - 1) / n. The Kruskal-Wallis test [4]_ compares the labels after a dissimilar and after a similar label; the
+    first label has no predecessor. Raises ValueError if the label table is invalid, or lacks a column.
 
     Parameters
     ----------
+    labels : DataFrame
+        Label table: columns item, rater, category, `over`, and the columns in `outcomes`; at most one label per (item,
+        rater). A row with a missing value is left out of the effects that need this value.
+    over : str
+        Column to sort the labels of a rater by: position, time, or time on task. Ties share a rank, and keep the order
+        of their rows.
+    outcomes : sequence of str
+        "dissimilar", "agreement", or columns of numbers, such as dwell_ms.
     alpha : float
         Significance level of all tests together; effects have intervals at level 1 - alpha.
 
     Returns
     -------
     OrderTest
-        The trends and predecessor effects of all raters. Undefined if all effects are undefined.
+        The trends, then the effects of the predecessor, each sorted by outcome, then by rater. An effect is undefined
+        if there are fewer than three labels, or if nothing varies; the test is undefined if all effects are.
 
     References
     ----------
     .. [1] Duplyakin et al. (2023), Avoiding the Ordering Trap in Systems Performance Measurement, USENIX ATC '23
+    .. [2] Mantel (1963), J. Am. Stat. Assoc. 58:690-700, doi:10.1080/01621459.1963.10500879
+    .. [3] Armitage (1955), Biometrics 11:375-386, doi:10.2307/3001775
+    .. [4] Kruskal, Wallis (1952), J. Am. Stat. Assoc. 47:583-621, doi:10.1080/01621459.1952.10483441
 
     Examples
     --------

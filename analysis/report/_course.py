@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from analysis.document import IF_KNOWN, Block, Paragraph, Section, percent, plain_number, share, table
 from analysis.intervals import Estimate
+from analysis.learning import WeightedEstimates
 
 if TYPE_CHECKING:
     from analysis.report._report import Report
@@ -92,19 +93,6 @@ class Calibration:
 
 
 @dataclass(frozen=True)
-class Weighted:
-    """Estimates from random and chosen items, weighted to represent all items."""
-
-    n_items: int
-    n_random: int
-    n_without: int
-    n_labels: int
-    share: Estimate
-    percent: Estimate
-    kappa: Estimate
-
-
-@dataclass(frozen=True)
 class Selection:
     """The labels of random and of chosen items, and which results use them."""
 
@@ -113,7 +101,7 @@ class Selection:
     n_random_labels: int
     n_chosen: int
     n_labels: int
-    weighted: Weighted
+    weighted: WeightedEstimates
 
 
 @dataclass(frozen=True)

@@ -18,16 +18,22 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class FlagOrComment:
-    """The flag or comment of the newest answer to an assignment, and when the flag or comment last changed."""
+class Message:
+    """The flag or comment of a reviewer's newest answer to an assignment."""
 
     assignment_id: int
-    item: str
-    code: str
-    reviewer: str
+    item: str  # the item's name
+    code: str  # the code of the item on this reviewer's screen
+    reviewer: str  # The name of the reviewer. Pages must not show the name before the study is unblinded.
     flag: bool
     comment: str | None
-    created_utc: str
+    created_utc: str  # the time when the flag or comment last changed
+    replies: tuple[Reply, ...] = ()  # the replies of coordinators, in order of time
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether a coordinator has replied since the flag or comment last changed."""
+        return any(reply.created_utc >= self.created_utc for reply in self.replies)
 
 
 def add(db: Database, assignment_id: int, reply: Reply) -> None:
@@ -52,10 +58,10 @@ def of_assignments(db: Database, assignment_ids: Iterable[int]) -> dict[int, tup
     return by_assignment
 
 
-def flags_and_comments(db: Database) -> list[FlagOrComment]:
+def flags_and_comments(db: Database) -> list[Message]:
     """Return the flag or comment of each assignment whose newest answer has one; the most recent answer comes first.
 
-    Withdrawn answers are ignored.
+    Withdrawn answers are ignored. The messages have no replies yet, which `of_assignments` reads.
     """
     rows = db.execute(
         """WITH answers AS (SELECT * FROM labels WHERE answer <> 'withdrawn')
@@ -71,6 +77,6 @@ def flags_and_comments(db: Database) -> list[FlagOrComment]:
            ORDER BY l.label_id DESC"""
     )
     return [
-        FlagOrComment(assignment_id, item, code, reviewer, bool(flag), comment or None, created_utc)
+        Message(assignment_id, item, code, reviewer, bool(flag), comment or None, created_utc)
         for assignment_id, item, code, reviewer, flag, comment, created_utc in rows
     ]

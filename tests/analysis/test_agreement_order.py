@@ -13,13 +13,19 @@ from analysis.agreement import (
     order_test,
     partner_agreement,
     percent_agreement,
-    predecessor_effects,
-    trend_effects,
 )
 from analysis.intervals import wilson
 from analysis.tables import count_table
 from tests.analysis.test_agreement_leniency import label_table, rows_of_labels, simulated
 from tests.conftest import examples
+
+
+def trend_effects(labels, *arguments, **options):
+    return [effect for effect in order_test(labels, *arguments, **options).effects if effect.test == "trend"]
+
+
+def predecessor_effects(labels, *arguments, **options):
+    return [effect for effect in order_test(labels, *arguments, **options).effects if effect.test == "predecessor"]
 
 
 def with_positions(labels, rng=None):

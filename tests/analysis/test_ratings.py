@@ -26,11 +26,9 @@ from analysis.agreement import (
     pair_tables,
     partner_agreement,
     percent_agreement,
-    predecessor_effects,
     retest_agreement,
     send_first,
     specific_agreement,
-    trend_effects,
     two_by_two_tables,
 )
 from analysis.consensus import (
@@ -142,7 +140,7 @@ def test_the_names_of_two_categories_change_nothing(wide):
     labels = labels_of(wide).assign(position=lambda table: range(len(table)))
     same = labels.assign(category=labels["category"].map({"no": "similar", "yes": "dissimilar"}))
     named = {"categories": ("no", "yes")}
-    for function in (leniency, two_by_two_tables, order_test, trend_effects, predecessor_effects, pair_agreements):
+    for function in (leniency, two_by_two_tables, order_test, pair_agreements):
         assert function(labels, **named) == function(same)
     assert by_group(labels, "rater", **named) == by_group(same, "rater")
     assert by_order(labels, **named) == by_order(same)
@@ -201,8 +199,6 @@ FUNCTIONS = {
     "identifiability": identifiability,
     "jackknife_over_raters": jackknife_over_raters,
     "if_given": lambda labels: if_given(labels, pd.DataFrame({"item": ["i0"], "rater": ["cleo"]})),
-    "trend_effects": trend_effects,
-    "predecessor_effects": predecessor_effects,
 }  # fmt: skip
 MISSING = [None, float("nan"), pd.NA, pd.NaT]
 NO_VALUE_HERE = {("classifiers", "category"), ("send_first", "category"), ("identifiability of verdicts", "category")}

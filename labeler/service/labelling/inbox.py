@@ -4,7 +4,7 @@ No label is ever shown together with a flag or comment.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime
 
 from labeler.errors import InputError, NotAllowed
@@ -13,27 +13,9 @@ from labeler.service.items.browsing import item_named
 from labeler.service.people import identity
 from labeler.store import Database, events, replies
 from labeler.store.events import Deed
-from labeler.store.replies import FlagOrComment, Reply
+from labeler.store.replies import Message as Message, Reply
 
 MAX_REPLY_LENGTH = 2000
-
-
-@dataclass(frozen=True)
-class Message:
-    """A reviewer's flag or comment on an item."""
-
-    item: str  # the item's name
-    code: str  # the code of the item on this reviewer's screen
-    reviewer: str  # The name of the reviewer. Pages must not show the name before the study is unblinded.
-    flag: bool
-    comment: str | None
-    created_utc: str  # the time when the flag or comment last changed
-    replies: tuple[Reply, ...]  # the replies of coordinators, in order of time
-
-    @property
-    def is_answered(self) -> bool:
-        """Whether a coordinator has replied since the flag or comment last changed."""
-        return any(reply.created_utc >= self.created_utc for reply in self.replies)
 
 
 def messages(db: Database) -> list[Message]:
@@ -43,13 +25,7 @@ def messages(db: Database) -> list[Message]:
     """
     entries = replies.flags_and_comments(db)
     answers = replies.of_assignments(db, [entry.assignment_id for entry in entries])
-    unsorted = [
-        Message(
-            entry.item, entry.code, entry.reviewer, entry.flag, entry.comment, entry.created_utc,
-            answers.get(entry.assignment_id, ()),
-        )
-        for entry in entries
-    ]  # fmt: skip
+    unsorted = [replace(entry, replies=answers.get(entry.assignment_id, ())) for entry in entries]
     newest_first = sorted(unsorted, key=lambda message: message.created_utc, reverse=True)
     return sorted(newest_first, key=lambda message: message.is_answered)
 
@@ -107,7 +83,7 @@ def reply_to_item(
     return len(entries)
 
 
-def _answer(deed: Deed, entries: Sequence[FlagOrComment], text: str) -> None:
+def _answer(deed: Deed, entries: Sequence[Message], text: str) -> None:
     for entry in entries:
         replies.add(deed.db, entry.assignment_id, Reply(text, deed.actor, deed.at_utc))
     deed.log("answer comment", item=entries[0].item, messages=len(entries), characters=len(text))
