@@ -151,12 +151,8 @@ class SharedNoise:
 def shared_noise(sides: Sequence[tuple[Floats, Floats]]) -> SharedNoise:
     """Compute what the benchmarks of a suite have in common, from one number per run.
 
-    Parameters
-    ----------
-    sides : sequence of (ndarray, ndarray)
-        The runs of baseline and candidate of each benchmark, each in order of time, so that a slower machine gives
-        higher numbers. Benchmarks with values that are not positive, and benchmarks with an unusual number of runs, are
-        left out.
+    Each side has the runs of one version in order of time, and a slower machine gives higher numbers. Benchmarks with
+    values that are not positive, and benchmarks with an unusual number of runs, are left out.
     """
     usable = [pair for pair in sides if min(map(len, pair)) > 1 and min(side.min() for side in pair) > 0]
     if not usable:
@@ -233,14 +229,8 @@ def _has_trend(residuals: Sequence[Floats]) -> bool:
 def stands_alone(low: float, high: float, others: Sequence[float], limit: float) -> bool:
     """Return whether a change is too large for a change of the machine, and the rest of the suite did not move with it.
 
-    Parameters
-    ----------
-    low, high : float
-        The interval of the ratio candidate / baseline.
-    others : sequence of float
-        The ratios of the other benchmarks.
-    limit : float
-        The share that the whole interval must exceed.
+    `low` and `high` are the interval of the ratio candidate / baseline, `others` the ratios of the other benchmarks,
+    and `limit` the share that the whole interval must exceed.
     """
     if not (low > 1 + limit or 0 < high < 1 / (1 + limit)):
         return False

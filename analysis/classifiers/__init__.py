@@ -49,15 +49,9 @@ class Classifier:
         return next(iter(self.parameters))
 
     def at(self, threshold: float) -> "Classifier":
-        """Return this classifier with another threshold, which becomes part of its name.
+        """Return this classifier with another threshold, at least 0, which becomes part of its name.
 
-        Raises ValueError if the threshold is invalid.
-
-        Parameters
-        ----------
-        threshold : float
-            A finite number, at least 0. Runs with a score above the threshold are dissimilar. For the default
-            threshold, the result is the classifier itself.
+        The default threshold gives the classifier itself. Raises ValueError if the threshold is invalid.
 
         Examples
         --------

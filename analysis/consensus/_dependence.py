@@ -223,20 +223,10 @@ def _nodes(
 ) -> tuple[Floats, Floats, Floats, Floats | float, Floats | float]:
     """Compute log probabilities of a correct and of a wrong label at the difficulties (nodes) of a model.
 
-    Parameters
-    ----------
-    right : ndarray of float, shape (2, n_raters)
-        Share of correct labels among all dissimilar items (Se), and among all similar items (Sp).
-    strength : ndarray of float, shape (1,)
-
-    Returns
-    -------
-    log_p : ndarray of float, shape (2, 2, n_raters, n_nodes)
-        Of a correct label, and of a wrong label.
-    weight : ndarray of float, shape (n_nodes,)
-        Share of items at each node.
-    by_right, by_strength, weight_by_strength
-        Derivatives of `log_p` by `right`, of `log_p` by `strength`, and of `weight` by `strength`.
+    `right` has the shares of correct labels among all dissimilar items (Se) and among all similar items (Sp), with
+    shape (2, n_raters), and `strength` has shape (1,). Return log_p, with shape (2, 2, n_raters, n_nodes), of a correct
+    and of a wrong label; the share of items at each node; and the derivatives of log_p by `right`, of log_p by
+    `strength`, and of the shares by `strength`.
     """
     right = right[:, :, None]
     if which == DIFFICULTY:

@@ -92,12 +92,8 @@ def reachable(patterns: Patterns, theta: Theta) -> tuple[Patterns, Floats]:
 def rank(cells: Patterns) -> tuple[int, Bools]:
     """Compute the rank of the information at a generic point, and find the parameters that labels cannot determine.
 
-    Returns
-    -------
-    int
-    ndarray of bool, shape (n_parameters,)
-        Prevalences, then sensitivities, then specificities; true if labels cannot determine the parameter, because it
-        changes along a direction without information.
+    The second result is true for each parameter (prevalences, then sensitivities, then specificities) that changes
+    along a direction without information.
     """
     theta = _generic_point(len(cells.strata), len(cells.raters))
     values, vectors, _ = _information(cells, theta, np.exp(log_probability(theta, cells)[0]))

@@ -29,19 +29,10 @@ _BURN_IN = 5  # at the start, each chain discards one sweep for every five sweep
 
 
 def draws(start: Theta, patterns: Patterns, *, n_sweeps: int, rng: np.random.Generator) -> Theta:
-    """Draw all parameters with several parallel chains that start at the posterior mode.
+    """Draw all parameters with several parallel chains that start at the posterior mode, which is one fit.
 
-    Parameters
-    ----------
-    start : Theta
-        One fit.
-    n_sweeps : int
-        Number of sweeps of each chain that are kept.
-
-    Returns
-    -------
-    Theta
-        The kept draws along the first axis, sweep by sweep. The number of draws is n_sweeps times the number of chains.
+    Each chain keeps `n_sweeps` sweeps. The draws are along the first axis of the result, sweep by sweep, so their
+    number is n_sweeps times the number of chains.
     """
     theta = start.repeated(_N_CHAINS)
     thetas = []

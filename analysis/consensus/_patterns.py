@@ -69,21 +69,11 @@ class Patterns:
 def patterns_of(
     labels: pd.DataFrame, verdicts: pd.DataFrame | None = None, strata: "pd.Series | None" = None
 ) -> Patterns:
-    """Collapse a label table to patterns. Classifiers with verdicts on the same items count as additional raters.
+    """Collapse a label table to patterns, with the items in order of first appearance.
 
-    Raises ValueError if a table is invalid, or an item is in no stratum or in two.
-
-    Parameters
-    ----------
-    verdicts : DataFrame, optional
-        Columns item, classifier, verdict (None if there is no verdict). Items without a label are left out.
-    strata : Series indexed by item, optional
-        The stratum of each item.
-
-    Returns
-    -------
-    Patterns
-        Items are in order of first appearance. All arrays are empty if there are no labels.
+    Classifiers with verdicts on the same items (columns item, classifier, verdict) count as additional raters; their
+    verdicts on items without a label are left out. `strata` has the stratum of each item. All arrays are empty if there
+    are no labels. Raises ValueError if a table is invalid, or an item is in no stratum or in two.
     """
     table = checked_labels(labels)
     items = pd.Index(pd.unique(table["item"]), name="item")
@@ -109,15 +99,9 @@ def verdict_table(verdicts: pd.DataFrame | None) -> pd.DataFrame:
 
 
 def distinct_rows(matrix: NDArray[np.int8], stratum: Ints) -> tuple[Ints, Ints, Ints]:
-    """Find the distinct pairs of stratum and row of labels.
+    """Find the distinct pairs of stratum and row of labels, which are -1 (no label), 0 (similar) or 1 (dissimilar).
 
     Return the first position of each distinct pair, the index of the pair of each row, and the count of each pair.
-
-    Parameters
-    ----------
-    matrix : ndarray of int8, shape (n_rows, n_raters)
-        -1 for no label, 0 for similar, 1 for dissimilar.
-    stratum : ndarray of int, shape (n_rows,)
     """
     codes = stratum
     for start in range(0, matrix.shape[1], _RATERS_A_CODE):

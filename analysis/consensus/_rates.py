@@ -72,21 +72,11 @@ def rates_of_classifiers(
 
 
 def two_step(q: Floats, counts: Ints) -> Floats:
-    """Estimate each classifier's rates by maximum likelihood.
+    """Estimate Se and Sp of each classifier by maximum likelihood, with shape (2, n_fits, n_classifiers).
 
-    The likelihood is concave in (Se, Sp), so one start is enough.
-
-    Parameters
-    ----------
-    q : ndarray of float, shape (n_fits, n_patterns)
-        Probability that an item is dissimilar, P(dissimilar | pattern of the reviewers).
-    counts : ndarray of int, shape (n_classifiers, 2, n_patterns)
-        Number of verdicts dissimilar, then similar, on the items of each pattern.
-
-    Returns
-    -------
-    ndarray of float, shape (2, n_fits, n_classifiers)
-        Se and Sp.
+    `q`, with shape (n_fits, n_patterns), is the probability that an item is dissimilar, given the pattern of the
+    reviewers. `counts`, with shape (n_classifiers, 2, n_patterns), has the numbers of verdicts dissimilar, then
+    similar, on the items of each pattern. The likelihood is concave in (Se, Sp), so one start is enough.
     """
     rates = np.full((2, len(q), len(counts)), 0.7)
     for _ in range(_MAX_ITERATIONS):

@@ -24,14 +24,9 @@ PNG_SCALE = 2.0
 
 
 def render(chart: Chart, form: str) -> bytes:
-    """Render a figure as a file, without a browser and without network access.
+    """Render a figure as "svg", "png" (twice the size on screen) or "pdf", without a browser or network access.
 
     Raises ValueError if the form is unknown.
-
-    Parameters
-    ----------
-    form : str
-        "svg", "png" (twice the size on screen) or "pdf".
     """
     if form == "svg":
         return to_svg(chart).encode()

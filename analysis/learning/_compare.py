@@ -276,18 +276,8 @@ def area_by_groups(
 ) -> Callable[[Floats], Floats]:
     """Return a function that computes the area under the ROC curve from weights of groups.
 
-    The function needs only the counts of item pairs for each pair of groups. These counts are computed once.
-
-    Parameters
-    ----------
-    dissimilar : ndarray of bool, shape (n,)
-    group : ndarray of int, shape (n,)
-    score : ndarray of float, shape (n,)
-
-    Returns
-    -------
-    callable
-        Weights of shape (m, n_groups) -> areas of shape (m,), not finite if a category has no weight.
+    The function takes weights of shape (m, n_groups) and returns areas of shape (m,), not finite if a category has no
+    weight. It needs only the counts of item pairs for each pair of groups, which are computed once.
     """
     of_dissimilar, of_similar = score[dissimilar], score[~dissimilar]
     above = (of_dissimilar[:, None] > of_similar) + 0.5 * (of_dissimilar[:, None] == of_similar)

@@ -83,16 +83,8 @@ class Model:
     def judge(self, verdicts: Iterable[Evidence], **background: Any) -> Verdict:
         """Return the model's verdict on an item, computed from the item's verdicts of the built-in classifiers.
 
-        Parameters
-        ----------
-        **background
-            n_runs, n_iterations and n_left_out of the verdict.
-
-        Returns
-        -------
-        Verdict
-            The score is the probability of dissimilar. There is no verdict if a feature is missing, for example because
-            runs are short.
+        The score is the probability of dissimilar. There is no verdict if a feature is missing, for example because
+        runs are short. `background` has n_runs, n_iterations and n_left_out of the verdict.
         """
         values = features_of(verdicts)
         probability = self.probability(values)

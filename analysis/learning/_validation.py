@@ -210,13 +210,8 @@ def choose(
 ) -> Chosen:
     """Fit a model, and choose its penalty and threshold by cross-validation.
 
-    The chosen penalty has the lowest log loss over the inner folds. The model is then fitted with this penalty to all
-    rows. The chosen threshold has the lowest cost.
-
-    Parameters
-    ----------
-    penalties : sequence of float
-        The penalties to choose from, from strong to weak.
+    Of the penalties, which go from strong to weak, the chosen one has the lowest log loss over the inner folds. The
+    model is then fitted with this penalty to all rows. The chosen threshold has the lowest cost.
     """
     group, y = training.group, training.dissimilar
     fold = balanced_folds(y, group, min(n_folds, int(group.max()) + 1), rng)
@@ -240,22 +235,11 @@ def choose(
 
 
 def best_threshold(dissimilar: Bools, probability: Floats, cost_ratio: float) -> float:
-    """Return the threshold with the lowest cost.
+    """Return the threshold in [0, 1] with the lowest cost.
 
-    If several thresholds have the lowest cost, return the threshold nearest to 1 / (1 + cost_ratio). For calibrated
-    probabilities, this value is the best threshold.
-
-    Parameters
-    ----------
-    dissimilar : ndarray of bool, shape (n,)
-    probability : ndarray of float, shape (n,)
-    cost_ratio : float
-        Cost of a missed dissimilar item divided by the cost of a false alarm.
-
-    Returns
-    -------
-    float
-        In [0, 1]: halfway between neighbouring probabilities, or the ideal threshold.
+    `cost_ratio` is the cost of a missed dissimilar item divided by the cost of a false alarm. The candidates are
+    halfway between neighbouring probabilities, and 1 / (1 + cost_ratio), which is best for calibrated probabilities. If
+    several have the lowest cost, return the one nearest to that value.
     """
     ideal = 1 / (1 + cost_ratio)
     order = np.argsort(probability, kind="stable")

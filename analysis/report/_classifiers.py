@@ -185,18 +185,11 @@ def classifier_numbers(
     resampling: Resampling,
     prevalences: Sequence[float] = (),
 ) -> Classifier:
-    """Compute all numbers on one classifier.
+    """Compute all numbers on one classifier, whose verdicts are `rows`.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        Verdicts of the classifier: columns item, verdict, and optionally score and threshold.
-    latent : StatedRates, optional
-        Rates of the classifier against the latent class.
-    applications : mapping
-        Item -> application, which defines the folds. An item without an application is a separate group.
-    prevalences : sequence of float
-        Shares of dissimilar items for which to compute precision and negative predictive value.
+    `latent` has the rates of the classifier against the latent class. `applications` defines the folds; an item without
+    an application is a separate group. For each share of dissimilar items in `prevalences`, there are precision and
+    negative predictive value.
     """
     verdict = rows.set_index("item")["verdict"]
     agreed, majority = _decided(truth.agreed), _decided(truth.majority)

@@ -18,14 +18,9 @@ def habit_numbers(
     resampling: Resampling,
     level: float,
 ) -> learning.Habits | None:
-    """Compute which measures predict each reviewer's labels.
+    """Compute which measures predict each reviewer's labels, from verdicts with columns score and means.
 
     Return None if there are too few labels, or if resampling is turned off.
-
-    Parameters
-    ----------
-    verdicts : DataFrame
-        Verdicts with columns score and means.
     """
     features = learning.features_of_table(verdicts)
     features = features[[name for name in IN_VERDICT_FILES if name in features.columns]]

@@ -106,10 +106,7 @@ def readable(typical: float, unit: str) -> tuple[float, str]:
 def coverage_against_runs(survey: TrustSurvey) -> Chart | None:
     """Draw how often the interval contains the mean, by the number of drawn runs (Figure 2 of the paper).
 
-    Returns
-    -------
-    Chart or None
-        The median over benchmarks, with the middle half as bars; None if there are no data.
+    The figure has the median over benchmarks, with the middle half as bars; return None if there are no data.
     """
     chosen = [trust for trust in survey.benchmarks if trust.by_n_runs]
     if not chosen:
@@ -147,12 +144,8 @@ def coverage_against_runs(survey: TrustSurvey) -> Chart | None:
 def rejections(survey: TrustSurvey) -> Chart | None:
     """Draw how often a test finds a difference between two draws (Figures 3 and 4 of the paper).
 
-    The x axis is the slowdown of the second draw.
-
-    Returns
-    -------
-    Chart or None
-        One panel per test with the median over benchmarks, and the middle half as a band. None if there are no curves.
+    The x axis is the slowdown of the second draw. One panel per test has the median over benchmarks, and the middle
+    half as a band; return None if there are no curves.
     """
     chosen = [trust for trust in survey.benchmarks if any(curve.power for curve in trust.curves)]
     if not chosen:
@@ -200,10 +193,7 @@ def _panel(rows: pd.DataFrame, test: str, alpha: Any, slower: str, *, first: boo
 def false_alarms(survey: TrustSurvey) -> Chart | None:
     """Draw the share of benchmarks that have at most a given share of false alarms of Welch's test.
 
-    Returns
-    -------
-    Chart or None
-        None if there are fewer than five benchmarks, or if Welch's test was not run.
+    Return None if there are fewer than five benchmarks, or if Welch's test was not run.
     """
     rows: list[dict[str, Any]] = []
     for name in AGGREGATIONS:

@@ -19,13 +19,8 @@ DEGREES = (8, 16, 32, 64, 128)
 def welch_rejects(distance: Floats, a: Moments, b: Moments, alpha: float) -> Bools:
     """Return whether p of Welch's test is at most alpha, for each pair of draws `a` and `b` (broadcast).
 
-    For speed, the degrees of freedom are computed only if t^2 lies between the smallest and the largest possible
-    critical value. In this case, a polynomial gives the critical value.
-
-    Parameters
-    ----------
-    distance : ndarray of float
-        The squared difference of the means.
+    `distance` is the squared difference of the means. For speed, the degrees of freedom are computed only if t^2 lies
+    between the smallest and the largest possible critical value. In this case, a polynomial gives the critical value.
     """
     low, high, critical = _critical(_inverse_df_range(a, b), alpha)
     rejects: Bools = distance >= high * a.variance + high * b.variance

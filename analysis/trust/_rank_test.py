@@ -85,15 +85,8 @@ def compared(values: Values, factor: float) -> Compared:
 def rank_sum_rejects(runs: Compared, a: Floats, b: Floats, alpha: float) -> Bools:
     """Return whether the two-sided p of the Mann-Whitney test is at most alpha, for each pair of draws.
 
-    Parameters
-    ----------
-    a, b : ndarray of float
-        Number of times each run was drawn for the first and the second sample. The shapes are (k, 1, m) and (1, n, m),
-        or both (n, m).
-
-    Returns
-    -------
-    ndarray of bool, shape (k, n) or (n,)
+    `a` and `b` have the number of times each run was drawn for the first and the second sample. Their shapes are (k, 1,
+    m) and (1, n, m), or both (n, m); the result has shape (k, n) or (n,).
     """
     n_a, n_b = (_constant(side @ runs.values.below[-1]) for side in (a, b))
     weighted = a @ runs.u
@@ -119,14 +112,9 @@ def rank_sum_rejects(runs: Compared, a: Floats, b: Floats, alpha: float) -> Bool
 def decided(distance: Floats, n_a: Any, n_b: Any, ties: Floats, alpha: float) -> Bools:
     """Return whether the statistic U is so far from its mean that p <= alpha.
 
-    The test is exact if there are few values and no ties; otherwise, it uses the normal approximation.
-
-    Parameters
-    ----------
-    distance : ndarray of float
-        Distance of U from its mean, minus 1/2, for any number of pairs in any shape.
-    ties : ndarray of float
-        Sum of n^3 over the distinct values, where n is how often the value occurs.
+    `distance` is the distance of U from its mean, minus 1/2, in any shape; `ties` is the sum of n^3 over the distinct
+    values, where n is how often the value occurs. The test is exact if there are few values and no ties; otherwise, it
+    uses the normal approximation.
     """
     rejects: Bools = (distance > 0) & (distance >= -special.ndtri(alpha / 2) * _sd(n_a, n_b, ties))
     exact = np.flatnonzero((ties == n_a + n_b) & (np.maximum(n_a, n_b) < EXACT_BELOW))

@@ -20,19 +20,9 @@ _MARKS = {
 
 
 def describe(content: bytes) -> str:
-    """Describe the content of a file.
+    """Return a noun phrase that describes the content of a file, which is not empty.
 
     JSON is described by its first keys, a table by its columns, and text by its beginning.
-
-    Parameters
-    ----------
-    content : bytes
-        Not empty.
-
-    Returns
-    -------
-    str
-        A noun phrase.
 
     Examples
     --------

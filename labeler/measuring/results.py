@@ -33,10 +33,7 @@ FileStates = Mapping[Path, tuple[int, int, int]]  # the state of each file, whic
 def file_states(measured: PlanEntry, files: str, directory: Path) -> FileStates:
     """Return the state of the result files that exist now, to detect later which files a run wrote.
 
-    Parameters
-    ----------
-    files : str
-        A path or a pattern of paths, relative to the directory.
+    `files` is a path or a pattern of paths, relative to the directory.
     """
     if measured.values != FILE:
         return {}

@@ -65,27 +65,16 @@ def reassign_slots_of_leaver(
 ) -> Changes:
     """Move the open slots of a reviewer who leaves to the reviewers who stay.
 
+    `slots` are all slots of the study, including the slots of reviewers who have left. There is one move for each open
+    slot of the leaving reviewer. The moves are decided in the order of the keys of application and item. A slot of the
+    kind fresh, overlap or third goes to a reviewer who does not have the item in any kind. Among these reviewers, the
+    slot goes to the reviewer with the lowest load. If several are equal, the lowest co-load with the other reviewers of
+    the item decides, then the lowest load in the application of the item, then the key. If every staying reviewer
+    already has the item, the slot is dropped; this is usual for overlap items. Hidden retests and calibration slots are
+    always dropped.
+
     Raises InputError if the leaving reviewer is in `staying`, a reviewer has an item twice, or an item has no
     application.
-
-    Parameters
-    ----------
-    slots : iterable of Slot
-        All slots of the study, including the slots of reviewers who have left.
-    reviewer : str
-        The reviewer who leaves.
-    staying : iterable of str
-        Reviewers who can take slots.
-
-    Returns
-    -------
-    Changes
-        One move for each open slot of the leaving reviewer. The moves are decided in the order of the keys of
-        application and item. A slot of the kind fresh, overlap or third goes to a reviewer who does not have the item
-        in any kind. Among these reviewers, the slot goes to the reviewer with the lowest load. If several are equal,
-        the lowest co-load with the other reviewers of the item decides, then the lowest load in the application of the
-        item, then the key. If every staying reviewer already has the item, the slot is dropped; this is usual for
-        overlap items. Hidden retests and calibration slots are always dropped.
     """
     slots, people = list(slots), set(staying)
     if reviewer in people:
@@ -137,30 +126,20 @@ def succeed(
 
 
 def join(slots: Iterable[Slot], reviewer: str, *, applications: Mapping[str, str], seed: Seed) -> Changes:
-    """Move open slots to a reviewer who joins.
+    """Move open slots to a reviewer who joins or returns, one slot at a time.
 
-    Raises InputError if a reviewer has an item twice, or an item has no application.
+    `slots` are all slots of the study except dropped slots. A slot can move if all of these conditions are met: it is
+    open and not bound; its kind is fresh or third; the joining reviewer does not have the item in any kind; and the
+    current reviewer has no hidden retest of the item.
 
-    Parameters
-    ----------
-    slots : iterable of Slot
-        All slots of the study except dropped slots.
-    reviewer : str
-        The reviewer who joins or returns.
+    In each step, the reviewer with the largest remaining load gives a slot; reviewers without a slot that can move are
+    ignored, and keys break ties. The giver gives the slot for which the joining reviewer has the lowest co-load with
+    the other reviewers of the item. If several are equal, the lowest load of the joining reviewer in the application of
+    the item decides, then the key. The steps end when no slot can move, or when the giver has at most one open slot
+    more than the joining reviewer.
 
-    Returns
-    -------
-    Changes
-        The moves, one slot at a time. A slot can move if all of these conditions are met: it is open and not bound; its
-        kind is fresh or third; the joining reviewer does not have the item in any kind; and the current reviewer has no
-        hidden retest of the item.
-        In each step, the reviewer with the largest remaining load gives a slot; reviewers without a slot that can move
-        are ignored, and keys break ties. The giver gives the slot for which the joining reviewer has the lowest co-load
-        with the other reviewers of the item. If several are equal, the lowest load of the joining reviewer in the
-        application of the item decides, then the key. The steps end when no slot can move, or when the giver has at
-        most one open slot more than the joining reviewer.
-        `shortfalls` lists the reviewers who have at least two open slots more than the joining reviewer even then,
-        because their slots cannot move.
+    `shortfalls` lists the reviewers who have at least two open slots more than the joining reviewer even then, because
+    their slots cannot move. Raises InputError if a reviewer has an item twice, or an item has no application.
     """
     slots = list(slots)
     standing = _Standing(slots, applications)
@@ -192,27 +171,15 @@ def third_round(
 ) -> Plan:
     """Assign each split item to one more reviewer, together with agreed items that hide which items are split.
 
+    `first` has the first labels of each item, and `slots` are all slots of the study: a split item that already has a
+    slot of the kind third does not get another. `start` is the position after the last assignment of each reviewer;
+    without an entry, it is 0.
+
+    The assignments are of the kind third, without blocks. Each split item goes to a reviewer who does not have the item
+    in any kind; the key decides which reviewer. Each reviewer also gets as many agreed items as split items. The keys
+    select these among the agreed items that the reviewer does not have yet; two reviewers may get the same agreed item.
+    `shortfalls` lists the split items that every reviewer already has, and the reviewers who got too few agreed items.
     Raises InputError if there are no reviewers.
-
-    Parameters
-    ----------
-    first : mapping of item name to a mapping of reviewer to Category
-        The first labels of each item.
-    slots : iterable of Slot
-        All slots of the study. A split item that already has a slot of the kind third does not get another.
-    reviewers : iterable of str
-        Reviewers who can label now.
-    start : mapping of str to int
-        For each reviewer, the position after the last assignment. It is 0 for reviewers who are not in the mapping.
-
-    Returns
-    -------
-    Plan
-        Assignments of the kind third, without blocks. Each split item goes to a reviewer who does not have the item in
-        any kind; the key decides which reviewer. Each reviewer also gets as many agreed items as split items. The keys
-        select these among the agreed items that the reviewer does not have yet; two reviewers may get the same agreed
-        item. `shortfalls` lists the split items that every reviewer already has, and the reviewers who got too few
-        agreed items.
     """
     people, slots = sorted(set(reviewers)), list(slots)
     if not people:

@@ -66,10 +66,8 @@ def _is_pressed(state: WidgetState) -> bool:
 class PressQueue(ScriptRequests):
     """The requests of one window; a request with a press is never merged with another request.
 
-    Attributes
-    ----------
-    handles_press : bool
-        Whether the current page run handles a press and must therefore end before the next request begins.
+    `handles_press` says whether the current page run handles a press and must therefore end before the next request
+    begins.
     """
 
     def __init__(self) -> None:

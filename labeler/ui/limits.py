@@ -28,10 +28,7 @@ MAX_REPEATS, MAX_LOG_BYTES = (
 class Rate:
     """Limits what each person may do per second; what a person saves up is at most one second's worth.
 
-    Parameters
-    ----------
-    clock : callable
-        Monotonic clock in seconds.
+    `clock` is a monotonic clock in seconds.
     """
 
     def __init__(self, per_s: float, clock: Callable[[], float] = time.monotonic) -> None:

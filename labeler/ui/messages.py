@@ -42,14 +42,8 @@ MAX_FILES, FILES_PER_TURN = 1000, 50  # Streamlit needs 0.4 ms for each name of 
 class Messages:
     """Receives and sends the messages of one websocket.
 
-    Parameters
-    ----------
-    person : Person
-        Who opened the window.
-    signed_in : callable
-        Returns the person of this window's session now, with the current roles; None after signing out.
-    rate : Rate
-        Counts the messages of each person.
+    `person` opened the window. `signed_in` returns the person of this window's session now, with the current roles, or
+    None after signing out. `rate` counts the messages of each person.
     """
 
     def __init__(

@@ -63,12 +63,8 @@ def usable(
 ) -> tuple[list[Part], Gathered]:
     """Read result files; return their parts, and a `Gathered` that has everything except the benchmarks.
 
-    Raises InputError if files contradict each other, or the pattern for file names is invalid.
-
-    Parameters
-    ----------
-    advance : callable
-        Called with each file that was read.
+    `advance` is called with each file that was read. Raises InputError if files contradict each other, or the pattern
+    for file names is invalid.
     """
     parts: list[Part] = []
     refused, remarks = [], []

@@ -47,21 +47,13 @@ class Filter:
 
 @until_changed
 def catalogue(db: Database, *, verdicts: bool = False) -> Catalogue:
-    """Return a table of all items, sorted by name, with the number and length of the runs and the spread.
+    """Return a table of all items, sorted by name, with the number and length of the runs and the range of medians.
 
-    Parameters
-    ----------
-    verdicts : bool
-        Whether to add a column with the verdicts of each classifier. A cell is None if the item has no verdict. If
-        another column already has the name of the classifier, the suffix "(classifier)" is added.
-
-    Returns
-    -------
-    DataFrame
-        Columns item, application, benchmark, runs, iterations (of the shortest run), unit, spread, excluded (the reason
-        or None), and one column per classifier. The spread compares the medians of the runs: it is the difference
-        between the largest and the smallest median, divided by the median of all these medians. The spread is missing
-        if the item has no measurements, or if the median of the medians is 0.
+    The columns are item, application, benchmark, runs, iterations (of the shortest run), unit, spread and excluded (the
+    reason or None). `verdicts` adds a column with the verdicts of each classifier, in which a cell is None if the item
+    has no verdict; if another column already has the name of the classifier, the suffix "(classifier)" is added. The
+    column spread has the range of the medians of the runs, divided by the median of these medians; it is missing if the
+    item has no measurements, or if that median is 0.
     """
     import pandas as pd  # imported here because excluding an item needs no table
 

@@ -180,22 +180,9 @@ def precision(
 ) -> list[dict[str, Any]]:
     """Return the half-width of the interval of Fleiss' kappa, for each number of items and of reviewers per item.
 
-    Raises InputError if an assumption is out of its range.
-
-    Parameters
-    ----------
-    sizes_of_items : sequence of int
-        Numbers of items.
-    overlap : float
-        Share of items that all reviewers label.
-    per_item : sequence of int
-        Numbers of reviewers per item. Numbers above `n_reviewers` are ignored.
-
-    Returns
-    -------
-    list of dict
-        Dictionaries with items, half-width and quantity, which is a text such as "2 reviewers per item". Impossible
-        designs are left out.
+    Each row has items, half-width and quantity, which is a text such as "2 reviewers per item". `overlap` is the share
+    of items that all reviewers label. Numbers of reviewers per item above `n_reviewers`, and impossible designs, are
+    left out. Raises InputError if an assumption is out of its range.
     """
     rows = []
     for k in sorted({number for number in per_item if number <= n_reviewers}):

@@ -188,17 +188,10 @@ def compare_classifiers(
     cost_ratio: float = 1.0,
     seed: int = 1,
 ) -> Arena:
-    """Compare the classifiers with a consensus of the labels.
+    """Compare the classifiers with a consensus of the labels, which is a name in `TARGETS`.
 
-    The comparison can include votes, in which several classifiers decide together. Raises InputError if no item can be
-    compared, a vote names an unknown classifier, or an option is invalid.
-
-    Parameters
-    ----------
-    consensus : str
-        A name in `TARGETS`.
-    votes : sequence of (int, sequence of str)
-        Pairs (k, classifiers). A vote is dissimilar if at least k of these classifiers say dissimilar.
+    A vote is a pair (k, classifiers): it is dissimilar if at least k of these classifiers say dissimilar. Raises
+    InputError if no item can be compared, a vote names an unknown classifier, or an option is invalid.
     """
     try:
         truth = learning.target_of(material.answers, consensus).sort_values("item", kind="stable")

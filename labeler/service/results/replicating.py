@@ -118,22 +118,12 @@ def replicate(
 ) -> Replicated:
     """Check the claims of the paper on measurements, and return the result.
 
-    Raises InputError if there are no measurements, two benchmarks have the same name, or a table is invalid.
-
-    Parameters
-    ----------
-    bundled : Path
-        The folder with the labels that have the published counts. Claims about labels use them if `labels` is None.
-    labels : Path, optional
-        The file of the reviewers' labels (see `labeler.formats.references.read_reviewer_labels`).
-    one_is : Category
-        The category that the number 1 stands for in the file of labels.
-    classes : Path, optional
-        A file with the class that another method gives each benchmark (see `labeler.formats.references.read_classes`).
-    revisions : Path, optional
-        The file of the git revisions that were measured (see `revisions_beside`).
-    advance : callable
-        Called with (finished benchmarks, all benchmarks).
+    Claims about labels use the bundled labels, which have the published counts, unless `labels` is the file of the
+    reviewers' labels (see `labeler.formats.references.read_reviewer_labels`), in which `one_is` is the meaning of the
+    number 1. `classes` is a file with the class that another method gives each benchmark (see `read_classes` there),
+    and `revisions` the file of the git revisions that were measured (see `revisions_beside`). `advance` is called with
+    (finished benchmarks, all benchmarks). Raises InputError if there are no measurements, two benchmarks have the same
+    name, or a table is invalid.
     """
     if not benchmarks:
         raise InputError("The study has no measurements.")

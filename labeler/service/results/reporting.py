@@ -447,16 +447,10 @@ def cached_report(db: Database, *, quick: bool) -> CachedReport | None:
 def make_report(db: Database, *, quick: bool, actor: str, waiting: Callable[[float, float], object]) -> CachedReport:
     """Compute the report, store it in the cache and return it.
 
-    If another request is already computing the same report, wait for the result of that request. Raises InputError if
-    the report cannot be computed.
-
-    Parameters
-    ----------
-    quick : bool
-        Whether to leave out numbers that need resampling, which take long.
-    waiting : callable
-        Called several times per second with the elapsed seconds and the seconds that the previous computation took.
-        If this function raises an error, the computation is stopped.
+    `quick` leaves out the numbers that need resampling, which take long. `waiting` is called several times per second
+    with the elapsed seconds and the seconds that the previous computation took; if it raises an error, the computation
+    is stopped. If another request is already computing the same report, wait for the result of that request. Raises
+    InputError if the report cannot be computed.
     """
     started, expected = time.monotonic(), _took_s.get((db.path, quick), EXPECTED_S[quick])
     while not _making.acquire(timeout=LOOK_EVERY_S):

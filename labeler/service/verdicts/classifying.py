@@ -53,13 +53,8 @@ class Judge:
 def variants(thresholds: Mapping[str, Sequence[float]]) -> list[str]:
     """Return the names of classifiers with other thresholds, such as `heuristic@0.30`.
 
-    A classifier with another threshold is called a setting. A threshold that is the default adds no name. Raises
-    InputError if a threshold is negative or not finite.
-
-    Parameters
-    ----------
-    thresholds : mapping of str to sequence of float
-        Values for each threshold "theta", "cut" or "limit". The values apply to every classifier with this threshold.
+    The values of a threshold "theta", "cut" or "limit" apply to every classifier with this threshold; the default adds
+    no name. Raises InputError if a threshold is negative or not finite.
 
     Examples
     --------

@@ -114,17 +114,10 @@ def reasons_of_failures(db: Database) -> list[dict[str, Any]]:
 def among_themselves(counting: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the agreement between each pair of classifiers, which needs no labels.
 
-    Parameters
-    ----------
-    counting : DataFrame
-        Result of `of_counting_items`.
-
-    Returns
-    -------
-    list of dict
-        For each pair, in both orders: classifier, other, n (number of items with a verdict of both), agree, kappa,
-        finds and clears. Of the items that `other` calls dissimilar, finds is the share that `classifier` calls
-        dissimilar; clears is the same share for similar. A value is None if it is undefined.
+    `counting` is the result of `of_counting_items`. There is a row for each pair in both orders: classifier, other, n
+    (number of items with a verdict of both), agree, kappa, finds and clears. Of the items that `other` calls
+    dissimilar, finds is the share that `classifier` calls dissimilar; clears is the same share for similar. A value is
+    None if it is undefined.
     """
     rows = []
     for pair in classifiers_among_themselves(counting):
@@ -136,22 +129,11 @@ def among_themselves(counting: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def to_send_first(counting: pd.DataFrame, n: int | None = None) -> list[dict[str, Any]]:
-    """Return the items on which the classifiers disagree most; the strongest disagreement comes first.
+    """Return the items on which the classifiers disagree most, at most `n`; the strongest disagreement comes first.
 
-    Classifiers with another threshold, such as `heuristic@0.30`, are ignored, so that each classifier counts once.
-
-    Parameters
-    ----------
-    counting : DataFrame
-        Result of `of_counting_items`.
-    n : int, optional
-        Maximum number of items.
-
-    Returns
-    -------
-    list of dict
-        For each item: disagreement, margin, the classifiers that say dissimilar, the classifiers that say similar, and
-        item (see `analysis.agreement.send_first`).
+    `counting` is the result of `of_counting_items`. Each row has disagreement, margin, the classifiers that say
+    dissimilar, the classifiers that say similar, and item (see `analysis.agreement.send_first`). Classifiers with
+    another threshold, such as `heuristic@0.30`, are ignored, so that each classifier counts once.
     """
     settings = [name for name in counting["classifier"].unique() if is_setting(name)]
     table = send_first(counting[~counting["classifier"].isin(settings)], n=n)

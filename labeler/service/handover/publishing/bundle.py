@@ -133,20 +133,12 @@ def publish(
     actor: str,
     now: datetime,
 ) -> Published:
-    """Write the data set of a study into a folder and a zip file.
+    """Write the data set of a study into a folder and a zip file beside it, which must not exist.
 
-    The same study, answers and options always give the same bytes. Raises NotAllowed if the study is not unblinded.
-    Raises InputError if answers or licences are missing, if the data set would contain a name, an address or a path, or
-    if writing fails. No incomplete files remain.
-
-    Parameters
-    ----------
-    db : Database
-        The study. Only its log changes: the publication is recorded.
-    out : Path
-        The folder for the data set. This folder and the zip file beside the folder must not exist.
-    now : datetime
-        The time of the log entry. The data set does not depend on this time.
+    The same study, answers and options always give the same bytes; `now` is only the time of the log entry, which is
+    the only change of the study. Raises NotAllowed if the study is not unblinded. Raises InputError if answers or
+    licences are missing, if the data set would contain a name, an address or a path, or if writing fails. No incomplete
+    files remain.
     """
     archive = out.with_name(f"{out.name}.zip")
     _check_state(db)
