@@ -36,7 +36,9 @@ from labeler.service.results import exchange
               type=click.Choice(["long", "wide", "label-studio", "potato", "rater", "irrcac"]),
               default="long", show_default=True,
               help="Form of the file. long has all answers; the other forms have only first labels.")  # fmt: skip
-def labels(study: Path | None, export: Path | None, import_file: Path | None, form: str) -> None:
+@click.option("--force", is_flag=True,
+              help="With --import: add reviewers whose names only look like names of other people.")  # fmt: skip
+def labels(study: Path | None, export: Path | None, import_file: Path | None, form: str, force: bool) -> None:
     """Export labels as a table, or import labels from another tool.
 
     The forms are the tidy table (long), one column per reviewer (wide), tasks of Label Studio, lines of Potato, and the
@@ -46,7 +48,7 @@ def labels(study: Path | None, export: Path | None, import_file: Path | None, fo
         raise InputError("Give either --export FILE or --import FILE, not both.")
     with opened(study) as db:
         if import_file is not None:
-            done = exchange.import_label_file(db, import_file, form, actor=OWNER, now=now())
+            done = exchange.import_label_file(db, import_file, form, look_alike=force, actor=OWNER, now=now())
             remark(f"{counted(done.n_new, 'label')} imported, {done.n_already_there} already in the study.")
             if done.new_reviewers:
                 remark(f"New reviewers: {', '.join(done.new_reviewers)}.")

@@ -33,7 +33,7 @@ def noise(
 
     The runs are compared with each other, by turns and in blocks, as `labeler check` compares two versions. The table
     shows the share of false alarms, the smallest --min-change that keeps the wanted share, and the change that so many
-    runs of each version detect.
+    runs of each version detect. If a file was refused, the exit code is 1.
     """
     gathered = read_files(paths, read_options, gathering.from_files)
     result = checking.noise_of(gathered, per_run, alpha=alpha, rate=rate, seed=seed)
@@ -61,3 +61,5 @@ def noise(
             f'min_change = "{share:g}%"\nruns = {best.n_runs}\n',
         )
         remark(f"Limits written to {target}: labeler check NEW --against OLD --limits {target}")
+    if gathered.refused:
+        raise SystemExit(1)

@@ -33,6 +33,7 @@ ZIP = ".zip"
 STDIN = "-"
 
 MAX_MEMBERS = 10_000  # files in a zip file
+MAX_STDIN = 500 * 2**20  # bytes; standard input may never end
 MAX_BESIDE = 64 * 2**10  # bytes of a file beside the results
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks that PowerShell writes
@@ -164,7 +165,7 @@ def sources(paths: Iterable[Path], *, check: Callable[[Path], None] = lambda _pa
     """
     for path in paths:
         if str(path) == STDIN:
-            yield from members(Source("standard input", data=sys.stdin.buffer.read()))
+            yield from members(_of_standard_input())
         elif path.exists():
             yield from _of_path(path, check)
         elif glob.has_magic(str(path)):
@@ -176,6 +177,14 @@ def sources(paths: Iterable[Path], *, check: Callable[[Path], None] = lambda _pa
                 yield from _of_path(one, check)
         else:
             raise InputError(f"{path}: no such file or folder.")
+
+
+def _of_standard_input() -> Source:
+    content = sys.stdin.buffer.read(MAX_STDIN + 1)
+    if len(content) <= MAX_STDIN:
+        return Source("standard input", data=content)
+    reason = f"it has more than {MAX_STDIN // 2**20} MiB. Save it as a file, and give the name of the file"
+    return Source("standard input", unusable=reason)
 
 
 def _of_path(path: Path, check: Callable[[Path], None]) -> Iterator[Source]:

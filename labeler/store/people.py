@@ -1,5 +1,6 @@
 """Store and read reviewers and coordinators."""
 
+import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -31,8 +32,22 @@ def reviewers(db: Database) -> list[Person]:
 
 
 def by_name(db: Database, name: str) -> Person | None:
-    """Return the person with this name, in upper or lower case of any alphabet; return None if there is none."""
-    return next((person for person in all_people(db) if person.name.casefold() == name.casefold()), None)
+    """Return the person with this name, in upper or lower case of any alphabet; return None if there is none.
+
+    The Unicode form does not matter either, but early versions could add two people whose names differ only in it.
+    Then the person whose name is written in the same way is returned.
+    """
+    everyone = all_people(db)
+    for form in (str, str.casefold, folded):
+        for person in everyone:
+            if form(person.name) == form(name):
+                return person
+    return None
+
+
+def folded(name: str) -> str:
+    """Return the form in which equal names are equal texts: without case, and in one Unicode form."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
 def by_id(db: Database, person_id: int) -> Person | None:

@@ -848,6 +848,8 @@ def test_noise_of_one_version_gives_limits_for_the_check(here, old, new):
     assert rows[10, "in blocks"]["min-change"] > 0.1
     run("noise", steady, "--write", "limits.toml")
     assert 'min_change = "' in (here / "limits.toml").read_text()
+    (here / "broken.json").write_text("{")
+    assert "Refused broken.json" in run("noise", steady, "broken.json", code=1).stderr
     few = short(here / "few.json", 1.0, 1.01, 1.02)
     assert "at least 6 runs" in run("noise", few, code=FAILED).stderr.lower()
     run("check", new, "--against", old, "--limits", "limits.toml", "--runs", "4", code=DISSIMILAR)

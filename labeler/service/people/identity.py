@@ -47,7 +47,7 @@ def add_person(
     name, roles = checked_name(name), frozenset(roles)
     with events.by(db, actor, now) as deed:
         for other in people.all_people(db):
-            if _folded(other.name) == _folded(name):
+            if people.folded(other.name) == people.folded(name):
                 raise InputError(f"The study already has a person called {other.name}. Choose another name.")
             if not look_alike and _look_alike(name, other.name):
                 raise InputError(
@@ -57,6 +57,18 @@ def add_person(
         person_id = people.add(db, name, roles, deed.at_utc)
         deed.log("add person", name=name, roles=sorted(roles))
     return Person(person_id, name, roles, active=True)
+
+
+def check_new_name(db: Database, name: str, *, look_alike: bool) -> None:
+    """Raise InputError if a new person cannot have this name; see `add_person`."""
+    for other in people.all_people(db):
+        if people.folded(other.name) == people.folded(name):
+            raise InputError(f"The study already has a person called {other.name}. Choose another name.")
+        if not look_alike and _look_alike(name, other.name):
+            raise InputError(
+                f"{name} looks like {other.name}, but has other characters. If these are two people, confirm it "
+                "(--force); otherwise, choose another name."
+            )
 
 
 def add_role(db: Database, name: str, role: Role, *, actor: str, now: datetime) -> None:
@@ -73,10 +85,6 @@ def add_role(db: Database, name: str, role: Role, *, actor: str, now: datetime) 
             deed.log("add role", name=person.name, role=role)
 
 
-def _folded(name: str) -> str:
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-
-
 def _look_alike(name: str, other: str) -> bool:
     """Return whether two names can be mistaken for each other on the screen."""
     return any(a == b for a, b in zip(_skeletons(name), _skeletons(other), strict=True))
@@ -90,7 +98,7 @@ def _skeletons(name: str) -> tuple[str, str]:
     letters = "".join(_LOOKS_LIKE.get(letter, letter) for letter in unicodedata.normalize("NFKC", name))
     latin = _ACCENTS.sub("", unicodedata.normalize("NFD", letters))
     latin = "".join(_LOOKS_LIKE.get(letter, letter) for letter in latin)
-    return _folded(latin), "L".join(_folded(part.replace("I", "l")) for part in latin.split("L"))
+    return people.folded(latin), "L".join(people.folded(part.replace("I", "l")) for part in latin.split("L"))
 
 
 def checked_name(name: str) -> str:

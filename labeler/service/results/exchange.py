@@ -161,34 +161,40 @@ def _answer_rows(db: Database) -> list[tuple[Any, ...]]:
     return rows
 
 
-def import_label_file(db: Database, path: Path, form: str = LONG, *, actor: str, now: datetime) -> LabelImport:
+def import_label_file(
+    db: Database, path: Path, form: str = LONG, *, look_alike: bool = False, actor: str, now: datetime
+) -> LabelImport:
     """Import the labels in a file, as `import_labels` does; error messages also name the file."""
     from labeler.formats import Source, tables
 
     source = Source(str(path), path)
     try:
         table = tables.read_labels(source) if form == LONG else _reader(form)(source)
-        return import_labels(db, table, actor=actor, now=now)
+        return import_labels(db, table, look_alike=look_alike, actor=actor, now=now)
     except Refused:
         raise
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
 
-def import_labels(db: Database, table: "pd.DataFrame", *, actor: str, now: datetime) -> LabelImport:
+def import_labels(
+    db: Database, table: "pd.DataFrame", *, look_alike: bool = False, actor: str, now: datetime
+) -> LabelImport:
     """Import labels from another tool.
 
     If the same rows are imported again, nothing is added. The table of texts has the columns item, reviewer and label,
     and optionally other columns of the label file. Reviewers who are not in the study are added; unknown items are
-    added only if the study has no measurements. `now` is stored for rows without a time. Raises InputError if a value
-    is invalid. The message names line and value, and nothing is imported. Raises NotAllowed if the study is unblinded.
+    added only if the study has no measurements. If a new reviewer's name only looks like the name of another person,
+    `look_alike` must confirm that these are two people. `now` is stored for rows without a time. Raises InputError if a
+    value is invalid. The message names line and value, and nothing is imported. Raises NotAllowed if the study is
+    unblinded.
     """
     rows = checked_rows(table, now=now)
     with events.by(db, actor, now) as deed:
         require(studies.get(db), Action.ADD_LABELS)
         before = {person.name for person in people.all_people(db)}
         may_add_items = not any(item.n_runs for item in items.all_items(db))
-        n_new = sum(_append(db, row, may_add_items, now) for row in rows)
+        n_new = sum(_append(db, row, may_add_items, look_alike, now) for row in rows)
         added = tuple(sorted({person.name for person in people.all_people(db)} - before))
         deed.log("import labels", rows=len(rows), new=n_new, reviewers=added)
     return LabelImport(n_new, len(rows) - n_new, added)
@@ -204,7 +210,7 @@ def checked_rows(table: "pd.DataFrame", *, now: datetime) -> list[LabelRow]:
     return [_parsed(record, line, n_earlier, now) for line, record in zip(lines, records, strict=True)]
 
 
-def _append(db: Database, row: LabelRow, may_add_items: bool, now: datetime) -> bool:
+def _append(db: Database, row: LabelRow, may_add_items: bool, look_alike: bool, now: datetime) -> bool:
     item = items.by_name(db, row.item_as_written) or items.by_name(db, row.item)
     if item is None and may_add_items:
         item = _new_item(db, row)
@@ -212,7 +218,7 @@ def _append(db: Database, row: LabelRow, may_add_items: bool, now: datetime) -> 
         raise InputError(f"Line {row.line}: this study has no item {row.item!r}.")
     if row.kind is Kind.ADJUDICATED:
         return _append_decision(db, row, item)
-    task = _task(db, row, item, now)
+    task = _task(db, row, item, look_alike, now)
     saved = labels.saved_before(db, task.assignment_id, row.source_key)
     if saved is not None:
         if saved != (task.assignment_id, row.label.answer):
@@ -240,11 +246,16 @@ def _append_decision(db: Database, row: LabelRow, item: Item) -> bool:
     return decisions.add(db, item.item_id, decision)
 
 
-def _task(db: Database, row: LabelRow, item: Item, now: datetime) -> Task:
+def _task(db: Database, row: LabelRow, item: Item, look_alike: bool, now: datetime) -> Task:
     """Return the reviewer's assignment for this row; create the assignment if it does not exist."""
     person = people.by_name(db, row.reviewer)
     if person is not None and Role.REVIEWER not in person.roles:
         raise InputError(f"Line {row.line}: {row.reviewer!r} is not a reviewer of this study.")
+    if person is None:
+        try:
+            identity.check_new_name(db, row.reviewer, look_alike=look_alike)
+        except InputError as error:
+            raise InputError(f"Line {row.line}: {error}") from None
     person_id = person.person_id if person else people.add(db, row.reviewer, [Role.REVIEWER], now.isoformat())
     for kind in FIRST_KINDS if row.kind in FIRST_KINDS else (row.kind,):
         task = assignments.find(db, person_id, item.item_id, kind)

@@ -151,6 +151,15 @@ def test_standard_input_is_a_file(monkeypatch, pack):
     assert (one.name, one.content()) == ("standard input", CONTENT)
 
 
+def test_standard_input_that_never_ends_is_refused_after_a_while(monkeypatch):
+    monkeypatch.setattr(source, "MAX_STDIN", len(CONTENT) - 1)
+    monkeypatch.setattr(sys, "stdin", Piped(CONTENT + b"x" * 10**6))
+    (one,) = sources([Path("-")])
+    with pytest.raises(Refused, match=r"standard input: it has more than 0 MiB\. Save it"):
+        one.content()
+    assert sys.stdin.buffer.tell() == len(CONTENT)
+
+
 def zipped(files, **options):
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:

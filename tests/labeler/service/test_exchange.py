@@ -35,6 +35,18 @@ def take_in(db, text):
     return exchange.import_labels(db, table, actor="owner", now=NOW)
 
 
+def test_a_reviewer_is_one_person_however_a_file_spells_the_name(db):
+    rows = [f"a,{spelled},similar" for spelled in ("José", "JOSE\u0301", "Jos\u00e9")]
+    take_in(db, csv(*rows))
+    assert [person.name for person in people.reviewers(db)] == ["José"]
+    with pytest.raises(InputError, match="Line 3: ben\u0435 looks like bene,"):
+        take_in(db, csv("a,bene,similar", "a,ben\u0435,similar"))
+    assert [person.name for person in people.reviewers(db)] == ["José"]
+    table = tables.read_labels(importing.upload("labels.csv", csv("a,bene,similar", "a,ben\u0435,similar").encode()))
+    exchange.import_labels(db, table, look_alike=True, actor="owner", now=NOW)
+    assert len(people.reviewers(db)) == 3
+
+
 def csv(*rows, header=MINIMAL):
     return "\n".join([header, *rows]) + "\n"
 
