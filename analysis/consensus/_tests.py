@@ -257,7 +257,7 @@ def _rejected_by(
     of_family = next(family for family in families if family.name == model.raters_of)
     of_pair = next((pair for pair in _pair_fits(of_family) if {pair.a, pair.b} == set(model.raters)), None)
     if of_pair is None or abs(of_pair.observed - of_pair.expected) < SMALL_DIFFERENCE:
-        return model.words, model.raters
+        return f"a model in which {model.words} fits better", model.raters
     words = (
         f"{of_pair.a} and {of_pair.b} agree on {100 * of_pair.observed:.0f} % of their items, and the model expects "
         f"{100 * of_pair.expected:.0f} %"

@@ -384,13 +384,14 @@ def main_classifier_blocks(report: "Report") -> Iterator[Block]:
     if not rows:
         yield Paragraph("No agreed item has a verdict yet.")
         return
-    if chance_state(report.agreement) != MORE:
+    judges = chance_state(report.agreement) == MORE
+    if not judges:
         yield Paragraph(
             "These labels do not show that reviewers agree more than chance would, so this table says nothing about "
             "the classifiers.",
             "warning",
         )
-    yield _classifier_table(report, rows)
+    yield _classifier_table(report, rows, judges=judges)
     mark = mark_of(report)
     if mark:
         yield Paragraph(
@@ -401,13 +402,14 @@ def main_classifier_blocks(report: "Report") -> Iterator[Block]:
     yield Figure("classifiers", _figure_caption(report))
 
 
-def _classifier_table(report: "Report", rows: Sequence[tuple[str, Classifier]]) -> Table:
+def _classifier_table(report: "Report", rows: Sequence[tuple[str, Classifier]], *, judges: bool) -> Table:
+    """Show the rates; `judges` says whether the labels can show that a classifier is better or worse than the rule."""
     level = report.level_text
     cells: list[tuple[Any, ...]] = []
     for name, row in rows:
         rule = row.baseline
         auc = None if row.scores is None else plain_number(row.scores.auc)
-        outcome = f"{rule.verdict} ({p_clause(rule.p_holm)})"
+        outcome = f"{rule.verdict} ({p_clause(rule.p_holm)})" if judges else None
         shares = row.rates.shares
         rates = (share(shares.sensitivity), share(shares.specificity), share(shares.accuracy))
         cells.append((row_title(name), row.rates.n, *rates, plain_number(row.mcc), auc, outcome))

@@ -8,7 +8,7 @@ first, and nothing is said about classifiers.
 from collections.abc import Iterator, Sequence
 
 from analysis.categories import CATEGORIES
-from analysis.consensus import REJECTED, UNTESTABLE, WEAK
+from analysis.consensus import REJECTED, UNTESTABLE, WEAK, ModelState
 from analysis.document import counted, interval, number, percent, sentence
 from analysis.evaluation import BETTER, WORSE
 from analysis.intervals import ONE_SIDED, Estimate
@@ -167,8 +167,8 @@ def _reasons(report: Report) -> Iterator[str]:
     fitted = decided.latent.fitted
     state = fitted.state.state if fitted else None
     n = numbers.n_items_with_two_labels
-    if state == REJECTED:
-        yield "reviewers do not err independently, so agreement and the agreed items may overstate reliability as well"
+    if fitted and state == REJECTED:
+        yield _dependent(fitted.state, set(report.classifiers))
     if n < FEW_ITEMS:
         yield f"only {counted(n, 'item')} {'has' if n == 1 else 'have'} two labels"
     if len(numbers.by_application) == 1:
@@ -187,6 +187,18 @@ def _reasons(report: Report) -> Iterator[str]:
         yield "these labels cannot test whether reviewers err independently"
     elif not decided.latent.identifiability.identified:
         yield "these labels cannot show how accurate each reviewer is"
+
+
+def _dependent(state: ModelState, classifiers: set[str]) -> str:
+    """Say whose errors are not independent, and what follows; a model that fits better need not be the cause."""
+    raters = [str(rater) for rater in state.raters]
+    favoured = [title_of(rater) for rater in raters if rater in classifiers]
+    overstated = "agreement and the agreed items may overstate reliability"
+    if len(raters) == 1:
+        return f"the rates of the other reviewers depend on {raters[0]}, so {overstated}"
+    names = [title_of(rater) if rater in classifiers else rater for rater in raters] or ["several reviewers"]
+    follows = f"the agreed items favour {favoured[0]}" if favoured else overstated
+    return f"{' and '.join(names)} err on the same items, so {follows}"
 
 
 def _next_step(report: Report) -> str:

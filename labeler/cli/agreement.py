@@ -54,10 +54,12 @@ def agreement(study: Path | None, label_file: Path | None, before: Path | None, 
             remark(f"Drift of {row['rater']}: {row['slope']['reason']}.")
             continue
         change = f"{100 * row['slope']['value']:+.0f} points from the first to the last own label"
-        remark(
-            f"Drift of {row['rater']}: {change}, p = {row['p_holm']:.2g} (Holm). Only changes of about "
-            f"{100 * row['detectable']:.0f} points or more would have been seen."
+        visible = (
+            f"Only changes of about {100 * row['detectable']:.0f} points or more would have been seen."
+            if row["detectable"] <= 1
+            else "With so few labels, no change would have been seen."
         )
+        remark(f"Drift of {row['rater']}: {change}, p = {row['p_holm']:.2g} (Holm). {visible}")
     if "difference" in found:
         row = found["difference"]
         how = f"paired by {row['n_common']} common items" if row["n_common"] else "no common items"

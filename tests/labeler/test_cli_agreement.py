@@ -50,6 +50,10 @@ def test_drift_says_what_could_have_been_seen(tmp_path):
         path, index=False
     )
     assert "points or more would have been seen" in run("--labels", path).output
+    pd.read_csv(path).iloc[:22].to_csv(path, index=False)
+    few = run("--labels", path).output
+    assert "With so few labels, no change would have been seen." in few
+    assert "points or more" not in few
 
 
 @pytest.mark.parametrize(
