@@ -10,6 +10,7 @@ import click
 from labeler.cli.common import (
     COORDINATOR,
     OWNER,
+    Renamed,
     json_option,
     link,
     now,
@@ -42,11 +43,11 @@ def filter_options(function: Callable[..., None]) -> Callable[..., None]:
     @wraps(function)
     def command(
         *, text: str, application: tuple[str, ...], verdict: tuple[str, str] | None, disagree: bool,
-        min_spread: float | None, max_spread: float | None, min_iterations: int | None, max_iterations: int | None,
+        min_range: float | None, max_range: float | None, min_iterations: int | None, max_iterations: int | None,
         **arguments: Any,
     ) -> None:  # fmt: skip
-        spread, iterations = _limits(min_spread, max_spread), _limits(min_iterations, max_iterations)
-        function(filters=Filter(text, application, verdict, disagree, spread, iterations), **arguments)
+        medians, iterations = _limits(min_range, max_range), _limits(min_iterations, max_iterations)
+        function(filters=Filter(text, application, verdict, disagree, medians, iterations), **arguments)
 
     for option in reversed((
         click.option("--text", default="", help="Words in the name, benchmark or application of the item."),
@@ -54,9 +55,11 @@ def filter_options(function: Callable[..., None]) -> Callable[..., None]:
         click.option("--verdict", callback=_pair, default=None, metavar="CLASSIFIER=VERDICT",
                      help="Verdict of a classifier, such as heuristic=dissimilar."),
         click.option("--disagree", is_flag=True, help="Show only items on which classifiers disagree."),
-        click.option("--min-spread", type=float, default=None, metavar="SHARE",
-                     help="Minimum spread: largest minus smallest median of a run, as a share of the overall median."),
-        click.option("--max-spread", type=float, default=None, metavar="SHARE", help="Maximum spread."),
+        click.option("--min-range", cls=Renamed, old="--min-spread", type=float, default=None, metavar="SHARE",
+                     help="Minimum range of medians: largest minus smallest median of a run, as a share of the overall "
+                          "median."),
+        click.option("--max-range", cls=Renamed, old="--max-spread", type=float, default=None, metavar="SHARE",
+                     help="Maximum range of medians."),
         click.option("--min-iterations", type=int, default=None, help="Minimum number of iterations in the shortest "
                                                                       "run."),
         click.option("--max-iterations", type=int, default=None, help="Maximum number of iterations in the shortest "
@@ -72,22 +75,29 @@ def _limits(low: float | None, high: float | None) -> tuple[float, float] | None
     return (-float("inf") if low is None else low, float("inf") if high is None else high)
 
 
-@click.command(epilog="Example: labeler browse --study cache.study --verdict heuristic=dissimilar --max-spread 0.05")
+def _show(table: browsing.Catalogue, *, as_json: bool) -> None:
+    """Print the rows of a catalogue; in the table, the range of medians has its name in full."""
+    rows = browsing.json_rows(table)
+    named = [{"range of medians" if name == "spread" else name: value for name, value in row.items()} for row in rows]
+    show(rows if as_json else named, as_json=as_json)
+
+
+@click.command(epilog="Example: labeler browse --study cache.study --verdict heuristic=dissimilar --max-range 0.05")
 @study_option
 @filter_options
 @json_option
 def browse(study: Path | None, filters: Filter, as_json: bool) -> None:
-    """List the items with their lengths, spread and verdicts.
+    """List the items with their lengths, range of medians and verdicts.
 
-    The list has the items that meet all options. Each run has a median; the spread is the distance between the smallest
-    and the largest of these medians, as a share of their median.
+    The list has the items that meet all options. Each run has a median; the range is the distance between the smallest
+    and the largest of these medians, as a share of their median. In JSON, its key is `spread`.
     """
     with opened(study) as db:
         table = browsing.catalogue(db, verdicts=True)
         coordinating.log_look(db, "items with verdicts", actor=OWNER, now=now())
         say_if_interim(db)
     matches = browsing.chosen(table, filters)
-    show(browsing.json_rows(matches), as_json=as_json)
+    _show(matches, as_json=as_json)
     remark(f"{len(matches)} of {counted(len(table), 'item')}.")
 
 
@@ -125,7 +135,7 @@ def triage(
             names = matches["item"].tolist()
             secret = service.make_study(db, names, new, name=name or new.stem, coordinator=coordinator, actor=OWNER,
                                         now=now())  # fmt: skip
-    show(browsing.json_rows(matches), as_json=as_json)
+    _show(matches, as_json=as_json)
     if secret is None:
         remark(f"{counted(len(matches), 'item')} would be in {new}.")
         return

@@ -1,4 +1,4 @@
-"""Cache computed results of a study in memory until the study changes."""
+"""Cache computed results in memory: until the study changes, or for each value of a key."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -10,36 +10,52 @@ from labeler.store import Database, chain, jobs
 
 P = ParamSpec("P")
 T = TypeVar("T")
-MAX_KEPT = 32
+Computed = Callable[Concatenate[Database, P], T]
+MAX_KEPT = 8  # results of one function
 _ABSENT = object()
-_kept: OrderedDict[tuple[Hashable, ...], Any] = OrderedDict()
-_lock = Lock()  # of `_kept`; several windows may compute the same result at the same time
 
 
-def until_changed(compute: Callable[Concatenate[Database, P], T]) -> Callable[Concatenate[Database, P], T]:
+def until_changed(compute: Computed[P, T]) -> Computed[P, T]:
     """Decorate a function so that its result is cached until the study changes.
 
     The arguments of the function must be the study and hashable options. Callers must not change the returned object,
     because later callers get the same object.
     """
 
-    @wraps(compute)
-    def kept(db: Database, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        name = compute.__module__, compute.__qualname__
-        key = (name, db.path, _version(db), args, tuple(sorted(kwargs.items())))
-        with _lock:
-            value: Any = _kept.get(key, _ABSENT)
-        if value is _ABSENT:
-            value = compute(db, *args, **kwargs)
-        with _lock:
-            _kept[key] = value
-            _kept.move_to_end(key)
-            if len(_kept) > MAX_KEPT:
-                _kept.popitem(last=False)
-        result: T = value
-        return result
+    def key(db: Database, /, *args: Any, **kwargs: Any) -> Hashable:
+        return db.path, _version(db), args, tuple(sorted(kwargs.items()))
 
-    return kept
+    return cached(key, MAX_KEPT)(compute)
+
+
+def cached(key: Callable[..., Hashable], n_kept: int) -> Callable[[Computed[P, T]], Computed[P, T]]:
+    """Decorate a function so that the results of the latest calls are cached, one for each value of the key.
+
+    `key` takes the arguments of the function.
+    """
+
+    def decorated(compute: Computed[P, T]) -> Computed[P, T]:
+        results: OrderedDict[Hashable, Any] = OrderedDict()
+        lock = Lock()  # several windows may compute the same result at the same time
+
+        @wraps(compute)
+        def kept(db: Database, /, *args: P.args, **kwargs: P.kwargs) -> T:
+            name = key(db, *args, **kwargs)
+            with lock:
+                value: Any = results.get(name, _ABSENT)
+            if value is _ABSENT:
+                value = compute(db, *args, **kwargs)
+            with lock:
+                results[name] = value
+                results.move_to_end(name)
+                if len(results) > n_kept:
+                    results.popitem(last=False)
+            result: T = value
+            return result
+
+        return kept
+
+    return decorated
 
 
 def _version(db: Database) -> tuple[Hashable, ...]:

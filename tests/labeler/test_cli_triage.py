@@ -1,6 +1,7 @@
 """The commands that list the items of a study and create a study from some, as a person runs them."""
 
 import json
+import re
 
 import pytest
 
@@ -41,8 +42,9 @@ def chosen(*options):
 def test_browse_prints_the_catalogue_as_a_table_and_how_many_were_chosen(study):
     done = run("browse", "--study", study, "--text", "bench_0")
     header, row = done.stdout.splitlines()
-    assert header.split() == [
-        "item", "application", "benchmark", "runs", "iterations", "unit", "spread", "excluded", "mine", "yours",
+    assert re.split("  +", header) == [
+        "item", "application", "benchmark", "runs", "iterations", "unit", "range of medians", "excluded", "mine",
+        "yours",
     ]  # fmt: skip
     assert row.startswith(item_name(0)) and row.endswith("dissimilar  similar")
     assert done.stderr == f"{INTERIM}\n1 of 4 items.\n"
@@ -71,8 +73,8 @@ def test_browse_prints_json_with_nothing_where_something_is_missing(study):
         (("--application", "example/app0", "--application", "example/app1"), [0, 1, 2, 3]),
         (("--verdict", "mine=dissimilar"), [0, 1]),
         (("--disagree",), [0]),
-        (("--min-spread", 0), [0, 1, 2, 3]),
-        (("--min-spread", 5), []),
+        (("--min-range", 0), [0, 1, 2, 3]),
+        (("--min-range", 5), []),
         (("--max-spread", 5), [0, 1, 2, 3]),
         (("--min-iterations", 60, "--max-iterations", 60), [0, 1, 2, 3]),
         (("--min-iterations", 61), []),
@@ -135,7 +137,7 @@ def test_with_json_the_link_is_not_among_the_data(study, tmp_path):
         (("--verdict", "his=similar"), ": mine, yours."),
         (("--verdict", "mine=odd"), "'odd' is not a verdict"),
         (("--application", "x"), "no application 'x'"),
-        (("--min-spread", 2, "--max-spread", 1), "the smaller limit first"),
+        (("--min-range", 2, "--max-range", 1), "the smaller limit first"),
         (("--text", "nowhere"), "No items match"),
     ],
 )

@@ -12,7 +12,7 @@ from labeler.errors import InputError, NotAllowed
 from labeler.model import Category, Item
 from labeler.plan.lifecycle import Action, require
 from labeler.screen import binning
-from labeler.service.cache import until_changed
+from labeler.service.cache import cached, until_changed
 from labeler.service.items import drawing
 from labeler.service.people.identity import checked_reason
 from labeler.store import Database, events, items, studies, verdicts as stored_verdicts
@@ -24,8 +24,7 @@ COLUMNS = ("item", "application", "benchmark", "runs", "iterations", "unit", "sp
 MARK = " (classifier)"  # suffix for a classifier that has the same name as another column
 SPREADS = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, math.inf)  # the values that the slider offers
 
-MAX_SPREADS = 100_000  # number of spreads cached in memory, so that a long list of items appears quickly
-_SPREADS: dict[str, float | None] = {}
+N_RANGES = 100_000  # number of ranges of medians cached in memory, so that a long list of items appears quickly
 
 Catalogue: TypeAlias = "pd.DataFrame"
 Limits = tuple[float, float]
@@ -58,7 +57,7 @@ def catalogue(db: Database, *, verdicts: bool = False) -> Catalogue:
     import pandas as pd  # imported here because excluding an item needs no table
 
     rows = [
-        (i.name, i.application, i.benchmark, i.n_runs, i.n_iterations, i.unit, _kept_spread(db, i), i.excluded_why)
+        (i.name, i.application, i.benchmark, i.n_runs, i.n_iterations, i.unit, _range_of_medians(db, i), i.excluded_why)
         for i in items.all_items(db)
     ]
     table = pd.DataFrame(rows, columns=list(COLUMNS), dtype=object)
@@ -117,17 +116,9 @@ def describe_share(share: float) -> str:
     return "any" if share == math.inf else f"{100 * share:g} %"
 
 
-def _kept_spread(db: Database, item: Item) -> float | None:
-    """Return the spread of an item; use the cached value if the same measurements were read before."""
-    if item.data_hash not in _SPREADS:
-        if len(_SPREADS) >= MAX_SPREADS:
-            _SPREADS.clear()
-        _SPREADS[item.data_hash] = _spread(db, item)
-    return _SPREADS[item.data_hash]
-
-
-def _spread(db: Database, item: Item) -> float | None:
-    """Compute the spread of an item; return None if it is undefined.
+@cached(key=lambda _db, item: item.data_hash, n_kept=N_RANGES)
+def _range_of_medians(db: Database, item: Item) -> float | None:
+    """Compute the range of the medians of an item's runs as a share of their median; return None if it is undefined.
 
     The medians come from the quantiles that are stored for drawing, because reading all measurements takes too long.
     """

@@ -108,7 +108,8 @@ def reasons_of_failures(db: Database) -> list[dict[str, Any]]:
     """Return for each classifier and reason on how many items it gave no verdict, the most frequent first."""
     table = verdicts.brief_table(db)
     failed = table.loc[table["verdict"].isna(), ["classifier", "error"]].fillna("no reason given").value_counts()
-    return [{"classifier": classifier, "reason": reason, "items": int(n)} for (classifier, reason), n in failed.items()]
+    rows = failed.reset_index().to_numpy().tolist()
+    return [{"classifier": classifier, "reason": reason, "items": n} for classifier, reason, n in rows]
 
 
 def among_themselves(counting: pd.DataFrame) -> list[dict[str, Any]]:
