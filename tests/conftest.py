@@ -58,14 +58,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
-    """Let every second process import the test modules backwards: in a new checkout, pytest rewrites each module once.
+    """Let each process begin with a different test module, so that in a new checkout pytest rewrites each module once.
 
-    All processes would otherwise rewrite the same module at the same time, which takes ten seconds of each.
+    All processes would otherwise rewrite the same modules at the same time, which takes ten seconds of each.
     """
-    process = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
-    if int(process) % 2 == 0 or session.config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    if number == 0 or session.config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
         return
-    for path in sorted(Path(__file__).parent.rglob("test_*.py"), reverse=True):
+    paths = sorted(Path(__file__).parent.rglob("test_*.py"))
+    first = len(paths) * number // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+    for path in (*paths[first:], *paths[:first]):
         with suppress(Exception, pytest.skip.Exception):  # pytest reports what is wrong when it collects the module
             import_module(".".join(path.relative_to(session.config.rootpath).with_suffix("").parts))
 
