@@ -5,7 +5,7 @@ the results of one commit in one environment. With `--record-samples`, the colum
 combination of parameter values. The entries of this list are the iterations, and `result` is their median. Memory and
 the results of `track_` functions are measured once and stored in `result`. If a combination failed, its result is null;
 if its setup skipped the combination, its result is NaN. The names of the parameters and the unit of `track_` functions
-are in another file.
+are in another file. Version 1 of the format (asv before 0.5) has an object or a number per benchmark.
 """
 
 import itertools
@@ -19,11 +19,11 @@ import numpy as np
 
 from analysis.benchmark import LOWER, UNKNOWN, Benchmark, Failure
 from labeler.formats import json_text
-from labeler.formats.machine import machine, of_runs
+from labeler.formats.machine import machine, members, of_runs
 from labeler.formats.naming import measured, with_parameters
 from labeler.model import Series, is_storable
 
-VERSION = 2
+VERSIONS = (1, 2)
 MEMORY = ("mem_", "peakmem_", "Mem", "PeakMem")  # prefix of functions that measure memory
 _FAILED = "failed"
 _NOT_KEPT = "has only the median. To keep all measurements, use asv run --record-samples"
@@ -55,12 +55,15 @@ def _read(content: bytes, *, medians: bool) -> Iterator[Benchmark]:
     document = json_text.parse(content)
     results = json_text.member(document, "results", dict, "the file")
     version = document.get("version")
-    if version != VERSION:
+    if version not in VERSIONS or isinstance(version, bool):
         raise ValueError(
             f"version {reprlib.repr(version)} of asv results is not supported. Convert the results with: asv update"
         )
-    columns = json_text.member(document, "result_columns", list, "the file")
-    rows = {name: _row(row, columns, f"benchmark {name!r}") for name, row in results.items()}
+    if version == 1:
+        rows = {name: _row_of_version_1(row, f"benchmark {name!r}") for name, row in results.items()}
+    else:
+        columns = json_text.member(document, "result_columns", list, "the file")
+        rows = {name: _row(row, columns, f"benchmark {name!r}") for name, row in results.items()}
     if not medians and not any(row.get("samples") for row in rows.values()):
         for name, row in rows.items():
             if row.get("stats_repeat"):
@@ -79,6 +82,22 @@ def _row(row: Any, columns: Sequence[Any], place: str) -> dict[str, Any]:
     if not isinstance(row, list):
         raise ValueError(f"{place}: {reprlib.repr(row)} is not a list")
     return dict(zip(map(str, columns), row, strict=False))
+
+
+def _row_of_version_1(row: Any, place: str) -> dict[str, Any]:
+    """Return the row of a benchmark like `_row`; a benchmark without parameters may be a number or null."""
+    if not isinstance(row, dict):
+        return {"result": None if row is None else [row]}
+    result, stats = row.get("result"), row.get("stats")
+    if result is not None and not isinstance(result, list):
+        result, stats = [result], [stats]
+    if isinstance(stats, list) and any(stats):
+        repeats = [members(entry).get("repeat", 1) for entry in stats]
+    elif stats:
+        raise ValueError(f"{place}: 'stats' is {reprlib.repr(stats)}, not a list")
+    else:
+        repeats = None
+    return {"result": result, "params": row.get("params"), "samples": row.get("samples"), "stats_repeat": repeats}
 
 
 def _conditions(document: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:

@@ -29,10 +29,7 @@ def detect(_name: str, content: bytes) -> bool:
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """Read the benchmarks of all test cases; if the content is invalid, raise ValueError with the benchmark."""
-    try:
-        text = content.decode("utf-8-sig").strip()  # ignores the declared encoding, because Catch2 always writes UTF-8
-    except UnicodeDecodeError as error:
-        raise ValueError(f"byte {error.start}: the file is not UTF-8 text") from None
+    text = json_text.text_of(content).strip()  # ignores the declared encoding, because Catch2 always writes UTF-8
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise ValueError("the XML declares a document type or entities, which Catch2 never writes")
     yield from measured(_benchmarks(_root(text)), advice="name its test case or section differently")

@@ -97,10 +97,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
 
     An unusable line becomes a failure, which contains the line number.
     """
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"byte {error.start}: the file is not UTF-8 text") from None
+    text = json_text.text_of(content)
     if _EVENT.match(json_text.first_signs(content)):
         text = _printed(text)
     output = _Output()

@@ -2,7 +2,8 @@
 
 `benchmarks[]` has one row per repetition, with `real_time` in the unit `time_unit`. A file is a run, because one
 process writes it. A repetition, which is a mean over many executions, is an iteration of the run. Aggregate rows
-(means, medians, deviations) are ignored. In files of versions before 1.5, they can be recognised only by their names.
+(means, medians, deviations) are ignored. With `--metric cpu_time`, the values are `cpu_time`, and the names end with
+`[cpu_time]`. In files of versions before 1.5, they can be recognised only by their names.
 """
 
 import re
@@ -23,6 +24,8 @@ from labeler.formats.units import SECONDS
 _KEEPS = "--benchmark_report_aggregates_only=false --benchmark_out=FILE.json --benchmark_out_format=json"
 _CSV = b"name,iterations,real_time,cpu_time,time_unit,"
 _AGGREGATE = re.compile(r"(.+)_(mean|median|stddev|cv|BigO|RMS)")
+METRIC = "metric"  # the key of the value to read, among the columns that a reader gets
+METRICS = (REAL_TIME, CPU_TIME) = ("real_time", "cpu_time")
 _NUMBER = re.compile(r"-?\d+")
 _FITTED = ("cpu_coefficient", "rms")  # keys of rows with a fitted complexity, which have no times
 Row = Mapping[str, Any]
@@ -38,7 +41,7 @@ def detect(_name: str, content: bytes) -> bool:
     return head.startswith(_CSV) or (is_ours and any(key in content for key in (b'"num_cpus"', b'"real_time"')))
 
 
-def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+def read(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """Read the benchmarks of the file, one run each.
 
     If the content is invalid, raise ValueError with the benchmark and repetition.
@@ -58,7 +61,10 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
             rows[json_text.member(row, "run_name", str, f"row {name!r}") if "run_name" in row else name].append(row)
     if named and not rows:
         raise ValueError(f"this file has only averages. Google Benchmark saves all repetitions with {_KEEPS}")
-    yield from measured(_benchmark(name, repetitions, {TIME: time, **known}) for name, repetitions in rows.items())
+    yield from measured(
+        _benchmark(name, repetitions, {TIME: time, **known}, columns.get(METRIC, REAL_TIME))
+        for name, repetitions in rows.items()
+    )
 
 
 def _is_aggregate(name: str, row: Row, names: set[str]) -> bool:
@@ -94,7 +100,7 @@ def _machine(context: Mapping[str, Any]) -> dict[str, str]:
     )
 
 
-def _benchmark(name: str, rows: Sequence[Row], conditions: Mapping[str, str]) -> Benchmark:
+def _benchmark(name: str, rows: Sequence[Row], conditions: Mapping[str, str], metric: str) -> Benchmark:
     values, failures = [], []
     for at, row in _in_order(name, rows):
         place = f"benchmark {name!r}, run 0, iteration {at}"
@@ -102,14 +108,14 @@ def _benchmark(name: str, rows: Sequence[Row], conditions: Mapping[str, str]) ->
         if why:
             failures.append(Failure({}, f"repetition {at}: {why}", on_purpose=not row.get("error_occurred")))
             continue
-        if "real_time" not in row:
-            raise ValueError(f"{place}: 'real_time' is missing")
+        if metric not in row:
+            raise ValueError(f"{place}: {metric!r} is missing")
         unit = row.get("time_unit", "ns")
         if not isinstance(unit, str) or unit not in SECONDS:
             raise ValueError(f"{place}: the time unit {reprlib.repr(unit)} is unknown")
-        values.append(json_text.number(row["real_time"], place) * SECONDS[unit])
+        values.append(json_text.number(row[metric], place) * SECONDS[unit])
     return Benchmark.of_series(
-        name=name,
+        name=name if metric == REAL_TIME else f"{name} [{metric}]",
         series=(np.array(values, dtype=np.float64),) if values else (),
         conditions=of_runs(conditions, 1) if values else {},
         parameters=_parameters(name),

@@ -1,4 +1,4 @@
-"""Parse JSON text and lists of numbers, with clear error messages."""
+"""Decode text, and parse JSON text and lists of numbers, with clear error messages."""
 
 import json
 import reprlib
@@ -18,6 +18,14 @@ _KINDS: dict[type, str] = {str: "a text", list: "a list", dict: "an object"}
 def first_signs(content: bytes, n: int = 200) -> bytes:
     """Return the first `n` bytes of the text, without a byte order mark and spaces at the start."""
     return content[:n].removeprefix(BOM).lstrip()
+
+
+def text_of(content: bytes) -> str:
+    """Return the text of a file, without a byte order mark; raise ValueError with the place if it is not UTF-8."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"byte {error.start}: the file is not UTF-8 text") from None
 
 
 def parse(content: bytes) -> Any:

@@ -11,9 +11,11 @@ from analysis.benchmark import Benchmark
 from labeler.formats import (
     abs_scores,
     asv,
+    benchmark_ips,
     benchmarkdotnet,
     benchmarktools,
     catch2,
+    codspeed,
     criterion,
     go_benchfmt,
     google_benchmark,
@@ -28,9 +30,12 @@ from labeler.formats import (
     nanobench,
     ordersage,
     pa,
+    perf_stat,
+    plain_numbers,
     printed,
     pyperf,
     pytest_benchmark,
+    rebench,
     tinybench,
 )
 from labeler.plugins import Plugin, format_plugins
@@ -58,6 +63,8 @@ class Format:
     values_are: str = "iterations"  # "runs" if each value was measured by a separate process
     keep: str = ""  # option that makes the tool write all values into a file
     in_file_order: bool = False  # whether a file has all runs in the order in which they were measured
+    metrics: tuple[str, ...] = ()  # the values that `--metric` can choose; the first is the default
+    takes_name: bool = False  # whether files do not name the benchmark, so that `--name` can
     package: str = ""  # the package that provides the format; "" for a built-in one
     beside: str = ""  # name of a file in the same folder whose text the reader gets in `columns` under this name
     # Like `read`, but if the file has no measurements, the tool's mean or median is the only value of a run. This
@@ -84,6 +91,7 @@ FORMATS: dict[str, Format] = {
             "google-benchmark", "Google Benchmark JSON", "file", "repetition",
             google_benchmark.detect, google_benchmark.read,
             RUN, keep="--benchmark_repetitions=N --benchmark_report_aggregates_only=false --benchmark_out=FILE.json",
+            metrics=google_benchmark.METRICS,
         ),
         Format(
             "hyperfine", "hyperfine JSON", "timing (one process each)", "one time", hyperfine.detect, hyperfine.read,
@@ -98,7 +106,7 @@ FORMATS: dict[str, Format] = {
         ),
         Format(
             "parquet", "long Parquet table", "column run and its conditions", "row, or column iteration",
-            long_table.is_parquet, long_table.read_parquet,
+            long_table.is_parquet, long_table.read_parquet, takes_name=True,
         ),
         Format("ordersage", "OrderSage CSV", "trial", "one result", ordersage.detect, ordersage.read),
         Format("krun", "krun CSV", "row (one process)", "column 0, 1, 2, ...", krun.detect, krun.read),
@@ -127,6 +135,15 @@ FORMATS: dict[str, Format] = {
                RUN, keep='run({ format: "json" })'),
         Format("nanobench", "nanobench JSON", "file", "epoch", nanobench.detect, nanobench.read,
                RUN, keep="bench.render(ankerl::nanobench::templates::json(), out)"),
+        Format("codspeed", "CodSpeed walltime JSON", "file", "one mean", codspeed.detect, codspeed.read,
+               RUN, keep="--codspeed-mode=walltime"),
+        Format("rebench", "ReBench data file", "invocation", "iteration", rebench.detect, rebench.read,
+               keep="always, in the file of default_data_file"),
+        Format("benchmark-ips", "benchmark-ips output and JSON", "file, or each process in it", "one rate",
+               benchmark_ips.detect, benchmark_ips.read, RUN, keep="x.json! FILE.json"),
+        Format("perf-stat", "perf stat output (text, -j, -x)", "file, or each output in it", "one count",
+               perf_stat.detect, perf_stat.read, RUN, keep="-o FILE --append, once for each process",
+               takes_name=True, read_means=perf_stat.read_means),
         Format("jmeter", "JMeter results as CSV (JTL)", "file (all requests of one process)", "request",
                jtl.detect, jtl.read, RUN, keep="-l FILE.jtl"),
         Format("abs", "JavaABS or GoABS CSV", "run", "result", abs_scores.detect, abs_scores.read),
@@ -136,8 +153,10 @@ FORMATS: dict[str, Format] = {
         ),
         Format(
             "csv", "long CSV table", "column run and its conditions", "row, or column iteration",
-            long_table.is_csv, long_table.read_csv,
+            long_table.is_csv, long_table.read_csv, takes_name=True,
         ),
+        Format("numbers", "plain column of numbers", "file", "number", plain_numbers.detect, plain_numbers.read,
+               RUN, keep="one number per line; --name NAME", takes_name=True),
     )
 }  # fmt: skip
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from analysis.benchmark import Benchmark, Failure
+from labeler.formats import json_text
 from labeler.formats.naming import measured
 from labeler.formats.text_table import header
 from labeler.model import Series
@@ -67,10 +68,7 @@ def _benchmark(name: str, by_process: Mapping[str, Series | Failure]) -> Benchma
 
 def _records(content: bytes) -> Iterator[tuple[int, list[str]]]:
     """Yield (line, cells) of the header and of each row that is not blank."""
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"byte {error.start}: the file is not UTF-8 text") from None
+    text = json_text.text_of(content)
     reader = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
     for cells in reader:
         if any(cells):

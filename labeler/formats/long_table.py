@@ -177,6 +177,12 @@ def _is_named(name: str) -> bool:
 
 def _renamed(table: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
     table = table.rename(columns={name: str(name).strip() for name in table.columns})
+    name = columns.get("name")
+    columns = {ours: theirs for ours, theirs in columns.items() if ours != "name"}
+    if name is not None:
+        if "benchmark" in table or "benchmark" in columns:
+            raise ValueError("the table has a column of benchmarks, so --name does not apply")
+        table = table.assign(benchmark=name)
     if columns.get("run") == ONE_RUN:
         columns = {ours: theirs for ours, theirs in columns.items() if ours != "run"}
         table = table if "run" in table else table.assign(run="0")
@@ -228,6 +234,8 @@ def _what_is_missing(column: str, table: pd.DataFrame) -> str:
         if others or column != "run"
         else "If each file is one run, give --file-is run"
     )
+    if column == "benchmark":
+        way_out += ", or give the name of the benchmark with --name NAME"
     return f"column {column!r} is missing; the table has {_names_of(table)}. {way_out}"
 
 

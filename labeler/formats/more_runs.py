@@ -38,6 +38,18 @@ MORE_RUNS: dict[str, str] = {
     "catch2": _TURNS.format(
         "$v/benchmark --reporter xml --out $v-$i.xml", "labeler check NEW-*.xml --against OLD-*.xml"
     ),
+    "codspeed": _TURNS.format(
+        "(cd $v && rm -rf .codspeed && pytest --codspeed --codspeed-mode=walltime)\n"
+        "  mkdir -p $v-$i && mv $v/.codspeed/results*.json $v-$i/",
+        "labeler check NEW-* --against OLD-*",
+    ),
+    "benchmark-ips": _TURNS.format("ruby $v/benchmark.rb >> $v.txt", "labeler check NEW.txt --against OLD.txt"),
+    "perf-stat": _TURNS.format(
+        "perf stat -o $v.txt --append $v/command", "labeler check NEW.txt --against OLD.txt --name command"
+    ),
+    "rebench": _TURNS.format(
+        "(cd $v && rebench -in $i rebench.conf)", "labeler check NEW/rebench.data --against OLD/rebench.data"
+    ),
     "k6": _TURNS.format("k6 run --summary-export=$v-$i.json $v/script.js", _CHECK),
     "jmeter": _TURNS.format("jmeter -n -t $v/plan.jmx -l $v-$i.jtl", "labeler check NEW-*.jtl --against OLD-*.jtl"),
     "pyperf": _TURNS.format(

@@ -7,14 +7,11 @@ is repeated in a file, the output of another process begins there, which is anot
 """
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 
-from analysis.benchmark import Benchmark, Failure
+from analysis.benchmark import Benchmark
 from labeler.formats import json_text
-from labeler.formats.naming import absent
-from labeler.formats.single_values import Single, benchmarks, finite
+from labeler.formats.single_values import Single, benchmarks, finite, with_failures
 
 _NUMBER = r"\d[\d,]*(?:\.\d+)?"
 _JS_RATE = re.compile(rf"({_NUMBER}) (ops/sec) ±\d+(?:\.\d+)?% \(\d+ runs? sampled\)\s*")
@@ -28,18 +25,18 @@ _WRK_VALUE = re.compile(rf"(?m)^[ \t]*(Requests/sec|Latency)(?::|[ \t])[ \t]*({_
 
 def detect_benchmark_js(_name: str, content: bytes) -> bool:
     """Return whether the text has a result line of Benchmark.js."""
-    return b" ops/sec " in content and _is_text(content) and _is_any(_of_benchmark_js(_text(content)))
+    return b" ops/sec " in content and _is_text(content) and _is_any(_of_benchmark_js(json_text.text_of(content)))
 
 
 def detect_cargo(_name: str, content: bytes) -> bool:
     """Return whether the text has a result of libtest or criterion.rs."""
     has_word = b"... bench:" in content or b"time:" in content
-    return has_word and _is_text(content) and _is_any(_of_cargo(_text(content)))
+    return has_word and _is_text(content) and _is_any(_of_cargo(json_text.text_of(content)))
 
 
 def detect_wrk(_name: str, content: bytes) -> bool:
     """Return whether the text has the first line of wrk."""
-    return b"Running " in content and _is_text(content) and _WRK.search(_text(content)) is not None
+    return b"Running " in content and _is_text(content) and _WRK.search(json_text.text_of(content)) is not None
 
 
 def _is_any(singles: Iterator[Single]) -> bool:
@@ -59,41 +56,8 @@ def _is_text(content: bytes) -> bool:
 
 def read_benchmark_js(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """Read the benchmarks in operations per second; if the content is invalid, raise ValueError with the value."""
-    text = _text(content)
-    yield from _with_failures(_of_benchmark_js(text), _JS_FAILED.findall(text))
-
-
-def _with_failures(singles: Iterable[Single], failed: Iterable[tuple[str, str]]) -> Iterator[Benchmark]:
-    """Yield the benchmarks with the failures that the tool printed, and with a failure where a process lacks them."""
-    values = list(singles)
-    failures: dict[str, list[str]] = defaultdict(list)
-    for name, reason in failed:
-        failures[name.strip()].append(reason)
-    n_absent = Counter(name for name, _process in absent(_processes([name for name, _value, _unit in values])))
-    for name, n in n_absent.items():
-        failures[name] += ["missing in the output of a process"] * (n - len(failures[name]))
-    for benchmark in benchmarks(values):
-        reasons = failures.pop(benchmark.name, ())
-        yield replace(benchmark, failures=tuple(Failure({}, reason) for reason in reasons))
-    for name, reasons in failures.items():
-        yield Benchmark(name, (), failures=tuple(Failure({}, reason) for reason in reasons))
-
-
-def _processes(names: Sequence[str]) -> list[set[str]]:
-    """Return the benchmarks of each process whose output is in a file, or nothing if this cannot be known.
-
-    All processes print their benchmarks in the same order, so another process begins where a name is not after the
-    previous one. If this gives more processes than the most frequent name has, the file has another order.
-    """
-    order = {name: at for at, name in enumerate(dict.fromkeys(names))}
-    processes: list[set[str]] = []
-    last = len(order)
-    for name in names:
-        if order[name] <= last:
-            processes.append(set())
-        processes[-1].add(name)
-        last = order[name]
-    return processes if len(processes) == max(Counter(names).values(), default=0) else []
+    text = json_text.text_of(content)
+    yield from with_failures(_of_benchmark_js(text), _JS_FAILED.findall(text))
 
 
 def _of_benchmark_js(text: str) -> Iterator[Single]:
@@ -109,8 +73,8 @@ def read_cargo(_name: str, content: bytes, _columns: Mapping[str, str]) -> Itera
 
     The value is the median of libtest, or the best estimate of criterion.rs, which is the second of three times.
     """
-    text = _text(content)
-    yield from _with_failures(_of_cargo(text), _CARGO_FAILED.findall(text))
+    text = json_text.text_of(content)
+    yield from with_failures(_of_cargo(text), _CARGO_FAILED.findall(text))
 
 
 def _of_cargo(text: str) -> Iterator[Single]:
@@ -135,7 +99,7 @@ def _of_cargo(text: str) -> Iterator[Single]:
 
 def read_wrk(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """Read the requests per second and the mean latency of each address; both combine all requests of a process."""
-    yield from benchmarks(_of_wrk(_text(content)))
+    yield from benchmarks(_of_wrk(json_text.text_of(content)))
 
 
 def _of_wrk(text: str) -> Iterator[Single]:
@@ -148,10 +112,3 @@ def _of_wrk(text: str) -> Iterator[Single]:
         if "Latency" in values:
             number, unit = values["Latency"]
             yield f"{address} [Latency]", finite(number, f"{address!r}, Latency"), "min" if unit == "m" else unit
-
-
-def _text(content: bytes) -> str:
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"byte {error.start}: the file is not UTF-8 text") from None

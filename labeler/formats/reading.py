@@ -15,6 +15,7 @@ from labeler.formats.known import FILE_IS, FORMATS, VALUES_ARE, Format, others
 from labeler.formats.long_table import ONE_RUN
 from labeler.formats.source import Source
 from labeler.formats.units import direction, scaled, to_seconds
+from labeler.model import is_storable
 
 COLUMNS = "benchmark=NAME,run=NAME,value=NAME,..."
 
@@ -49,6 +50,13 @@ class ReadOptions:
         "flag": "--from-name", "metavar": "PATTERN",
         "help": "Pattern that reads conditions of the runs from file names, such as {version}-{context}.json.",
     })  # fmt: skip
+    name: str = field(default="", metadata={
+        "help": "Name of the benchmark, for files that do not name it: a column of numbers, a table without a column "
+                "benchmark, or perf stat.",
+    })  # fmt: skip
+    metric: str = field(default="", metadata={
+        "help": "Value to read, such as cpu_time of Google Benchmark [default: real_time].",
+    })  # fmt: skip
     # Formats of other packages by name, tried after the built-in ones.
     others: Mapping[str, Format] = field(default_factory=dict)
     accept_means: bool = False  # whether to accept the mean of a run if a file keeps nothing else
@@ -77,6 +85,8 @@ def with_others(options: ReadOptions) -> ReadOptions:
     ):  # fmt: skip
         if value is not None and value not in words:
             raise InputError(f"{value!r} is not one of {', '.join(words)}.")
+    if not is_storable(options.name):
+        raise InputError(f"{options.name!r} is not a name: it has characters that cannot be stored.")
     options = replace(options, others=known.formats)
     _named_format(options)
     return options
@@ -142,6 +152,7 @@ def _checked(source: Source, chosen: Format, content: bytes, options: ReadOption
     """Apply the reading options to the benchmarks; if the reader fails, the file is refused."""
     is_one_run = options.file_is == RUN or options.values_are == "runs"
     columns = {"run": ONE_RUN, **options.columns} if is_one_run else options.columns
+    columns = {**columns, **_name_and_metric(source, chosen, options)}
     if chosen.beside:
         columns = {**columns, chosen.beside: source.beside(chosen.beside)}
     try:
@@ -157,6 +168,17 @@ def _checked(source: Source, chosen: Format, content: bytes, options: ReadOption
             raise
         reason = f"the reader {chosen.name!r} of {chosen.package} failed: {valid.describe(error)}"
         raise Refused(source.name, reason) from None
+
+
+def _name_and_metric(source: Source, chosen: Format, options: ReadOptions) -> dict[str, str]:
+    """Return the name and the metric of the options, if they apply to this format; raise Refused if they do not."""
+    if options.name and not chosen.takes_name:
+        raise Refused(source.name, f"this is {chosen.title}, which names its benchmarks, so --name does not apply")
+    if options.metric and options.metric not in chosen.metrics:
+        known = f"; the metrics are {', '.join(chosen.metrics)}" if chosen.metrics else ""
+        raise Refused(source.name, f"{chosen.title} has no --metric {options.metric}{known}")
+    given = {"name": options.name, "metric": options.metric}
+    return {option: value for option, value in given.items() if value}
 
 
 def _shaped(benchmark: Benchmark, chosen: Format, options: ReadOptions) -> Benchmark:

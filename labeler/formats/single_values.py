@@ -2,11 +2,14 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from analysis.benchmark import LOWER, UNKNOWN, Benchmark
+from analysis.benchmark import LOWER, UNKNOWN, Benchmark, Failure
+from labeler.formats.naming import absent
 from labeler.formats.units import MAX_UNIT, SECONDS, direction
 
 Single = tuple[str, float, str]  # name, value, unit of the value
@@ -33,6 +36,39 @@ def benchmarks(values: Iterable[Single]) -> Iterator[Benchmark]:
         stored, _factor, better = in_unit(units[0])
         series = [np.array([value * in_unit(unit)[1]]) for value, unit in found]
         yield Benchmark.of_series(name, series, unit=stored, better=better)
+
+
+def with_failures(singles: Iterable[Single], failed: Iterable[tuple[str, str]]) -> Iterator[Benchmark]:
+    """Yield the benchmarks with the failures that the tool printed, and with a failure where a process lacks them."""
+    values = list(singles)
+    failures: dict[str, list[str]] = defaultdict(list)
+    for name, reason in failed:
+        failures[name.strip()].append(reason)
+    n_absent = Counter(name for name, _process in absent(_processes([name for name, _value, _unit in values])))
+    for name, n in n_absent.items():
+        failures[name] += ["missing in the output of a process"] * (n - len(failures[name]))
+    for benchmark in benchmarks(values):
+        reasons = failures.pop(benchmark.name, ())
+        yield replace(benchmark, failures=tuple(Failure({}, reason) for reason in reasons))
+    for name, reasons in failures.items():
+        yield Benchmark(name, (), failures=tuple(Failure({}, reason) for reason in reasons))
+
+
+def _processes(names: Sequence[str]) -> list[set[str]]:
+    """Return the benchmarks of each process whose output is in a file, or nothing if this cannot be known.
+
+    All processes print their benchmarks in the same order, so another process begins where a name is not after the
+    previous one. If this gives more processes than the most frequent name has, the file has another order.
+    """
+    order = {name: at for at, name in enumerate(dict.fromkeys(names))}
+    processes: list[set[str]] = []
+    last = len(order)
+    for name in names:
+        if order[name] <= last:
+            processes.append(set())
+        processes[-1].add(name)
+        last = order[name]
+    return processes if len(processes) == max(Counter(names).values(), default=0) else []
 
 
 def in_unit(unit: str) -> tuple[str, float, str]:

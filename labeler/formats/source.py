@@ -27,7 +27,7 @@ from labeler.formats.companions import companions
 
 # each may be followed by an ending in PACKED; .xml is not here, because such files in a folder mostly belong to other
 # tools
-ENDINGS = (".json", ".csv", ".parquet", ".txt", ".log", ".bench", ".out", ".jtl")
+ENDINGS = (".json", ".csv", ".parquet", ".txt", ".log", ".bench", ".out", ".jtl", ".data", ".jsonl")
 PACKED = (".gz", ".zst")
 ZIP = ".zip"
 STDIN = "-"

@@ -13,6 +13,7 @@ are created; the tests do not depend on them.
 import json
 import os
 import random
+import re
 import shutil
 import socket
 import subprocess
@@ -261,6 +262,70 @@ def pa(folder):
     keep("pa.csv", "\n".join([header, *sorted(lines)]) + "\n", folder)
 
 
+def codspeed(folder):
+    """The configuration of Python, which fills most of the file, only with the version."""
+    programs = python(folder, "pytest-codspeed")
+    shutil.copy(PROGRAMS / "codspeed_sorting.py", folder / "test_sorting.py")
+    options = ("--codspeed", "--codspeed-mode=walltime", "--codspeed-max-time", 0.1, "--codspeed-warmup-time", 0.05)
+    run(programs / "pytest", "-q", "-p", "no:cacheprovider", *options, cwd=folder, check=False)
+    (path,) = folder.glob(".codspeed/results_*.json")
+    document = json.loads(path.read_text())
+    version = document["python"]["sysconfig"]["py_version"]
+    document["creator"]["pid"] = 1
+    document["python"] = {"sysconfig": {"py_version": version}, "dependencies": {}}
+    keep("codspeed.json", json.dumps(document, indent=2), folder)
+
+
+def rebench(folder):
+    programs = python(folder, "rebench")
+    shutil.copytree(PROGRAMS / "rebench", folder, dirs_exist_ok=True)
+    (folder / "harness.py").chmod(0o755)
+    run("git", "init", "-q", ".", cwd=folder)
+    commit_of(folder, "first")
+    run(programs / "rebench", "-D", "-B", "rebench.conf", cwd=folder, check=False)
+    text = (folder / "rebench.data").read_text()
+    keep("rebench.data", re.sub(r'"userName":"[^"]*"', '"userName":"user"', text), folder)
+
+
+def benchmark_ips(folder):
+    if not shutil.which("ruby"):
+        debian("ruby", "ruby-benchmark-ips")
+    program = ("ruby", PROGRAMS / "ips.rb")
+    keep("benchmark-ips.txt", "".join(run(*program, cwd=folder) for _ in range(2)), folder)
+    keep("benchmark-ips.json", (folder / "ips.json").read_text(), folder)
+    failed = run(*program, "fails", cwd=folder, check=False, stderr=subprocess.DEVNULL)
+    keep("benchmark-ips-failed.txt", failed, folder)
+
+
+def perf_stat(folder):
+    """Where the processor has no counters, as in many virtual machines, they are `<not supported>`."""
+    if not shutil.which("perf"):
+        debian("linux-perf")
+    for name, options in (("perf-stat.txt", ()), ("perf-stat.jsonl", ("-j",)), ("perf-stat.csv", ("-x", ","))):
+        for _ in range(3):
+            run("perf", "stat", "-o", name, "--append", *options, "sleep", "0.01", cwd=folder)
+        keep(name, (folder / name).read_text(), folder)
+    for name, options in (("repeated", ()), ("table", ("--table",))):
+        run("perf", "stat", "-r", 3, *options, "-o", name, "sleep", "0.01", cwd=folder)
+        keep(f"perf-stat-{name}.txt", (folder / name).read_text(), folder)
+    run("perf", "stat", "-j", "-I", 10, "-o", "intervals", "sleep", "0.03", cwd=folder)
+    keep("perf-stat-intervals.jsonl", (folder / "intervals").read_text(), folder)
+
+
+def asv_version_1(folder):
+    """What asv 0.4 wrote, which cannot be installed any more: an object for each benchmark, or only its number."""
+    document = json.loads((FILES / "asv-first.json").read_text(), parse_constant=lambda name: None)
+    columns, results = document.pop("result_columns"), {}
+    for name, cells in document["results"].items():
+        row = dict(zip(columns, cells, strict=False))
+        results[name] = row["result"] and row["result"][0]
+        if row.get("params") or row.get("samples"):
+            stats = [repeat and {"repeat": repeat, "number": 1} for repeat in row.get("stats_repeat") or ()]
+            results[name] = {"result": row["result"], "params": row["params"], "samples": row.get("samples"),
+                             "stats": stats or None}  # fmt: skip
+    keep("asv-version-1.json", json.dumps(document | {"results": results, "version": 1}), folder)
+
+
 TOOLS = {
     one.__name__: one
     for one in (
@@ -275,6 +340,11 @@ TOOLS = {
         javascript,
         krun,
         pa,
+        codspeed,
+        rebench,
+        benchmark_ips,
+        perf_stat,
+        asv_version_1,
     )
 }
 

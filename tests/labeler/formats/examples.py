@@ -30,7 +30,7 @@ def parquet_bytes(table, **options):
     return out.getvalue()
 
 
-def read_bytes(name, content, **options):
+def read_bytes(name, content, /, **options):
     """Return the benchmarks of a file in memory."""
     return read(Source(name, data=content), ReadOptions(**options) if options else DEFAULTS)
 

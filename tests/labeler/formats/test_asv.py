@@ -84,7 +84,7 @@ def test_what_the_file_does_not_say_of_its_run_is_no_condition(machine):
     assert one.conditions == {"version": ("abc",)}
 
 
-@pytest.mark.parametrize("version", [1, None, "2", [2]])
+@pytest.mark.parametrize("version", [3, None, "2", [2]])
 def test_another_version_of_the_format_is_refused_with_the_command_that_rewrites_it(version):
     message = f"version {version!r} of asv results is not supported. Convert the results with: asv update"
     assert refused({"time_x": row()}, version=version) == message

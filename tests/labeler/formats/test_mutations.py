@@ -28,7 +28,7 @@ from tests.labeler.formats.mutations import check_mutations, check_sound, read_w
 FILES = Path(__file__).parent / "files"
 SAMPLE = "criterion/Fibonacci numbers/Iterative/20/{}/sample.json"
 OF = {
-    asv: ["asv-first.json", "asv-second.json", "asv-medians.json"],
+    asv: ["asv-first.json", "asv-second.json", "asv-medians.json", "asv-version-1.json"],
     benchmarkdotnet: ["Example.Sorting-report-full.json", "Example.Sorting-report-brief.json"],
     criterion: [SAMPLE.format("new"), SAMPLE.format("base"), SAMPLE.format("new").replace("sample", "estimates")],
     go_benchfmt: ["go.txt", "go-two-processes.txt", "go-events.json"],
@@ -49,6 +49,10 @@ OF = {
     FORMATS["mitata"]: ["mitata.json"],
     FORMATS["nanobench"]: ["nanobench.json"],
     FORMATS["jmeter"]: ["jmeter.jtl"],
+    FORMATS["codspeed"]: ["codspeed.json"],
+    FORMATS["rebench"]: ["rebench.data"],
+    FORMATS["benchmark-ips"]: ["benchmark-ips.txt", "benchmark-ips.json", "benchmark-ips-failed.txt"],
+    FORMATS["perf-stat"]: ["perf-stat.txt", "perf-stat.jsonl", "perf-stat.csv", "perf-stat-table.txt"],
 }
 OTHERS = [abs_scores, icpe, jmh, ordersage, pyperf]
 each = pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_an_empty_file_is_refused(name, content):
     "content",
     [
         b"hello", b'{"benchmarks": []}', b'[{"primaryMetric": {}}]', b"name,value\n", b"\x00\xff\x00", b"[1, 2]",
-        b"42", b"<html></html>",
+        b"42, 43 and", b"<html></html>",
     ],
 )  # fmt: skip
 def test_a_file_of_no_known_format_is_refused_under_any_name(name, content):
@@ -107,7 +107,8 @@ def test_a_file_of_no_known_format_is_refused_under_any_name(name, content):
 
 def test_a_format_that_does_not_exist_is_refused_by_name():
     with pytest.raises(
-        InputError, match=r"no format 'jmh5'\. The formats are criterion, icpe, jmh, pyperf, .*, abs, go, csv\.$"
+        InputError,
+        match=r"no format 'jmh5'\. The formats are criterion, icpe, jmh, pyperf, .*, abs, go, csv, numbers\.$",
     ) as error:
         read_bytes("a.json", FILES["icpe"], format="jmh5")
     assert not isinstance(error.value, Refused)
@@ -138,7 +139,8 @@ OF_FILES = {
     "tinybench": "[tv]i[nt][ye][bs]*.json", "benchmarkjs": "benchmarkjs.txt", "cargo-bench": "cargo-*.txt",
     "github-action": "github-action.json", "bencher": "bencher.json", "k6": "k6.json", "wrk": "wrk.txt",
     "catch2": "catch2.xml", "benchmarktools": "benchmarktools.json", "mitata": "mitata.json",
-    "nanobench": "nanobench.json", "jmeter": "jmeter.jtl",
+    "nanobench": "nanobench.json", "jmeter": "jmeter.jtl", "codspeed": "codspeed.json", "rebench": "rebench.data",
+    "benchmark-ips": "benchmark-ips*", "perf-stat": "perf-stat*", "numbers": "numbers.txt",
 }  # fmt: skip
 
 
