@@ -1,30 +1,39 @@
-"""Measure the demo study: 24 small benchmarks, ten new processes each, 3000 iterations each.
+"""Measure the demo study: two sets of 24 small benchmarks, ten new processes each.
 
-    python data/measure_demo.py [--out data/demo] [--seed 20261120] [--iterations 3000]
+    python data/measure_demo.py [--set demo] [--out data/demo] [--seed 20261120] [--iterations 3000]
+    python data/measure_demo.py --set more --seed 20261124 --iterations 1500
 
-Half of the benchmarks get a known intervention in some of their ten runs. `interventions.csv` lists
-the interventions; `demo.parquet` has the measurements. Every run is a separate process, and the 240
-processes start in shuffled order, so that a change of the machine over time affects all benchmarks
-equally. This takes about four minutes; leave the machine alone during that time.
+Half of the benchmarks of each set get a known intervention in some of their ten runs. `interventions.csv` lists the
+interventions of both sets; `demo.parquet` and `more.parquet` have the measurements. Every run is a separate process
+and the 240 processes of a set start in shuffled order, so that a change of the machine over time affects all benchmarks
+equally. A set takes about four minutes; leave the machine alone during that time.
 """
 
 import argparse
+import base64
 import collections
 import csv
+import decimal
+import difflib
+import fractions
 import gc
 import hashlib
 import heapq
 import io
+import itertools
 import json
 import os
 import random
 import re
 import sqlite3
+import statistics
 import string
 import struct
 import subprocess
 import sys
+import textwrap
 import time
+import xml.etree.ElementTree as ET
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -191,6 +200,145 @@ def _numpy_fft(rng: random.Random) -> Operation:
     return lambda: np.fft.rfft(values)
 
 
+def _base64(rng: random.Random) -> Operation:
+    content = rng.randbytes(60_000)
+    return lambda: base64.b64encode(content)
+
+
+def _xml_parse(rng: random.Random) -> Operation:
+    rows = "".join(f"<row x='{rng.random()}'>{i}</row>" for i in range(120))
+    text = f"<rows>{rows}</rows>"
+    return lambda: ET.fromstring(text)
+
+
+def _textwrap(rng: random.Random) -> Operation:
+    text = _text(rng, 150)
+    return lambda: textwrap.wrap(text, 72)
+
+
+def _difflib(rng: random.Random) -> Operation:
+    one = [_text(rng, 3) for _ in range(40)]
+    other = [line for line in one if rng.random() < 0.8] + [_text(rng, 3)]
+    return lambda: difflib.SequenceMatcher(None, one, other).ratio()
+
+
+def _template(rng: random.Random) -> Operation:
+    words = _text(rng, 60).split()
+    template, fields = string.Template(" ".join(f"$f{i}" for i in range(60))), {f"f{i}": w for i, w in enumerate(words)}
+    return lambda: template.substitute(fields)
+
+
+def _json_numbers(rng: random.Random) -> Operation:
+    text = json.dumps([rng.random() for _ in range(600)])
+    return lambda: json.loads(text)
+
+
+def _json_floats(rng: random.Random) -> Operation:
+    values = [rng.random() for _ in range(300)]
+    return lambda: json.dumps(values)
+
+
+def _deque(_rng: random.Random) -> Operation:
+    queue = collections.deque(range(4000))
+
+    def turn() -> None:
+        for _ in range(40):
+            queue.rotate(1999)
+
+    return turn
+
+
+def _set_union(rng: random.Random) -> Operation:
+    one, other = ({rng.randrange(10**6) for _ in range(1500)} for _ in range(2))
+    return lambda: one | other
+
+
+def _dict_merge(rng: random.Random) -> Operation:
+    one, other = ({f"key {rng.randrange(10**5)}": i for i in range(1200)} for _ in range(2))
+    return lambda: {**one, **other}
+
+
+def _combinations(_rng: random.Random) -> Operation:
+    return lambda: sum(a * b for a, b, _ in itertools.combinations(range(22), 3))
+
+
+def _zlib_decompress(rng: random.Random) -> Operation:
+    content = zlib.compress(_text(rng, 2500).encode())
+    return lambda: zlib.decompress(content)
+
+
+def _crc32(rng: random.Random) -> Operation:
+    content = rng.randbytes(250_000)
+    return lambda: zlib.crc32(content)
+
+
+def _sqlite_index(rng: random.Random) -> Operation:
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    db.execute("CREATE TABLE t (word TEXT)")
+    db.executemany("INSERT INTO t VALUES (?)", [(word,) for word in _text(rng, 400).split()])
+
+    def index() -> None:
+        db.execute("CREATE INDEX by_word ON t (word)")
+        db.execute("DROP INDEX by_word")
+
+    return index
+
+
+def _decimal(rng: random.Random) -> Operation:
+    values = [decimal.Decimal(str(rng.random())) for _ in range(900)]
+    return lambda: sum(values)
+
+
+def _fractions(_rng: random.Random) -> Operation:
+    values = [fractions.Fraction(1, i) for i in range(2, 40)]
+    return lambda: sum(values)
+
+
+def _collatz(_rng: random.Random) -> Operation:
+    def steps() -> int:
+        n, done = 97, 0
+        while n != 1:
+            n, done = (n // 2 if n % 2 == 0 else 3 * n + 1), done + 1
+        return done
+
+    return lambda: [steps() for _ in range(10)]
+
+
+def _median(rng: random.Random) -> Operation:
+    values = [rng.random() for _ in range(600)]
+    return lambda: statistics.median(values)
+
+
+def _numpy_cumsum(rng: random.Random) -> Operation:
+    values = np.random.default_rng(rng.randrange(2**32)).random(40_000)
+    return lambda: np.cumsum(values)
+
+
+def _numpy_unique(rng: random.Random) -> Operation:
+    values = np.random.default_rng(rng.randrange(2**32)).integers(0, 500, 5_000)
+    return lambda: np.unique(values)
+
+
+def _numpy_histogram(rng: random.Random) -> Operation:
+    values = np.random.default_rng(rng.randrange(2**32)).random(4_000)
+    return lambda: np.histogram(values, 20)
+
+
+def _numpy_einsum(rng: random.Random) -> Operation:
+    a = np.random.default_rng(rng.randrange(2**32)).random((60, 60))
+    return lambda: np.einsum("ij,jk->ik", a, a)
+
+
+def _numpy_svd(rng: random.Random) -> Operation:
+    a = np.random.default_rng(rng.randrange(2**32)).random((24, 24))
+    return lambda: np.linalg.svd(a)
+
+
+def _numpy_det(rng: random.Random) -> Operation:
+    a = np.random.default_rng(rng.randrange(2**32)).random((60, 60))
+    return lambda: np.linalg.det(a)
+
+
 BENCHMARKS: dict[str, tuple[str, Callable[[random.Random], Operation]]] = {
     "json.dumps#rows=40": ("cpython/json", _json_dumps),
     "json.loads#rows=120": ("cpython/json", _json_loads),
@@ -216,7 +364,33 @@ BENCHMARKS: dict[str, tuple[str, Callable[[random.Random], Operation]]] = {
     "numpy.matmul#n=90": ("numpy/linalg", _numpy_matmul),
     "numpy.linalg.solve#n=50": ("numpy/linalg", _numpy_solve),
     "numpy.fft.rfft#n=4096": ("numpy/arrays", _numpy_fft),
+    "base64.b64encode#bytes=60000": ("cpython/storage", _base64),
+    "xml.etree.fromstring#rows=120": ("cpython/text", _xml_parse),
+    "textwrap.wrap#words=150": ("cpython/text", _textwrap),
+    "difflib.ratio#lines=40": ("cpython/text", _difflib),
+    "string.Template#fields=60": ("cpython/text", _template),
+    "json.loads_numbers#values=600": ("cpython/json", _json_numbers),
+    "json.dumps_floats#values=300": ("cpython/json", _json_floats),
+    "deque.rotate#length=4000": ("cpython/collections", _deque),
+    "set.union#size=1500": ("cpython/collections", _set_union),
+    "dict.merge#keys=1200": ("cpython/collections", _dict_merge),
+    "itertools.combinations#n=22": ("cpython/collections", _combinations),
+    "zlib.decompress#words=2500": ("cpython/storage", _zlib_decompress),
+    "zlib.crc32#bytes=250000": ("cpython/storage", _crc32),
+    "sqlite3.create_index#rows=400": ("cpython/storage", _sqlite_index),
+    "decimal.sum#n=900": ("cpython/compute", _decimal),
+    "fractions.sum#n=38": ("cpython/compute", _fractions),
+    "collatz#start=97": ("cpython/compute", _collatz),
+    "statistics.median#n=600": ("cpython/compute", _median),
+    "numpy.cumsum#n=40000": ("numpy/arrays", _numpy_cumsum),
+    "numpy.unique#n=5000": ("numpy/arrays", _numpy_unique),
+    "numpy.histogram#n=4000": ("numpy/arrays", _numpy_histogram),
+    "numpy.einsum#n=60": ("numpy/linalg", _numpy_einsum),
+    "numpy.linalg.svd#n=24": ("numpy/linalg", _numpy_svd),
+    "numpy.linalg.det#n=60": ("numpy/linalg", _numpy_det),
 }
+N_OF_SET = 24
+SETS = {"demo": list(BENCHMARKS)[:N_OF_SET], "more": list(BENCHMARKS)[N_OF_SET:]}
 
 # benchmark -> (intervention, amount, number of the ten runs that get it); which runs: drawn from the seed
 INTERVENTIONS: dict[str, tuple[str, float, int]] = {
@@ -232,6 +406,18 @@ INTERVENTIONS: dict[str, tuple[str, float, int]] = {
     "struct.pack#rows=600": ("environment size", 100_000, 5),
     "fibonacci#n=13": ("drifting level", 0.30, 3),
     "json.dumps#rows=40": ("drifting level", 0.10, 5),
+    "base64.b64encode#bytes=60000": ("slowdown", 0.15, 4),
+    "xml.etree.fromstring#rows=120": ("slowdown", 0.20, 5),
+    "difflib.ratio#lines=40": ("slowdown", 0.03, 5),
+    "json.loads_numbers#values=600": ("slowdown", 0.40, 3),
+    "set.union#size=1500": ("slowdown", 0.30, 1),
+    "dict.merge#keys=1200": ("drifting level", 0.60, 4),
+    "zlib.decompress#words=2500": ("slowdown", 0.12, 5),
+    "sqlite3.create_index#rows=400": ("competing process", 1, 3),
+    "fractions.sum#n=38": ("slowdown", 0.25, 6),
+    "statistics.median#n=600": ("slowdown", 0.08, 4),
+    "numpy.histogram#n=4000": ("cold start", 1, 5),
+    "numpy.linalg.svd#n=24": ("slowdown", 0.18, 2),
 }
 
 
@@ -299,11 +485,11 @@ def _run_in_fresh_process(name: str, intervention: str, amount: float, n_iterati
     return np.frombuffer(done.stdout, dtype="<f8")
 
 
-def _plan(seed: int) -> list[tuple[str, int, str, float]]:
+def _plan(names: list[str], seed: int) -> list[tuple[str, int, str, float]]:
     """(benchmark, run, intervention or '', amount) of all runs, in shuffled order."""
     rng = random.Random(seed)
     rows = []
-    for name in BENCHMARKS:
+    for name in names:
         intervention, amount, n_affected = INTERVENTIONS.get(name, ("", 0.0, 0))
         affected = set(rng.sample(range(N_RUNS), n_affected))
         rows += [(name, r, intervention, amount) if r in affected else (name, r, "", 0.0) for r in range(N_RUNS)]
@@ -311,7 +497,9 @@ def _plan(seed: int) -> list[tuple[str, int, str, float]]:
     return rows
 
 
-def _write(out: Path, rows: list[tuple[str, int, str, float]], series: dict[tuple[str, int], "np.ndarray"]) -> None:
+def _write(
+    out: Path, chosen: str, rows: list[tuple[str, int, str, float]], series: dict[tuple[str, int], "np.ndarray"]
+) -> None:
     import pandas as pd
 
     parts = [
@@ -325,7 +513,7 @@ def _write(out: Path, rows: list[tuple[str, int, str, float]], series: dict[tupl
                 "unit": "s",
             }
         )
-        for name in BENCHMARKS
+        for name in SETS[chosen]
         for run in range(N_RUNS)
         for values in [series[name, run]]
     ]
@@ -333,18 +521,26 @@ def _write(out: Path, rows: list[tuple[str, int, str, float]], series: dict[tupl
         {"application": "category", "benchmark": "category", "unit": "category"}
     )
     table.to_parquet(
-        out / "demo.parquet", index=False, compression="zstd", compression_level=19,
+        out / f"{chosen}.parquet", index=False, compression="zstd", compression_level=19,
         use_dictionary=["application", "benchmark", "run", "unit"],
         column_encoding={"value": "BYTE_STREAM_SPLIT", "iteration": "DELTA_BINARY_PACKED"},
     )  # fmt: skip
-    with (out / "interventions.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["benchmark", "run", "intervention", "amount"])
-        writer.writerows(sorted(row for row in rows if row[2]))
+    listed = out / "interventions.csv"
+    header = ["benchmark", "run", "intervention", "amount"]
+    others = []
+    if listed.exists():
+        with listed.open(newline="", encoding="utf-8") as file:
+            others = [row for row in list(csv.reader(file))[1:] if row[0] not in SETS[chosen]]
+    written = others + [[str(value) for value in row] for row in rows if row[2]]
+    with listed.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows(
+            [header, *sorted(written, key=lambda row: (row[0], int(row[1])))]
+        )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--set", choices=SETS, default="demo", help="the benchmarks to measure")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "demo")
     parser.add_argument("--seed", type=int, default=20261120, help="random seed for the affected runs and the order")
     parser.add_argument("--iterations", type=int, default=3000)
@@ -355,14 +551,14 @@ def main() -> None:
         sys.stdout.buffer.write(_measure(name, intervention, float(amount), options.iterations).astype("<f8").tobytes())
         return
     core = max(os.sched_getaffinity(0))
-    rows, series, start = _plan(options.seed), {}, time.monotonic()
+    rows, series, start = _plan(SETS[options.set], options.seed), {}, time.monotonic()
     for done, (name, run, intervention, amount) in enumerate(rows):
         series[name, run] = _run_in_fresh_process(name, intervention, amount, options.iterations, core)
         left = (time.monotonic() - start) / (done + 1) * (len(rows) - done - 1)
         print(f"\r{done + 1} of {len(rows)} runs, {left:.0f} s left ", end="", file=sys.stderr)
     options.out.mkdir(parents=True, exist_ok=True)
-    _write(options.out, rows, series)
-    print(f"\nWrote {options.out / 'demo.parquet'} and interventions.csv.", file=sys.stderr)
+    _write(options.out, options.set, rows, series)
+    print(f"\nWrote {options.out / f'{options.set}.parquet'} and interventions.csv.", file=sys.stderr)
 
 
 if __name__ == "__main__":

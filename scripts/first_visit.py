@@ -61,7 +61,7 @@ def main() -> None:
     out = options.parse_args().out
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         study = Path(folder, "demo.study")
-        measured = bundled("data", "demo", "demo.parquet")
+        measured = bundled("data", "demo")
         demo.build(study, measured, advance=lambda _done, _total: None, now=datetime.now(UTC))
         with serving(study, with_first_visit=True) as served:
             browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_OPTIONS)

@@ -227,7 +227,7 @@ def main() -> None:
 def demo_study(path: Path, **changes: float) -> Path:
     """Create the demo study, with the given changes to its plan."""
     now = datetime.now(UTC)
-    demo.build(path, bundled("data", "demo", "demo.parquet"), advance=lambda _done, _total: None, now=now)
+    demo.build(path, bundled("data", "demo"), advance=lambda _done, _total: None, now=now)
     if changes:
         with open_database(path) as db:
             assigning.confirm_plan(db, replace(demo.PARAMETERS, **changes), actor="owner", now=now)

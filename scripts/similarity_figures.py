@@ -88,7 +88,7 @@ def main() -> None:
     charts["similarity-all"] = measures.schematic_pairs({name: pairs[name] for name in ALL_MEASURES})
     with tempfile.TemporaryDirectory() as folder:
         demo_study = Path(folder) / "demo.study"
-        demo.build(demo_study, bundled("data/demo/demo.parquet"), advance=lambda *_: None, now=datetime.now(UTC))
+        demo.build(demo_study, bundled("data/demo"), advance=lambda *_: None, now=datetime.now(UTC))
         with open_database(demo_study) as db:
             item = evidence.item_named(db, DEMO_ITEM)
             charts["figure-4"] = evidence.runs_of_item(db, item)

@@ -57,6 +57,7 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/ui/reviewer": {
         "labeler.ui.reviewer", "labeler.ui.component", "labeler.service.labelling.reviewing",
         "labeler.service.labelling.answering", "labeler.service.labelling.guide",
+        "labeler.service.labelling.own_result",
         "labeler.model", "labeler.errors", "labeler.screen", "labeler.store.Database", "streamlit",
     },
     "labeler/ui/coordinator": {

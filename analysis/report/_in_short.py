@@ -221,6 +221,8 @@ def _next_step(report: Report) -> str:
     found = tested.contrast if tested else None
     if found and found.kind == "groups":
         return "Next: ask both groups what they look at on items that divide them, before you use the labels."
+    if found and found.kind == "pair" and (found.within.value or 0) < (found.across.value or 0):
+        return f"Next: discuss with {' and '.join(found.first)} the items on which they disagree."
     if found and found.kind == "pair":
         return f"Next: find out whether {' and '.join(found.first)} labelled independently."
     if found and found.kind == "reviewer" and (found.across.value or 0) > (found.within.value or 0):

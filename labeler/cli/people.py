@@ -20,6 +20,7 @@ from labeler.cli.common import (
     url_option,
 )
 from labeler.model import Role
+from labeler.service.labelling import own_result
 from labeler.service.people import identity
 from labeler.service.study import staffing
 
@@ -134,6 +135,21 @@ def resume(name: str, study: Path | None) -> None:
     show_change(name, change)
 
 
+@click.command("result", epilog="Example: labeler reviewers result ada --study cache.study")
+@click.argument("name")
+@study_option
+@click.option("--withdraw", is_flag=True, help="Do not let the reviewer see it any longer.")
+def result(name: str, study: Path | None, withdraw: bool) -> None:
+    """Let a reviewer see the own result: the own labels beside those of the others, who stay without names.
+
+    The page *Your result* opens once the study is unblinded.
+    """
+    with opened(study) as db:
+        own_result.allow(db, name, not withdraw, actor=OWNER, now=now())
+    may = "can no longer see" if withdraw else "can see"
+    remark(f"{name} {may} the page Your result{'' if withdraw else ' once the study is unblinded'}.")
+
+
 @click.command("remove", epilog="Example: labeler reviewers remove ada --study cache.study --reason 'changed jobs'")
 @click.argument("name")
 @study_option
@@ -186,8 +202,8 @@ def group_of(role: Role, description: str) -> click.Group:
 
 
 reviewers = group_of(
-    Role.REVIEWER, "Manage the reviewers: add, list, link, revoke, email; pause, resume, remove, replace."
+    Role.REVIEWER, "Manage the reviewers: add, list, link, revoke, email; pause, resume, remove, replace, result."
 )
-for command in (pause, resume, remove, replace):
+for command in (pause, resume, remove, replace, result):
     reviewers.add_command(command)
 coordinators = group_of(Role.COORDINATOR, "Manage the coordinators: add, list, link, revoke, email.")

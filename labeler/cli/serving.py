@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -19,7 +19,7 @@ import click
 
 from labeler.cli import streams
 from labeler.cli.common import COORDINATOR, link, named, now, remark, study_option
-from labeler.config import bundled
+from labeler.config import DEMO_MORE, DEMO_REPORT, bundled
 from labeler.errors import InputError
 from labeler.model import Role
 from labeler.safe_text import multiline
@@ -97,37 +97,53 @@ def demo(port: int | None, study: Path | None, fresh: bool) -> None:
 
     study = study or Path("demo-fresh.study" if fresh else "demo.study")
     chosen = free_port(LOOPBACK, port)
-    measurements = bundled("data", "demo", "demo.parquet")
     if study.exists():
         remark(f"Continuing with the demo study {study}. Remove the file to start again.")
     else:
         remark(f"Creating the demo study {study} ...")
         build = demo_study.build if fresh else demo_study.build_finished
-        with click.progressbar(length=24, label="Judging", file=sys.stderr) as bar:
-            build(study, measurements, advance=lambda done, _total: bar.update(done - bar.pos), now=now())
+        with click.progressbar(length=1, label="Judging", file=sys.stderr) as bar:
+
+            def advance(done: int, total: int) -> None:
+                bar.length = total
+                bar.update(done - bar.pos)
+
+            build(study, bundled("data", "demo"), advance=advance, now=now())
     with open_database(study) as db:
         secrets = demo_study.invitations(db, now=now())
     if fresh:
         _when_answering(LOOPBACK, [chosen], lambda: _say_links(chosen, secrets))
         _run(study, LOOPBACK, chosen)
         return
-    yours = study.with_name(f"{study.stem}-yours{study.suffix}")
-    if not yours.exists():
-        demo_study.build_yours(study, yours, now=now())
-    with open_database(yours) as db:
-        secret = identity.invite(db, demo_study.YOU, Role.REVIEWER, actor="demo", now=now())
-    second = free_port(LOOPBACK, None, after=chosen)
     report = f"{link(f'http://{LOOPBACK}:{chosen}', secrets[demo_study.COORDINATOR])}?page=report"
-    lines = [
-        f"{demo_study.COORDINATOR}: {report}",
-        f"{demo_study.YOU}: {link(f'http://{LOOPBACK}:{second}', secret)}",
-    ]
+    yours, more = (study.with_name(f"{study.stem}-{name}{study.suffix}") for name in ("yours", "more"))
+    second = free_port(LOOPBACK, None, after=chosen)
+    third = free_port(LOOPBACK, None, after=second)
+    links = [_ten_items(study, file, which, port) for file, which, port in ((yours, 0, second), (more, 1, third))]
     remark("Starting the server ...")
-    with _beside(yours, second):
+    with ExitStack() as servers:
+        servers.enter_context(_beside(yours, second, {DEMO_REPORT: report, DEMO_MORE: links[1]}))
         demo_study.prepare_report(study)
-        demo_study.unblind_when_labelled(yours, clock=now)
+
+        def serve_more() -> None:
+            servers.enter_context(_beside(more, third, {DEMO_REPORT: report}))
+            demo_study.unblind_when_labelled(more, then=lambda: None, clock=now)
+
+        demo_study.unblind_when_labelled(yours, then=serve_more, clock=now)
+        lines = [f"{demo_study.COORDINATOR}: {report}", f"{demo_study.YOU}: {links[0]}"]
         _when_answering(LOOPBACK, [chosen, second], lambda: _say_two_links(lines))
         _run(study, LOOPBACK, chosen)
+
+
+def _ten_items(finished: Path, study: Path, which: int, port: int) -> str:
+    """Create a study of ten items of the finished study, if it does not exist; return the link of the visitor."""
+    from labeler.service import demo as demo_study
+
+    if not study.exists():
+        demo_study.build_yours(finished, study, which=which, now=now())
+    with open_database(study) as db:
+        secret = identity.invite(db, demo_study.YOU, Role.REVIEWER, actor="demo", now=now())
+    return link(f"http://{LOOPBACK}:{port}", secret)
 
 
 def _say_links(port: int, secrets: Mapping[str, str]) -> None:
@@ -145,9 +161,9 @@ def _say_two_links(lines: Sequence[str]) -> None:
     )
     click.echo(lines[0])
     remark(
-        "\n2. Label ten of these benchmarks yourself, as a reviewer. After the tenth label, the page shows your labels"
+        "\n2. Label ten of these benchmarks yourself, as a reviewer. After the tenth label, you see your result: your"
     )
-    remark("   beside the labels of the simulated reviewers and the verdicts of the classifiers.")
+    remark("   labels beside those of the simulated reviewers and of the classifiers.")
     click.echo(lines[1])
     remark(
         "\nStop with Ctrl+C. The labels stay in the files. labeler demo --fresh begins with a study without labels.\n"
@@ -155,12 +171,12 @@ def _say_two_links(lines: Sequence[str]) -> None:
 
 
 @contextmanager
-def _beside(study: Path, port: int) -> Iterator[None]:
+def _beside(study: Path, port: int, environment: Mapping[str, str]) -> Iterator[None]:
     """Serve another study in a separate process at the same time."""
     child = subprocess.Popen(  # noqa: S603 - our own command, no shell
         [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(port), "--until-stdin-ends"],
         stdin=subprocess.PIPE,  # the child ends when this process ends, for any reason
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **environment},
     )  # fmt: skip
     try:
         yield

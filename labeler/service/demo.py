@@ -1,7 +1,7 @@
 """Create the demo studies, which have real measurements and simulated labels."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -12,18 +12,18 @@ from uuid import UUID
 import numpy as np
 
 from labeler.errors import LabelerError, Refused
-from labeler.formats import Source
+from labeler.formats import Source, tables
 from labeler.model import Answer, Category, PlanParameters, Role, State, Submission, Task
 from labeler.plan.lifecycle import Step
 from labeler.service.handover import triage
 from labeler.service.items import importing
-from labeler.service.labelling import reviewing
+from labeler.service.labelling import own_result, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.results import reporting, splits
 from labeler.service.study import coordinating, course, progress
 from labeler.service.verdicts import computing
-from labeler.store import Database, assignments, open_database, people, runs
+from labeler.store import Database, assignments, events, open_database, people, runs
 
 COORDINATOR, YOU = "coordinator", "you"
 REVIEWERS = ("ada", "ben", "cleo", "dan")
@@ -32,12 +32,12 @@ FINISHED_PARAMETERS = PlanParameters(seed=2026, overlap=0.5, retest=2)
 N_YOURS = 10
 SEED = 2026
 LOOK_EVERY_S = 0.5
+MEASUREMENTS, CHANGES = ("demo.parquet", "more.parquet"), "interventions.csv"
 MADE_UP = "simulated labels of the demo"
 FINISHED, YOURS = "Demo: measured benchmarks, simulated labels", "Demo: label ten items yourself"
 YOUR_GUIDE = (
-    "Four simulated reviewers have already labelled these ten items. After your tenth label, the study is unblinded. "
-    "The page Items then shows your labels, the labels of these reviewers and the verdicts of the classifiers. The "
-    "page Report compares all of these."
+    "Four simulated reviewers have already labelled these ten items. After your tenth label, the study is unblinded, "
+    "and the page Your result compares your labels with those of these reviewers and of the classifiers."
 )
 
 
@@ -45,42 +45,44 @@ YOUR_GUIDE = (
 class MadeUp:
     """A simulated reviewer.
 
-    The reviewer labels an item dissimilar if the medians of the runs differ by more than a tolerance.
+    The reviewer labels an item dissimilar if the runs seem to differ by more than a tolerance. Everybody sees the
+    medians; slow iterations, which the means contain, disturb some reviewers more than others.
     """
 
-    tolerance: float  # largest difference between medians that counts as similar, as a share of the smallest median
+    tolerance: float  # largest difference that counts as similar, as a share of the smallest value
+    tails: float  # weight of the difference between means beyond the difference between medians
     slip: float  # share of answers that are reversed at random
     seconds: float  # typical time per item
 
 
 MADE_UP_REVIEWERS = {
-    "ada": MadeUp(0.02, 0.08, 9.0),
-    "ben": MadeUp(0.08, 0.08, 14.0),
-    "cleo": MadeUp(0.15, 0.12, 7.0),
-    "dan": MadeUp(0.40, 0.08, 11.0),
+    "ada": MadeUp(0.05, 1.0, 0.05, 9.0),
+    "ben": MadeUp(0.10, 0.7, 0.05, 14.0),
+    "cleo": MadeUp(0.10, 0.5, 0.05, 7.0),
+    "dan": MadeUp(0.40, 0.3, 0.05, 11.0),
 }
 
 
-def build(path: Path, measurements: Path, *, advance: computing.Advance, now: datetime) -> None:
-    """Create a demo study in a new file, ready for labelling and without answers.
+def build(path: Path, data: Path, *, advance: computing.Advance, now: datetime) -> None:
+    """Create a demo study of half of the benchmarks in a new file, ready for labelling and without answers.
 
-    `measurements` is the table included in the package; `advance` is called with (finished items, all items) while
-    verdicts are computed. Raises StudyError if the file exists or cannot be made.
+    `data` is the folder of measurements included in the package; `advance` is called with (finished items, all items)
+    while verdicts are computed. Raises StudyError if the file exists or cannot be made.
     """
-    _begin(path, measurements, "Demo study", now)
+    _begin(path, data, MEASUREMENTS[:1], "Demo study", now)
     with open_database(path) as db:
         assigning.confirm_plan(db, PARAMETERS, actor="demo", now=now)
         computing.compute_verdicts(db, advance=advance, actor="demo")
 
 
-def build_finished(path: Path, measurements: Path, *, advance: computing.Advance, now: datetime) -> None:
-    """Create a demo study that is closed and unblinded.
+def build_finished(path: Path, data: Path, *, advance: computing.Advance, now: datetime) -> None:
+    """Create a demo study of all benchmarks that is closed and unblinded.
 
     The labels come from simulated reviewers and are dated in the last week. Parameters and errors are the same as for
     `build`.
     """
     begin = now - timedelta(days=7)
-    _begin(path, measurements, FINISHED, begin)
+    _begin(path, data, MEASUREMENTS, FINISHED, begin)
     rng = np.random.default_rng(SEED)
     with open_database(path) as db:
         assigning.confirm_plan(db, FINISHED_PARAMETERS, actor="demo", now=begin + timedelta(hours=1))
@@ -99,15 +101,16 @@ def build_finished(path: Path, measurements: Path, *, advance: computing.Advance
         _move(db, Step.UNBLIND, begin + timedelta(days=6, hours=2))
 
 
-def build_yours(finished: Path, path: Path, *, now: datetime) -> None:
+def build_yours(finished: Path, path: Path, *, which: int = 0, now: datetime) -> None:
     """Create a study with ten items of the finished study, in which the reviewer called "you" can label.
 
-    The simulated reviewers have already labelled all ten items. `finished` is the study that `build_finished` created.
-    Raises StudyError if the file exists or cannot be made.
+    The simulated reviewers have already labelled all ten items. `finished` is the study that `build_finished` created;
+    each value of `which` chooses other items. Raises StudyError if the file exists or cannot be made.
     """
     with open_database(finished) as db:
         names = [item.name for item in coordinating.list_items(db)]
-        chosen = names[:: max(1, len(names) // N_YOURS)][:N_YOURS]
+        chosen = names[which :: max(1, len(names) // N_YOURS)][:N_YOURS]
+        changes = {name: words for name, words in own_result.known_changes(db).items() if name in chosen}
         triage.make_study(db, chosen, path, name=YOURS, coordinator=COORDINATOR, actor="demo", now=now)
     with open_database(path) as db:
         protocol = coordinating.get_study(db).protocol
@@ -118,17 +121,20 @@ def build_yours(finished: Path, path: Path, *, now: datetime) -> None:
         n_reviewers = len(REVIEWERS) + 1
         parameters = PlanParameters(SEED, per_item=n_reviewers, overlap=1.0, retest=0)
         assigning.confirm_plan(db, parameters, actor="demo", now=now)
+        _log_changes(db, changes, now)
+        own_result.allow(db, YOU, True, actor="demo", now=now)
         _label(db, now, np.random.default_rng(SEED))
 
 
-def unblind_when_labelled(path: Path, *, clock: Callable[[], datetime]) -> None:
-    """Wait in the background until the reviewer "you" has labelled all items, then call `reveal`."""
+def unblind_when_labelled(path: Path, *, then: Callable[[], object], clock: Callable[[], datetime]) -> None:
+    """Wait in the background until the reviewer "you" has labelled all items; call `reveal`, then `then`."""
 
     def wait() -> None:
         with suppress(LabelerError):
             while True:
                 with open_database(path) as db:
                     if reveal(db, now=clock()):
+                        then()
                         return
                 time.sleep(LOOK_EVERY_S)
 
@@ -136,10 +142,7 @@ def unblind_when_labelled(path: Path, *, clock: Callable[[], datetime]) -> None:
 
 
 def reveal(db: Database, *, now: datetime) -> bool:
-    """Close and unblind the study if the reviewer "you" has labelled all items.
-
-    The reviewer "you" then becomes a coordinator, who can see the results. Returns whether the study is unblinded now.
-    """
+    """Close and unblind the study if the reviewer "you" has labelled all items; return whether it is unblinded now."""
     if coordinating.get_study(db).phase is State.UNBLINDED:
         return True
     person = people.by_name(db, YOU)
@@ -147,7 +150,6 @@ def reveal(db: Database, *, now: datetime) -> bool:
         return False
     for step in (Step.CLOSE, Step.UNBLIND):
         course.change_state(db, step, why="every item is labelled", actor="demo", now=now)
-    identity.add_role(db, YOU, Role.COORDINATOR, actor="demo", now=now)
     return True
 
 
@@ -175,7 +177,7 @@ def invitations(db: Database, *, now: datetime) -> dict[str, str]:
     return secrets
 
 
-def _begin(path: Path, measurements: Path, name: str, now: datetime) -> None:
+def _begin(path: Path, data: Path, measurements: Sequence[str], name: str, now: datetime) -> None:
     """Create a study with the demo measurements and simulated reviewers; no items are assigned yet."""
     coordinating.create_study(
         path,
@@ -186,11 +188,42 @@ def _begin(path: Path, measurements: Path, name: str, now: datetime) -> None:
         now=now,
     )
     with open_database(path) as db:
-        for result in importing.import_files(db, [Source(measurements.name, measurements)], actor="demo", now=now):
+        files = [Source(file, data / file) for file in measurements]
+        for result in importing.import_files(db, files, actor="demo", now=now):
             if result.refused:
                 raise Refused(result.file, result.refused)
+        names = {item.name for item in coordinating.list_items(db)}
+        _log_changes(db, {name: done for name, done in _changes(data / CHANGES).items() if name in names}, now)
         for reviewer in REVIEWERS:
             identity.add_person(db, reviewer, [Role.REVIEWER], actor="demo", now=now)
+
+
+def _changes(file: Path) -> dict[str, str]:
+    """Return benchmark -> what was done to some of its runs, in words."""
+    table = tables.read_table(Source(file.name, file), ("benchmark", "run", "intervention", "amount"))
+    return {
+        str(benchmark): _describe(str(rows["intervention"].iloc[0]), float(rows["amount"].iloc[0]), len(rows))
+        for benchmark, rows in table.groupby("benchmark")
+    }
+
+
+def _describe(intervention: str, amount: float, n_runs: int) -> str:
+    share = f"{100 * amount:g} %"
+    does, do = {
+        "slowdown": (f"is {share} slower", f"are {share} slower"),
+        "drifting level": (f"slows down by {share} while it runs", f"slow down by {share} while they run"),
+        "competing process": ("shared its core with another process", "shared their core with another process"),
+        "cold start": ("was measured without warm-up", "were measured without warm-up"),
+        "garbage collection off": ("ran without garbage collection", "ran without garbage collection"),
+        "environment size": ("had large environment variables", "had large environment variables"),
+    }[intervention]
+    return f"one run {does}" if n_runs == 1 else f"{n_runs} runs {do}"
+
+
+def _log_changes(db: Database, changes: Mapping[str, str], now: datetime) -> None:
+    """Write into the study what was done to the benchmarks before they were measured."""
+    with events.by(db, "demo", now) as deed:
+        deed.log(own_result.KNOWN_CHANGES, benchmarks=dict(changes))
 
 
 def _label(db: Database, begin: datetime, rng: np.random.Generator, *, limit: int = 1000) -> None:
@@ -203,7 +236,7 @@ def _label(db: Database, begin: datetime, rng: np.random.Generator, *, limit: in
         for task in _offered(db, person.person_id, limit):
             seconds = reviewer.seconds * float(rng.lognormal(0.0, 0.5))
             at += timedelta(seconds=seconds)
-            is_apart = _apart(db, task.item_id) > reviewer.tolerance
+            is_apart = _apart(db, task.item_id, reviewer.tails) > reviewer.tolerance
             answer = Answer.DISSIMILAR if is_apart != (rng.random() < reviewer.slip) else Answer.SIMILAR
             event_id = str(UUID(bytes=rng.bytes(16), version=4))
             given = Submission(event_id, task.code, task.revision, answer, round(1000 * seconds), {"axis": "core"})
@@ -219,10 +252,16 @@ def _offered(db: Database, person_id: int, limit: int) -> Iterator[Task]:
         yield offers[0]
 
 
-def _apart(db: Database, item_id: int) -> float:
-    """Return how much larger the largest median of an item's runs is than the smallest, as a share of the smallest."""
-    medians = [float(np.median(run)) for run in runs.of_item(db, item_id)]
-    return max(medians) / min(medians) - 1
+def _apart(db: Database, item_id: int, tails: float = 0.0) -> float:
+    """Return how far an item's runs seem apart: the range of the medians, and of the means beyond it, weighted."""
+    measured = runs.of_item(db, item_id)
+    by_median, by_mean = (_range([float(of(run)) for run in measured]) for of in (np.median, np.mean))
+    return by_median + tails * max(0.0, by_mean - by_median)
+
+
+def _range(values: Sequence[float]) -> float:
+    """Return how much larger the largest value is than the smallest, as a share of the smallest."""
+    return max(values) / min(values) - 1
 
 
 def _move(db: Database, step: Step, now: datetime) -> None:

@@ -21,7 +21,7 @@ from labeler.errors import InputError, LabelerError, StudyError, for_anyone
 from labeler.model import Person, Role, State
 from labeler.service import demo
 from labeler.service.files.exploring import METHODS
-from labeler.service.labelling import reviewing
+from labeler.service.labelling import own_result, reviewing
 from labeler.service.people import identity
 from labeler.service.study import coordinating
 from labeler.store import Database, open_database
@@ -29,9 +29,9 @@ from labeler.ui import component
 from labeler.ui.coordinator import explore, pages as coordinator_pages, prefetch
 from labeler.ui.coordinator.escaping import escape_markdown
 from labeler.ui.coordinator.pages import GROUP_OF, empty_pages
-from labeler.ui.coordinator.shared import address, done, go_to
+from labeler.ui.coordinator.shared import address, go_to
 from labeler.ui.limits import OTHER_TURNS
-from labeler.ui.reviewer import feedback, first_visit, guide, label, my_labels, practice
+from labeler.ui.reviewer import feedback, first_visit, guide, label, my_labels, practice, result
 
 NAME = "Benchmark runs"
 SESSION_COOKIE = "labeler_session"  # the id of the study follows, because browsers send cookies to all ports of a host
@@ -47,7 +47,6 @@ h2 { font-size: 1.3rem !important; } h3 { font-size: 1.1rem !important; }
 SIDEBAR = """<style>[data-testid="stSidebar"] { width: 13rem !important; min-width: 13rem !important; }
 .stMainBlockContainer { padding-left: 2.5rem; padding-right: 2.5rem; }</style>"""
 RETRY_S, RESULTS_S = 3.0, 1.0
-RESULTS = "show-results"  # key in the session state: go to the page Items
 NOT_SIGNED_IN = (
     "You are not signed in. Open your sign-in link again in this browser. Answers that are not saved yet are kept here."
 )
@@ -56,6 +55,8 @@ REVIEWER_PAGES: dict[str, ModuleType] = {
     "Label": first_visit, "My labels": my_labels, "Guide": guide, "Practice": practice, "Feedback": feedback,
 }  # fmt: skip
 COORDINATOR_PAGES = coordinator_pages.PAGES
+OWN_RESULT = "Your result"
+RESULTS = "show-results"  # key in the session state: go to the page Your result
 EXPLORE, ACCOUNT, OWN = "Explore", "Account", "Labelling"
 EXPLORE_PAGES = {method.title: name for name, method in METHODS.items()}
 
@@ -96,8 +97,10 @@ def run_page(db: Database, person: Person) -> None:
     if Role.COORDINATOR not in person.roles:
         own = st.navigation(listed, position="top")
         begin_page(own.title, person)
+        if st.session_state.pop(RESULTS, False):
+            go_to(OWN_RESULT)
         own.run()
-        if demo.is_yours(db):
+        if demo.is_yours(db) and not own_result.is_open(db, person.person_id):
             show_results(db.path, person)
         return
     grouped: dict[str, list[StreamlitPage]] = {}
@@ -105,8 +108,6 @@ def run_page(db: Database, person: Person) -> None:
         grouped.setdefault(group_of(page.title), []).append(page)
     chosen = st.navigation(grouped, position="sidebar", expanded=True)
     begin_page(chosen.title, person, SIDEBAR + quietened(empty_pages(coordinating.get_study(db))))
-    if st.session_state.pop(RESULTS, False):
-        go_to("Items")
     chosen.run()
     prefetch.begin(db.path)
 
@@ -124,17 +125,17 @@ def begin_page(title: str = "", person: Person | None = None, style: str = "") -
 
 @st.fragment(run_every=RESULTS_S)
 def show_results(study: Path, person: Person) -> None:
-    """In the demo, show the labels of all reviewers as soon as this reviewer has labelled all items."""
+    """In the demo, open the page Your result as soon as this reviewer has labelled all items."""
     with open_database(study) as db:
-        now = next((one for one in identity.everyone(db) if one.person_id == person.person_id), person)
-    if Role.COORDINATOR in now.roles:
+        is_open = own_result.is_open(db, person.person_id)
+    if is_open:
         st.session_state[RESULTS] = True
-        done("You have labelled all items. The column labels shows your labels beside the labels of the others.")
+        st.rerun()
 
 
 def group_of(title: str) -> str:
     """Return the name of the group that contains a page in the navigation of a coordinator."""
-    if title in REVIEWER_PAGES:
+    if title in REVIEWER_PAGES or title == OWN_RESULT:
         return OWN
     return GROUP_OF.get(title) or (EXPLORE if title in EXPLORE_PAGES else ACCOUNT)
 
@@ -208,6 +209,9 @@ def pages(db: Database, person: Person) -> dict[str, Callable[[], None]]:
         own |= {title: partial(page.render, db, person.person_id) for title, page in REVIEWER_PAGES.items()}
         if not reviewing.has_feedback(db, person.person_id):
             del own["Feedback"]
+        if own_result.is_open(db, person.person_id):
+            links = settings().demo_report, settings().demo_more
+            own = {OWN_RESULT: partial(result.render, db, person.person_id, *links)} | own
     if Role.COORDINATOR in person.roles:
         results |= {title: partial(coordinator_pages.show, db, person.name, title) for title in COORDINATOR_PAGES}
         results |= {title: partial(explore.render, db, person.name, name) for title, name in EXPLORE_PAGES.items()}

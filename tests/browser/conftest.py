@@ -154,9 +154,7 @@ def serving(study: Path, *, with_first_visit: bool = False) -> Iterator[Served]:
 def demo_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo study as a closed file, to be copied."""
     study = tmp_path_factory.mktemp("demo") / "browser.study"
-    demo.build(
-        study, bundled("data", "demo", "demo.parquet"), advance=lambda _done, _total: None, now=datetime.now(UTC)
-    )
+    demo.build(study, bundled("data", "demo"), advance=lambda _done, _total: None, now=datetime.now(UTC))
     return study
 
 

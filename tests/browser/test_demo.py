@@ -1,4 +1,4 @@
-"""The second study of the demo: after the last label, a visitor sees everybody's labels without reloading."""
+"""The second study of the demo: after the last label, a visitor sees the own result without reloading."""
 
 from datetime import UTC, datetime
 
@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from labeler.service import demo
+from labeler.service.labelling import own_result
 from labeler.service.study import coordinating
 from labeler.store import open_database
 from tests.browser import studies
@@ -17,16 +18,19 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.mark.slow
-def test_after_the_last_label_the_page_shows_the_labels_of_all_reviewers(page, tmp_path):
+def test_after_the_last_label_the_page_shows_the_own_result(page, tmp_path):
     study = tmp_path / "yours.study"
     studies.make(study, studies.many(2), reviewers=("ada", demo.YOU), parameters=studies.EVERYTHING_BY_ALL)
     with open_database(study) as db:
         coordinating.describe_study(db, demo.YOURS, studies.QUESTION, actor="carol", now=datetime.now(UTC))
         answer_everything(db, {"ada": "similar"})
-    demo.unblind_when_labelled(study, clock=lambda: datetime.now(UTC))
+        own_result.allow(db, demo.YOU, True, actor="carol", now=datetime.now(UTC))
+    demo.unblind_when_labelled(study, then=lambda: None, clock=lambda: datetime.now(UTC))
     with serving(study) as served:
         enter(page, served, demo.YOU)
         press(page, "s")
         press(page, "d")
-        expect(page.get_by_role("heading", name="Items", exact=True)).to_be_visible()
-        expect(page.get_by_text("You have labelled all items.").first).to_be_visible()
+        expect(page.get_by_role("heading", name="Your result", exact=True)).to_be_visible()
+        expect(page.get_by_text("You agree with the majority on 1 of 2 items.")).to_be_visible()
+        expect(page.get_by_text("Reviewer 1", exact=True)).to_be_visible()
+        expect(page.get_by_text("ada")).to_have_count(0)

@@ -26,7 +26,10 @@ STOP_LIMIT_S = 10  # the time that `docker stop` waits
 ENDED = (0, -signal.SIGTERM)  # exits by itself, or by the signal after closing everything: init systems call both clean
 ELSEWHERE = "127.0.0.2"  # stands for another machine
 REVIEWER = "ada"
-BUNDLED = ("data/demo/demo.parquet", "data/replication/labels.csv", ".streamlit/config.toml")
+BUNDLED = (
+    "data/demo/demo.parquet", "data/demo/more.parquet", "data/demo/interventions.csv", "data/replication/labels.csv",
+    ".streamlit/config.toml",
+)  # fmt: skip
 BUILD_LIMIT_S = 120
 
 

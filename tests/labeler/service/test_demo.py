@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from analysis.classifiers import CLASSIFIERS
-from labeler.errors import Refused, StudyError
+from labeler.errors import NotAllowed, Refused, StudyError
 from labeler.model import Answer, Role, State, Submission
 from labeler.plan.lifecycle import Action
 from labeler.service import demo
-from labeler.service.labelling import reviewing
+from labeler.service.labelling import own_result, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
-from labeler.service.results import learning, splits
+from labeler.service.results import learning, reporting, splits
 from labeler.service.study import coordinating
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import assignments, items, labels, open_database, people, runs
@@ -29,7 +29,7 @@ def built(tmp_path_factory):
     """The demo study; the tests only read it, except for new links."""
     path = tmp_path_factory.mktemp("demo") / "demo.study"
     seen = []
-    demo.build(path, DATA / "demo.parquet", advance=lambda *counts: seen.append(counts), now=NOW)
+    demo.build(path, DATA, advance=lambda *counts: seen.append(counts), now=NOW)
     assert seen[-1] == (24, 24)
     with open_database(path) as db:
         yield db
@@ -71,15 +71,6 @@ def interventions():
         return list(csv.DictReader(file))
 
 
-def test_interventions_are_named_of_benchmarks_and_runs_that_exist(built):
-    n_runs = {item.name: item.n_runs for item in items.all_items(built)}
-    rows = interventions()
-    assert list(rows[0]) == ["benchmark", "run", "intervention", "amount"]
-    assert all(0 <= int(row["run"]) < n_runs[row["benchmark"]] for row in rows)
-    assert len({(row["benchmark"], row["run"]) for row in rows}) == len(rows)
-    assert 0 < len({row["benchmark"] for row in rows}) < 24  # some are not changed
-
-
 def test_no_reviewer_can_see_what_was_done_to_a_run(built):
     words = {
         word
@@ -105,20 +96,50 @@ def test_the_demo_measurements_are_there_in_full(built):
 
 def test_the_demo_is_not_built_over_a_study_or_from_a_bad_file(built, tmp_path):
     with pytest.raises(StudyError, match="already exists"):
-        demo.build(built.path, DATA / "demo.parquet", advance=lambda *_: None, now=NOW)
-    bad = tmp_path / "bad.parquet"
-    bad.write_bytes(b"PAR1" + base64.b64encode(b"nothing") + b"PAR1")
-    with pytest.raises(Refused, match=r"bad.parquet: the Parquet file is damaged"):
-        demo.build(tmp_path / "new.study", bad, advance=lambda *_: None, now=NOW)
+        demo.build(built.path, DATA, advance=lambda *_: None, now=NOW)
+    (tmp_path / "demo.parquet").write_bytes(b"PAR1" + base64.b64encode(b"nothing") + b"PAR1")
+    with pytest.raises(Refused, match=r"demo.parquet: the Parquet file is damaged"):
+        demo.build(tmp_path / "new.study", tmp_path, advance=lambda *_: None, now=NOW)
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     """The finished demo study, and the study in which a newcomer labels ten items."""
     path = tmp_path_factory.mktemp("finished") / "demo.study"
-    demo.build_finished(path, DATA / "demo.parquet", advance=lambda *_: None, now=NOW)
+    demo.build_finished(path, DATA, advance=lambda *_: None, now=NOW)
     demo.build_yours(path, path.with_name("yours.study"), now=NOW)
+    demo.build_yours(path, path.with_name("more.study"), which=1, now=NOW)
     return path
+
+
+def test_the_finished_demo_study_finds_something(finished):
+    with open_database(finished) as db:
+        found = reporting.report_of_study(db, reporting.QUICK, actor="demo", now=NOW)
+    outcome = {name: row.baseline.verdict for name, row in found.classifiers.items()}
+    assert outcome["spread"] == "better"
+    assert outcome["same"] == outcome["heuristic"] == "cannot tell"
+    contrast = found.agreement.pair_equality.contrast
+    assert (contrast.kind, set(contrast.first)) == ("pair", {"ada", "dan"})
+    assert len(found.agreement.by_application) >= 5
+
+
+def test_ten_more_items_are_other_items(finished):
+    names = []
+    for file in ("yours.study", "more.study"):
+        with open_database(finished.with_name(file)) as db:
+            names.append({item.name for item in items.all_items(db)})
+    assert [len(each) for each in names] == [demo.N_YOURS, demo.N_YOURS]
+    assert not names[0] & names[1]
+
+
+def test_interventions_are_named_of_benchmarks_and_runs_that_exist(finished):
+    with open_database(finished) as db:
+        n_runs = {item.name: item.n_runs for item in items.all_items(db)}
+    rows = interventions()
+    assert list(rows[0]) == ["benchmark", "run", "intervention", "amount"]
+    assert all(0 <= int(row["run"]) < n_runs[row["benchmark"]] for row in rows)
+    assert len({(row["benchmark"], row["run"]) for row in rows}) == len(rows)
+    assert len({row["benchmark"] for row in rows}) == 24  # the others are not changed
 
 
 def test_the_finished_demo_study_can_be_reported_and_says_that_its_labels_are_made_up(finished):
@@ -141,31 +162,32 @@ def test_a_newcomer_labels_ten_items_that_the_made_up_reviewers_have_labelled(fi
         assert identity.why_hidden(db, "you", Action.SEE_AGREEMENT)  # nothing about the labels of others before the end
 
 
-def test_after_the_tenth_label_a_newcomer_sees_the_labels_of_all(finished, tmp_path):
+def test_after_the_tenth_label_a_newcomer_sees_the_own_result_and_no_names(finished, tmp_path):
     path = tmp_path / "yours.study"
     shutil.copy(finished.with_name("yours.study"), path)
     with open_database(path) as db:
         person = people.by_name(db, "you")
         for n_done in range(10):
             assert not demo.reveal(db, now=NOW)
+            with pytest.raises(NotAllowed):
+                own_result.own_result(db, person.person_id)
             task = reviewing.review_queue(db, person.person_id).offers[0]
             view = {"axis": "core"}
             given = Submission(f"{n_done:032x}", task.code, task.revision, Answer.SIMILAR, 4000, view)
             reviewing.submit(db, person.person_id, given, now=NOW)
         assert demo.reveal(db, now=NOW)
         assert coordinating.get_study(db).state is State.UNBLINDED
-        assert people.by_name(db, "you").roles == {Role.REVIEWER, Role.COORDINATOR}
-        assert not identity.why_hidden(db, "you", Action.SEE_NAMES)
-        for item in items.all_items(db):
-            labels_of = {row["reviewer"]: row["label"] for row in splits.labels_on(db, item)}
-            assert labels_of.keys() == {*demo.REVIEWERS, "you"}
-            assert labels_of["you"] == "similar"
-        lines = splits.describe_labels(db, items.all_items(db))
-        assert all("you" in line.partition(" · ")[0] for line in lines)  # the similar come first
-        assert all(line.startswith("S: ") for line in lines)
-        assert ("demo", "add role") in log(db)
+        assert people.by_name(db, "you").roles == {Role.REVIEWER}
+        found = own_result.own_result(db, person.person_id)
+        assert [row.rater for row in found.reviewers] == ["Reviewer 1", "Reviewer 2", "Reviewer 3", "Reviewer 4"]
+        assert {row.rater for row in found.classifiers} == set(CLASSIFIERS)
+        assert not any(name in repr(found) for name in demo.REVIEWERS)
+        changed = {row["benchmark"] for row in interventions()}
+        assert [bool(item.change) for item in found.items] == [
+            items.by_id(db, item.task.item_id).name in changed for item in found.items
+        ]
         assert demo.reveal(db, now=NOW)  # once only
-        assert log(db).count(("demo", "add role")) == 1
+        assert log(db).count(("demo", "state")) <= 2
 
 
 def test_the_known_changes_of_the_demo_are_noticed_by_classifiers_and_reviewers(finished):
@@ -184,6 +206,6 @@ def test_the_known_changes_of_the_demo_are_noticed_by_classifiers_and_reviewers(
 @pytest.mark.slow
 def test_the_demo_is_the_same_each_time_it_is_made(finished, tmp_path):
     again = tmp_path / "again.study"
-    demo.build_finished(again, DATA / "demo.parquet", advance=lambda *_: None, now=NOW)
+    demo.build_finished(again, DATA, advance=lambda *_: None, now=NOW)
     with open_database(finished) as first, open_database(again) as second:
         assert labels.marks(first) == labels.marks(second)

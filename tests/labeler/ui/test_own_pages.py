@@ -8,16 +8,17 @@ from datetime import UTC, datetime
 import pandas as pd
 import pytest
 
-from labeler.model import PlanParameters, Protocol, Role
-from labeler.service.labelling import auditing, guide, inbox, reviewing
+from labeler.model import PlanParameters, Protocol, Role, State
+from labeler.service.labelling import auditing, guide, inbox, own_result, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.results import exchange
 from labeler.service.study import coordinating
-from labeler.store import labels, open_database
+from labeler.store import labels, open_database, people, studies
+from labeler.ui import app
 from labeler.ui.app import request_token
 from labeler.ui.reviewer import my_labels, practice
-from tests.labeler.conftest import NOW, answer_next, id_of, make_study, submission
+from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, answer_next, id_of, make_study, submission
 from tests.labeler.ui.pages import (
     app_page,
     checked,
@@ -389,3 +390,23 @@ def test_labels_made_elsewhere_are_listed_without_pictures_where_there_are_no_me
 def test_a_page_run_sends_the_data_of_the_screen_without_its_markup_and_style(study):
     sent = reviewer_page("label", study, "ada").get("bidi_component")[0].proto
     assert sent.ByteSize() - len(sent.json) < 5000
+
+
+def test_the_own_result_shows_others_as_numbers_and_is_first_once_it_is_open(planned, monkeypatch):
+    answer_everything(planned, dict.fromkeys(REVIEWERS, "similar") | {"ada": "dissimilar"})
+    own_result.allow(planned, "ada", True, actor="carol", now=NOW)
+    path = planned.path
+
+    def titles():
+        with open_database(path) as db:
+            return list(app.pages(db, people.by_name(db, "ada")))
+
+    assert "Your result" not in titles()
+    studies.set_state(planned, State.UNBLINDED)
+    assert titles()[0] == "Your result"
+    page = reviewer_page("result", path, "ada")
+    shown = texts(page)
+    assert re.search(r"You agree with the majority on 0 of \d+ items?\.", shown)
+    assert "Where you stood alone" in shown
+    assert "You labelled 100 % of your items dissimilar; the others gave this label in 0 %." in shown
+    assert not re.search(r"\b(ben|cleo|dan)\b", shown)

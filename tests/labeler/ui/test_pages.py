@@ -26,8 +26,7 @@ NOW = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day
 @pytest.fixture(scope="module")
 def demo_study(tmp_path_factory):
     path = tmp_path_factory.mktemp("demo") / "demo.study"
-    measurements = bundled("data", "demo", "demo.parquet")
-    demo.build(path, measurements, advance=lambda _done, _total: None, now=NOW)
+    demo.build(path, bundled("data", "demo"), advance=lambda _done, _total: None, now=NOW)
     return path
 
 

@@ -1,0 +1,72 @@
+"""A reviewer's own result: open only after unblinding and if allowed, and without names."""
+
+import pytest
+
+from labeler.errors import InputError, NotAllowed
+from labeler.model import Answer, State
+from labeler.service.labelling import own_result
+from labeler.store import studies
+from tests.labeler.commands import run
+from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, id_of, log
+
+CAROL = {"actor": "carol", "now": NOW}
+
+
+def unblind(db):
+    studies.set_state(db, State.UNBLINDED)
+
+
+@pytest.mark.parametrize(
+    ("state", "is_allowed", "is_open"),
+    [
+        (State.OPEN, False, False), (State.OPEN, True, False), (State.CLOSED, True, False),
+        (State.UNBLINDED, False, False), (State.UNBLINDED, True, True),
+    ],
+)  # fmt: skip
+def test_the_result_is_open_only_once_the_study_is_unblinded_and_if_allowed(planned, state, is_allowed, is_open):
+    answer_everything(planned, dict.fromkeys(REVIEWERS, "similar"))
+    own_result.allow(planned, "ada", is_allowed, **CAROL)
+    studies.set_state(planned, state)
+    assert own_result.is_open(planned, id_of(planned, "ada")) == is_open
+    assert not own_result.is_open(planned, id_of(planned, "ben"))
+    if is_open:
+        assert own_result.own_result(planned, id_of(planned, "ada")).items
+    else:
+        with pytest.raises(NotAllowed):
+            own_result.own_result(planned, id_of(planned, "ada"))
+
+
+def test_permission_can_be_withdrawn_and_each_change_is_logged_once(planned):
+    for allowed in (True, True, False, False):
+        own_result.allow(planned, "ada", allowed, **CAROL)
+    assert log(planned)[-2:] == [("carol", "allow own result"), ("carol", "withdraw own result")]
+    assert not own_result.is_allowed(planned, "ada")
+    with pytest.raises(InputError, match="no reviewer 'carol'"):
+        own_result.allow(planned, "carol", True, **CAROL)
+
+
+def test_labels_are_compared_with_those_of_the_others(planned):
+    said = dict.fromkeys(REVIEWERS, "similar") | {"ada": "dissimilar"}
+    answer_everything(planned, said)
+    own_result.allow(planned, "ada", True, **CAROL)
+    own_result.allow(planned, "ben", True, **CAROL)
+    unblind(planned)
+    found = own_result.own_result(planned, id_of(planned, "ada"))
+    n = len(found.items)
+    assert (found.n_with_majority, found.n_with_a_majority) == (0, n)
+    assert all(sum(item.others.values()) >= 2 for item in found.alone)
+    assert {row.n_same for row in found.reviewers} == {0}
+    assert sum(row.n for row in found.reviewers) == sum(sum(item.others.values()) for item in found.items)
+    assert found.shares == {Answer.DISSIMILAR: (1.0, 0.0), Answer.SIMILAR: (0.0, 1.0)}
+    other = own_result.own_result(planned, id_of(planned, "ben"))
+    assert not other.alone
+    assert next(item.others for item in other.divided).get(Answer.DISSIMILAR) == 1
+    assert {row.rater for row in other.reviewers} == {f"Reviewer {i + 1}" for i in range(len(other.reviewers))}
+
+
+def test_the_command_allows_and_withdraws(planned):
+    planned.close()
+    path = str(planned.path)
+    assert "ada can see the page Your result once" in run("reviewers", "result", "ada", "--study", path).stderr
+    assert "ada can no longer see" in run("reviewers", "result", "ada", "--withdraw", "--study", path).stderr
+    assert "no reviewer 'zoe'" in run("reviewers", "result", "zoe", "--study", path, code=2).stderr
