@@ -396,6 +396,18 @@ def _of_tool(own: _Table, name: str) -> PlanEntry:
 
 def _check(plan: MeasurementPlan, variables: set[str]) -> None:
     """Check the conditions that involve several parts of the plan; raises ValueError if one is not met."""
+    _check_names_and_contexts(plan)
+    if n_steps(plan) > MAX_STEPS:
+        raise ValueError(_too_many(plan))
+    several = {factor.name for factor in plan.factors if any(len(level.words) != 1 for level in factor.levels)}
+    for benchmark in plan.benchmarks:
+        for text, is_word in _texts(benchmark):
+            _check_text(f"benchmark {benchmark.name!r}", text, variables, several, is_word=is_word)
+        _check_versions(plan, benchmark, variables - set(GIVEN) - {factor.name for factor in plan.factors})
+    _check_effects(plan)
+
+
+def _check_names_and_contexts(plan: MeasurementPlan) -> None:
     names = [benchmark.name for benchmark in plan.benchmarks]
     doubled = [name for name in names if names.count(name) > 1]
     if doubled:
@@ -403,37 +415,42 @@ def _check(plan: MeasurementPlan, variables: set[str]) -> None:
     factors = [factor.name for factor in plan.factors]
     if factors.count(p.ALTERED) > 1:
         raise ValueError("factors.altered: the plan also has the key altered; give the factor another name")
-    n_contexts = prod(len(factor.levels) for factor in plan.factors)
     if plan.contexts is not None and plan.altered:
         raise ValueError("contexts must be left out if the plan has altered: each method needs the same contexts")
+    n_contexts = prod(len(factor.levels) for factor in plan.factors)
     if plan.contexts is not None and (not plan.factors or plan.contexts > n_contexts):
         raise ValueError(
             f"contexts must be from 1 to {n_contexts}, the number of combinations of levels, got {plan.contexts}"
         )
-    if n_steps(plan) > MAX_STEPS:
-        raise ValueError(_too_many(plan))
-    several = {factor.name for factor in plan.factors if any(len(level.words) != 1 for level in factor.levels)}
-    for benchmark in plan.benchmarks:
-        for text, is_word in _texts(benchmark):
-            for name in variables_in(text):
-                if name not in variables:
-                    known = ", ".join(sorted(variables))
-                    raise ValueError(
-                        f"benchmark {benchmark.name!r}: unknown variable {{{name}}}; known variables are {known}. "
-                        f"For the literal text, write {{{{{name}}}}}"
-                    )
-                if name in several and not (is_word and text == f"{{{name}}}"):
-                    raise ValueError(
-                        f"benchmark {benchmark.name!r}: {{{name}}} stands for several words, so it must be "
-                        "a separate word of the command"
-                    )
-        for version, own in plan.versions.items():
-            command = benchmark.commands.get(version) or benchmark.commands[""]
-            used = {name for word in command.words for name in variables_in(word)}
-            lacking = [name for name in used if name in variables - set(GIVEN) and name not in own
-                       and name not in {factor.name for factor in plan.factors}]  # fmt: skip
-            if lacking:
-                raise ValueError(f"benchmark {benchmark.name!r}: version {version!r} does not set {{{lacking[0]}}}")
+
+
+def _check_text(place: str, text: str, variables: set[str], several: set[str], *, is_word: bool) -> None:
+    """Check the variables in a text of a benchmark; those in `several` stand for several words of a command."""
+    for name in variables_in(text):
+        if name not in variables:
+            known = ", ".join(sorted(variables))
+            raise ValueError(
+                f"{place}: unknown variable {{{name}}}; known variables are {known}. For the literal text, write "
+                f"{{{{{name}}}}}"
+            )
+        if name in several and not (is_word and text == f"{{{name}}}"):
+            raise ValueError(
+                f"{place}: {{{name}}} stands for several words, so it must be a separate word of the command"
+            )
+
+
+def _check_versions(plan: MeasurementPlan, benchmark: PlanEntry, set_by_versions: set[str]) -> None:
+    """Check that each version sets the variables that its command uses and nothing else sets."""
+    for version, own in plan.versions.items():
+        command = benchmark.commands.get(version) or benchmark.commands[""]
+        used = {name for word in command.words for name in variables_in(word)}
+        lacking = [name for name in used if name in set_by_versions and name not in own]
+        if lacking:
+            raise ValueError(f"benchmark {benchmark.name!r}: version {version!r} does not set {{{lacking[0]}}}")
+
+
+def _check_effects(plan: MeasurementPlan) -> None:
+    """Check that each factor and each version makes a difference to a command or to the environment."""
     used = {name for benchmark in plan.benchmarks for text, _ in _texts(benchmark) for name in variables_in(text)}
     used |= {name for text in plan.environment.values() for name in variables_in(text)}
     for factor in plan.factors:

@@ -318,18 +318,8 @@ def _items(
     roles: Mapping[str, ItemRole],
     licences: Mapping[str, str],
 ) -> PublishedTable:
-    counted = labels[labels["counts"]].rename(columns={"reviewer": "rater", "label": "category"})
-    third = labels[labels["first"] & (labels["kind"] == Kind.THIRD) & ~labels["excluded"]]
-    third = third.rename(columns={"reviewer": "rater", "label": "category"}).drop_duplicates(["item", "rater"])
-    again = pd.MultiIndex.from_frame(third[["item", "rater"]]).isin(
-        pd.MultiIndex.from_frame(counted[["item", "rater"]])
-    )
-    decided = labels[(labels["kind"] == Kind.ADJUDICATED) & labels["label"].isin(list(_CATEGORIES))]
-    decision = dict(zip(decided["item"], decided["label"], strict=True))
-    agreed, most = agreed_only(counted), majority(counted, third[~again], {})
-    votes = counted.groupby(["item", "category"]).size()
+    names = [item.name for item in all_items]
     folds = folds_by_application({item.name: item.application for item in all_items})
-
     rows: dict[str, list[Any]] = {
         "item": [item.name for item in all_items],
         "benchmark": [item.benchmark for item in all_items],
@@ -342,33 +332,51 @@ def _items(
         "n_runs": [item.n_runs for item in all_items],
         "n_iterations": [item.n_iterations or None for item in all_items],
         "data_sha256": [item.data_hash or None for item in all_items],
-        "n_similar": [int(votes.get((item.name, Answer.SIMILAR), 0)) for item in all_items],
-        "n_dissimilar": [int(votes.get((item.name, Answer.DISSIMILAR), 0)) for item in all_items],
-        "agreed": [_entry(agreed["category"], item.name) for item in all_items],
-        "majority": [_entry(most["category"], item.name) for item in all_items],
-        "adjudicated": [decision.get(item.name) for item in all_items],
-        "fold_by_application": [folds[item.name] for item in all_items],
+        **_categories(names, labels),
+        "fold_by_application": [folds[name] for name in names],
     }
     columns = [*_ITEM_COLUMNS]
+    for column, values in _of_classifiers(names, verdict_table):
+        rows[column.name] = values
+        columns.append(column)
+    frame = pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in rows.items()})
+    return PublishedTable("items", "one row per item of the study", tuple(columns), frame)
+
+
+def _categories(names: Sequence[str], labels: pd.DataFrame) -> dict[str, list[Any]]:
+    """Return the columns with the labels of each item, and the categories that follow from them."""
+    counted = labels[labels["counts"]].rename(columns={"reviewer": "rater", "label": "category"})
+    third = labels[labels["first"] & (labels["kind"] == Kind.THIRD) & ~labels["excluded"]]
+    third = third.rename(columns={"reviewer": "rater", "label": "category"}).drop_duplicates(["item", "rater"])
+    again = pd.MultiIndex.from_frame(third[["item", "rater"]]).isin(
+        pd.MultiIndex.from_frame(counted[["item", "rater"]])
+    )
+    decided = labels[(labels["kind"] == Kind.ADJUDICATED) & labels["label"].isin(list(_CATEGORIES))]
+    decision = dict(zip(decided["item"], decided["label"], strict=True))
+    agreed, most = agreed_only(counted), majority(counted, third[~again], {})
+    votes = counted.groupby(["item", "category"]).size()
+    return {
+        "n_similar": [int(votes.get((name, Answer.SIMILAR), 0)) for name in names],
+        "n_dissimilar": [int(votes.get((name, Answer.DISSIMILAR), 0)) for name in names],
+        "agreed": [_entry(agreed["category"], name) for name in names],
+        "majority": [_entry(most["category"], name) for name in names],
+        "adjudicated": [decision.get(name) for name in names],
+    }
+
+
+def _of_classifiers(names: Sequence[str], verdict_table: pd.DataFrame) -> Iterator[tuple[Column, list[Any]]]:
+    """Yield the columns with the measures of each item, and with the verdicts of each classifier."""
     by_classifier = dict(iter(verdict_table.groupby("classifier", sort=True)))
-    names = [item.name for item in all_items]
     if "heuristic" in by_classifier:
         means = by_classifier["heuristic"].set_index("item")["means"]
         for measure in files.MEASURES:
-            rows[measure] = [(_entry(means, name) or {}).get(measure) for name in names]
-            columns.append(
-                Column(
-                    measure, "number", f"mean of the dissimilarity {title_of(measure)} across all pairs of runs; 0 "
-                    "for equal runs", missing="not computed",
-                )
-            )  # fmt: skip
+            meaning = f"mean of the dissimilarity {title_of(measure)} across all pairs of runs; 0 for equal runs"
+            column = Column(measure, "number", meaning, missing="not computed")
+            yield column, [(_entry(means, name) or {}).get(measure) for name in names]
     for classifier, suffix in _suffixes(map(str, by_classifier)).items():
         of_classifier = by_classifier[classifier].set_index("item")
         for column, source in _verdict_columns(classifier, suffix):
-            rows[column.name] = [_entry(of_classifier[source], name) for name in names]
-            columns.append(column)
-    frame = pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in rows.items()})
-    return PublishedTable("items", "one row per item of the study", tuple(columns), frame)
+            yield column, [_entry(of_classifier[source], name) for name in names]
 
 
 _SCORES = {
