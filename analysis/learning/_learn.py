@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from analysis.bootstrap import N_DRAWS, percentile_interval
 from analysis.categories import CATEGORIES
@@ -154,43 +155,70 @@ def learn(
         n_draws=n_draws, level=level,
     )  # fmt: skip
     chosen = choose(examples, rng=rng, monotone=monotone, cost_ratio=cost_ratio)
-    truth_words = [CATEGORIES[int(value)] for value in examples.dissimilar]
-    partitions = tuple(
-        float(
-            auc(truth_words, cross_validate(examples, rng=rng, monotone=monotone, cost_ratio=cost_ratio).score).value
-            or 0
-        )
-        for _ in range(N_PARTITIONS)
-    )
+    partitions = _areas_of_other_folds(examples, rng=rng, monotone=monotone, cost_ratio=cost_ratio)
     measured = calibration(
         examples.dissimilar, validated.probability, examples.group, rng=rng, n_draws=n_draws, level=level
     )
     standing = next(row for row in arena.standings if row.name == LEARNED)
     training = {
-        **(background or {}),
-        "target": target, "n_items": len(set(examples.items)), "n_labels": len(examples.items),
-        "n_dissimilar": int(examples.dissimilar.sum()), "applications": sorted(set(examples.applications)),
-        "folds": {a: int(f) for a, f in sorted(set(zip(examples.applications, folds.tolist(), strict=True)))},
-        "seed": seed,
-        "performance": {
-            "auc": standing.auc.value, "auc_low": standing.auc_by_application.low,
-            "auc_high": standing.auc_by_application.high, "accuracy": standing.accuracy.value,
-            "sensitivity": standing.sensitivity.value, "specificity": standing.specificity.value,
-            "brier": measured.brier.value,
-        },
+        **(background or {}), "target": target, **_described(examples, folds), "seed": seed,
+        "performance": _performance(standing, measured),
     }  # fmt: skip
     return Learned(
-        _model(chosen, names, name, monotone=monotone, cost_ratio=cost_ratio, warmup=warmup, training=training),
-        len(set(examples.items)), len(examples.items), int(examples.dissimilar.sum()), len(set(examples.applications)),
-        examples.n_left_out, target, arena, measured,
-        _coefficients(examples, chosen, monotone=monotone, rng=rng, level=level),
-        learning_curve(examples, folds, rng=rng, monotone=monotone, level=level),
-        partitions, validated, _table(examples, validated, other, other_name, others),
-        tuple(_warnings(examples, truth_words)), seed,
-        _useless(standing, arena.standings[-1], cost_ratio), _nearly_verdicts(examples, others, standing, arena),
-        None if retests is None else ceiling(*retests, float(examples.dissimilar.mean()), n_agreeing=n_agreeing,
-                                             level=level),
+        model=_model(chosen, names, name, monotone=monotone, cost_ratio=cost_ratio, warmup=warmup, training=training),
+        n_items=len(set(examples.items)),
+        n_labels=len(examples.items),
+        n_dissimilar=int(examples.dissimilar.sum()),
+        n_applications=len(set(examples.applications)),
+        n_left_out=examples.n_left_out,
+        target=target,
+        arena=arena,
+        calibration=measured,
+        coefficients=_coefficients(examples, chosen, monotone=monotone, rng=rng, level=level),
+        curve=learning_curve(examples, folds, rng=rng, monotone=monotone, level=level),
+        partitions=partitions,
+        folds=validated,
+        table=_table(examples, validated, other, other_name, others),
+        warnings=tuple(_warnings(examples)),
+        seed=seed,
+        useless=_useless(standing, arena.standings[-1], cost_ratio),
+        nearly_verdicts=_nearly_verdicts(examples, others, standing, arena),
+        ceiling=None if retests is None else ceiling(
+            *retests, float(examples.dissimilar.mean()), n_agreeing=n_agreeing, level=level
+        ),
     )  # fmt: skip
+
+
+def _areas_of_other_folds(
+    examples: Examples, *, rng: np.random.Generator, monotone: bool, cost_ratio: float
+) -> tuple[float, ...]:
+    """Return the area under the ROC curve for several other divisions into folds."""
+    validated = (
+        cross_validate(examples, rng=rng, monotone=monotone, cost_ratio=cost_ratio) for _ in range(N_PARTITIONS)
+    )
+    return tuple(float(auc(_categories(examples), one.score).value or 0) for one in validated)
+
+
+def _categories(examples: Examples) -> list[str]:
+    return [CATEGORIES[int(value)] for value in examples.dissimilar]
+
+
+def _described(examples: Examples, folds: NDArray[np.intp]) -> dict[str, Any]:
+    """Return what a model file says about the labels from which the model was learned."""
+    return {
+        "n_items": len(set(examples.items)), "n_labels": len(examples.items),
+        "n_dissimilar": int(examples.dissimilar.sum()), "applications": sorted(set(examples.applications)),
+        "folds": {a: int(f) for a, f in sorted(set(zip(examples.applications, folds.tolist(), strict=True)))},
+    }  # fmt: skip
+
+
+def _performance(own: Standing, measured: Calibration) -> dict[str, float | None]:
+    """Return what a model file says about the results on held-out applications."""
+    return {
+        "auc": own.auc.value, "auc_low": own.auc_by_application.low, "auc_high": own.auc_by_application.high,
+        "accuracy": own.accuracy.value, "sensitivity": own.sensitivity.value, "specificity": own.specificity.value,
+        "brier": measured.brier.value,
+    }  # fmt: skip
 
 
 def _useless(own: Standing, always: Standing, cost_ratio: float) -> str | None:
@@ -295,9 +323,9 @@ def _table(
     return pd.DataFrame(columns)
 
 
-def _warnings(examples: Examples, truth: Sequence[str]) -> list[str]:
+def _warnings(examples: Examples) -> list[str]:
     """Return warnings about results that look more reliable than they are."""
-    found = []
+    found, truth = [], _categories(examples)
     for j, feature in enumerate(examples.features):
         area = auc(truth, examples.x[:, j]).value
         if area is not None and max(area, 1 - area) >= LEAK:
@@ -309,8 +337,7 @@ def _warnings(examples: Examples, truth: Sequence[str]) -> list[str]:
     if n_applications < 20:
         found.append(
             f"The items come from {n_applications} applications; intervals by application are too narrow with fewer "
-            "than "
-            "about 20."
+            "than about 20."
         )
     if len(set(examples.items)) < len(examples.items):
         found.append(

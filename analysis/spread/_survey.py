@@ -1,7 +1,7 @@
 """Measure the spread of many benchmarks, and find the altered methods that the suite detects."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import combinations
 
@@ -127,6 +127,45 @@ class SpreadSurvey:
         return sorted(inside, key=lambda row: -(row.judged or 0.0))
 
 
+@dataclass(frozen=True)
+class _Options:
+    """The options with which `survey` was called."""
+
+    per_run: PerRun
+    per: int | None
+    regression_p: float
+    baseline: str | None
+    without: tuple[str, ...]
+    v: float | None
+    budget: float | None
+    alpha: float
+    seed: int
+    resamples: int
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """Return all options as the survey and its document show them."""
+        shown = {field.name: getattr(self, field.name) for field in fields(self)[1:]}
+        return {"warmup": self.per_run.warmup, "aggregate": self.per_run.aggregate, **shown}
+
+    def check(self, benchmarks: Sequence[Benchmark], *, is_altered: bool) -> None:
+        """Raise ValueError if an option is invalid, or does not fit the benchmarks."""
+        if self.per is not None and self.per < 2:
+            raise ValueError(f"per must be at least 2, got {self.per}")
+        if not 0 < self.alpha < 1:
+            raise ValueError(f"alpha must be within (0, 1), got {self.alpha}")
+        if self.resamples < 0:
+            raise ValueError(f"resamples must be at least 0, got {self.resamples}")
+        if not is_altered and (self.baseline, self.without, self.v) != (None, (), None):
+            options = f"baseline = {self.baseline!r}, without = {self.without}, v = {self.v}"
+            raise ValueError(
+                f"{options}: these options need runs with the condition altered, but no run has this condition"
+            )
+        unknown = [name for name in self.without if name not in {benchmark.name for benchmark in benchmarks}]
+        if unknown:
+            raise ValueError(f"without must name benchmarks of the suite, got {', '.join(map(repr, unknown))}")
+
+
 def survey(
     benchmarks: Sequence[Benchmark],
     *,
@@ -191,14 +230,10 @@ def survey(
     >>> answer.spreads[0].bucket, answer.spreads[0].max_spread
     ('up to 5 %', Estimate(0.02985))
     """
-    _check(per, alpha, resamples)
+    options = _Options(per_run, per, regression_p, baseline, tuple(without), v, budget, alpha, seed, resamples)
     benchmarks = canonical(benchmarks)
     is_altered = any(benchmark.levels(ALTERED) for benchmark in benchmarks)
-    if not is_altered and (baseline, tuple(without), v) != (None, (), None):
-        options = f"baseline = {baseline!r}, without = {tuple(without)}, v = {v}"
-        raise ValueError(
-            f"{options}: these options need runs with the condition altered, but no run has this condition"
-        )
+    options.check(benchmarks, is_altered=is_altered)
     total = len(benchmarks) * (1 + is_altered)
     usable, uncut, left_out = _spreads(benchmarks, per_run, per, lambda done: advance(done, total))
     all_levels = list(dict.fromkeys(at for benchmark in benchmarks for at in benchmark.levels(ALTERED)))
@@ -206,41 +241,15 @@ def survey(
     if unaltered is not None:  # a benchmark with altered methods counts once
         uncut = [row for row in uncut if row.conditions.get(ALTERED) == unaltered]
     spreads, rng = _in_buckets(uncut, per), np.random.default_rng(seed)
-    parameters = {
-        "warmup": per_run.warmup, "aggregate": per_run.aggregate, "per": per, "regression_p": regression_p,
-        "baseline": baseline, "without": tuple(without), "v": v, "budget": budget, "alpha": alpha, "seed": seed,
-        "resamples": resamples,
-    }  # fmt: skip
-    names = _named(without, benchmarks)
     environments, n_done = [], len(benchmarks)
     for name in _environments(benchmarks):
         inside = [part for benchmark in usable if (part := benchmark.where(**{CONTEXT: name}))]
-        own = [row for row in spreads if row.conditions.get(CONTEXT, "") == name]
         score = None
         if is_altered:
-            own_levels = {at for part in inside for at in part.levels(ALTERED)}
-            score = api_benchmarking_score(
-                inside,
-                per_run=per_run,
-                baseline=baseline if baseline in own_levels or baseline not in all_levels else None,
-                without=[part.name for part in inside if part.name in names],
-                v=v,
-                regression_p=regression_p,
-                alpha=alpha,
-                advance=partial(_advance_part, advance, n_done, total),
-            )
+            score = _score(inside, all_levels, options, partial(_advance_part, advance, n_done, total))
             n_done += len(inside)
-        most_runs = {(row.application, row.benchmark): row.n_runs for row in sorted(own, key=lambda row: row.n_runs)}
-        environments.append(
-            ContextSpread(
-                name,
-                _row("", own, alpha),
-                _by_application(own, alpha),
-                variability(defined([row.max_spread for row in own]), resamples=resamples, alpha=alpha, rng=rng),
-                score,
-                suite_time(inside, most_runs, score, budget=budget, level=1 - alpha),
-            )
-        )
+        own = [row for row in spreads if row.conditions.get(CONTEXT, "") == name]
+        environments.append(_environment(name, inside, own, score, options, rng))
     if is_altered:
         advance(total, total)
     only = environments[0] if len(environments) == 1 else None
@@ -254,20 +263,50 @@ def survey(
         v=only.v if only else None,
         score=only.score if only else None,
         left_out=(*left_out, *(LeftOut(row.name, row.reason) for row in spreads if row.reason)),
-        parameters=parameters,
+        parameters=options.parameters,
+    )
+
+
+def _score(inside: Sequence[Benchmark], all_levels: Sequence[str], options: _Options, advance: Advance) -> Score:
+    """Compute the score of the altered methods in one environment, which may lack the baseline of the suite."""
+    own_levels = {at for part in inside for at in part.levels(ALTERED)}
+    has_baseline = options.baseline in own_levels or options.baseline not in all_levels
+    return api_benchmarking_score(
+        inside,
+        per_run=options.per_run,
+        baseline=options.baseline if has_baseline else None,
+        without=[part.name for part in inside if part.name in options.without],
+        v=options.v,
+        regression_p=options.regression_p,
+        alpha=options.alpha,
+        advance=advance,
+    )
+
+
+def _environment(
+    name: str,
+    inside: Sequence[Benchmark],
+    own: Sequence[BenchmarkSpread],
+    score: Score | None,
+    options: _Options,
+    rng: np.random.Generator,
+) -> ContextSpread:
+    """Summarise the spreads of the benchmarks in one environment."""
+    alpha, level = options.alpha, 1 - options.alpha
+    widths = defined([row.max_spread for row in own])
+    most_runs = {(row.application, row.benchmark): row.n_runs for row in sorted(own, key=lambda row: row.n_runs)}
+    return ContextSpread(
+        name,
+        _row("", own, alpha),
+        _by_application(own, alpha),
+        variability(widths, resamples=options.resamples, alpha=alpha, rng=rng),
+        score,
+        suite_time(inside, most_runs, score, budget=options.budget, level=level),
     )
 
 
 def _advance_part(advance: Advance, before: int, total: int, done: int, _n: int) -> None:
     advance(min(before + done, total), total)
-
-
-def _named(without: Sequence[str], benchmarks: Sequence[Benchmark]) -> set[str]:
-    """Return the benchmarks to leave out of the score; raise ValueError if a name is unknown."""
-    unknown = [name for name in without if name not in {benchmark.name for benchmark in benchmarks}]
-    if unknown:
-        raise ValueError(f"without must name benchmarks of the suite, got {', '.join(map(repr, unknown))}")
-    return set(without)
 
 
 def _environments(benchmarks: Sequence[Benchmark]) -> list[str]:
@@ -328,15 +367,6 @@ def _spreads(
             usable.append(benchmark)
         tell(done)
     return usable, spreads, left_out
-
-
-def _check(per: int | None, alpha: float, resamples: int) -> None:
-    if per is not None and per < 2:
-        raise ValueError(f"per must be at least 2, got {per}")
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must be within (0, 1), got {alpha}")
-    if resamples < 0:
-        raise ValueError(f"resamples must be at least 0, got {resamples}")
 
 
 def _spread(benchmark: Benchmark, level: Benchmark, values: Floats, per: int | None) -> BenchmarkSpread:
