@@ -27,7 +27,7 @@ from labeler.service.people import identity
 from labeler.service.results import exchange, reporting, splits
 from labeler.service.results.reporting import ReportOptions
 from labeler.service.study import course
-from labeler.store import events, items, open_database, studies
+from labeler.store import copies, events, items, open_database, studies
 from tests.conftest import GOLDEN, some_slow
 from tests.labeler.conftest import NOW, answer_everything, import_all, make_study
 from tests.labeler.service.test_anonymising import BEN, CAROL, DAN, MAIL, NAMES, OLD_MAIL, named_study
@@ -303,6 +303,20 @@ def test_an_address_or_a_path_that_people_wrote_is_refused_with_its_place(finish
         with pytest.raises(InputError, match=r"a file path: '/home/ada/runs"):
             publish(db, tmp_path / "out")
         assert not list(tmp_path.glob("*out*"))
+
+
+def test_texts_that_control_a_terminal_or_look_like_json_are_published_harmlessly(finished, tmp_path):
+    with finished.atomic(), copies.rewritable(finished):
+        finished.execute("UPDATE labels SET comment = '{a step}' WHERE comment = 'plain'")
+        finished.execute("UPDATE studies SET name = ?, question = ?", ("a\x9d52;c;eA==\x9c", "\u202eb\x1b[2J?"))
+    table = pd.read_csv(pd.io.common.StringIO(bundle.comments_to_read(finished)[0]), dtype=str, keep_default_na=False)
+    table["publish"] = ["yes" if comment == "{a step}" else "no" for comment in table["comment"]]
+    table.to_csv(tmp_path / "comments.csv", index=False)
+    answers = replace(ANSWERS, title="a\x9d52;c;eA==\x9c", description="\u202eb\x1b[2J?")
+    out = publish(finished, tmp_path / "out", answers, replace(OPTIONS, comments=tmp_path / "comments.csv")).folder
+    assert pd.read_csv(out / "data/labels.csv")["comment"].dropna().tolist() == ["{a step}"]
+    documents = [path for path in out.rglob("*") if path.suffix in (".md", ".json", ".cff", ".ipynb", ".html")]
+    assert [path.name for path in documents if re.search("[\x1b\x9c\x9d\u202e]", path.read_text("utf-8"))] == []
 
 
 def test_comments_are_left_out_unless_somebody_read_and_released_them(published, finished, tmp_path):

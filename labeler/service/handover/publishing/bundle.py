@@ -325,7 +325,7 @@ def _write_documents(facts: Facts, folder: Path) -> None:
         )
     book = codebook([(each.name, each.meaning, each.columns) for each in record_sets])
     texts = {
-        "codebook.json": metadata.as_json({"version": CODEBOOK_VERSION, "tables": book}),
+        "codebook.json": to_json({"version": CODEBOOK_VERSION, "tables": book}),
         "codebook.md": documents.codebook_md(book),
         "datasheet.md": documents.datasheet(facts),
         "read.ipynb": documents.notebook(facts),
@@ -491,10 +491,10 @@ def _first_of(words: Sequence[str], text: str) -> str:
 
 def _strings(cell: str) -> Iterator[str]:
     """Yield the text of a cell; if the cell contains a JSON object, yield every text in the object."""
-    if not cell.startswith("{"):
-        yield cell
-        return
-    waiting: list[Any] = [json.loads(cell)]
+    try:
+        waiting: list[Any] = [json.loads(cell) if cell.startswith("{") else cell]
+    except (ValueError, RecursionError):  # a text that a person wrote
+        waiting = [cell]
     while waiting:
         value = waiting.pop()
         if isinstance(value, str):

@@ -1,12 +1,12 @@
 """Write the README, datasheet, codebook and notebook of a published study."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jinja2
 
+from analysis.document import to_json
 from labeler.service.handover.publishing import metadata
 from labeler.service.handover.publishing.facts import SOFTWARE, Facts
 from labeler.service.handover.publishing.publish_file import BLANK
@@ -94,7 +94,7 @@ def notebook(facts: Facts) -> str:
         "nbformat": 4,
         "nbformat_minor": 5,
     }
-    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    return to_json(content)
 
 
 _LOAD = """\

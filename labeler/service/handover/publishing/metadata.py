@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from analysis.document import to_json
+from labeler.safe_text import multiline
 from labeler.service.handover.publishing.facts import Facts
 from labeler.service.handover.publishing.publish_file import PublishFile
 from labeler.service.handover.publishing.tables import Column
@@ -131,7 +133,7 @@ def croissant(facts: Facts, record_sets: Sequence["RecordSet"], files: Mapping[s
         ],
         "recordSet": [record_set.json_values() for record_set in record_sets],
     }
-    return as_json(content)
+    return to_json(content)
 
 
 class RecordSet:
@@ -239,11 +241,6 @@ def address_of(answers: PublishFile) -> str:
     return answers.url or (f"https://doi.org/{answers.doi}" if answers.doi else "")
 
 
-def as_json(content: Mapping[str, Any]) -> str:
-    """Return values as JSON text; equal values always give the same text."""
-    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
 def _person(author: Any) -> dict[str, Any]:
     return {
         "@type": "sc:Person",
@@ -256,4 +253,4 @@ def _person(author: Any) -> dict[str, Any]:
 
 
 def _yaml(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+    return json.dumps(multiline(text), ensure_ascii=False)
