@@ -5,15 +5,12 @@ from pathlib import Path
 import click
 
 from labeler.cli.common import actor_option, json_option, now, opened, remark, say_if_interim, study_option, write_text
+from labeler.cli.options import options_of
 from labeler.errors import InputError
 from labeler.service.outputs import write_files
 from labeler.service.results import learning
-from labeler.service.results.learning import Account, Material
+from labeler.service.results.learning import Account, LearnOptions, Material
 
-TARGET = click.option(
-    "--consensus", type=click.Choice(list(learning.TARGETS)), default="agreed", show_default=True,
-    help="Categories to use: agreed items, the majority (with third labels and decisions), or each single label.",
-)  # fmt: skip
 LABEL_FILE = click.option("--labels", "label_file", type=click.Path(path_type=Path), default=None, metavar="L.csv",
                           help="Labels to use instead of a study: a CSV file with the columns item, reviewer, label, "
                                "application.")  # fmt: skip
@@ -21,12 +18,6 @@ VERDICT_FILE = click.option(
     "--verdicts", "verdict_file", type=click.Path(path_type=Path), default=None, metavar="V.csv",
     help="With --labels: file of verdicts and measures that `labeler verdicts --export` wrote.",
 )  # fmt: skip
-COST = click.option(
-    "--cost-ratio", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True, metavar="X",
-    help="Cost of a missed dissimilar item, if a false alarm costs 1.",
-)  # fmt: skip
-SEED = click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
-                    help="Random seed for folds and intervals.")  # fmt: skip
 REPORT = click.option(
     "--report", "folder", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
     help="Write the report, its figures, and the scores behind the figures to this folder.",
@@ -47,17 +38,7 @@ def _material(study: Path | None, label_file: Path | None, verdict_file: Path | 
 @study_option
 @LABEL_FILE
 @VERDICT_FILE
-@TARGET
-@click.option("--features", default="default", show_default=True, metavar="NAMES",
-              help="Measures to use: default, all, or names separated by commas, such as m1,spread.")  # fmt: skip
-@click.option(
-    "--plain", is_flag=True, help="Allow negative coefficients [default: only positive ones, a monotone model]."
-)
-@COST
-@click.option(
-    "--name", default="model", show_default=True, help="Name of the model; the classifier is called learned:NAME."
-)
-@SEED
+@options_of(LearnOptions)
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="MODEL.json",
               help="Write the model to this file.")  # fmt: skip
 @click.option("--even-if-useless", is_flag=True, help="Write the model even if the features do not predict the labels.")
@@ -73,12 +54,7 @@ def learn(
     study: Path | None,
     label_file: Path | None,
     verdict_file: Path | None,
-    consensus: str,
-    features: str,
-    plain: bool,
-    cost_ratio: float,
-    name: str,
-    seed: int,
+    options: LearnOptions,
     out: Path | None,
     even_if_useless: bool,
     folder: Path | None,
@@ -98,14 +74,11 @@ def learn(
         raise InputError("Give either --reviewers or --interventions, not both.")
     material = _material(study, label_file, verdict_file, actor)
     if of_reviewers:
-        account = learning.account(learning.habits(material, features=features, seed=seed))
+        account = learning.account(learning.habits(material, options))
     elif interventions is not None:
         account = learning.account(learning.dose_response(material, interventions))
     else:
-        learned = learning.learn(
-            material, consensus=consensus, features=features, monotone=not plain, cost_ratio=cost_ratio, name=name,
-            seed=seed,
-        )  # fmt: skip
+        learned = learning.learn(material, options)
         is_useful = even_if_useless or learned.useless is None
         account = learning.account(learned, with_model=is_useful)
         if out is not None and not is_useful:
@@ -136,12 +109,10 @@ def _votes(_context: click.Context, _option: click.Parameter, texts: tuple[str, 
 @study_option
 @LABEL_FILE
 @VERDICT_FILE
-@TARGET
+@options_of(LearnOptions, without=("features", "monotone", "name"))
 @click.option("--vote", "votes", multiple=True, callback=_votes, metavar="K:NAMES",
               help="Add a classifier that says dissimilar if at least K of these classifiers say dissimilar. "
                    "Repeatable.")  # fmt: skip
-@COST
-@SEED
 @REPORT
 @actor_option
 @json_option
@@ -149,10 +120,8 @@ def compare(
     study: Path | None,
     label_file: Path | None,
     verdict_file: Path | None,
-    consensus: str,
+    options: LearnOptions,
     votes: list[tuple[int, list[str]]],
-    cost_ratio: float,
-    seed: int,
     folder: Path | None,
     actor: str,
     as_json: bool,
@@ -165,10 +134,8 @@ def compare(
     fair comparison.
     """
     material = _material(study, label_file, verdict_file, actor)
-    compared = learning.compare_classifiers(
-        material, consensus=consensus, votes=votes, cost_ratio=cost_ratio, seed=seed
-    )
-    _write(learning.account(compared, consensus), folder, as_json=as_json)
+    compared = learning.compare_classifiers(material, options, votes=votes)
+    _write(learning.account(compared, options.consensus), folder, as_json=as_json)
 
 
 def _write(account: Account, folder: Path | None, *, as_json: bool, quiet: bool = False) -> None:

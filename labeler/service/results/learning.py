@@ -29,9 +29,37 @@ from labeler.service.results import exchange
 from labeler.store import Database, events, items, verdicts
 
 __all__ = [
-    "TARGETS", "Account", "Material", "account", "apply_model", "compare_classifiers", "dose_response",
+    "TARGETS", "Account", "LearnOptions", "Material", "account", "apply_model", "compare_classifiers", "dose_response",
     "features_named", "habits", "learn", "material_of_files", "material_of_study", "read_model",
 ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LearnOptions:
+    """Options for learning and comparing classifiers."""
+
+    consensus: str = field(default=learning.AGREED, metadata={
+        "choices": tuple(TARGETS),
+        "help": "Categories to use: agreed items, the majority (with third labels and decisions), or each single "
+                "label.",
+    })  # fmt: skip
+    features: str = field(default="default", metadata={
+        "metavar": "NAMES",
+        "help": "Measures to use: default, all, or names separated by commas, such as m1,spread.",
+    })  # fmt: skip
+    monotone: bool = field(default=True, metadata={
+        "flag": "--plain", "help": "Allow negative coefficients [default: only positive ones, a monotone model].",
+    })  # fmt: skip
+    cost_ratio: float = field(default=1.0, metadata={
+        "within": "(0, )", "metavar": "X", "help": "Cost of a missed dissimilar item, if a false alarm costs 1.",
+    })  # fmt: skip
+    name: str = field(default="model", metadata={
+        "help": "Name of the model; the classifier is called learned:NAME.",
+    })  # fmt: skip
+    seed: int = field(default=1, metadata={"within": "[0, )", "help": "Random seed for folds and intervals."})
+
+
+STANDARD = LearnOptions()
 
 
 @dataclass(frozen=True)
@@ -149,27 +177,20 @@ def features_named(text: str, available: Sequence[str] = DEFAULT_FEATURES) -> li
     return names
 
 
-def learn(
-    material: Material,
-    *,
-    consensus: str = learning.AGREED,
-    features: str = "default",
-    monotone: bool = True,
-    cost_ratio: float = 1.0,
-    name: str = "model",
-    seed: int = 1,
-) -> Learned:
+def learn(material: Material, options: LearnOptions = STANDARD) -> Learned:
     """Learn a classifier from the labels and features of a study or of files.
 
     Raises InputError if the data are too small, or an option is invalid.
     """
     # a model that was learned from these labels would seem better than it is
+    consensus = options.consensus
     others = material.verdicts[~material.verdicts["classifier"].str.startswith(f"{learning.LEARNED}:")]
     try:
         return learning.learn(
             learning.target_of(material.answers, consensus), material.features, material.applications, others,
-            seed=seed, names=features_named(features, list(material.features.columns)),
-            monotone=monotone, cost_ratio=cost_ratio, warmup=material.warmup, name=name, target=TARGETS[consensus],
+            seed=options.seed, names=features_named(options.features, list(material.features.columns)),
+            monotone=options.monotone, cost_ratio=options.cost_ratio, warmup=material.warmup, name=options.name,
+            target=TARGETS[consensus],
             background={"hashes": dict(material.hashes), "versions": _versions()},
             retests=learning.retest_counts(material.answers) if consensus != learning.MAJORITY else None,
             n_agreeing=2 if consensus == learning.AGREED else 1,
@@ -181,24 +202,19 @@ def learn(
 
 
 def compare_classifiers(
-    material: Material,
-    *,
-    consensus: str = learning.AGREED,
-    votes: Sequence[tuple[int, Sequence[str]]] = (),
-    cost_ratio: float = 1.0,
-    seed: int = 1,
+    material: Material, options: LearnOptions = STANDARD, *, votes: Sequence[tuple[int, Sequence[str]]] = ()
 ) -> Arena:
-    """Compare the classifiers with a consensus of the labels, which is a name in `TARGETS`.
+    """Compare the classifiers with a consensus of the labels.
 
     A vote is a pair (k, classifiers): it is dissimilar if at least k of these classifiers say dissimilar. Raises
     InputError if no item can be compared, a vote names an unknown classifier, or an option is invalid.
     """
     try:
-        truth = learning.target_of(material.answers, consensus).sort_values("item", kind="stable")
+        truth = learning.target_of(material.answers, options.consensus).sort_values("item", kind="stable")
         truth = truth[truth["item"].isin(set(material.verdicts["item"]))]
         if not len(truth):
             raise InputError(
-                f"No item has both a verdict and a consensus category. The consensus is: {TARGETS[consensus]}."
+                f"No item has both a verdict and a consensus category. The consensus is: {TARGETS[options.consensus]}."
             )
         names = truth["item"].tolist()
         contestants = learning.contestants_of(material.verdicts, names)
@@ -214,23 +230,23 @@ def compare_classifiers(
         group = pd.factorize(pd.Series(applications, dtype=object))[0]
         return learning.compete(
             (truth["category"] == Category.DISSIMILAR.value).to_numpy(dtype=bool), group, contestants,
-            rng=np.random.default_rng(seed), cost_ratio=cost_ratio,
+            rng=np.random.default_rng(options.seed), cost_ratio=options.cost_ratio,
         )  # fmt: skip
     except ValueError as error:
         raise InputError(sentence(error)) from None
 
 
-def habits(material: Material, *, features: str = "default", seed: int = 1) -> learning.Habits:
+def habits(material: Material, options: LearnOptions = STANDARD) -> learning.Habits:
     """Find out which measures predict the labels of each reviewer.
 
     Raises InputError if a measure is missing.
     """
-    known = list(material.features.columns)
+    features, known = options.features, list(material.features.columns)
     names = [n for n in learning.ASPECTS if n in known] if features == "default" else features_named(features, known)
     try:
         return learning.habits(
             learning.label_table(material.answers), material.features, material.applications,
-            rng=np.random.default_rng(seed), names=names,
+            rng=np.random.default_rng(options.seed), names=names,
         )  # fmt: skip
     except ValueError as error:
         raise InputError(sentence(error)) from None

@@ -36,7 +36,7 @@ def material(tmp_path_factory, icpe_dir, published_classes):
 
 @pytest.fixture(scope="module")
 def learned(material):
-    return learning.learn(material, consensus=LABELS)
+    return learning.learn(material, learning.LearnOptions(consensus=LABELS))
 
 
 def test_a_learned_classifier_is_better_than_the_heuristic_on_applications_it_has_not_seen(learned):
@@ -52,7 +52,9 @@ def test_a_learned_classifier_is_better_than_the_heuristic_on_applications_it_ha
 
 def test_labels_without_relation_to_the_runs_are_not_learned(material):
     shuffled = np.random.default_rng(1).permutation(material.answers["label"].to_numpy())
-    found = learning.learn(replace(material, answers=material.answers.assign(label=shuffled)), consensus=LABELS)
+    found = learning.learn(
+        replace(material, answers=material.answers.assign(label=shuffled)), learning.LearnOptions(consensus=LABELS)
+    )
     areas = {row.name: row.auc for row in found.arena.standings}
     assert areas["learned"].low < 0.5
 
