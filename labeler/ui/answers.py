@@ -30,8 +30,8 @@ from labeler.store import Database, open_database
 from labeler.ui.app import NOT_SIGNED_IN, request_token, session_of
 from labeler.ui.limits import Rate
 
-BASE = "/api/"
-ANSWERS, ITEMS, STATE, DECISIONS = (f"{BASE}{name}" for name in ("answers", "items", "state", "decisions"))
+ANSWERS, ITEMS, STATE, DECISIONS = (f"/api/{name}" for name in ("answers", "items", "state", "decisions"))
+METHODS = {ANSWERS: "POST", ITEMS: "GET", STATE: "GET", DECISIONS: "POST"}
 TOKEN_HEADER = "x-labeler-token"  # noqa: S105 - the name of a header
 MAX_BODY_BYTES = 64 * 1024
 BODY_LIMIT_S = 5.0
@@ -52,12 +52,8 @@ Work = Callable[[Database, Person], Mapping[str, Any]]
 def routes(study: Path) -> list[Route]:
     """Return the routes of the review component."""
     desk = _Requests(study)
-    return [
-        Route(ANSWERS, desk.answers, methods=["POST"]),
-        Route(ITEMS, desk.items, methods=["GET"]),
-        Route(STATE, desk.state, methods=["GET"]),
-        Route(DECISIONS, desk.decisions, methods=["POST"]),
-    ]
+    endpoints = {ANSWERS: desk.answers, ITEMS: desk.items, STATE: desk.state, DECISIONS: desk.decisions}
+    return [Route(path, endpoint, methods=[METHODS[path]]) for path, endpoint in endpoints.items()]
 
 
 @dataclass

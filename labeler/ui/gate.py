@@ -80,7 +80,7 @@ class SignInGate:
             return RedirectResponse(sign_in.PROVIDER_PATH, status_code=303)
         if _is_open(path):
             return self._app
-        if path.startswith(answers.BASE):  # these routes look up the person themselves, away from the event loop
+        if answers.METHODS.get(path) == method:  # these routes look up the person themselves, away from the event loop
             return self._app if sign_in.same_origin(connection) else _FROM_ELSEWHERE
         if _is_program(path) and self._was_let_in(connection):
             return static_files.response(connection) or self._app

@@ -6,6 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from labeler.errors import StudyBusy
@@ -20,6 +24,7 @@ from labeler.service.study import calibrating, course, staffing
 from labeler.store import decisions, events, labels, open_database
 from labeler.ui import answers, limits
 from labeler.ui.app import request_token
+from labeler.ui.gate import SignInGate
 from tests.labeler.commands import run
 from tests.labeler.conftest import answer_everything, id_of, make_study
 from tests.labeler.ui.clients import BASE, NOW, Browser, event, serving
@@ -217,6 +222,17 @@ def test_strangers_other_sites_and_other_roles_are_refused(ada, server, study, m
     assert (signed_out.status_code, stranger.status_code) == (401, 401)
     assert signed_out.json() == stranger.json()
     assert "sign-in link" in stranger.json()["message"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/zzz", "/api/state/more", "/api/_stcore/metrics", answers.ANSWERS, "//api/state"]
+)
+def test_no_other_request_beside_these_gets_past_the_sign_in(study, path):
+    anything = Route("/{path:path}", lambda _request: PlainTextResponse("Streamlit"))  # as Streamlit has it
+    app = Starlette(routes=[*answers.routes(study), anything], middleware=[Middleware(SignInGate, study=study)])
+    stranger = TestClient(app, base_url=BASE, follow_redirects=False)
+    assert stranger.get(path).status_code == 303
+    assert stranger.head(answers.STATE).status_code == 303
 
 
 def test_an_unencrypted_page_of_the_same_host_is_another_site(server, study):
