@@ -3,4 +3,4 @@
 SIMILAR, DISSIMILAR = "similar", "dissimilar"
 CATEGORIES = (SIMILAR, DISSIMILAR)
 NOT_SURE, WITHDRAWN = "not sure", "withdrawn"
-ANSWERS = (*CATEGORIES, NOT_SURE, WITHDRAWN)
+NO_CATEGORY = (NOT_SURE, WITHDRAWN)  # answers that are no category

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from analysis.categories import ANSWERS, CATEGORIES
+from analysis.categories import CATEGORIES, NO_CATEGORY
 
 Floats = NDArray[np.float64]
 Ratings = ArrayLike | pd.DataFrame
@@ -406,7 +406,7 @@ def check_strings(column: "pd.Series[Any]", words: Sequence[str], name: str) -> 
         raise ValueError(f"row {row} of the {name}: {column.iloc[row]!r} is not one of: {', '.join(words)}")
 
 
-def first_labels(answers: pd.DataFrame) -> pd.DataFrame:
+def first_labels(answers: pd.DataFrame, categories: Sequence[str] = CATEGORIES) -> pd.DataFrame:
     """Return the first label of each assignment.
 
     Agreement is computed from first labels, because they are independent. The first label is the last category that the
@@ -418,7 +418,9 @@ def first_labels(answers: pd.DataFrame) -> pd.DataFrame:
     ----------
     answers : DataFrame
         Every answer in chronological order, columns `rater`, `assignment` (identifies an assignment of the rater) and
-        `answer` (similar, dissimilar, not sure, withdrawn).
+        `answer` (a category, "not sure" or "withdrawn").
+    categories : sequence of str
+        The declared categories.
 
     Returns
     -------
@@ -439,7 +441,7 @@ def first_labels(answers: pd.DataFrame) -> pd.DataFrame:
     [1, 2]
     """
     table = checked_columns(answers, ("rater", "assignment", "answer"), "answer table")
-    check_strings(table["answer"], ANSWERS, "answer table")
+    check_strings(table["answer"], (*categories, *NO_CATEGORY), "answer table")
     frozen: dict[tuple[object, object], int] = {}  # (rater, assignment) -> position of its first label
     standing: dict[object, tuple[object, int | None]] = {}  # rater -> (last answered assignment, its current label)
     columns = (table[name].tolist() for name in table)
@@ -447,7 +449,7 @@ def first_labels(answers: pd.DataFrame) -> pd.DataFrame:
         last_task, last_row = standing.get(rater, (task, None))
         if task != last_task and last_row is not None:
             frozen.setdefault((rater, last_task), last_row)
-        standing[rater] = (task, row if answer in CATEGORIES else None)
+        standing[rater] = (task, row if answer in categories else None)
     for rater, (task, last) in standing.items():
         if last is not None:
             frozen.setdefault((rater, task), last)
@@ -493,7 +495,7 @@ def with_defaults(answers: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def first_of(answers: pd.DataFrame) -> pd.DataFrame:
+def first_of(answers: pd.DataFrame, categories: Sequence[str] = CATEGORIES) -> pd.DataFrame:
     """Return the first labels of every kind from an answer table (`with_defaults`), as a label table.
 
     Returns
@@ -502,10 +504,10 @@ def first_of(answers: pd.DataFrame) -> pd.DataFrame:
         The rows of the first labels with all columns; reviewer is renamed to rater, label to category.
     """
     renamed = answers.rename(columns={"reviewer": "rater", "label": "answer"})
-    return first_labels(renamed).rename(columns={"answer": "category"})
+    return first_labels(renamed, categories).rename(columns={"answer": "category"})
 
 
-def counted_labels(answers: pd.DataFrame) -> pd.DataFrame:
+def counted_labels(answers: pd.DataFrame, categories: Sequence[str] = CATEGORIES) -> pd.DataFrame:
     """Return the labels that count for agreement and consensus: first labels of the kinds fresh and overlap.
 
     Returns
@@ -513,7 +515,7 @@ def counted_labels(answers: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         Columns item, rater, category, and all other columns of the answers.
     """
-    first = first_of(with_defaults(answers))
+    first = first_of(with_defaults(answers), categories)
     return first[first["kind"].isin(COUNTED_KINDS)]
 
 

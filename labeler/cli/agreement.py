@@ -1,6 +1,7 @@
 """Command that answers what is asked first about agreement."""
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,31 +9,79 @@ from typing import Any
 import click
 
 from labeler.cli.common import json_option, opened, remark, say_if_interim, show, study_option
+from labeler.errors import InputError
+
+NAMES = ("alpha", "kappa", "ac1", "percent")
 
 
-@click.command(epilog="Example: labeler agreement --study after.study --before before.study")
+class Required(click.ParamType[tuple[str, float]]):
+    """A coefficient and what its lower limit must reach, such as alpha:.67."""
+
+    name = "required agreement"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, float]:
+        """Return the coefficient and the number."""
+        name, _, number = str(value).partition(":")
+        try:
+            required = float(number)
+        except ValueError:
+            required = math.nan
+        if name.lower() not in NAMES or not -1 <= required <= 1:
+            self.fail(
+                f"{value!r} is not one of {', '.join(NAMES)}, a colon and a number, such as alpha:.67.", param, ctx
+            )
+        return name.lower(), required
+
+
+@click.command(epilog="Example: labeler agreement labels.csv --fail-under alpha:.67")
+@click.argument("labels", type=click.Path(path_type=Path), required=False)
 @study_option
 @click.option("--labels", "label_file", type=click.Path(path_type=Path), default=None, metavar="L.csv",
               help="Labels to use instead of a study: a CSV file with the columns item, reviewer, label.")  # fmt: skip
 @click.option("--before", type=click.Path(path_type=Path), default=None, metavar="FILE",
               help="Earlier round to compare with: a study, or a CSV file of labels.")  # fmt: skip
+@click.option("--fail-under", type=Required(), default=None, metavar="NAME:X",
+              help="Required agreement: alpha, kappa, ac1 or percent, and a number, such as alpha:.67. Exit code 1 if "
+                   "the lower limit of the interval is below it, 3 if this cannot be known.")  # fmt: skip
+@click.option("--level", type=click.FloatRange(0.5, 1, max_open=True), default=0.95, show_default=True,
+              help="Confidence level of the interval for --fail-under.")  # fmt: skip
 @json_option
-def agreement(study: Path | None, label_file: Path | None, before: Path | None, as_json: bool) -> None:
+def agreement(
+    labels: Path | None,
+    study: Path | None,
+    label_file: Path | None,
+    before: Path | None,
+    fail_under: tuple[str, float] | None,
+    level: float,
+    as_json: bool,
+) -> None:
     """Compare each reviewer with the rest, and this study with an earlier round.
 
-    Items with the same name in both rounds are paired. The command also tests whether all pairs of reviewers agree
-    equally often, and whether a reviewer's agreement changes in the course of the work.
+    LABELS is a CSV file with the columns item, reviewer, label; without it, the labels come from the study. Items with
+    the same name in both rounds are paired. The command also tests whether all pairs of reviewers agree equally often,
+    and whether a reviewer's agreement changes in the course of the work. With --fail-under, it only compares the lower
+    limit of the interval of a coefficient with what you require, so a build can depend on it. Labels can then have any
+    categories.
     """
     from labeler.service.results import agreement_questions as service  # imported here because it needs the statistics
 
     def labels_of(path: Path | None) -> Any:
         if path is not None and path.suffix.lower() == ".csv":
-            return service.labels_of_file(path)
+            return service.labels_of_file(path, any_category=fail_under is not None)
         with opened(path) as db:
             say_if_interim(db)
             return service.labels_of_study(db)
 
-    found = service.questions(labels_of(label_file or study), None if before is None else labels_of(before))
+    if labels is not None and label_file is not None:
+        raise InputError("Give the file of labels once: LABELS, or --labels.")
+    if fail_under is not None and before is not None:
+        raise InputError("--fail-under judges one set of labels. Leave out --before.")
+    given = labels_of(labels or label_file or study)
+    if fail_under is not None:
+        gate = service.gate(given, *fail_under, level=level)
+        click.echo(json.dumps(gate.json_values(), indent=1) if as_json else gate.words)
+        raise SystemExit({True: 0, False: 1, None: 3}[gate.passed])
+    found = service.questions(given, None if before is None else labels_of(before))
     if as_json:
         click.echo(json.dumps(found, indent=1))
         return

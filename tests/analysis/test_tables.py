@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from analysis import agreed_only, cohen_kappa, dawid_skene, fleiss_kappa, leniency, pair_agreements
-from analysis.categories import ANSWERS, CATEGORIES
+from analysis.categories import CATEGORIES, NO_CATEGORY
 from analysis.tables import checked_counts, checked_labels, count_table, first_labels
 
 
@@ -73,8 +73,12 @@ def test_which_answer_is_the_first_label(given_answers, first):
 
 
 @given(
-    st.lists(st.tuples(st.sampled_from("ab"), st.integers(1, 4), st.sampled_from(ANSWERS)), max_size=40),
-    st.lists(st.tuples(st.sampled_from("ab"), st.integers(1, 4), st.sampled_from(ANSWERS)), max_size=10),
+    st.lists(
+        st.tuples(st.sampled_from("ab"), st.integers(1, 4), st.sampled_from((*CATEGORIES, *NO_CATEGORY))), max_size=40
+    ),
+    st.lists(
+        st.tuples(st.sampled_from("ab"), st.integers(1, 4), st.sampled_from((*CATEGORIES, *NO_CATEGORY))), max_size=10
+    ),
 )
 def test_first_labels_are_frozen_once_another_task_was_answered(earlier, later):
     last_task = {rater: task for rater, task, _ in earlier}

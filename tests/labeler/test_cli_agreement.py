@@ -67,3 +67,67 @@ def test_drift_says_what_could_have_been_seen(tmp_path):
 def test_labels_without_agreement_are_refused(tmp_path, rows, message):
     (tmp_path / "bad.csv").write_text(rows)
     assert message in run("--labels", tmp_path / "bad.csv", code=2).output
+
+
+# The gate: alpha, kappa, AC1 and percent agreement against a required lower limit.
+
+
+def labels_file(path, *rows, header="item,reviewer,label"):
+    path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("required", "code", "words"),
+    [
+        ("alpha:.3", 0, "Passed: Krippendorff's alpha is"), ("alpha:.99", 1, "Failed: Krippendorff's alpha is"),
+        ("kappa:.3", 0, "Passed: Fleiss' kappa is"), ("AC1:.99", 1, "Failed: Gwet's AC1 is"),
+        ("percent:.5", 0, "Passed: percent agreement is"),
+    ],
+)  # fmt: skip
+def test_a_build_fails_if_the_lower_limit_is_below_what_is_required(tmp_path, required, code, words):
+    result = run(write(tmp_path / "l.csv", (0.95, 0.95), 4), "--fail-under", required, code=code)
+    assert result.stdout.startswith(words)
+    assert result.stdout.count("\n") == 1
+    assert "80 items" in result.stdout
+
+
+def test_the_gate_judges_the_lower_limit_and_not_the_point_estimate(tmp_path):
+    path = write(tmp_path / "l.csv", (0.95, 0.95), 4)
+    found = json.loads(run(path, "--fail-under", "alpha:.5", "--json").stdout)
+    value, low = found["estimate"]["value"], found["estimate"]["low"]
+    assert low < value
+    between = (low + value) / 2
+    judged = json.loads(run(path, "--fail-under", f"alpha:{between}", "--json", code=1).stdout)
+    assert (judged["passed"], judged["required"], judged["n_items"]) == (False, between, 80)
+    wider = json.loads(run(path, "--fail-under", "alpha:.5", "--level", "0.99", "--json").stdout)
+    assert wider["estimate"]["low"] < low
+
+
+def test_labels_of_any_categories_can_be_judged(tmp_path):
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 4, 60)
+    rows = [f"i{n},{name},{'abcd'[truth[n]]}" for n in range(60) for name in ("ada", "ben")]
+    rows[::17] = [row[:-1] + "a" for row in rows[::17]]
+    assert run(labels_file(tmp_path / "l.csv", *rows), "--fail-under", "alpha:.6").stdout.startswith("Passed")
+
+
+@pytest.mark.parametrize(
+    ("rows", "code", "words"),
+    [
+        (["a,ada,x", "a,ben,x", "b,ada,x", "b,ben,x"], 3, "Not known: Krippendorff's alpha is undefined, because only"),
+        (["a,ada,x", "b,ben,y"], 3, "Not known: Krippendorff's alpha is undefined, because"),
+        ([], 3, "Not known: Krippendorff's alpha is undefined, because there are no labels."),
+        (["a,ada,x", "a,,y"], 2, "l.csv, line 3: the reviewer is empty."),
+        (["a,ada,x", "a,ben"], 2, "l.csv"),
+    ],
+)
+def test_what_cannot_be_known_and_what_cannot_be_read_are_no_failures(tmp_path, rows, code, words):
+    result = run(labels_file(tmp_path / "l.csv", *rows), "--fail-under", "alpha:.67", code=code)
+    assert words in result.output
+
+
+@pytest.mark.parametrize("required", ["alpha", "alpha:x", "alpha:2", "beta:.5", ":.5", "alpha:nan"])
+def test_an_unclear_requirement_is_a_wrong_use(tmp_path, required):
+    result = run(labels_file(tmp_path / "l.csv", "a,ada,x"), "--fail-under", required, code=2)
+    assert "such as alpha:.67" in result.output

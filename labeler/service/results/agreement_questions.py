@@ -1,21 +1,91 @@
 """Answer what is asked first about agreement: each reviewer against the rest, drift, and two rounds compared."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from analysis import agreement
+from analysis.categories import CATEGORIES, NO_CATEGORY
 from analysis.document import json_values
+from analysis.intervals import Estimate
 from analysis.tables import counted_labels
 from labeler.errors import InputError, sentence
 from labeler.formats import tables
 from labeler.formats.source import Source
+from labeler.model import counted
 from labeler.service.plan import item_batches
 from labeler.service.results import exchange
 from labeler.store import Database
 
 MIN_ITEMS = 2
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A coefficient of agreement with the name that sentences use."""
+
+    title: str
+    estimate: Callable[..., Estimate]
+
+
+COEFFICIENTS = {
+    "alpha": Coefficient("Krippendorff's alpha", agreement.krippendorff_alpha),
+    "kappa": Coefficient("Fleiss' kappa", agreement.fleiss_kappa),
+    "ac1": Coefficient("Gwet's AC1", agreement.gwet_ac1),
+    "percent": Coefficient("percent agreement", agreement.percent_agreement),
+}
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Whether the lower limit of an interval of agreement reaches what is required."""
+
+    coefficient: str  # key in `COEFFICIENTS`
+    required: float
+    level: float
+    n_items: int  # number of items with two labels or more
+    estimate: Estimate
+    passed: bool | None  # None if it cannot be known, because there is no interval
+
+    @property
+    def words(self) -> str:
+        """Return the result as one sentence."""
+        title, found = COEFFICIENTS[self.coefficient].title, self.estimate
+        if found.value is None:
+            return f"Not known: {title} is undefined, because {found.reason}."
+        value = f"{title} is {found.value:.3f}"
+        if found.low is None:
+            return f"Not known: {value} and has no interval, because {found.reason}."
+        limits = f" to {found.high:.3f}" if found.high is not None else " or more"
+        interval = f"{100 * self.level:g} % CI {found.low:.3f}{limits}, {counted(self.n_items, 'item')}"
+        outcome, verb = ("Passed", "reaches") if self.passed else ("Failed", "is below")
+        return f"{outcome}: {value} ({interval}); the lower limit {verb} the required {self.required:g}."
+
+    def json_values(self) -> dict[str, Any]:
+        """Return all values for JSON."""
+        values: dict[str, Any] = json_values(self)
+        return values | {"words": self.words}
+
+
+def gate(labels: pd.DataFrame, coefficient: str, required: float, *, level: float = 0.95) -> Gate:
+    """Compare the lower limit of the interval of a coefficient with what is required.
+
+    The categories are those that occur in the labels, in alphabetical order. Raises InputError if a cell is unusable.
+    """
+    shared = labels.groupby("item")["rater"].nunique()
+    n_items = int((shared >= MIN_ITEMS).sum())
+    categories = sorted(labels["category"].unique())
+    if len(categories) < MIN_ITEMS:
+        reason = "only one category was used" if categories else "there are no labels"
+        return Gate(coefficient, required, level, n_items, Estimate(None, reason=reason), None)
+    try:
+        found = COEFFICIENTS[coefficient].estimate(labels, categories=categories, level=level)
+    except ValueError as error:
+        raise InputError(sentence(error)) from None
+    return Gate(coefficient, required, level, n_items, found, None if found.low is None else found.low >= required)
 
 
 def labels_of_study(db: Database) -> pd.DataFrame:
@@ -24,10 +94,19 @@ def labels_of_study(db: Database) -> pd.DataFrame:
     return counted_labels(answers[~answers["item"].isin(item_batches.not_counted(db))])
 
 
-def labels_of_file(path: Path) -> pd.DataFrame:
-    """Return the first labels in a CSV file that `labeler labels --export` wrote; raise InputError if it is invalid."""
+def labels_of_file(path: Path, *, any_category: bool = False) -> pd.DataFrame:
+    """Return the first labels in a CSV file; raise InputError if it is invalid.
+
+    With `any_category`, the categories are those in the file.
+    """
     try:
-        return counted_labels(tables.read_table(Source(str(path), path), tables.LABEL_COLUMNS).reset_index(drop=True))
+        table = tables.read_table(Source(str(path), path), tables.LABEL_COLUMNS)
+        for column in tables.LABEL_COLUMNS:
+            for line, cell in table[column].items():
+                if not str(cell).strip():
+                    raise InputError(f"{path}, line {line}: the {column} is empty.")
+        found = sorted(set(table["label"]) - set(NO_CATEGORY))
+        return counted_labels(table.reset_index(drop=True), found if any_category else CATEGORIES)
     except ValueError as error:
         raise InputError(f"{path}: {sentence(error)}") from None
 
