@@ -31,7 +31,6 @@ from analysis.evaluation._confusion import (
     specificity as specificity,
     youden as youden,
 )
-from analysis.evaluation._folds import balanced_folds as balanced_folds
 from analysis.evaluation._scores import (
     AucComparison as AucComparison,
     PrecisionRecall as PrecisionRecall,
@@ -45,6 +44,7 @@ from analysis.evaluation._scores import (
 from analysis.evaluation._threshold import (
     CostRange as CostRange,
     ThresholdChoice as ThresholdChoice,
+    balanced_folds as balanced_folds,
     cost_range as cost_range,
     cross_validated_threshold as cross_validated_threshold,
 )

@@ -1,4 +1,4 @@
-"""Choose a threshold for scores, and measure by cross-validation how optimistic the choice is."""
+"""Choose a threshold for scores, and measure by cross-validation in balanced folds how optimistic the choice is."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -9,10 +9,50 @@ from numpy.typing import NDArray
 
 from analysis.categories import CATEGORIES
 from analysis.evaluation._confusion import Confusion, youden
-from analysis.evaluation._cuts import cuts
-from analysis.evaluation._folds import balanced_folds
-from analysis.evaluation._inputs import Categories, Declared, Floats, Scored, Scores, matched, scored
+from analysis.evaluation._inputs import Bools, Categories, Declared, Floats, Scored, Scores, matched, scored
+from analysis.evaluation._scores import cuts
 from analysis.results import Result
+
+
+def balanced_folds(
+    dissimilar: Bools, group: NDArray[np.intp], n_folds: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Assign groups of items to folds, so that groups stay together and both categories are balanced.
+
+    The largest group is assigned first. For each fold, the function computes a sum over both categories: the group's
+    share of the items in the category, times the fold's share. The group goes to the fold with the smallest sum, so
+    that both categories stay balanced.
+
+    Parameters
+    ----------
+    dissimilar : ndarray of bool, shape (n_items,)
+        Category of each item.
+    group : ndarray of int, shape (n_items,)
+        Index of each item's group, from 0 without gaps.
+    n_folds : int
+        Number of folds, from 1 to the number of groups, so no fold is empty.
+
+    Returns
+    -------
+    ndarray of int, shape (n_items,)
+        Index of each item's fold.
+    """
+    sizes = np.stack(
+        [np.bincount(group[mask], minlength=group.max() + 1) for mask in (dissimilar, ~dissimilar)], axis=1
+    )
+    shares = sizes / np.maximum(sizes.sum(axis=0), 1)
+    shuffled = rng.permutation(len(sizes))
+    order = shuffled[np.argsort(-sizes[shuffled].sum(axis=1), kind="stable")]
+    filled, n_in = np.zeros((n_folds, 2)), np.zeros(n_folds)
+    fold_of = np.empty(len(sizes), dtype=np.intp)
+    for g in order:
+        # An empty fold grows by 0 and has the fewest items, so it is always filled first.
+        fold = np.lexsort((n_in, filled @ shares[g]))[0]
+        fold_of[g] = fold
+        filled[fold] += shares[g]
+        n_in[fold] += sizes[g].sum()
+    return fold_of[group]
+
 
 THETA = 0.25  # of the paper
 EQUAL_LOSS = 1e-12  # relative tolerance: smaller differences between losses are rounding errors
