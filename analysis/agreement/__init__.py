@@ -10,13 +10,6 @@ from analysis.agreement._among import (
     classifiers_among_themselves as classifiers_among_themselves,
     send_first as send_first,
 )
-from analysis.agreement._bootstrap import (
-    bootstrap_coefficient as bootstrap_coefficient,
-)
-from analysis.agreement._chance_tests import (
-    ChanceTest as ChanceTest,
-    fleiss_kappa_test as fleiss_kappa_test,
-)
 from analysis.agreement._coefficients import (
     brennan_prediger as brennan_prediger,
     category_weights as category_weights,
@@ -25,10 +18,6 @@ from analysis.agreement._coefficients import (
     gwet_ac2 as gwet_ac2,
     krippendorff_alpha as krippendorff_alpha,
     percent_agreement as percent_agreement,
-)
-from analysis.agreement._difference import (
-    AgreementDifference as AgreementDifference,
-    compare_agreement as compare_agreement,
 )
 from analysis.agreement._groups import (
     GroupAgreement as GroupAgreement,
@@ -57,29 +46,35 @@ from analysis.agreement._pair_equality import (
 from analysis.agreement._pairs import (
     Homogeneity as Homogeneity,
     PairAgreement as PairAgreement,
+    TwoByTwo as TwoByTwo,
+    bias_index as bias_index,
     cohen_kappa as cohen_kappa,
+    pabak as pabak,
     pair_agreements as pair_agreements,
     pair_homogeneity as pair_homogeneity,
     pair_tables as pair_tables,
+    prevalence_index as prevalence_index,
+    specific_agreement as specific_agreement,
+    two_by_two_tables as two_by_two_tables,
 )
-from analysis.agreement._retest import RetestAgreement as RetestAgreement, retest_agreement as retest_agreement
 from analysis.agreement._reviewers import (
     AgainstRest as AgainstRest,
     Drift as Drift,
     IfGiven as IfGiven,
+    RetestAgreement as RetestAgreement,
     against_rest as against_rest,
     if_given as if_given,
     jackknife_over_raters as jackknife_over_raters,
+    retest_agreement as retest_agreement,
     reviewer_drift as reviewer_drift,
 )
 from analysis.agreement._so_far import AgreementSoFar as AgreementSoFar, agreement_so_far as agreement_so_far
-from analysis.agreement._two_by_two import (
-    TwoByTwo as TwoByTwo,
-    bias_index as bias_index,
-    pabak as pabak,
-    prevalence_index as prevalence_index,
-    specific_agreement as specific_agreement,
-    two_by_two_tables as two_by_two_tables,
+from analysis.agreement._tests import (
+    AgreementDifference as AgreementDifference,
+    ChanceTest as ChanceTest,
+    bootstrap_coefficient as bootstrap_coefficient,
+    compare_agreement as compare_agreement,
+    fleiss_kappa_test as fleiss_kappa_test,
 )
 from analysis.agreement._words import (
     BandMembership as BandMembership,

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.agreement._coefficients import Categories
-from analysis.agreement._pairs import cohen_kappa, tables_of
-from analysis.agreement._two_by_two import two_by_two
+from analysis.agreement._pairs import cohen_kappa, tables_of, two_by_two
 from analysis.categories import CATEGORIES
 from analysis.intervals import Estimate, wilson
 from analysis.results import Result

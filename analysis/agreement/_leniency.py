@@ -10,8 +10,7 @@ from scipy import special
 from analysis.agreement import _conditional as conditional
 from analysis.agreement._coefficients import Categories
 from analysis.agreement._conditional import Fit, Informative
-from analysis.agreement._pairs import tables_of
-from analysis.agreement._two_by_two import TwoByTwo, bias_index, two_by_two
+from analysis.agreement._pairs import TwoByTwo, bias_index, tables_of, two_by_two
 from analysis.categories import CATEGORIES
 from analysis.evaluation import McNemar, mcnemar
 from analysis.intervals import Estimate, checked_level, wilson
