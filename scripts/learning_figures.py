@@ -22,7 +22,7 @@ from analysis.document import figures
 from analysis.document.figures import INK, Chart
 from analysis.evaluation import auc
 from analysis.learning import Examples, rank_next, selection_weights
-from analysis.learning._logistic import Floats
+from analysis.learning._model import Floats
 from analysis.learning._validation import choose
 from analysis.results import Result
 from labeler.service.results.learning import features_named, material_of_study

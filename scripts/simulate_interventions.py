@@ -21,8 +21,8 @@ from scipy.signal import lfilter
 from analysis import learning
 from analysis.benchmark import LOWER, Benchmark
 from analysis.dissimilarity import MEASURES
-from analysis.learning._interventions import BIMODAL, DRIFT, KINDS, NOISE, SLOWDOWN
-from analysis.learning._logistic import Floats
+from analysis.learning._model import Floats
+from analysis.learning._reviewers import BIMODAL, DRIFT, KINDS, NOISE, SLOWDOWN
 from analysis.results import Result
 from analysis.runs import Runs
 from analysis.spread import max_spread

@@ -1,6 +1,7 @@
 """Compute agreement of one reviewer: with the others, with their own earlier labels, and without the reviewer.
 
-Further: agreement if reviewers are a random sample, and if missing labels are filled in."""
+Further: agreement if reviewers are a random sample, and if missing labels are filled in.
+"""
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 from typing import TYPE_CHECKING
 
 from analysis._lazy import on_first_use
-from analysis.learning._calibration import Calibration as Calibration, calibration as calibration
-from analysis.learning._ceiling import Ceiling as Ceiling, ceiling as ceiling
 from analysis.learning._compare import (
     Arena as Arena,
     Contestant as Contestant,
@@ -14,7 +12,6 @@ from analysis.learning._compare import (
     contestants_of as contestants_of,
     vote as vote,
 )
-from analysis.learning._curve import LearningCurve as LearningCurve, learning_curve as learning_curve
 from analysis.learning._document import (
     arena_document as arena_document,
     document as document,
@@ -23,35 +20,42 @@ from analysis.learning._document import (
     habits_document as habits_document,
 )
 from analysis.learning._features import (
+    AGREED as AGREED,
     DEFAULT_FEATURES as DEFAULT_FEATURES,
     FEATURES as FEATURES,
+    LABELS as LABELS,
+    MAJORITY as MAJORITY,
+    TARGETS as TARGETS,
     Feature as Feature,
     features_of as features_of,
     features_of_table as features_of_table,
+    label_table as label_table,
+    retest_counts as retest_counts,
     run_against_rest as run_against_rest,
-)
-from analysis.learning._interventions import (
-    HABITS as HABITS,
-    Response as Response,
-    dose_response as dose_response,
-    simulate_labels as simulate_labels,
+    target_of as target_of,
 )
 from analysis.learning._learn import Learned as Learned, learn as learn
-from analysis.learning._logistic import Logistic as Logistic, Standardiser as Standardiser, fit_logistic as fit_logistic
 from analysis.learning._model import (
     LEARNED as LEARNED,
+    Logistic as Logistic,
     Model as Model,
     ModelError as ModelError,
+    Standardiser as Standardiser,
     Term as Term,
     checked_name as checked_name,
+    fit_logistic as fit_logistic,
     model_from_text as model_from_text,
 )
 from analysis.learning._reviewers import (
     ASPECTS as ASPECTS,
+    HABITS as HABITS,
     Habit as Habit,
     Habits as Habits,
+    Response as Response,
     aspect_title as aspect_title,
+    dose_response as dose_response,
     habits as habits,
+    simulate_labels as simulate_labels,
 )
 from analysis.learning._selection import (
     WeightedEstimates as WeightedEstimates,
@@ -61,21 +65,18 @@ from analysis.learning._selection import (
     uncertainties as uncertainties,
     weighted_estimates as weighted_estimates,
 )
-from analysis.learning._target import (
-    AGREED as AGREED,
-    LABELS as LABELS,
-    MAJORITY as MAJORITY,
-    TARGETS as TARGETS,
-    label_table as label_table,
-    retest_counts as retest_counts,
-    target_of as target_of,
-)
 from analysis.learning._validation import (
+    Calibration as Calibration,
+    Ceiling as Ceiling,
     Examples as Examples,
+    LearningCurve as LearningCurve,
     OutOfFold as OutOfFold,
     TooFew as TooFew,
+    calibration as calibration,
+    ceiling as ceiling,
     cross_validate as cross_validate,
     examples_of as examples_of,
+    learning_curve as learning_curve,
     outer_folds as outer_folds,
 )
 

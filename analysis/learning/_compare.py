@@ -21,7 +21,7 @@ from analysis.evaluation import (
     specificity as specificity_of,
 )
 from analysis.intervals import Estimate
-from analysis.learning._logistic import Bools, Floats
+from analysis.learning._model import Bools, Floats
 from analysis.multiple import holm
 from analysis.results import Result
 

@@ -19,12 +19,10 @@ from analysis.document import (
     percent,
     table,
 )
-from analysis.learning._ceiling import Ceiling
 from analysis.learning._compare import Arena, Difference
-from analysis.learning._curve import LearningCurve
-from analysis.learning._interventions import Response
 from analysis.learning._learn import LEARNED, Learned
-from analysis.learning._reviewers import Habits, aspect_title
+from analysis.learning._reviewers import Habits, Response, aspect_title
+from analysis.learning._validation import Ceiling, LearningCurve
 
 NOT_FOR = (
     "The model is valid for the kinds of benchmarks, machines and reviewers in its training data. Do not use it to "

@@ -10,9 +10,8 @@ from analysis.document import clean
 from analysis.document.figures import INK, SOFT, Chart, names_axis
 from analysis.intervals import Estimate
 from analysis.learning._compare import Arena
-from analysis.learning._interventions import Response
 from analysis.learning._learn import Learned
-from analysis.learning._reviewers import Habits, aspect_title
+from analysis.learning._reviewers import Habits, Response, aspect_title
 
 WIDTH, ROW = 420, 24
 

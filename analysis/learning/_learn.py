@@ -12,21 +12,23 @@ from analysis.bootstrap import N_DRAWS, percentile_interval
 from analysis.categories import CATEGORIES
 from analysis.evaluation import auc
 from analysis.intervals import Estimate
-from analysis.learning._calibration import Calibration, calibration
-from analysis.learning._ceiling import Ceiling, ceiling
 from analysis.learning._compare import Arena, Contestant, Standing, compete, contestants_of
-from analysis.learning._curve import LearningCurve, learning_curve
 from analysis.learning._features import DEFAULT_FEATURES, FEATURES
-from analysis.learning._logistic import fit_logistic
-from analysis.learning._model import Model, Term, checked_name
+from analysis.learning._model import Model, Term, checked_name, fit_logistic
 from analysis.learning._validation import (
+    Calibration,
+    Ceiling,
     Chosen,
     Examples,
+    LearningCurve,
     OutOfFold,
     TooFew,
+    calibration,
+    ceiling,
     choose,
     cross_validate,
     examples_of,
+    learning_curve,
     outer_folds,
 )
 from analysis.results import Result

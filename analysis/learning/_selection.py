@@ -8,7 +8,7 @@ import pandas as pd
 from scipy import stats
 
 from analysis.intervals import Estimate, checked_level
-from analysis.learning._logistic import Floats
+from analysis.learning._model import Floats
 from analysis.learning._validation import Examples, TooFew, choose
 from analysis.results import Result
 

@@ -1,6 +1,10 @@
-"""Cross-validate models in nested folds of applications so that models are scored only on held-out items."""
+"""Cross-validate models in nested folds of applications, so that models are scored only on held-out items.
 
-from collections.abc import Sequence
+Further: how performance depends on the number of labels, how well probabilities are calibrated, and the best
+performance that wrong labels allow.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,9 +12,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import special
 
+from analysis.bootstrap import N_DRAWS, bootstrap, percentile_interval
 from analysis.categories import CATEGORIES, DISSIMILAR
 from analysis.evaluation import balanced_folds
-from analysis.learning._logistic import Bools, Floats, Logistic, Standardiser, fit_logistic
+from analysis.intervals import Estimate, wilson
+from analysis.learning._compare import area_by_groups
+from analysis.learning._model import Bools, Floats, Logistic, Standardiser, fit_logistic
 from analysis.results import Result
 
 PENALTIES = tuple(
@@ -251,3 +258,281 @@ def best_threshold(dissimilar: Bools, probability: Floats, cost_ratio: float) ->
     cost = cost_ratio * missed + alarms
     best = middle[cost <= cost.min() * (1 + 1e-12)]
     return float(best[np.abs(best - ideal).argmin()])
+
+
+MAX_BINS, PER_BIN = 10, 20
+
+
+@dataclass(frozen=True, repr=False)
+class Bin(Result):
+    """A group of items with similar predicted probabilities."""
+
+    n: int
+    probability: float  # mean probability of dissimilar
+    share: Estimate  # share of dissimilar items, with Wilson's interval
+
+
+@dataclass(frozen=True, repr=False)
+class Calibration(Result):
+    """Calibration of the predicted probability that an item is dissimilar.
+
+    Attributes
+    ----------
+    bins : tuple of Bin
+        Groups with equal numbers of items, in order of probability.
+    brier : Estimate
+        Mean squared error of the probabilities in [0, 1]; 0 is best. The interval comes from resampled applications.
+    reliability, resolution, uncertainty, within_bins : float
+        brier = reliability - resolution + uncertainty + within_bins [1]_. Reliability is the mean squared distance of
+        the curve from the diagonal (0 is best). Resolution is how much the shares of the bins differ. Uncertainty is
+        the score if only the overall share is known. within_bins is the loss from binning.
+    reference : float
+        Brier score of the prediction that is the share of dissimilar items for each item. It is equal to the
+        uncertainty.
+
+    References
+    ----------
+    .. [1] Stephenson, Coelho, Jolliffe (2008), Weather and Forecasting 23:752-757, doi:10.1175/2007WAF2006116.1
+    """
+
+    bins: tuple[Bin, ...]
+    brier: Estimate
+    reliability: float
+    resolution: float
+    uncertainty: float
+    within_bins: float
+
+    @property
+    def reference(self) -> float:
+        """Return the Brier score if the prediction for each item is the share of dissimilar items."""
+        return self.uncertainty
+
+
+def calibration(
+    dissimilar: Bools,
+    probability: Floats,
+    group: NDArray[np.intp],
+    *,
+    rng: np.random.Generator,
+    n_draws: int = N_DRAWS,
+    level: float = 0.95,
+) -> Calibration:
+    """Compare predicted probabilities with the categories of the items.
+
+    Raises ValueError if there are no items, or a probability is not within [0, 1].
+
+    Parameters
+    ----------
+    dissimilar : ndarray of bool, shape (n,)
+    probability : ndarray of float, shape (n,)
+        Probability of dissimilar, from models that were not fitted on these items.
+    group : ndarray of int, shape (n,)
+        Number of each item's application.
+
+    Examples
+    --------
+    >>> result = calibration(np.array([True, False]), np.array([0.75, 0.25]), np.array([0, 1]),
+    ...                      rng=np.random.default_rng(1))
+    >>> result.brier.value, result.uncertainty
+    (0.0625, 0.25)
+    """
+    n = len(probability)
+    if not n or not ((probability >= 0) & (probability <= 1)).all():
+        raise ValueError("probability must be at least one number, and all numbers must be within [0, 1]")
+    y, share = dissimilar.astype(np.float64), float(dissimilar.mean())
+    parts = np.array_split(np.argsort(probability, kind="stable"), max(1, min(MAX_BINS, n // PER_BIN)))
+    bins = [Bin(len(part), float(probability[part].mean()), wilson(int(y[part].sum()), len(part), level))
+            for part in parts]  # fmt: skip
+    size = np.array([len(part) for part in parts]) / n
+    mean, seen = (np.array([values[part].mean() for part in parts]) for values in (probability, y))
+    squared = (probability - y) ** 2
+    brier = bootstrap(
+        lambda weights: weights @ squared / weights.sum(axis=1), n, rng=rng, n_draws=n_draws, level=level, groups=group
+    )
+    reliability, resolution = float(size @ (mean - seen) ** 2), float(size @ (seen - share) ** 2)
+    uncertainty = share * (1 - share)
+    within = float(squared.mean()) - (reliability - resolution + uncertainty)
+    return Calibration(tuple(bins), brier, reliability, resolution, uncertainty, within)
+
+
+LEAST_RETESTS = 20  # with fewer retests, the share of wrong labels is too uncertain to be printed
+
+
+@dataclass(frozen=True, repr=False)
+class Ceiling(Result):
+    """The best results that a perfect classifier can reach on labels of which some are wrong."""
+
+    n_retests: int
+    n_changed: int
+    error: Estimate  # probability that a label of the target is wrong
+    accuracy: Estimate
+    auc: Estimate
+
+
+def ceiling(n_changed: int, n_retests: int, share: float, *, n_agreeing: int = 1, level: float = 0.95) -> Ceiling:
+    """Return the highest accuracy and area under the ROC curve that labels with errors allow.
+
+    If the errors of two labels of the same reviewer on an item are independent, the share f of changed labels is
+    2 e (1 - e), so a label is wrong with the probability e = (1 - sqrt(1 - 2 f)) / 2. Raises ValueError if a number is
+    out of range.
+
+    Parameters
+    ----------
+    n_changed, n_retests : int
+        Number of retests in which the label changed, and number of all retests.
+    share : float
+        Share of dissimilar among the labels of the target, in [0, 1].
+    n_agreeing : int
+        Number of independent equal labels that an item of the target has: 1 if single labels are the target, 2 for
+        items with two equal labels, which are wrong with the probability e^2 / (e^2 + (1 - e)^2).
+    level : float
+        Confidence level; all intervals follow from Wilson's interval of the share of changed labels.
+
+    Returns
+    -------
+    Ceiling
+        Undefined with fewer than 20 retests.
+
+    Examples
+    --------
+    >>> found = ceiling(36, 200, 0.5)
+    >>> round(found.error.value, 3), round(found.accuracy.value, 3), round(found.auc.value, 3)
+    (0.1, 0.9, 0.9)
+    """
+    if not 0 <= n_changed <= n_retests or not 0 <= share <= 1:
+        raise ValueError(f"n_changed must be within 0..n_retests and share within [0, 1], got {n_changed} of "
+                         f"{n_retests} and {share}")  # fmt: skip
+    if n_retests < LEAST_RETESTS:
+        none = Estimate(None, reason=f"fewer than {LEAST_RETESTS} retests ({n_retests})")
+        return Ceiling(n_retests, n_changed, none, none, none)
+    changed = wilson(n_changed, n_retests, level)
+
+    def error(f: float) -> float:
+        e = (1 - max(1 - 2 * f, 0.0) ** 0.5) / 2
+        return float(e**n_agreeing / (e**n_agreeing + (1 - e) ** n_agreeing))
+
+    def auc(f: float) -> float:
+        e = error(f)
+        if e >= 0.5 or share in (0, 1):
+            return 0.5
+        p = min(max((share - e) / (1 - 2 * e), 0.0), 1.0)  # true share of dissimilar items
+        a, b = e * (1 - p) / share, e * p / (1 - share)
+        return 0.5 + 0.5 * max(1 - a - b, 0.0)
+
+    return Ceiling(
+        n_retests, n_changed, _mapped(changed, error), _mapped(changed, lambda f: 1 - error(f)), _mapped(changed, auc)
+    )
+
+
+def _mapped(share: Estimate, to: Callable[[float], float]) -> Estimate:
+    value, *ends = (to(x) for x in share.ends or ())
+    return Estimate(value, low=min(ends), high=max(ends))
+
+
+SHARES = (0.2, 0.4, 0.6, 0.8, 1.0)
+REPEATS, N_OF_CURVE, N_FOLDS = 5, 500, 3
+LEAST_FOR_SLOPE = 150  # below this number of labels, the slope is mostly noise
+
+
+@dataclass(frozen=True, repr=False)
+class CurvePoint(Result):
+    """Performance of models fitted to a part of the training labels."""
+
+    n: int  # mean number of labels in a training set, over folds and repeats
+    # Out-of-fold area under the ROC curve, averaged over repeats. The interval comes from resampled applications.
+    auc: Estimate
+
+
+@dataclass(frozen=True, repr=False)
+class LearningCurve(Result):
+    """Performance by number of labels."""
+
+    points: tuple[CurvePoint, ...]  # by increasing number of labels, up to all labels
+    # Change of the area when the number of labels doubles: the slope of a line through the points, by the binary
+    # logarithm of their sizes. The interval comes from resampled applications. It says nothing about larger numbers.
+    slope: Estimate
+
+
+def learning_curve(
+    examples: Examples,
+    fold: NDArray[np.intp],
+    *,
+    rng: np.random.Generator,
+    monotone: bool = True,
+    level: float = 0.95,
+) -> LearningCurve:
+    """Fit models to parts of the training applications, and score all models on the same held-out folds.
+
+    Parameters
+    ----------
+    fold : ndarray of int, shape (n,)
+        The outer folds.
+
+    Returns
+    -------
+    LearningCurve
+        A part of the training data is left out if the training labels of a fold lack a category.
+    """
+    group = examples.group
+    n_groups = int(group.max()) + 1
+    weights = np.vstack([np.ones(n_groups), _draws(rng, n_groups)])
+    sizes, areas = [], []
+    for share in SHARES:
+        n_labels, of_repeats = [], []
+        for _ in range(REPEATS if share < 1 else 1):
+            scored = _scored(examples, fold, group, share, rng=rng, monotone=monotone)
+            if scored is not None:
+                score, n = scored
+                n_labels.append(n)
+                of_repeats.append(area_by_groups(examples.dissimilar, group, score, n_groups)(weights))
+        if n_labels:
+            sizes.append(float(np.mean(n_labels)))
+            areas.append(np.mean(of_repeats, axis=0))
+    points = tuple(
+        CurvePoint(round(n), percentile_interval(float(area[0]), area[1:], level))
+        for n, area in zip(sizes, areas, strict=True)
+    )
+    if len(points) < 3:
+        return LearningCurve(points, Estimate(None, reason="fewer than three sizes have labels of both categories"))
+    if len(fold) < LEAST_FOR_SLOPE:
+        return LearningCurve(points, Estimate(None, reason=f"fewer than {LEAST_FOR_SLOPE} labels ({len(fold)})"))
+    slopes = np.polynomial.polynomial.polyfit(np.log2(sizes), np.array(areas), 1)[1]
+    return LearningCurve(points, percentile_interval(float(slopes[0]), slopes[1:], level))
+
+
+def _scored(
+    examples: Examples,
+    fold: NDArray[np.intp],
+    group: NDArray[np.intp],
+    share: float,
+    *,
+    rng: np.random.Generator,
+    monotone: bool,
+) -> tuple[Floats, float] | None:
+    """Fit models to a part of the applications; return the out-of-fold scores and the mean size of the training data.
+
+    Return None if the part is too small.
+    """
+    score, sizes = np.zeros(len(fold)), []
+    for k in range(int(fold.max()) + 1):
+        outside = fold != k
+        part = outside & np.isin(group, _some(group[outside], share, rng))
+        n_dissimilar = int(examples.dissimilar[part].sum())
+        if min(n_dissimilar, int(part.sum()) - n_dissimilar) < 2:
+            return None
+        chosen = choose(examples.of(part), rng=rng, monotone=monotone, n_folds=N_FOLDS)
+        score[~outside] = chosen.leaning(examples.x[~outside])
+        sizes.append(int(part.sum()))
+    return score, float(np.mean(sizes))
+
+
+def _some(group: NDArray[np.intp], share: float, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Draw applications at random until they contain the given share of the rows."""
+    names, counts = np.unique(group, return_counts=True)
+    order = rng.permutation(len(names))
+    n_needed = int(np.searchsorted(np.cumsum(counts[order]), share * len(group) - 1e-9)) + 1
+    return names[order[:n_needed]]
+
+
+def _draws(rng: np.random.Generator, n_groups: int) -> Floats:
+    return rng.multinomial(n_groups, np.full(n_groups, 1 / n_groups), size=N_OF_CURVE).astype(np.float64)

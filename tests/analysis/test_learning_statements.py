@@ -7,8 +7,8 @@ import pytest
 from analysis.document import to_text
 from analysis.intervals import Estimate
 from analysis.learning import ceiling, document, dose_response, learn, retest_counts
-from analysis.learning._curve import LearningCurve
 from analysis.learning._document import _slope
+from analysis.learning._validation import LearningCurve
 
 N = 120
 
