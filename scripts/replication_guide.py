@@ -39,8 +39,9 @@ def main() -> None:
     """Compute the claims and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    benchmarks = gathering.from_files(list(importing.files_below([parser.parse_args().folder]))).benchmarks
-    claims = replicating.replicate(benchmarks, bundled("data", "replication")).replication.claims
+    measuring = replicating.Measuring()
+    gathering.from_files(list(importing.files_below([parser.parse_args().folder])), use=measuring.add)
+    claims = replicating.replicate(measuring, bundled("data", "replication")).replication.claims
     PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), claims), encoding="utf-8")
 
 

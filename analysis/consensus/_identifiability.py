@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import stats
 
 from analysis.consensus._fisher import Bools, all_cells, all_sets, prevalence_se, rank, reachable, rows_of, with_rows
 from analysis.consensus._model import PREVALENCE_PRIOR, Theta, by_stratum, fit
@@ -20,7 +19,8 @@ THREE = "three labels on every item (k = 3)"
 CLASSIFIER = "the verdicts of a classifier as an additional rater"
 CLASSIFIERS = "the verdicts of two classifiers as additional raters"
 WEAK = "the labels contain no more information about the prevalence than its prior, so intervals depend on the priors"
-PRIOR_SD = float(stats.beta(*PREVALENCE_PRIOR).std())
+_A, _B = PREVALENCE_PRIOR
+PRIOR_SD = (_A * _B / (_A + _B + 1)) ** 0.5 / (_A + _B)
 STRATA = "strata of items that differ in prevalence, such as applications"
 
 

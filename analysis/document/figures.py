@@ -7,8 +7,9 @@ words.
 import hashlib
 import json
 import re
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from functools import lru_cache, partial
 from typing import Any
 
 import altair as alt
@@ -41,6 +42,13 @@ def render(chart: Chart, form: str) -> bytes:
 def to_svg(chart: Chart) -> str:
     """Render a figure as SVG text, without a browser and without network access."""
     return _svg_of(_spec(chart))
+
+
+def to_svgs(charts: Mapping[str, Chart], executor: Executor) -> dict[str, str]:
+    """Render figures in another process, whose memory for rendering (100 MB and more) is then free again."""
+    rendering = partial(vl_convert.vegalite_to_svg, allowed_base_urls=[])
+    svgs = executor.map(rendering, map(_spec, charts.values()))
+    return {name: _with_own_ids(svg) for name, svg in zip(charts, svgs, strict=True)}
 
 
 def svg_to_pdf(svg: str) -> bytes:

@@ -8,7 +8,12 @@ if TYPE_CHECKING:
     from analysis.replication._claims import OUTCOMES as OUTCOMES, Claim as Claim, claims_of_labels as claims_of_labels
     from analysis.replication._document import document as document
     from analysis.replication._figures import charts as charts
-    from analysis.replication._measured import READINGS as READINGS, Measured as Measured, measure as measure
+    from analysis.replication._measured import (
+        FOCUS as FOCUS,
+        READINGS as READINGS,
+        Measured as Measured,
+        measure as measure,
+    )
     from analysis.replication._survey import LabelScope as LabelScope, Replication as Replication, survey as survey
 
 
@@ -16,7 +21,7 @@ _PLACES = {
     "_claims": ("OUTCOMES", "Claim", "claims_of_labels"),
     "_document": ("document",),
     "_figures": ("charts",),
-    "_measured": ("READINGS", "Measured", "measure"),
+    "_measured": ("FOCUS", "READINGS", "Measured", "measure"),
     "_survey": ("LabelScope", "Replication", "survey"),
 }
 __getattr__ = on_first_use(__name__, {name: module for module, names in _PLACES.items() for name in names})

@@ -1,6 +1,7 @@
 """The command that compares the tables and claims of the published paper with the public measurements."""
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import click
@@ -12,7 +13,7 @@ from labeler.errors import InputError
 from labeler.model import Category
 from labeler.safe_text import one_line
 from labeler.service.files import exploring
-from labeler.service.files.gathering import Gathered, ReadOptions
+from labeler.service.files.gathering import Gathered, ReadOptions, from_files
 from labeler.service.outputs import write_files
 from labeler.service.results import replicating
 from labeler.service.study import coordinating
@@ -65,13 +66,17 @@ def replicate(
             raise InputError("--labels and --classes need FOLDER, the folder of the measurements.")
         _tables(out, as_json)
         return
+    measuring = replicating.Measuring()
     if study is not None:
         gathered = _from_study(study, actor)
+        for benchmark in gathered.benchmarks:
+            measuring.add(benchmark)
     else:
-        gathered = replicating.without_revisions(read_files(paths, read_options))
-    with click.progressbar(length=len(gathered.benchmarks), label="Measuring", file=sys.stderr) as bar:
+        reading = partial(from_files, use=measuring.add)
+        gathered = replicating.without_revisions(read_files(paths, read_options, reading))
+    with click.progressbar(length=measuring.n, label="Measuring", file=sys.stderr) as bar:
         written = replicating.replicate(
-            gathered.benchmarks,
+            measuring,
             bundled("data", "replication"),
             labels=labels,
             one_is=Category(one_is),

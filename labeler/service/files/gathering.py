@@ -1,6 +1,6 @@
 """Read the benchmarks in result files, for the check and for the methods spread, order, trust and contexts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from analysis.benchmark import DIRECTIONS, Benchmark, PerRun, sorted_by_name
@@ -40,14 +40,19 @@ class Gathered:
 
 
 def from_files(
-    files: Sequence[Source], options: ReadOptions = DEFAULTS, *, advance: Advance = lambda _source: None
+    files: Sequence[Source],
+    options: ReadOptions = DEFAULTS,
+    *,
+    advance: Advance = lambda _source: None,
+    use: Callable[[Benchmark], None] | None = None,
 ) -> Gathered:
     """Read the benchmarks of result files; raises InputError like `usable`.
 
     The order of the benchmarks does not depend on the order of the files. If a benchmark has no measurement, a remark
-    names the benchmark.
+    names the benchmark. If `use` is given, it is called with each benchmark as soon as it is read, and the result has
+    no benchmarks, so that memory does not grow with the number of files.
     """
-    parts, gathered = usable(files, options, advance=advance)
+    parts, gathered = usable(files, options, advance=advance, use=use)
     remarks = [remark for part in parts for remark in left_out(part)]
     benchmarks = sorted_by_name(benchmark for part in parts for benchmark in part.benchmarks)
     return replace(gathered, benchmarks=tuple(benchmarks), remarks=(*gathered.remarks, *remarks))
@@ -59,23 +64,33 @@ def left_out(part: Part) -> list[str]:
 
 
 def usable(
-    files: Sequence[Source], options: ReadOptions = DEFAULTS, *, advance: Advance = lambda _source: None
+    files: Sequence[Source],
+    options: ReadOptions = DEFAULTS,
+    *,
+    advance: Advance = lambda _source: None,
+    use: Callable[[Benchmark], None] | None = None,
 ) -> tuple[list[Part], Gathered]:
     """Read result files; return their parts, and a `Gathered` that has everything except the benchmarks.
 
-    `advance` is called with each file that was read. Raises InputError if files contradict each other, or the pattern
-    for file names is invalid.
+    `advance` is called with each file that was read. `use` is called with each benchmark, and the parts then have no
+    benchmarks. Raises InputError if files contradict each other, or the pattern for file names is invalid.
     """
     parts: list[Part] = []
     refused, remarks = [], []
+    formats: dict[str, Format] = {}
     for part in read_benchmarks(files, options, advance=advance):
         if part.is_conflict:
             raise InputError(f"{part.label}: {part.refused}.")
         if part.refused:
             refused.append(Refused(part.label, part.refused))
         remarks += [f"{part.label}: {text}" for text in part.remarks]
+        if part.known and part.benchmarks:
+            formats.setdefault(part.known.name, part.known)
+        if use is not None:
+            for benchmark in part.benchmarks:
+                use(benchmark)
+            part = replace(part, benchmarks=())
         parts.append(part)
-    formats = {part.known.name: part.known for part in parts if part.known and part.benchmarks}
     hashes = {file.sha256: file.name for part in parts for file in part.files if file.sha256}
     return parts, Gathered((), tuple(refused), tuple(remarks), tuple(formats.values()), hashes)
 

@@ -8,9 +8,11 @@ doi:10.1145/3578245.3584693.
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from multiprocessing import get_context
 from pathlib import Path, PurePosixPath
+from threading import BoundedSemaphore, Lock
 from typing import Any
 
 import pandas as pd
@@ -20,7 +22,7 @@ from analysis.benchmark import Benchmark
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.classifiers import CLASSIFIERS
 from analysis.document import Table, json_values, listed, to_html, to_json, to_markdown
-from analysis.document.figures import to_svg
+from analysis.document.figures import Chart, to_svgs
 from analysis.replication import Claim, LabelScope, Measured, Replication
 from analysis.report import Published, Report
 from labeler.errors import InputError, Refused, sentence
@@ -62,7 +64,7 @@ class Replicated:
         charts = dict(replicated.charts(result))
         if self.drawn is not None:
             charts["figure-4"] = screen_charts.runs(binning.payload(self.drawn.values, self.drawn.unit))
-        figures = {name: to_svg(charts[name]) for name in sorted(charts)}
+        figures = _drawn({name: charts[name] for name in sorted(charts)})
         document = replicated.document(result, has_figure_4="figure-4" in figures, tables=self.tables)
         return {
             "replication.html": to_html(document, figures),
@@ -78,6 +80,11 @@ class Replicated:
             row["number"] = self.replication.numbers.get(one.name)
             row["scores"] = {name: one.score(name) for name in replicated.READINGS}
         return content
+
+
+def _drawn(charts: Mapping[str, Chart]) -> dict[str, str]:
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        return to_svgs(charts, pool)
 
 
 def replication(folder: Path) -> ReportInput:
@@ -106,8 +113,63 @@ def published(report: Report) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
+class Measuring:
+    """Measures benchmarks in threads while further benchmarks are read.
+
+    Of all benchmarks, only those that Figure 4 may show are kept: the benchmarks of the paper's example, and the most
+    dissimilar benchmark of each other application.
+    """
+
+    def __init__(self, benchmarks: Iterable[Benchmark] = ()) -> None:
+        """Start the threads, and add the benchmarks."""
+        n_threads = min(max((os.cpu_count() or 1) - 1, 1), MAX_THREADS)  # one core reads; compressing holds no lock
+        self._pool = ThreadPoolExecutor(n_threads)
+        self._waiting = BoundedSemaphore(2 * n_threads)
+        self._measured: list[Future[Measured]] = []
+        self._kept: dict[str, tuple[Measured, Benchmark]] = {}
+        self._keeping = Lock()
+        for benchmark in benchmarks:
+            self.add(benchmark)
+
+    @property
+    def n(self) -> int:
+        """Return the number of benchmarks."""
+        return len(self._measured)
+
+    def add(self, benchmark: Benchmark) -> None:
+        """Measure a benchmark in a thread; wait while too many others are not measured yet."""
+        self._waiting.acquire()
+        self._measured.append(self._pool.submit(self._measure, benchmark))
+
+    def _measure(self, benchmark: Benchmark) -> Measured:
+        try:
+            row = replicated.measure(benchmark)
+        finally:
+            self._waiting.release()
+        is_example = row.application == replicated.FOCUS
+        place = row.name if is_example else row.application
+        with self._keeping:
+            known = self._kept.get(place)
+            if known is None or (row.overall or 0, row.name) > (known[0].overall or 0, known[0].name):
+                self._kept[place] = row, benchmark
+        return row
+
+    def results(self, advance: Advance) -> list[Measured]:
+        """Return all results when they are there; `advance` is called with (finished benchmarks, all benchmarks)."""
+        rows = []
+        with self._pool:
+            for future in self._measured:
+                rows.append(future.result())
+                advance(len(rows), self.n)
+        return rows
+
+    def kept(self, name: str | None) -> Benchmark | None:
+        """Return a benchmark that Figure 4 may show."""
+        return next((benchmark for _row, benchmark in self._kept.values() if benchmark.name == name), None)
+
+
 def replicate(
-    benchmarks: Sequence[Benchmark],
+    measuring: Measuring,
     bundled: Path,
     *,
     labels: Path | None = None,
@@ -125,18 +187,14 @@ def replicate(
     (finished benchmarks, all benchmarks). Raises InputError if there are no measurements, two benchmarks have the same
     name, or a table is invalid.
     """
-    if not benchmarks:
-        raise InputError("The study has no measurements.")
     label_table = (
         None if labels is None else references.read_reviewer_labels(Source(str(labels), labels), one_is=one_is)
     )
     class_table = None if classes is None else references.read_classes(Source(str(classes), classes))
-    measured = []
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, MAX_THREADS)) as pool:  # compressing does not hold the lock
-        for row in pool.map(replicated.measure, benchmarks):
-            measured.append(row)
-            advance(len(measured), len(benchmarks))
-    names = _Names(benchmarks)
+    measured = measuring.results(advance)
+    if not measured:
+        raise InputError("The study has no measurements.")
+    names = _Names(measured)
     notes, remarks = [], []
     of_classes = label_scope = None
     if class_table is not None:
@@ -155,7 +213,7 @@ def replicate(
         made = report.summarise(answers, _verdicts(measured))
         claims = replicated.claims_of_labels(json_values(made))
         label_scope = _label_scope(answers, unmatched)
-        notes += [*filter(None, [label_table.note]), _of_labels(answers, unmatched, len(benchmarks))]
+        notes += [*filter(None, [label_table.note]), _of_labels(answers, unmatched, len(measured))]
     try:
         result = replicated.survey(
             measured,
@@ -167,8 +225,7 @@ def replicate(
         )
     except ValueError as error:
         raise InputError(sentence(error)) from None
-    drawn = next((benchmark for benchmark in benchmarks if benchmark.name == result.drawn), None)
-    return Replicated(result, drawn, tuple(remarks), report.paper_tables(made, IN_PAPER))
+    return Replicated(result, measuring.kept(result.drawn), tuple(remarks), report.paper_tables(made, IN_PAPER))
 
 
 def revisions_beside(paths: Iterable[Path]) -> Path | None:
@@ -214,7 +271,7 @@ class _Names:
     A name in a table may lack the folder, the ending .json or the application.
     """
 
-    def __init__(self, benchmarks: Iterable[Benchmark]) -> None:
+    def __init__(self, benchmarks: Iterable[Measured]) -> None:
         self._by_text: dict[str, str | None] = {}
         for benchmark in benchmarks:
             for text in {benchmark.name, benchmark.name.replace("__", "/", 1), benchmark.benchmark}:

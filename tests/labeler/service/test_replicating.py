@@ -119,7 +119,7 @@ def measured_icpe(icpe_dir):
 
 @pytest.fixture(scope="module")
 def of_icpe(measured_icpe):
-    return replicating.replicate(measured_icpe, FOLDER)
+    return replicating.replicate(replicating.Measuring(measured_icpe), FOLDER)
 
 
 def test_counts_and_shares_of_the_real_benchmarks(of_icpe):
@@ -194,12 +194,15 @@ def replicate(tmp_path, labels=None, classes=None, **options):
         files[name] = None if text is None else tmp_path / name
         if text is not None:
             files[name].write_text(text, encoding="utf-8")
-    return replicating.replicate(some_benchmarks(), FOLDER, **files, **options)
+    return replicating.replicate(replicating.Measuring(some_benchmarks()), FOLDER, **files, **options)
 
 
 @pytest.mark.slow
 def test_two_runs_give_the_same_bytes_whatever_the_order_of_the_files(tmp_path):
-    one, again = (replicating.replicate(some, FOLDER) for some in (some_benchmarks(), some_benchmarks()[::-1]))
+    one, again = (
+        replicating.replicate(replicating.Measuring(some), FOLDER)
+        for some in (some_benchmarks(), some_benchmarks()[::-1])
+    )
     assert one.files() == again.files()
 
 
@@ -282,7 +285,7 @@ def test_labels_on_other_measurements_are_not_compared_with_the_paper(tmp_path):
         Benchmark.of_series(f"acme__queue#b{at}", rng.uniform(1, 1.2, (3, 60 + at)), "acme/queue") for at in range(4)
     ]
     (tmp_path / "labels").write_text("item,R1,R2\n" + "".join(f"acme__queue#b{at},1,1\n" for at in range(4)))
-    result = replicating.replicate(others, FOLDER, labels=tmp_path / "labels").replication
+    result = replicating.replicate(replicating.Measuring(others), FOLDER, labels=tmp_path / "labels").replication
     of_labels = [claim for claim in result.claims if claim.where.startswith(("2.2", "4.1", "4.2", "4.3"))]
     (misprint,) = (claim for claim in of_labels if claim.outcome == "misprint")
     assert (
@@ -404,7 +407,7 @@ def test_classes_that_are_not_used_are_named(tmp_path):
 
 def test_no_measurements_are_an_error_in_words():
     with pytest.raises(InputError, match="no measurements"):
-        replicating.replicate([], FOLDER)
+        replicating.replicate(replicating.Measuring(), FOLDER)
 
 
 def test_words_win_over_the_meaning_of_numbers(tmp_path):
