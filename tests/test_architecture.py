@@ -47,7 +47,7 @@ ALLOWED: dict[str, set[str]] = {
         "analysis", "scipy", "altair",
         *PURE,
     },
-    "labeler/service/files/build_outputs.py": {"labeler.safe_text", "analysis", "junitparser"},
+    "labeler/service/files/build_outputs.py": {"labeler.safe_text", "analysis"},
     "labeler/service/handover/publishing": {
         "labeler", "labeler.service", "labeler.store", "labeler.formats", "labeler.atomic_files", "labeler.safe_text",
         "labeler.toml_file", "labeler.plan", "analysis", "jinja2", "pyarrow", *PURE,

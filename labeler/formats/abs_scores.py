@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from analysis.benchmark import Benchmark
 from labeler.formats import json_text, long_table
-from labeler.formats.text_table import header, read_text_table
+from labeler.formats.text_table import Texts, header, read_text_table
 
 COLUMNS = ("run", "altered", "benchmark", "value")
 _JAVA = b"Run;Method altered;Microbenchmark;Result\n"
@@ -38,15 +38,16 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
         added = _GO % (_MEMORY if row[2] else b"") if row[1] else _JAVA
         content = added + content.removeprefix(json_text.BOM)
     table = read_text_table(content, separators=(";",))
-    if len(table.frame.columns) < len(COLUMNS):
+    if len(table.names) < len(COLUMNS):
         raise ValueError(
-            f"the table has {len(table.frame.columns)} columns. Expected four: run, altered method, benchmark, result"
+            f"the table has {len(table.names)} columns. Expected four: run, altered method, benchmark, result"
         )
-    unit = "ns" if table.frame.columns[3].endswith(" in ns") else ""
-    frame = table.frame.iloc[:, : len(COLUMNS)].set_axis(list(COLUMNS), axis=1)
+    unit = "ns" if table.names[3].endswith(" in ns") else ""
     lines = [line - bool(row) for line in table.lines()]
-    frame["run"] = [_run(cell, line) for cell, line in zip(frame["run"], lines, strict=True)]
-    yield from long_table.benchmarks(frame, lambda at: f"line {lines[at]}", unit=unit)
+    given = table.columns([table.names[3]])
+    columns = dict(zip(COLUMNS, given.values(), strict=False))
+    runs = [_run(cell, line) for cell, line in zip(table.texts[table.names[0]], lines, strict=True)]
+    yield from long_table.benchmarks(columns | {"run": Texts.of(runs)}, lambda at: f"line {lines[at]}", unit=unit)
 
 
 def _run(cell: str, line: int) -> str:

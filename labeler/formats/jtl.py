@@ -7,7 +7,6 @@ order in which they started. Failed requests are left out and counted as one fai
 """
 
 from collections.abc import Iterator, Mapping
-from itertools import repeat
 
 import numpy as np
 
@@ -30,19 +29,17 @@ def detect(_name: str, content: bytes) -> bool:
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """Read the labels of the file; if the content is invalid, raise ValueError with the line."""
     table = read_text_table(content, separators=",")
-    frame, lines = table.frame, table.lines()
-    missing = [name for name in COLUMNS if name not in frame.columns]
+    missing = [name for name in COLUMNS if name not in table.names]
     if missing:
         raise ValueError(f"column {missing[0]!r} is missing. JMeter writes it by default")
-    successes = frame["success"] if "success" in frame.columns else repeat("true")
     requests: dict[str, list[tuple[float, float]]] = {}
     n_failed: dict[str, int] = {}
-    rows = zip(lines, frame["timeStamp"], frame["elapsed"], frame["label"], successes, strict=False)
-    for line, time_stamp, took, label, success in rows:
+    for line, row in table.records():
+        time_stamp, took, label = (row[name] for name in COLUMNS)
         begun = finite(time_stamp, f"line {line}, 'timeStamp'")
         elapsed = finite(took, f"line {line}, 'elapsed'")
         times = requests.setdefault(label, [])
-        if success.lower() != "true":
+        if row.get("success", "true").lower() != "true":
             n_failed[label] = n_failed.get(label, 0) + 1
         else:
             times.append((begun, elapsed))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from analysis.benchmark import Benchmark, Failure
 from labeler.formats import long_table
-from labeler.formats.text_table import header, read_text_table
+from labeler.formats.text_table import Texts, header, read_text_table
 
 COMMANDS = ("test_command", "exp_command")  # the newer name and the older name
 REQUIRED = ("result", "run_num", "order_type", "order_number")
@@ -31,7 +31,7 @@ class _Trials:
     `sub_tests` and `failures` have the names of the sub-tests and the failed trials of each command.
     """
 
-    rows: list[dict[str, object]] = field(default_factory=list)
+    rows: list[dict[str, str]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     commands: dict[str, str] = field(default_factory=dict)
     sub_tests: dict[str, list[str]] = field(default_factory=dict)
@@ -49,27 +49,25 @@ def detect(_name: str, content: bytes) -> bool:
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """Read one benchmark per test; if the content is invalid, raise ValueError with the line."""
-    import pandas as pd
-
     table = read_text_table(content, separators=(",",))
-    command = next((name for name in COMMANDS if name in table.frame), COMMANDS[0])
+    command = next((name for name in COMMANDS if name in table.names), COMMANDS[0])
     for name in (*REQUIRED, command):
-        if name not in table.frame:
+        if name not in table.names:
             raise ValueError(
                 f"column {name!r} is missing. Import OrderSage's table of results, with one row per test, not its "
-                f"list of runs. This table has {', '.join(table.frame.columns)}"
+                f"list of runs. This table has {', '.join(table.names)}"
             )
     trials = _Trials()
-    for line, row in zip(table.lines(), table.frame.to_dict("records"), strict=True):
-        _take(trials, {str(name): str(cell).strip() for name, cell in row.items()}, command, line)
+    for line, row in table.records():
+        _take(trials, {name: cell.strip() for name, cell in row.items()}, command, line)
     for name in trials.failures:
         if name not in trials.sub_tests:
             raise ValueError(
                 f"test {name!r}: all trials failed. To import the other tests, remove its lines from the file"
             )
     if trials.rows:
-        frame = pd.DataFrame(trials.rows)
-        for benchmark in long_table.benchmarks(frame, lambda row: f"line {trials.lines[row]}", unit=""):
+        columns = {name: Texts.of(row[name] for row in trials.rows) for name in trials.rows[0]}
+        for benchmark in long_table.benchmarks(columns, lambda row: f"line {trials.lines[row]}", unit=""):
             yield replace(benchmark, failures=tuple(trials.failures.get(trials.commands[benchmark.name], ())))
 
 
@@ -96,7 +94,7 @@ def _take(trials: _Trials, row: Mapping[str, str], column: str, line: int) -> No
         )
     for sub_test, number in zip(names, numbers, strict=True):
         name = f"{command} [{sub_test}]" if len(names) > 1 else command
-        trials.rows.append({"benchmark": name, **conditions, "iteration": 0, "value": number})
+        trials.rows.append({"benchmark": name, **conditions, "iteration": "0", "value": number})
         trials.commands[name] = command
         trials.lines.append(line)
 

@@ -10,9 +10,8 @@ The header line may be missing.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,11 +19,8 @@ from analysis.benchmark import Benchmark
 from labeler.formats import json_text, long_table
 from labeler.formats.jmh import TIMES
 from labeler.formats.naming import with_parameters
-from labeler.formats.text_table import header, read_text_table
+from labeler.formats.text_table import Column, Numbers, Texts, header, read_text_table
 from labeler.model import Series
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 COLUMNS = (
     "project", "commit", "benchmark", "params", "instance", "trial", "fork", "iteration", "mode", "unit",
@@ -36,6 +32,8 @@ _ROW = re.compile(
     rb"[^;\n]*;[^;\n]*;[^;\n]+;[^;\n]*;[^;\n]*;\d+;\d+;\d+;[^;\n]*;[^;\n]*;\d+;[-+.\d][-+.,\deE]*\s*(\n|$)"
 )
 _RATE = re.compile(r"ops?/")
+
+Row = Mapping[str, str]
 
 
 def detect(_name: str, content: bytes) -> bool:
@@ -52,65 +50,65 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
         content = _HEADER + content.removeprefix(json_text.BOM)
     table = read_text_table(content, separators=(";",))
     for column in COLUMNS:
-        if column not in table.frame:
-            raise ValueError(f"column {column!r} is missing; the table has {', '.join(table.frame.columns)}")
-    lines = [line - n_added for line in table.lines()]
-    frame = table.frame[list(COLUMNS)].apply(lambda cells: cells.str.strip(" \t"))
-    for line, operation in zip(lines, frame["benchmark"], strict=True):
-        if not operation:
+        if column not in table.names:
+            raise ValueError(f"column {column!r} is missing; the table has {', '.join(table.names)}")
+    rows = [(line - n_added, {name: cell.strip(" \t") for name, cell in row.items()}) for line, row in table.records()]
+    for line, cells in rows:
+        if not cells["benchmark"]:
             raise ValueError(f"line {line}: the cell in column 'benchmark' is empty")
-    iterations = _iterations(frame, lines)
-    firsts = list(iterations.index)
-    told = {_name_of(row): row for row in iterations.to_dict("records")}
-    for benchmark in long_table.benchmarks(_renamed(iterations), lambda row: f"line {lines[firsts[row]]}", unit=""):
+    iterations = list(_iterations(rows))
+    told = {_name_of(row): row for _line, row, _value in iterations}
+    columns = _long_columns(iterations)
+    for benchmark in long_table.benchmarks(columns, lambda at: f"line {iterations[at][0]}", unit=""):
         row = told[benchmark.name]
-        parameters = _parameters(str(row["params"]))
-        yield replace(benchmark, benchmark=with_parameters(str(row["benchmark"]), parameters), parameters=parameters)
+        parameters = _parameters(row["params"])
+        yield replace(benchmark, benchmark=with_parameters(row["benchmark"], parameters), parameters=parameters)
 
 
-def _iterations(frame: pd.DataFrame, lines: Sequence[int]) -> pd.DataFrame:
-    """Return one row per iteration, with the mean of its values, weighted by their counts."""
-    import pandas as pd
-
-    values, counts = (_numbers(frame, column, lines) for column in ("value", "value_count"))
+def _iterations(rows: Sequence[tuple[int, Row]]) -> Iterator[tuple[int, Row, float]]:
+    """Yield the first line and row of each iteration, with the mean of its values, weighted by their counts."""
+    values, counts = (_numbers(rows, column) for column in ("value", "value_count"))
     if not (counts > 0).all():
-        at = int((counts > 0).argmin())
-        raise ValueError(f"line {lines[at]}: {frame['value_count'][at]!r} in column 'value_count' is not above 0")
-    keys = frame.groupby(list(COLUMNS[:-2]), sort=False).ngroup()
-    with np.errstate(all="ignore"):  # invalid values are refused below, with their line
-        shares = counts / pd.Series(counts).groupby(keys).transform("sum").to_numpy()
-        means = pd.Series(values * shares).groupby(keys, sort=False).sum()
-    return frame[~keys.duplicated()].assign(value=means.to_numpy())
+        line, row = rows[int((counts > 0).argmin())]
+        raise ValueError(f"line {line}: {row['value_count']!r} in column 'value_count' is not above 0")
+    of_iteration: dict[tuple[str, ...], list[int]] = {}
+    for at, (_line, row) in enumerate(rows):
+        of_iteration.setdefault(tuple(row[name] for name in COLUMNS[:-2]), []).append(at)
+    for places in of_iteration.values():
+        with np.errstate(all="ignore"):  # invalid values are refused later, with their line
+            shares = counts[places] / counts[places].sum()
+            yield (*rows[places[0]], float((values[places] * shares).sum()))
 
 
-def _numbers(frame: pd.DataFrame, column: str, lines: Sequence[int]) -> Series:
-    import pandas as pd
-
-    numbers = pd.to_numeric(frame[column], errors="coerce").to_numpy(dtype=np.float64)
-    if not np.isfinite(numbers).all():
-        at = int(np.isfinite(numbers).argmin())
-        raise ValueError(f"line {lines[at]}: {frame[column][at]!r} in column {column!r} is not a finite number")
-    return numbers
+def _numbers(rows: Sequence[tuple[int, Row]], column: str) -> Series:
+    numbers = Numbers.of(row[column] for _line, row in rows)
+    if numbers.others:
+        line, row = rows[min(numbers.others)]
+        raise ValueError(f"line {line}: {row[column]!r} in column {column!r} is not a finite number")
+    return numbers.values
 
 
-def _renamed(iterations: pd.DataFrame) -> pd.DataFrame:
-    """Convert the table to the columns of a long table."""
-    table = iterations[["iteration", "value", *OURS]].rename(columns=OURS).reset_index(drop=True)
-    times = iterations["unit"].str.removesuffix("/op")
-    is_time = iterations["unit"].str.endswith("/op") & times.isin(TIMES)
-    with np.errstate(over="ignore"):  # values that become infinite are refused later, with their line
-        table["value"] *= times.map(TIMES).where(is_time, 1.0).to_numpy()
-    table["unit"] = iterations["unit"].where(~is_time, "s").to_numpy()
-    is_rate = iterations["unit"].str.match(_RATE) | (iterations["mode"] == "thrpt")
-    table["better"] = np.where(is_rate, "higher", "lower")
-    table["benchmark"] = [_name_of(row) for row in iterations.to_dict("records")]
-    return table
+def _long_columns(iterations: Sequence[tuple[int, Row, float]]) -> dict[str, Column]:
+    """Return the columns of a long table."""
+    columns: dict[str, list[str]] = {name: [] for name in ("iteration", *OURS.values(), "unit", "better", "benchmark")}
+    values = []
+    for _line, row, value in iterations:
+        time = row["unit"].removesuffix("/op")
+        is_time = row["unit"].endswith("/op") and time in TIMES
+        values.append(value * (TIMES[time] if is_time else 1.0))
+        columns["iteration"].append(row["iteration"])
+        for theirs, ours in OURS.items():
+            columns[ours].append(row[theirs])
+        columns["unit"].append("s" if is_time else row["unit"])
+        columns["better"].append("higher" if _RATE.match(row["unit"]) or row["mode"] == "thrpt" else "lower")
+        columns["benchmark"].append(_name_of(row))
+    return {**{name: Texts.of(cells) for name, cells in columns.items()}, "value": Numbers(np.array(values))}
 
 
-def _name_of(row: Mapping[Hashable, Any]) -> str:
+def _name_of(row: Row) -> str:
     """Return the name of a benchmark with its parameters and mode, like the names in JMH files."""
     mode = f" [{row['mode']}]" if row["mode"] else ""
-    return with_parameters(str(row["benchmark"]), _parameters(str(row["params"]))) + mode
+    return with_parameters(row["benchmark"], _parameters(row["params"])) + mode
 
 
 def _parameters(text: str) -> dict[str, str]:

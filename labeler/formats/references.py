@@ -142,10 +142,10 @@ def _label_table(source: Source) -> tuple[pd.DataFrame, list[int]]:
 
 def _text_table(source: Source) -> tuple[pd.DataFrame, list[int]]:
     try:
-        read = read_text_table(source.content())
+        table = read_text_table(source.content())
+        return table.frame, table.lines()
     except ValueError as error:
         raise Refused(source.name, str(error)) from None
-    return read.frame, read.lines()
 
 
 def _first(table: pd.DataFrame, names: tuple[str, ...]) -> str | None:

@@ -124,11 +124,12 @@ def _read(source: Source, required: Sequence[str]) -> pd.DataFrame:
     """Return a table of texts, indexed by line."""
     try:
         table = read_text_table(source.content(), separators=",")
+        frame = table.frame
     except ValueError as error:
         raise Refused(source.name, str(error)) from None
-    missing = [name for name in required if name not in table.frame]
+    missing = [name for name in required if name not in frame]
     if missing:
-        raise Refused(source.name, f"column {missing[0]!r} is missing; the table has {', '.join(table.frame.columns)}")
-    frame = table.frame.map(as_written).astype(object)
+        raise Refused(source.name, f"column {missing[0]!r} is missing; the table has {', '.join(table.names)}")
+    frame = frame.map(as_written).astype(object)
     frame.index = pd.Index(table.lines(), name=LINE)
     return frame

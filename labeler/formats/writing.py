@@ -6,21 +6,26 @@ The files are long tables in CSV or Parquet, or JSON of the ICPE '23 data challe
 column for each other condition, so that tables can be combined.
 """
 
+from __future__ import annotations
+
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
-from typing import IO
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 import orjson
-import pyarrow as pa
-from pyarrow import csv, parquet
+from numpy.typing import NDArray
 
 from analysis.benchmark import CONDITIONS, FACTOR, RECORDED, RUN, Benchmark, in_unit
 from labeler.formats.long_table import WRITTEN
-from labeler.formats.tables import inert
+from labeler.safe_text import inert
 
-NUMBERS = {"iteration": pa.int64(), "value": pa.float64()}
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+NUMBERS = ITERATION, VALUE = ("iteration", "value")  # one column follows the other
 MAX_STEM_BYTES = 200
 
 
@@ -37,37 +42,54 @@ def factors_of(benchmark: Benchmark) -> list[str]:
     return [name for name in benchmark.conditions if name not in WRITTEN]
 
 
-def schema(names: Sequence[str]) -> pa.Schema:
+def csv_header(names: Sequence[str]) -> str:
+    """Return the first line of a CSV table with these columns."""
+    return ",".join(map(_quoted, names)) + "\n"
+
+
+def csv_rows(benchmark: Benchmark, names: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of each run in a CSV table.
+
+    All texts are quoted, and a text that a spreadsheet would run as a formula is neutralised (see `labeler.safe_text`).
+    Numbers have as many digits as are needed to read the same number again.
+    """
+    at = list(names).index(ITERATION)
+    texts = [[_quoted(inert(text)) for text in _texts(benchmark, name)] for name in names if name not in NUMBERS]
+    for run, *cells in zip(benchmark.values, *texts, strict=True):
+        before, after = "".join(f"{cell}," for cell in cells[:at]), "".join(f",{cell}" for cell in cells[at:])
+        yield "".join([f"{before}{place},{value!r}{after}\n" for place, value in enumerate(run.tolist())])
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _schema(names: Sequence[str]) -> pa.Schema:
     """Return the schema of a table: numbers, and texts as dictionaries."""
-    text = pa.dictionary(pa.int32(), pa.string())
-    return pa.schema([(name, NUMBERS.get(name, text)) for name in names])
+    import pyarrow as pa
 
-
-def csv_writer(file: IO[bytes], names: Sequence[str]) -> csv.CSVWriter:
-    """Return a CSV writer for `rows` that quotes all texts. The caller must close it."""
-    return csv.CSVWriter(file, schema(names))
+    numbers, text = {ITERATION: pa.int64(), VALUE: pa.float64()}, pa.dictionary(pa.int32(), pa.string())
+    return pa.schema([(name, numbers.get(name, text)) for name in names])
 
 
 def parquet_writer(file: IO[bytes], names: Sequence[str]) -> parquet.ParquetWriter:
     """Return a Parquet writer for `rows`, which become one row group. The caller must close it."""
-    return parquet.ParquetWriter(file, schema(names), compression="zstd")
+    from pyarrow import parquet
+
+    return parquet.ParquetWriter(file, _schema(names), compression="zstd")
 
 
-def rows(benchmark: Benchmark, names: Sequence[str], *, is_csv: bool = False) -> pa.Table:
-    """Return a table with one row per measurement, in order of runs and iterations.
+def rows(benchmark: Benchmark, names: Sequence[str]) -> pa.Table:
+    """Return a table with one row per measurement, in order of runs and iterations; unknown values are ""."""
+    import pyarrow as pa
 
-    Unknown values are "".
-
-    In CSV, a text that a spreadsheet would run as a formula is neutralised (see `tables`).
-    """
     lengths = [len(run) for run in benchmark.runs]
     run = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
-    numbers = {"iteration": np.concatenate([np.arange(n) for n in lengths]), "value": np.concatenate(benchmark.values)}
+    numbers = {ITERATION: np.concatenate([np.arange(n) for n in lengths]), VALUE: np.concatenate(benchmark.values)}
     arrays = [
-        pa.array(numbers[name]) if name in numbers else _dictionary(_texts(benchmark, name), run, is_csv=is_csv)
-        for name in names
+        pa.array(numbers[name]) if name in numbers else _dictionary(_texts(benchmark, name), run) for name in names
     ]
-    return pa.Table.from_arrays(arrays, schema=schema(names))
+    return pa.Table.from_arrays(arrays, schema=_schema(names))
 
 
 def _texts(benchmark: Benchmark, column: str) -> Sequence[str]:
@@ -79,11 +101,12 @@ def _texts(benchmark: Benchmark, column: str) -> Sequence[str]:
     return benchmark.conditions.get(column.removeprefix(FACTOR)) or (one,) * len(benchmark.runs)
 
 
-def _dictionary(texts: Sequence[str], run: "np.typing.NDArray[np.int32]", *, is_csv: bool) -> pa.DictionaryArray:
+def _dictionary(texts: Sequence[str], run: NDArray[np.int32]) -> pa.DictionaryArray:
+    import pyarrow as pa
+
     levels = {level: code for code, level in enumerate(dict.fromkeys(texts))}
     codes = np.array([levels[text] for text in texts], dtype=np.int32)
-    written = [inert(level) if is_csv else level for level in levels]
-    return pa.DictionaryArray.from_arrays(pa.array(codes[run]), pa.array(written, pa.string()))
+    return pa.DictionaryArray.from_arrays(pa.array(codes[run]), pa.array(levels, pa.string()))
 
 
 def icpe_file(benchmark: Benchmark) -> tuple[str, bytes]:

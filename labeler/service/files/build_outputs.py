@@ -5,18 +5,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from analysis.check import FOUND, INCONCLUSIVE, NOTHING_FOUND, Check, Finding
 from analysis.document import clean
 from labeler.safe_text import one_line
 
-if TYPE_CHECKING:
-    from junitparser.junitparser import FinalResult
-
 SUITE = "labeler check"
 N_SHOWN = 10  # number of annotations per level that GitHub shows for a step; GitHub drops further annotations silently
 LEVELS: Mapping[int, str] = {FOUND: "error", INCONCLUSIVE: "warning", NOTHING_FOUND: "notice"}
+RESULTS: Mapping[int, str] = {FOUND: "failure", INCONCLUSIVE: "error", NOTHING_FOUND: "skipped"}  # in JUnit
 SEVERITIES: Mapping[int, str] = {FOUND: "major", INCONCLUSIVE: "minor", NOTHING_FOUND: "info"}
 
 
@@ -26,34 +23,29 @@ def to_junit(checked: Check) -> str:
     The test case of a finding has failed, and the test case of an inconclusive result has an error. If a change is
     allowed or known, its test case is skipped.
     """
-    from junitparser import JUnitXml, TestCase, TestSuite  # imported here because few checks write it
+    from xml.etree import ElementTree as ET  # imported here because few checks write it
 
     names = dict.fromkeys([*(row.name for row in checked.benchmarks), *checked.only_in_baseline])
     by_name: dict[str, list[Finding]] = {name: [] for name in names}
     for finding in checked.findings:
         by_name.setdefault(finding.name or SUITE, []).append(finding)
     words = {change.name: change.words for change in checked.changes}
-    suite = TestSuite(SUITE)
+    suites = ET.Element("testsuites", name=SUITE)
+    suite = ET.SubElement(suites, "testsuite", name=SUITE)
+    n_of_kind = dict.fromkeys(RESULTS.values(), 0)
     for name, findings in by_name.items():
-        case = TestCase(clean(name), "benchmark")
+        case = ET.SubElement(suite, "testcase", name=clean(name), classname="benchmark")
         if findings:
-            case.result = [_result(findings)]
+            worst = min(findings, key=lambda finding: list(LEVELS).index(finding.outcome))
+            message = clean("; ".join(_describe(finding) for finding in findings))
+            ET.SubElement(case, RESULTS[worst.outcome], message=message, type=worst.kind)
+            n_of_kind[RESULTS[worst.outcome]] += 1
         if words.get(name):
-            case.system_out = clean(words[name])
-        suite.add_testcase(case)
-    xml = JUnitXml(SUITE)
-    xml.add_testsuite(suite)
-    xml.update_statistics()
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{xml.tostring().decode("utf-8")}\n'
-
-
-def _result(findings: Sequence[Finding]) -> "FinalResult":
-    """Return a JUnit result for a benchmark: the kind of its most severe finding, and the texts of all findings."""
-    from junitparser import Error, Failure, Skipped
-
-    worst = min(findings, key=lambda finding: list(LEVELS).index(finding.outcome))
-    kind: type[FinalResult] = {FOUND: Failure, INCONCLUSIVE: Error, NOTHING_FOUND: Skipped}[worst.outcome]
-    return kind(clean("; ".join(_describe(finding) for finding in findings)), worst.kind)
+            ET.SubElement(case, "system-out").text = clean(words[name])
+    counts = {"tests": len(by_name), "failures": n_of_kind["failure"], "errors": n_of_kind["error"]}
+    for element in (suites, suite):
+        element.attrib |= {name: str(n) for name, n in (counts | {"skipped": n_of_kind["skipped"], "time": 0}).items()}
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
 
 
 def github_annotations(checked: Check, files: Sequence[str]) -> str:

@@ -82,9 +82,10 @@ def _gather(files: Sequence[Source], options: ReadOptions, spool: Spool, done: D
 
 
 def _write_csv(benchmarks: Iterator[Benchmark], out: Path, names: Sequence[str], done: Done) -> None:
-    with out.open("wb") as file, writing.csv_writer(file, names) as writer:
+    with out.open("w", encoding="utf-8", newline="") as file:
+        file.write(writing.csv_header(names))
         for benchmark in benchmarks:
-            writer.write_table(writing.rows(benchmark, names, is_csv=True))
+            file.writelines(writing.csv_rows(benchmark, names))
             done.add(benchmark)
 
 

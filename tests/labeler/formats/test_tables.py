@@ -122,14 +122,14 @@ def test_label_tables_of_every_shape_are_read_as_text(content):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", r"this is not a table: No columns"),
-        (b"\n\n", r"this is not a table: No columns"),
+        (b"", r"this is not a table: it has no columns"),
+        (b"\n\n", r"this is not a table: it has no columns"),
         (b"item,label\na,similar\n", r"column 'reviewer' is missing.* item, label$"),
         (b"item;reviewer;label\na;ada;similar\n", r"column 'item' is missing.* item;reviewer;label$"),
         (b"Item,reviewer,label\na,ada,similar\n", r"column 'item' is missing"),
         (b"item,reviewer,label\n\xe9,ada,similar\n", r"byte 20: the file is not UTF-8 text$"),
-        (b"item,reviewer,label\na,ada,similar\nb,ada,similar,x\n", r"this is not a table: .*line 3"),
-        (b'item,reviewer,label\n"a,ada,similar\n', r"line 2: the row has 1 cells"),
+        (b"item,reviewer,label\na,ada,similar\nb,ada,similar,x\n", r"line 3: the row has 4 cells"),
+        (b'item,reviewer,label\n"a,ada,similar\n', r"line 2: this is not a table \(a quote is not closed\)"),
         (gzip.compress(b"item,reviewer,label\n", mtime=0)[:-3], r"the gzip file is damaged"),
     ],
 )

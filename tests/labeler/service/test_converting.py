@@ -1,6 +1,5 @@
 """Result files as one table or a folder of files, read by pandas, pyarrow and our readers."""
 
-import io
 import json
 from pathlib import Path
 
@@ -67,7 +66,7 @@ def sample_files():
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
-@pytest.mark.parametrize("format_name", FORMATS)
+@pytest.mark.parametrize("format_name", [name for name in FORMATS if name != "numbers"])  # which names no benchmark
 def test_reading_a_table_back_gives_the_same_measurements(tmp_path, format_name, form):
     known = FORMATS[format_name]
     files = [one for one in sample_files() if known.detect(one.name, one.content())]
@@ -196,7 +195,7 @@ def test_a_bad_file_stops_nothing_and_the_same_content_counts_once(tmp_path):
 def test_one_run_is_enough_to_be_converted(tmp_path):
     out, done = converted(tmp_path, uploaded({"a.json": b"[[1, 2]]"}), "csv")
     assert done.n_runs == 1
-    assert out.read_text().splitlines()[1] == '"a","","0",0,1,"s","lower","","","","",""'
+    assert out.read_text().splitlines()[1] == '"a","","0",0,1.0,"s","lower","","","","",""'
 
 
 def test_runs_that_failed_are_counted(tmp_path):
@@ -220,7 +219,7 @@ def test_where_nothing_can_be_written_nothing_is_left_behind(tmp_path, form):
 def test_a_writer_that_fails_leaves_what_was_there(tmp_path, monkeypatch):
     out, _done = converted(tmp_path, uploaded({"a.json": b"[[1],[2]]"}), "csv")
     before = out.read_text()
-    monkeypatch.setattr(writing, "rows", lambda *_args, **_named: 1 / 0)
+    monkeypatch.setattr(writing, "csv_rows", lambda *_args, **_named: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         converted(tmp_path, uploaded({"b.json": b"[[1],[2]]"}), "csv")
     assert out.read_text() == before
@@ -274,10 +273,8 @@ def test_runs_of_mixed_conditions_are_put_in_the_order_in_which_a_table_of_them_
     mixed = Benchmark.of_series("b", [[float(n)] for n in range(4)], conditions=conditions)
     names = writing.columns(writing.factors_of(mixed))
     assert [run.tolist() for run in in_order(mixed).values] == [[0], [2], [3], [1]]
-    out = io.BytesIO()
-    with writing.csv_writer(out, names) as writer:
-        writer.write_table(writing.rows(mixed, names, is_csv=True))
-    (read_back,) = read(Source("t.csv", data=out.getvalue()))
+    written = writing.csv_header(names) + "".join(writing.csv_rows(mixed, names))
+    (read_back,) = read(Source("t.csv", data=written.encode()))
     assert [run.tolist() for run in read_back.values] == [[0], [2], [3], [1]]
     assert read_back.conditions == in_order(mixed).conditions
 
