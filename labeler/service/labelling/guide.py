@@ -4,6 +4,8 @@ The examples are made from measurements in the package, to which known changes a
 study, so everyone gets the same examples, and no example is an item of the study.
 """
 
+import gzip
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,10 +15,10 @@ import numpy as np
 
 from analysis import schemes
 from labeler.config import bundled
-from labeler.formats import Source, read
 from labeler.model import Category, Protocol, Series
 from labeler.screen import binning
 
+RUNS = ("data", "demo", "guide.json.gz")  # written by scripts/guide_runs.py
 STANDARD = Protocol()
 SEED = 20261121
 N_PRACTICE = 6
@@ -63,10 +65,6 @@ class Example:
         """Return the text that a reviewer sees after this answer: the correct category and the explanation."""
         truth = f"the item was generated as {self.category}" if self.category else "people disagree about this item"
         return f"Your answer: {answer}; {truth}. {self.title}: {self.explanation}"
-
-    def is_right(self, answer: str) -> bool:
-        """Return whether an answer is the category that the runs were generated to have."""
-        return self.category is not None and answer == self.category
 
 
 def describe_protocol(protocol: Protocol) -> str:
@@ -259,10 +257,10 @@ def _drawn_examples(recipes: Sequence[_Recipe], seed: int, rule: str, min_span: 
 @lru_cache(maxsize=1)
 def _bases() -> list[list[Series]]:
     """Return ten runs of each benchmark in `BASES`, scaled so that every median equals the level of the benchmark."""
-    source = Source("demo.parquet", bundled("data", "demo", "demo.parquet"))
-    runs = {benchmark.benchmark: benchmark.values for benchmark in read(source)}
+    # reading the Parquet file of the demo would take 80 MB of a server, which stay
+    runs = json.loads(gzip.decompress(bundled(*RUNS).read_bytes()))
     bases = []
-    for name, (chosen, level) in BASES.items():
-        halves = [half for number in chosen for half in np.split(runs[name][number], 2)]
+    for name, (_, level) in BASES.items():
+        halves = [half for run in runs[name] for half in np.split(np.array(run), 2)]
         bases.append([half / np.median(half) * level for half in halves])
     return bases

@@ -2,8 +2,11 @@
 
 import base64
 import csv
+import gzip
 import json
 import re
+import subprocess
+import sys
 from itertools import chain
 
 import numpy as np
@@ -187,6 +190,23 @@ def test_the_examples_are_ready_for_the_screen():
 
 def bundled_table():
     return pyarrow.parquet.read_table(bundled("data", "demo", "demo.parquet")).to_pandas()
+
+
+def test_the_runs_of_the_examples_are_those_of_the_demo_data():
+    stored = json.loads(gzip.decompress(bundled(*guide.RUNS).read_bytes()))
+    table = bundled_table()
+    for name, (chosen, _) in guide.BASES.items():
+        runs = [run["value"].tolist() for _, run in table[table["benchmark"] == name].groupby("run")]
+        assert stored[name] == [runs[number] for number in chosen]
+
+
+def test_the_guide_does_not_read_the_demo_data():
+    code = (
+        "from labeler.service.labelling import guide; guide.worked_examples(); import sys; print(sorted(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "labeler.formats" not in done.stdout
+    assert "labeler.service.labelling.guide" in done.stdout
 
 
 def test_no_text_names_a_bundled_benchmark_or_what_was_done_to_one():
