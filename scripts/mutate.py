@@ -34,7 +34,7 @@ HEAVY = ("numpy", "pandas", "scipy.stats", "statsmodels.api", "altair", "streaml
 MODULES = (
     "analysis/intervals.py", "analysis/multiple.py", "analysis/bootstrap.py", "analysis/two_samples.py",
     "analysis/comparison.py", "analysis/power.py", "analysis/agreement/_coefficients.py",
-    "analysis/consensus/_votes.py", "analysis/evaluation/_confusion.py", "analysis/order/_medians.py",
+    "analysis/consensus/_votes.py", "analysis/evaluation/_confusion.py", "analysis/order/_compare.py",
     "labeler/plan/design.py", "labeler/plan/lifecycle.py", "labeler/screen/binning.py", "labeler/screen/timing.py",
     "labeler/store/labels.py", "labeler/store/assignments.py", "labeler/store/migrations.py",
     "labeler/service/items/browsing.py", "labeler/service/labelling/reviewing.py",

@@ -42,8 +42,12 @@ from analysis.contexts._ratios import (
     signed_rank as signed_rank,
     speedups as speedups,
 )
-from analysis.contexts._results import CausalCheck as CausalCheck, ContextSurvey as ContextSurvey, Sweep as Sweep
-from analysis.contexts._survey import survey as survey
+from analysis.contexts._survey import (
+    CausalCheck as CausalCheck,
+    ContextSurvey as ContextSurvey,
+    Sweep as Sweep,
+    survey as survey,
+)
 from analysis.contexts._sweep import Context as Context
 
 if TYPE_CHECKING:

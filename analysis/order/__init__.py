@@ -10,27 +10,26 @@ from typing import TYPE_CHECKING
 from analysis._lazy import on_first_use
 from analysis.order._compare import (
     Comparison as Comparison,
+    Conclusion as Conclusion,
     Side as Side,
+    conclusion as conclusion,
+    count_flags as count_flags,
     delta_percent as delta_percent,
+    flag as flag,
     interval_case as interval_case,
+    median_interval as median_interval,
     min_attainable_p as min_attainable_p,
 )
-from analysis.order._failures import Dropped as Dropped, drop_failed as drop_failed
-from analysis.order._medians import median_interval as median_interval
 from analysis.order._positions import (
     After as After,
+    Dropped as Dropped,
     Placed as Placed,
     after_predecessor as after_predecessor,
+    drop_failed as drop_failed,
     position_trend as position_trend,
     predecessors as predecessors,
 )
 from analysis.order._survey import OrderSurvey as OrderSurvey, survey as survey
-from analysis.order._systems import (
-    Conclusion as Conclusion,
-    conclusion as conclusion,
-    count_flags as count_flags,
-    flag as flag,
-)
 
 if TYPE_CHECKING:
     from analysis.order._document import document as document

@@ -1,19 +1,111 @@
-"""Compare the runs of a benchmark in fixed order with its runs in random order."""
+"""Compare the runs of a benchmark in fixed order with its runs in random order, also for two versions."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import frexp, isfinite, ldexp
+from math import ceil, floor, frexp, isfinite, ldexp, log2, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import stats
 
+from analysis.benchmark import in_direction
 from analysis.intervals import Estimate
 from analysis.multiple import bonferroni, holm
-from analysis.order._medians import COMPAT, PUBLISHED_LEVEL, median_interval
 from analysis.runs import Floats
 from analysis.samples import KruskalWallis, describe_change, kruskal
 from analysis.spread import cv
+
+COMPAT = ("ordersage",)
+PUBLISHED_LEVEL = 0.95  # confidence level of each test in the published tool
+
+
+def median_interval(values: ArrayLike, level: float = 0.95, *, compat: str | None = None) -> Estimate:
+    """Compute the median and its exact interval from order statistics [1]_.
+
+    The interval goes from the j-th smallest to the j-th largest value. The coverage of this interval is at least 1 - 2
+    P(B < j) for any distribution, where B is binomial (n, 1/2). j is the largest number for which this is at least
+    `level`. Raises ValueError if `values` is not a one-dimensional series of finite numbers, or `level` or `compat` is
+    invalid.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (n_values,)
+        Independent values in any unit, such as one per run.
+    compat : str, optional
+        "ordersage": use the ranks of the tool published with [2]_. The tool treats ranks of the normal approximation,
+        which start at 1, as if they started at 0, so both limits are one value too high. The tool gives an interval for
+        any n.
+
+    Returns
+    -------
+    Estimate
+        In the unit of `values`. Undefined if there are no values. If n is too small for the level, there is a reason
+        instead of an interval. If all values are equal, the interval has zero width.
+
+    References
+    ----------
+    .. [1] Le Boudec (2010), Performance Evaluation of Computer and Communication Systems, EPFL Press, section 2.2
+    .. [2] Duplyakin et al. (2023), USENIX ATC '23,
+       https://www.usenix.org/conference/atc23/presentation/duplyakin
+
+    Examples
+    --------
+    >>> median_interval([3, 1, 4, 2, 6, 5])
+    Estimate(3.5, 1 to 6)
+    >>> median_interval([3, 1, 4]).reason
+    '3 values are too few for an interval of 95 %: 6 are needed'
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level must be within (0, 1), got {level}")
+    checked_compat(compat)
+    ascending = np.sort(np.asarray(values, dtype=np.float64))
+    if ascending.ndim != 1 or not np.isfinite(ascending).all():
+        raise ValueError(f"values must be a one-dimensional series of finite numbers, got shape {ascending.shape}")
+    n = len(ascending)
+    if not n:
+        return Estimate(None, reason="no values")
+    median = middle(ascending)
+    ranks = _published_ranks(n, level) if compat else _exact_ranks(n, level)
+    if ranks is None:
+        needed = ceil(1 - log2(1 - level) - 1e-9)
+        few = f"{n} value{'s are' if n > 1 else ' is'} too few"
+        return Estimate(median, reason=f"{few} for an interval of {100 * level:.4g} %: {needed} are needed")
+    low, high = ranks
+    return Estimate(median, low=float(ascending[low]), high=float(ascending[high]))
+
+
+def checked_compat(compat: str | None) -> str | None:
+    """Return `compat`; raise ValueError if it is invalid."""
+    if compat is not None and compat not in COMPAT:
+        raise ValueError(f"compat must be one of {', '.join(COMPAT)}, or None, got {compat!r}")
+    return compat
+
+
+def middle(ascending: Floats) -> float:
+    """Compute the median of at least one value.
+
+    Values are halved before they are added, which avoids overflow.
+    """
+    low, high = float(ascending[(len(ascending) - 1) // 2]), float(ascending[len(ascending) // 2])
+    return low if low == high else low / 2 + high / 2
+
+
+@lru_cache(maxsize=1024)  # cached, because a suite has few different numbers of runs
+def _exact_ranks(n: int, level: float) -> tuple[int, int] | None:
+    """Return the indices of both limits, counted from 0.
+
+    Return None if even the interval from the smallest to the largest value does not reach the level.
+    """
+    holds = 1 - 2 * stats.binom.cdf(np.arange((n + 1) // 2), n, 0.5)
+    j = int((holds >= level - 1e-12).sum())  # rounding errors are ignored, so that a level such as 0.75 is reached
+    return (j - 1, n - j) if j else None
+
+
+def _published_ranks(n: int, level: float) -> tuple[int, int]:
+    half = float(stats.norm.ppf((1 + level) / 2)) * sqrt(n) / 2
+    return max(floor(n / 2 - half), 0), min(ceil(n / 2 + half) + 1, n - 1)
+
 
 RED_FLAG, UNLIKELY, EXAMINE = 1, 2, 3
 
@@ -228,3 +320,129 @@ def _scaled(values: Floats) -> tuple[int, Floats]:
     """Divide the values by a power of two, which is exact; return the values and the exponent."""
     exponent = frexp(np.abs(values).max())[1]
     return exponent, np.ldexp(values, -exponent)
+
+
+UNDECIDED = "undecided"
+SAME, AMBER, RED = "same", "amber", "red flag"
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """The conclusions about two versions of a benchmark in fixed and in random order."""
+
+    benchmark: str
+    application: str
+    baseline: str
+    candidate: str
+    fixed: str | None  # conclusion about the candidate; see `conclusion`
+    random: str | None
+    # Median of candidate / median of baseline; undefined if the baseline is <= 0 or the candidate < 0.
+    ratio_fixed: Estimate
+    ratio_random: Estimate
+    change_fixed: str | None  # the ratios in words
+    change_random: str | None
+    flag: str | None  # result of `flag`
+    reason: str | None  # why there is no flag
+
+
+def conclusion(baseline: Estimate, candidate: Estimate, *, better: str = "lower") -> str | None:
+    """Return the conclusion about the candidate from two medians.
+
+    The medians differ if their intervals do not overlap.
+
+    Parameters
+    ----------
+    better : str
+        "lower" for times, "higher" for rates, "" if unknown.
+
+    Returns
+    -------
+    str or None
+        "faster" or "slower" ("higher" or "lower" if the better direction is unknown), or "undecided"; None if an
+        interval is missing.
+
+    Examples
+    --------
+    >>> conclusion(Estimate(2, low=1, high=3), Estimate(5, low=4, high=6))
+    'slower'
+    """
+    if baseline.ends is None or candidate.ends is None:
+        return None
+    (_, a_low, a_high), (_, b_low, b_high) = baseline.ends, candidate.ends
+    if a_low <= b_high and b_low <= a_high:
+        return UNDECIDED
+    return in_direction(b_high < a_low, better)
+
+
+def flag(fixed: str | None, random: str | None) -> str | None:
+    """Compare the conclusions from the two orders [1]_.
+
+    Returns
+    -------
+    str or None
+        "red flag" if the conclusions are opposite, "amber" if one of them is undecided, otherwise "same"; None if one
+        of them is None.
+
+    References
+    ----------
+    .. [1] Duplyakin et al. (2023), USENIX ATC '23,
+       https://www.usenix.org/conference/atc23/presentation/duplyakin
+
+    Examples
+    --------
+    >>> flag("faster", "slower"), flag("faster", "undecided"), flag("undecided", "undecided")
+    ('red flag', 'amber', 'same')
+    """
+    if fixed is None or random is None:
+        return None
+    if fixed == random:
+        return SAME
+    return AMBER if UNDECIDED in (fixed, random) else RED
+
+
+def count_flags(conclusions: Sequence[Conclusion]) -> dict[str, int]:
+    """Count the conclusions by flag; the key "none" counts conclusions without a flag."""
+    counts = {RED: 0, AMBER: 0, SAME: 0, "none": 0}
+    for row in conclusions:
+        counts[row.flag or "none"] += 1
+    return counts
+
+
+def conclusions(tests: Sequence[Comparison], pair: tuple[str, str]) -> tuple[Conclusion, ...]:
+    """Return a conclusion for each benchmark that was measured with both versions in both orders."""
+    return tuple(_conclusions({(test.application, test.benchmark, test.version): test for test in tests}, pair))
+
+
+def _conclusions(tests: dict[tuple[str, str, str], Comparison], pair: tuple[str, str]) -> Iterator[Conclusion]:
+    for (application, benchmark, version), a in tests.items():
+        b = tests.get((application, benchmark, pair[1]))
+        if version != pair[0] or b is None:
+            continue
+        fixed = conclusion(a.fixed.median, b.fixed.median, better=a.better)
+        random = conclusion(a.random.median, b.random.median, better=a.better)
+        ratio_fixed, ratio_random = _ratio(a.fixed, b.fixed), _ratio(a.random, b.random)
+        flagged = flag(fixed, random)
+        yield Conclusion(
+            benchmark, application, *pair, fixed, random, ratio_fixed, ratio_random,
+            change_fixed=_describe(ratio_fixed, a.better),
+            change_random=_describe(ratio_random, a.better),
+            flag=flagged,
+            reason="too few runs for the interval of a median" if flagged is None else None,
+        )  # fmt: skip
+
+
+def _describe(ratio: Estimate, better: str) -> str | None:
+    return None if ratio.value is None else describe_change(ratio.value, better)
+
+
+def _ratio(baseline: Side, candidate: Side) -> Estimate:
+    a, b = baseline.median.value, candidate.median.value
+    if a is None or b is None or a <= 0:
+        return Estimate(None, reason="the median of the baseline is not positive")
+    if b < 0:
+        return Estimate(None, reason="the median of the candidate is negative")
+    return (
+        Estimate(b / a)
+        if isfinite(b / a)
+        else Estimate(None, reason="the ratio is too large for a floating-point number")
+    )

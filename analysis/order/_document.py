@@ -22,9 +22,8 @@ from analysis.document import (
 )
 from analysis.intervals import Estimate
 from analysis.order import Comparison, OrderSurvey, Placed, Side, count_flags
-from analysis.order._compare import RED_FLAG
+from analysis.order._compare import PUBLISHED_LEVEL, RED_FLAG
 from analysis.order._figures import by_least_p, by_p
-from analysis.order._medians import PUBLISHED_LEVEL
 from analysis.order._survey import mean_absolute
 from analysis.samples import Test
 

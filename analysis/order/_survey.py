@@ -24,11 +24,17 @@ from analysis.benchmark import (
     unwatched,
 )
 from analysis.intervals import Estimate
-from analysis.order._compare import Cell, Comparison, below, compared
-from analysis.order._failures import FIXED, RANDOM, Dropped, drop_failed
-from analysis.order._medians import PUBLISHED_LEVEL, checked_compat
-from analysis.order._positions import Placed, corrected, placed, predecessors
-from analysis.order._systems import Conclusion, conclusions
+from analysis.order._compare import (
+    PUBLISHED_LEVEL,
+    Cell,
+    Comparison,
+    Conclusion,
+    below,
+    checked_compat,
+    compared,
+    conclusions,
+)
+from analysis.order._positions import FIXED, RANDOM, Dropped, Placed, corrected, drop_failed, placed, predecessors
 from analysis.runs import Floats
 
 

@@ -7,12 +7,14 @@ from analysis._lazy import on_first_use
 if TYPE_CHECKING:
     from analysis.spread._document import document as document
     from analysis.spread._figures import charts as charts
-    from analysis.spread._regression import Pair as Pair, Regression as Regression, is_regression as is_regression
     from analysis.spread._score import (
         Detection as Detection,
+        Pair as Pair,
+        Regression as Regression,
         Score as Score,
         Variant as Variant,
         api_benchmarking_score as api_benchmarking_score,
+        is_regression as is_regression,
     )
     from analysis.spread._spread import (
         BUCKETS as BUCKETS,
@@ -42,8 +44,7 @@ if TYPE_CHECKING:
 _PLACES = {
     "_document": ("document",),
     "_figures": ("charts",),
-    "_regression": ("Pair", "Regression", "is_regression"),
-    "_score": ("Detection", "Score", "Variant", "api_benchmarking_score"),
+    "_score": ("Detection", "Pair", "Regression", "Score", "Variant", "api_benchmarking_score", "is_regression"),
     "_spread": ("BUCKETS", "PER", "bucket", "cv", "max_spread", "variability"),
     "_survey": ("BucketRow", "ContextSpread", "EnvironmentPair", "BenchmarkSpread", "SpreadSurvey", "survey"),
     "_time": ("BenchmarkTime", "Part", "PassTime", "SuiteTime", "suite_time"),

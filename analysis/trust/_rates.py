@@ -10,15 +10,19 @@ from analysis.benchmark import EVERY_ITERATION, PerRun
 from analysis.intervals import Estimate
 from analysis.runs import Floats
 from analysis.samples import NO_VARIATION
-from analysis.trust._draws import MAX_MULTISETS, MAX_PAIRED, all_draws, n_multisets, some_draws
 from analysis.trust._pairs import TESTS, Question, Shares, pairs_of, shares, value_shares
 from analysis.trust._population import (
     AGGREGATIONS,
+    MAX_MULTISETS,
+    MAX_PAIRED,
     MERGED,
     ONE_SAMPLE,
     Population,
+    all_draws,
+    n_multisets,
     one_value_a_run,
     population,
+    some_draws,
     value_moments,
 )
 

@@ -36,7 +36,7 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
         "import": Place("data:import_", "Import benchmark results"),
         "reviewers": Place("people:reviewers", "Manage the reviewers"),
         "coordinators": Place("people:coordinators", "Manage the coordinators"),
-        "browse": Place("triage:browse", "List the items with their lengths, spread and verdicts"),
+        "browse": Place("triage:browse", "List the items with their lengths, range of medians and verdicts"),
         "triage": Place("triage:triage", "Create a new study from some items of an existing study"),
         "planning": Place("planning:planning", "Estimate how many items and hours a study needs"),
         "simulate": Place("planning:simulate", "Simulate a study with known truth"),

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from analysis.contexts import Context, document, survey
-from analysis.contexts._pooled import pooled
+from analysis.contexts._sweep import pooled
 from analysis.document import to_text
 from analysis.intervals import Estimate
 from analysis.samples import Test

@@ -30,11 +30,8 @@ from analysis.trust import (
     smallest_slowdown,
     type_1_error,
 )
-from analysis.trust._draws import all_draws, n_multisets, some_draws
-from analysis.trust._moment_tests import _critical
-from analysis.trust._pairs import Question, pairs_of, shares
-from analysis.trust._population import population
-from analysis.trust._rank_test import smallest_distance
+from analysis.trust._pairs import Question, _critical, pairs_of, shares, smallest_distance
+from analysis.trust._population import all_draws, n_multisets, population, some_draws
 from analysis.trust._rates import ONE_RUN, ONE_VALUE
 from tests.analysis.made_draws import EXACT, drawn, holds, made, rejects, rng
 from tests.conftest import examples, some_slow

@@ -18,7 +18,7 @@ from analysis.trust import (
     sensitivity,
     smallest_slowdown,
 )
-from analysis.trust._draws import n_multisets
+from analysis.trust._population import n_multisets
 from tests.analysis.made_draws import EXACT, drawn, made, rejects, rng
 
 
