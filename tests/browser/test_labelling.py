@@ -1,8 +1,13 @@
 """A reviewer at work, in a real browser."""
 
+from datetime import UTC, datetime
+
 import pytest
 from playwright.sync_api import expect
 
+from labeler.plan.lifecycle import Step
+from labeler.service.study import course
+from labeler.store import open_database
 from tests.browser.hands import SAVED, item_on_screen, press, rows
 
 pytestmark = pytest.mark.browser
@@ -33,6 +38,28 @@ def test_five_items_by_keyboard_a_reload_and_a_revision(page, served):
     assert table["revision"].tolist() == [0, 0, 0, 0, 0, 1]
     assert table["assignment"].tolist()[-1] == table["assignment"].tolist()[1]
     assert (table["dwell_ms"] >= 250).all()
+
+
+def test_while_a_reviewer_labels_no_page_runs_and_when_the_study_pauses_one_does(page, served):
+    sent = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
+    page.goto(served.link("dan"))
+    item_on_screen(page)
+    page.wait_for_timeout(1000)  # the end of the first page run
+    n_before = len(sent)
+    assert n_before > 0
+    for key in "sdsu":
+        press(page, key)
+    press(page, "d")
+    assert len(sent) == n_before
+    with open_database(served.study) as db:
+        course.change_state(db, Step.PAUSE, why="A break.", actor="carol", now=datetime.now(UTC))
+    item_on_screen(page)
+    page.keyboard.press("s")
+    expect(page.locator(".words")).to_contain_text("The study is paused at the moment")
+    assert len(sent) == n_before + 1
+    with open_database(served.study) as db:
+        course.change_state(db, Step.OPEN, why="Over.", actor="carol", now=datetime.now(UTC))
 
 
 def test_anonymous_visitors_are_sent_to_the_sign_in_page(page, served):
