@@ -20,7 +20,9 @@ ALLOWED: dict[str, set[str]] = {
     "analysis/document/figures.py": {"analysis.document", *FIGURES},
     **{
         f"analysis/{package}/_figures.py": {"analysis", "numpy", "pandas", "scipy", *FIGURES}
-        for package in ("contexts", "learning", "measures", "order", "replication", "report", "spread", "trust")
+        for package in (
+            "contexts", "learning", "measures", "order", "replication", "report", "spread", "steady", "trust",
+        )
     },
     "labeler/__init__.py": set(),
     "labeler/__main__.py": {"labeler.cli"},

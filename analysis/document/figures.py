@@ -68,6 +68,14 @@ def framed(layers: Sequence[Any], title: str, subtitle: str | Sequence[str] = ()
     return alt.layer(*layers, title=heading(title, subtitle)).configure_view(stroke=None)
 
 
+def readable(typical: float, unit: str) -> tuple[float, str]:
+    """Return a factor and a unit for display, so that short times are shown in ms, µs or ns."""
+    if unit != "s":
+        return 1.0, unit
+    scales = ((1.0, "s"), (1e3, "ms"), (1e6, "µs"), (1e9, "ns"))
+    return next((by, name) for by, name in scales if abs(typical) * by >= 0.1 or by == 1e9)
+
+
 def names_axis(names: Sequence[str | Sequence[str]], **more: Any) -> alt.Axis:
     """Build an axis that shows names at positions 0, 1, ...; equal names keep separate positions."""
     texts = json.dumps(clean(list(names)))

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.document import shortened
-from analysis.document.figures import INK, SOFT, Chart, framed, heading
+from analysis.document.figures import INK, SOFT, Chart, framed, heading, readable
 from analysis.trust import (
     AGGREGATIONS,
     INTERVALS,
@@ -93,14 +93,6 @@ def _histogram(counts: Sequence[int], edges: Sequence[float], title: str | None,
             x=alt.X("middle:Q", title=title, scale=scale), y=alt.Y("density:Q", title=None)
         ),
     ).properties(width=width, height=height)
-
-
-def readable(typical: float, unit: str) -> tuple[float, str]:
-    """Return a factor and a unit for display, so that short times are shown in ms, µs or ns."""
-    if unit != "s":
-        return 1.0, unit
-    scales = ((1.0, "s"), (1e3, "ms"), (1e6, "µs"), (1e9, "ns"))
-    return next((by, name) for by, name in scales if abs(typical) * by >= 0.1 or by == 1e9)
 
 
 def coverage_against_runs(survey: TrustSurvey) -> Chart | None:

@@ -77,6 +77,7 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
         "order": Place("exploring:order", "Test whether the order of benchmarks affects their results"),
         "trust": Place("exploring:trust", "Estimate how reliable intervals and tests are"),
         "contexts": Place("exploring:contexts", "Test whether the measurement context affects which version is faster"),
+        "steady": Place("exploring:steady", "Find when each run becomes steady, and which runs never do"),
         "variants": Place("exploring:variants", "Plan measurements in many contexts"),
         "formats": Place("formats:formats", "List the formats that can be read"),
         "convert": Place("data:convert", "Convert measurements to a single table or folder"),

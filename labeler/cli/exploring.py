@@ -1,4 +1,4 @@
-"""The commands spread, order, trust and contexts, which analyse result files or the measurements of a study.
+"""The commands spread, order, trust, contexts and steady, which analyse result files or the measurements of a study.
 
 The command variants plans measurements for `contexts`.
 """
@@ -37,18 +37,25 @@ from labeler.service.study import coordinating
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 PATHS = click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
+seed_option = click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed.")
+jobs_option = click.option(
+    "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes."
+)
+
+
+def measurement_options(function: Function) -> Function:
+    """Add the options that choose the measurements."""
+    return PATHS(study_option(reading_options(function)))
 
 
 def in_options(function: Function) -> Function:
     """Add the options that choose the measurements and the statistic that represents each run."""
     for option in reversed([
-        PATHS,
-        study_option,
-        reading_options,
+        measurement_options,
         options_of(PerRun, "per_run"),
         click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05,
                      show_default=True, help="Significance level of the tests."),
-        click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed."),
+        seed_option,
     ]):  # fmt: skip
         function = option(function)
     return function
@@ -127,7 +134,7 @@ def order(context: click.Context, /, **arguments: Any) -> None:
 @in_options
 @click.option("--runs", "n_runs", type=click.IntRange(min=1), default=5, show_default=True, metavar="R",
               help="Number of runs per measurement.")  # fmt: skip
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
+@jobs_option
 @out_options
 @click.pass_context
 def trust(context: click.Context, /, jobs: int, **arguments: Any) -> None:
@@ -136,13 +143,26 @@ def trust(context: click.Context, /, jobs: int, **arguments: Any) -> None:
     The result shows how often intervals contain the true value, how often tests raise false alarms, and which slowdowns
     they detect.
     """
-    if jobs == 1:
-        _answer(context, "trust", arguments, "n_runs")
-        return
-    from labeler.cli.verdicts import workers  # imported here because a single process does not need it
+    _answer_with(jobs, context, "trust", arguments, "n_runs")
 
-    with workers(jobs) as pool:
-        _answer(context, "trust", {**arguments, "mapper": partial(pool.map, chunksize=8)}, "n_runs", "mapper")
+
+@click.command(epilog="Example: labeler steady results/ --html steady.html")
+@measurement_options
+@click.option("--rule", type=click.Choice(exploring.STEADY_RULES), default="published", show_default=True,
+              help="Rule that decides. published: change points with the penalty at the elbow. quick: with a fixed "
+                   "penalty, about 30 times as fast and often different. barrett: flat, warm-up, slowdown or no steady "
+                   "state.")  # fmt: skip
+@seed_option
+@jobs_option
+@out_options
+@click.pass_context
+def steady(context: click.Context, /, jobs: int, **arguments: Any) -> None:
+    """Find when each run becomes steady, and which runs never do.
+
+    A run needs at least 1,000 iterations. PATHs are result files or folders; without any, the study's measurements are
+    used. Starts and change points count iterations from 0.
+    """
+    _answer_with(jobs, context, "steady", arguments, "rule")
 
 
 @click.command(epilog="Example: labeler contexts sweep/ --from-name '{version}-{context}.json' --baseline old")
@@ -215,20 +235,29 @@ def variants(
     remark(f"{counted(len(plan), 'run')} to measure, in this order.")
 
 
+def _answer_with(jobs: int, context: click.Context, name: str, arguments: dict[str, Any], *own: str) -> None:
+    """Do the same as `_answer`, with several processes."""
+    if jobs == 1:
+        _answer(context, name, arguments, *own)
+        return
+    from labeler.cli.verdicts import workers  # imported here because a single process does not need it
+
+    with workers(jobs) as pool:
+        _answer(context, name, {**arguments, "mapper": partial(pool.map, chunksize=8)}, *own, "mapper")
+
+
 def _answer(context: click.Context, name: str, arguments: dict[str, Any], *own: str) -> None:
     """Read the measurements, apply the method and write the result.
 
     If a file was refused, the exit code is 1.
     """
-    options = {key: arguments.pop(key) for key in own}
+    options = {key: arguments.pop(key) for key in (*own, "per_run", "alpha", "seed") if key in arguments}
     out = {key: arguments.pop(key) for key in ("as_json", "html", "folder", "forms")}
-    per_run, alpha, seed = (arguments.pop(key) for key in ("per_run", "alpha", "seed"))
     gathered = gather(context, name, **arguments)
     say_of_files(gathered)
     with click.progressbar(length=len(gathered.benchmarks), label=name.title(), file=sys.stderr) as bar:
         explored = exploring.explore(
-            name, gathered.benchmarks, per_run=per_run, alpha=alpha, seed=seed,
-            advance=lambda done, _total: bar.update(done - bar.pos), **options,
+            name, gathered.benchmarks, advance=lambda done, _total: bar.update(done - bar.pos), **options,
         )  # fmt: skip
     _put(explored, **out)
     if gathered.refused:

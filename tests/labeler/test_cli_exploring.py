@@ -18,7 +18,7 @@ from tests.labeler.conftest import NOW, item_name, make_study
 from tests.labeler.formats.examples import csv_bytes
 from tests.sentences import says
 
-METHODS = tuple(exploring.METHODS)
+METHODS = tuple(name for name in exploring.METHODS if name != "steady")  # which needs much longer runs
 # What all methods share is tested in every run with the fastest methods.
 QUICK_EVERY_DAY = some_slow(METHODS, {"trust"})
 SIGNATURES = {"svg": b"<svg ", "png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF"}
@@ -416,3 +416,43 @@ def test_the_five_classifiers_of_a_study_are_ten_pairs(tmp_path):
     with open_database(tmp_path / "five.study") as db:
         computing.compute_verdicts(db, actor="carol")
     assert len(json.loads(run("classifiers", "--study", tmp_path / "five.study", "--json").stdout)) == 5 * 4
+
+
+# steady state
+
+
+@pytest.fixture(scope="module")
+def long_runs(tmp_path_factory):
+    """A result file with a run that warms up, a run that never becomes steady, and a short run."""
+    rng = np.random.default_rng(1)
+    late = rng.normal(np.where(np.arange(1000) < 900, 2.0, 1.0), 0.01)
+    early = rng.normal(np.where(np.arange(1000) < 200, 2.0, 1.0), 0.01)
+    path = tmp_path_factory.mktemp("long") / "runs.json"
+    path.write_text(json.dumps([early.tolist(), late.tolist(), [1.0, 1.1]]))
+    return path
+
+
+def test_steady_says_which_runs_become_steady(long_runs, tmp_path):
+    page = tmp_path / "steady.html"
+    done = run("steady", long_runs, "--html", page)
+    assert says(done.stdout, "1 of 2 runs (50.0 %) becomes steady.")
+    assert says(done.stdout, "1 run: too short to find the end of warm-up (2 iterations; 1,000 needed)")
+    assert page.read_text().count("<svg") == 2
+
+
+@pytest.mark.parametrize("rule", exploring.STEADY_RULES)
+def test_steady_prints_classes_starts_and_change_points_as_json(long_runs, rule):
+    content = json.loads(run("steady", long_runs, "--rule", rule, "--json").stdout)
+    assert content["rule"] == rule
+    (benchmark,) = content["benchmarks"]
+    assert benchmark["name"] == "runs"
+    early, late, short = benchmark["runs"]
+    assert early["class"] == ("warm-up" if rule == "barrett" else "steady state")
+    assert early["start"] == early["change_points"][-1] == pytest.approx(199, abs=3)
+    assert (late["class"], late["start"]) == ("no steady state", None)
+    assert (short["class"], short["start"], short["change_points"]) == (None, None, [])
+
+
+def test_steady_with_two_processes_gives_the_same_numbers(long_runs):
+    alone = run("steady", long_runs, "--rule", "quick", "--json").stdout
+    assert run("steady", long_runs, "--rule", "quick", "--jobs", 2, "--json").stdout == alone

@@ -1,4 +1,4 @@
-"""Apply one of the methods spread, order, trust and contexts to measurements from files or from a study."""
+"""Apply one of the methods spread, order, trust, contexts and steady to measurements from files or from a study."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis import benchmark as measurements, contexts, order, spread, trust
+from analysis import benchmark as measurements, contexts, order, spread, steady, trust
 from analysis.benchmark import ALTERED, HIGHER, UNKNOWN, VERSION, Benchmark, Failure, PerRun, by_name, sorted_by_name
 from analysis.document import Document, json_values, to_html, to_json, to_text
 from analysis.document.figures import Chart, to_svg
@@ -16,16 +16,17 @@ from labeler.service.files.gathering import Gathered, from_files, per_run
 from labeler.store import Database, items, runs
 
 __all__ = [
-    "AGGREGATES", "METHODS", "Explored", "Gathered", "Method", "PerRun", "as_html", "as_json", "as_text", "explore",
-    "from_files", "from_study", "per_run", "rows", "variants",
+    "AGGREGATES", "METHODS", "STEADY_RULES", "Explored", "Gathered", "Method", "PerRun", "as_html", "as_json",
+    "as_text", "explore", "from_files", "from_study", "per_run", "rows", "variants",
 ]  # fmt: skip
 
 AGGREGATES = tuple(measurements.AGGREGATES)
+STEADY_RULES = tuple(steady.RULES)
 
 
 @dataclass(frozen=True)
 class Method:
-    """A method for analysing measurements: spread, order, trust or contexts."""
+    """A method for analysing measurements: spread, order, trust, contexts or steady."""
 
     name: str  # the name of the command, and the title in lists
     title: str
@@ -46,6 +47,8 @@ METHODS = {
                trust.survey, trust.document, trust.charts),
         Method("contexts", "Contexts", "Does the measurement context decide which version is faster?",
                contexts.survey, contexts.document, contexts.charts),
+        Method("steady", "Steady", "When does each run become steady, and which runs never do?",
+               steady.survey, steady.document, steady.charts),
     )
 }  # fmt: skip
 

@@ -17,7 +17,8 @@ from tests.labeler.conftest import NOW, import_all, item_name, result_file, seri
 from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, jmh_entry, ordersage_rows
 
 NAUGHTY = "<script>alert(1)</script>|`**b**`\n# [x](javascript:y)"
-QUICK = {"spread": {}, "order": {}, "trust": {"n_runs": 2, "resamples": 20}, "contexts": {"resamples": 20}}
+QUICK = {"spread": {}, "order": {}, "trust": {"n_runs": 2, "resamples": 20}, "contexts": {"resamples": 20},
+         "steady": {"rule": "quick"}}  # fmt: skip
 
 
 def upload(name, rows, columns=("benchmark", "run", "value")):
@@ -47,7 +48,13 @@ def orders(name="b"):
     return Benchmark.of_series(name, tuple(rng.uniform(1, 1.2, (8, 1))), conditions=conditions)
 
 
-SUITABLE = {"spread": bench, "order": orders, "trust": bench, "contexts": sweep}
+def long_runs(name="b"):
+    """Two runs that are long enough to become steady."""
+    return Benchmark.of_series(name, np.random.default_rng(3).normal(1, 0.01, (2, 1000)))
+
+
+SUITABLE = {"spread": bench, "order": orders, "trust": bench, "contexts": sweep, "steady": long_runs}
+WITH_VALUE_PER_RUN = [name for name in exploring.METHODS if name != "steady"]
 
 
 # files
@@ -319,7 +326,8 @@ def test_no_measurements_are_an_error_in_words(method):
         ("order", {"compat": "other"}, "other"),
         ("trust", {"n_runs": 0}, "0"),
         ("order", {"baseline": "1.0"}, "1.0"),
-        *((method, {"alpha": 2}, "lpha must be within (0, 1), got 2") for method in exploring.METHODS),
+        *((method, {"alpha": 2}, "lpha must be within (0, 1), got 2") for method in WITH_VALUE_PER_RUN),
+        ("steady", {"rule": "best"}, "ule must be one of published, quick, barrett; got 'best'"),
     ],
 )  # fmt: skip
 def test_an_option_that_cannot_be_used_is_an_error_that_names_it(method, options, words):
@@ -329,7 +337,7 @@ def test_an_option_that_cannot_be_used_is_an_error_that_names_it(method, options
     assert str(refused.value)[0].isupper() and str(refused.value).endswith(".")
 
 
-@pytest.mark.parametrize("method", exploring.METHODS)
+@pytest.mark.parametrize("method", WITH_VALUE_PER_RUN)
 def test_a_benchmark_whose_runs_are_all_warmup_is_left_out_with_the_reason(method):
     explored = exploring.explore(
         method, [SUITABLE[method]("b")], **QUICK[method], per_run=exploring.per_run(99, "mean")

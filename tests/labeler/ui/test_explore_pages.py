@@ -88,7 +88,10 @@ def sweep_file(name="bench"):
     )
 
 
-FILES = {"spread": sweep_file(), "order": orders_file(), "trust": sweep_file(), "contexts": sweep_file()}
+FILES = {
+    "spread": sweep_file(), "order": orders_file(), "trust": sweep_file(), "contexts": sweep_file(),
+    "steady": sweep_file(),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -214,5 +217,5 @@ def test_hostile_names_are_only_text(opened, method):
 
 
 def test_the_explore_pages_are_in_a_separate_group():
-    assert list(app.EXPLORE_PAGES) == ["Spread", "Order", "Trust", "Contexts"]
+    assert list(app.EXPLORE_PAGES) == ["Spread", "Order", "Trust", "Contexts", "Steady"]
     assert not set(app.EXPLORE_PAGES) & set(app.COORDINATOR_PAGES)

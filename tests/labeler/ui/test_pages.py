@@ -257,7 +257,7 @@ def test_everybody_gets_the_pages_of_their_role_only(study, monkeypatch, name, r
     assert page.error.len == 0
     assert first in texts(page)
     reviewers = ["Label", "My labels", "Guide", "Practice"]
-    coordinators = [*app.COORDINATOR_PAGES, "Spread", "Order", "Trust", "Contexts"]
+    coordinators = [*app.COORDINATOR_PAGES, "Spread", "Order", "Trust", "Contexts", "Steady"]
     assert titles == [*(reviewers if role is Role.REVIEWER else coordinators), "Sign out"]
 
 

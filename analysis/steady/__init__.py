@@ -1,0 +1,22 @@
+"""Find when runs become steady, and which runs never do."""
+
+from typing import TYPE_CHECKING
+
+from analysis._lazy import on_first_use
+from analysis.steady._find import (
+    RULES as RULES,
+    SteadyRun as SteadyRun,
+    class_of_benchmark as class_of_benchmark,
+    steady_run as steady_run,
+)
+from analysis.steady._survey import (
+    SteadyBenchmark as SteadyBenchmark,
+    SteadySurvey as SteadySurvey,
+    survey as survey,
+)
+
+if TYPE_CHECKING:
+    from analysis.steady._document import document as document
+    from analysis.steady._figures import charts as charts
+
+__getattr__ = on_first_use(__name__, {"document": "_document", "charts": "_figures"})
