@@ -1,9 +1,10 @@
 """Read and write study files, which are SQLite databases; each table has a module of its own.
 
-Only this package contains SQL. The functions for tables never begin or commit a transaction. Pages and commands may
-import only `Database` and `open_database`.
+Only this package contains SQL. The functions for tables never begin or commit a transaction: `events.by` does. Pages
+and commands may import only `Database` and `open_database`.
 """
 
-from labeler.store.database import Database, create_database, damage, discard, open_database, schema_differences
+from labeler.store.database import Database
+from labeler.store.opening import create_database, damage, discard, open_database, schema_differences
 
 __all__ = ["Database", "create_database", "damage", "discard", "open_database", "schema_differences"]

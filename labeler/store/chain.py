@@ -9,10 +9,8 @@ earlier.
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from labeler.store.database import Database
+from labeler.store.database import Database
 
 BEGUN = "begun"  # the first link if an earlier version of labeler created the study
 
@@ -63,18 +61,18 @@ class Fault:
     what: str
 
 
-def append(db: "Database", part: str, row_id: int) -> None:
+def append(db: Database, part: str, row_id: int) -> None:
     """Add a link for a new row to the chain."""
     _append(db, head(db), part, row_id)
 
 
-def head(db: "Database") -> Head:
+def head(db: Database) -> Head:
     """Return the head of the chain: the number of links, and the last hash."""
     row = db.execute("SELECT link_id, head FROM links ORDER BY link_id DESC LIMIT 1").fetchone()
     return Head(*row) if row else Head(0, "")
 
 
-def begin(db: "Database") -> None:
+def begin(db: Database) -> None:
     """Build the chain anew from all rows; the first link records the number of rows."""
     db.execute("DELETE FROM links")
     rows = [(part, row_id) for part, ids in _IDS.items() for (row_id,) in db.execute(ids).fetchall()]
@@ -85,29 +83,29 @@ def begin(db: "Database") -> None:
         last = _append(db, last, part, row_id)
 
 
-def n_before(db: "Database") -> int:
+def n_before(db: Database) -> int:
     """Return the number of rows that existed before the chain began; return 0 if the study always had a chain."""
     row = db.execute("SELECT row_id FROM links WHERE link_id = 1 AND part = ?", (BEGUN,)).fetchone()
     return int(row[0]) if row else 0
 
 
-def digest_at(db: "Database", n_links: int) -> str | None:
+def digest_at(db: Database, n_links: int) -> str | None:
     """Return the hash of the head after the first `n_links` links; return None if the chain is shorter."""
     row = db.execute("SELECT head FROM links WHERE link_id = ?", (n_links,)).fetchone()
     return str(row[0]) if row else None
 
 
-def all_heads(db: "Database") -> set[str]:
+def all_heads(db: Database) -> set[str]:
     """Return every hash that was once the end of the chain; the end of an empty chain is the empty text."""
     return {"", *(head for (head,) in db.execute("SELECT head FROM links"))}
 
 
-def digests_of(db: "Database", part: str) -> set[str]:
+def digests_of(db: Database, part: str) -> set[str]:
     """Return the hashes of the present contents of all rows of a part."""
     return {digest_of(db, part, row_id) or "" for (row_id,) in db.execute(_IDS[part]).fetchall()}
 
 
-def digest_of(db: "Database", part: str, row_id: int) -> str | None:
+def digest_of(db: Database, part: str, row_id: int) -> str | None:
     """Return the hash of the present content of a row; return None if the row does not exist."""
     if part == BEGUN:
         return hashlib.sha256(str(row_id).encode()).hexdigest()
@@ -124,7 +122,7 @@ def digest_of(db: "Database", part: str, row_id: int) -> str | None:
     return digest.hexdigest() if is_there else None
 
 
-def faults(db: "Database") -> Iterator[Fault]:
+def faults(db: Database) -> Iterator[Fault]:
     """Yield each link or row that does not match, in the order of the chain, and then each row without a link."""
     last, newest = Head(0, ""), dict[tuple[str, int], str]()
     for link_id, part, row_id, digest, stored in db.execute("SELECT * FROM links ORDER BY link_id").fetchall():
@@ -147,7 +145,7 @@ def faults(db: "Database") -> Iterator[Fault]:
                 yield Fault(part, row_id, "was inserted outside the application")
 
 
-def _append(db: "Database", last: Head, part: str, row_id: int) -> Head:
+def _append(db: Database, last: Head, part: str, row_id: int) -> Head:
     digest = digest_of(db, part, row_id)
     if digest is None:
         raise LookupError(f"{part} {row_id} does not exist and cannot be linked")

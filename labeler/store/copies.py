@@ -8,7 +8,8 @@ from pathlib import Path
 from labeler.errors import NoStudy, StudyBusy, StudyError
 from labeler.model import Kind
 from labeler.store import migrations
-from labeler.store.database import Database, check_is_study, check_schema, check_texts, connect, schema_differences
+from labeler.store.database import Database, connect
+from labeler.store.opening import check_is_study, check_schema, check_texts, schema_differences
 
 # All columns that contain free text. `events.details` and `labels.view` contain free text inside JSON.
 FREE_TEXTS = (

@@ -1,10 +1,8 @@
-"""Create, open and back up study files, and turn errors of SQLite into messages that people understand."""
+"""Read and write a study file with SQLite, back it up, and turn errors of SQLite into messages for people."""
 
 import re
 import sqlite3
-import stat
 import threading
-import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -12,14 +10,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from labeler.errors import ChangedSchema, NewerStudy, NoStudy, NotAStudy, StudyBusy, StudyError, StudyReadOnly
-from labeler.store import migrations, schema
+from labeler.errors import NotAStudy, StudyBusy, StudyError, StudyReadOnly
 
 BUSY_TIMEOUT_S = 5.0
-APPLICATION_ID = 0x42524C31  # "BRL1" in the file's header distinguishes a study from any other SQLite file
 MAX_VALUE_BYTES = 256_000_000  # of one text or one run; the largest run that can be imported has 120 MB
-MAX_TEXT_BYTES = 32_000_000  # of one text; the log of an import with 200,000 benchmarks has about 20 MB
-MAX_DAMAGE = 100  # faults of one file that SQLite lists
 LOG_BEGINS = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")  # the first bytes of a write-ahead log
 
 # SQLite lets writers retry at growing intervals, so under load some writers wait for seconds. Therefore, threads of
@@ -162,73 +156,6 @@ class Database:
         self.close()
 
 
-def create_database(path: Path) -> Database:
-    """Create an empty study file, and return a connection to it.
-
-    Raises StudyError if the path already exists, or the file cannot be created.
-    """
-    try:
-        if path.exists():
-            raise StudyError(f"{path} already exists. Give the name of a new file, or continue with that study.")
-        if not path.parent.is_dir():
-            raise StudyError(f"The folder {path.parent} does not exist. Create it first.")
-        path.touch(exist_ok=False)  # fails if another process creates the file at the same time
-    except OSError as error:
-        raise StudyError(f"{path} cannot be created: {error.strerror}.") from error
-    try:
-        return _prepared(connect(path, mode="rw"), path, is_new=True)
-    except BaseException:
-        discard(path)
-        raise
-
-
-def discard(path: Path) -> None:
-    """Remove an unfinished study file and the files that SQLite wrote beside it."""
-    for beside in ("", "-wal", "-shm", "-journal"):
-        with suppress(OSError):
-            path.with_name(f"{path.name}{beside}").unlink(missing_ok=True)
-
-
-def open_database(path: Path, *, changed_schema: bool = False, long_texts: bool = True) -> Database:
-    """Open a study file, and return a connection; a file of an older version is migrated to this version.
-
-    No other code may open the file without SQLite, not even to read its first bytes. When such a file is closed, the
-    operating system releases the locks of all connections in this process. Another process could then remove the log to
-    which these connections write. Raises NoStudy, NotAStudy, NewerStudy, StudyBusy, StudyReadOnly. Raises ChangedSchema
-    if tables, views or triggers are not those that labeler creates, unless `changed_schema` is true; then the file is
-    opened as it is, and texts that are not UTF-8 can be read. Raises NotAStudy if a text is too long to be one of ours,
-    unless `long_texts` is true; finding this takes as long as reading all texts once.
-    """
-    try:
-        if not path.is_file():
-            raise NoStudy(f"There is no study {path}. Create one with: labeler init --study {path}")
-        if path.stat().st_size == 0:
-            raise NotAStudy(f"{path} is not a study file.")
-    except OSError as error:
-        raise StudyError(f"{path} cannot be opened: {error.strerror}.") from error
-    _free_companions(path)
-    db = _prepared(connect(path, mode="rw"), path, is_new=False, changed_schema=changed_schema)
-    if not long_texts and path.stat().st_size > MAX_TEXT_BYTES:
-        try:
-            check_texts(db)
-        except BaseException:
-            db.close()
-            raise
-    return db
-
-
-def _free_companions(path: Path) -> None:
-    """Make the files that SQLite created beside the study writable.
-
-    If SQLite created these files while the study was read-only, the study would otherwise stay read-only.
-    """
-    with suppress(OSError):
-        mode = stat.S_IMODE(path.stat().st_mode)
-        for beside in (path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
-            if mode & stat.S_IWUSR and beside.exists() and not beside.stat().st_mode & stat.S_IWUSR:
-                beside.chmod(mode)
-
-
 def _identity(path: Path) -> tuple[int, int]:
     """Return values such as device and inode, which do not change as long as the path is the same file."""
     status = path.stat()
@@ -256,107 +183,6 @@ def connect(path: Path, *, mode: str) -> sqlite3.Connection:
     except sqlite3.OperationalError as error:
         raise StudyError(f"{path} cannot be opened: {error}.") from error
     return connection
-
-
-def _prepared(connection: sqlite3.Connection, path: Path, *, is_new: bool, changed_schema: bool = False) -> Database:
-    db = Database(connection, path)
-    try:
-        if is_new:
-            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        else:
-            check_is_study(db)
-            found = schema_differences(db)
-            if changed_schema:
-                connection.text_factory = lambda content: content.decode("utf-8", "surrogateescape")
-            if found and changed_schema:
-                return db
-            check_schema(db, found)
-        if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-            _switch_to_wal(db)
-        db.execute("PRAGMA synchronous = FULL")
-        db.execute("PRAGMA foreign_keys = ON")
-        db.execute("PRAGMA recursive_triggers = ON")  # REPLACE also removes rows, and answers must never be removed
-        migrations.migrate(db)
-        db.watch_files()
-    except OSError as error:
-        db.close()
-        raise StudyError(f"{path} was removed or replaced while it was opened: {error.strerror}. Try again.") from error
-    except BaseException:
-        db.close()
-        raise
-    return db
-
-
-def _switch_to_wal(db: Database) -> None:
-    """Switch the file to a write-ahead log.
-
-    The statement is repeated, because it does not wait for a lock as other statements do.
-    """
-    deadline = time.monotonic() + BUSY_TIMEOUT_S
-    while True:
-        try:
-            db.execute("PRAGMA journal_mode = WAL")
-        except StudyBusy:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.005)
-        else:
-            return
-
-
-def check_is_study(db: Database) -> None:
-    """Raise NotAStudy if the file is not a study, and NewerStudy if a newer version of labeler wrote the file."""
-    if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-        raise NotAStudy(f"{db.path} is an SQLite file, but not a study.")
-    version, latest = migrations.version(db), len(migrations.MIGRATIONS)
-    if version < 0:
-        raise NotAStudy(f"{db.path} is damaged: it has schema {version}. Restore a backup.")
-    if version > latest:
-        raise NewerStudy(
-            f"{db.path} was created by a newer version of labeler (schema {version}; this version reads schema "
-            f"{latest}). "
-            "Update labeler."
-        )
-
-
-def check_texts(db: Database) -> None:
-    """Raise NotAStudy if a text is longer than any text that labeler writes; such a text takes many times its size."""
-    tables = db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%STRICT'").fetchall()
-    for (table,) in tables:
-        columns = db.execute("SELECT name FROM pragma_table_info(?) WHERE type = 'TEXT'", (table,)).fetchall()
-        for (column,) in columns:  # as bytes, because the length of a text ends at its first zero
-            query = f'SELECT max(length(CAST("{column}" AS BLOB))) FROM "{table}"'  # noqa: S608 - names of the schema
-            longest = db.execute(query).fetchone()[0]
-            if longest is not None and longest > MAX_TEXT_BYTES:
-                raise NotAStudy(
-                    f"{db.path} has a text of {longest // 1_000_000} MB ({table}, {column}), so it is not read: "
-                    f"labeler writes no text of more than {MAX_TEXT_BYTES // 1_000_000} MB. Restore a backup."
-                )
-
-
-def damage(db: Database) -> list[str]:
-    """Return what SQLite finds wrong in the file: damaged pages, indexes that differ from tables, impossible values."""
-    try:
-        rows = db.execute(f"PRAGMA integrity_check({MAX_DAMAGE})").fetchall()
-    except NotAStudy:  # some damage ends the whole check; the quick check does not read the indexes
-        rows = db.execute(f"PRAGMA quick_check({MAX_DAMAGE})").fetchall()
-    found = [line for (text,) in rows for line in str(text).splitlines() if not line.startswith("***")]
-    return [] if found == ["ok"] else found
-
-
-def schema_differences(db: Database) -> list[str]:
-    """Return how the schema of a file differs from the schema of its version."""
-    with db.snapshot():  # version and schema belong together, even if another process migrates the file now
-        return schema.differences(db, migrations.version(db))
-
-
-def check_schema(db: Database, differences: Sequence[str]) -> None:
-    """Raise ChangedSchema if there are differences between the schema of a file and that of its version."""
-    if differences:
-        more = f" and {len(differences) - 3} more" if len(differences) > 3 else ""
-        raise ChangedSchema(
-            f"{db.path} was changed by another program: {'; '.join(differences[:3])}{more}. Restore a backup."
-        )
 
 
 class _Cursor(sqlite3.Cursor):

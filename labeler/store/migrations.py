@@ -5,20 +5,17 @@ A step that was released is never edited. Each change of the schema is a new ste
 
 import secrets
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from labeler.store import chain
-
-if TYPE_CHECKING:
-    from labeler.store.database import Database
+from labeler.store.database import Database
 
 
-def version(db: "Database") -> int:
+def version(db: Database) -> int:
     """Return the number of migrations that were applied to the file, which is the version of its schema."""
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
-def migrate(db: "Database") -> None:
+def migrate(db: Database) -> None:
     """Migrate the file to the latest version.
 
     Each step is one transaction, which also stores the new version number.
@@ -31,13 +28,13 @@ def migrate(db: "Database") -> None:
                 db.execute(f"PRAGMA user_version = {step + 1}")
 
 
-def m001_first_schema(db: "Database") -> None:
+def m001_first_schema(db: Database) -> None:
     """Create the tables of a study: measurements, people, plan, labels, verdicts, events."""
     for statement in _FIRST_SCHEMA:
         db.execute(statement)
 
 
-def m002_which_verdicts_are_shown(db: "Database") -> None:
+def m002_which_verdicts_are_shown(db: Database) -> None:
     """Record when a verdict was last requested, and its warm-up; add a view of the latest verdicts.
 
     Some files of version 1 already have some of these columns and views, or all of them.
@@ -60,7 +57,7 @@ def m002_which_verdicts_are_shown(db: "Database") -> None:
     )
 
 
-def m003_protocol_and_invitations(db: "Database") -> None:
+def m003_protocol_and_invitations(db: Database) -> None:
     """Add the protocol, the expiry of invitations, and sign-in by e-mail address."""
     for column in (
         "asks_confidence INTEGER NOT NULL DEFAULT 0 CHECK (asks_confidence IN (0, 1))",
@@ -88,7 +85,7 @@ def m003_protocol_and_invitations(db: "Database") -> None:
     db.execute("CREATE UNIQUE INDEX people_by_email ON people (email)")
 
 
-def m004_study_life(db: "Database") -> None:
+def m004_study_life(db: Database) -> None:
     """Add the state before a pause, the calibration gate, paused reviewers, ended assignments and excluded items.
 
     The gate is the agreement that the calibration round requires. The migration also adds decisions on split items,
@@ -137,13 +134,13 @@ def m004_study_life(db: "Database") -> None:
     )
 
 
-def m005_conditions_of_runs(db: "Database") -> None:
+def m005_conditions_of_runs(db: Database) -> None:
     """Add the conditions of each run, and failed runs."""
     db.execute("ALTER TABLE runs ADD COLUMN conditions TEXT NOT NULL DEFAULT '{}'")  # JSON: name -> text
     db.execute("ALTER TABLE items ADD COLUMN failures TEXT NOT NULL DEFAULT '[]'")  # JSON: [{conditions, reason}]
 
 
-def m006_answers_known_per_assignment(db: "Database") -> None:
+def m006_answers_known_per_assignment(db: Database) -> None:
     """Make event ids unique per assignment instead of per study, and let pictures differ between assignments.
 
     Before, a refused answer revealed that another reviewer's answer had the same event id. Source keys of imported
@@ -191,7 +188,7 @@ def m006_answers_known_per_assignment(db: "Database") -> None:
     db.execute("UPDATE studies SET varies_pictures = 1 WHERE state = 'draft' AND NOT EXISTS (SELECT 1 FROM labels)")
 
 
-def m007_hash_chain(db: "Database") -> None:
+def m007_hash_chain(db: Database) -> None:
     """Add the hash chain, and triggers that forbid replacing rows.
 
     In an older study, the chain begins with this migration.
@@ -229,7 +226,7 @@ def m007_hash_chain(db: "Database") -> None:
         )
 
 
-def m008_axis_levels(db: "Database") -> None:
+def m008_axis_levels(db: Database) -> None:
     """Add the axis rule `levels`, the default for new studies; existing studies keep their rule."""
     (sql,) = db.execute("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'studies'").fetchone()
     rules = "('core', 'pooled', 'full')"
@@ -240,12 +237,12 @@ def m008_axis_levels(db: "Database") -> None:
     db.execute("DROP TABLE before")
 
 
-def m009_secret_of_the_plan(db: "Database") -> None:
+def m009_secret_of_the_plan(db: Database) -> None:
     """Add the secret of the plan; existing studies have none, so that their plans can be computed again."""
     db.execute("ALTER TABLE studies ADD COLUMN plan_secret TEXT NOT NULL DEFAULT ''")
 
 
-Step = Callable[["Database"], None]
+Step = Callable[[Database], None]
 MIGRATIONS: list[Step] = [
     m001_first_schema,
     m002_which_verdicts_are_shown,

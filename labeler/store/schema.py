@@ -9,12 +9,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from labeler.store import migrations
-
-if TYPE_CHECKING:
-    from labeler.store.database import Database
+from labeler.store.database import Database
 
 # Tables that ANALYZE of an SQLite client adds. A name alone proves nothing: a client can also create a trigger with a
 # name of SQLite's own.
@@ -24,7 +21,7 @@ Row = tuple[str, str, str, str | None]  # type, name, table, and SQL
 Entry = tuple[str, str, str, str]  # type, name, table, and normalised SQL
 
 
-def differences(db: "Database", n_steps: int) -> list[str]:
+def differences(db: Database, n_steps: int) -> list[str]:
     """Return what the schema of a file has besides, lacks, or has in another form, after `n_steps` migrations."""
     return list(_differences(tuple(db.execute(_SCHEMA).fetchall()), tuple(migrations.MIGRATIONS), n_steps))
 
@@ -64,8 +61,6 @@ def _normalised(sql: str) -> str:
 @cache
 def _expected(steps: tuple[migrations.Step, ...]) -> frozenset[Entry]:
     """Return the schema after these migrations, with all its early forms."""
-    from labeler.store.database import Database
-
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         empty = Database(connection, Path(":memory:"))
         for step in steps:

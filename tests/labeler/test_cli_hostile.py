@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from labeler import toml_file
 from labeler.cli import main
 from labeler.service.labelling import inbox, reviewing
-from labeler.store import database, open_database
+from labeler.store import open_database, opening
 from tests.labeler.conftest import NOW, id_of, make_study, submission
 
 # every command that reads a study: S is the hostile study, GOOD is a copy before the change, OUT is a new path
@@ -136,7 +136,7 @@ def test_another_schema_is_refused_by_every_command(good, tmp_path, statement):
 
 
 def test_a_text_that_is_too_long_is_refused_before_it_is_read(good, tmp_path, monkeypatch):
-    monkeypatch.setattr(database, "MAX_TEXT_BYTES", 100_000)
+    monkeypatch.setattr(opening, "MAX_TEXT_BYTES", 100_000)
     hostile = changed(good, tmp_path, "UPDATE labels SET comment = ? WHERE label_id = 1", ("ab\0" + "ä" * 100_000,))
     for command, done in outcomes(good, hostile, tmp_path):
         assert (done.exit_code, "(labels, comment)" in done.stderr) == (2, True), (command, done.stderr)

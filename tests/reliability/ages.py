@@ -27,7 +27,7 @@ from typing import Any
 
 from labeler.errors import LabelerError, NewerStudy, StudyError, StudyReadOnly
 from labeler.service.study import coordinating
-from labeler.store import Database, copies, database, migrations, open_database
+from labeler.store import Database, copies, database, migrations, open_database, opening as opened
 from tests.reliability._old_studies import expected, names, of_older_schemas, unpacked, wrong, wrong_after
 from tests.reliability.outcome import Case, main, parser
 
@@ -81,7 +81,7 @@ def traced(path: Path, at_each: Callable[[int], None]) -> Database:
     """Open as `open_database` does; the callback gets the number of each statement that SQLite begins."""
     numbers, connection = count(1), database.connect(path, mode="rw")
     connection.set_trace_callback(lambda _statement: at_each(next(numbers)))
-    return database._prepared(connection, path, is_new=False)
+    return opened._prepared(connection, path, is_new=False)
 
 
 def n_statements(name: str, folder: Path) -> int:

@@ -19,7 +19,7 @@ from labeler.service.items import browsing
 from labeler.service.labelling import auditing, inbox, reviewing
 from labeler.service.people import identity
 from labeler.service.study import coordinating, course, staffing
-from labeler.store import chain, copies, database, items, labels, open_database
+from labeler.store import chain, copies, items, labels, open_database, opening
 from tests.conftest import examples
 from tests.labeler.commands import run
 from tests.labeler.conftest import NOW, answer_next, id_of, submission
@@ -373,9 +373,7 @@ def test_an_endless_view_in_place_of_the_log_ends_every_command_at_once(study):
 
 
 def test_an_answer_that_the_file_changes_on_the_way_is_not_acknowledged(study, monkeypatch):
-    monkeypatch.setattr(
-        database, "schema_differences", lambda _db: []
-    )  # as if the trigger came while the study is open
+    monkeypatch.setattr(opening, "schema_differences", lambda _db: [])  # as if the trigger came while the study is open
     with open_database(study) as db:
         db.execute("DROP TRIGGER labels_are_never_changed")
         db.execute(

@@ -9,7 +9,7 @@ import pytest
 
 from labeler.errors import LabelerError, NewerStudy, NoStudy, NotAStudy, StudyBusy, StudyError, StudyReadOnly
 from labeler.store import create_database, database, events, items, open_database, runs, verdicts
-from labeler.store.database import APPLICATION_ID
+from labeler.store.opening import APPLICATION_ID
 from tests.labeler.conftest import unprivileged
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

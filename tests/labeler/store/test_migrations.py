@@ -27,7 +27,7 @@ from labeler.store import (
     verdicts,
 )
 from labeler.store.assignments import NewAssignment, add as add_assignments
-from labeler.store.database import APPLICATION_ID
+from labeler.store.opening import APPLICATION_ID
 from tests.labeler.conftest import NOW, answer_next, id_of
 
 AT = NOW.isoformat()
