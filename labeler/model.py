@@ -10,25 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labeler.questions import Category as Category, Question as Question
+
 Series = NDArray[np.float64]
 AXIS_RULES = ("levels", "core", "pooled", "full")  # rules for the main axis of a picture
 ALL = -1  # the number of the block for third labels, and for items that all reviewers label
-
-
-class Category(StrEnum):
-    """The category of an item."""
-
-    SIMILAR = "similar"
-    DISSIMILAR = "dissimilar"
-
-
-class Answer(StrEnum):
-    """An answer that a reviewer can give to a task."""
-
-    SIMILAR = "similar"
-    DISSIMILAR = "dissimilar"
-    NOT_SURE = "not sure"
-    WITHDRAWN = "withdrawn"
 
 
 class Kind(StrEnum):
@@ -149,7 +135,7 @@ class Study:
     """
 
     name: str
-    question: str
+    question: Question
     state: State
     created_utc: str
     protocol: Protocol
@@ -226,7 +212,7 @@ class Task:
     item_id: int
     code: str
     revision: int  # the number of answers so far
-    answer: Answer | None = None  # the newest answer; None if there is no answer
+    answer: str | None = None  # the newest answer; None if there is no answer
     n_not_sure: int = 0  # the number of "not sure" answers
 
 
@@ -237,7 +223,7 @@ class Submission:
     event_id: str  # The id of the event, which the browser chooses. The same event may arrive more than once.
     code: str  # the opaque code of the assignment
     revision: int  # the number of earlier answers that the browser knew of
-    answer: Answer
+    answer: str
     dwell_ms: int | None = None  # time in milliseconds from the display of the item to the answer; None if unknown
     # The state of the screen, such as axis and size, and the pauses (see `labeler.screen.timing`).
     view: Mapping[str, Any] = field(default_factory=dict)
@@ -254,7 +240,7 @@ class Label:
     assignment_id: int
     revision: int
     event_id: str
-    answer: Answer
+    answer: str
     created: datetime
     dwell_ms: int | None = None
     view: Mapping[str, Any] = field(default_factory=dict)
@@ -273,7 +259,7 @@ class StoredVerdict:
     item_id: int
     data_hash: str
     classifier: str
-    verdict: Category | None
+    verdict: str | None
     score: float | None = None
     threshold: float | None = None
     reason: str | None = None

@@ -54,9 +54,7 @@ def chosen(paths: Sequence[Path]) -> list[formats.Source]:
 def make(path: Path, sources: Sequence[formats.Source], protocol: Protocol) -> list[str]:
     """Create a study of these files, ready for labelling, and return the names of the items."""
     now = datetime.now(UTC)
-    coordinating.create_study(
-        path, name="Axis rules", question=coordinating.DEFAULT_QUESTION, coordinator="carol", protocol=protocol, now=now
-    )
+    coordinating.create_study(path, name="Axis rules", coordinator="carol", protocol=protocol, now=now)
     with open_database(path) as db:
         results = list(importing.import_files(db, sources, actor="carol", now=now))
         for name in ("ada", "ben"):

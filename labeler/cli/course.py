@@ -20,8 +20,9 @@ from labeler.cli.common import (
     study_option,
 )
 from labeler.errors import InputError
-from labeler.model import Category, Gate
+from labeler.model import Gate
 from labeler.plan.lifecycle import Step
+from labeler.questions import either
 from labeler.service.items import browsing
 from labeler.service.study import calibrating, coordinating, course
 from labeler.service.study.calibrating import CalibrationResult
@@ -63,7 +64,7 @@ def exclude(item: str, study: Path | None, why: str, undo: bool) -> None:
     epilog="Example: labeler adjudicate 'org__app#bench' dissimilar --study cache.study --reason 'two levels'"
 )
 @click.argument("item", required=False)
-@click.argument("category", type=click.Choice([category.value for category in Category]), required=False)
+@click.argument("category", required=False)
 @study_option
 @click.option("--reason", "why", cls=Renamed, old="--why", default=None, metavar="TEXT", help=WHY)
 @json_option
@@ -80,9 +81,10 @@ def adjudicate(item: str | None, category: str | None, study: Path | None, why: 
             show([split.json_values() for split in splits.split_items(db)], as_json=as_json)
             say_if_interim(db)
             return
+        categories = coordinating.get_study(db).question.categories
         if category is None or why is None:
-            raise InputError("To decide an item, give its name, similar or dissimilar, and --reason TEXT.")
-        splits.adjudicate(db, item, Category(category), why, actor=OWNER, now=now())
+            raise InputError(f"To decide an item, give its name, {either(categories)}, and --reason TEXT.")
+        splits.adjudicate(db, item, category, why, actor=OWNER, now=now())
         n_left = sum(split.remains for split in splits.split_items(db))
     remark(f"Decision saved: {item} is {category}. Split items that still need a decision: {n_left}.")
 
@@ -112,9 +114,9 @@ def calibration(study: Path | None, reference: Path | None, gate: float | None, 
     The options set the reference labels and the agreement that the round requires. `labeler plan` sets the number of
     calibration items. No result uses the labels of these items.
     """
-    labels = calibrating.read_reference(reference) if reference else None
     with opened(study) as db:
-        if labels is not None:
+        if reference is not None:
+            labels = calibrating.read_reference(reference, coordinating.get_study(db).question.categories)
             calibrating.set_reference(db, labels, actor=OWNER, now=now())
             remark(f"{len(labels)} reference labels saved.")
         if gate is not None:

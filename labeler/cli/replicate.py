@@ -11,6 +11,7 @@ from labeler.cli.formats import read_files, reading_options, say_of_files
 from labeler.config import bundled
 from labeler.errors import InputError
 from labeler.model import Category
+from labeler.questions import SIMILAR
 from labeler.safe_text import one_line
 from labeler.service.files import exploring
 from labeler.service.files.gathering import Gathered, ReadOptions, from_files
@@ -33,7 +34,7 @@ WITHOUT_DATA = (
 @click.option("--labels", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.csv",
               help="File with the reviewers' labels. Columns: item, reviewer, label; or item and one column per "
                    "reviewer.")  # fmt: skip
-@click.option("--one-is", type=click.Choice([category.value for category in Category]), default="dissimilar",
+@click.option("--one-is", type=click.Choice(list(SIMILAR.categories)), default="dissimilar",
               show_default=True, help="With --labels: meaning of 1, if labels are 0 and 1.")  # fmt: skip
 @click.option("--classes", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
               help="JSON or CSV file with the class of each benchmark by another method: inconsistent or steady "

@@ -59,9 +59,7 @@ def serve(study: Path | None, port: int | None, address: str, url: str | None, u
     reached = url or f"http://{address}:{chosen}"
     secret = None
     if not path.exists():
-        secret = coordinating.create_study(
-            path, name=path.stem, question=coordinating.DEFAULT_QUESTION, coordinator=COORDINATOR, now=now()
-        )
+        secret = coordinating.create_study(path, name=path.stem, coordinator=COORDINATOR, now=now())
         remark(f"Created the empty study {path}.")
     with open_database(path) as db:
         name = coordinating.get_study(db).name

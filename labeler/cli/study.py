@@ -26,6 +26,7 @@ from labeler.cli.common import (
 from labeler.cli.options import given_of, options_of
 from labeler.errors import InputError
 from labeler.model import PlanParameters, Protocol, counted
+from labeler.questions import SIMILAR
 from labeler.service.outputs import as_csv
 from labeler.service.plan import assigning, verifying
 from labeler.service.study import coordinating, progress
@@ -35,9 +36,7 @@ from labeler.store import Database
 @click.command(epilog="Example: labeler init --study cache.study --name 'Cache benchmarks'")
 @study_option
 @click.option("--name", default=None, help="Name of the study [default: the file's name].")
-@click.option(
-    "--question", default=coordinating.DEFAULT_QUESTION, show_default=True, help="Question for the reviewers."
-)
+@click.option("--question", default=SIMILAR.text, show_default=True, help="Question for the reviewers.")
 @click.option("--coordinator", default=COORDINATOR, show_default=True, help="Name of the first coordinator.")
 @options_of(Protocol, "protocol")
 @url_option

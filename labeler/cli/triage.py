@@ -96,7 +96,7 @@ def browse(study: Path | None, filters: Filter, as_json: bool) -> None:
         table = browsing.catalogue(db, verdicts=True)
         coordinating.log_look(db, "items with verdicts", actor=OWNER, now=now())
         say_if_interim(db)
-    matches = browsing.chosen(table, filters)
+        matches = browsing.chosen(table, filters, coordinating.get_study(db).question.categories)
     _show(matches, as_json=as_json)
     remark(f"{len(matches)} of {counted(len(table), 'item')}.")
 
@@ -129,7 +129,8 @@ def triage(
     of the new coordinator.
     """
     with opened(study) as db:
-        matches = service.usable(browsing.chosen(browsing.catalogue(db, verdicts=True), filters))
+        table, categories = browsing.catalogue(db, verdicts=True), coordinating.get_study(db).question.categories
+        matches = service.usable(browsing.chosen(table, filters, categories))
         secret = None
         if not dry_run:
             names = matches["item"].tolist()

@@ -129,12 +129,12 @@ def verdicts(
         if actor == OWNER:  # not if a page started this command: nobody has seen the verdicts then
             coordinating.log_look(db, "verdicts", actor=OWNER, now=now())
         say_if_interim(db)
-        table = stored_verdicts.verdict_table(db)
+        table, categories = stored_verdicts.verdict_table(db), coordinating.get_study(db).question.categories
         exported = stored_verdicts.export_table(db, actor=OWNER, now=now()) if export else None
     if export is not None and exported is not None:
         write_text(export, as_csv(exported))
     if str(export) != "-":
-        show(stored_verdicts.verdict_counts(table), as_json=as_json)
+        show(stored_verdicts.verdict_counts(table, categories), as_json=as_json)
 
 
 def _compute(

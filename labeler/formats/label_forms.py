@@ -7,7 +7,7 @@ item, reviewer, label, and more if the tool stores more). Forms that lose names 
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ import pandas as pd
 from labeler.errors import Refused
 from labeler.formats.source import Source
 from labeler.formats.tables import as_written, read_table, write
-from labeler.model import Answer, Category
+from labeler.questions import NOT_SURE, either
 
 QUESTION, ITEM = "category", "item"  # names of the control and the object in Label Studio, and of the scheme in Potato
 COLUMNS = ("item", "application", "reviewer", "label", "created_utc", "dwell_ms")  # columns of the labels to write
@@ -30,17 +30,20 @@ class Form:
     """A form in which another tool stores labels."""
 
     title: str
-    write: Callable[[pd.DataFrame], str]  # labels (`COLUMNS`, one row per reviewer and item) -> text
-    read: Callable[[Source], pd.DataFrame] | None = None  # file -> tidy label table; None if the form loses names
-    legend: Callable[[pd.DataFrame], str] | None = None  # labels -> explanation of the text, in sentences
+    # labels (`COLUMNS`, one row per reviewer and item) and categories -> text
+    write: Callable[[pd.DataFrame, Sequence[str]], str]
+    # file and categories -> tidy label table; None if the form loses names
+    read: Callable[[Source, Sequence[str]], pd.DataFrame] | None = None
+    # labels and categories -> explanation of the text, in sentences
+    legend: Callable[[pd.DataFrame, Sequence[str]], str] | None = None
 
 
-def write_wide(labels: pd.DataFrame) -> str:
+def write_wide(labels: pd.DataFrame, _categories: Sequence[str]) -> str:
     """Write one row per item and one column per reviewer; a missing label is an empty cell."""
     return write(_pivot(labels).reset_index())
 
 
-def read_wide(source: Source) -> pd.DataFrame:
+def read_wide(source: Source, _categories: Sequence[str]) -> pd.DataFrame:
     """Read the labels of a wide table; every column except item and application is a reviewer."""
     table = read_table(source, ("item",))
     reviewers = [column for column in table if column not in _BESIDE]
@@ -58,34 +61,34 @@ def read_wide(source: Source) -> pd.DataFrame:
     return _table(rows)
 
 
-def write_irrcac(labels: pd.DataFrame) -> str:
+def write_irrcac(labels: pd.DataFrame, _categories: Sequence[str]) -> str:
     """Write one row per item and one column per reviewer, without applications; a missing label is NA."""
     wide = _pivot(labels).reset_index("application", drop=True)
     return write(wide.astype(object).where(wide.notna(), MISSING).reset_index())
 
 
-def write_rater(labels: pd.DataFrame) -> str:
+def write_rater(labels: pd.DataFrame, categories: Sequence[str]) -> str:
     """Write the columns item, rater and rating, as whole numbers from 1; `rater_legend` explains the numbers."""
     items, reviewers = _numbers(labels["item"]), _numbers(labels["reviewer"])
-    categories = {category.value: number for number, category in enumerate(Category, start=1)}
+    numbers = {str(category): number for number, category in enumerate(categories, start=1)}
     table = pd.DataFrame(
         {
             "item": labels["item"].map(items),
             "rater": labels["reviewer"].map(reviewers),
-            "rating": labels["label"].map(categories),
+            "rating": labels["label"].map(numbers),
         }
     )
     return write(table.sort_values(["item", "rater"]))
 
 
-def rater_legend(labels: pd.DataFrame) -> str:
+def rater_legend(labels: pd.DataFrame, categories: Sequence[str]) -> str:
     """Return the meaning of the numbers that `write_rater` writes."""
     reviewers = ", ".join(f"{number} = {name}" for name, number in _numbers(labels["reviewer"]).items())
-    categories = ", ".join(f"{number} = {category}" for number, category in enumerate(Category, start=1))
-    return f"Items are numbered by name. Raters: {reviewers}. Ratings: {categories}."
+    ratings = ", ".join(f"{number} = {category}" for number, category in enumerate(categories, start=1))
+    return f"Items are numbered by name. Raters: {reviewers}. Ratings: {ratings}."
 
 
-def write_label_studio(labels: pd.DataFrame) -> str:
+def write_label_studio(labels: pd.DataFrame, _categories: Sequence[str]) -> str:
     """Write tasks with annotations, in the format that Label Studio imports and exports.
 
     The name of the reviewer is in `meta` of the annotation's result. The name is not in `completed_by`, because this
@@ -110,7 +113,7 @@ def write_label_studio(labels: pd.DataFrame) -> str:
     return json.dumps(tasks, indent=1, ensure_ascii=False) + "\n"
 
 
-def read_label_studio(source: Source) -> pd.DataFrame:
+def read_label_studio(source: Source, categories: Sequence[str]) -> pd.DataFrame:
     """Read the annotations of a JSON export of Label Studio; a skipped task is "not sure".
 
     The reviewer is the name in `meta`. If `meta` has no name, the reviewer is the account, identified by its e-mail
@@ -131,7 +134,7 @@ def read_label_studio(source: Source) -> pd.DataFrame:
         for annotation in task["annotations"]:
             if not isinstance(annotation, dict):
                 raise Refused(source.name, "an annotation is not an object", place)
-            label, reviewer = _of_label_studio(annotation, source, place)
+            label, reviewer = _of_label_studio(annotation, categories, source, place)
             rows.append(
                 {
                     "item": item, "application": str(data.get("application") or ""), "reviewer": reviewer,
@@ -142,7 +145,7 @@ def read_label_studio(source: Source) -> pd.DataFrame:
     return _table(rows)
 
 
-def write_potato(labels: pd.DataFrame) -> str:
+def write_potato(labels: pd.DataFrame, _categories: Sequence[str]) -> str:
     """Write one line per label, like Potato's annotated_instances.jsonl, with all reviewers in one file."""
     lines = []
     for row in labels.sort_values(["reviewer", "item"]).to_dict("records"):
@@ -158,7 +161,7 @@ def write_potato(labels: pd.DataFrame) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def read_potato(source: Source) -> pd.DataFrame:
+def read_potato(source: Source, categories: Sequence[str]) -> pd.DataFrame:
     """Read the labels in Potato's annotated_instances.jsonl; the scheme may have any name."""
     rows = []
     for number, text in enumerate(source.content().decode("utf-8-sig", "replace").split("\n"), start=1):
@@ -170,11 +173,10 @@ def read_potato(source: Source) -> pd.DataFrame:
         item, reviewer = line.get("instance_id", line.get("id")), line.get("user_id")
         if item is None or reviewer is None:
             raise Refused(source.name, "instance_id or user_id is missing", place)
-        chosen = _chosen(line.get("label_annotations"))
+        chosen = _chosen(line.get("label_annotations"), categories)
         if len(chosen) != 1:
-            raise Refused(
-                source.name, f"{len(chosen)} of similar, dissimilar and not sure are chosen. Choose exactly one", place
-            )
+            known = either([*categories, NOT_SURE], "and")
+            raise Refused(source.name, f"{len(chosen)} of {known} are chosen. Choose exactly one", place)
         behaviour = line.get("behavioral_data")
         told: Mapping[str, Any] = behaviour if isinstance(behaviour, dict) else {}
         rows.append(
@@ -209,7 +211,9 @@ def _numbers(names: "pd.Series[Any]") -> dict[str, int]:
     return {str(name): number for number, name in enumerate(sorted(set(names)), start=1)}
 
 
-def _of_label_studio(annotation: Mapping[str, Any], source: Source, place: str) -> tuple[str, str]:
+def _of_label_studio(
+    annotation: Mapping[str, Any], categories: Sequence[str], source: Source, place: str
+) -> tuple[str, str]:
     results = [
         result
         for result in annotation.get("result") or []
@@ -217,9 +221,9 @@ def _of_label_studio(annotation: Mapping[str, Any], source: Source, place: str) 
     ]
     chosen = [choice for result in results for choice in result["value"].get("choices") or []]
     if annotation.get("was_cancelled"):
-        label = Answer.NOT_SURE.value
+        label = NOT_SURE
     elif len(chosen) == 1:
-        label = str(chosen[0]).strip().lower()
+        label = _name_of(str(chosen[0]), categories)
     else:
         raise Refused(source.name, f"an annotation has {len(chosen)} choices. It must have exactly one", place)
     named = [
@@ -239,17 +243,24 @@ def _account(completed_by: Any, source: Source, place: str) -> str:
     return f"user-{completed_by}"
 
 
-def _chosen(annotations: Any) -> list[str]:
+def _chosen(annotations: Any, categories: Sequence[str]) -> list[str]:
     """Return the answers that were chosen in the schemes of a line from Potato."""
     schemes = annotations.values() if isinstance(annotations, dict) else ()
-    return [label for label in _labels(schemes) if label in set(Answer) - {Answer.WITHDRAWN}]
+    chosen = (_name_of(label, categories) for label in _labels(schemes))
+    return [label for label in chosen if label in (*categories, NOT_SURE)]
 
 
 def _labels(schemes: Any) -> Iterator[str]:
     for scheme in schemes:
         for label, value in scheme.items() if isinstance(scheme, dict) else ():
             if value not in _FALSE:
-                yield str(label).strip().lower()
+                yield str(label)
+
+
+def _name_of(text: str, categories: Sequence[str]) -> str:
+    """Return the category or "not sure" that a text means, in whatever case; return other texts as they are."""
+    names = {name.casefold(): str(name) for name in (*categories, NOT_SURE)}
+    return names.get(text.strip().casefold(), text.strip().lower())
 
 
 def _milliseconds(seconds: Any) -> str:

@@ -10,6 +10,7 @@ import pandas as pd
 from labeler.errors import Refused
 from labeler.formats.source import Source
 from labeler.formats.text_table import read_text_table
+from labeler.questions import either
 from labeler.safe_text import as_written as as_written, csv_text, inert as inert
 
 LABEL_COLUMNS = ("item", "reviewer", "label")
@@ -37,7 +38,7 @@ def read_table(source: Source, columns: Sequence[str]) -> pd.DataFrame:
     return _read(source, columns)
 
 
-def read_verdicts(source: Source, classifier: str | None = None) -> pd.DataFrame:
+def read_verdicts(source: Source, categories: Sequence[str], classifier: str | None = None) -> pd.DataFrame:
     """Read a table of verdicts with the columns item, classifier, verdict, score and threshold; empty cells are None.
 
     If the file also has the columns application, parameters (JSON) and version, which exported and published files
@@ -53,8 +54,8 @@ def read_verdicts(source: Source, classifier: str | None = None) -> pd.DataFrame
             if not name.strip():
                 raise Refused(source.name, f"the {column} is empty", f"line {line}")
     for line, verdict in table["verdict"].items():
-        if verdict not in ("similar", "dissimilar", ""):
-            raise Refused(source.name, f"verdict {verdict!r} is not similar, dissimilar or empty", f"line {line}")
+        if verdict and verdict not in categories:
+            raise Refused(source.name, f"verdict {verdict!r} is not {either([*categories, 'empty'])}", f"line {line}")
     for line in table.index[table.duplicated(["item", "classifier"])]:
         item, name = table.loc[line, ["item", "classifier"]]
         raise Refused(source.name, f"classifier {name!r} has two verdicts on item {item!r}", f"line {line}")

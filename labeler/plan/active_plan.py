@@ -10,14 +10,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import zip_longest
 
-from labeler.model import ALL, Answer, Assignment, Category, Kind
+from labeler.model import ALL, Assignment, Kind
 from labeler.plan import changes
 from labeler.plan.changes import LOADING, Changes, Slot
 from labeler.plan.design import Seed, calibration_for, hash_of, key
+from labeler.questions import NOT_SURE, WITHDRAWN, is_label
 
 N_OFFERED = 3  # the item on the reviewer's screen, and the next items, which the browser has already loaded
 N_OFFERED_BEFORE = 2  # the same number in earlier versions, whose log entries do not contain it
-_CATEGORIES = frozenset(Answer(category) for category in Category)
 
 Place = tuple[str, str, Kind]  # (reviewer, item, kind), the key of an assignment
 
@@ -36,7 +36,7 @@ class ActivePlan:
 
     standing: Mapping[Place, Assignment]  # the active assignments
     # The answers to each assignment, in the order in which the reviewer gave them.
-    answers: Mapping[Place, tuple[Answer, ...]]
+    answers: Mapping[Place, tuple[str, ...]]
     applications: Mapping[str, str]
     excluded: frozenset[str]  # the excluded items
     imported: frozenset[Place]  # the assignments of imported labels, both active and ended
@@ -82,7 +82,7 @@ class ActivePlan:
         return prepared.moved(changes.join(slots, reviewer, applications=self.applications, seed=self.seed))
 
     def in_third_round(
-        self, first: Mapping[str, Mapping[str, Category]], reviewers: Iterable[str]
+        self, first: Mapping[str, Mapping[str, str]], reviewers: Iterable[str]
     ) -> tuple["ActivePlan", tuple[str, ...]]:
         """Return the plan after third labels were assigned, and texts about the requirements that it could not meet."""
         counting = {item: labels for item, labels in first.items() if item not in self.excluded}
@@ -215,7 +215,7 @@ class ActivePlan:
             return True
         answers = self.answers.get(place, ())
         followed = zip_longest(answers, answers[1:])
-        return any(answer in _CATEGORIES and following is not Answer.WITHDRAWN for answer, following in followed)
+        return any(is_label(answer) and following != WITHDRAWN for answer, following in followed)
 
     def _is_waiting(self, place: Place) -> bool:
         """Return whether an assignment counts as waiting for an answer.
@@ -225,7 +225,7 @@ class ActivePlan:
         _, item, kind = place
         answers = self.answers.get(place, ())
         counts = kind is not Kind.CALIBRATION and item not in self.excluded
-        return counts and (not answers or answers[-1] is Answer.WITHDRAWN)
+        return counts and (not answers or answers[-1] == WITHDRAWN)
 
     @cached_property
     def _on_screens(self) -> set[Place]:
@@ -243,7 +243,5 @@ class ActivePlan:
         """
         answers = self.answers.get(place, ())
         followed = zip_longest(answers, answers[1:])
-        n_not_sure = sum(
-            answer is Answer.NOT_SURE and following is not Answer.WITHDRAWN for answer, following in followed
-        )
-        return bool(answers) and answers[-1] is Answer.NOT_SURE and n_not_sure == 1 and place[1] not in self.excluded
+        n_not_sure = sum(answer == NOT_SURE and following != WITHDRAWN for answer, following in followed)
+        return bool(answers) and answers[-1] == NOT_SURE and n_not_sure == 1 and place[1] not in self.excluded

@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 
 from labeler.errors import InputError
-from labeler.model import ALL, Assignment, Category, Kind
+from labeler.model import ALL, Assignment, Kind
 from labeler.plan.design import Plan, Seed, key
 
 LOADING = (Kind.FRESH, Kind.OVERLAP, Kind.THIRD)
@@ -162,7 +162,7 @@ def join(slots: Iterable[Slot], reviewer: str, *, applications: Mapping[str, str
 
 
 def third_round(
-    first: Mapping[str, Mapping[str, Category]],
+    first: Mapping[str, Mapping[str, str]],
     slots: Iterable[Slot],
     *,
     reviewers: Iterable[str],

@@ -13,7 +13,7 @@ import numpy as np
 
 from labeler.errors import LabelerError, Refused
 from labeler.formats import Source, tables
-from labeler.model import Answer, Category, PlanParameters, Role, State, Submission, Task
+from labeler.model import Category, PlanParameters, Role, State, Submission, Task
 from labeler.plan.lifecycle import Step
 from labeler.service.handover import triage
 from labeler.service.items import importing
@@ -182,7 +182,6 @@ def _begin(path: Path, data: Path, measurements: Sequence[str], name: str, now: 
     coordinating.create_study(
         path,
         name=name,
-        question=coordinating.DEFAULT_QUESTION,
         coordinator=COORDINATOR,
         plan_secret="",  # made-up people need no secret, and without it each demo shows the same numbers
         now=now,
@@ -237,7 +236,7 @@ def _label(db: Database, begin: datetime, rng: np.random.Generator, *, limit: in
             seconds = reviewer.seconds * float(rng.lognormal(0.0, 0.5))
             at += timedelta(seconds=seconds)
             is_apart = _apart(db, task.item_id, reviewer.tails) > reviewer.tolerance
-            answer = Answer.DISSIMILAR if is_apart != (rng.random() < reviewer.slip) else Answer.SIMILAR
+            answer = Category.DISSIMILAR if is_apart != (rng.random() < reviewer.slip) else Category.SIMILAR
             event_id = str(UUID(bytes=rng.bytes(16), version=4))
             given = Submission(event_id, task.code, task.revision, answer, round(1000 * seconds), {"axis": "core"})
             reviewing.submit(db, person.person_id, given, now=at)

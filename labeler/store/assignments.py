@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 
-from labeler.model import ALL, Answer, Assignment, Kind, Origin, Task
+from labeler.model import ALL, Assignment, Kind, Origin, Task
 from labeler.store.database import Database
 
 
@@ -80,13 +80,13 @@ def unsure_tasks(db: Database, person_id: int, *, calibration: bool) -> list[Tas
     return _first_with(db, person_id, f"{_NEWEST} = 'not sure'", calibration, -1)
 
 
-def n_by_answer(db: Database, person_id: int, *, calibration: bool) -> Counter[Answer | None]:
+def n_by_answer(db: Database, person_id: int, *, calibration: bool) -> Counter[str | None]:
     """Return how many tasks of a reviewer have which newest answer; the key None counts tasks without an answer."""
     rows = db.execute(
         f"SELECT {_NEWEST} AS newest, count(*) FROM assignments a WHERE {_OF_ROUND} GROUP BY newest",  # noqa: S608 - constant
         (person_id, calibration),
     )
-    return Counter({Answer(newest) if newest else None: n for newest, n in rows})
+    return Counter(dict(rows.fetchall()))
 
 
 def has_code(db: Database, code: str) -> bool:
@@ -187,4 +187,4 @@ def _first_with(db: Database, person_id: int, condition: str, calibration: bool,
 
 def _task(row: tuple[int, int, str, int, str | None, int, int | None]) -> Task:
     assignment_id, item_id, code, revision, answer, n_not_sure, _ = row
-    return Task(assignment_id, item_id, code, revision, Answer(answer) if answer else None, n_not_sure)
+    return Task(assignment_id, item_id, code, revision, answer, n_not_sure)

@@ -4,7 +4,16 @@ from typing import Any
 
 from labeler.store.database import Database
 
-AUDITED = ("studies", "people", "items", "files", "invitations", "sessions")  # tables that the log determines
+AUDITED = (
+    "studies",
+    "questions",
+    "categories",
+    "people",
+    "items",
+    "files",
+    "invitations",
+    "sessions",
+)  # tables that the log determines
 
 
 def rows(db: Database, table: str) -> list[dict[str, Any]]:

@@ -11,12 +11,12 @@ from labeler.store import migrations
 from labeler.store.database import Database, connect
 from labeler.store.opening import check_is_study, check_schema, check_texts, schema_differences
 
-# All columns that contain free text. `events.details` and `labels.view` contain free text inside JSON.
+# All columns that contain free text; in `events.details`, `labels.view` and `questions.definition` it is inside JSON.
 FREE_TEXTS = (
-    ("studies", "name"), ("studies", "question"), ("studies", "instructions"), ("files", "name"),
-    ("labels", "comment"), ("labels", "view"), ("verdicts", "error"), ("events", "actor"), ("events", "details"),
-    ("items", "excluded_why"), ("decisions", "why"), ("decisions", "decided_by"), ("replies", "text"),
-    ("replies", "written_by"),
+    ("studies", "name"), ("studies", "question"), ("studies", "instructions"), ("questions", "definition"),
+    ("files", "name"), ("labels", "comment"), ("labels", "view"), ("verdicts", "error"), ("events", "actor"),
+    ("events", "details"), ("items", "excluded_why"), ("decisions", "why"), ("decisions", "decided_by"),
+    ("replies", "text"), ("replies", "written_by"),
 )  # fmt: skip
 
 

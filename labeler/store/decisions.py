@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from labeler.model import Category
 from labeler.store import chain
 from labeler.store.database import Database
 
@@ -12,7 +11,7 @@ class Decision:
     """A decision on the category of a split item, with the reason."""
 
     item: str
-    category: Category
+    category: str
     why: str
     decided_by: str
     created_utc: str
@@ -43,4 +42,4 @@ def everything(db: Database) -> list[Decision]:
         """SELECT i.name, d.category, d.why, d.decided_by, d.created_utc, d.event_id
            FROM decisions d JOIN items i USING (item_id) ORDER BY d.decision_id"""
     )
-    return [Decision(item, Category(category), *rest) for item, category, *rest in rows]
+    return [Decision(*row) for row in rows]

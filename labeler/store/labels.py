@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from labeler.errors import AnswerRefused, StudyError
-from labeler.model import Answer, Kind, Label
+from labeler.model import Kind, Label
 from labeler.store import chain
 from labeler.store.assignments import STANDS
 from labeler.store.database import Database
@@ -27,7 +27,7 @@ class OwnAnswer:
     """An answer as the reviewer who gave it sees it; `view` is JSON."""
 
     code: str
-    answer: Answer
+    answer: str
     revision: int
     created_utc: str
     dwell_ms: int | None
@@ -80,7 +80,7 @@ def add(db: Database, label: Label, source_key: str | None = None) -> bool:
     return True
 
 
-def own_event(db: Database, person_id: int, event_id: str) -> tuple[int, Answer] | None:
+def own_event(db: Database, person_id: int, event_id: str) -> tuple[int, str] | None:
     """Return the assignment id and the answer of a person's event; return None if the person has no such event.
 
     The function never reads answers of other people.
@@ -90,10 +90,10 @@ def own_event(db: Database, person_id: int, event_id: str) -> tuple[int, Answer]
            WHERE a.person_id = ? AND l.event_id = ?""",
         (person_id, event_id),
     ).fetchone()
-    return (int(row[0]), Answer(row[1])) if row else None
+    return (int(row[0]), str(row[1])) if row else None
 
 
-def saved_before(db: Database, assignment_id: int, source_key: str) -> tuple[int, Answer] | None:
+def saved_before(db: Database, assignment_id: int, source_key: str) -> tuple[int, str] | None:
     """Return the assignment id and the answer that a row of a label file already has in the study.
 
     Return None if the row was neither imported before nor exported from this study.
@@ -108,7 +108,7 @@ def saved_before(db: Database, assignment_id: int, source_key: str) -> tuple[int
             (assignment_id, source_key),
         ).fetchone()
     )
-    return (int(row[0]), Answer(row[1])) if row else None
+    return (int(row[0]), str(row[1])) if row else None
 
 
 def last_event(db: Database, person_id: int) -> str | None:
@@ -229,10 +229,10 @@ def own_answers(db: Database, person_id: int) -> list[OwnAnswer]:
            WHERE a.person_id = ? ORDER BY l.label_id""",
         (person_id,),
     )
-    return [OwnAnswer(code, Answer(answer), *rest) for code, answer, *rest in rows]
+    return [OwnAnswer(code, answer, *rest) for code, answer, *rest in rows]
 
 
-def links_of(db: Database, person_id: int) -> list[tuple[str, Answer, str, str, str]]:
+def links_of(db: Database, person_id: int) -> list[tuple[str, str, str, str, str]]:
     """Return code, answer, time, hash in the chain, and end of the chain after it, for each answer of a reviewer.
 
     The answers are in the order in which the reviewer gave them.
@@ -244,7 +244,7 @@ def links_of(db: Database, person_id: int) -> list[tuple[str, Answer, str, str, 
            WHERE a.person_id = ? ORDER BY l.label_id""",
         (person_id,),
     )
-    return [(code, Answer(answer), *rest) for code, answer, *rest in rows]
+    return rows.fetchall()
 
 
 def last_standing(db: Database, person_id: int, *, calibration: bool = False) -> str | None:
@@ -292,7 +292,7 @@ def progress(db: Database, *, calibration: bool = False) -> list[tuple[str, int,
     """
     return db.execute(
         f"""SELECT p.name, count(a.assignment_id),
-                  count(*) FILTER (WHERE c.answer IN ('similar', 'dissimilar')),
+                  count(*) FILTER (WHERE c.answer NOT IN ('not sure', 'withdrawn')),
                   count(*) FILTER (WHERE c.answer = 'not sure'),
                   max(l.created_utc)
            FROM people p
@@ -312,7 +312,7 @@ def n_by_hour(db: Database, *, calibration: bool | None = None) -> list[tuple[st
         f"""SELECT p.name, substr(l.created_utc, 1, 13), count(*)
            FROM current_answers c JOIN labels l USING (label_id) JOIN assignments a ON a.assignment_id = l.assignment_id
                 JOIN people p USING (person_id)
-           WHERE c.answer IN ('similar', 'dissimilar') AND a.origin <> 'import' AND {STANDS}
+           WHERE c.answer NOT IN ('not sure', 'withdrawn') AND a.origin <> 'import' AND {STANDS}
                  AND coalesce((a.kind = 'calibration') = ?, 1)
            GROUP BY 1, 2 ORDER BY 2, 1""",  # noqa: S608 - constant
         (calibration,),
@@ -343,10 +343,10 @@ def on_items(db: Database, item_ids: Iterable[int]) -> list[tuple[int, str, str,
     ).fetchall()
 
 
-def marks(db: Database) -> list[tuple[int, int, Answer]]:
+def marks(db: Database) -> list[tuple[int, int, str]]:
     """Return all answers in the order in which they were stored, each as (label id, assignment id, answer)."""
     rows = db.execute("SELECT label_id, assignment_id, answer FROM labels ORDER BY label_id")
-    return [(label_id, assignment_id, Answer(answer)) for label_id, assignment_id, answer in rows]
+    return rows.fetchall()
 
 
 @dataclass(frozen=True)
@@ -390,7 +390,7 @@ def _saved(
     source_key: str | None,
 ) -> SavedAnswer:  # fmt: skip
     label = Label(
-        assignment_id, revision, event_id, Answer(answer), datetime.fromisoformat(created_utc), dwell_ms,
+        assignment_id, revision, event_id, answer, datetime.fromisoformat(created_utc), dwell_ms,
         json.loads(view), confidence, bool(flag), comment,
     )  # fmt: skip
     return SavedAnswer(code, item, reviewer, Kind(kind), label, source_key)
@@ -421,7 +421,7 @@ def answer_times(db: Database, *, calibration: bool = False) -> list[AnswerTime]
         f"""SELECT p.name, l.created_utc, l.dwell_ms, l.view, (a.kind = 'calibration') = ? AND {STANDS},
                   c.answer IS NOT NULL
            FROM labels l JOIN assignments a USING (assignment_id) JOIN people p USING (person_id)
-                LEFT JOIN current_answers c ON c.label_id = l.label_id AND c.answer IN ('similar', 'dissimilar')
+                LEFT JOIN current_answers c ON c.label_id = l.label_id AND c.answer NOT IN ('not sure', 'withdrawn')
            WHERE a.origin <> 'import' ORDER BY l.label_id""",  # noqa: S608 - constant
         (calibration,),
     )

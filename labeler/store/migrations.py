@@ -3,6 +3,7 @@
 A step that was released is never edited. Each change of the schema is a new step at the end.
 """
 
+import json
 import secrets
 from collections.abc import Callable
 
@@ -242,6 +243,54 @@ def m009_secret_of_the_plan(db: Database) -> None:
     db.execute("ALTER TABLE studies ADD COLUMN plan_secret TEXT NOT NULL DEFAULT ''")
 
 
+def m010_question(db: Database) -> None:
+    """Add the question of the study; triggers check answers, decisions and reference labels against its categories.
+
+    Studies of earlier versions ask whether runs are similar.
+    """
+    db.execute(
+        """CREATE TABLE questions (
+            question_id INTEGER PRIMARY KEY CHECK (question_id = 1),
+            definition TEXT NOT NULL
+        ) STRICT"""
+    )
+    db.execute(
+        "CREATE TABLE categories (position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE CHECK (name <> '')) STRICT"
+    )
+    if db.execute("SELECT 1 FROM studies").fetchone():
+        db.execute("INSERT INTO questions (question_id, definition) VALUES (1, ?)", (_FIRST_QUESTION,))
+        db.execute("INSERT INTO categories (position, name) VALUES (0, 'similar'), (1, 'dissimilar')")
+    db.execute("PRAGMA defer_foreign_keys = ON")  # imported_labels refers to labels, which are copied
+    for table, column, more in (
+        ("labels", "answer", ("not sure", "withdrawn")), ("decisions", "category", ()),
+        ("reference_labels", "category", ()), ("verdicts", "verdict", ()),
+    ):  # fmt: skip
+        known = ", ".join(f"'{name}'" for name in ("similar", "dissimilar", *more))
+        _remove_check(db, table, f" CHECK ({column} IN ({known}))")
+        others = f" AND NEW.{column} NOT IN ({', '.join(map(repr, more))})" if more else ""
+        db.execute(
+            f"""CREATE TRIGGER {table}_answer_the_question BEFORE INSERT ON {table}
+                WHEN NEW.{column} NOT IN (SELECT name FROM categories){others}
+                BEGIN SELECT RAISE(ABORT, 'the question of the study has no such category'); END"""  # noqa: S608 - ours
+        )
+
+
+def _remove_check(db: Database, table: str, check: str) -> None:
+    """Create a table again without one CHECK, with the same rows, ids, triggers and indexes."""
+    (sql,) = db.execute("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", (table,)).fetchone()
+    of_table = db.execute(
+        "SELECT sql FROM sqlite_schema WHERE type IN ('trigger', 'index') AND tbl_name = ? AND sql IS NOT NULL",
+        (table,),
+    ).fetchall()
+    db.execute(f"CREATE TEMP TABLE before AS SELECT * FROM {table} ORDER BY rowid")  # noqa: S608 - ours
+    db.execute(f"DROP TABLE {table}")
+    db.execute(sql.replace(check, ""))
+    db.execute(f"INSERT INTO {table} SELECT * FROM before")  # noqa: S608 - ours
+    db.execute("DROP TABLE before")
+    for (statement,) in of_table:
+        db.execute(statement)
+
+
 Step = Callable[[Database], None]
 MIGRATIONS: list[Step] = [
     m001_first_schema,
@@ -253,7 +302,36 @@ MIGRATIONS: list[Step] = [
     m007_hash_chain,
     m008_axis_levels,
     m009_secret_of_the_plan,
+    m010_question,
 ]
+
+# the question of all studies before version 10, without its text
+_FIRST_QUESTION = json.dumps(
+    {
+        "shows": "runs",
+        "answer": "category",
+        "ordered": False,
+        "positive": "dissimilar",
+        "not_sure": True,
+        "category": [
+            {
+                "name": "similar",
+                "key": "s",
+                "meaning": "Each run alone would lead to the same conclusion about the benchmark, because all runs "
+                "have the same level, the same spread and the same pattern over time. Small random differences do not "
+                "matter.",
+                "short": "the runs are similar",
+            },
+            {
+                "name": "dissimilar",
+                "key": "d",
+                "meaning": "At least one run would lead to a different conclusion, because it has a different level, a "
+                "different spread, or a step or drift that the other runs do not have.",
+                "short": "at least one run differs from the others",
+            },
+        ],
+    }
+)
 
 _FIRST_SCHEMA = (
     """CREATE TABLE studies (

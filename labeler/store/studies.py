@@ -7,7 +7,7 @@ from dataclasses import asdict, astuple
 from typing import Any
 
 from labeler.errors import NotAStudy
-from labeler.model import Gate, Protocol, State, Study
+from labeler.model import Gate, Protocol, Question, State, Study
 from labeler.store.database import Database
 
 
@@ -19,15 +19,16 @@ def add(db: Database, study: Study, *, plan_secret: str) -> None:
                                 plan_secret)
            VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
         (
-            study.name, study.question, study.state, study.created_utc, *astuple(study.protocol), secrets.token_hex(32),
-            plan_secret,
+            study.name, study.question.text, study.state, study.created_utc, *astuple(study.protocol),
+            secrets.token_hex(32), plan_secret,
         ),
     )  # fmt: skip
+    set_question(db, study.question)
 
 
 def get(db: Database) -> Study:
     """Return the properties of the study; raises NotAStudy if creating the study was interrupted."""
-    rows = db.records("SELECT * FROM studies")
+    rows = db.records("SELECT * FROM studies JOIN questions ON question_id = study_id")
     if not rows:
         raise NotAStudy(
             f"{db.path} contains no study, because creating it was interrupted. Delete the file and create the "
@@ -40,7 +41,7 @@ def get(db: Database) -> Study:
     )  # fmt: skip
     return Study(
         name=row["name"],
-        question=row["question"],
+        question=Question.of(row["question"], json.loads(row["definition"])),
         state=State(row["state"]),
         created_utc=row["created_utc"],
         protocol=protocol,
@@ -77,9 +78,18 @@ def forget_plan_secret(db: Database) -> None:
     db.execute("UPDATE studies SET plan_secret = ''")
 
 
-def describe(db: Database, name: str, question: str) -> None:
-    """Change the name and the question of the study."""
-    db.execute("UPDATE studies SET name = ?, question = ?", (name, question))
+def rename(db: Database, name: str) -> None:
+    """Change the name of the study."""
+    db.execute("UPDATE studies SET name = ?", (name,))
+
+
+def set_question(db: Database, question: Question) -> None:
+    """Store the question of the study; it replaces an earlier question."""
+    db.execute("UPDATE studies SET question = ?", (question.text,))
+    definition = json.dumps(question.definition(), ensure_ascii=False)
+    db.execute("INSERT OR REPLACE INTO questions (question_id, definition) VALUES (1, ?)", (definition,))
+    db.execute("DELETE FROM categories")  # triggers compare answers with these names
+    db.executemany("INSERT INTO categories (position, name) VALUES (?, ?)", enumerate(map(str, question.categories)))
 
 
 def set_protocol(db: Database, protocol: Protocol) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from labeler.model import Category, StoredVerdict
+from labeler.model import StoredVerdict
 from labeler.store.database import Database
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _stored(row: Mapping[str, Any]) -> StoredVerdict:
     return StoredVerdict(
         **{name: row[name] for name in same},
         parameters=json.loads(row["parameters"]),
-        verdict=Category(row["verdict"]) if row["verdict"] else None,
+        verdict=row["verdict"],
         means=means,
         clusters=tuple(json.loads(row["clusters"])),
         # the first measures in `means` are those of `pairs`

@@ -15,7 +15,7 @@ import pytest
 
 from analysis.document import json_values
 from labeler.formats import DEFAULTS, ReadOptions, Source
-from labeler.model import Answer, PlanParameters, Role, Submission, Task
+from labeler.model import PlanParameters, Role, Submission, Task
 from labeler.service.items import importing
 from labeler.service.labelling import reviewing
 from labeler.service.people import identity
@@ -143,7 +143,7 @@ def id_of(db: Database, name: str) -> int:
 def submission(task: Task, answer: str, event_id: str = "", *, dwell_ms: int | None = 900) -> Submission:
     """The submission of the screen for a task; the event id is made from task, revision and answer unless given."""
     event_id = event_id or f"{task.code}-{task.revision}-{answer}"
-    return Submission(event_id, task.code, task.revision, Answer(answer), dwell_ms, {"axis": "core"})
+    return Submission(event_id, task.code, task.revision, answer, dwell_ms, {"axis": "core"})
 
 
 def answer_next(db: Database, reviewer: str, answer: str, *, now: datetime = NOW) -> Task:

@@ -3,14 +3,15 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from labeler.model import ALL, Answer, Assignment, Category, Kind, PlanParameters
+from labeler.model import ALL, Assignment, Category, Kind, PlanParameters
 from labeler.plan.active_plan import ActivePlan, place_of
 from labeler.plan.changes import LOADING, Changes, Move
 from labeler.plan.design import draw_plan, key
+from labeler.questions import SIMILAR, WITHDRAWN
 
 NAMES = ("ada", "ben", "cleo")
 ITEMS = {f"item {number}": f"org/{number % 2}" for number in range(10)}
-SAID = st.sampled_from(Answer)
+SAID = st.sampled_from(SIMILAR.answers)
 
 
 def row(reviewer, item, position, kind=Kind.FRESH, block=0):
@@ -25,7 +26,7 @@ def underway(*rows, answers=None, excluded=(), imported=(), seed=1):
 
 
 def said(reviewer, item, *answers, kind=Kind.FRESH):
-    return {(reviewer, item, kind): tuple(map(Answer, answers))}
+    return {(reviewer, item, kind): tuple(answers)}
 
 
 def rows_of(state, reviewer):
@@ -74,9 +75,7 @@ def states_with_imports(draw):
 def has_label(state, place):
     """Return whether a category was given that the next answer did not undo."""
     given = state.answers.get(place, ())
-    return any(
-        answer in tuple(Category) and given[at + 1 : at + 2] != (Answer.WITHDRAWN,) for at, answer in enumerate(given)
-    )
+    return any(answer in tuple(Category) and given[at + 1 : at + 2] != (WITHDRAWN,) for at, answer in enumerate(given))
 
 
 # --- the hash

@@ -97,7 +97,7 @@ REFUSED = [  # stage, command, and what the message says; the exit code is 2
     ("closed", "adjudicate {split}", ("To decide an item",)),
     ("closed", "adjudicate {split} dissimilar", ("To decide an item",)),
     ("closed", "adjudicate {split} dissimilar --reason ' '", ("1 to 1000 characters",)),
-    ("closed", "adjudicate {split} 'not sure' --reason x", ("'not sure' is not one of",)),
+    ("closed", "adjudicate {split} 'not sure' --reason x", ("'not sure' is not a category",)),
     ("closed", "adjudicate nowhere similar --reason x", ("There is no item 'nowhere'",)),
     ("closed", "adjudicate {agreed} similar --reason x", ("not a split item",)),
     ("labelled", "adjudicate {split} similar --reason x", ("only while the study is closed",)),

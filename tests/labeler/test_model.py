@@ -2,10 +2,9 @@ import hashlib
 import struct
 
 import numpy as np
-import pytest
 from hypothesis import given, strategies as st
 
-from labeler.model import Answer, Category, combined_hash, measurement_hash
+from labeler.model import combined_hash, measurement_hash
 
 RUNS = st.lists(st.lists(st.floats(allow_nan=False), max_size=8), min_size=1, max_size=5)
 WHOLE_RUNS = st.lists(st.lists(st.integers(-1000, 1000), max_size=5), min_size=1, max_size=4)
@@ -84,8 +83,3 @@ def test_the_combined_hash_depends_on_every_hash(hashes, data):
 
 def test_the_combined_hash_by_hand():
     assert combined_hash(["ff", "0a"]) == hashlib.sha256(b"0a\nff").hexdigest()
-
-
-@pytest.mark.parametrize("category", Category)
-def test_every_category_is_an_answer_of_the_same_name(category):
-    assert Answer(category.value) == category

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from labeler.model import Answer, Submission, Task
+from labeler.model import Category, Submission, Task
 from labeler.screen import charts
 from labeler.service.labelling import reviewing
 from labeler.store import Database, open_database, people, runs
@@ -32,12 +32,12 @@ def main(study: str, reviewer: str, kind: str) -> None:
         task = reviewing.review_queue(db, person.person_id).offers[0]
         st.subheader(f"Item {task.code}")
         st.altair_chart(CHARTS[kind](db, task).properties(title=f"Item {task.code}", usermeta=AS_SVG))
-    for answer in (Answer.SIMILAR, Answer.DISSIMILAR):
+    for answer in (Category.SIMILAR, Category.DISSIMILAR):
         arguments = (study, person.person_id, task, answer)
         st.button(answer, key=f"{answer}-{task.code}", shortcut=answer[0], on_click=keep, args=arguments)
 
 
-def keep(study: str, reviewer_id: int, task: Task, answer: Answer) -> None:
+def keep(study: str, reviewer_id: int, task: Task, answer: str) -> None:
     submission = Submission(uuid4().hex, task.code, task.revision, answer, dwell_ms=1000)
     with open_database(Path(study)) as db:
         reviewing.submit(db, reviewer_id, submission, now=datetime.now(UTC))

@@ -16,6 +16,7 @@ from labeler.formats import tables
 from labeler.model import PlanParameters
 from labeler.plan.active_plan import ActivePlan, place_of
 from labeler.plan.design import draw_plan
+from labeler.questions import SIMILAR
 from labeler.service.results import exchange, reporting, splits
 from labeler.service.study import coordinating
 from labeler.service.verdicts import computing, stored_verdicts
@@ -89,7 +90,7 @@ def pages(db: Database) -> list[dict[str, Any]]:
         computing.n_missing(db)
         table = stored_verdicts.brief_table(db)
         counting = stored_verdicts.of_counting_items(db, table)
-        stored_verdicts.verdict_counts(table)
+        stored_verdicts.verdict_counts(table, SIMILAR.categories)
         stored_verdicts.among_themselves(counting)
         stored_verdicts.to_send_first(counting, 20)
 

@@ -11,8 +11,9 @@ from typing import TypedDict
 import pandas as pd
 
 from labeler.formats import Source
-from labeler.model import Answer, Category, PlanParameters, Protocol, Role, Submission
+from labeler.model import Category, PlanParameters, Protocol, Role, Submission
 from labeler.plan.lifecycle import Step
+from labeler.questions import NOT_SURE, WITHDRAWN
 from labeler.service.items import browsing, importing
 from labeler.service.labelling import reviewing
 from labeler.service.people import identity
@@ -113,16 +114,16 @@ class MadeUp:
                 continue
             self.say(db, person, offers[0].code, offers[0].revision, self.category())
             if self.rng.random() < 0.2:
-                self.say(db, person, offers[0].code, offers[0].revision + 1, Answer.WITHDRAWN)
+                self.say(db, person, offers[0].code, offers[0].revision + 1, WITHDRAWN)
             elif self.rng.random() < 0.2:
                 self.say(db, person, offers[0].code, offers[0].revision + 1, self.category())
 
-    def category(self) -> Answer:
+    def category(self) -> str:
         """Return the category that a reviewer chooses for an item."""
-        sure = [Answer.SIMILAR, Answer.SIMILAR, Answer.DISSIMILAR]
-        return self.rng.choice(sure if self.all_sure else [*sure, Answer.NOT_SURE])
+        sure = [Category.SIMILAR, Category.SIMILAR, Category.DISSIMILAR]
+        return self.rng.choice(sure if self.all_sure else [*sure, NOT_SURE])
 
-    def say(self, db: Database, person: int, code: str, revision: int, answer: Answer) -> None:
+    def say(self, db: Database, person: int, code: str, revision: int, answer: str) -> None:
         """An answer with random details, parsed as the server parses the browser's message."""
         self.n_answers += 1
         event = {

@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from labeler.errors import InputError, LabelerError, SignInFailed
-from labeler.model import Answer, Role, State, Submission
+from labeler.model import Category, Role, State, Submission
 from labeler.service.labelling import reviewing
 from labeler.service.people import identity
 from labeler.service.plan import verifying
@@ -167,7 +167,7 @@ def stuck(db: Database, told: Told) -> list[str]:
     if coordinating.get_study(db).state is not State.OPEN:
         return ["there is something to label in a study that is over"] if offers else []
     task = offers[0]
-    sent = Submission("today", task.code, task.revision, Answer.SIMILAR, 1000, {}, 2)
+    sent = Submission("today", task.code, task.revision, Category.SIMILAR, 1000, {}, 2)
     reviewing.submit(db, ada.person_id, sent, now=now)
     problems = [] if len(exchange.all_answers(db)) == n_before + 1 else ["an answer of today is not there"]
     identity.add_person(db, "zoe", [Role.REVIEWER], actor="carol", now=now)

@@ -10,7 +10,7 @@ from typing import Any
 
 from scipy import stats
 
-from labeler.model import Answer, Category, Kind, PlanParameters, Role, Submission, Task
+from labeler.model import Category, Kind, PlanParameters, Role, Submission, Task
 from labeler.plan.changes import Slot, third_round
 from labeler.plan.lifecycle import Step
 from labeler.service.labelling import answering, reviewing
@@ -272,5 +272,5 @@ def answer_next(db: Database, reviewer_id: int, answer: str) -> None:
     """Answer the first offered item."""
     task = reviewing.review_queue(db, reviewer_id).offers[0]
     event_id = f"{reviewer_id}-{task.code}-{task.revision}"
-    said = Submission(event_id, task.code, task.revision, Answer(answer), 900, {}, flag=True, comment="own words")
+    said = Submission(event_id, task.code, task.revision, answer, 900, {}, flag=True, comment="own words")
     reviewing.submit(db, reviewer_id, said, now=NOW)

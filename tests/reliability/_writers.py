@@ -18,7 +18,8 @@ from uuid import uuid4
 import numpy as np
 
 from labeler.errors import LabelerError, StudyError
-from labeler.model import Answer, Submission
+from labeler.model import Category, Submission
+from labeler.questions import NOT_SURE, WITHDRAWN
 from labeler.service.items import importing
 from labeler.service.labelling import reviewing
 from labeler.service.study import coordinating, staffing
@@ -29,7 +30,7 @@ GUESTS = ("gus", "hal")
 N_IN_FILE, N_RUNS = 3, 5
 DWELL_MS = 700
 END_LIMIT_S = 120
-ANSWERS = (Answer.SIMILAR, Answer.DISSIMILAR, Answer.NOT_SURE)
+ANSWERS = (Category.SIMILAR, Category.DISSIMILAR, NOT_SURE)
 VIEW = {"axis": "core", "log": False, "overlay": False, "run": None, "width": 1280, "height": 625, "density": 1}
 
 CONTEXT = multiprocessing.get_context("forkserver")
@@ -108,7 +109,7 @@ def _next(desk: reviewing.ReviewQueue, rng: random.Random) -> Submission:
         return Submission(uuid4().hex, task.code, task.revision, rng.choice(ANSWERS), DWELL_MS, VIEW)
     if desk.last is None:
         raise RuntimeError(f"there is nothing to label: {desk.closed}")
-    return Submission(uuid4().hex, desk.last.code, desk.last.revision, Answer.WITHDRAWN, None, VIEW)
+    return Submission(uuid4().hex, desk.last.code, desk.last.revision, WITHDRAWN, None, VIEW)
 
 
 def doing(act: Callable[[Database, Path, int], None], study: Path, folder: Path, first: int, tell: Connection) -> None:

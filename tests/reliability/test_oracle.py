@@ -8,8 +8,9 @@ from itertools import product
 import pandas as pd
 import pytest
 
-from labeler.model import Answer, Category, Kind
+from labeler.model import Category, Kind
 from labeler.plan.design import key
+from labeler.questions import SIMILAR
 from labeler.service.labelling import answering, reviewing
 from labeler.service.results import exchange
 from labeler.store import items, labels, open_database
@@ -21,7 +22,7 @@ from tests.labeler.ui.clients import Browser, serving
 from tests.labeler.ui.pages import reviewer_page
 
 OWN, OTHERS = "ada", ("ben", "cleo", "dan")
-ANSWERS = [answer.value for answer in Answer]
+ANSWERS = list(SIMILAR.answers)
 
 
 @pytest.fixture

@@ -292,7 +292,7 @@ def _rewrite_texts(copy: Database, hidden: Rewritten, left_out: frozenset[str], 
         elif (table, column) == ("labels", "comment") and not keep_comments:
             n_texts[column] = copies.rewrite(copy, table, column, lambda _: None)
         else:
-            of_column = partial(in_json, rewritten=hidden) if column == "view" else hidden
+            of_column = partial(in_json, rewritten=hidden) if column in ("view", "definition") else hidden
             n_texts[column] = copies.rewrite(copy, table, column, of_column)
     return n_texts["comment"]
 

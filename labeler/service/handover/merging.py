@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from labeler.errors import InputError
-from labeler.model import Answer, Kind, Person, Study
+from labeler.model import Kind, Person, Study
 from labeler.plan.lifecycle import Action, require
 from labeler.store import Database, copies, events, labels, people, studies
 from labeler.store.copies import Assigned
@@ -22,7 +22,7 @@ from labeler.store.labels import SavedAnswer
 class TimedAnswer:
     """An answer and the time when it was given."""
 
-    answer: Answer
+    answer: str
     created_utc: str
 
 
@@ -46,9 +46,9 @@ class Conflict:
             "reviewer": self.reviewer,
             "kind": self.kind.value,
             "revision": self.revision,
-            "into": self.into and self.into.answer.value,
+            "into": self.into and self.into.answer,
             "into_utc": self.into and self.into.created_utc,
-            "from": self.other.answer.value,
+            "from": self.other.answer,
             "from_utc": self.other.created_utc,
         }
 
@@ -124,7 +124,7 @@ def _check_same_study(ours: _Contents, theirs: _Contents) -> None:
 
 
 def _of_protocol(ours: _Contents, theirs: _Contents) -> list[str]:
-    here, there = ({"question": s.study.question, **asdict(s.study.protocol)} for s in (ours, theirs))
+    here, there = ({"question": s.study.question.text, **asdict(s.study.protocol)} for s in (ours, theirs))
     return [
         f"{name} is {value!r} in the study and {there[name]!r} in the copy"
         for name, value in here.items()
@@ -203,7 +203,7 @@ def _compared(
     return new, len(theirs) - sum(map(len, unknown.values())), conflicts
 
 
-def _meaning(answer: SavedAnswer) -> tuple[str, int, Answer]:
+def _meaning(answer: SavedAnswer) -> tuple[str, int, str]:
     """Return the properties of an answer that must be equal if two stored answers are the same answer.
 
     The time is not one of them: a reviewer who labels in both files gives the same answer twice.

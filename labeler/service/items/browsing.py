@@ -75,20 +75,24 @@ def classifiers(table: Catalogue) -> list[str]:
     return [str(column) for column in table.columns[len(COLUMNS) :]]
 
 
-def describe_verdicts(table: Catalogue) -> list[str]:
-    """Return for each row how many classifiers say dissimilar and similar, such as "D: 4 S: 1"."""
+def describe_verdicts(table: Catalogue, categories: Sequence[Category]) -> list[str]:
+    """Return for each row how many classifiers give which category, by its key, such as "D: 4 S: 1"."""
     verdicts = table[classifiers(table)]
-    d, s = ((verdicts == category).sum(axis="columns") for category in (Category.DISSIMILAR, Category.SIMILAR))
-    return [f"D:\u00a0{n_dissimilar} S:\u00a0{n_similar}" for n_dissimilar, n_similar in zip(d, s, strict=True)]
+    in_order = list(reversed(categories))
+    counts = zip(*((verdicts == category).sum(axis="columns") for category in in_order), strict=True)
+    return [
+        " ".join(f"{category.key.upper()}:\u00a0{n}" for category, n in zip(in_order, row, strict=True))
+        for row in counts
+    ]
 
 
-def chosen(table: Catalogue, filters: Filter) -> Catalogue:
+def chosen(table: Catalogue, filters: Filter, categories: Sequence[str]) -> Catalogue:
     """Return the rows of a catalogue that meet all conditions.
 
     Raises InputError if an application, classifier or verdict is unknown, there are no verdicts to compare, or limits
     are in the wrong order.
     """
-    _check(table, filters)
+    _check(table, filters, categories)
     keep = table["item"].notna()  # true for every row
     for condition in _conditions(table, filters):
         keep &= condition
@@ -142,7 +146,7 @@ def _column_of(classifier: str, columns: Sequence[str]) -> str | None:
     return next((name for name in (f"{classifier}{MARK}", classifier) if name in columns), None)
 
 
-def _check(table: Catalogue, filters: Filter) -> None:
+def _check(table: Catalogue, filters: Filter, categories: Sequence[str]) -> None:
     applications, available = sorted(set(table["application"])), classifiers(table)
     unknown = sorted(set(filters.applications) - set(applications))
     if unknown:
@@ -160,8 +164,8 @@ def _check(table: Catalogue, filters: Filter) -> None:
                 f"The classifier {classifier!r} has no verdicts in this study. These classifiers have verdicts: "
                 f"{', '.join(available)}."
             )
-        if verdict not in list(Category):
-            raise InputError(f"{verdict!r} is not a verdict. Choose one of: {', '.join(Category)}.")
+        if verdict not in categories:
+            raise InputError(f"{verdict!r} is not a verdict. Choose one of: {', '.join(categories)}.")
     for name, limits in (("spread", filters.spread), ("iterations", filters.iterations)):
         if limits is not None and not limits[0] <= limits[1]:
             raise InputError(f"The limits of {name} are {limits[0]:g} and {limits[1]:g}. Give the smaller limit first.")

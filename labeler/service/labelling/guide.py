@@ -15,7 +15,8 @@ import numpy as np
 
 from analysis import schemes
 from labeler.config import bundled
-from labeler.model import Category, Protocol, Series
+from labeler.model import Category, Protocol, Question, Series
+from labeler.questions import either
 from labeler.screen import binning
 
 RUNS = ("data", "demo", "guide.json.gz")  # written by scripts/guide_runs.py
@@ -40,13 +41,6 @@ AXES = {
     "full": "the range from the fastest to the slowest of all iterations",
 }
 
-DEFINITIONS: Mapping[Category, str] = {
-    Category.SIMILAR: "Each run alone would lead to the same conclusion about the benchmark, because all runs have the "
-    "same level, the same spread and the same pattern over time. Small random differences do not matter.",
-    Category.DISSIMILAR: "At least one run would lead to a different conclusion, because it has a different level, a "
-    "different spread, or a step or drift that the other runs do not have.",
-}
-
 Change = Callable[[list[Series], np.random.Generator], list[Series]]
 
 
@@ -67,11 +61,17 @@ class Example:
         return f"Your answer: {answer}; {truth}. {self.title}: {self.explanation}"
 
 
-def describe_protocol(protocol: Protocol) -> str:
+def describe_protocol(question: Question, protocol: Protocol) -> str:
     """Return the text of the guide: how items are shown, what to judge, and how answers are used."""
     axis = AXES[protocol.axis_rule].format(span=f"{100 * protocol.min_span:g} %")
+    keys = either([category.key.upper() for category in question.categories])
     order = " The order of the runs differs between reviewers." if protocol.varies_pictures else ""
-    sure = "\n- Press 1, 2 or 3 to say how sure you are, before or after S or D." if protocol.asks_confidence else ""
+    unsure = (
+        "- Press N if you cannot decide: the item returns once at the end. This answer never counts as a label."
+        if question.not_sure
+        else "- Each item needs one of these answers."
+    )
+    sure = f"\n- Press 1, 2 or 3 to say how sure you are, before or after {keys}." if protocol.asks_confidence else ""
     return f"""
 **What you see.** You see all runs of one benchmark on one scale, each from its first iteration to its last. The axis
 covers {axis}. The grey lanes at the top and bottom show how many values are outside the axis. A bar shows the share of
@@ -83,9 +83,9 @@ same pattern over time? All measurements show small random differences. Compare 
 matter how fast the benchmark is, or how noisy the runs are if all runs are equally noisy.
 
 **Your answers.**
-- S or D saves your answer at once; U undoes the last answer. Agreement counts your first answer. If you
+- {keys} saves your answer at once; U undoes the last answer. Agreement counts your first answer. If you
   revise an answer, the study keeps both answers.
-- Press N if you cannot decide: the item returns once at the end. This answer never counts as a label.{sure}
+{unsure}{sure}
 - Press F (flag) or M (comment) to tell the coordinator that something is wrong with the item, or to give a reason.
 - You label alone: nobody sees your answers before the study is over, and you do not see other people's answers.
 - The study records how long you look at an item. Time while the page is hidden does not count, and at most one minute

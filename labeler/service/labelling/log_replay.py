@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from labeler.questions import SIMILAR
 from labeler.store import Database, contents, events
 from labeler.store.chain import Fault
 from labeler.store.events import Event
@@ -59,6 +60,7 @@ class Derived:
 
     def __init__(self, log: Iterable[Event]) -> None:
         self.study: dict[str, Any] = {}
+        self.definition: dict[str, Any] = SIMILAR.definition()  # of the question; not logged if it is this one
         self.people: dict[str, _Person] = {}
         self.knows_people = True  # false in a copy without names, whose log does not say who was added
         self.excluded: dict[str, str] = {}
@@ -87,6 +89,7 @@ class Derived:
 
     def describe(self, event: Event) -> None:
         """Take the name and the question."""
+        self.definition = event.details.get("definition", self.definition)
         self.study |= {key: event.details[key] for key in ("name", "question") if key in event.details}
 
     def protocol(self, event: Event) -> None:
@@ -210,6 +213,13 @@ def faults(db: Database, secrets_now: str) -> Iterator[Fault]:
     derived = Derived(events.of_actions(db, _CHANGES.keys()))
     tables = {name: contents.rows(db, name) for name in contents.AUDITED}
     yield from _study(derived, tables["studies"], secrets_now)
+    for row in tables["questions"]:
+        yield from _differences(
+            "question", row["row_id"], {"definition": _as_json(row["definition"])}, {"definition": derived.definition}
+        )
+    categories = dict(enumerate(category["name"] for category in derived.definition["category"]))
+    for row in tables["categories"]:
+        yield from _differences("category", row["row_id"], row, {"name": categories.get(row["position"])})
     yield from _items(derived, tables["items"], {row["file_id"]: row["sha256"] for row in tables["files"]})
     if not derived.knows_people:  # a copy without names, which has no sign-ins and no times of people
         return

@@ -11,7 +11,8 @@ from datetime import datetime
 from typing import Any
 
 from labeler.errors import InputError, NotAllowed
-from labeler.model import Answer, Kind, Role, State, Task
+from labeler.model import Kind, Role, State, Task
+from labeler.questions import is_label
 from labeler.service.people import identity
 from labeler.store import Database, assignments, events, items, labels, people, studies, verdicts
 
@@ -26,8 +27,8 @@ class ComparedItem:
     """An item that the reviewer labelled, with the labels of the others."""
 
     task: Task
-    label: Answer
-    others: Mapping[Answer, int]  # how many of the others gave each label
+    label: str
+    others: Mapping[str, int]  # how many of the others gave each label
     change: str = ""  # what is known to have been done to its runs; "" if nothing is known
 
 
@@ -51,7 +52,7 @@ class OwnResult:
     divided: tuple[ComparedItem, ...]  # where the others agree least, if the reviewer never stood alone
     reviewers: tuple[SameLabel, ...]
     classifiers: tuple[SameLabel, ...]
-    shares: Mapping[Answer, tuple[float, float]]  # label -> share of the reviewer's labels, and of the others' labels
+    shares: Mapping[str, tuple[float, float]]  # label -> share of the reviewer's labels, and of the others' labels
 
 
 def is_open(db: Database, person_id: int) -> bool:
@@ -90,16 +91,16 @@ def own_result(db: Database, person_id: int) -> OwnResult:
     me = identity.require(db, person_id, Role.REVIEWER)
     if not is_open(db, person_id):
         raise NotAllowed("Your result is not open. A coordinator can open it once the study is unblinded.")
-    tasks = {task.item_id: task for task in assignments.tasks_of(db, person_id) if _is_label(task.answer)}
-    others: dict[int, dict[str, Answer]] = defaultdict(dict)
-    own: dict[int, Answer] = {}
+    tasks = {task.item_id: task for task in assignments.tasks_of(db, person_id) if is_label(task.answer)}
+    others: dict[int, dict[str, str]] = defaultdict(dict)
+    own: dict[int, str] = {}
     for item_id, reviewer, kind, answer in labels.on_items(db, tasks):
-        if Kind(kind) not in LABELS or not _is_label(Answer(answer)):
+        if Kind(kind) not in LABELS or not is_label(answer):
             continue
         if reviewer == me.name:
-            own[item_id] = Answer(answer)
+            own[item_id] = answer
         else:
-            others[item_id][reviewer] = Answer(answer)
+            others[item_id][reviewer] = answer
     names = {item_id: items.by_id(db, item_id).name for item_id in own}
     changes = known_changes(db)
     compared = tuple(
@@ -135,11 +136,7 @@ def known_changes(db: Database) -> dict[str, str]:
     }
 
 
-def _is_label(answer: Answer | None) -> bool:
-    return answer not in (None, Answer.NOT_SURE, Answer.WITHDRAWN)
-
-
-def _majority(others: Mapping[Answer, int]) -> Answer | None:
+def _majority(others: Mapping[str, int]) -> str | None:
     """Return the label that most of the others gave; None if there is a tie or nobody labelled the item."""
     counts = Counter(others).most_common(2)
     if not counts or (len(counts) == 2 and counts[0][1] == counts[1][1]):
@@ -152,7 +149,7 @@ def _agreement_of_others(item: ComparedItem) -> float:
     return max(item.others.values()) / n if n else 1.0
 
 
-def _beside_reviewers(own: Mapping[int, Answer], others: Mapping[int, Mapping[str, Answer]]) -> tuple[SameLabel, ...]:
+def _beside_reviewers(own: Mapping[int, str], others: Mapping[int, Mapping[str, str]]) -> tuple[SameLabel, ...]:
     pairs: dict[str, list[bool]] = defaultdict(list)
     for item_id, label in own.items():
         for reviewer, other in others[item_id].items():
@@ -161,7 +158,7 @@ def _beside_reviewers(own: Mapping[int, Answer], others: Mapping[int, Mapping[st
     return tuple(SameLabel(f"Reviewer {i}", sum(same), len(same)) for i, same in enumerate(found, start=1))
 
 
-def _beside_classifiers(db: Database, own: Mapping[int, Answer], names: Mapping[int, str]) -> tuple[SameLabel, ...]:
+def _beside_classifiers(db: Database, own: Mapping[int, str], names: Mapping[int, str]) -> tuple[SameLabel, ...]:
     table = verdicts.brief_table(db)
     table = table[table["verdict"].notna()]
     by_name = {names[item_id]: label for item_id, label in own.items()}

@@ -11,15 +11,15 @@ from datetime import datetime
 from typing import Any
 
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
-from labeler.model import Answer, Category, Label, Person, Protocol, Role, State, Study, Submission, Task, is_storable
+from labeler.model import Label, Person, Protocol, Question, Role, State, Study, Submission, Task, is_storable
 from labeler.plan.active_plan import N_OFFERED
 from labeler.plan.design import MIN_RETEST_GAP
+from labeler.questions import FORMER_TEXT, NOT_SURE, WITHDRAWN, is_label
 from labeler.screen import binning, blinding, timing
 from labeler.service.items import drawing
 from labeler.service.labelling import auditing
 from labeler.service.people import identity
 from labeler.service.study import calibrating
-from labeler.service.study.coordinating import FORMER_DEFAULT_QUESTION
 from labeler.store import Database, assignments, events, items, labels, reference_labels, replies, runs, studies
 from labeler.store.events import Deed
 
@@ -35,8 +35,6 @@ _NUMBERS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
     "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
 )  # fmt: skip
-
-CATEGORIES = frozenset(Answer(category) for category in Category)
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ class OwnProgress:
 class Brief:
     """The question of the study, and the protocol for showing items."""
 
-    question: str
+    question: Question
     protocol: Protocol
 
 
@@ -82,12 +80,12 @@ class LabelComparison:
     """
 
     task: Task
-    reference: Category | None
+    reference: str | None
 
     @property
     def is_equal(self) -> bool:
         """Whether the label equals the reference label."""
-        return self.reference is not None and self.task.answer is Answer(self.reference)
+        return self.reference is not None and self.task.answer == self.reference
 
 
 @dataclass(frozen=True)
@@ -159,8 +157,8 @@ def brief(db: Database) -> Brief:
     """
     study = studies.get(db)
     question = study.question
-    if question == FORMER_DEFAULT_QUESTION:
-        question = question.replace("ten", "{runs}")
+    if question.text == FORMER_TEXT:
+        question = replace(question, text=question.text.replace("ten", "{runs}"))
     return Brief(question, study.protocol)
 
 
@@ -169,7 +167,7 @@ def review_queue(db: Database, reviewer_id: int) -> ReviewQueue:
     person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
     calibrating = _is_calibrating(study)
     n = assignments.n_by_answer(db, reviewer_id, calibration=calibrating)
-    progress = OwnProgress(sum(n[answer] for answer in CATEGORIES), n.total(), n[Answer.NOT_SURE])
+    progress = OwnProgress(sum(number for answer, number in n.items() if is_label(answer)), n.total(), n[NOT_SURE])
     last = _undoable(db, reviewer_id, calibrating)
     undone = assignments.task_by_code(db, reviewer_id, last) if last else None
     offers = tuple(_offered(db, reviewer_id, calibrating))
@@ -205,14 +203,14 @@ def has_feedback(db: Database, reviewer_id: int) -> bool:
     if studies.get(db).phase in (State.DRAFT, State.CALIBRATION):
         return False
     n = assignments.n_by_answer(db, reviewer_id, calibration=True)
-    return any(n[answer] for answer in CATEGORIES)
+    return any(map(is_label, n))
 
 
 def question(db: Database) -> str:
     """Return the question as reviewers see it, with the number of runs if it names one and all items have the same."""
     n_runs = {item.n_runs for item in items.all_items(db) if item.n_runs}
     number = f"{_describe_number(n_runs.pop())} " if len(n_runs) == 1 else ""
-    return brief(db).question.replace("{runs} ", number).replace("{runs}", number.strip())
+    return brief(db).question.text.replace("{runs} ", number).replace("{runs}", number.strip())
 
 
 def _describe_number(n: int) -> str:
@@ -225,7 +223,7 @@ def feedback(db: Database, reviewer_id: int) -> Feedback | None:
     Return None before the round is over, or if the reviewer gave no labels in the round.
     """
     person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
-    own = [task for task in assignments.tasks_of(db, reviewer_id, calibration=True) if task.answer in CATEGORIES]
+    own = [task for task in assignments.tasks_of(db, reviewer_id, calibration=True) if is_label(task.answer)]
     if study.phase in (State.DRAFT, State.CALIBRATION) or not own:
         return None
     reference, names = reference_labels.everything(db), {item.item_id: item.name for item in items.all_items(db)}
@@ -336,14 +334,14 @@ def submission_from(event: object) -> Submission:
             raise AnswerRefused(_UNREADABLE)
     fits = (
         all(text.isascii() and 0 < len(text) <= MAX_TEXT_LENGTH for text in (event_id, code))
+        and 0 < len(answer) <= MAX_TEXT_LENGTH
         and _is_count(revision)
-        and answer in set(Answer)
         and all(_MORE[name](value) for name, value in more.items())
     )
     if not fits:
         raise AnswerRefused(_UNREADABLE)
     comment = (more.pop("comment", None) or "").strip() or None
-    return Submission(event_id, code, revision, Answer(answer), comment=comment, **more)
+    return Submission(event_id, code, revision, answer, comment=comment, **more)
 
 
 def submit(
@@ -358,7 +356,10 @@ def submit(
     """
     # This read needs no lock: only the reviewer's own answers change which items are offered, and an answer to this
     # item changes its revision, which is checked below.
-    calibrating = _is_calibrating(studies.get(db))
+    study = studies.get(db)
+    if not study.question.is_answer(submission.answer):
+        raise AnswerRefused(_UNREADABLE)
+    calibrating = _is_calibrating(study)
     on_offer = {task.code for task in _offered(db, reviewer_id, calibrating)}
     with db.atomic():
         person = identity.require(db, reviewer_id, Role.REVIEWER)
@@ -428,7 +429,7 @@ def _variation(db: Database, task: Task, n_runs: int) -> blinding.Variation | No
 def _check(task: Task, submission: Submission, last: str | None, protocol: Protocol) -> None:
     if submission.revision != task.revision:
         raise AnswerRefused(f"Item {task.code} was answered in another window in the meantime. That answer is kept.")
-    if submission.answer is Answer.WITHDRAWN:
+    if submission.answer == WITHDRAWN:
         if not _stands(task):
             raise AnswerRefused(f"Item {task.code} has no answer to undo.")
         if last != task.code:
@@ -438,7 +439,7 @@ def _check(task: Task, submission: Submission, last: str | None, protocol: Proto
             )
     elif submission.dwell_ms is None or submission.dwell_ms < MIN_DWELL_MS:
         raise AnswerRefused(f"Item {task.code} was on the screen for less than {MIN_DWELL_MS} ms. Answer it again.")
-    elif protocol.asks_confidence and submission.confidence is None and submission.answer in CATEGORIES:
+    elif protocol.asks_confidence and submission.confidence is None and is_label(submission.answer):
         raise AnswerRefused(f"Press 1, 2 or 3 to say how sure you are about item {task.code}.")
 
 
@@ -455,7 +456,7 @@ def _own_label(
         if answer.dwell_ms is not None
     ]
     last = answers[-1]
-    n_taken_back = sum(answer.answer is Answer.WITHDRAWN for answer in answers)
+    n_taken_back = sum(answer.answer == WITHDRAWN for answer in answers)
     n_kept = len(answers) - 2 * n_taken_back
     return OwnLabel(
         task, number, last.created_utc, n_kept - 1, sum(times) if times else None, last.confidence,
@@ -479,7 +480,7 @@ def _is_count(value: object) -> bool:
 
 
 def _stands(task: Task) -> bool:
-    return task.answer is not None and task.answer is not Answer.WITHDRAWN
+    return task.answer is not None and task.answer != WITHDRAWN
 
 
 def _offered(db: Database, reviewer_id: int, calibrating: bool, limit: int = N_OFFERED) -> list[Task]:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from labeler.errors import InputError, NotAllowed
-from labeler.model import ALL, Answer, Assignment, Category, Kind, Origin, PlanParameters, State
+from labeler.model import ALL, Assignment, Kind, Origin, PlanParameters, State
 from labeler.plan.active_plan import ActivePlan, Place, place_of
 from labeler.plan.design import Plan, Seed, draw_plan, key, keyed_seed
 from labeler.plan.lifecycle import Action, require
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 CODE_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # without 0, O, 1 and I, which look alike
 CODE_LENGTH = 6
-FirstLabels = Mapping[str, Mapping[str, Category]]
+FirstLabels = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,13 @@ class AnswerHistory:
     before the change can be derived again.
     """
 
-    marks: Sequence[tuple[Place, Answer]]  # the assignment and the answer
+    marks: Sequence[tuple[Place, str]]  # the assignment and the answer
     table: "pd.DataFrame"  # the same answers with the columns of the label file
     merged: frozenset[int]  # positions of the answers that were merged from a copy of the study
 
-    def until(self, n_answers: int) -> dict[Place, tuple[Answer, ...]]:
+    def until(self, n_answers: int) -> dict[Place, tuple[str, ...]]:
         """Return the answers to each assignment, among the first `n_answers` answers of the study."""
-        by_place: dict[Place, list[Answer]] = defaultdict(list)
+        by_place: dict[Place, list[str]] = defaultdict(list)
         for place, answer in self.marks[:n_answers]:
             by_place[place].append(answer)
         return {place: tuple(answers) for place, answers in by_place.items()}
@@ -53,9 +53,9 @@ class AnswerHistory:
         """
         from analysis.tables import counted_labels  # imported here because most functions in this module need no table
 
-        first: dict[str, dict[str, Category]] = defaultdict(dict)
+        first: dict[str, dict[str, str]] = defaultdict(dict)
         for row in counted_labels(self._given(n_answers)).itertuples():
-            first[str(row.item)][str(row.rater)] = Category(str(row.category))
+            first[str(row.item)][str(row.rater)] = str(row.category)
         return first
 
     def labelled(self, n_answers: int) -> frozenset[Place]:

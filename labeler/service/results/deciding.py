@@ -5,10 +5,9 @@ from datetime import datetime
 from typing import Any
 
 from labeler.errors import InputError
-from labeler.model import Category
 from labeler.service.results import splits
 from labeler.service.study import calibrating
-from labeler.store import Database
+from labeler.store import Database, studies
 
 _UNREADABLE = "The browser sent a decision that cannot be read. Reload the page to continue."
 
@@ -21,24 +20,24 @@ def decide(db: Database, decision: Mapping[str, Any], *, actor: str, now: dateti
     """
     match decision:
         case {"kind": str(kind), "item": str(item), "category": None | str() as category, "why": str(why)} if (
-            kind in KINDS and (category is None or category in set(Category))
+            kind in KINDS and (category is None or studies.get(db).question.is_category(category))
         ):
-            KINDS[kind](db, item, None if category is None else Category(category), why, actor, now)
+            KINDS[kind](db, item, category, why, actor, now)
         case _:
             raise InputError(_UNREADABLE)
 
 
-def _reference(db: Database, item: str, category: Category | None, _why: str, actor: str, now: datetime) -> None:
+def _reference(db: Database, item: str, category: str | None, _why: str, actor: str, now: datetime) -> None:
     if category is None:
         raise InputError(_UNREADABLE)
     calibrating.decide_reference(db, item, category, actor=actor, now=now)
 
 
-def _split(db: Database, item: str, category: Category | None, why: str, actor: str, now: datetime) -> None:
+def _split(db: Database, item: str, category: str | None, why: str, actor: str, now: datetime) -> None:
     splits.adjudicate(db, item, category, why, actor=actor, now=now)
 
 
-KINDS: Mapping[str, Callable[[Database, str, Category | None, str, str, datetime], None]] = {
+KINDS: Mapping[str, Callable[[Database, str, str | None, str, str, datetime], None]] = {
     "reference": _reference,
     "split": _split,
 }

@@ -3,18 +3,18 @@
 import json
 import secrets
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from labeler.errors import InputError, Refused
-from labeler.model import Answer, Category, Item, Kind, Label, Origin, Role, Task
+from labeler.model import Item, Kind, Label, Origin, Question, Role, Task
 from labeler.plan.design import key
 from labeler.plan.lifecycle import Action, require
+from labeler.questions import either
 from labeler.safe_text import csv_text
 from labeler.screen import timing
 from labeler.service.people import identity
@@ -31,10 +31,7 @@ if TYPE_CHECKING:
     from labeler.formats.source import Source
 
 LONG = "long"  # columns of the label file, which has one row per answer
-CATEGORIES = frozenset(Answer(category) for category in Category)
 FIRST_KINDS = (Kind.FRESH, Kind.OVERLAP)  # kinds of assignments in which a reviewer labels an item for the first time
-
-_Word = TypeVar("_Word", bound=StrEnum)
 
 
 @dataclass(frozen=True)
@@ -108,7 +105,9 @@ def export_as(db: Database, form: str, *, actor: str, now: datetime) -> Exported
     table = first.rename(columns={"rater": "reviewer", "category": "label"})[list(label_forms.COLUMNS)]
     timed = zip(first["dwell_ms"], first["view"], strict=True)
     table["dwell_ms"] = [None if ms is None else timing.time_on_task(ms, json.loads(view)) for ms, view in timed]
-    return Exported(chosen.write(table), len(table), chosen.legend(table) if chosen.legend else "")
+    categories = studies.get(db).question.categories
+    legend = chosen.legend(table, categories) if chosen.legend else ""
+    return Exported(chosen.write(table, categories), len(table), legend)
 
 
 def all_answers(db: Database) -> "pd.DataFrame":
@@ -126,7 +125,7 @@ def _form(name: str) -> "Form":
     return label_forms.FORMS[name]
 
 
-def _reader(name: str) -> "Callable[[Source], pd.DataFrame]":
+def _reader(name: str) -> "Callable[[Source, Sequence[str]], pd.DataFrame]":
     read = _form(name).read
     if read is None:
         raise InputError(
@@ -153,7 +152,7 @@ def _answer_rows(db: Database) -> list[tuple[Any, ...]]:
             "item": item.name, "benchmark": item.benchmark, "application": item.application,
             "reviewer": decision.decided_by, "assignment": -item.item_id, "revision": n_before[item.name],
             "kind": Kind.ADJUDICATED.value,
-            "label": decision.category.value, "created_utc": decision.created_utc, "view": "{}", "flag": 0,
+            "label": decision.category, "created_utc": decision.created_utc, "view": "{}", "flag": 0,
             "comment": decision.why, "event_id": decision.event_id,
         }  # fmt: skip
         rows.append(tuple(cells.get(column) for column in labels.COLUMNS))
@@ -169,7 +168,8 @@ def import_label_file(
 
     source = Source(str(path), path)
     try:
-        table = tables.read_labels(source) if form == LONG else _reader(form)(source)
+        categories = studies.get(db).question.categories
+        table = tables.read_labels(source) if form == LONG else _reader(form)(source, categories)
         return import_labels(db, table, look_alike=look_alike, actor=actor, now=now)
     except Refused:
         raise
@@ -189,35 +189,38 @@ def import_labels(
     value is invalid. The message names line and value, and nothing is imported. Raises NotAllowed if the study is
     unblinded.
     """
-    rows = checked_rows(table, now=now)
+    question = studies.get(db).question
+    rows = checked_rows(table, question, now=now)
     with events.by(db, actor, now) as deed:
         require(studies.get(db), Action.ADD_LABELS)
         before = {person.name for person in people.all_people(db)}
         may_add_items = not any(item.n_runs for item in items.all_items(db))
-        n_new = sum(_append(db, row, may_add_items, look_alike, now) for row in rows)
+        n_new = sum(_append(db, row, question, may_add_items, look_alike, now) for row in rows)
         added = tuple(sorted({person.name for person in people.all_people(db)} - before))
         deed.log("import labels", rows=len(rows), new=n_new, reviewers=added)
     return LabelImport(n_new, len(rows) - n_new, added)
 
 
-def checked_rows(table: "pd.DataFrame", *, now: datetime) -> list[LabelRow]:
+def checked_rows(table: "pd.DataFrame", question: Question, *, now: datetime) -> list[LabelRow]:
     """Check all cells of a label table and return the rows; raises InputError like `import_labels`."""
     from labeler.formats import tables
 
     n_earlier: Counter[tuple[str, str, Kind]] = Counter()
     lines = table.index.tolist() if table.index.name == tables.LINE else range(2, len(table) + 2)
     records = table.to_dict("records")
-    return [_parsed(record, line, n_earlier, now) for line, record in zip(lines, records, strict=True)]
+    return [_parsed(record, line, question, n_earlier, now) for line, record in zip(lines, records, strict=True)]
 
 
-def _append(db: Database, row: LabelRow, may_add_items: bool, look_alike: bool, now: datetime) -> bool:
+def _append(
+    db: Database, row: LabelRow, question: Question, may_add_items: bool, look_alike: bool, now: datetime
+) -> bool:
     item = items.by_name(db, row.item_as_written) or items.by_name(db, row.item)
     if item is None and may_add_items:
         item = _new_item(db, row)
     if item is None:
         raise InputError(f"Line {row.line}: this study has no item {row.item!r}.")
     if row.kind is Kind.ADJUDICATED:
-        return _append_decision(db, row, item)
+        return _append_decision(db, row, item, question)
     task = _task(db, row, item, look_alike, now)
     saved = labels.saved_before(db, task.assignment_id, row.source_key)
     if saved is not None:
@@ -233,13 +236,13 @@ def _append(db: Database, row: LabelRow, may_add_items: bool, look_alike: bool, 
     return labels.add(db, label, row.source_key)
 
 
-def _append_decision(db: Database, row: LabelRow, item: Item) -> bool:
-    if row.label.answer not in CATEGORIES:
-        raise InputError(f"Line {row.line}: a decision must be similar or dissimilar, not {row.label.answer!r}.")
+def _append_decision(db: Database, row: LabelRow, item: Item, question: Question) -> bool:
+    if not question.is_category(row.label.answer):
+        raise InputError(
+            f"Line {row.line}: a decision must be {either(question.categories)}, not {row.label.answer!r}."
+        )
     why = row.label.comment or "not in the label file"
-    decision = Decision(
-        item.name, Category(row.label.answer), why, row.reviewer, row.label.created.isoformat(), row.source_key
-    )
+    decision = Decision(item.name, row.label.answer, why, row.reviewer, row.label.created.isoformat(), row.source_key)
     saved = decisions.of_event(db, decision.event_id)
     if saved is not None and (saved.item, saved.category) != (decision.item, decision.category):
         raise InputError(f"Line {row.line}: the event id {decision.event_id!r} already belongs to another decision.")
@@ -272,7 +275,9 @@ def _new_item(db: Database, row: LabelRow) -> Item:
     return items.by_id(db, item_id)
 
 
-def _parsed(cells: Mapping[Any, Any], line: int, n_earlier: Counter[tuple[str, str, Kind]], now: datetime) -> LabelRow:
+def _parsed(
+    cells: Mapping[Any, Any], line: int, question: Question, n_earlier: Counter[tuple[str, str, Kind]], now: datetime
+) -> LabelRow:
     def cell(name: str) -> str:
         return str(cells.get(name, "")).strip()
 
@@ -286,8 +291,8 @@ def _parsed(cells: Mapping[Any, Any], line: int, n_earlier: Counter[tuple[str, s
         reviewer = identity.checked_name(reviewer)
     except InputError as error:
         raise InputError(f"Line {line}: reviewer: {error}") from None
-    answer = _one_of(Answer, cell("label"), "label", line)
-    kind = _one_of(Kind, cell("kind") or "fresh", "kind", line)
+    answer = _one_of(question.answers, cell("label"), "label", line)
+    kind = Kind(_one_of(list(Kind), cell("kind") or "fresh", "kind", line))
     ordinal = n_earlier[item, reviewer, kind]
     n_earlier[item, reviewer, kind] += 1
     # Anyone who knows the names can guess this hash, so it is used only to recognise the row in a second import.
@@ -333,11 +338,10 @@ def _flag(text: str, line: int) -> bool:
     return flags[text.lower()]
 
 
-def _one_of(vocabulary: type[_Word], text: str, name: str, line: int) -> _Word:
-    try:
-        return vocabulary(text)
-    except ValueError:
-        raise InputError(f"Line {line}: {name} {text!r} is not one of: {', '.join(vocabulary)}.") from None
+def _one_of(vocabulary: Sequence[str], text: str, name: str, line: int) -> str:
+    if text not in vocabulary:
+        raise InputError(f"Line {line}: {name} {text!r} is not one of: {', '.join(vocabulary)}.")
+    return text
 
 
 def _time(text: str, line: int, now: datetime) -> datetime:

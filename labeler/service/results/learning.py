@@ -22,7 +22,8 @@ from analysis.learning import DEFAULT_FEATURES, FEATURES, TARGETS, Arena, Learne
 from labeler.errors import InputError, sentence
 from labeler.formats import tables
 from labeler.formats.source import Source
-from labeler.model import Category, ItemRole, StoredVerdict, combined_hash
+from labeler.model import ItemRole, StoredVerdict, combined_hash
+from labeler.questions import SIMILAR
 from labeler.service.files.models import read_model
 from labeler.service.outputs import as_csv
 from labeler.service.results import exchange
@@ -114,7 +115,7 @@ def material_of_files(label_file: Path, verdict_file: Path) -> Material:
     labels, verdict_text = (Source(str(path), path) for path in (label_file, verdict_file))
     answers = tables.read_table(labels, (*tables.LABEL_COLUMNS, "application")).reset_index(drop=True)
     raw = tables.read_table(verdict_text, ("item", "classifier", "verdict"))
-    table = tables.read_verdicts(verdict_text)
+    table = tables.read_verdicts(verdict_text, SIMILAR.categories)
     features = _features_of_file(raw, verdict_file)
     applications = answers.drop_duplicates("item").set_index("item")["application"].astype(object)
     parameters = [json.loads(text) for text in set(raw["parameters"]) - {""}] if "parameters" in raw else []
@@ -229,7 +230,7 @@ def compare_classifiers(
         applications = material.applications.reindex(names).fillna("").tolist()
         group = pd.factorize(pd.Series(applications, dtype=object))[0]
         return learning.compete(
-            (truth["category"] == Category.DISSIMILAR.value).to_numpy(dtype=bool), group, contestants,
+            (truth["category"] == SIMILAR.positive).to_numpy(dtype=bool), group, contestants,
             rng=np.random.default_rng(options.seed), cost_ratio=options.cost_ratio,
         )  # fmt: skip
     except ValueError as error:
@@ -367,7 +368,7 @@ def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple
                 db,
                 StoredVerdict(
                     item.item_id, item.data_hash, model.classifier,
-                    Category(judged.verdict) if judged.verdict else None, judged.score, judged.threshold,
+                    judged.verdict, judged.score, judged.threshold,
                     judged.reason if judged.verdict is None else None,
                     {"model": digest, "drop": model.warmup},
                     n_runs=first.n_runs, n_iterations=first.n_iterations, n_left_out=first.n_left_out,

@@ -44,6 +44,7 @@ from labeler.errors import InputError
 from labeler.formats import tables
 from labeler.formats.source import Source
 from labeler.model import ItemRole, Kind, Origin, State, Study, combined_hash
+from labeler.questions import SIMILAR
 from labeler.safe_text import one_line
 from labeler.screen import thumbnails, timing
 from labeler.service import background
@@ -314,7 +315,7 @@ def gathered_files(
         answers = _answers(table, now)
     except InputError as error:
         raise InputError(f"{label_file}: {error}") from None
-    verdict_table = tables.read_verdicts(_source(verdict_file)) if verdict_file else EMPTY_VERDICTS
+    verdict_table = tables.read_verdicts(_source(verdict_file), SIMILAR.categories) if verdict_file else EMPTY_VERDICTS
     provenance = report.Provenance(
         study={"name": label_file.name, "question": "", "state": "files only", "interim": False},
         parameters=options.shown,
@@ -346,11 +347,11 @@ def files_of_files(
 
 def _answers(table: pd.DataFrame, now: datetime) -> pd.DataFrame:
     """Return the answers in a label file, with those optional columns that the file has."""
-    rows = exchange.checked_rows(table, now=now)
+    rows = exchange.checked_rows(table, SIMILAR, now=now)
     columns: dict[str, list[Any]] = {
         "item": [row.item for row in rows],
         "reviewer": [row.reviewer for row in rows],
-        "label": [row.label.answer.value for row in rows],
+        "label": [row.label.answer for row in rows],
         "kind": [row.kind.value for row in rows],
     }
     more = {

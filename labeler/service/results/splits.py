@@ -18,8 +18,9 @@ from analysis.agreement import agreement_so_far
 from analysis.intervals import Estimate
 from analysis.tables import COUNTED_KINDS, counted_labels, first_of, with_defaults
 from labeler.errors import InputError, NotAllowed
-from labeler.model import Category, Item, ItemRole, Kind
+from labeler.model import Item, ItemRole, Kind
 from labeler.plan.lifecycle import Action, require
+from labeler.questions import either
 from labeler.service.cache import until_changed
 from labeler.service.items.browsing import item_named
 from labeler.service.people.identity import checked_reason
@@ -37,7 +38,7 @@ _KINDS = {
 class SplitLabel:
     """A label as the person who decides sees it, without the name of the reviewer."""
 
-    category: Category
+    category: str
     comment: str | None
     is_third: bool
 
@@ -50,16 +51,19 @@ class Split:
     # First and third labels, sorted by category and comment, so that their order does not reveal the reviewers.
     labels: tuple[SplitLabel, ...]
     decision: Decision | None  # the current decision; None if nobody has decided
+    categories: Sequence[str]  # of the question
 
     @cached_property
-    def majority(self) -> Category | None:
+    def majority(self) -> str | None:
         """The category of more than half of the first and third labels; None if there is a tie."""
         (most, n_most), *runners_up = Counter(label.category for label in self.labels).most_common()
         return most if all(n < n_most for _, n in runners_up) else None
 
     def json_values(self) -> dict[str, Any]:
         """Return the split item as a row of a table."""
-        counts = {category.value: sum(label.category is category for label in self.labels) for category in Category}
+        counts = {
+            str(category): sum(label.category == category for label in self.labels) for category in self.categories
+        }
         return {
             "item": self.item.name,
             **counts,
@@ -80,16 +84,17 @@ def split_items(db: Database) -> tuple[Split, ...]:
 
     The undecided items and the other items are each sorted by name.
     """
-    table = _first_and_third(db)
+    table, categories = _first_and_third(db), studies.get(db).question.categories
     by_name = {item.name: item for item in items.included(db)}
     standing = {decision.item: decision for decision in decisions.everything(db)}
     labels_of: dict[str, list[SplitLabel]] = {name: [] for name in _split_names(table) & by_name.keys()}
     columns = (table[name].tolist() for name in ("item", "category", "comment", "kind"))
     for name, category, comment, kind in zip(*columns, strict=True):
         if name in labels_of and kind in (*COUNTED_KINDS, Kind.THIRD):
-            labels_of[name].append(SplitLabel(Category(category), comment or None, kind == Kind.THIRD))
+            labels_of[name].append(SplitLabel(category, comment or None, kind == Kind.THIRD))
     split = [
-        Split(by_name[name], _in_order(item_labels), standing.get(name)) for name, item_labels in labels_of.items()
+        Split(by_name[name], _in_order(item_labels), standing.get(name), categories)
+        for name, item_labels in labels_of.items()
     ]
     return tuple(sorted(split, key=lambda split: (not split.remains, split.item.name)))
 
@@ -115,31 +120,34 @@ def describe_labels(db: Database, shown: Sequence[Item]) -> list[str]:
 
     The caller must make sure that the person who sees the result may see names.
     """
-    names: dict[tuple[int, str], list[str]] = {(item.item_id, category): [] for item in shown for category in Category}
+    categories = studies.get(db).question.categories
+    names: dict[tuple[int, str], list[str]] = {(item.item_id, name): [] for item in shown for name in categories}
     for item_id, reviewer, kind, answer in labels.on_items(db, [item.item_id for item in shown]):
         if kind in COUNTED_KINDS and (item_id, answer) in names:
             names[item_id, answer].append(reviewer)
     return [
         " · ".join(
-            f"{category[0].upper()}: {', '.join(names[item.item_id, category])}"
-            for category in Category
+            f"{category.key.upper()}: {', '.join(names[item.item_id, category])}"
+            for category in categories
             if names[item.item_id, category]
         )
         for item in shown
     ]
 
 
-def adjudicate(db: Database, name: str, category: Category | None, why: str, *, actor: str, now: datetime) -> Category:
+def adjudicate(db: Database, name: str, category: str | None, why: str, *, actor: str, now: datetime) -> str:
     """Store a decision on the category of a split item, and return the category.
 
     Labels do not change. A later decision replaces an earlier decision. Raises InputError if the item does not exist or
     is not split, or the category or the reason is missing. Raises NotAllowed if the study is not closed, or the person
     labelled one of the split items.
     """
-    if category is None:
-        raise InputError("The decision has no category. Choose similar or dissimilar.")
     why = checked_reason(why)
     with events.by(db, actor, now) as deed:
+        question = studies.get(db).question
+        if category is None or not question.is_category(category):
+            given = "The decision has no category." if category is None else f"{category!r} is not a category."
+            raise InputError(f"{given} Choose {either(question.categories)}.")
         require(studies.get(db), Action.ADJUDICATE)
         item = item_named(db, name)
         split = split_items(db)
@@ -149,7 +157,7 @@ def adjudicate(db: Database, name: str, category: Category | None, why: str, *, 
         if reason:
             raise NotAllowed(reason)
         decisions.add(db, item.item_id, Decision(item.name, category, why, actor, deed.at_utc, str(uuid4())))
-        deed.log("adjudicate", item=item.name, category=category.value, why=why)
+        deed.log("adjudicate", item=item.name, category=str(category), why=why)
     return category
 
 

@@ -3,14 +3,14 @@
 The labels of this round are not part of any result of the study.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labeler.errors import InputError, NotAllowed
-from labeler.model import Category, Gate, Kind
+from labeler.model import Gate, Kind
 from labeler.plan.lifecycle import Action, require
 from labeler.service.items.browsing import item_named
 from labeler.service.people import identity
@@ -67,7 +67,9 @@ def result(db: Database, *, level: float = 0.95) -> CalibrationResult:
 
     counting, planned = {item.name for item in items.included(db)}, assignments.everything(db, Kind.CALIBRATION)
     rows = [row.assignment for row in planned if not row.ended and row.assignment.item in counting]
-    gate, n_assigned = studies.get(db).gate, pd.Series([row.reviewer for row in rows], dtype=object).value_counts()
+    study = studies.get(db)
+    gate, categories = study.gate, study.question.categories
+    n_assigned = pd.Series([row.reviewer for row in rows], dtype=object).value_counts()
     first = first_labels(db) if planned else pd.DataFrame(columns=["item", "rater", "category"])
     first = first[first["item"].isin(counting)]
     reference = {name: category for name, category in reference_labels.everything(db).items() if name in counting}
@@ -81,7 +83,7 @@ def result(db: Database, *, level: float = 0.95) -> CalibrationResult:
         )
         for name in active
     )
-    counts = count_table(first) if len(first) else pd.DataFrame([[0, 0]])
+    counts = count_table(first, categories) if len(first) else pd.DataFrame([[0] * len(categories)])
     percent, kappa = percent_agreement(counts, level=level), fleiss_kappa(counts, level=level)
     names = {row.item for row in rows}
     missing = tuple(_unfinished(by_reviewer) + _below(gate, by_reviewer, percent))
@@ -117,7 +119,7 @@ def set_gate(db: Database, gate: Gate | None, *, actor: str, now: datetime) -> N
         deed.log("set gate", **({} if gate is None else asdict(gate)))
 
 
-def set_reference(db: Database, reference: Mapping[str, Category], *, actor: str, now: datetime) -> None:
+def set_reference(db: Database, reference: Mapping[str, str], *, actor: str, now: datetime) -> None:
     """Store reference labels of calibration items, as item name -> category.
 
     Raises InputError if an item is not in the study. Then no label is stored. Raises NotAllowed if the round is over.
@@ -129,7 +131,7 @@ def set_reference(db: Database, reference: Mapping[str, Category], *, actor: str
         deed.log("set reference labels", items=len(reference))
 
 
-def decide_reference(db: Database, name: str, category: Category, *, actor: str, now: datetime) -> None:
+def decide_reference(db: Database, name: str, category: str, *, actor: str, now: datetime) -> None:
     """Store the reference label that a coordinator chose in the browser for one calibration item.
 
     Raises NotAllowed if the round is over, or the coordinator may not see the calibration now. Raises InputError if the
@@ -138,7 +140,7 @@ def decide_reference(db: Database, name: str, category: Category, *, actor: str,
     identity.require_visible(db, actor, Action.SEE_CALIBRATION)
     if name not in item_names(db):
         raise InputError(f"Item {name[:60]!r} is not in the calibration round. Reload the page to continue.")
-    if reference(db).get(name) is not category:
+    if reference(db).get(name) != category:
         set_reference(db, {name: category}, actor=actor, now=now)
 
 
@@ -157,7 +159,7 @@ def share_with_others(db: Database, reviewer: str) -> float | None:
     return sum(equal) / len(equal) if equal else None
 
 
-def reference(db: Database) -> dict[str, Category]:
+def reference(db: Database) -> dict[str, str]:
     """Return the reference labels by item name."""
     return dict(reference_labels.everything(db))
 
@@ -189,7 +191,7 @@ def describe_share(share: "Estimate") -> str:
     return f"{share.value:.2f}" + (f" ({ends[1]:.2f} to {ends[2]:.2f})" if ends else "")
 
 
-def read_reference(path: Path) -> dict[str, Category]:
+def read_reference(path: Path, categories: Sequence[str]) -> dict[str, str]:
     """Read reference labels from a CSV file with the columns item and label; return item name -> category.
 
     Raises InputError if the file does not have these columns, or a label is invalid. The message names file, line and
@@ -197,19 +199,19 @@ def read_reference(path: Path) -> dict[str, Category]:
     """
     from labeler.formats import Source, tables
 
-    reference: dict[str, Category] = {}
+    reference: dict[str, str] = {}
     table = tables.read_table(Source(str(path), path), ("item", "label"))
     for line, item, label in zip(table.index, table["item"], table["label"], strict=True):
-        if label not in set(Category):
-            raise InputError(f"{path}, line {line}: {label!r} is not a label. Use one of: {', '.join(Category)}.")
-        if reference.setdefault(item, Category(label)) != label:
+        if label not in categories:
+            raise InputError(f"{path}, line {line}: {label!r} is not a label. Use one of: {', '.join(categories)}.")
+        if reference.setdefault(item, label) != label:
             raise InputError(
                 f"{path}, line {line}: item {item!r} has two different labels. Remove one of these labels."
             )
     return reference
 
 
-def _shared(first: "pd.DataFrame", name: str, reference: Mapping[str, Category], level: float) -> "Estimate":
+def _shared(first: "pd.DataFrame", name: str, reference: Mapping[str, str], level: float) -> "Estimate":
     from analysis.intervals import wilson
 
     own = first[(first["rater"] == name) & first["item"].isin(reference)]

@@ -3,13 +3,14 @@
 import hashlib
 import secrets
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labeler.errors import InputError, NotAllowed, StudyError
-from labeler.model import Item, Protocol, Role, State, Study, is_storable
+from labeler.model import Item, Protocol, Question, Role, State, Study, is_storable
+from labeler.questions import SIMILAR
 from labeler.screen import binning
 from labeler.service.items import drawing
 from labeler.service.people import identity
@@ -18,8 +19,6 @@ from labeler.store import Database, chain, copies, create_database, discard, eve
 if TYPE_CHECKING:
     import pandas as pd
 
-DEFAULT_QUESTION = "Are these runs similar?"
-FORMER_DEFAULT_QUESTION = "Are these ten runs similar?"  # pages replace "ten" by the number of runs of an item
 MAX_INSTRUCTIONS = 4000
 STANDARD_PROTOCOL = Protocol()
 AXIS_RULES = binning.AXIS_RULES
@@ -62,7 +61,7 @@ def create_study(
     path: Path,
     *,
     name: str,
-    question: str,
+    question: str | Question = SIMILAR,
     coordinator: str,
     protocol: Protocol = STANDARD_PROTOCOL,
     plan_secret: str | None = None,
@@ -70,11 +69,11 @@ def create_study(
 ) -> str:
     """Create a study file with one coordinator; return the sign-in secret of the coordinator.
 
-    By default, the study gets a random secret, so that nobody can compute its plan from the seed alone. Raises
-    InputError if a text is empty, or the protocol is invalid. Raises StudyError if the file already exists or cannot be
-    created.
+    A text as the question asks the built-in question *similar* in other words. By default, the study gets a random
+    secret, so that nobody can compute its plan from the seed alone. Raises InputError if a text is empty, or the
+    protocol is invalid. Raises StudyError if the file already exists or cannot be created.
     """
-    name, question = _described(name, question)
+    name, question = _described(name, question if isinstance(question, Question) else replace(SIMILAR, text=question))
     if not coordinator.strip():
         raise InputError("Give the coordinator a name.")
     coordinator = identity.checked_name(coordinator)  # checked before the file is created
@@ -84,7 +83,8 @@ def create_study(
         with db, events.by(db, "owner", now) as deed:
             study = Study(name, question, State.DRAFT, deed.at_utc, protocol, None, None)
             studies.add(db, study, plan_secret=secrets.token_hex(16) if plan_secret is None else plan_secret)
-            deed.log("create study", name=name, question=question, **asdict(protocol), secrets=logged_secrets(db))
+            details = {**logged_question(question), **asdict(protocol), "secrets": logged_secrets(db)}
+            deed.log("create study", name=name, **details)
             identity.add_person(db, coordinator, [Role.COORDINATOR], actor=deed.actor, now=now)
             return identity.invite(db, coordinator, Role.COORDINATOR, actor=deed.actor, now=now)
     except BaseException:
@@ -95,6 +95,12 @@ def create_study(
 def logged_secrets(db: Database) -> str:
     """Return the first digits of a hash of the study's secrets, so that an audit finds changes of the secrets."""
     return hashlib.sha256(f"{studies.picture_secret(db)} {studies.plan_secret(db)}".encode()).hexdigest()[:12]
+
+
+def logged_question(question: Question) -> dict[str, Any]:
+    """Return the question as the log records it: its text, and its definition unless it is that of *similar*."""
+    definition = question.definition()
+    return {"question": question.text, **({} if definition == SIMILAR.definition() else {"definition": definition})}
 
 
 def get_study(db: Database) -> Study:
@@ -108,13 +114,14 @@ def describe_study(db: Database, name: str, question: str, *, actor: str, now: d
     The question can be changed only before the first answer. Raises InputError if a text is empty. Raises NotAllowed if
     reviewers have already answered and the question is different from the current question.
     """
-    name, question = _described(name, question)
     with events.by(db, actor, now) as deed:
-        before = studies.get(db)
-        if question != before.question and labels.n_labels(db):
+        before = studies.get(db).question
+        name, described = _described(name, replace(before, text=question))
+        if described.text != before.text and labels.n_labels(db):
             raise NotAllowed("Reviewers have already answered the question, so it can no longer be changed.")
-        studies.describe(db, name, question)
-        deed.log("describe study", name=name, question=question)
+        studies.rename(db, name)
+        studies.set_question(db, described)
+        deed.log("describe study", name=name, question=described.text)
 
 
 def set_protocol(db: Database, protocol: Protocol, *, actor: str, now: datetime) -> None:
@@ -209,10 +216,10 @@ def _check(protocol: Protocol) -> None:
         )
 
 
-def _described(name: str, question: str) -> tuple[str, str]:
-    name, question = name.strip(), question.strip()
-    if not name or not question:
+def _described(name: str, question: Question) -> tuple[str, Question]:
+    name, question = name.strip(), replace(question, text=question.text.strip())
+    if not name or not question.text:
         raise InputError("A study needs a name and a question.")
-    if not is_storable(name + question):
+    if not is_storable(name + question.text):
         raise InputError("The name or question contains a character that cannot be stored. Paste both as plain text.")
     return name, question

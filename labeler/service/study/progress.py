@@ -11,8 +11,9 @@ from datetime import UTC, date, datetime, timedelta
 from math import exp, sqrt
 from typing import Any
 
-from labeler.model import Answer, Person, State, Task
+from labeler.model import Person, State, Task
 from labeler.plan.lifecycle import ALLOWED, Action
+from labeler.questions import NOT_SURE, WITHDRAWN, is_label
 from labeler.screen import timing
 from labeler.store import Database, assignments, events, labels, people, studies
 from labeler.store.events import Event
@@ -197,8 +198,8 @@ def _pace(
         paused=person.paused,
         is_open=is_open,
         n_assigned=len(tasks),
-        n_done=sum(task.answer in (Answer.SIMILAR, Answer.DISSIMILAR) for task in tasks),
-        n_not_sure=sum(task.answer is Answer.NOT_SURE for task in tasks),
+        n_done=sum(is_label(task.answer) for task in tasks),
+        n_not_sure=sum(task.answer == NOT_SURE for task in tasks),
         n_left=n_left,
         time_on_task_s=typical,
         labels_per_day=n_labels / len(days) if days else None,
@@ -224,8 +225,8 @@ def _last_seen(answer_times: Sequence[AnswerTime], log: Sequence[Event]) -> date
 
 def is_left(task: Task) -> bool:
     """Return whether the reviewer will still see the item of this task."""
-    is_open = task.answer in (None, Answer.WITHDRAWN)
-    return is_open or (task.answer is Answer.NOT_SURE and task.n_not_sure == 1)
+    is_open = task.answer in (None, WITHDRAWN)
+    return is_open or (task.answer == NOT_SURE and task.n_not_sure == 1)
 
 
 def _end(n_left: int, n_labels: int, first: date, now: datetime) -> date | None:

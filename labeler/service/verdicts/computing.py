@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from analysis.classifiers import Verdict
-from labeler.model import Category, Item, StoredVerdict
+from labeler.model import Item, StoredVerdict
 from labeler.service.verdicts.classifying import NOT_INSTALLED, Judge, JudgeOptions, is_setting, judge, judges
 from labeler.store import Database, events, items, jobs, runs, verdicts
 from labeler.store.jobs import Job
@@ -203,7 +203,7 @@ def _stored(item: Item, verdict: Verdict, by: Judge) -> StoredVerdict:
         "classifier": by.name,
         "parameters": by.parameters,
         "version": NOT_INSTALLED if verdict.version == NOT_INSTALLED else by.version,
-        "verdict": Category(verdict.verdict) if verdict.verdict else None,
+        "verdict": verdict.verdict,
         "reason": verdict.reason if verdict.verdict is None else None,
     }
     if by.parameters.get("only_verdict", False):

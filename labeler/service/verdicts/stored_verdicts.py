@@ -1,6 +1,6 @@
 """Read, export, import and remove stored verdicts."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -13,11 +13,11 @@ from analysis.classifiers import CLASSIFIERS
 from analysis.learning import FEATURES, features_of
 from labeler.errors import InputError
 from labeler.formats import Source, tables
-from labeler.model import Category, Item, StoredVerdict
+from labeler.model import Item, StoredVerdict
 from labeler.plugins import classifier_plugins
 from labeler.service.cache import until_changed
 from labeler.service.verdicts.classifying import JudgeOptions, is_setting, judges
-from labeler.store import Database, events, items, verdicts
+from labeler.store import Database, events, items, studies, verdicts
 
 IMPORTED: Mapping[str, Any] = {"imported": True}
 
@@ -51,22 +51,22 @@ def summary(db: Database, n_first: int) -> Summary:
     table = verdicts.brief_table(db)
     counting, failed = of_counting_items(db, table), table.loc[table["verdict"].isna(), ["item", "classifier", "error"]]
     return Summary(
-        verdict_counts(table),
+        verdict_counts(table, studies.get(db).question.categories),
         among_themselves(counting),
         to_send_first(counting, n_first),
         [dict(zip(("item", "classifier", "reason"), row, strict=True)) for row in failed.itertuples(index=False)],
     )
 
 
-def verdict_counts(table: pd.DataFrame) -> list[dict[str, str | int | float | None]]:
-    """Return, for each classifier, the numbers of verdicts dissimilar, similar and none.
+def verdict_counts(table: pd.DataFrame, categories: Sequence[str]) -> list[dict[str, str | int | float | None]]:
+    """Return, for each classifier, the numbers of verdicts of each category, and of none.
 
     Each row also has the threshold, which is None if the verdicts of the classifier have no threshold or different
     thresholds.
     """
     return [
         {"classifier": str(name), "threshold": _only(rows["threshold"])}
-        | {category.value: int((rows["verdict"] == category).sum()) for category in reversed(Category)}
+        | {str(category): int((rows["verdict"] == category).sum()) for category in reversed(categories)}
         | {"none": int(rows["verdict"].isna().sum())}
         for name, rows in table.groupby("classifier")
     ]
@@ -184,7 +184,7 @@ def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: 
     InputError if the file is invalid, or a classifier has two verdicts on one item. In a study with measurements, also
     if the study lacks an item of the file, or labeler itself computes the classifier. Then nothing is imported.
     """
-    table = tables.read_verdicts(Source(str(path), path), classifier)
+    table = tables.read_verdicts(Source(str(path), path), studies.get(db).question.categories, classifier)
     computed_here = {judge.name for judge in judges(JudgeOptions())}
     reserved = {name for name in set(table["classifier"]) if name in computed_here or is_setting(name)}
     with events.by(db, actor, now) as deed:
@@ -217,7 +217,7 @@ def _imported(item: Item, row: Mapping[Any, Any]) -> StoredVerdict:
         parameters=IMPORTED,
         data_hash=item.data_hash,
         version=1,
-        verdict=Category(row["verdict"]) if row["verdict"] else None,
+        verdict=row["verdict"],
         score=row["score"],
         threshold=row["threshold"],
         n_runs=item.n_runs,

@@ -16,7 +16,7 @@ from typing import Any
 
 import streamlit as st
 
-from labeler.model import Protocol
+from labeler.model import Protocol, Question
 
 HERE = Path(__file__).parent
 JS_DIRECTORY = HERE / "js"
@@ -192,10 +192,23 @@ def still(svg: str, words: str) -> None:
     st.html(f'<img alt="{escape(words)}" src="data:image/svg+xml;base64,{source}" style="max-width: 100%">')
 
 
-def brief(question: str, protocol: Protocol) -> dict[str, Any]:
+def brief(question: Question, protocol: Protocol) -> dict[str, Any]:
     """Return the parts of the question and the protocol that the component needs."""
     return {
-        "question": question,
+        "question": {
+            "text": question.text,
+            "not_sure": question.not_sure,
+            "categories": [
+                {
+                    "name": category,
+                    "label": category.label,
+                    "key": category.key,
+                    "meaning": category.meaning,
+                    "colour": category.colour,
+                }
+                for category in question.categories
+            ],
+        },
         "protocol": {
             "asks_confidence": protocol.asks_confidence,
             "shows_numbers": protocol.shows_numbers,

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from labeler.model import Category, Item
+from labeler.model import Item, Question
+from labeler.questions import either
 from labeler.screen import binning
 from labeler.service.items import drawing
 from labeler.store import Database
@@ -16,9 +17,22 @@ from labeler.ui.component import TOKEN, Decides, Press
 
 NEXT, PREVIOUS = "n", "p"
 MOVES = {PREVIOUS: "Previous", NEXT: "Next"}
-CATEGORIES = {"s": Category.SIMILAR, "d": Category.DISSIMILAR}
-CHOICES = {key: category.title() for key, category in CATEGORIES.items()}
 NO_PICTURE = "The study has no measurements of this item, so it has no picture."
+
+
+def categories_of(question: Question) -> dict[str, str]:
+    """Return the categories of a decision by their keys."""
+    return {category.key: str(category) for category in question.categories}
+
+
+def choices_of(question: Question) -> dict[str, str]:
+    """Return the texts of the buttons of a decision by their keys."""
+    return {category.key: category.label for category in question.categories}
+
+
+def keys_of(question: Question) -> str:
+    """Return the keys of the categories for a sentence, such as "S or D"."""
+    return either([category.key.upper() for category in question.categories])
 
 
 def current(queue: str, names: Sequence[str]) -> str:
@@ -44,7 +58,7 @@ def move(queue: str, names: Sequence[str], name: str, pressed: Press | None) -> 
 
 def was_decided(queue: str, name: str, pressed: Press | None) -> bool:
     """Return whether the component has just saved a decision about this item; True once for each decision."""
-    if pressed is None or pressed.key not in CATEGORIES:
+    if pressed is None or pressed.key in MOVES:
         return False
     handled, press = f"{queue}-handled", (name, pressed)
     if st.session_state.get(handled) == press:

@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from labeler.model import Category
 from labeler.screen import thumbnails
 from labeler.service.labelling import guide, reviewing
 from labeler.store import Database
@@ -39,11 +38,12 @@ def card(db: Database, reviewer_id: int) -> None:
     if brief.protocol.instructions:
         st.text(brief.protocol.instructions)
     examples = guide.worked_examples(brief.protocol.axis_rule, brief.protocol.min_span)
-    for column, category, key in zip(st.columns(2, gap="large"), Category, "SD", strict=True):
+    categories = brief.question.categories
+    for column, category in zip(st.columns(len(categories), gap="large"), categories, strict=True):
         with column:
-            st.header(f"{key}: {category.title()}", anchor=False)
-            st.write(guide.DEFINITIONS[category])
-            example = next(example for example in examples if example.category is category)
+            st.header(f"{category.key.upper()}: {category.label}", anchor=False)
+            st.write(category.meaning)
+            example = next(example for example in examples if example.category == category)
             words = f"Example: {example.title}"
             component.still(thumbnails.svg(example.picture, label=words, panel=PANEL), words)
             st.write(f"{example.title}. {example.explanation}")

@@ -9,7 +9,6 @@ from labeler.ui import component
 from labeler.ui.reviewer import label
 
 PICTURE_HEIGHT = 280
-VERDICTS = {"similar": "Similar", "dissimilar": "Dissimilar", None: "People disagree"}
 
 
 def render(db: Database, reviewer_id: int) -> None:
@@ -22,7 +21,9 @@ def render(db: Database, reviewer_id: int) -> None:
     if brief.protocol.instructions:
         st.write("From your coordinator:")
         st.text(brief.protocol.instructions)
-    st.markdown(guide.describe_protocol(brief.protocol))
+    for category in brief.question.categories:
+        st.markdown(f"- **{category.key.upper()}: {category.label}.** {category.meaning}")
+    st.markdown(guide.describe_protocol(brief.question, brief.protocol))
     st.html('<a href="/practice" target="_self">Practise on six items (not counted)</a>')
     st.header("Worked examples", anchor=False)
     st.caption("These are real measurements with known changes. None of the examples is an item of this study.")
@@ -37,7 +38,7 @@ def render(db: Database, reviewer_id: int) -> None:
 
 def show(example: guide.Example) -> None:
     """Show one example: its category, the reason, and the same picture as on the labelling screen."""
-    st.markdown(f"**{example.title}: {VERDICTS[example.category].lower()}.** {example.explanation}")
+    st.markdown(f"**{example.title}: {example.category or 'people disagree'}.** {example.explanation}")
     component.picture(
         f"example-{example.title}", [binning.panel(example.picture)], item=example.title, height=PICTURE_HEIGHT
     )

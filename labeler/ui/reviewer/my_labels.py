@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from labeler.errors import NotAssigned
+from labeler.model import Question
+from labeler.questions import NOT_SURE, either
 from labeler.screen import thumbnails
 from labeler.service.labelling import reviewing
 from labeler.service.labelling.reviewing import OwnLabel, OwnProgress
@@ -17,11 +19,7 @@ from labeler.ui import component
 from labeler.ui.reviewer import label
 
 PAGE_SIZE = 20
-FILTERS: dict[str, Callable[[OwnLabel], bool]] = {
-    "all": lambda _own: True,
-    "similar": lambda own: own.task.answer == "similar",
-    "dissimilar": lambda own: own.task.answer == "dissimilar",
-    "not sure": lambda own: own.task.answer == "not sure",
+OTHER_FILTERS: dict[str, Callable[[OwnLabel], bool]] = {
     "flagged": lambda own: own.flag,
     "with a comment": lambda own: bool(own.comment),
     "with a reply": lambda own: bool(own.replies),
@@ -29,10 +27,20 @@ FILTERS: dict[str, Callable[[OwnLabel], bool]] = {
 }
 
 
+def filters(question: Question) -> dict[str, Callable[[OwnLabel], bool]]:
+    """Return what the list can be limited to."""
+
+    def given(answer: str) -> Callable[[OwnLabel], bool]:
+        return lambda own: own.task.answer == answer
+
+    answers = (*question.categories, *([NOT_SURE] if question.not_sure else []))
+    return {"all": lambda _own: True, **{str(answer): given(answer) for answer in answers}, **OTHER_FILTERS}
+
+
 def render(db: Database, reviewer_id: int) -> None:
     """List the reviewer's labels, newest first.
 
-    If the reviewer chooses an item, show its picture and the two answers.
+    If the reviewer chooses an item, show its picture and the possible answers.
     """
     chosen = st.session_state.get("chosen")
     if chosen is not None:
@@ -48,9 +56,10 @@ def render(db: Database, reviewer_id: int) -> None:
         return
     if wants_receipt:
         show_receipt(db, reviewer_id)
-    counts = {name: sum(map(keeps, own)) for name, keeps in FILTERS.items()}
+    choices = filters(reviewing.brief(db).question)
+    counts = {name: sum(map(keeps, own)) for name, keeps in choices.items()}
     name = st.radio("Show", list(counts), format_func=lambda name: f"{name} ({counts[name]})", horizontal=True)
-    matches = [own_label for own_label in own if FILTERS[name](own_label)]
+    matches = [own_label for own_label in own if choices[name](own_label)]
     n_pages = max(1, -(-len(matches) // PAGE_SIZE))
     number = st.number_input(f"Page of {n_pages}, newest first", 1, n_pages) if n_pages > 1 else 1
     if not all(own_label.can_look_again for own_label in own):
@@ -110,8 +119,9 @@ def revise(db: Database, reviewer_id: int, code: str) -> None:
     except NotAssigned:
         del st.session_state["chosen"]  # so that the next page run shows the list
         raise
+    keys = [category.key.upper() for category in reviewing.brief(db).question.categories]
     st.write(
-        f"Your label: **{task.answer}**. Press S or D to change it. To change only the flag or comment, press "
+        f"Your label: **{task.answer}**. Press {either(keys)} to change it. To change only the flag or comment, press "
         "the same key again."
     )
     if st.button("Back to my labels", key="back"):

@@ -9,6 +9,8 @@ from typing import Any
 
 import streamlit as st
 
+from labeler.model import Question
+from labeler.questions import NOT_SURE
 from labeler.screen import binning
 from labeler.service.labelling import guide, reviewing
 from labeler.service.labelling.reviewing import Brief
@@ -18,7 +20,6 @@ from labeler.ui.reviewer import label
 
 KEY = "practice"
 SEED, OVER = "practice_seed", "practice_answers"  # keys in the session state: of the round, and of its answers
-ANSWERS = ("similar", "dissimilar", "not sure")
 
 
 def render(db: Database, reviewer_id: int) -> None:
@@ -39,7 +40,7 @@ def round_of_six(db: Database) -> bool:
     examples = guide.practice_round(seed, brief.protocol.axis_rule, brief.protocol.min_span)
     change = component.change_of(KEY)
     if isinstance(change, dict) and change.get("round") == seed:
-        st.session_state[OVER] = answers_in(change.get("answers"), examples)
+        st.session_state[OVER] = answers_in(change.get("answers"), examples, brief.question)
     answers: dict[str, str] = st.session_state.get(OVER, {})
     component.show(KEY, data_of(examples, brief, seed, answers))
     for number, example in enumerate(examples, start=1):
@@ -48,10 +49,10 @@ def round_of_six(db: Database) -> bool:
     return len(answers) == len(examples)
 
 
-def answers_in(sent: object, examples: Sequence[guide.Example]) -> dict[str, str]:
+def answers_in(sent: object, examples: Sequence[guide.Example], question: Question) -> dict[str, str]:
     """Return the answers of a round that is over; return no answers if the browser sent anything else."""
     codes = {f"P{number}" for number in range(1, len(examples) + 1)}
-    if not isinstance(sent, dict) or sent.keys() != codes or not all(answer in ANSWERS for answer in sent.values()):
+    if not isinstance(sent, dict) or sent.keys() != codes or not all(map(question.is_answer, sent.values())):
         return {}
     return sent
 
@@ -60,6 +61,7 @@ def data_of(
     examples: Sequence[guide.Example], brief: Brief, seed: int, answers: dict[str, str] | None = None
 ) -> dict[str, Any]:
     """Return a whole round in the form that the component needs, with an explanation for each answer."""
+    possible = (*brief.question.categories, *([NOT_SURE] if brief.question.not_sure else []))
     return {
         "mode": "practice",
         "round": seed,
@@ -69,7 +71,7 @@ def data_of(
                 "code": f"P{number}",
                 "revision": 0,
                 "panels": [binning.panel(example.picture)],
-                "explains": {answer: example.feedback(answer) for answer in ANSWERS},
+                "explains": {answer: example.feedback(answer) for answer in possible},
                 "right": example.category,
             }
             for number, example in enumerate(examples, start=1)

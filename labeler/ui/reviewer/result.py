@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from labeler.model import Answer, counted
+from labeler.model import counted
 from labeler.screen import thumbnails
 from labeler.service.labelling import own_result, reviewing
 from labeler.service.labelling.own_result import ComparedItem, OwnResult, SameLabel
@@ -107,7 +107,6 @@ def same_labels(title: str, rows: Sequence[SameLabel]) -> None:
 def strictness(found: OwnResult) -> list[str]:
     """Return a sentence for each label: the reviewer's share and the share of the others."""
     return [
-        f"You labelled {100 * own:.0f} % of your items {Answer(label)}; the others gave this label in "
-        f"{100 * others:.0f} %."
+        f"You labelled {100 * own:.0f} % of your items {label}; the others gave this label in {100 * others:.0f} %."
         for label, (own, others) in found.shares.items()
     ]

@@ -10,6 +10,7 @@ from hypothesis import example, given, strategies as st
 from labeler.errors import Refused
 from labeler.formats import Source
 from labeler.formats.tables import as_written, inert, read_labels, read_verdicts, write
+from labeler.questions import SIMILAR
 
 FORMULAS = ["=1+1", "=HYPERLINK(A1)", "+1", "-1", "@SUM(A1)", "\tcell", "-", "=", "- x, y"]
 AWKWARD = [
@@ -40,7 +41,7 @@ def labels_of(content):
 
 
 def verdicts_of(content, classifier=None):
-    return read_verdicts(Source("there/v.csv", data=content), classifier)
+    return read_verdicts(Source("there/v.csv", data=content), SIMILAR.categories, classifier)
 
 
 def label_table(*rows, columns=("item", "reviewer", "label")):

@@ -10,7 +10,7 @@ from analysis.document import json_values
 from analysis.report import Resampling
 from labeler.errors import StudyError
 from labeler.formats import tables
-from labeler.model import Answer, Category, Person, Role, Submission
+from labeler.model import Category, Person, Role, Submission
 from labeler.plan.design import Plan, draw_plan
 from labeler.service.handover import anonymising, triage
 from labeler.service.handover.anonymising import Anonymised, pseudonyms, replacing
@@ -63,7 +63,7 @@ def named_study(tmp_path_factory):
         comments = (f"{ADA.upper()} says {MAIL}; {OLD_MAIL}", f"as {DAN}_2, not {DAN}ish", "plain")
         for name, comment in zip(NAMES, comments, strict=False):
             task = reviewing.review_queue(db, id_of(db, name)).offers[0]
-            sent = Submission(f"by {ADA}: {name}", task.code, 0, Answer.SIMILAR, 900, {"axis": BEN}, 1, True, comment)
+            sent = Submission(f"by {ADA}: {name}", task.code, 0, Category.SIMILAR, 900, {"axis": BEN}, 1, True, comment)
             reviewing.submit(db, id_of(db, name), sent, now=NOW)
         answer_everything(db, {ADA: "similar", BEN: "dissimilar", CLEO: "similar", DAN: "not sure"})
         coordinating.back_up(db, path.with_name(f"copy for {BEN}.study"), actor=CAROL, now=NOW)
@@ -185,6 +185,7 @@ def test_the_hash_of_the_plan_is_that_of_the_same_plan_over_the_new_names(named,
 
 
 MACHINE_TEXTS = {
+    "categories": {"name"},
     "studies": {
         "picture_secret", "plan_secret", "state", "axis_rule", "plan_parameters", "plan_hash", "created_utc",
         "resumes_to", "gate",
@@ -246,7 +247,7 @@ def test_kept_comments_and_views_have_the_new_names(named, tmp_path):
         f"{ada} says {ada}; {ada}", f"as {dan}_2, not quuxish", "plain",
     ]  # fmt: skip
     assert {answer.label.view["axis"] for answer in kept} == {ben, "core"}
-    assert (study.name, study.question) == ("Caches of C1", f"Alike, {dan}?")
+    assert (study.name, study.question.text) == ("Caches of C1", f"Alike, {dan}?")
 
 
 @pytest.fixture

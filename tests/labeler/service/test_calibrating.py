@@ -9,6 +9,7 @@ from analysis.intervals import wilson
 from labeler.errors import InputError, NotAllowed, Refused
 from labeler.model import Category, Gate, Kind, PlanParameters, State
 from labeler.plan.lifecycle import Step
+from labeler.questions import SIMILAR
 from labeler.service.items import browsing
 from labeler.service.labelling import reviewing
 from labeler.service.plan import assigning
@@ -261,7 +262,7 @@ def test_with_one_unknown_item_no_reference_label_is_kept(round_):
 
 def test_reference_labels_are_read_from_a_file_with_any_other_column(tmp_path):
     path = reference_file(tmp_path, "label,note,item\nsimilar,x,a\ndissimilar,,b\nsimilar,again,a\n")
-    assert calibrating.read_reference(path) == {"a": S, "b": D}
+    assert calibrating.read_reference(path, SIMILAR.categories) == {"a": S, "b": D}
 
 
 @pytest.mark.parametrize(
@@ -276,10 +277,10 @@ def test_reference_labels_are_read_from_a_file_with_any_other_column(tmp_path):
 def test_a_file_that_is_no_reference_is_refused_by_file_line_and_value(tmp_path, text, message):
     path = reference_file(tmp_path, text)
     with pytest.raises(InputError, match=message) as refused:
-        calibrating.read_reference(path)
+        calibrating.read_reference(path, SIMILAR.categories)
     assert str(path) in str(refused.value)
     with pytest.raises(Refused):
-        calibrating.read_reference(tmp_path / "missing.csv")
+        calibrating.read_reference(tmp_path / "missing.csv", SIMILAR.categories)
 
 
 # --- feedback to reviewers

@@ -9,6 +9,7 @@ from analysis.classifiers import CLASSIFIERS
 from analysis.classifiers._kruskal import BY_CHANCE
 from analysis.dissimilarity import TOO_SHORT
 from labeler.model import measurement_hash
+from labeler.questions import SIMILAR
 from labeler.service import background
 from labeler.service.items import importing
 from labeler.service.results import reporting
@@ -16,6 +17,8 @@ from labeler.service.verdicts import computing, stored_verdicts
 from labeler.service.verdicts.computing import Computed
 from labeler.store import items, open_database, runs
 from tests.labeler.conftest import NOW, import_all, item_name, log, make_study, report_of_files, result_file, series
+
+CATEGORIES = SIMILAR.categories
 
 NAMES = tuple(sorted(CLASSIFIERS))  # in the form of tables
 LONG_RUNS_ONLY = [name for name in NAMES if name != "spread"]
@@ -214,7 +217,10 @@ def test_an_export_is_read_back_as_the_verdict_table_of_a_report(study, tmp_path
     labels = tmp_path / "labels.csv"
     labels.write_text("item,reviewer,label\n", encoding="utf-8")
     report = report_of_files(labels, path)
-    counted = {row["classifier"]: row for row in stored_verdicts.verdict_counts(stored_verdicts.verdict_table(study))}
+    counted = {
+        row["classifier"]: row
+        for row in stored_verdicts.verdict_counts(stored_verdicts.verdict_table(study), CATEGORIES)
+    }
     for name in NAMES:
         threshold = counted[name].pop("threshold")
         assert threshold == next(iter(CLASSIFIERS[name].parameters.values()))
@@ -226,11 +232,11 @@ def test_verdicts_are_counted_by_classifier():
         [("b", "similar", 0.3), ("a", "dissimilar", 0.2), ("a", None, None), ("b", "dissimilar", 0.4)],
         columns=["classifier", "verdict", "threshold"],
     )
-    assert stored_verdicts.verdict_counts(table) == [
+    assert stored_verdicts.verdict_counts(table, CATEGORIES) == [
         {"classifier": "a", "threshold": 0.2, "dissimilar": 1, "similar": 0, "none": 1},
         {"classifier": "b", "threshold": None, "dissimilar": 1, "similar": 1, "none": 0},
     ]
-    assert stored_verdicts.verdict_counts(table.iloc[:0]) == []
+    assert stored_verdicts.verdict_counts(table.iloc[:0], CATEGORIES) == []
 
 
 def test_an_upload_and_a_file_are_judged_alike(db, tmp_path):

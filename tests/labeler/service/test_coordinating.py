@@ -41,7 +41,7 @@ def test_a_new_study_is_a_draft_with_one_coordinator(study_path):
     create(study_path, name=" Caches ", question=" Alike? ")
     with open_database(study_path) as made:
         study = coordinating.get_study(made)
-        assert (study.name, study.question, study.state) == ("Caches", "Alike?", State.DRAFT)
+        assert (study.name, study.question.text, study.state) == ("Caches", "Alike?", State.DRAFT)
         assert (study.protocol, study.plan_hash) == (Protocol("levels", 0.15), None)
         assert [(person.name, person.roles) for person in identity.everyone(made)] == [
             ("carol", frozenset({Role.COORDINATOR}))
@@ -74,11 +74,11 @@ def test_a_study_is_not_made_over_another(db):
 
 def test_name_and_question_change_until_somebody_has_answered(planned):
     describe(planned, "Stores", " Same? ")
-    assert (coordinating.get_study(planned).name, reviewing.brief(planned).question) == ("Stores", "Same?")
+    assert (coordinating.get_study(planned).name, reviewing.brief(planned).question.text) == ("Stores", "Same?")
     answer_next(planned, "ada", "not sure")
     with pytest.raises(NotAllowed, match="answered the question"):
         describe(planned, "Stores", "Different?")
-    assert reviewing.brief(planned).question == "Same?"
+    assert reviewing.brief(planned).question.text == "Same?"
     describe(planned, "Stores and caches", "Same?")  # the name is free
     assert coordinating.get_study(planned).name == "Stores and caches"
     assert log(planned).count(("carol", "describe study")) == 2

@@ -9,7 +9,7 @@ import pytest
 
 from analysis.classifiers import CLASSIFIERS
 from labeler.errors import NotAllowed, Refused, StudyError
-from labeler.model import Answer, Role, State, Submission
+from labeler.model import Category, Role, State, Submission
 from labeler.plan.lifecycle import Action
 from labeler.service import demo
 from labeler.service.labelling import own_result, reviewing
@@ -173,7 +173,7 @@ def test_after_the_tenth_label_a_newcomer_sees_the_own_result_and_no_names(finis
                 own_result.own_result(db, person.person_id)
             task = reviewing.review_queue(db, person.person_id).offers[0]
             view = {"axis": "core"}
-            given = Submission(f"{n_done:032x}", task.code, task.revision, Answer.SIMILAR, 4000, view)
+            given = Submission(f"{n_done:032x}", task.code, task.revision, Category.SIMILAR, 4000, view)
             reviewing.submit(db, person.person_id, given, now=NOW)
         assert demo.reveal(db, now=NOW)
         assert coordinating.get_study(db).state is State.UNBLINDED

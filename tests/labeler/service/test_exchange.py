@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from labeler.errors import InputError, NotAllowed, Refused
 from labeler.formats import tables
-from labeler.model import Answer, Kind, Label, Role
+from labeler.model import Category, Kind, Label, Role
+from labeler.questions import SIMILAR
 from labeler.service.items import importing
 from labeler.service.plan import assigning
 from labeler.service.results import exchange, reporting
@@ -92,7 +93,7 @@ def histories(draw):
     """Answers in order: (reviewer, item, kind, details); an item is fresh or seen by all."""
     said = st.fixed_dictionaries(
         {
-            "answer": st.sampled_from(Answer),
+            "answer": st.sampled_from(SIMILAR.answers),
             "created": st.integers(-10_000, 10_000).map(lambda seconds: NOW + timedelta(seconds=seconds)),
             "dwell_ms": st.none() | st.integers(0, 10**7),
             "view": views,
@@ -150,7 +151,7 @@ def test_labels_exported_and_imported_are_the_same_labels(masters, tmp_path, his
 
 @pytest.mark.parametrize("comment", ["'=1+1", "one\rtwo"])
 def test_any_comment_survives_export_and_import(masters, tmp_path, db, comment):
-    record(db, [(0, 0, Kind.FRESH, {"answer": Answer.SIMILAR, "created": NOW, "comment": comment})])
+    record(db, [(0, 0, Kind.FRESH, {"answer": Category.SIMILAR, "created": NOW, "comment": comment})])
     shutil.copy(masters["empty"], tmp_path / "other.study")
     with open_database(tmp_path / "other.study") as other:
         take_in(other, reporting.as_csv(export(db)))

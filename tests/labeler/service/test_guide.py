@@ -16,6 +16,7 @@ from hypothesis import example as with_seed, given, settings, strategies as st
 
 from labeler.config import bundled
 from labeler.model import Category, Protocol
+from labeler.questions import SIMILAR
 from labeler.screen import binning
 from labeler.service.labelling import guide
 from tests.conftest import examples
@@ -142,7 +143,7 @@ def test_steps_in_practice_do_not_fall_together(seed):
 @with_seed(1)
 def test_runs_that_are_called_alike_have_bars_of_one_height(seed):
     for example in chain(guide.practice_round(seed), guide.worked_examples()):
-        if example.category is Category.SIMILAR:
+        if example.category == Category.SIMILAR:
             for percent in (5, 25, 75, 95):
                 ends = percentile(example, percent)
                 assert np.ptp(ends) < 0.03, (example.title, percent)
@@ -217,7 +218,10 @@ def test_no_text_names_a_bundled_benchmark_or_what_was_done_to_one():
     words = {word.lower() for word in words if len(word) > 3}
     assert {"intervention", "slowdown", "cold start", "hashlib", "sha256", "numpy", "rfft"} <= words
     protocols = [Protocol(rule, 0.1, asks, asks) for rule in binning.AXIS_RULES for asks in (False, True)]
-    texts = [*map(guide.describe_protocol, protocols), *chain(*((e.title, e.explanation) for e in every_example()))]
+    texts = [
+        *(guide.describe_protocol(SIMILAR, protocol) for protocol in protocols),
+        *chain(*((e.title, e.explanation) for e in every_example())),
+    ]
     for example in every_example():
         texts += [example.feedback("similar"), *(text for text in example.picture.values() if isinstance(text, str))]
     found = {word for word in words for text in texts if re.search(rf"\b{re.escape(word)}\b", text.lower())}
@@ -255,19 +259,19 @@ def test_no_run_is_shown_twice_in_an_example():
     ],
 )  # fmt: skip
 def test_the_words_of_the_protocol_tell_its_axis_and_span(protocol, said):
-    words = guide.describe_protocol(protocol)
+    words = guide.describe_protocol(SIMILAR, protocol)
     assert said in " ".join(words.split())
     others = [guide.AXES[rule][:20] for rule in binning.AXIS_RULES if rule != protocol.axis_rule]
     assert not [other for other in others if other in words]
 
 
 def test_the_words_of_the_protocol_ask_for_confidence_only_where_the_study_does():
-    assert "1, 2 or 3 to say how sure you are" in guide.describe_protocol(Protocol(asks_confidence=True))
-    assert "sure you are" not in guide.describe_protocol(Protocol())
+    assert "1, 2 or 3 to say how sure you are" in guide.describe_protocol(SIMILAR, Protocol(asks_confidence=True))
+    assert "sure you are" not in guide.describe_protocol(SIMILAR, Protocol())
 
 
 def test_the_words_of_the_protocol_name_every_key_that_answers():
-    words = guide.describe_protocol(Protocol())
+    words = guide.describe_protocol(SIMILAR, Protocol())
     assert [key for key in "SDUNFMZL" if not re.search(rf"\b{key}\b", words)] == []
 
 

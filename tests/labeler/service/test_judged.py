@@ -8,6 +8,7 @@ from analysis.document import json_values
 from labeler.cli.common import INTERIM
 from labeler.errors import InputError
 from labeler.formats import Source, tables
+from labeler.questions import SIMILAR
 from labeler.service.results import reporting
 from labeler.service.verdicts import stored_verdicts
 from labeler.store import items
@@ -73,7 +74,7 @@ def test_an_empty_verdict_is_none_with_a_reason(study, take_in):
     take_in(study, "item,verdict,score", f"{FIRST},,", name="mine")
     (row,) = shown(study)
     assert (row["verdict"], "imported file" in row["error"]) == (None, True)
-    assert stored_verdicts.verdict_counts(stored_verdicts.verdict_table(study)) == [
+    assert stored_verdicts.verdict_counts(stored_verdicts.verdict_table(study), SIMILAR.categories) == [
         {"classifier": "mine", "threshold": None, "dissimilar": 0, "similar": 0, "none": 1}
     ]
 
@@ -91,7 +92,7 @@ def test_an_imported_classifier_stands_beside_the_built_in_ones(planned, take_in
     compute(planned)
     before = {row["item"]: row for row in shown(planned) if row["classifier"] == "same"}
     take_in(planned, "item,verdict,score", f"{FIRST},dissimilar,0.9", f"{SECOND},similar,0.1", name="mine")
-    counts = stored_verdicts.verdict_counts(stored_verdicts.verdict_table(planned))
+    counts = stored_verdicts.verdict_counts(stored_verdicts.verdict_table(planned), SIMILAR.categories)
     assert [row["classifier"] for row in counts] == sorted([*CLASSIFIERS, "mine"])
     assert {"classifier": "mine", "threshold": None, "dissimilar": 1, "similar": 1, "none": 0} in counts
     exported = export(planned)
@@ -199,7 +200,7 @@ def test_hostile_names_are_inert_in_the_exported_file_and_come_back_as_they_were
     run("verdicts", "--study", hostile.path, "--import", tmp_path / "verdicts.csv", "--export", path)
     cells = pd.read_csv(path, dtype=str)[["item", "benchmark", "classifier"]].to_numpy().ravel().tolist()
     assert {cell for cell in cells if not cell.startswith("'=")} == {SCRIPT}
-    back = tables.read_verdicts(Source("out.csv", path))
+    back = tables.read_verdicts(Source("out.csv", path), SIMILAR.categories)
     assert set(back["item"]) == {HYPERLINK}
     assert set(back["classifier"]) == {HYPERLINK, SCRIPT}
 

@@ -7,6 +7,7 @@ import pytest
 
 from analysis.classifiers import CLASSIFIERS
 from analysis.document import json_values
+from labeler.questions import SIMILAR
 from labeler.service.results import reporting
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.service.verdicts.classifying import JudgeOptions, judge, judges
@@ -93,7 +94,7 @@ def test_its_verdicts_are_counted_and_exported(study, steady):
     compute(study)
     n_dissimilar = [*map(category, spreads(study).values())].count("dissimilar")
     assert 0 < n_dissimilar < 8
-    assert stored_verdicts.verdict_counts(stored_verdicts.verdict_table(study))[-1] == {
+    assert stored_verdicts.verdict_counts(stored_verdicts.verdict_table(study), SIMILAR.categories)[-1] == {
         "classifier": "steady", "threshold": STEADY_LIMIT,
         "dissimilar": n_dissimilar, "similar": 8 - n_dissimilar, "none": 0,
     }  # fmt: skip

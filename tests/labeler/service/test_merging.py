@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from analysis.tables import counted_labels
 from labeler.errors import InputError, NewerStudy, NoStudy, NotAllowed, NotAStudy, StudyError
-from labeler.model import Answer, Kind, Label, PlanParameters, Protocol, Role, State
+from labeler.model import Category, Kind, Label, PlanParameters, Protocol, Role, State
+from labeler.questions import SIMILAR
 from labeler.service.handover import merging
 from labeler.service.handover.merging import Conflict, Merged, TimedAnswer
 from labeler.service.labelling import reviewing
@@ -138,8 +139,8 @@ def test_different_answers_in_one_place_are_listed_and_none_is_overwritten(parte
     assert (merged.n_new, merged.n_already_there) == (2, 1)
     assert merged.conflicts == (
         Conflict(
-            name, "ben", Kind.FRESH, 0, TimedAnswer(Answer.SIMILAR, "2026-11-20T12:00:00+00:00"),
-            TimedAnswer(Answer.DISSIMILAR, "2026-11-20T12:05:00+00:00"),
+            name, "ben", Kind.FRESH, 0, TimedAnswer(Category.SIMILAR, "2026-11-20T12:00:00+00:00"),
+            TimedAnswer(Category.DISSIMILAR, "2026-11-20T12:05:00+00:00"),
         ),
     )  # fmt: skip
     assert events_of(db)[: len(before)] == before
@@ -388,7 +389,7 @@ def small(tmp_path_factory):
         return path, sorted(copies.assigned(db))
 
 
-said = st.tuples(st.integers(0, 7), st.sampled_from(Answer), st.integers(-60, 60))
+said = st.tuples(st.integers(0, 7), st.sampled_from(SIMILAR.answers), st.integers(-60, 60))
 histories = st.lists(said, max_size=10)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from analysis.document import json_values
 from labeler.errors import InputError, NotAllowed
-from labeler.model import Answer, PlanParameters, Role
+from labeler.model import Category, PlanParameters, Role
 from labeler.plan.lifecycle import Step
 from labeler.service.items import browsing
 from labeler.service.labelling import reviewing
@@ -58,7 +58,7 @@ def answer_all(db):
         reviewer = id_of(db, name)
         while offers := reviewing.review_queue(db, reviewer).offers:
             task = offers[0]
-            reviewing.submit(db, reviewer, submission(task, Answer.SIMILAR), now=NOW)
+            reviewing.submit(db, reviewer, submission(task, Category.SIMILAR), now=NOW)
 
 
 def test_the_plan_begins_with_a_random_part_that_follows_from_the_seed(study):

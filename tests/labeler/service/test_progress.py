@@ -7,9 +7,10 @@ from datetime import date, timedelta
 import pandas as pd
 import pytest
 
-from labeler.model import Answer, PlanParameters, Role, State, Submission
+from labeler.model import Category, PlanParameters, Role, State, Submission
 from labeler.plan.active_plan import N_OFFERED
 from labeler.plan.lifecycle import Step
+from labeler.questions import WITHDRAWN
 from labeler.service.items import browsing
 from labeler.service.labelling import reviewing
 from labeler.service.people import identity
@@ -33,13 +34,13 @@ def say(db, name, answer, *, at=NOW, dwell_ms=900, pauses=()):
     """Answer the first offered item after this time."""
     task = reviewing.review_queue(db, id_of(db, name)).offers[0]
     view = {"axis": "core", "pauses": list(pauses)}
-    sent = Submission(f"{name}-{task.code}-{task.revision}", task.code, task.revision, Answer(answer), dwell_ms, view)
+    sent = Submission(f"{name}-{task.code}-{task.revision}", task.code, task.revision, answer, dwell_ms, view)
     reviewing.submit(db, id_of(db, name), sent, now=at)
     return task
 
 
 def take_back(db, name, task, *, at=NOW):
-    sent = Submission(f"undo-{task.code}", task.code, task.revision + 1, Answer.WITHDRAWN)
+    sent = Submission(f"undo-{task.code}", task.code, task.revision + 1, WITHDRAWN)
     reviewing.submit(db, id_of(db, name), sent, now=at)
 
 
@@ -122,7 +123,7 @@ def test_a_label_taken_back_is_none(planned):
 
 def test_a_label_changed_is_still_one(planned):
     task = say(planned, "ada", "similar")
-    sent = Submission("again", task.code, 1, Answer.DISSIMILAR, 900)
+    sent = Submission("again", task.code, 1, Category.DISSIMILAR, 900)
     reviewing.submit(planned, id_of(planned, "ada"), sent, now=NOW)
     assert (pace_of(planned).n_done, pace_of(planned).labels_per_day) == (1, 1.0)
 

@@ -19,6 +19,7 @@ from analysis.report import Resampling
 from labeler.errors import InputError, NotAllowed
 from labeler.model import Category, Role, State
 from labeler.plan.lifecycle import Step
+from labeler.questions import SIMILAR
 from labeler.service.handover.publishing import bundle, metadata
 from labeler.service.handover.publishing.publish_file import BLANK, Author, PublishFile, Venue
 from labeler.service.handover.publishing.tables import folds_by_application
@@ -299,7 +300,7 @@ def test_the_crawl_would_find_a_name(finished, tmp_path):
 def test_an_address_or_a_path_that_people_wrote_is_refused_with_its_place(finished_study, tmp_path):
     shutil.copy(finished_study, tmp_path / "finished.study")
     with open_database(tmp_path / "finished.study") as db:
-        studies.describe(db, "Caches", "See /home/ada/runs?")
+        studies.set_question(db, replace(SIMILAR, text="See /home/ada/runs?"))
         with pytest.raises(InputError, match=r"a file path: '/home/ada/runs"):
             publish(db, tmp_path / "out")
         assert not list(tmp_path.glob("*out*"))

@@ -12,7 +12,8 @@ from analysis.document import json_values, to_json
 from analysis.report import Report, differences
 from labeler.errors import InputError
 from labeler.formats import tables
-from labeler.model import Answer, Category, Kind, Label, Role, State, StoredVerdict
+from labeler.model import Category, Kind, Label, Role, State, StoredVerdict
+from labeler.questions import SIMILAR
 from labeler.service.items import importing
 from labeler.service.results import exchange, reporting
 from labeler.service.study import staffing
@@ -56,8 +57,8 @@ def histories(draw):
     kinds = st.sampled_from(["counted", Kind.RETEST, Kind.THIRD, Kind.CALIBRATION])
     row = st.tuples(st.integers(0, 2), st.integers(0, 4), kinds)
     counted = draw(st.lists(st.sampled_from([Kind.FRESH, Kind.OVERLAP]), min_size=5, max_size=5))
-    rows = draw(st.lists(st.tuples(row, st.sampled_from(Answer)), max_size=40))
-    called = draw(st.lists(st.none() | st.sampled_from(Category), min_size=5, max_size=5))
+    rows = draw(st.lists(st.tuples(row, st.sampled_from(SIMILAR.answers)), max_size=40))
+    called = draw(st.lists(st.none() | st.sampled_from(list(Category)), min_size=5, max_size=5))
     return [(who, item, counted[item] if kind == "counted" else kind, said) for (who, item, kind), said in rows], called
 
 
@@ -299,7 +300,7 @@ def test_hashes_name_what_the_numbers_were_made_from(planned):
     label_file = reporting.as_csv(labels.table(planned))  # the file labels.csv of the report
     assert before["answers"] == hashlib.sha256(label_file.encode()).hexdigest()
     task = assignments.tasks_of(planned, id_of(planned, "ada"))[0]
-    labels.add(planned, Label(task.assignment_id, task.revision, "one more", Answer.SIMILAR, NOW))
+    labels.add(planned, Label(task.assignment_id, task.revision, "one more", Category.SIMILAR, NOW))
     changed = {name for name, value in report(planned)["hashes"].items() if value != before[name]}
     assert changed == {"answers"}
     planned.execute("UPDATE items SET data_hash = 'other' WHERE item_id = 1")

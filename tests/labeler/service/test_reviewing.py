@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
-from labeler.model import Answer, Kind, PlanParameters, Protocol, Role, State, Submission
+from labeler.model import Category, Kind, PlanParameters, Protocol, Role, State, Submission
 from labeler.plan.lifecycle import ALLOWED, Action
+from labeler.questions import SIMILAR, WITHDRAWN
 from labeler.screen import binning, blinding
 from labeler.service.items import drawing
 from labeler.service.labelling import reviewing
@@ -77,7 +78,7 @@ def test_only_an_item_on_offer_to_this_reviewer_is_labelled(planned, what):
     task = {
         "of ben": reviewing.review_queue(planned, id_of(planned, "ben")).offers[0],
         "not on offer yet": assignments.tasks_of(planned, ada)[3],
-        "made up": Submission("e", "X" * 60, 0, Answer.SIMILAR),
+        "made up": Submission("e", "X" * 60, 0, Category.SIMILAR),
     }[what]
     message = rf"^You cannot label item {task.code[:20]} now\."
     refused(planned, NotAssigned, message, "ada", task)
@@ -135,7 +136,7 @@ def test_another_window_with_stale_data_is_refused_in_words(planned):
     message = rf"Item {task.code} was answered in another window"
     refused(planned, AnswerRefused, message, "ada", task, "dissimilar")
     refused(planned, AnswerRefused, message, "ada", task, "withdrawn", "e")
-    ahead = Submission("f", task.code, 5, Answer.SIMILAR, 900)
+    ahead = Submission("f", task.code, 5, Category.SIMILAR, 900)
     refused(planned, AnswerRefused, message, "ada", ahead)
 
 
@@ -264,7 +265,7 @@ UNDER = {"rule": "levels", "rule_version": 1, "min_span": 0.15, "drawing": binni
 def test_all_that_was_said_is_kept(planned):
     task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
     said = Submission(
-        "e", task.code, 0, Answer.DISSIMILAR, 812, {"zoom": 2, "session": "forged"}, 3, flag=True, comment="steps"
+        "e", task.code, 0, Category.DISSIMILAR, 812, {"zoom": 2, "session": "forged"}, 3, flag=True, comment="steps"
     )
     reviewing.submit(planned, id_of(planned, "ada"), said, now=NOW, session="5e55")
     row = labels.table(planned).iloc[0]
@@ -412,19 +413,19 @@ EVENT = {
 
 
 def test_an_event_of_the_screen_is_read_as_it_is_meant():
-    expected = Submission("e", "ABCDEF", 0, Answer.SIMILAR, 300, {"axis": "log"})
+    expected = Submission("e", "ABCDEF", 0, Category.SIMILAR, 300, {"axis": "log"})
     assert reviewing.submission_from(EVENT) == expected
     assert reviewing.submission_from(EVENT | {"more": 1}) == expected
     short = {key: EVENT[key] for key in ("event_id", "code", "revision", "answer")}
-    assert reviewing.submission_from(short) == Submission("e", "ABCDEF", 0, Answer.SIMILAR)
-    assert reviewing.submission_from(EVENT | {"answer": "withdrawn"}).answer is Answer.WITHDRAWN
+    assert reviewing.submission_from(short) == Submission("e", "ABCDEF", 0, Category.SIMILAR)
+    assert reviewing.submission_from(EVENT | {"answer": "withdrawn"}).answer is WITHDRAWN
 
 
 BAD_BY_KEY: dict[str, tuple[Any, ...]] = {
     "event_id": ("", "x" * 65, 1, None, "\ud800"),
     "code": ("", "x" * 65, ["A"], "\udfff"),
     "revision": (-1, True, 0.0, "0", 2**31, 10**40),
-    "answer": ("maybe", "Similar", None, ["similar"]),
+    "answer": ("", "s" * 65, None, ["similar"]),
     "dwell_ms": (True, -1, 300.5, float("nan"), "300", 2**31),
     "view": (None, [], "{}", {"a": float("nan")}, {"a": [float("inf")]}, {"text": "x" * 2000}),
 }
@@ -454,7 +455,7 @@ def test_a_view_nested_without_end_is_refused():
 
 
 json_like = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=70) | st.sampled_from(Answer),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=70) | st.sampled_from(SIMILAR.answers),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
     max_leaves=8,
 )
@@ -463,7 +464,7 @@ events_like = st.fixed_dictionaries(
         "event_id": st.text(max_size=70) | json_like,
         "code": st.text(max_size=70) | json_like,
         "revision": st.integers(-2, 3) | json_like,
-        "answer": st.sampled_from(Answer).map(str) | json_like,
+        "answer": st.sampled_from(SIMILAR.answers).map(str) | json_like,
     },
     optional={
         "dwell_ms": st.integers(-2, 10**10) | json_like,

@@ -15,8 +15,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from analysis.tables import first_labels
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
-from labeler.model import Answer, PlanParameters, Protocol, State, Submission
+from labeler.model import PlanParameters, Protocol, State, Submission
 from labeler.plan.active_plan import N_OFFERED
+from labeler.questions import SIMILAR
 from labeler.service.labelling import reviewing
 from labeler.service.labelling.reviewing import OwnProgress
 from labeler.service.plan import assigning
@@ -105,7 +106,7 @@ class Labelling(RuleBasedStateMachine):
     def send(self, name, code, revision, answer, minute, dwell_ms=900, said=NOTHING_SAID, event_id=""):
         self.n_sent += 1
         event_id = event_id or f"event {self.n_sent}"
-        sent = Submission(event_id, code, revision, Answer(answer), dwell_ms, **said)
+        sent = Submission(event_id, code, revision, answer, dwell_ms, **said)
         refusal = self.fate(name, sent)
         if refusal is None:
             self.submit(name, sent, minute)
@@ -183,7 +184,7 @@ class Labelling(RuleBasedStateMachine):
             revision = max(0, sent.revision + offset)
             self.submit(name, replace(sent, dwell_ms=dwell_ms, revision=revision, **said), minute)
 
-    @rule(name=names, place=places, other=places, answer=st.sampled_from(Answer), minute=minutes)
+    @rule(name=names, place=places, other=places, answer=st.sampled_from(SIMILAR.answers), minute=minutes)
     def send_an_old_event_as_another_answer(self, name, place, other, answer, minute):
         if self.kept:
             sent, _ = self.kept[place % len(self.kept)]
@@ -193,7 +194,7 @@ class Labelling(RuleBasedStateMachine):
                 return  # the same again: tried above
             self.send(name, code, sent.revision, answer, minute, sent.dwell_ms, event_id=sent.event_id)
 
-    @rule(name=names, place=places, answer=st.sampled_from(Answer), minute=minutes)
+    @rule(name=names, place=places, answer=st.sampled_from(SIMILAR.answers), minute=minutes)
     def send_to_a_paused_study(self, name, place, answer, minute):
         studies.set_state(self.db, State.PAUSED)
         code = self.codes[name][place % len(self.codes[name])]
@@ -204,9 +205,7 @@ class Labelling(RuleBasedStateMachine):
     @rule(place=places, answer=answers, minute=minutes)
     def send_as_one_who_labels_nothing(self, place, answer, minute):
         code = list(self.owner)[place % len(self.owner)]
-        self.refused(
-            NotAllowed, "carol", Submission("carol's", code, len(self.said[code]), Answer(answer), 900), minute
-        )
+        self.refused(NotAllowed, "carol", Submission("carol's", code, len(self.said[code]), answer, 900), minute)
 
     @rule(name=names, window=st.sampled_from("xy"))
     def load_a_window(self, name, window):
@@ -215,7 +214,7 @@ class Labelling(RuleBasedStateMachine):
         self.windows[name, window] = [*reviewing.review_queue(self.db, reviewer_id).offers, *([last] if last else [])]
 
     @rule(
-        name=names, window=st.sampled_from("xy"), place=places, answer=st.sampled_from(Answer), minute=minutes,
+        name=names, window=st.sampled_from("xy"), place=places, answer=st.sampled_from(SIMILAR.answers), minute=minutes,
         said=words,
     )  # fmt: skip
     def answer_in_a_window_loaded_before(self, name, window, place, answer, minute, said):
@@ -317,7 +316,7 @@ def test_of_eight_windows_that_answer_one_task_at_once_one_is_kept(planned):
     task = reviewing.review_queue(planned, ada).offers[0]
 
     def answer(number):
-        sent = Submission(f"window {number}", task.code, task.revision, Answer(CATEGORIES[number % 2]), 900)
+        sent = Submission(f"window {number}", task.code, task.revision, CATEGORIES[number % 2], 900)
         with open_database(planned.path) as window:
             barrier.wait(60)
             try:

@@ -1,7 +1,7 @@
 """The details of an answer (flag, comment, confidence), and what the reviewer sees of them later."""
 
 import json
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from datetime import timedelta
 from typing import Any
 
@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from labeler.errors import AnswerRefused
-from labeler.model import Answer, Protocol, State, Submission
+from labeler.model import Category, Protocol, State, Submission
+from labeler.questions import FORMER_TEXT, SIMILAR
 from labeler.screen import binning
 from labeler.service.labelling import reviewing
 from labeler.service.labelling.reviewing import Brief
@@ -34,7 +35,7 @@ def answer(db, task, answer="similar", *, name="ada", now=NOW, dwell_ms=900, vie
     """Answer a task in its current state."""
     task = assignments.task_by_code(db, id_of(db, name), task.code)
     submission = Submission(
-        f"{task.code}-{task.revision}", task.code, task.revision, Answer(answer), dwell_ms, view or {}, **said
+        f"{task.code}-{task.revision}", task.code, task.revision, answer, dwell_ms, view or {}, **said
     )
     reviewing.submit(db, id_of(db, name), submission, now=now)
     return task
@@ -212,7 +213,7 @@ def test_the_brief_holds_nothing_of_the_plan(planned):
     set_protocol(planned, axis_rule="pooled", instructions="Mind the warm-up.")
     brief = reviewing.brief(planned)
     expected = Protocol("pooled", 0.15, asks_confidence=False, shows_numbers=False, instructions="Mind the warm-up.")
-    assert brief == Brief("Are these runs alike?", expected)
+    assert brief == Brief(replace(SIMILAR, text="Are these runs alike?"), expected)
     assert {field.name for field in fields(Brief)} == {"question", "protocol"}
     words = json.dumps(asdict(brief)).lower()
     study = studies.get(planned)
@@ -275,7 +276,7 @@ def test_any_text_is_a_comment_unless_a_file_cannot_hold_it(comment, flag, confi
 def test_a_replay_with_other_words_is_acknowledged_and_changes_nothing(planned):
     task = answer_next(planned, "ada", "similar")
     event_id = labels.table(planned)["event_id"].iloc[0]
-    again = Submission(event_id, task.code, 0, Answer.SIMILAR, 900, {}, 3, flag=True, comment="later")
+    again = Submission(event_id, task.code, 0, Category.SIMILAR, 900, {}, 3, flag=True, comment="later")
     reviewing.submit(planned, id_of(planned, "ada"), again, now=NOW)
     assert kept(planned) == [["similar", None, 0, None]]
 
@@ -294,8 +295,8 @@ def test_a_first_visit_ends_with_being_told_or_with_an_answer_and_only_for_that_
 
 def test_the_question_asks_for_as_many_runs_as_the_items_have(planned):
     assert reviewing.question(planned) == "Are these runs alike?"
-    studies.describe(planned, "x", coordinating.FORMER_DEFAULT_QUESTION)
-    assert reviewing.brief(planned).question == "Are these {runs} runs similar?"
+    studies.set_question(planned, replace(SIMILAR, text=FORMER_TEXT))
+    assert reviewing.brief(planned).question.text == "Are these {runs} runs similar?"
     assert reviewing.question(planned) == "Are these three runs similar?"
     printed = reporting.gathered_study(planned, reporting.QUICK, actor="carol", now=NOW).provenance.study["question"]
     assert printed == "Are these three runs similar?"

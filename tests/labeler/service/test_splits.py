@@ -75,7 +75,7 @@ def test_split_items_are_those_with_both_categories_among_first_labels_undecided
     )
     # 1 of 4 said dissimilar on items that all saw, 1 of 2 on the others
     for split in found:
-        assert split.majority is (S if len(split.labels) == 4 else None)
+        assert split.majority == (S if len(split.labels) == 4 else None)
         assert split.remains is (len(split.labels) == 2)
         assert split.decision is None
 
@@ -102,7 +102,7 @@ def test_comments_are_shown_with_their_label(planned):
     answer_everything(planned, dict.fromkeys(SPLIT, "similar"))
     (split,) = splits.split_items(planned)
     assert SplitLabel(D, "two levels", is_third=False) in split.labels
-    assert [one.comment for one in split.labels if one.category is S] == [None] * (len(split.labels) - 1)
+    assert [one.comment for one in split.labels if one.category == S] == [None] * (len(split.labels) - 1)
 
 
 def test_a_third_label_makes_a_majority(planned):

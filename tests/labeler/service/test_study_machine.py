@@ -13,8 +13,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from analysis.tables import counted_labels
 from labeler.errors import LabelerError, NotAllowed
-from labeler.model import Answer, Category, Kind, Origin, PlanParameters, Role, State, Submission
+from labeler.model import Category, Kind, Origin, PlanParameters, Role, State, Submission
 from labeler.plan.lifecycle import Step
+from labeler.questions import WITHDRAWN
 from labeler.service.items import browsing
 from labeler.service.labelling import auditing, reviewing
 from labeler.service.people import identity
@@ -189,7 +190,7 @@ class Life(RuleBasedStateMachine):
         if done and step is Step.THIRD:
             self.n_third = sum(kept.assignment.kind is Kind.THIRD for kept in self.standing())
 
-    @rule(actor=coordinators, place=st.integers(0, 99), category=st.sampled_from(Category), number=numbers)
+    @rule(actor=coordinators, place=st.integers(0, 99), category=st.sampled_from(list(Category)), number=numbers)
     def decide_a_split_item(self, actor, place, category, number):
         split = [one.item.name for one in splits.split_items(self.db)] or [item_name(number)]
         before = counted_labels(exchange.all_answers(self.db))
@@ -261,7 +262,7 @@ class Life(RuleBasedStateMachine):
         if self.send(name, task, answer):
             assert owner == name
             assert not desk.closed
-            assert code in offered or (task.answer and task.answer is not Answer.WITHDRAWN)
+            assert code in offered or (task.answer and task.answer is not WITHDRAWN)
 
     def labels_here(self, person):
         return person.active and Role.REVIEWER in person.roles
@@ -269,7 +270,7 @@ class Life(RuleBasedStateMachine):
     def send(self, name, task, answer):
         self.n_sent += 1
         said = f"{name} says so"
-        sent = Submission(f"event {self.n_sent}", task.code, task.revision, Answer(answer), 900, {}, comment=said)
+        sent = Submission(f"event {self.n_sent}", task.code, task.revision, answer, 900, {}, comment=said)
         person_id = people.by_name(self.db, name).person_id
         done = self.attempt(name, [], lambda who: reviewing.submit(self.db, person_id, sent, now=who["now"]))
         if done:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from labeler.errors import LabelerError, NotAllowed
-from labeler.model import Answer, Category, Kind, PlanParameters, Role, State, Submission
+from labeler.model import Category, Kind, PlanParameters, Role, State, Submission
 from labeler.plan.lifecycle import Step
 from labeler.service.items import browsing
 from labeler.service.labelling import reviewing
@@ -149,7 +149,7 @@ def test_a_plan_is_not_drawn_over_an_answer_that_comes_at_the_same_time(shared):
     """Either the answer is saved and the plan stays, or the plan is new and the answer is refused with a message."""
     ada = id_of(shared, "ada")
     task = reviewing.review_queue(shared, ada).offers[0]
-    sent = Submission("one", task.code, task.revision, Answer.SIMILAR, 900)
+    sent = Submission("one", task.code, task.revision, Category.SIMILAR, 900)
     plan, answer = at_once(
         shared,
         lambda db: assigning.confirm_plan(db, PlanParameters(9, retest=0), actor="chris", now=NOW),
@@ -192,7 +192,7 @@ def test_what_reviewers_send_while_somebody_closes_is_kept_before_the_end_or_ref
                 offers = reviewing.review_queue(db, id_of(db, name)).offers
                 if not offers:
                     break
-                sent = Submission(f"{name} {number}", offers[0].code, offers[0].revision, Answer.SIMILAR, 900)
+                sent = Submission(f"{name} {number}", offers[0].code, offers[0].revision, Category.SIMILAR, 900)
                 try:
                     reviewing.submit(db, id_of(db, name), sent, now=NOW)
                     said[sent.event_id] = True
@@ -215,7 +215,7 @@ def test_what_reviewers_send_while_somebody_closes_is_kept_before_the_end_or_ref
 def test_what_a_reviewer_sends_while_they_are_removed_is_kept_or_refused_but_not_both(shared):
     ada = id_of(shared, "ada")
     task = reviewing.review_queue(shared, ada).offers[0]
-    sent = Submission("last", task.code, task.revision, Answer.SIMILAR, 900)
+    sent = Submission("last", task.code, task.revision, Category.SIMILAR, 900)
     removed, answer = at_once(
         shared,
         lambda db: staffing.remove(db, "ada", why="left", actor="carol", now=NOW),

@@ -33,6 +33,8 @@ from tests.labeler.conftest import NOW, answer_next, id_of
 AT = NOW.isoformat()
 REFERENCES = {
     "studies": set(),
+    "questions": set(),
+    "categories": set(),
     "files": set(),
     "items": {("file_id", "files")},
     "runs": {("item_id", "items")},
@@ -154,7 +156,7 @@ def hashed(secret):
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-@pytest.fixture(params=[1, 2, 3, 4, 5, 6, 7, 8])
+@pytest.fixture(params=[1, 2, 3, 4, 5, 6, 7, 8, 9])
 def old_file(study_path, monkeypatch, request):
     """A study of an older version with data."""
     monkeypatch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[: request.param])
@@ -166,7 +168,7 @@ def old_file(study_path, monkeypatch, request):
 
 
 def test_there_is_a_file_with_data_of_every_older_version():
-    assert len(migrations.MIGRATIONS) - 1 == 8  # a further migration needs one more version in `old_file`
+    assert len(migrations.MIGRATIONS) - 1 == 9  # a further migration needs one more version in `old_file`
 
 
 def test_a_study_of_any_older_version_keeps_what_was_said_and_done(old_file):

@@ -9,17 +9,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
 from labeler.errors import AnswerRefused, NotAStudy
-from labeler.model import (
-    Answer,
-    Category,
-    Item,
-    Kind,
-    Label,
-    Protocol,
-    State,
-    StoredVerdict,
-    Study,
-)
+from labeler.model import Category, Item, Kind, Label, Protocol, Question, State, StoredVerdict, Study
+from labeler.questions import NOT_SURE, SIMILAR, WITHDRAWN
 from labeler.store import (
     assignments,
     bins,
@@ -57,20 +48,22 @@ def first_task(db, name="ada"):
 
 def label(task, revision=0, event_id="", answer="similar", created=NOW, **more):
     event_id = event_id or f"{task.assignment_id}-{revision}"
-    return Label(task.assignment_id, revision, event_id, Answer(answer), created, **more)
+    return Label(task.assignment_id, revision, event_id, answer, created, **more)
 
 
 def test_the_study_comes_back_as_it_was_written(db):
     assert studies.get(db) == Study(
-        "Caches", "Are these runs alike?", State.DRAFT, AT, Protocol("levels", 0.15), None, None
+        "Caches", replace(SIMILAR, text="Are these runs alike?"), State.DRAFT, AT, Protocol("levels", 0.15), None, None
     )
     protocol = Protocol("full", 0.25, asks_confidence=True, shows_numbers=True, instructions="Mind the warm-up.")
-    studies.describe(db, "Stores", "Alike?")
+    studies.rename(db, "Stores")
+    question = Question("Alike?", (Category("yes", "y", "Alike."), Category("no", "x", "Not.")), not_sure=False)
+    studies.set_question(db, question)
     studies.set_protocol(db, protocol)
     studies.set_plan(db, {"seed": 1, "paper": False}, "abc")
     studies.set_state(db, State.OPEN)
     plan = {"seed": 1, "paper": False}
-    assert studies.get(db) == Study("Stores", "Alike?", State.OPEN, AT, protocol, plan, "abc")
+    assert studies.get(db) == Study("Stores", question, State.OPEN, AT, protocol, plan, "abc")
 
 
 def test_a_file_without_a_study_says_that_its_making_was_interrupted(db):
@@ -224,7 +217,7 @@ def test_what_is_open_and_what_was_not_sure_is_found_without_looking_at_every_ta
     unsure = assignments.unsure_tasks(planned, ada, calibration=False)
     assert [(task.code, task.n_not_sure, task.revision) for task in unsure] == [(one.code, 1, 1), (four.code, 1, 3)]
     assert assignments.n_by_answer(planned, ada, calibration=False) == {
-        Answer.NOT_SURE: 2, Answer.WITHDRAWN: 1, Answer.DISSIMILAR: 1, None: 1,
+        NOT_SURE: 2, WITHDRAWN: 1, Category.DISSIMILAR: 1, None: 1,
     }  # fmt: skip
     planned.execute("UPDATE items SET excluded_why = 'x' WHERE item_id = ?", (five.item_id,))
     assert codes(assignments.open_tasks(planned, ada, calibration=False, limit=5)) == [two.code]
@@ -252,7 +245,7 @@ def test_the_same_event_twice_is_kept_once(planned):
     assert labels.add(planned, label(task, event_id="e")) is False
     assert labels.add(planned, label(task, revision=1, event_id="e", answer="dissimilar")) is False
     assert labels.n_labels(planned) == 1
-    assert labels.own_event(planned, id_of(planned, "ada"), "e") == (task.assignment_id, Answer.SIMILAR)
+    assert labels.own_event(planned, id_of(planned, "ada"), "e") == (task.assignment_id, Category.SIMILAR)
     assert labels.own_event(planned, id_of(planned, "ada"), "E") is None
     assert labels.own_event(planned, id_of(planned, "ben"), "e") is None
 
@@ -278,12 +271,12 @@ def test_the_last_revision_is_the_answer_that_stands(planned):
         earlier = NOW - timedelta(hours=revision)  # the clock may jump back: the order is by revision
         labels.add(planned, label(task, revision, answer=answer, created=earlier))
     now = first_task(planned)
-    assert (now.revision, now.answer) == (4, Answer.NOT_SURE)
+    assert (now.revision, now.answer) == (4, NOT_SURE)
     assert now.n_not_sure == 1  # an undone answer does not count
     assert labels.own_answers(planned, id_of(planned, "ada")) == [
         OwnAnswer(
             task.code,
-            Answer(answer),
+            answer,
             revision,
             (NOW - timedelta(hours=revision)).isoformat(),
             None,

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from labeler.model import PlanParameters, Protocol, Role, State
+from labeler.questions import SIMILAR
 from labeler.service.labelling import auditing, guide, inbox, own_result, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
@@ -120,7 +121,7 @@ def test_filters_say_how_many_there_are_and_keep_exactly_these(many):
     }  # fmt: skip
     assert page.radio[0].options == [f"{name} ({count})" for name, count in counts.items()]
     for name, count in counts.items():
-        expected = [one.task.code for one in own(many) if my_labels.FILTERS[name](one)]
+        expected = [one.task.code for one in own(many) if my_labels.filters(SIMILAR)[name](one)]
         assert len(expected) == count
         assert rows(show(page, name)) == expected[:20]
 

@@ -7,8 +7,9 @@ import pytest
 
 from analysis.classifiers import CLASSIFIERS
 from labeler.config import bundled
-from labeler.model import Answer, Role, Submission
+from labeler.model import Category, Role, Submission
 from labeler.plan.lifecycle import Step
+from labeler.questions import NOT_SURE
 from labeler.service import demo
 from labeler.service.labelling import reviewing
 from labeler.service.people import identity
@@ -81,8 +82,8 @@ def test_every_page_of_a_reviewer_sends_the_answers_that_the_browser_keeps(study
 
 def test_my_labels_lists_own_labels_newest_first_and_opens_one(study):
     assert "not labelled anything yet" in texts(reviewer_page("my_labels", study, "ada"))
-    first, second = say(study, "ada", Answer.SIMILAR), say(study, "ada", Answer.DISSIMILAR)
-    say(study, "ben", Answer.SIMILAR)
+    first, second = say(study, "ada", Category.SIMILAR), say(study, "ada", Category.DISSIMILAR)
+    say(study, "ben", Category.SIMILAR)
     page = reviewer_page("my_labels", study, "ada")
     assert [b.key for b in page.button] == [f"revise-{second}", f"revise-{first}"]
     assert "2 of 15 done" in texts(page)
@@ -94,7 +95,7 @@ def test_my_labels_lists_own_labels_newest_first_and_opens_one(study):
 
 def test_reviewers_pages_name_nothing_that_would_unblind(study):
     for name in ("ada", "ben"):
-        say(study, name, Answer.SIMILAR)
+        say(study, name, Category.SIMILAR)
     with open_database(study) as db:
         words = {item.name for item in coordinating.list_items(db)} | {"ben", "cleo", "dan", "heuristic", "overlap"}
     for module in ("label", "my_labels"):
@@ -110,7 +111,7 @@ def test_study_page_lists_the_steps_and_changes_the_question(empty):
     button(page, "Save name and question").click().run()
     assert [error.message for error in page.exception] == []
     with open_database(empty) as db:
-        assert coordinating.get_study(db).question == "Would you trust these runs?"
+        assert coordinating.get_study(db).question.text == "Would you trust these runs?"
 
 
 def test_people_page_adds_reviewers_and_shows_them_at_once_with_links_and_mails(empty):
@@ -158,14 +159,14 @@ def test_plan_page_previews_and_confirms(study):
     with open_database(study) as db:
         assert coordinating.get_study(db).plan_parameters["seed"] == 77
         assert coordinating.get_study(db).plan_parameters["paper"] is True
-    say(study, "ada", Answer.SIMILAR)
+    say(study, "ada", Category.SIMILAR)
     assert "because reviewers have answered" in texts(coordinator_page("plan", study))
 
 
 def test_progress_page_counts_but_never_tells_what_was_said(study, empty):
     assert "no plan yet" in texts(coordinator_page("progress", empty))
-    say(study, "ada", Answer.DISSIMILAR)
-    say(study, "ada", Answer.NOT_SURE)
+    say(study, "ada", Category.DISSIMILAR)
+    say(study, "ada", NOT_SURE)
     page = coordinator_page("progress", study)
     table = page.dataframe[0].value
     assert table.set_index("reviewer").loc["ada", ["share", "assigned", "not sure"]].tolist() == [100 / 15, 15, 1]

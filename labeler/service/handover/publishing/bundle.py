@@ -230,8 +230,9 @@ def _build(
             write_measurements(copy, folder / MEASUREMENTS)
         gathered = _from_published(gathered, folder, times)
         report = gathered.report()
+        study = studies.get(copy)
         facts = Facts(
-            replace(studies.get(copy), question=reviewing.question(copy)),
+            replace(study, question=replace(study.question, text=reviewing.question(copy))),
             tables,
             report,
             replace(answers, sources=licences),
@@ -445,7 +446,8 @@ def _check_strings(db: Database, copy: Database, tables: StudyTables, answers: P
     A name is doubtful if it may be an ordinary word, or if it is part of the name of an item.
     """
     study = studies.get(copy)
-    written = [("the study", text) for text in (study.name, study.question, study.protocol.instructions)]
+    written = [("the study", text) for text in (study.name, study.question.text, study.protocol.instructions)]
+    written += [("the study", category.meaning) for category in study.question.categories]
     named: list[tuple[str, str]] = []
     untouched = {text for item in items.all_items(copy) for text in (item.name, item.benchmark, item.application)}
     of_tables = {"labels": tables.labels.frame, "items": tables.items.frame, "log": tables.log}

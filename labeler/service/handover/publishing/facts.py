@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import labeler
-from analysis.categories import CATEGORIES
 from analysis.classifiers import CLASSIFIERS
 from analysis.intervals import Estimate
 from analysis.report import Report
 from labeler.model import Kind, Origin, Study
+from labeler.questions import either
 from labeler.service.handover.publishing.publish_file import PublishFile, Times
 from labeler.service.handover.publishing.tables import StudyTables
 
@@ -98,7 +98,12 @@ class Facts:
     @property
     def question(self) -> str:
         """The question that reviewers answered."""
-        return self.study.question
+        return self.study.question.text
+
+    @property
+    def categories(self) -> Sequence[str]:
+        """The categories of the question."""
+        return self.study.question.categories
 
     @property
     def n_imported(self) -> int:
@@ -120,7 +125,7 @@ class Facts:
         """Return a text that says how many items have how many labels from which agreement is computed."""
         frame = self.tables.items.frame
         counted = frame[frame["role"] == "counted"]
-        sizes = Counter((counted["n_similar"] + counted["n_dissimilar"]).astype(int))
+        sizes = Counter(counted[[f"n_{category}" for category in self.categories]].sum(axis=1).astype(int))
         return "; ".join(f"{_n(n, 'label')} on {_n(sizes[n], 'item')}" for n in sorted(sizes))
 
     def collection(self) -> str:
@@ -160,7 +165,7 @@ class Facts:
     def protocol(self) -> list[str]:
         """Return sentences about how the items were labelled."""
         protocol, plan = self.study.protocol, self.study.plan_parameters or {}
-        said = [f"Question: {self.study.question}"]
+        said = [f"Question: {self.question}"]
         if self.n_imported == len(self.tables.plan):
             return [
                 *said,
@@ -178,8 +183,7 @@ class Facts:
                 f"The y axis first showed {AXES.get(protocol.axis_rule, protocol.axis_rule)}, at least "
                 f"{100 * protocol.min_span:g} % of the median. Reviewers could change the axis."
             ),
-            "Possible answers: similar, dissimilar, or not sure (then the item was shown again)"
-            + (", with a confidence from 1 to 3." if protocol.asks_confidence else "."),
+            self._possible_answers() + (", with a confidence from 1 to 3." if protocol.asks_confidence else "."),
         ]
         if protocol.instructions:
             said.append(f"Further instructions: {protocol.instructions}")
@@ -200,17 +204,24 @@ class Facts:
             )
         return said
 
+    def _possible_answers(self) -> str:
+        names = ", ".join(self.categories)
+        return f"Possible answers: {names}" + (
+            ", or not sure (then the item was shown again)" if self.study.question.not_sure else ""
+        )
+
     def analysis(self) -> list[str]:
         """Return sentences about the agreement of the reviewers and the consensus."""
         consensus = self.report.consensus
-        n_similar, n_dissimilar = (consensus.agreed_by_category[category] for category in CATEGORIES)
+        by_category = consensus.agreed_by_category
+        agreed = ", ".join(f"{by_category[category]} {category}" for category in reversed(self.categories))
         return [
             (
                 f"The observed agreement is {self.percent}, and Fleiss' kappa is {self.kappa}. Both were computed "
                 f"from {_n(self.n_labels, 'first label')}."
             ),
             (
-                f"Consensus: {consensus.agreed} items agreed ({n_dissimilar} dissimilar, {n_similar} similar), "
+                f"Consensus: {consensus.agreed} items agreed ({agreed}), "
                 f"{consensus.split} split, {consensus.incomplete} with fewer than two labels."
             ),
             (
@@ -225,11 +236,13 @@ class Facts:
         counted = labels[labels["counts"]]
         said = []
         if len(counted):
-            shares = (counted["label"] == "dissimilar").groupby(counted["reviewer"]).mean()
-            said.append(
-                f"The share of dissimilar labels differs between reviewers: from {100 * shares.min():.1f} % to "
-                f"{100 * shares.max():.1f} % of their first labels."
-            )
+            positive = self.study.question.positive
+            for category in [positive] if positive else self.categories:
+                shares = (counted["label"] == category).groupby(counted["reviewer"]).mean()
+                said.append(
+                    f"The share of {category} labels differs between reviewers: from {100 * shares.min():.1f} % to "
+                    f"{100 * shares.max():.1f} % of their first labels."
+                )
         items = self.tables.items.frame
         sizes = Counter(items.loc[items["role"] == "counted", "application"])
         if sizes and self.n_applications > 1:
@@ -241,13 +254,13 @@ class Facts:
 
     def limitations(self) -> list[str]:
         """Return sentences about the limitations of the data."""
-        consensus = self.report.consensus
+        consensus, names = self.report.consensus, either(self.categories, "and").capitalize()
         return [
             (
                 f"{consensus.split} of {self.n_items} items have no agreed category. Results that use only agreed "
                 "items leave these items out."
             ),
-            "Similar and dissimilar are judgements of people who looked at plots, not properties of the software.",
+            f"{names} are judgements of people who looked at plots, not properties of the software.",
             "The measurements are valid only for the machines and versions that were measured.",
             *map(str, self.report.notes),
         ]

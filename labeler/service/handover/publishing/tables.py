@@ -4,7 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
@@ -18,12 +18,12 @@ from analysis.consensus import agreed_only, majority
 from analysis.dissimilarity import title_of
 from analysis.tables import COUNTED_KINDS, first_of, with_defaults
 from labeler.formats import tables as files, writing
-from labeler.model import ALL, Answer, Item, ItemRole, Kind
+from labeler.model import ALL, Item, ItemRole, Kind, Question
 from labeler.service.handover.publishing.publish_file import Times
 from labeler.service.plan import item_batches
 from labeler.service.results import exchange
 from labeler.service.results.reporting import ReportInput
-from labeler.store import Database, assignments, items, runs, verdicts
+from labeler.store import Database, assignments, items, runs, studies, verdicts
 
 N_FOLDS = 5
 MAX_FOLD_TEXT = f"at most {N_FOLDS}"
@@ -112,12 +112,13 @@ def tables_of(
     """
     all_items = items.all_items(copy)
     answers = exchange.all_answers(copy)
-    labels = _labels(answers, gathered, comments, times)
+    question = studies.get(copy).question
+    labels = _labels(answers, question, gathered, comments, times)
     days = sorted(str(at)[:10] for at in answers["created_utc"]) if times is not Times.NONE else []
     verdict_table = verdicts.table(copy)
     return StudyTables(
         labels=labels,
-        items=_items(all_items, labels.frame, verdict_table, item_batches.roles(copy), licences),
+        items=_items(all_items, question, labels.frame, verdict_table, item_batches.roles(copy), licences),
         measurements=_measurement_columns(),
         verdicts=_verdicts(gathered.verdicts),
         log=_log(log, times),
@@ -189,7 +190,11 @@ def codebook(tables: Sequence[tuple[str, str, Sequence[Column]]]) -> list[dict[s
     ]
 
 
-_CATEGORIES = {"similar": "the runs are similar", "dissimilar": "at least one run differs from the others"}
+def meanings_of(question: Question) -> dict[str, str]:
+    """Return what each category means, for the descriptions of columns."""
+    return {str(category): category.short or category.meaning for category in question.categories}
+
+
 _KINDS: Mapping[str, str] = {
     Kind.FRESH: "the plan assigned the item to a set of reviewers",
     Kind.OVERLAP: "the plan assigned the item to all reviewers",
@@ -198,14 +203,15 @@ _KINDS: Mapping[str, str] = {
     Kind.CALIBRATION: "a label of the calibration round, which no result uses",
     Kind.ADJUDICATED: "a person's decision on a split item, not a reviewer's label",
 }
-_ANSWERS = {
-    **_CATEGORIES,
+_NOT_LABELS = {
     "not sure": "the reviewer gave no category; the item was offered again",
     "withdrawn": "the reviewer withdrew the previous answer",
 }
 
 
-def _labels(answers: pd.DataFrame, gathered: ReportInput, comments: Mapping[str, str], times: Times) -> PublishedTable:
+def _labels(
+    answers: pd.DataFrame, question: Question, gathered: ReportInput, comments: Mapping[str, str], times: Times
+) -> PublishedTable:
     decided = answers["kind"] == Kind.ADJUDICATED
     excluded = gathered.answers["kind"] == "excluded"
     first = pd.Series(answers.index.isin(first_of(with_defaults(answers)).index), index=answers.index) & ~decided
@@ -227,7 +233,10 @@ def _labels(answers: pd.DataFrame, gathered: ReportInput, comments: Mapping[str,
             "dwell_ms": gathered.answers["dwell_ms"],
         }
     )
-    columns: tuple[Column, ...] = _LABEL_COLUMNS
+    values = {**meanings_of(question), **_NOT_LABELS}
+    columns: tuple[Column, ...] = tuple(
+        replace(column, values=values) if column.name == "label" else column for column in _LABEL_COLUMNS
+    )
     if times is not Times.NONE:
         frame[times] = _since_first(answers, times)
         columns = (*columns, _TIME_COLUMNS[times])
@@ -267,7 +276,7 @@ _LABEL_COLUMNS = (
         "R1, R2, … are reviewers; C1, … are people who only decide split items; the numbers have no meaning",
     ),
     Column("kind", "text", "the kind of assignment", values=_KINDS),
-    Column("label", "text", "the answer", values=_ANSWERS),
+    Column("label", "text", "the answer"),
     Column("revision", "integer", "number of earlier answers by the reviewer in this assignment; starts at 0"),
     Column(
         "first", "boolean",
@@ -313,12 +322,13 @@ _LABEL_COLUMNS = (
 
 def _items(
     all_items: Sequence[Item],
+    question: Question,
     labels: pd.DataFrame,
     verdict_table: pd.DataFrame,
     roles: Mapping[str, ItemRole],
     licences: Mapping[str, str],
 ) -> PublishedTable:
-    names = [item.name for item in all_items]
+    names, meanings = [item.name for item in all_items], meanings_of(question)
     folds = folds_by_application({item.name: item.application for item in all_items})
     rows: dict[str, list[Any]] = {
         "item": [item.name for item in all_items],
@@ -332,18 +342,18 @@ def _items(
         "n_runs": [item.n_runs for item in all_items],
         "n_iterations": [item.n_iterations or None for item in all_items],
         "data_sha256": [item.data_hash or None for item in all_items],
-        **_categories(names, labels),
+        **_categories(names, question, labels),
         "fold_by_application": [folds[name] for name in names],
     }
-    columns = [*_ITEM_COLUMNS]
-    for column, values in _of_classifiers(names, verdict_table):
+    columns = list(_item_columns(question, meanings))
+    for column, values in _of_classifiers(names, verdict_table, meanings):
         rows[column.name] = values
         columns.append(column)
     frame = pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in rows.items()})
     return PublishedTable("items", "one row per item of the study", tuple(columns), frame)
 
 
-def _categories(names: Sequence[str], labels: pd.DataFrame) -> dict[str, list[Any]]:
+def _categories(names: Sequence[str], question: Question, labels: pd.DataFrame) -> dict[str, list[Any]]:
     """Return the columns with the labels of each item, and the categories that follow from them."""
     counted = labels[labels["counts"]].rename(columns={"reviewer": "rater", "label": "category"})
     third = labels[labels["first"] & (labels["kind"] == Kind.THIRD) & ~labels["excluded"]]
@@ -351,20 +361,23 @@ def _categories(names: Sequence[str], labels: pd.DataFrame) -> dict[str, list[An
     again = pd.MultiIndex.from_frame(third[["item", "rater"]]).isin(
         pd.MultiIndex.from_frame(counted[["item", "rater"]])
     )
-    decided = labels[(labels["kind"] == Kind.ADJUDICATED) & labels["label"].isin(list(_CATEGORIES))]
+    decided = labels[(labels["kind"] == Kind.ADJUDICATED) & labels["label"].isin(question.categories)]
     decision = dict(zip(decided["item"], decided["label"], strict=True))
     agreed, most = agreed_only(counted), majority(counted, third[~again], {})
     votes = counted.groupby(["item", "category"]).size()
     return {
-        "n_similar": [int(votes.get((name, Answer.SIMILAR), 0)) for name in names],
-        "n_dissimilar": [int(votes.get((name, Answer.DISSIMILAR), 0)) for name in names],
+        **{
+            f"n_{category}": [int(votes.get((name, category), 0)) for name in names] for category in question.categories
+        },
         "agreed": [_entry(agreed["category"], name) for name in names],
         "majority": [_entry(most["category"], name) for name in names],
         "adjudicated": [decision.get(name) for name in names],
     }
 
 
-def _of_classifiers(names: Sequence[str], verdict_table: pd.DataFrame) -> Iterator[tuple[Column, list[Any]]]:
+def _of_classifiers(
+    names: Sequence[str], verdict_table: pd.DataFrame, meanings: Mapping[str, str]
+) -> Iterator[tuple[Column, list[Any]]]:
     """Yield the columns with the measures of each item, and with the verdicts of each classifier."""
     by_classifier = dict(iter(verdict_table.groupby("classifier", sort=True)))
     if "heuristic" in by_classifier:
@@ -375,7 +388,7 @@ def _of_classifiers(names: Sequence[str], verdict_table: pd.DataFrame) -> Iterat
             yield column, [(_entry(means, name) or {}).get(measure) for name in names]
     for classifier, suffix in _suffixes(map(str, by_classifier)).items():
         of_classifier = by_classifier[classifier].set_index("item")
-        for column, source in _verdict_columns(classifier, suffix):
+        for column, source in _verdict_columns(classifier, suffix, meanings):
             yield column, [_entry(of_classifier[source], name) for name in names]
 
 
@@ -386,7 +399,7 @@ _SCORES = {
     "kruskal": "epsilon squared, the effect size of Kruskal and Wallis' test over the runs",
 }
 _CONSENSUS_MISSING = "no such category"
-_ITEM_COLUMNS = (
+_MEASURED_COLUMNS = (
     Column("item", "text", "name of the item; the key of this table"),
     Column("benchmark", "text", "the measured operation with its parameter values"),
     Column("application", "text", "the software that the benchmark belongs to", missing="not known"),
@@ -411,34 +424,40 @@ _ITEM_COLUMNS = (
         "runs in order as little-endian float64",
         missing="no measurements",
     ),
-    Column("n_similar", "integer", "number of labels that count and are similar"),
-    Column("n_dissimilar", "integer", "number of labels that count and are dissimilar"),
-    Column(
-        "agreed", "text", "the category of the labels that count, if there are at least two and all are equal",
-        values=_CATEGORIES, missing="the item has fewer than two labels that count, or is split",
-    ),
-    Column(
-        "majority", "text", "the category of more than half of the labels that count and the third labels",
-        values=_CATEGORIES, missing="the item has fewer than two labels, or there is a tie",
-    ),
-    Column(
-        "adjudicated", "text", "the category that a person chose for a split item", values=_CATEGORIES,
-        missing="no decision",
-    ),
-    Column(
-        "fold_by_application", "integer",
-        f"number of the fold for cross-validation, from 0 ({MAX_FOLD_TEXT} folds); no application is in two folds; the "
-        "largest application is assigned first, each to the fold with the fewest items",
-    ),
 )  # fmt: skip
 
 
-def _verdict_columns(classifier: str, suffix: str) -> Iterator[tuple[Column, str]]:
+def _item_columns(question: Question, meanings: Mapping[str, str]) -> Iterator[Column]:
+    yield from _MEASURED_COLUMNS
+    for category in question.categories:
+        yield Column(f"n_{category}", "integer", f"number of labels that count and are {category}")
+    yield from (
+        Column(
+            "agreed", "text", "the category of the labels that count, if there are at least two and all are equal",
+            values=meanings, missing="the item has fewer than two labels that count, or is split",
+        ),
+        Column(
+            "majority", "text", "the category of more than half of the labels that count and the third labels",
+            values=meanings, missing="the item has fewer than two labels, or there is a tie",
+        ),
+        Column(
+            "adjudicated", "text", "the category that a person chose for a split item", values=meanings,
+            missing="no decision",
+        ),
+        Column(
+            "fold_by_application", "integer",
+            f"number of the fold for cross-validation, from 0 ({MAX_FOLD_TEXT} folds); no application is in two folds; "
+            "the largest application is assigned first, each to the fold with the fewest items",
+        ),
+    )  # fmt: skip
+
+
+def _verdict_columns(classifier: str, suffix: str, meanings: Mapping[str, str]) -> Iterator[tuple[Column, str]]:
     known = CLASSIFIERS.get(classifier)
     title = known.title if known else f"the imported or added classifier {classifier}"
     missing = f"{title} gives no verdict; the column note has the reason"
     score = _SCORES.get(classifier, "score of the classifier")
-    yield Column(f"verdict_{suffix}", "text", f"verdict of {title}", values=_CATEGORIES, missing=missing), "verdict"
+    yield Column(f"verdict_{suffix}", "text", f"verdict of {title}", values=meanings, missing=missing), "verdict"
     yield Column(f"score_{suffix}", "number", f"{score} ({title})", missing=missing), "score"
     threshold = f"threshold for the score of {title}"
     yield Column(f"threshold_{suffix}", "number", threshold, missing=missing), "threshold"

@@ -4,6 +4,7 @@
 
 import { Clock } from "./clock.js";
 import { CommentDialog } from "./comment.js";
+import { button } from "./decision.js";
 import { Delivery } from "./delivery.js";
 import { isTyping, pressedKey, pressesAgain, wasSeen } from "./guard.js";
 import { nRunsOf, unpackAll } from "./panels.js";
@@ -15,8 +16,7 @@ import { Strip } from "./strip.js";
 import { Surroundings } from "./surroundings.js";
 import { emptyWords, progressWords, questionWords, statusWords } from "./words.js";
 
-const ANSWERS = { s: "similar", d: "dissimilar", n: "not sure" };
-const CATEGORIES = ["similar", "dissimilar"];
+const [NOT_SURE, WITHDRAWN] = ["not sure", "withdrawn"]; // answers that are not labels
 const REMEMBERED = 8; // number of pictures to keep, for an undo
 const UNDER = { practice: 72 }; // pixels below the component by mode: in practice, a button to leave it
 const [MIN_HEIGHT, MAX_HEIGHT] = [200, 1300];
@@ -45,9 +45,6 @@ class Review {
     this.root = root;
     this.component = component;
     this.part = (name) => root.querySelector(`.${name}`);
-    root.querySelectorAll(".keys [data-key]").forEach((button) => { // if there is little space, only the key is shown
-      button.title = `${button.querySelector("span").textContent} (${button.dataset.key.toUpperCase()})`;
-    });
     this.key = (name) => root.querySelector(`[data-key="${name}"]`);
     this.picture = new Picture(root, () => this.draw());
     this.help = root.querySelector(".help");
@@ -71,6 +68,7 @@ class Review {
     this.requests = isPractice ? new PracticeRound(data) : new Requests(data);
     const first = isPractice ? { ...data, ...this.requests.reply } : data;
     this.data = { ...data };
+    this.sayCategories();
     this.delivery = new Delivery(this.part("outbox"), first, this.requests, (...reply) => this.receive(...reply));
     this.queue = this.delivery.queue;
     this.drafts = new Drafts(this.delivery.window, this.delivery.owner);
@@ -81,6 +79,22 @@ class Review {
     this.root.dataset.mode = data.mode;
     this.root.classList.toggle("asking", data.protocol.asks_confidence);
     this.take(first);
+  }
+
+  /** Create the button of each category, and its row in the help; if the question did not change, keep them. */
+  sayCategories() {
+    const { categories, not_sure: hasNotSure } = this.data.question;
+    const wanted = JSON.stringify(this.data.question);
+    if (this.asked === wanted) return;
+    this.asked = wanted;
+    this.answers = Object.fromEntries(categories.map(({ key, name }) => [key, name]));
+    if (hasNotSure) this.answers.n = NOT_SURE;
+    this.part("categories").replaceChildren(...categories.map(categoryButton));
+    this.part("meanings").replaceChildren(...categories.map(meaningRow));
+    this.root.querySelectorAll(".unsure").forEach((part) => (part.hidden = !hasNotSure));
+    this.root.querySelectorAll(".keys [data-key]").forEach((one) => { // if there is little space, only the key is shown
+      one.title = `${one.querySelector("span").textContent} (${one.dataset.key.toUpperCase()})`;
+    });
   }
 
   listen() {
@@ -114,6 +128,7 @@ class Review {
     this.component = component;
     const { mode, question, protocol } = component.data;
     Object.assign(this.data, { question, protocol });
+    this.sayCategories();
     if (mode === "revise") this.take(component.data);
     else if (mode === "label") this.delivery.askState();
   }
@@ -186,7 +201,7 @@ class Review {
   settle({ outcome, event, message }) {
     this.refusal = outcome === "refused" ? message : "";
     this.hindrance = outcome === "later" ? message : "";
-    if (outcome !== "refused" || event.answer === "withdrawn") return;
+    if (outcome !== "refused" || event.answer === WITHDRAWN) return;
     this.drafts.set(event.code, { flag: event.flag, comment: event.comment, confidence: event.confidence });
   }
 
@@ -201,7 +216,7 @@ class Review {
   /** Whether the current item may stay on the screen: it is offered, or its undo is not saved yet. */
   isStillOurs() {
     if (!this.current || this.data.closed) return false;
-    if (this.queue.lastOn(this.current.code)?.answer === "withdrawn") return true;
+    if (this.queue.lastOn(this.current.code)?.answer === WITHDRAWN) return true;
     const offer = this.data.offers.find(({ code }) => code === this.current.code);
     if (offer) this.current.revision = offer.revision;
     return Boolean(offer);
@@ -268,9 +283,9 @@ class Review {
 
   /** Update all texts and button states on the screen. */
   say() {
-    const pending = this.queue.events.filter(({ answer }) => CATEGORIES.includes(answer)).length;
+    const pending = this.queue.events.filter(({ answer }) => isLabel(answer)).length;
     this.nRuns = this.current ? nRunsOf(this.current.panels) : this.nRuns;
-    this.part("question").textContent = questionWords(this.data.question, this.nRuns);
+    this.part("question").textContent = questionWords(this.data.question.text, this.nRuns);
     this.part("progress").textContent = progressWords(this.data, pending);
     this.part("code").textContent = this.current ? `Item ${this.current.code}` : "";
     this.part("words").textContent = emptyWords(this.data, this.queue.length);
@@ -293,18 +308,17 @@ class Review {
     const { said, chosen, explained } = this.current ?? { said: {}, chosen: null, explained: null };
     this.picture.sayButtons(this.key);
     const isOver = !this.current || explained !== null;
-    [..."sdn123fm"].forEach((key) => (this.key(key).disabled = isOver));
+    [...Object.keys(this.answers), ..."123fm"].forEach((key) => (this.key(key).disabled = isOver));
     [..."ozl"].forEach((key) => (this.key(key).disabled = !this.current));
     const canUndo = this.data.mode === "label" && Boolean(chosen || this.lastAnswered());
     this.key("u").setAttribute("aria-disabled", String(!canUndo)); // a press gives the reason
-    Object.entries(ANSWERS).forEach(([key, answer]) => {
+    Object.entries(this.answers).forEach(([key, answer]) => {
       this.key(key).classList.toggle("before", this.current?.before === answer);
+      if (isLabel(answer)) this.key(key).setAttribute("aria-pressed", String((chosen ?? explained) === answer));
     });
     const pressed = {
       f: Boolean(said.flag),
       m: Boolean(said.comment),
-      s: (chosen ?? explained) === "similar",
-      d: (chosen ?? explained) === "dissimilar",
       1: said.confidence === 1,
       2: said.confidence === 2,
       3: said.confidence === 3,
@@ -348,16 +362,16 @@ class Review {
   }
 
   onClick(event) {
-    const button = event.target.closest?.("[data-key]");
-    if (!button || isTyping(event.target)) return;
-    this.act(button.dataset.key, event.timeStamp);
-    const byPointer = event.detail > 0;
-    if (byPointer || button.dataset.key in ANSWERS) button.blur(); // so that the space bar does not press it again
+    const pressed = event.target.closest?.("[data-key]");
+    if (!pressed || isTyping(event.target)) return;
+    this.act(pressed.dataset.key, event.timeStamp);
+    const isAnswer = pressed.dataset.key in this.answers;
+    if (event.detail > 0 || isAnswer) pressed.blur(); // so that the space bar does not press it again
   }
 
   /** Perform the action of a key that was pressed at this time; return whether the key has one. */
   act(key, at) {
-    if (key in ANSWERS) this.answer(ANSWERS[key], at);
+    if (key in this.answers) this.answer(this.answers[key], at);
     else if (key === "Enter") return this.goOn();
     else if (key === "u") this.undo();
     else if (key === "?") this.help.showModal();
@@ -393,14 +407,14 @@ class Review {
 
   answer(answer, at) {
     if (!this.current || this.current.explained !== null) return;
-    if (this.data.mode === "revise" && answer === "not sure") return;
+    if (this.data.mode === "revise" && answer === NOT_SURE) return;
     if (!wasSeen(this.paintedAt, at)) { // a busy browser may handle the press later
       this.strip.tell("fast");
       this.say();
       return;
     }
     const { code, revision, said } = this.current;
-    if (this.data.protocol.asks_confidence && !said.confidence && CATEGORIES.includes(answer)) {
+    if (this.data.protocol.asks_confidence && !said.confidence && isLabel(answer)) {
       this.current.chosen = answer; // until 1, 2 or 3 is pressed
       this.say();
       return;
@@ -446,7 +460,7 @@ class Review {
       return;
     }
     const before = this.queue.events.at(-1)?.answer ?? this.data.last.before;
-    this.send({ code: last.code, revision: last.revision, answer: "withdrawn", dwell_ms: null }, []);
+    this.send({ code: last.code, revision: last.revision, answer: WITHDRAWN, dwell_ms: null }, []);
     const isHere = this.remembered.has(last.code);
     this.strip.tell("undone", { code: last.code, answer: before, panels: this.remembered.get(last.code) });
     this.show(isHere ? { ...last, before, revision: last.revision + 1 } : null); // otherwise the server sends it again
@@ -456,7 +470,7 @@ class Review {
   lastAnswered() {
     const newest = this.queue.events.at(-1);
     if (!newest) return this.data.last;
-    return newest.answer === "withdrawn" ? null : { ...newest, revision: newest.revision + 1 };
+    return newest.answer === WITHDRAWN ? null : { ...newest, revision: newest.revision + 1 };
   }
 
   send(answer, pauses) {
@@ -466,6 +480,29 @@ class Review {
     const view = { ...this.picture.view, width, height, density: window.devicePixelRatio, pauses };
     this.queue.push({ event_id: newId(), view, ...answer });
   }
+}
+
+/** Whether an answer is one of the categories. */
+function isLabel(answer) {
+  return answer !== NOT_SURE && answer !== WITHDRAWN;
+}
+
+function categoryButton({ key, label }) {
+  const made = button(key, label);
+  made.classList.add("answer");
+  made.setAttribute("aria-pressed", "false");
+  return made;
+}
+
+/** The row of a category in the help. */
+function meaningRow({ key, label, meaning }) {
+  const [row, keys, words] = ["tr", "td", "td"].map((name) => document.createElement(name));
+  const letter = document.createElement("kbd");
+  letter.textContent = key.toUpperCase();
+  keys.append(letter);
+  words.textContent = `${label}: ${meaning}`;
+  row.append(keys, words);
+  return row;
 }
 
 /** Whether the panels of an offered item have arrived. */

@@ -1,17 +1,19 @@
 """Browse items with search, filters and small pictures; create a new study from the matches."""
 
 import base64
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import streamlit as st
 
-from labeler.model import Category, Item, combined_hash, counted
+from labeler.model import Item, combined_hash, counted
 from labeler.plan.lifecycle import Action
 from labeler.screen import thumbnails
 from labeler.service.handover import triage
 from labeler.service.items import browsing, drawing
 from labeler.service.people import identity
 from labeler.service.results import splits
+from labeler.service.study import coordinating
 from labeler.store import Database
 from labeler.ui.coordinator.results import item as item_page
 from labeler.ui.coordinator.shared import errors_here, go_to
@@ -19,8 +21,6 @@ from labeler.ui.coordinator.shared import errors_here, go_to
 PAGE_SIZE = 20
 ROW_PX = 68  # three lines of text
 PICTURE_PX, NAME_PX, LABELS_PX, VERDICTS_PX, NUMBER_PX = 116, 128, 92, 70, 68  # fit into a window of 800 px
-LABELS = st.column_config.TextColumn(width=LABELS_PX, help="First labels. S: similar, D: dissimilar.")
-VERDICTS = "Number of classifiers that say dissimilar (D) and similar (S)."
 ORDERS = {"Name": ("item", True), "Largest range of medians": ("spread", False),
           "Smallest range of medians": ("spread", True), "Fewest iterations": ("iterations", True)}  # fmt: skip
 
@@ -34,7 +34,8 @@ def render(db: Database, person: str) -> None:
     hidden = identity.why_hidden(db, person, Action.SEE_VERDICTS)
     with_labels = not identity.why_hidden(db, person, Action.SEE_NAMES)
     table = browsing.catalogue(db, verdicts=not hidden)
-    matches = browsing.chosen(table, asked_for(table))
+    categories = coordinating.get_study(db).question.categories
+    matches = browsing.chosen(table, asked_for(table, categories), categories)
     left, middle, right = st.columns([3, 1, 1], vertical_alignment="bottom")
     left.write(f"{len(matches)} of {counted(len(table), 'item')}. {hidden}")
     column, ascending = ORDERS[right.selectbox("Order", list(ORDERS), key="items-order")]
@@ -48,15 +49,18 @@ def render(db: Database, person: str) -> None:
 
 def listing(db: Database, matches: browsing.Catalogue, page: browsing.Catalogue, *, with_labels: bool) -> None:
     """Show one page of the items as a table; a click on a row opens the item."""
+    categories = coordinating.get_study(db).question.categories
     listed = [browsing.item_named(db, name) for name in page["item"]]
     shown = page.assign(
         runs_small=[small(db, item) for item in listed],
         name=[short(item.benchmark) for item in listed],
         spread=100 * page["spread"],
     )
+    keys = ", ".join(f"{category.key.upper()}: {category}" for category in categories)
+    of_labels, of_verdicts = f"First labels. {keys}.", f"Number of classifiers with this verdict. {keys}."
     with_verdicts = bool(browsing.classifiers(page))
     if with_verdicts:
-        shown = shown.assign(verdicts=browsing.describe_verdicts(page))
+        shown = shown.assign(verdicts=browsing.describe_verdicts(page, categories))
     if with_labels:
         shown = shown.assign(labels=splits.describe_labels(db, listed))
     order = [
@@ -74,9 +78,9 @@ def listing(db: Database, matches: browsing.Catalogue, page: browsing.Catalogue,
         column_order=order, height=(len(shown) + 1) * ROW_PX if len(shown) > 1 else "auto", placeholder="—",
         column_config={
             "runs_small": st.column_config.ImageColumn("runs", width=PICTURE_PX),
-            **({"labels": LABELS} if with_labels else {}),
+            **({"labels": st.column_config.TextColumn(width=LABELS_PX, help=of_labels)} if with_labels else {}),
             "name": st.column_config.TextColumn("benchmark", width=NAME_PX),
-            **({"verdicts": st.column_config.TextColumn(width=VERDICTS_PX, help=VERDICTS)} if with_verdicts else {}),
+            **({"verdicts": st.column_config.TextColumn(width=VERDICTS_PX, help=of_verdicts)} if with_verdicts else {}),
             "spread": st.column_config.NumberColumn(
                 "range of medians", format="%.3g %%", width=NUMBER_PX,
                 help="Largest minus smallest median of a run, as a share of the overall median.",
@@ -119,7 +123,7 @@ def offer_triage(db: Database, matches: browsing.Catalogue, person: str) -> None
             st.code("\n".join(lines), language=None)
 
 
-def asked_for(table: browsing.Catalogue) -> browsing.Filter:
+def asked_for(table: browsing.Catalogue, categories: Sequence[str]) -> browsing.Filter:
     """Show the fields for search and filters; return the filter."""
     left, middle, right = st.columns(3)
     shares, lengths = browsing.SPREADS, sorted({0, 1, *table["iterations"].tolist()})
@@ -132,7 +136,7 @@ def asked_for(table: browsing.Catalogue) -> browsing.Filter:
     return browsing.Filter(
         text=left.text_input("Search"),
         applications=left.multiselect("Applications", sorted(set(table["application"]))),
-        verdict=(judge, str(right.radio("is", list(Category), horizontal=True))) if judge else None,
+        verdict=(judge, str(right.radio("is", list(categories), horizontal=True))) if judge else None,
         disagreeing=bool(judges) and toggles.toggle("Only items on which classifiers disagree"),
         spread=spread if spread != (shares[0], shares[-1]) else None,
         iterations=middle.select_slider("Iterations", lengths, (lengths[0], lengths[-1])),

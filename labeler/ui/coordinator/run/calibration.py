@@ -99,19 +99,21 @@ def set_gate(db: Database, result: CalibrationResult, person: str, *, can_change
 def set_reference(db: Database, result: CalibrationResult) -> None:
     """Show the calibration items one by one with their pictures.
 
-    If the person presses S or D, the component saves a reference label of the item, and then the page runs.
+    If the person presses the key of a category, the component saves a reference label of the item. Then the page runs.
     """
+    question = coordinating.get_study(db).question
     st.subheader("Reference labels", anchor=False)
     st.write(
-        f"Items with a reference label: {result.n_reference} of {result.n_items}. Press S or D on a picture to set it."
+        f"Items with a reference label: {result.n_reference} of {result.n_items}. Press {queue.keys_of(question)} on a "
+        "picture to set it."
     )
     names, reference = calibrating.item_names(db), calibrating.reference(db)
     name = queue.current(QUEUE, names)
     label = reference.get(name)
     caption = f"{queue.place(names, name)} · {f'reference: {label}' if label else 'no reference label yet'}"
-    keys = {**queue.CHOICES, **queue.MOVES}
+    keys = {**queue.choices_of(question), **queue.MOVES}
     item = browsing.item_named(db, name)
-    decides = Decides("reference", queue.CATEGORIES)
+    decides = Decides("reference", queue.categories_of(question))
     pressed = queue.look(db, QUEUE, item, title=name, caption=caption, keys=keys, decides=decides)
     queue.move(QUEUE, names, name, pressed)
     if queue.was_decided(QUEUE, name, pressed):

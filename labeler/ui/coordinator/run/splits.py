@@ -59,10 +59,10 @@ def show(db: Database, split: Split, names: list[str], person: str, *, can_decid
     While the study is closed, the person can choose a category and a reason by key or click, and the component saves
     the decision.
     """
-    name = split.item.name
+    name, question = split.item.name, coordinating.get_study(db).question
     why_not = splits.why_not_decide(db, person) if can_decide else ""
-    decides = Decides("split", queue.CATEGORIES, REASONS) if can_decide and not why_not else None
-    keys = {**(queue.CHOICES if decides else {}), **queue.MOVES}
+    decides = Decides("split", queue.categories_of(question), REASONS) if can_decide and not why_not else None
+    keys = {**(queue.choices_of(question) if decides else {}), **queue.MOVES}
     caption = queue.place(names, name)
     pressed = queue.look(db, QUEUE, split.item, title=name, caption=caption, keys=keys, decides=decides)
     queue.move(QUEUE, names, name, pressed)

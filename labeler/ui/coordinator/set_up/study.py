@@ -130,8 +130,10 @@ def describe(db: Database, person: str, study: Study) -> None:
     with st.expander("Name and question", expanded=study.state is State.DRAFT), st.form("describe", border=False):
         name = st.text_input("Name", study.name)
         question = st.text_input(
-            "Question for reviewers", study.question, help="The question cannot be changed after the first answer.",
-        )  # fmt: skip
+            "Question for reviewers",
+            study.question.text,
+            help="The question cannot be changed after the first answer.",
+        )
         if st.form_submit_button("Save name and question"):
             with errors_here():
                 coordinating.describe_study(db, name, question, actor=person, now=datetime.now(UTC))

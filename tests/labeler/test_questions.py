@@ -1,0 +1,76 @@
+import json
+import pickle
+
+import pytest
+
+from analysis.classifiers import Verdict
+from analysis.runs import Runs
+from labeler.model import Category
+from labeler.questions import NOT_SURE, QUESTIONS, SIMILAR, WITHDRAWN, Question, either, is_label
+from labeler.service.verdicts.classifying import checked_verdict
+from labeler.store import migrations
+
+TRIAGE = Question("What is this alert?", (Category("regression", "r", "Slower."), Category("noise", "x", "Not real.")))
+
+
+@pytest.mark.parametrize("question", [*QUESTIONS.values(), TRIAGE])
+def test_a_question_is_read_back_from_its_text_and_its_definition(question):
+    again = Question.of(question.text, json.loads(json.dumps(question.definition())))
+    assert (again, again.hash) == (question, question.hash)
+    assert [category.definition() for category in again.categories] == question.definition()["category"]
+
+
+def test_each_part_of_a_question_changes_its_hash():
+    first, second = TRIAGE.categories
+    others = [
+        Question("What is it?", TRIAGE.categories),
+        Question(TRIAGE.text, (second, first)),
+        Question(TRIAGE.text, (first, Category("noise", "y", second.meaning))),
+        Question(TRIAGE.text, (first, Category("noise", "x", "Chance."))),
+        Question(TRIAGE.text, TRIAGE.categories, ordered=True),
+        Question(TRIAGE.text, TRIAGE.categories, positive="noise"),
+        Question(TRIAGE.text, TRIAGE.categories, not_sure=False),
+    ]
+    assert len({question.hash for question in [TRIAGE, *others]}) == len(others) + 1
+
+
+def test_the_studies_of_earlier_versions_ask_the_built_in_question():
+    assert json.loads(migrations._FIRST_QUESTION) == SIMILAR.definition()
+
+
+def test_not_sure_and_an_undone_answer_are_answers_but_no_labels():
+    assert [is_label(answer) for answer in (*TRIAGE.answers, None)] == [True, True, False, False, False]
+    assert TRIAGE.answers == ("regression", "noise", NOT_SURE, WITHDRAWN)
+    assert not TRIAGE.is_answer("similar")
+    assert not Question("?", TRIAGE.categories, not_sure=False).is_answer(NOT_SURE)
+
+
+def test_an_unknown_category_is_named_with_those_there_are():
+    assert TRIAGE.category("noise").key == "x"
+    with pytest.raises(ValueError, match="'similar' is not one of: regression, noise"):
+        TRIAGE.category("similar")
+
+
+def test_a_category_is_its_name_wherever_it_goes():
+    category = pickle.loads(pickle.dumps(TRIAGE.categories[0]))
+    assert (category, category.key, category.meaning) == ("regression", "r", "Slower.")
+    assert json.dumps({category: [category]}) == '{"regression": ["regression"]}'
+    assert category.label == "Regression"
+
+
+@pytest.mark.parametrize(
+    ("names", "text"), [(["a"], "a"), (["a", "b"], "a or b"), (["a", "b", "c"], "a, b or c")], ids=len
+)
+def test_names_in_a_sentence(names, text):
+    assert either(names) == text
+
+
+def test_a_classifier_for_the_first_version_still_runs():
+    def judge(runs):
+        """As plug-ins were written while `Category` was an enumeration."""
+        assert [category.value for category in Category] == ["similar", "dissimilar"]
+        assert Category("similar") == Category.SIMILAR != Category.DISSIMILAR
+        return Verdict("mine", Category.DISSIMILAR if runs.k > 2 else Category.SIMILAR)
+
+    runs = Runs([[1.0, 2.0], [1.0, 2.0], [3.0, 4.0]])
+    assert checked_verdict("mine", judge(runs), runs).verdict == "dissimilar"
