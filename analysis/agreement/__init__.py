@@ -44,14 +44,12 @@ from analysis.agreement._pair_equality import (
     pair_equality as pair_equality,
 )
 from analysis.agreement._pairs import (
-    Homogeneity as Homogeneity,
     PairAgreement as PairAgreement,
     TwoByTwo as TwoByTwo,
     bias_index as bias_index,
     cohen_kappa as cohen_kappa,
     pabak as pabak,
     pair_agreements as pair_agreements,
-    pair_homogeneity as pair_homogeneity,
     pair_tables as pair_tables,
     prevalence_index as prevalence_index,
     specific_agreement as specific_agreement,

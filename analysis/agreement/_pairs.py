@@ -41,16 +41,6 @@ class PairAgreement(Result):
     cohen_kappa: Estimate
 
 
-@dataclass(frozen=True, repr=False)
-class Homogeneity(Result):
-    """Test of the hypothesis that all pairs of raters agree equally often; `p` is None if undefined."""
-
-    chi2: float | None
-    df: int | None
-    p: float | None
-    reason: str | None = None
-
-
 def cohen_kappa(
     ratings: Ratings, categories: Categories | None = None, *, weights: Weights = None, level: float = 0.95
 ) -> Estimate:
@@ -210,41 +200,6 @@ def tables_of(raters: Sequence[str], wide: Floats, q: int) -> dict[tuple[str, st
         if len(cells):
             tables[raters[j], raters[k]] = np.bincount(cells, minlength=q * q).reshape(q, q)
     return tables
-
-
-def pair_homogeneity(agree: Sequence[int], n: Sequence[int]) -> Homogeneity:
-    """Test with Pearson's chi-square whether all pairs agree equally often.
-
-    The pairs must have different items. An item with three raters would count in three pairs, which would then be
-    dependent. `analysis.report` therefore uses only items with exactly two first labels. Raises ValueError if the
-    lengths differ or an entry is not within 0 <= agree <= n.
-
-    Parameters
-    ----------
-    agree, n : sequences of int, one entry per pair
-        Number of items on which the pair agrees, and number of items that both labelled.
-
-    Returns
-    -------
-    Homogeneity
-        Undefined if there are fewer than two pairs, or if all pairs always agree or never agree.
-
-    Examples
-    --------
-    >>> round(pair_homogeneity([46, 56, 34, 52, 75, 61], [98, 98, 97, 98, 97, 98]).chi2, 2)
-    40.13
-    """
-    x, m = np.asarray(agree, dtype=float), np.asarray(n, dtype=float)
-    if x.shape != m.shape or x.ndim != 1 or (x < 0).any() or (x > m).any():
-        raise ValueError(f"agree and n must be lists of equal length with 0 <= agree <= n, got {agree} and {n}")
-    x, m = x[m > 0], m[m > 0]
-    if len(x) < 2:
-        return Homogeneity(None, None, None, "fewer than two pairs share items with exactly two labels")
-    rate = x.sum() / m.sum()
-    if rate in (0, 1):
-        return Homogeneity(None, None, None, f"all pairs {'always' if rate else 'never'} agree")
-    chi2, df = float(((x - m * rate) ** 2 / (m * rate * (1 - rate))).sum()), len(x) - 1
-    return Homogeneity(chi2, df, float(special.chdtrc(df, chi2)))
 
 
 def pair_table(ratings: Ratings, categories: Categories | None = None) -> Floats:

@@ -31,6 +31,7 @@ from analysis.document import (
     Paragraph,
     Section,
     Statistic,
+    counted,
     estimate,
     interval,
     number,
@@ -518,8 +519,8 @@ def _overall(report: "Report") -> Iterator[Block]:
         rows.append((f"{title} if items of one application are alike", cell, "", ""))
     missing = " A label is missing if it was planned but not given, withdrawn, or not sure." if numbers.if_given else ""
     yield table(
-        f"{numbers.n_labels} first labels on {numbers.n_items} items. {numbers.n_items_with_two_labels} "
-        f"of these items have two or more labels.{missing}",
+        f"{counted(numbers.n_labels, 'first label')} on {counted(numbers.n_items, 'item')}. Items with two or more "
+        f"labels: {numbers.n_items_with_two_labels}.{missing}",
         ("Statistic", f"Value ({level})", "Landis-Koch bands of the limits", f"Bootstrap over items ({level})"),
         rows,
         name="overall-agreement",
@@ -758,8 +759,9 @@ def _describe_leniency(test: LeniencyTest, alpha: float) -> str:
     if test.p is None:
         return f"Not tested: {test.reason}."
     result = (
-        f"Conditional logit on {test.n_split} items on which reviewers differ, {test.test} test: "
-        f"χ² = {number(test.chi2, 1)}, {test.df} degrees of freedom, p = {p_value(test.p)}."
+        f"Conditional logit on {counted(test.n_split, 'item')} on which reviewers differ, {test.test} test: "
+        f"χ² = {number(test.chi2, 1)}, {test.df} {'degree' if test.df == 1 else 'degrees'} of freedom, "
+        f"p = {p_value(test.p)}."
     )
     return (
         result

@@ -357,10 +357,10 @@ def _consensus(report: "Report") -> Iterator[Block]:
     decided = report.consensus
     n_similar, n_dissimilar = (decided.agreed_by_category[category] for category in CATEGORIES)
     yield Paragraph(
-        f"Rule for the consensus: {decided.rule}. Of {decided.n_items} items, {decided.agreed} are agreed "
-        f"({n_dissimilar} dissimilar, {n_similar} similar), {decided.split} are "
-        f"split and {decided.incomplete} have fewer than two first labels. Only agreed items enter the confusion "
-        "matrices. Split items are not scored, although they are usually harder than the agreed items."
+        f"Rule for the consensus: {decided.rule}. Items: {decided.n_items}, of which {decided.agreed} agreed "
+        f"({n_dissimilar} dissimilar, {n_similar} similar), {decided.split} split and {decided.incomplete} with fewer "
+        "than two first labels. Only agreed items enter the confusion matrices. Split items are not scored, although "
+        "they are usually harder than the agreed items."
     )
     yield Paragraph(_describe_majority(decided.majority))
     if len(decided.by_n_labels) > 1:

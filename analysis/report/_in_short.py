@@ -47,11 +47,14 @@ def _agreement(report: Report) -> str:
     numbers, n_agreed = report.agreement, report.consensus.agreed
     n, value = numbers.n_items_with_two_labels, numbers.percent
     every = "the only item" if n == 1 else f"all {counted(n, 'item')}"
-    of_items = every if n == n_agreed else f"{n_agreed} of {counted(n, 'item')}"
+    some = f"{n_agreed or 'none'} of {'the ' if not n_agreed else ''}{counted(n, 'item')}"
+    of_items = every if n == n_agreed else some
     pairs = f"{percent(value.value)}{_limits(value, report.level_text)}"
     only = _only_category(report)
     but = f", but every label is {only}" if only else ""
     if all(row.n_labels == 2 for row in report.consensus.by_n_labels):
+        if n == 1 and not n_agreed:
+            return f"Both reviewers disagree on the only item that two reviewers labelled, {pairs}."
         return f"Both reviewers of an item agree on {of_items} that two reviewers labelled, {pairs}{but}."
     whole = "" if n == n_agreed else f" ({percent(n_agreed / n)})"
     return f"All reviewers of an item agree on {of_items}{whole}, and two reviewers of one item agree in {pairs}{but}."
@@ -171,7 +174,7 @@ def _reasons(report: Report) -> Iterator[str]:
         yield _dependent(fitted.state, set(report.classifiers))
     if n < FEW_ITEMS:
         yield f"only {counted(n, 'item')} {'has' if n == 1 else 'have'} two labels"
-    if len(numbers.by_application) == 1:
+    if len(numbers.by_application) == 1 and n > 1:
         yield "all items come from one application"
     if decided.split:
         are = "is" if decided.split == 1 else "are"
@@ -209,6 +212,8 @@ def _next_step(report: Report) -> str:
         return "Let at least two reviewers label the same items."
     if report.study.interim:
         return "Next: finish labelling, and do not stop because of these numbers."
+    if state == UNDEFINED and n < FEW_ITEMS:
+        return "Next: label more items, among them some that are likely to be in the other category."
     if state == UNDEFINED:
         return "Next: add items that are likely to be in the other category."
     if state == NOT_MORE:

@@ -216,8 +216,8 @@ def _where_blind(report: "Report") -> str:
 def _where_n_labels(report: "Report") -> str:
     agreement, decided = report.agreement, report.consensus
     return (
-        f"{agreement.n_labels} first labels on {agreement.n_items} items; {decided.incomplete} items have "
-        "fewer than two labels. See Consensus and items left out"
+        f"{counted(agreement.n_labels, 'first label')} on {counted(agreement.n_items, 'item')}; items with fewer than "
+        f"two labels: {decided.incomplete}. See Consensus and items left out"
     )
 
 

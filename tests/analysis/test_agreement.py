@@ -14,7 +14,6 @@ from analysis.agreement import (
     krippendorff_alpha,
     minority_warning,
     pair_agreements,
-    pair_homogeneity,
     pair_tables,
     percent_agreement,
 )
@@ -188,20 +187,6 @@ def test_bands_of_landis_and_koch(golden_agreement):
     case = golden_agreement["landis_koch_bands"]
     assert [band(kappa) for kappa in case["input"]["kappa"]] == case["expected"]
     assert band(None) is None
-
-
-def test_pair_homogeneity_of_the_papers_table(golden_agreement):
-    case = golden_agreement["paper_pair_homogeneity"]
-    test = pair_homogeneity(case["input"]["agree"], case["input"]["n"])
-    assert (test.chi2, test.df, test.p) == pytest.approx(tuple(case["expected"].values()), rel=1e-5)
-
-
-def test_pair_homogeneity_undefined_in_words():
-    assert "pairs share" in pair_homogeneity([3], [5]).reason
-    assert pair_homogeneity([5, 5], [5, 5]).reason == "all pairs always agree"
-    assert pair_homogeneity([0, 0], [5, 5]).reason == "all pairs never agree"
-    with pytest.raises(ValueError, match="0 <= agree <= n"):
-        pair_homogeneity([6, 1], [5, 5])
 
 
 def test_pair_agreements_counts_only_items_both_labelled():

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from analysis.report import Report, Resampling, summarise
+from analysis.report import Report, Resampling, summarise, to_markdown
 from analysis.report._in_short import in_short
 from tests.analysis.ten_studies import NAMES, STUDIES
 
@@ -244,8 +244,6 @@ def test_the_first_three_sentences_say_what_would_mislead_a_reader(reports, name
 
 
 def test_a_page_says_that_labels_no_better_than_chance_judge_no_classifier(reports):
-    from analysis.report import to_markdown
-
     warning = "this table says nothing about the classifiers"
     pages = {name: to_markdown(report) for name, report in reports.items()}
     assert {name for name, page in pages.items() if warning in page} == {"random", "one category"}
@@ -267,6 +265,9 @@ def two_reviewers(pairs):
     [
         ([(0, 0)], "Both reviewers of an item agree on the only item that two reviewers labelled"),
         ([(0, 1)], "the only item is split and not scored"),
+        ([(0, 1)], "Both reviewers disagree on the only item that two reviewers labelled, 0.0 %"),
+        ([(0, 1), (1, 0)] * 50, "agree on none of the 100 items"),
+        ([(0, 0)], "Next: label more items, among them some that are likely to be in the other category."),
         ([(0, 1), (1, 0)] * 50, "Reviewers do not agree more than chance would: Fleiss' kappa is −1.000"),
         ([(0, 1), (1, 0)] * 50, "all 100 items are split and not scored"),
         ([(0, 1), (1, 0)], "These labels do not show whether reviewers agree more than chance would"),
@@ -276,3 +277,17 @@ def two_reviewers(pairs):
 )
 def test_in_short_of_one_item_of_all_items_and_of_no_agreement(pairs, words):
     assert words in " ".join(two_reviewers(pairs))
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_counts_of_the_appendix_read_right_for_one_and_for_two(n):
+    rows = [(f"i{i}", who, label) for i in range(n) for who, label in (("a", "similar"), ("b", "dissimilar"))]
+    answers = pd.DataFrame(rows, columns=["item", "reviewer", "label"])
+    page = to_markdown(summarise(answers, pd.DataFrame({"item": [], "classifier": [], "verdict": []})))
+    items = "1 item" if n == 1 else "2 items"
+    for sentence in (
+        f"{2 * n} first labels on {items}. Items with two or more labels: {n}.",
+        f"Conditional logit on {items} on which reviewers differ, score test: χ² = {n}.0, 1 degree of freedom",
+        f"Items: {n}, of which 0 agreed (0 dissimilar, 0 similar), {n} split and 0 with fewer than two first labels.",
+    ):
+        assert sentence in page
