@@ -1,4 +1,4 @@
-"""The check, `noise`, the four methods and conversion to CSV run with only numpy, scipy, click and orjson."""
+"""The check, `noise`, the five methods and conversion to CSV run with only numpy, scipy, click and orjson."""
 
 import json
 import subprocess
@@ -76,7 +76,7 @@ def test_a_check_writes_its_results_without_further_packages(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"1.json", "1.md", "1.xml"}
 
 
-@pytest.mark.parametrize("method", ["spread", "trust", "order", "contexts"])
+@pytest.mark.parametrize("method", ["spread", "trust", "order", "contexts", "steady"])
 def test_a_method_prints_its_result_without_further_packages(tmp_path, method):
     rows = [
         f"{name},{run},{version},{context},{order},{position},{1 + run / 100 + position / 50},s"
