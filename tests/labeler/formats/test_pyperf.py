@@ -73,6 +73,21 @@ def test_without_a_unit_it_is_the_second():
     assert one(pyperf_file(({"name": "b"}, [{"values": [1.0]}]), metadata={"a": 1})).unit == "s"
 
 
+@pytest.mark.parametrize(
+    ("platform", "architecture"),
+    [("Linux-6.1.0-37-amd64-x86_64-with-glibc2.36", "amd64"), ("macOS-14.5-arm64-arm-64bit", "arm64"), ("Plan9", "")],
+)
+def test_the_machine_is_recorded_with_its_architecture(platform, architecture):
+    said = {"name": "b", "platform": platform, "cpu_model_name": "Xeon", "python_implementation": "cpython"}
+    benchmark = one(pyperf_file((said | {"python_version": "3.12.1 (64-bit)"}, pyperf_runs(*RUNS))))
+    recorded = [benchmark.of(f"recorded:{name}") for name in ("cpu", "runtime", "architecture")]
+    assert recorded == [(each,) * 2 for each in ("Xeon", "cpython 3.12.1 (64-bit)", architecture)]
+
+
+def test_the_format_of_before_it_had_a_name_is_read():
+    assert plain(one(pyperf_file(({"name": "b"}, pyperf_runs(*RUNS)), version=6))) == RUNS
+
+
 @pytest.mark.parametrize("version", [5, "2.0", None, ["1.0"]])
 def test_a_version_that_is_not_known_is_refused_with_the_command_that_converts_it(version):
     with pytest.raises(Refused, match=r"of pyperf's format is not .*: python -m pyperf convert FILE -o"):
