@@ -1,5 +1,16 @@
 """Marked points in series: compare the marks of people and detectors, and detect changes."""
 
+from analysis.points._agreement import (
+    AboveChance as AboveChance,
+    MarginRow as MarginRow,
+    MarkAgreement as MarkAgreement,
+    MarkedSeries as MarkedSeries,
+    StartAgreement as StartAgreement,
+    interval_alpha as interval_alpha,
+    intraclass as intraclass,
+    mark_agreement as mark_agreement,
+    start_agreement as start_agreement,
+)
 from analysis.points._consensus import (
     MarkCluster as MarkCluster,
     MarkConsensus as MarkConsensus,

@@ -49,7 +49,9 @@ def consensus_of_marks(people: People, margin: int = MARGIN) -> MarkConsensus:
     >>> found.marks, [cluster.at for cluster in found.lone]
     ((29,), (70,))
     """
-    agreed, ties, lone = [], [], []
+    agreed: list[MarkCluster] = []
+    ties: list[MarkCluster] = []
+    lone: list[MarkCluster] = []
     for cluster in _clusters(people, margin):
         n = 2 * len(cluster.people)
         (agreed if n > len(people) else ties if n == len(people) else lone).append(cluster)

@@ -65,8 +65,8 @@ def f1(people: People, marks: Marks, margin: float = MARGIN, matching: str = PUB
     sets = [{0, *of_person} for of_person in _checked(people).values()]
     found = {0, *marks}
     together = set().union(*sets)
-    precision = _n_matches(together, found, margin, matching) / len(found)
-    recall = fmean(_n_matches(of_person, found, margin, matching) / len(of_person) for of_person in sets)
+    precision = n_matches(together, found, margin, matching) / len(found)
+    recall = fmean(n_matches(of_person, found, margin, matching) / len(of_person) for of_person in sets)
     return F1(precision, recall, 2 * precision * recall / (precision + recall))
 
 
@@ -108,7 +108,8 @@ def _checked(people: People) -> People:
     return people
 
 
-def _n_matches(truth: set[int], marks: set[int], margin: float, matching: str) -> int:
+def n_matches(truth: set[int], marks: set[int], margin: float, matching: str = MAXIMUM) -> int:
+    """Return the number of matched pairs."""
     if matching == MAXIMUM:
         return _most(sorted(truth), sorted(marks), margin)
     return len(matches(sorted(truth), sorted(marks), margin, matching))

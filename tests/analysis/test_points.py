@@ -1,18 +1,25 @@
 """Marked points: matching, F1, covering, consensus, detectors."""
 
+import json
 from itertools import combinations, permutations
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from scipy import stats
 
 from analysis.points import (
     DETECTORS,
+    MarkedSeries,
     consensus_of_marks,
     covering,
     each_against_rest,
     f1,
+    interval_alpha,
+    intraclass,
+    mark_agreement,
     matches,
+    start_agreement,
     usable_detections,
 )
 
@@ -176,3 +183,97 @@ def test_parameters_can_be_overridden():
     values = history((20, 1.0), (20, 1.04), noise=0.002)
     assert DETECTORS["median-shift"](values) == ()
     assert DETECTORS["median-shift"](values, share=0.02) == (pytest.approx(20, abs=1),)
+
+
+# agreement of people
+
+
+def marked(n_series, error, *, people="abcde", n=200, seed=1):
+    """Series with one change each, marked by people with a normal error."""
+    rng = np.random.default_rng(seed)
+    true = rng.integers(40, n - 40, n_series)
+    return [
+        MarkedSeries(str(at), n, {name: (int(np.clip(round(rng.normal(place, error)), 1, n - 1)),) for name in people})
+        for at, place in enumerate(true)
+    ]
+
+
+def test_two_people_with_an_error_of_3_points_agree_as_expected():
+    # Within m points with probability P(|d| <= m + 1/2), d normal with standard deviation 3 sqrt 2. With the point 0 in
+    # both sets, F1 of a pair is 1 if they match, and 1/2 if not.
+    found = mark_agreement(marked(500, 3, people="ab"), permutations=0)
+    for row in found.margins:
+        if not row.is_share:
+            p = 2 * stats.norm.cdf((row.margin + 0.5) / (3 * np.sqrt(2))) - 1
+            assert row.pairs.value == pytest.approx(p, abs=0.06)
+            assert row.against_rest.value == pytest.approx((1 + p) / 2, abs=0.03)
+
+
+def test_marks_at_random_are_no_better_than_chance_and_equal_marks_are_full_agreement():
+    rng = np.random.default_rng(7)
+    at_random = [
+        MarkedSeries(
+            str(at), 60, {name: tuple(map(int, rng.choice(np.arange(1, 60), 2, replace=False))) for name in "abc"}
+        )
+        for at in range(40)
+    ]
+    noise = mark_agreement(at_random, permutations=20)
+    assert noise.f1_above_chance.corrected == pytest.approx(0, abs=0.1)
+    assert noise.covering_above_chance.corrected == pytest.approx(0, abs=0.1)
+    equal = mark_agreement(marked(10, 0), permutations=20)
+    assert equal.f1_above_chance.corrected == 1
+    assert (equal.distance, equal.none_and_none) == (0, 0)
+
+
+def test_people_who_mark_more_are_named_by_their_means():
+    series = [MarkedSeries(str(at), 50, {"few": (), "many": tuple(range(5, 45, 2))}) for at in range(4)]
+    found = mark_agreement(series, permutations=5)
+    assert found.mean_marks == {"few": 0, "many": 20}
+    assert found.number_of_marks.value < 0  # all of the variance is within series
+    assert found.none_and_none == 0
+
+
+def test_nobody_marks_anything():
+    found = mark_agreement([MarkedSeries("bank", 581, dict.fromkeys("abc", ()))] * 2, permutations=3)
+    assert [row.against_rest.value for row in found.margins] == [1] * 8
+    assert found.covering_against_rest.value == 1
+    assert found.margins[0].pairs.value is None
+    assert (found.none_and_none, found.f1_above_chance.corrected) == (1, None)
+
+
+def test_without_two_people_everything_is_undefined():
+    found = mark_agreement([MarkedSeries("a", 10, {"ada": (3,)})], permutations=3)
+    assert (found.n_series, found.none_and_none, found.distance) == (0, None, None)
+    assert found.any_change.reason == "no series has two people"
+    assert found.covering_against_rest.reason == "no items"
+
+
+@pytest.mark.parametrize("mark", [-1, 10])
+def test_a_mark_outside_the_series_is_refused(mark):
+    with pytest.raises(ValueError, match=f"series 'nile': ada marked point {mark}, but the points are 0 to 9"):
+        MarkedSeries("nile", 10, {"ada": (mark,)})
+
+
+def test_the_intraclass_correlation_is_that_of_shrout_and_fleiss():
+    table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    assert intraclass(table).value == pytest.approx(0.1657, abs=5e-5)
+    assert intraclass([[1, 1], [1, 1]]).value is None
+
+
+def test_interval_alpha_by_hand():
+    # Observed: one pair differs by 1 among 6 values, 1/6 * 2; expected: 2 (6 * 35 - 13 ** 2) / 30.
+    assert interval_alpha([[1, 1], [2, 2], [3, 4], [9]]).value == pytest.approx(1 - (2 / 6) / (82 / 30))
+
+
+def test_starts_of_steady_state_are_compared_as_logarithms():
+    starts = [{"a": 99, "b": 99}, {"a": 9, "b": 9}, {"a": None, "b": None}, {"a": 999, "b": None}]
+    found = start_agreement(starts)
+    assert (found.alpha.value, found.icc.value, found.factor) == (1, 1, 1)
+    assert found.never.value == pytest.approx(1 - 0.25 / (1 - (3 / 8) ** 2 - (5 / 8) ** 2))
+
+
+def test_five_experts_hardly_agree_on_the_start_of_the_steady_state(published_classes):
+    runs = json.loads((published_classes.parent / "people.json").read_text()).values()
+    starts = [{name: start if start >= 0 else None for name, start in run["start"].items()} for run in runs]
+    found = start_agreement(starts)
+    assert 0.2 < found.alpha.value < 0.5  # .354 on the 407 runs of the publication
