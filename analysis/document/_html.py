@@ -6,7 +6,7 @@ from typing import Any
 
 from analysis.document._content import Document, clean
 
-LONG_WORD = 16  # number of letters above which a word may break in print
+LONG_WORD = 16  # number of letters above which a word may break
 LONG_TEXT = 30  # number of letters above which a text in the first column gets a minimum width in print
 _INTERVAL = re.compile(r"([^()]{1,12}) (\([^()]{1,24} to [^()]{1,12}\))((?: \([a-z]+\))?)")
 
@@ -41,7 +41,7 @@ def _lines_of_cell(text: str) -> tuple[str, ...]:
 
 
 def _classes_of_cell(text: str, column: int, numeric: Collection[int]) -> str:
-    """Return the classes of a cell: a number, a word that may break in print, or a long text in the first column."""
+    """Return the classes of a cell: a number, a word that may break, or a long text in the first column."""
     has_long_word = max(map(len, text.split()), default=0) > LONG_WORD
     kinds = {"n": column in numeric, "b": has_long_word, "l": column == 0 and len(text) > LONG_TEXT}
     return " ".join(name for name, applies in kinds.items() if applies)

@@ -1,13 +1,16 @@
-"""The printed report: everything fits the page, tables repeat their headers, figures are not cut."""
+"""Reports on screen and on paper: everything fits, tables repeat their headers, figures are not cut."""
 
 import re
 import shutil
 from functools import cache
 
+import numpy as np
 import pytest
 
+from analysis.benchmark import Benchmark
+from labeler.config import bundled
 from labeler.errors import InputError
-from labeler.service.results import reporting
+from labeler.service.results import replicating, reporting
 from tests.analysis.reports import to_html
 from tests.analysis.test_report_formats import full
 from tests.conftest import missing, some_slow
@@ -32,6 +35,41 @@ CLIPPED = """
 @cache
 def page():
     return to_html(full())
+
+
+@cache
+def replication_page():
+    """The page of `labeler replicate` for benchmarks with names as long as those of the paper."""
+    rng = np.random.default_rng(1)
+    long_name = "bench.HdrHistogramEncodingBench.skinnyEncodeIntoCompressedByteBuffer#latencySeriesName=case{}&digits=2"
+    names = [f"HdrHistogram__HdrHistogram#{long_name.format(at)}" for at in range(20)]
+    benchmarks = [
+        Benchmark.of_series(name, rng.lognormal(sigma=0.3, size=(10, 600)), "HdrHistogram/HdrHistogram", "s")
+        for name in names
+    ]
+    result = replicating.replicate(replicating.Measuring(benchmarks), bundled("data", "replication"))
+    return result.files()["replication.html"]
+
+
+@pytest.mark.parametrize("width", [800, 1440])
+def test_the_page_of_the_replication_needs_no_sideways_scrolling(browser, width):
+    view = browser.new_page(viewport={"width": width, "height": 1000})
+    view.set_content(replication_page())
+    assert view.locator("table").first.locator("tbody tr").count() > 50  # all claims
+    assert view.evaluate("() => document.documentElement.scrollWidth") == width
+    assert view.evaluate(CLIPPED) == []
+    view.set_content(replication_page().replace("<td>", "<td><div style='width: 3000px'>", 1))
+    assert view.evaluate(CLIPPED) != []
+    view.close()
+
+
+@pytest.mark.slow
+def test_the_page_of_the_replication_fits_on_paper(browser):
+    view = browser.new_page(viewport={"width": int((PAPERS["a4"] - 2 * MARGIN) * MM), "height": 1000})
+    view.emulate_media(media="print")
+    view.set_content(replication_page())
+    assert view.evaluate(CLIPPED) == []
+    view.close()
 
 
 @pytest.mark.parametrize("paper", some_slow(PAPERS, ["letter"]))
