@@ -94,6 +94,32 @@ def test_the_action_fails_with_what_is_wrong(runner):
     assert "gone-*.json: no file" in runner.log
 
 
+def test_the_action_installs_only_what_the_check_needs_and_runs_that(runner):
+    runner.has_cache = False
+    fake = runner.tools / "fake-python"
+    fake.write_text(f"""#!/bin/sh
+echo "$@" >> "{runner.temp}/installed"
+case "$*" in
+    "-m venv"*) mkdir -p "$3/bin"; cp "$0" "$3/bin/python" ;;
+    *--no-deps*) cp "{runner.tools}/labeler" "$(dirname "$0")/labeler" ;;
+    -c*) echo 3.12.1 ;;
+esac
+""")
+    fake.chmod(0o755)
+    runner.action({"files": "my after.json", "baseline": "my before.json", "python": str(fake)})
+    _version, venv, packages, project = (runner.temp / "installed").read_text().splitlines()
+    assert runner.outputs["version"] == "3.12.1" and runner.outputs["exit-code"] == "1"
+    assert venv.startswith("-m venv ") and packages.endswith(" numpy scipy click orjson")
+    assert project.endswith(f" --no-deps {ROOT}")
+
+
+def test_the_page_and_the_action_install_the_same_packages():
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    assert "    pip install numpy scipy click orjson\n    pip install --no-deps benchmark-run-labeler\n" in page
+    light = (ROOT / "scripts" / "light").read_text(encoding="utf-8")
+    assert all("numpy scipy click orjson\n" in text for text in (ACTION.read_text(encoding="utf-8"), light))
+
+
 def test_the_action_runs_nothing_that_an_input_holds(runner):
     runner.action(
         {"files": "$(touch broken-in); `touch broken-in`\nmy after.json", "max-slowdown": "5%; touch broken-in"}
@@ -152,7 +178,7 @@ def test_files_for_other_services_follow_their_schemas(schema, files):
 
 
 def test_every_action_of_the_workflows_is_pinned_to_a_commit_and_names_its_version():
-    for path in sorted((ROOT / ".github" / "workflows").glob("*.yml")):
+    for path in (ACTION, *sorted((ROOT / ".github" / "workflows").glob("*.yml"))):
         for line in path.read_text(encoding="utf-8").splitlines():
             if "uses:" in line:
                 assert re.search(r"uses: [\w./-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+$", line), (path.name, line)
