@@ -117,20 +117,31 @@ def _in_short(learned: Learned) -> Iterator[str]:
     if old:
         best = min(old, key=lambda row: row.difference.value if row.difference.value is not None else 2.0)
         yield _against_best(best)
-    always = learned.arena.standings[-1]
-    yield (
-        f"At the chosen threshold, the learned classifier agrees with the labels on {estimate(own.accuracy)} of the "
-        f'items; the rule "{always.name}" agrees on {percent(always.accuracy.value)}.'
-        f"{_limit(learned.ceiling, 'accuracy')}"
-    )
+    yield f"{_on_new_applications(learned)}{_limit(learned.ceiling, 'accuracy')}"
     for name, share in learned.nearly_verdicts:
         yield f"The labels are nearly the verdicts of {name} ({percent(share)}). Were they made with it?"
     variant = next((row for row in learned.arena.differences if row.b.startswith(LEARNED)), None)
-    if variant is not None and learned.model.monotone and variant.difference.value is not None:
-        cost = -variant.difference.value
+    if variant is not None and variant.difference.value is not None:
+        cost = variant.difference.value * (-1 if learned.model.monotone else 1)
         what = f"costs {number(cost)}" if cost > 0 else f"gains {number(-cost)}"
-        yield f"Requiring coefficients of at least 0 {what} of the area, compared with a model without this rule."
-    yield f"Formula: {learned.model.formula}."
+        yield (
+            f"A monotone model of the measures, whose every line can be defended, {what} of the area, compared with "
+            "the ranks of all features."
+        )
+    yield f"Formula: {learned.model.short_formula}."
+
+
+def _on_new_applications(learned: Learned) -> str:
+    """Say how often the learned classifier, the best other one and the majority rule agree with the labels."""
+    own, *others = sorted(learned.arena.standings[:-1], key=lambda row: row.name != LEARNED)
+    always = learned.arena.standings[-1]
+    known = [row for row in others if row.accuracy.value is not None and not row.name.startswith(LEARNED)]
+    best = max(known, key=lambda row: row.accuracy.value or 0.0, default=None)
+    beside = "" if best is None else f"{best.name} on {percent(best.accuracy.value)} and "
+    return (
+        f"On new applications, it would agree with the labels on about {estimate(own.accuracy)} of the items; {beside}"
+        f'the rule "{always.name}" on {percent(always.accuracy.value)}.'
+    )
 
 
 def _limit(found: Ceiling | None, name: str) -> str:
@@ -187,7 +198,8 @@ def _model(learned: Learned) -> Iterator[Block]:
     kind = (
         "The model is monotone: no coefficient is negative, so larger dissimilarity never makes an item more similar."
         if model.monotone
-        else "The model is plain: coefficients can be negative, so larger dissimilarity can make an item more similar."
+        else "The model uses the rank of each feature among the training items, with mean 0 and standard deviation 1, "
+        "so outliers do not matter. Coefficients can be negative: larger dissimilarity can make an item more similar."
     )
     yield Paragraph(f"{kind} It was fitted on all items with the penalty {model.penalty:.3g}.")
     yield Paragraph(model.formula, "command")
@@ -196,7 +208,10 @@ def _model(learned: Learned) -> Iterator[Block]:
         for row in learned.coefficients
         if row.value.value or row.value.high
     ]
-    caption = "Change of the log-odds per standard deviation. Intervals come from refits on resampled applications."
+    caption = (
+        "Change of the log-odds per standard deviation of the feature or its rank. Intervals come from refits on "
+        "resampled applications."
+    )
     yield table(caption, ("feature", "description", "coefficient", "95 %"), rows, (2,))
     yield Figure("coefficients", "Coefficients of the model with intervals.")
     yield Paragraph(

@@ -13,10 +13,13 @@ from analysis.categories import CATEGORIES
 from analysis.classifiers import CLASSIFIERS
 from analysis.consensus import agreed_only, majority
 from analysis.dissimilarity import title_of
+from analysis.learning._shape import shape_features, shape_names
+from analysis.runs import Runs
 from analysis.tables import COUNTED_KINDS, first_of, with_defaults
 
 Floats = NDArray[np.float64]
 DEFINITION = 1  # increase this number if a feature is computed in a different way
+RUNS = "runs"  # the source of features that are computed from the runs, not from a verdict
 
 
 class Evidence(Protocol):
@@ -45,15 +48,15 @@ class Feature:
 
     name: str  # key in `FEATURES`, and display name
     title: str
-    source: str  # the classifier whose verdict contains the feature
-    value: Callable[[Evidence], float | None]  # `Evidence` -> float, or None if missing
+    source: str  # the classifier whose verdict contains the feature, or `RUNS`
+    value: Callable[[Evidence], float | None] | None = None  # None for features of `RUNS`
     # Function of the score, if the feature depends only on the score of the verdict.
     of_score: Callable[[float], float] | None = None
 
     @property
     def version(self) -> str:
         """Return the version of the feature. A model can only use features of the version that it was fitted with."""
-        return f"{DEFINITION}.{CLASSIFIERS[self.source].version}"
+        return f"{DEFINITION}.{1 if self.source == RUNS else CLASSIFIERS[self.source].version}"
 
 
 def run_against_rest(pairs: Floats) -> float:
@@ -113,23 +116,27 @@ FEATURES: dict[str, Feature] = {
             Feature(f"apart_{name}", f"{title_of(name)}, farthest run", of, partial(_farthest, name))
             for name, of in _MEASURES.items()
         ),
+        *(Feature(name, title, RUNS) for name, title in shape_names()),
     )
 }
 DEFAULT_FEATURES = tuple(FEATURES)
+MEASURE_FEATURES = tuple(name for name, feature in FEATURES.items() if feature.source != RUNS)
 
 
-def features_of(verdicts: Iterable[Evidence]) -> dict[str, float | None]:
-    """Compute the features of one item from its verdicts.
+def features_of(verdicts: Iterable[Evidence], runs: Runs | None = None) -> dict[str, float | None]:
+    """Compute the features of one item from its verdicts and its runs.
 
     Parameters
     ----------
     verdicts : iterable of Evidence
         Verdicts of the built-in classifiers with measures and scores; other verdicts are ignored.
+    runs : Runs, optional
+        The runs without warm-up, for the features of their shapes.
 
     Returns
     -------
     dict of str to float or None
-        Name in `FEATURES` -> value; None if the verdict is missing or lacks the numbers for the feature.
+        Name in `FEATURES` -> value; None if the verdict or the runs are missing or lack the numbers for the feature.
 
     Examples
     --------
@@ -140,8 +147,13 @@ def features_of(verdicts: Iterable[Evidence]) -> dict[str, float | None]:
     (0.468, 0.545, None)
     """
     by_name = {verdict.classifier: verdict for verdict in verdicts}
+    shape = (None if runs is None else shape_features(list(runs.values))) or {}
     return {
-        name: feature.value(by_name[feature.source]) if feature.source in by_name else None
+        name: shape.get(name)
+        if feature.value is None
+        else feature.value(by_name[feature.source])
+        if feature.source in by_name
+        else None
         for name, feature in FEATURES.items()
     }
 
@@ -169,6 +181,8 @@ def features_of_table(verdicts: pd.DataFrame) -> pd.DataFrame:
     columns = {}
     for name, feature in FEATURES.items():
         rows = verdicts[verdicts["classifier"] == feature.source]
+        if feature.value is None:
+            continue
         if feature.of_score is not None and "score" in rows:
             numbers = pd.to_numeric(rows["score"]).astype(float).map(feature.of_score)
         elif feature.of_score is None and "means" in rows:

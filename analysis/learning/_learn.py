@@ -13,31 +13,35 @@ from analysis.categories import CATEGORIES
 from analysis.evaluation import auc
 from analysis.intervals import Estimate
 from analysis.learning._compare import Arena, Contestant, Standing, compete, contestants_of
-from analysis.learning._features import DEFAULT_FEATURES, FEATURES
-from analysis.learning._model import Model, Term, checked_name, fit_logistic
+from analysis.learning._features import DEFAULT_FEATURES, FEATURES, MEASURE_FEATURES
+from analysis.learning._model import Model, RankScale, Term, checked_name, fit_logistic
 from analysis.learning._validation import (
     Calibration,
     Ceiling,
     Chosen,
     Examples,
+    Fingerprint,
     LearningCurve,
     OutOfFold,
     TooFew,
     calibration,
     ceiling,
+    chance_p,
     choose,
     cross_validate,
     examples_of,
     learning_curve,
     outer_folds,
+    twins_of,
 )
 from analysis.results import Result
 
-LEARNED, PLAIN, MONOTONE = "learned", "learned, plain", "learned, monotone"
+LEARNED, BY_RANKS, MONOTONE = "learned", "learned, by ranks", "learned, monotone"
 LEAK = 0.98  # a single feature with at least this area under the ROC curve probably contains the answer
 NEARLY = 0.95  # labels that equal so many verdicts of a classifier were probably made with it
-CHANCE = 0.5
-N_REFITS, N_PARTITIONS = 200, 10
+ALPHA = 0.05  # level of the test whether the learned classifier is better than chance
+N_REFITS, N_PARTITIONS = 200, 5
+SHOWN_TWINS = 3
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,8 +50,8 @@ class Coefficient(Result):
 
     feature: str
     title: str
-    # Change of the log-odds per standard deviation of the feature. The interval comes from refits with the same
-    # penalty on resampled applications.
+    # Change of the log-odds per standard deviation of the feature or of its rank. The interval comes from refits with
+    # the same penalty on resampled applications.
     value: Estimate
 
 
@@ -73,6 +77,7 @@ class Learned(Result):
     table: pd.DataFrame  # one row per item with all numbers from which arena and calibration can be recomputed
     warnings: tuple[str, ...]
     seed: int
+    chance_p: float = 1.0  # p value of the test that scores rank the items no better than chance (`chance_p`)
     useless: str | None = None  # why the features do not predict the labels; None if they do
     # Classifiers whose verdicts are nearly the labels, with the share of equal ones.
     nearly_verdicts: tuple[tuple[str, float], ...] = ()
@@ -87,7 +92,8 @@ def learn(
     *,
     seed: int,
     names: Sequence[str] = DEFAULT_FEATURES,
-    monotone: bool = True,
+    prints: Mapping[str, Fingerprint] | None = None,
+    monotone: bool = False,
     cost_ratio: float = 1.0,
     warmup: float = 0.0,
     name: str = "model",
@@ -115,9 +121,12 @@ def learn(
         Verdicts of the classifiers to compare with: columns item, classifier, verdict and score.
     seed : int
         Random seed of folds and draws.
+    prints : mapping of str to Fingerprint, optional
+        Items with nearly the same measurements are in the same fold, and named.
     monotone : bool
-        Require coefficients >= 0, so that a larger dissimilarity never makes an item more similar. The comparison also
-        contains the other variant.
+        Require coefficients >= 0 and use only the measures, so that a larger dissimilarity never makes an item more
+        similar, and every line of the formula can be defended. By default, the model uses the ranks of all features.
+        The comparison also contains the other variant, if it has features.
     cost_ratio : float
         Cost of a missed dissimilar item divided by the cost of a false alarm.
     warmup : float
@@ -140,18 +149,25 @@ def learn(
     unknown = [feature for feature in names if feature not in FEATURES]
     if unknown:
         raise ValueError(f"unknown feature {unknown[0]!r}; choose from {', '.join(FEATURES)}")
-    examples = examples_of(truth, features, names, applications)
+    twins = twins_of(prints or {})
+    everything = examples_of(truth, features, names, applications, twins)
+    measures = everything.only(MEASURE_FEATURES)
+    if monotone and not measures.features:
+        raise ValueError("a monotone model needs a measure; name one, or learn without monotone")
+    examples, alternative = (measures, everything) if monotone else (everything, measures)
     if examples.why_too_few:
         raise TooFew(examples.why_too_few)
     rng = np.random.default_rng(seed)
     folds = outer_folds(examples, rng)
-    validated, other = (
-        cross_validate(examples, rng=rng, monotone=variant, cost_ratio=cost_ratio, folds=folds)
-        for variant in (monotone, not monotone)
+    validated = cross_validate(examples, rng=rng, monotone=monotone, cost_ratio=cost_ratio, folds=folds)
+    other_name = BY_RANKS if monotone else MONOTONE
+    other = (
+        cross_validate(alternative, rng=rng, monotone=not monotone, cost_ratio=cost_ratio, folds=folds)
+        if alternative.features
+        else None
     )
-    other_name = PLAIN if monotone else MONOTONE
     others = contestants_of(verdicts, examples.items)
-    both = [_out_of_fold(LEARNED, validated), _out_of_fold(other_name, other)]
+    both = [_out_of_fold(name, found) for name, found in ((LEARNED, validated), (other_name, other)) if found]
     arena = compete(
         examples.dissimilar, examples.group, [*both, *others], rng=rng, against=LEARNED, cost_ratio=cost_ratio,
         n_draws=n_draws, level=level,
@@ -162,12 +178,15 @@ def learn(
         examples.dissimilar, validated.probability, examples.group, rng=rng, n_draws=n_draws, level=level
     )
     standing = next(row for row in arena.standings if row.name == LEARNED)
+    p = chance_p(examples, validated, monotone=monotone, rng=rng)
     training = {
         **(background or {}), "target": target, **_described(examples, folds), "seed": seed,
         "performance": _performance(standing, measured),
     }  # fmt: skip
     return Learned(
-        model=_model(chosen, names, name, monotone=monotone, cost_ratio=cost_ratio, warmup=warmup, training=training),
+        model=_model(
+            chosen, examples.features, name, monotone=monotone, cost_ratio=cost_ratio, warmup=warmup, training=training
+        ),
         n_items=len(set(examples.items)),
         n_labels=len(examples.items),
         n_dissimilar=int(examples.dissimilar.sum()),
@@ -183,7 +202,8 @@ def learn(
         table=_table(examples, validated, other, other_name, others),
         warnings=tuple(_warnings(examples)),
         seed=seed,
-        useless=_useless(standing, arena.standings[-1], cost_ratio),
+        chance_p=p,
+        useless=_useless(standing, arena.standings[-1], p, cost_ratio),
         nearly_verdicts=_nearly_verdicts(examples, others, standing, arena),
         ceiling=None if retests is None else ceiling(
             *retests, float(examples.dissimilar.mean()), n_agreeing=n_agreeing, level=level
@@ -223,12 +243,13 @@ def _performance(own: Standing, measured: Calibration) -> dict[str, float | None
     }  # fmt: skip
 
 
-def _useless(own: Standing, always: Standing, cost_ratio: float) -> str | None:
+def _useless(own: Standing, always: Standing, p: float, cost_ratio: float) -> str | None:
     """Return why the learned classifier is no better than a rule without features; None if it is."""
-    area = own.auc_by_application
-    if area.low is None or area.low <= CHANCE:
-        ends = "no interval" if area.ends is None else f"interval {area.low:.3f} to {area.high:.3f}"
-        return f"the area under the ROC curve is not above chance ({CHANCE}; {ends})"
+    if p > ALPHA:
+        return (
+            f"the area under the ROC curve ({own.auc.value or 0:.3f}) is not larger than with the labels of other "
+            f"applications (permutation test, p = {p:.2g})"
+        )
     if cost_ratio == 1 and (own.accuracy.value or 0.0) <= (always.accuracy.value or 0.0):
         return f'the learned classifier agrees with the labels no more often than the rule "{always.name}"'
     return None
@@ -269,10 +290,16 @@ def _model(
     warmup: float,
     training: Mapping[str, Any],
 ) -> Model:
-    columns = (chosen.scale.mean.tolist(), chosen.scale.sd.tolist(), chosen.model.coefficients.tolist())
+    coefficients = chosen.model.coefficients.tolist()
+    if isinstance(chosen.scale, RankScale):
+        scales: list[tuple[Any, ...]] = [
+            (0.0, 1.0, coefficient, tuple(quantiles))
+            for coefficient, quantiles in zip(coefficients, chosen.scale.quantiles.tolist(), strict=True)
+        ]
+    else:
+        scales = list(zip(chosen.scale.mean.tolist(), chosen.scale.sd.tolist(), coefficients, strict=True))
     terms = tuple(
-        Term(feature, FEATURES[feature].version, mean, sd, coefficient)
-        for feature, mean, sd, coefficient in zip(names, *columns, strict=True)
+        Term(feature, FEATURES[feature].version, *scale) for feature, scale in zip(names, scales, strict=True)
     )
     return Model(
         name, monotone, terms, chosen.model.intercept, chosen.threshold, chosen.penalty, cost_ratio, warmup, training
@@ -303,7 +330,7 @@ def _coefficients(
 
 
 def _table(
-    examples: Examples, validated: OutOfFold, other: OutOfFold, other_name: str, others: Sequence[Contestant]
+    examples: Examples, validated: OutOfFold, other: OutOfFold | None, other_name: str, others: Sequence[Contestant]
 ) -> pd.DataFrame:
     def words(called: "np.ndarray[Any, Any]") -> list[str | None]:
         return [None if np.isnan(value) else CATEGORIES[int(value)] for value in called.astype(float)]
@@ -313,6 +340,8 @@ def _table(
         "fold": validated.fold,
     }  # fmt: skip
     for name, scores in ((LEARNED, validated), (other_name, other)):
+        if scores is None:
+            continue
         columns |= {
             f"{name} score": scores.score, f"{name} probability": scores.probability,
             f"{name} threshold": scores.threshold, f"{name} verdict": words(scores.called),
@@ -340,6 +369,14 @@ def _warnings(examples: Examples) -> list[str]:
         found.append(
             f"The items come from {n_applications} applications; intervals by application are too narrow with fewer "
             "than about 20."
+        )
+    present = [names for names in examples.twins if len(set(names) & set(examples.items)) > 1]
+    if present:
+        shown = "; ".join(" and ".join(names[:2]) for names in present[:SHOWN_TWINS])
+        more = f" and {len(present) - SHOWN_TWINS} more groups" if len(present) > SHOWN_TWINS else ""
+        found.append(
+            "Some items have nearly the same measurements, so they and their applications are in one fold: "
+            f"{shown}{more}."
         )
     if len(set(examples.items)) < len(examples.items):
         found.append(

@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from scipy import special
 
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.classifiers import CLASSIFIERS, Verdict
-from analysis.learning._features import FEATURES, Evidence, features_of
+from analysis.learning._features import FEATURES, RUNS, Evidence, features_of
 from analysis.results import Result
 from analysis.runs import Runs
 
@@ -56,6 +57,7 @@ def fit_logistic(
     monotone: bool = False,
     weights: Floats | None = None,
     start: Logistic | None = None,
+    tolerance: float = TOLERANCE,
 ) -> Logistic:
     """Fit a logistic regression by Newton's method.
 
@@ -78,6 +80,8 @@ def fit_logistic(
         Weight of each item.
     start : Logistic, optional
         Starting point, such as the fit for a similar penalty. It does not affect the result.
+    tolerance : float
+        The fit stops if no element of the gradient is larger.
 
     References
     ----------
@@ -113,7 +117,7 @@ def fit_logistic(
         probability = special.expit(design @ theta)
         gradient = design.T @ (share * (probability - y)) + shrink * theta
         free = ~bounded | (theta > AT_BOUND) | (gradient < 0)
-        if np.abs(gradient[free]).max() < TOLERANCE:
+        if np.abs(gradient[free]).max() < tolerance:
             break
         part = design[:, free]
         curvature = share * probability * (1 - probability)
@@ -151,9 +155,56 @@ class Standardiser(Result):
         return standardised
 
 
-FORMAT, FORMAT_VERSION = "labeler model", 1
+N_QUANTILES = 51
+
+
+@dataclass(frozen=True, repr=False)
+class RankScale(Result):
+    """The quantiles of each feature over the training items, which turn a value into its rank among these items.
+
+    A rank has mean 0 and standard deviation 1 over the training items. Outliers and the unit do not matter.
+    """
+
+    quantiles: Floats  # shape (n_features, N_QUANTILES), from the smallest to the largest value
+
+    @classmethod
+    def of(cls, x: Floats) -> "RankScale":
+        """Compute the scale from features of shape (n_items, n_features)."""
+        return cls(np.quantile(x, np.linspace(0, 1, N_QUANTILES), axis=0).T)
+
+    def apply(self, x: Floats) -> Floats:
+        """Return the rank of each value."""
+        columns = [rank(quantiles, x[:, j]) for j, quantiles in enumerate(self.quantiles)]
+        return np.stack(columns, axis=1) if columns else np.empty_like(x)
+
+
+def rank(quantiles: Floats, values: Floats) -> Floats:
+    """Return the rank of values among items with these quantiles; equal quantiles share their mean rank.
+
+    Examples
+    --------
+    >>> rank(np.array([0.0, 1.0, 2.0]), np.array([-5.0, 1.0, 1.5])).round(3).tolist()
+    [-1.732, 0.0, 0.866]
+    """
+    distinct, of = np.unique(quantiles, return_inverse=True)
+    share = np.bincount(of, weights=np.linspace(0, 1, len(quantiles))) / np.bincount(of)
+    ranks: Floats = (np.interp(values, distinct, share) - 0.5) * np.sqrt(12)
+    return ranks
+
+
+Scale = Standardiser | RankScale
+
+
+def scale_of(x: Floats, *, monotone: bool) -> Scale:
+    """Return the scale of the features: standard deviations for a monotone model, ranks for other models."""
+    return Standardiser.of(x) if monotone else RankScale.of(x)
+
+
+FORMAT, FORMAT_VERSION = "labeler model", 2
+READABLE = (1, FORMAT_VERSION)  # models of version 1 have no ranks
 LEARNED = "learned"
 MOST_CHARACTERS = 60
+MOST_TERMS, SHOWN_TERMS = 30, 6  # a formula with more terms is shortened to the largest in texts
 
 
 class ModelError(ValueError):
@@ -162,13 +213,20 @@ class ModelError(ValueError):
 
 @dataclass(frozen=True)
 class Term:
-    """A feature in a model, which adds coefficient x (value - mean) / sd to the log-odds."""
+    """A feature in a model, which adds coefficient x (value - mean) / sd or coefficient x rank to the log-odds."""
 
     feature: str  # A name in `FEATURES`, and the version of the feature that the model was fitted with
     version: str
     mean: float
     sd: float
     coefficient: float
+    quantiles: tuple[float, ...] = ()  # of the training items, if the model uses ranks (`rank`)
+
+    def adds(self, value: float) -> float:
+        """Return what a value of the feature adds to the log-odds."""
+        if self.quantiles:
+            return self.coefficient * float(rank(np.array(self.quantiles), np.array([value]))[0])
+        return self.coefficient * (value - self.mean) / self.sd
 
 
 @dataclass(frozen=True)
@@ -193,20 +251,42 @@ class Model:
 
     @property
     def formula(self) -> str:
-        """Return the formula of the model for unscaled features, without features that have the coefficient 0.
+        """Return the formula of the model, without features that have the coefficient 0.
+
+        Features are unscaled, or `rank(feature)` is the rank of a value among the training items, with mean 0 and
+        standard deviation 1.
 
         Examples
         --------
         >>> Model("a", True, (Term("m1", "1.1", 0.5, 0.25, 1.0),), 0.0, 0.5, 0.1).formula
         'P(dissimilar) = 1 / (1 + exp(-(-2 + 4 m1))); dissimilar when P > 0.5'
         """
-        constant = self.intercept - sum(term.coefficient * term.mean / term.sd for term in self.terms)
+        return self._formula(self.terms)
+
+    @property
+    def short_formula(self) -> str:
+        """Return the formula with the features of the largest coefficients only, if there are many features."""
+        if len(self.terms) <= MOST_TERMS:
+            return self.formula
+        largest = sorted(self.terms, key=lambda term: -abs(term.coefficient / term.sd))[:SHOWN_TERMS]
+        return self._formula(largest, f" … {len(self.terms) - SHOWN_TERMS} more")
+
+    def _formula(self, terms: Iterable[Term], rest: str = "") -> str:
+        constant = self.intercept - sum(
+            term.coefficient * term.mean / term.sd for term in self.terms if not term.quantiles
+        )
         parts = [f"{constant:.4g}"]
-        for term in self.terms:
+        for term in terms:
             slope = term.coefficient / term.sd
             if abs(slope) > 1e-9:
-                parts.append(f"{'-' if slope < 0 else '+'} {abs(slope):.4g} {term.feature}")
-        return f"P(dissimilar) = 1 / (1 + exp(-({' '.join(parts)}))); dissimilar when P > {self.threshold:.4g}"
+                name = f"rank({term.feature})" if term.quantiles else term.feature
+                parts.append(f"{'-' if slope < 0 else '+'} {abs(slope):.4g} {name}")
+        return f"P(dissimilar) = 1 / (1 + exp(-({' '.join(parts)}{rest}))); dissimilar when P > {self.threshold:.4g}"
+
+    @property
+    def needs_runs(self) -> bool:
+        """Return whether the model uses features that are computed from the runs themselves."""
+        return any(FEATURES[term.feature].source == RUNS for term in self.terms)
 
     def probability(self, values: Mapping[str, float | None]) -> float | None:
         """Return the probability that an item with these features is dissimilar; None if a feature is missing."""
@@ -215,16 +295,16 @@ class Model:
             value = values.get(term.feature)
             if value is None or not math.isfinite(value):
                 return None
-            odds += term.coefficient * (value - term.mean) / term.sd
+            odds += term.adds(value)
         return float(1 / (1 + np.exp(-odds))) if odds >= 0 else float(np.exp(odds) / (1 + np.exp(odds)))
 
-    def judge(self, verdicts: Iterable[Evidence], **background: Any) -> Verdict:
-        """Return the model's verdict on an item, computed from the item's verdicts of the built-in classifiers.
+    def judge(self, verdicts: Iterable[Evidence], runs: Runs | None = None, **background: Any) -> Verdict:
+        """Return the model's verdict on an item, from the verdicts of the built-in classifiers, and its runs if needed.
 
         The score is the probability of dissimilar. There is no verdict if a feature is missing, for example because
         runs are short. `background` has n_runs, n_iterations and n_left_out of the verdict.
         """
-        values = features_of(verdicts)
+        values = features_of(verdicts, runs if self.needs_runs else None)
         probability = self.probability(values)
         if probability is None:
             lacking = next(term.feature for term in self.terms if values.get(term.feature) is None)
@@ -241,9 +321,9 @@ class Model:
             raise ValueError(
                 f"the model was learned with warm-up {self.warmup:g}, but these runs have warm-up {runs.drop:g}"
             )
-        sources = dict.fromkeys(FEATURES[term.feature].source for term in self.terms)
+        sources = dict.fromkeys(FEATURES[term.feature].source for term in self.terms if FEATURES[term.feature].value)
         verdicts = [CLASSIFIERS[name](runs, drop=runs.drop) for name in sources]
-        return self.judge(verdicts, n_runs=runs.k, n_iterations=runs.n, n_left_out=runs.n_left_out)
+        return self.judge(verdicts, runs, n_runs=runs.k, n_iterations=runs.n, n_left_out=runs.n_left_out)
 
     def to_text(self) -> str:
         """Return the content of the model file as JSON text with all digits of each number."""
@@ -251,7 +331,7 @@ class Model:
             "format": FORMAT, "version": FORMAT_VERSION, "name": self.name, "monotone": self.monotone,
             "intercept": self.intercept, "threshold": self.threshold, "penalty": self.penalty,
             "cost_ratio": self.cost_ratio, "warmup": self.warmup, "formula": self.formula,
-            "terms": [{**vars(term), "title": FEATURES[term.feature].title} for term in self.terms],
+            "terms": [_content(term) for term in self.terms],
             "training": dict(self.training),
         }  # fmt: skip
         return json.dumps(content, indent=1, allow_nan=False) + "\n"
@@ -272,8 +352,9 @@ def model_from_text(text: str) -> Model:
     names = ("format", "version", "name", "monotone", "intercept", "threshold", "penalty", "cost_ratio", "warmup",
              "formula", "terms", "training")  # fmt: skip
     _check_names(content, names, "the model")
-    if content["format"] != FORMAT or content["version"] != FORMAT_VERSION or content["version"] is True:
-        raise ModelError(f"the file is not a model of version {FORMAT_VERSION}: format {content['format']!r}, "
+    if content["format"] != FORMAT or content["version"] not in READABLE or content["version"] is True:
+        versions = " or ".join(map(str, READABLE))
+        raise ModelError(f"the file is not a model of version {versions}: format {content['format']!r}, "
                          f"version {content['version']!r}")  # fmt: skip
     if not isinstance(content["monotone"], bool):
         raise ModelError(f"monotone is {content['monotone']!r}, not true or false")
@@ -303,9 +384,19 @@ def checked_name(name: object) -> str:
     return name
 
 
+def _content(term: Term) -> dict[str, Any]:
+    scale = {"quantiles": list(term.quantiles)} if term.quantiles else {"mean": term.mean, "sd": term.sd}
+    return {
+        "feature": term.feature, "version": term.version, **scale, "coefficient": term.coefficient,
+        "title": FEATURES[term.feature].title,
+    }  # fmt: skip
+
+
 def _term(term: Any, n: int, *, monotone: bool) -> Term:
     where = f"term {n + 1}"
-    _check_names(term, ("feature", "version", "mean", "sd", "coefficient", "title"), where)
+    has_ranks = isinstance(term, dict) and "quantiles" in term
+    scale = ("quantiles",) if has_ranks else ("mean", "sd")
+    _check_names(term, ("feature", "version", *scale, "coefficient", "title"), where)
     name = term["feature"]
     if not isinstance(name, str) or name not in FEATURES:
         raise ModelError(f"{where}: unknown feature {name!r}")
@@ -315,12 +406,26 @@ def _term(term: Any, n: int, *, monotone: bool) -> Term:
             f"{where}: the model was fitted with version {term['version']} of the feature {name}, but version "
             f"{version} is installed. Learn the model again"
         )
-    read = Term(name, version, *(_number(term, part, place=f"{where}, ") for part in ("mean", "sd", "coefficient")))
+    coefficient = _number(term, "coefficient", place=f"{where}, ")
+    if has_ranks:
+        read = Term(name, version, 0.0, 1.0, coefficient, _quantiles(term["quantiles"], where))
+    else:
+        mean, sd = (_number(term, part, place=f"{where}, ") for part in ("mean", "sd"))
+        read = Term(name, version, mean, sd, coefficient)
     if read.sd <= 0:
         raise ModelError(f"{where}: sd must be > 0, got {read.sd}")
     if monotone and read.coefficient < 0:
         raise ModelError(f"{where}: a monotone model has the negative coefficient {read.coefficient}")
     return read
+
+
+def _quantiles(found: Any, where: str) -> tuple[float, ...]:
+    if not isinstance(found, list) or len(found) < 2:
+        raise ModelError(f"{where}: quantiles is not a list of at least two numbers")
+    numbers = tuple(_number({"quantiles": value}, "quantiles", place=f"{where}, ") for value in found)
+    if any(b < a for a, b in pairwise(numbers)):
+        raise ModelError(f"{where}: the quantiles are not in ascending order")
+    return numbers
 
 
 def _number(content: Mapping[str, Any], name: str, low: float = -math.inf, high: float = math.inf, *,

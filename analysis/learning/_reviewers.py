@@ -14,7 +14,7 @@ from analysis.bootstrap import percentile_interval
 from analysis.categories import CATEGORIES, DISSIMILAR, SIMILAR
 from analysis.evaluation import auc
 from analysis.intervals import Estimate, checked_level, wilson
-from analysis.learning._features import DEFAULT_FEATURES, FEATURES
+from analysis.learning._features import FEATURES, MEASURE_FEATURES
 from analysis.learning._model import Floats, Standardiser, fit_logistic
 from analysis.learning._validation import cross_validate, examples_of
 from analysis.results import Result
@@ -229,7 +229,7 @@ def _own(
 def _predictable(
     own: pd.DataFrame, features: pd.DataFrame, applications: pd.Series, rng: np.random.Generator
 ) -> Estimate:
-    names = [name for name in DEFAULT_FEATURES if name in features.columns]
+    names = [name for name in MEASURE_FEATURES if name in features.columns]
     try:
         found = examples_of(own[["item", "category"]], features, names, applications)
         score = cross_validate(found, rng=rng).score

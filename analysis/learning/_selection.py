@@ -8,6 +8,7 @@ import pandas as pd
 from scipy import stats
 
 from analysis.intervals import Estimate, checked_level
+from analysis.learning._features import MEASURE_FEATURES
 from analysis.learning._model import Floats
 from analysis.learning._validation import Examples, TooFew, choose
 from analysis.results import Result
@@ -240,12 +241,16 @@ def uncertainties(examples: Examples, features: pd.DataFrame, *, rng: np.random.
         The labelled items.
     features : DataFrame
         Indexed by item, with the columns of the examples. Items with missing values are left out.
-    ------- dict of str to float
-        Item -> 1 - |2 p - 1|, where p is the probability of dissimilar.
+
+    Returns
+    -------
+    dict of str to float
+        Item -> 1 - |2 p - 1|, where p is the probability of dissimilar by the monotone model of the measures.
     """
     if examples.why_too_few:
         raise TooFew(examples.why_too_few)
-    model = choose(examples, rng=rng, monotone=True)
-    values = features[list(examples.features)].astype(float).dropna()
+    measures = examples.only(MEASURE_FEATURES)
+    model = choose(measures, rng=rng, monotone=True)
+    values = features[list(measures.features)].astype(float).dropna()
     probability = model.probability(values.to_numpy(dtype=np.float64))
     return {str(item): 1 - abs(2 * float(p) - 1) for item, p in zip(values.index, probability, strict=True)}

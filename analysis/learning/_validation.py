@@ -4,20 +4,21 @@ Further: how performance depends on the number of labels, how well probabilities
 performance that wrong labels allow.
 """
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import special
+from scipy import special, stats
 
 from analysis.bootstrap import N_DRAWS, bootstrap, percentile_interval
 from analysis.categories import CATEGORIES, DISSIMILAR
 from analysis.evaluation import balanced_folds
 from analysis.intervals import Estimate, wilson
 from analysis.learning._compare import area_by_groups
-from analysis.learning._model import Bools, Floats, Logistic, Standardiser, fit_logistic
+from analysis.learning._model import Bools, Floats, Logistic, Scale, fit_logistic, scale_of
 from analysis.results import Result
 
 PENALTIES = tuple(
@@ -41,17 +42,30 @@ class Examples:
     x: Floats
     features: tuple[str, ...]
     n_left_out: int = 0  # number of rows that have a category but lack a feature
+    twins: tuple[tuple[str, ...], ...] = ()  # groups of items with nearly the same measurements (`twins_of`)
 
     @property
     def group(self) -> NDArray[np.intp]:
-        """Return the index of each row's application."""
-        return pd.factorize(pd.Series(self.applications, dtype=object))[0]
+        """Return the index of each row's application; applications with twins of each other count as one."""
+        application = dict(zip(self.items, self.applications, strict=True))
+        leader = {name: name for name in self.applications}
+        for names in self.twins:
+            found = [leader[application[item]] for item in names if item in application]
+            for name, of in leader.items():
+                if of in found:
+                    leader[name] = found[0]
+        return pd.factorize(pd.Series([leader[name] for name in self.applications], dtype=object))[0]
+
+    def only(self, names: Sequence[str]) -> "Examples":
+        """Return the examples with these features only."""
+        columns = [self.features.index(name) for name in names if name in self.features]
+        return replace(self, x=self.x[:, columns], features=tuple(self.features[j] for j in columns))
 
     @property
     def why_too_few(self) -> str | None:
         """Return why there are too few data for learning; return None if there are enough."""
         n, n_dissimilar = len(self.items), int(self.dissimilar.sum())
-        n_items, n_applications = len(set(self.items)), len(set(self.applications))
+        n_items, n_applications = len(set(self.items)), len(set(self.group))
         if n_items < MIN_ITEMS:
             return f"{n_items} items have a category and all features; at least {MIN_ITEMS} are needed"
         if min(n_dissimilar, n - n_dissimilar) < MIN_OF_CATEGORY:
@@ -79,7 +93,72 @@ class Examples:
         )
 
 
-def examples_of(truth: pd.DataFrame, features: pd.DataFrame, names: Sequence[str], applications: pd.Series) -> Examples:
+SAME_LEVEL, SAME_STEPS = 0.005, 0.3  # largest difference of run medians, and least correlation of steps, of twins
+N_ERRORS = 5  # a correlation of few steps must also be so many standard errors above 0
+N_STEPS = 200  # iterations of each run that are compared
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """What nearly equal measurements have in common: run medians, and the steps from one iteration to the next."""
+
+    levels: Floats  # logs of the run medians in ascending order
+    steps: Floats  # differences of the logs of the first iterations of the runs, in the same order of runs
+
+    @classmethod
+    def of(cls, runs: Sequence[Floats]) -> "Fingerprint | None":
+        """Return the fingerprint of the runs of a benchmark; None if a measurement is not positive."""
+        if not len(runs) or not all(len(run) and (run > 0).all() for run in runs):
+            return None
+        ordered = sorted((np.log(run) for run in runs), key=np.median)
+        return cls(
+            np.array([np.median(run) for run in ordered]),
+            np.concatenate([np.diff(run[: N_STEPS + 1]) for run in ordered]),
+        )
+
+    def is_twin(self, other: "Fingerprint") -> bool:
+        """Return whether both are measurements of the same processes, perhaps with other noise added."""
+        if len(self.levels) != len(other.levels) or len(self.steps) != len(other.steps):
+            return False
+        if (np.abs(self.levels - other.levels) > SAME_LEVEL).any():
+            return False
+        size = float(np.sqrt((self.steps @ self.steps) * (other.steps @ other.steps)))
+        if size == 0:  # constant runs
+            return bool((self.levels == other.levels).all() and (self.steps == other.steps).all())
+        least = max(SAME_STEPS, N_ERRORS / math.sqrt(len(self.steps)))
+        return float(self.steps @ other.steps) / size > least
+
+
+def twins_of(prints: Mapping[str, Fingerprint]) -> tuple[tuple[str, ...], ...]:
+    """Return groups of items with nearly the same measurements, such as one benchmark under two applications.
+
+    A model that is trained on one of them knows the other, so they must be in one fold. Equal distributions are not
+    enough: the steps from iteration to iteration must be the same, too.
+
+    Examples
+    --------
+    >>> run = np.exp(np.random.default_rng(1).normal(0, 0.1, 100))
+    >>> one, other = Fingerprint.of([run, 2 * run]), Fingerprint.of([2.002 * run, run])
+    >>> twins_of({"a": one, "b": other, "c": Fingerprint.of([run, 3 * run])})
+    (('a', 'b'),)
+    """
+    left, groups = sorted(prints), []
+    while left:
+        first = left.pop(0)
+        same = [name for name in left if prints[first].is_twin(prints[name])]
+        if same:
+            groups.append((first, *same))
+            left = [name for name in left if name not in same]
+    return tuple(groups)
+
+
+def examples_of(
+    truth: pd.DataFrame,
+    features: pd.DataFrame,
+    names: Sequence[str],
+    applications: pd.Series,
+    twins: tuple[tuple[str, ...], ...] = (),
+) -> Examples:
     """Match the categories and the features of the same items.
 
     Raises ValueError if a feature is not in the table, an item has no application, or a category is neither similar nor
@@ -119,7 +198,7 @@ def examples_of(truth: pd.DataFrame, features: pd.DataFrame, names: Sequence[str
         raise ValueError(f"item {of_item.index[without][0]!r} has no application")
     return Examples(
         tuple(map(str, rows["item"])), tuple(map(str, of_item)), (rows["category"] == DISSIMILAR).to_numpy(dtype=bool),
-        x, tuple(names), int((~complete).sum()),
+        x, tuple(names), int((~complete).sum()), twins,
     )  # fmt: skip
 
 
@@ -127,7 +206,7 @@ def examples_of(truth: pd.DataFrame, features: pd.DataFrame, names: Sequence[str
 class Chosen(Result):
     """A fitted model, and the penalty and the threshold that the inner folds chose."""
 
-    scale: Standardiser
+    scale: Scale
     model: Logistic
     penalty: float
     threshold: float  # items with a higher probability are called dissimilar
@@ -200,9 +279,53 @@ def cross_validate(
     return OutOfFold(fold, score, probability, threshold, probability > threshold, tuple(penalties))
 
 
+N_PERMUTATIONS = 200
+LOOSE = 1e-4  # tolerance of the fits to permuted labels, which only rank items
+
+
+def chance_p(
+    examples: Examples, validated: OutOfFold, *, monotone: bool, rng: np.random.Generator, n: int = N_PERMUTATIONS
+) -> float:
+    """Test by permutation whether the out-of-fold scores rank the items better than chance; return the p value.
+
+    Each permutation gives the labels of one application to another, in their order, so that items of an application
+    stay alike. The model is then fitted again in the same folds with the typical penalty. Benchmarks of one application
+    are alike, so an interval over items, or over a few applications, is not valid for this question.
+    """
+    group, fold, y = examples.group, validated.fold, examples.dissimilar
+    penalty = float(np.median(validated.penalties))
+    order = np.argsort(group, kind="stable")
+    blocks = [order[group[order] == g] for g in range(int(group.max()) + 1)]
+    scaled = []
+    for k in range(int(fold.max()) + 1):
+        scale = scale_of(examples.x[fold != k], monotone=monotone)
+        scaled.append((fold != k, scale.apply(examples.x[fold != k]), scale.apply(examples.x[fold == k])))
+
+    def area(labels: Bools) -> float:
+        score = np.zeros(len(labels))
+        for inside, x, held_out in scaled:
+            if labels[inside].all() or not labels[inside].any():
+                continue
+            model = fit_logistic(x, labels[inside], penalty, monotone=monotone, tolerance=LOOSE)
+            score[~inside] = model.leaning(held_out)
+        ranks = stats.rankdata(score)
+        n_dissimilar = int(labels.sum())
+        least = n_dissimilar * (n_dissimilar + 1) / 2
+        return float((ranks[labels].sum() - least) / (n_dissimilar * (len(labels) - n_dissimilar)))
+
+    observed = area(y)
+    n_as_large = 0
+    for _ in range(n):
+        given = np.concatenate([blocks[g] for g in rng.permutation(len(blocks))])
+        permuted = np.empty(len(y), dtype=bool)
+        permuted[order] = y[given]
+        n_as_large += area(permuted) >= observed
+    return (1 + n_as_large) / (1 + n)
+
+
 def outer_folds(examples: Examples, rng: np.random.Generator) -> NDArray[np.intp]:
     """Return the outer fold of each row. Folds keep applications together and balance both categories."""
-    n_folds = min(OUTER_FOLDS, len(set(examples.applications)))
+    n_folds = min(OUTER_FOLDS, int(examples.group.max()) + 1)
     return balanced_folds(examples.dissimilar, examples.group, n_folds, rng)
 
 
@@ -228,7 +351,7 @@ def choose(
         if y[inside].all() or not y[inside].any():  # learning needs both categories
             odds[:, outside] = special.logit((y[inside].sum() + 0.5) / (inside.sum() + 1))
             continue
-        scale = Standardiser.of(training.x[inside])
+        scale = scale_of(training.x[inside], monotone=monotone)
         x, held_out = scale.apply(training.x[inside]), scale.apply(training.x[outside])
         model = None
         for p, penalty in enumerate(penalties):
@@ -236,7 +359,7 @@ def choose(
             odds[p, outside] = model.intercept + model.leaning(held_out)
     losses = np.logaddexp(0.0, np.where(y, -odds, odds)).mean(axis=1)
     best = int(losses.argmin())
-    scale = Standardiser.of(training.x)
+    scale = scale_of(training.x, monotone=monotone)
     model = fit_logistic(scale.apply(training.x), y, penalties[best], monotone=monotone)
     return Chosen(scale, model, penalties[best], best_threshold(y, special.expit(odds[best]), cost_ratio))
 

@@ -41,6 +41,7 @@ def _material(study: Path | None, label_file: Path | None, verdict_file: Path | 
 @options_of(LearnOptions)
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="MODEL.json",
               help="Write the model to this file.")  # fmt: skip
+@click.option("--plain", is_flag=True, hidden=True, expose_value=False)  # the default since models use ranks
 @click.option("--even-if-useless", is_flag=True, help="Write the model even if the features do not predict the labels.")
 @REPORT
 @click.option("--reviewers", "of_reviewers", is_flag=True,

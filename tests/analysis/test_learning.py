@@ -11,6 +11,7 @@ from statsmodels.api import GLM, add_constant, families
 from analysis.evaluation import auc, compare_auc
 from analysis.learning import (
     FEATURES,
+    MEASURE_FEATURES,
     Contestant,
     Examples,
     TooFew,
@@ -349,9 +350,13 @@ def test_every_feature_comes_from_the_verdicts_of_real_runs():
 
     rng = default_rng(1)
     shared = Runs([1 + 0.1 * rng.random(100) for _ in range(10)])
-    values = features_of(classifier(shared) for classifier in CLASSIFIERS.values())
+    verdicts = [classifier(shared) for classifier in CLASSIFIERS.values()]
+    values = features_of(verdicts, shared)
     assert set(values) == set(FEATURES)
-    assert all(0 <= value <= 1 for value in values.values())
+    assert all(0 <= values[name] <= 1 for name in MEASURE_FEATURES)
+    assert all(np.isfinite(value) for value in values.values())
+    without = features_of(verdicts)
+    assert {name for name, value in without.items() if value is None} == set(FEATURES) - set(MEASURE_FEATURES)
 
 
 def test_rows_without_a_feature_are_left_out_and_counted():

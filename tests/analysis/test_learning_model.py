@@ -32,6 +32,42 @@ def test_a_model_reads_back_as_it_was():
     assert model_from_text(MODEL.to_text()) == MODEL
 
 
+RANKED = Model(
+    "ranks", False,
+    (
+        Term("m1", FEATURES["m1"].version, 0.0, 1.0, 2.0, (0.1, 0.2, 0.2, 0.4)),
+        Term("slope_sd", FEATURES["slope_sd"].version, 0.0, 1.0, -0.5, (0.0, 1.0)),
+    ),
+    0.25, 0.4, 0.01,
+)  # fmt: skip
+
+
+def test_a_model_of_ranks_reads_back_as_it_was_and_uses_the_rank_of_a_value():
+    assert model_from_text(RANKED.to_text()) == RANKED
+    assert RANKED.needs_runs
+    assert not MODEL.needs_runs
+    # rank of .2: mean of 1/3 and 2/3 is 1/2, so 0; rank of 1: 1, so sqrt(12) / 2; log-odds .25 - .5 sqrt(3)
+    assert RANKED.probability({"m1": 0.2, "slope_sd": 1.0}) == pytest.approx(1 / (1 + np.exp(0.5 * 3**0.5 - 0.25)))
+    assert RANKED.probability({"m1": -9.0, "slope_sd": 0.5}) == pytest.approx(1 / (1 + np.exp(2 * 3**0.5 - 0.25)))
+    assert RANKED.formula.startswith("P(dissimilar) = 1 / (1 + exp(-(0.25 + 2 rank(m1) - 0.5 rank(slope_sd))))")
+
+
+def test_a_model_of_the_first_version_is_still_read():
+    content = json.loads(MODEL.to_text())
+    assert model_from_text(json.dumps(content | {"version": 1})) == MODEL
+
+
+@pytest.mark.parametrize(
+    ("quantiles", "why"),
+    [([0.2, 0.1], "ascending"), ([1], "at least two"), ("x", "at least two"), ([0.1, "b"], "'b', not a number")],
+)
+def test_quantiles_that_are_none_are_rejected(quantiles, why):
+    content = json.loads(RANKED.to_text())
+    content["terms"][0]["quantiles"] = quantiles
+    with pytest.raises(ModelError, match=f"term 1.*{why}"):
+        model_from_text(json.dumps(content))
+
+
 def test_the_formula_gives_the_probability_of_the_terms():
     # log-odds: -0.25 + 1 (0.75 - 0.5) / 0.25 + 0.5 (0.2 - 0.1) / 0.1 = 1.25
     assert MODEL.probability({"m1": 0.75, "spread": 0.2}) == pytest.approx(1 / (1 + np.exp(-1.25)))
@@ -42,7 +78,7 @@ def test_the_formula_gives_the_probability_of_the_terms():
     ("path", "value", "why"),
     [
         (("format",), "other", "model of version 1"),
-        (("version",), 2, "model of version 1"),
+        (("version",), 3, "model of version 1 or 2"),
         (("version",), True, "model of version 1"),
         (("more",), 1, "the model has the unknown key 'more'"),
         (("threshold",), None, "the model lacks 'threshold'"),

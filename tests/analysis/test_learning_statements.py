@@ -57,7 +57,9 @@ def test_a_signal_is_useful_and_has_a_ceiling_beside_its_results(signal):
     assert "do not predict" not in to_text(document(signal))
     assert in_short(signal).count("No classifier can reach more than") == 2
     assert "from 100 retests" in in_short(signal)
-    assert "Requiring coefficients of at least 0" in in_short(signal)
+    assert "A monotone model of the measures" in in_short(signal)
+    assert "On new applications, it would agree with the labels on about" in in_short(signal)
+    assert "heuristic on" in in_short(signal)
 
 
 def test_labels_that_are_verdicts_are_named(noise, signal):

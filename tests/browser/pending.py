@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 from labeler.plan.lifecycle import Step
 from labeler.service.study import course
 from labeler.store import open_database
-from labeler.store.opening import discard
+from labeler.store.database import discard
 from tests.browser import studies
 from tests.browser.conftest import Served, invited, start_server, stop_server
 from tests.browser.hands import answers, item_on_screen

@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import scipy
+from numpy.typing import NDArray
 
 import labeler
 from analysis import learning
 from analysis.document import Document, json_values, to_html, to_json, to_markdown, to_text
 from analysis.document.figures import Chart, to_svg
-from analysis.learning import DEFAULT_FEATURES, FEATURES, TARGETS, Arena, Learned
+from analysis.learning import DEFAULT_FEATURES, FEATURES, TARGETS, Arena, Fingerprint, Learned
+from analysis.runs import Runs
 from labeler.errors import InputError, sentence
 from labeler.formats import tables
 from labeler.formats.source import Source
@@ -27,8 +29,10 @@ from labeler.questions import SIMILAR
 from labeler.service.files.models import read_model
 from labeler.service.outputs import as_csv
 from labeler.service.results import exchange
-from labeler.store import Database, events, items, verdicts
+from labeler.service.verdicts.stored_verdicts import ROW_OF_SHAPES, item_features
+from labeler.store import Database, events, items, runs, verdicts
 
+Floats = NDArray[np.float64]
 __all__ = [
     "TARGETS", "Account", "LearnOptions", "Material", "account", "apply_model", "compare_classifiers", "dose_response",
     "features_named", "habits", "learn", "material_of_files", "material_of_study", "read_model",
@@ -48,8 +52,9 @@ class LearnOptions:
         "metavar": "NAMES",
         "help": "Measures to use: default, all, or names separated by commas, such as m1,spread.",
     })  # fmt: skip
-    monotone: bool = field(default=True, metadata={
-        "flag": "--plain", "help": "Allow negative coefficients [default: only positive ones, a monotone model].",
+    monotone: bool = field(default=False, metadata={
+        "help": "Use only the measures, with coefficients of at least 0, so that every line of the formula can be "
+                "defended [default: ranks of all features].",
     })  # fmt: skip
     cost_ratio: float = field(default=1.0, metadata={
         "within": "(0, )", "metavar": "X", "help": "Cost of a missed dissimilar item, if a false alarm costs 1.",
@@ -61,6 +66,7 @@ class LearnOptions:
 
 
 STANDARD = LearnOptions()
+NEARLY_ALL = 0.9
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,7 @@ class Material:
     warmup: float = 0.0  # the warm-up that was left out of each run before the features were computed
     hashes: Mapping[str, str] = field(default_factory=dict)  # hashes of the input data, by name
     n_runs: Mapping[str, int] = field(default_factory=dict)  # number of runs of each item; empty if unknown
+    prints: Mapping[str, Fingerprint] = field(default_factory=dict)  # of the runs of each item; empty if unknown
 
 
 def material_of_study(db: Database, *, actor: str, now: datetime) -> Material:
@@ -88,20 +95,27 @@ def material_of_study(db: Database, *, actor: str, now: datetime) -> Material:
         left_out = {name for name, role in items.roles(db).items() if role is not ItemRole.COUNTED}
         table = verdicts.table(db)
         counting = [item for item in all_items if item.name not in left_out]
-        features = {item.name: learning.features_of(verdicts.of_item(db, item.item_id)) for item in counting}
+        evidence = {item.name: verdicts.of_item(db, item.item_id) for item in counting}
+        features, prints = {}, {}
+        for item in counting:
+            series = runs.of_item(db, item.item_id)
+            features[item.name] = item_features(evidence[item.name], series)
+            found = Fingerprint.of(series)
+            if found is not None:
+                prints[item.name] = found
     # first labels of other items depend on these answers, so the answers stay, with a kind that no result uses
     answers = answers.assign(kind=answers["kind"].mask(answers["item"].isin(left_out), "excluded"))
     measured = pd.DataFrame.from_dict(features, orient="index", columns=list(FEATURES), dtype=float)
     if not measured.notna().any(axis=None):
         raise InputError("No item has measures to learn from. Compute verdicts first: labeler verdicts")
     counted = table[~table["item"].isin(left_out)]
-    parameters = [json.loads(text) for text in counted["parameters"].drop_duplicates()]
     return Material(
         answers, measured, pd.Series({item.name: item.application for item in counting}, dtype=object),
         counted[["item", "classifier", "verdict", "score"]].reset_index(drop=True),
-        _one_warmup(parameters),
+        _one_warmup([json.loads(text) for text in counted["parameters"].drop_duplicates()]),
         {"measurements": combined_hash(item.data_hash for item in counting), "answers": _hash(as_csv(answers))},
         {item.name: item.n_runs for item in counting},
+        prints,
     )  # fmt: skip
 
 
@@ -130,7 +144,7 @@ def _features_of_file(raw: pd.DataFrame, path: Path) -> pd.DataFrame:
     for name, feature in FEATURES.items():
         column = name if feature.of_score is None else "score"
         if column in raw:
-            rows = raw[raw["classifier"] == feature.source]
+            rows = raw[raw["classifier"] == (ROW_OF_SHAPES if feature.source == learning.RUNS else feature.source)]
             numbers = [_number(text, path, line, column) for line, text in rows[column].items()]
             columns[name] = pd.Series(numbers, index=rows["item"], dtype=float).map(feature.of_score or float)
     return pd.DataFrame(columns).rename_axis("item")
@@ -178,6 +192,11 @@ def features_named(text: str, available: Sequence[str] = DEFAULT_FEATURES) -> li
     return names
 
 
+def _available(material: Material) -> list[str]:
+    """Return the features that nearly all items have; a feature that short runs lack would leave these items out."""
+    return [str(name) for name, column in material.features.items() if column.notna().mean() >= NEARLY_ALL]
+
+
 def learn(material: Material, options: LearnOptions = STANDARD) -> Learned:
     """Learn a classifier from the labels and features of a study or of files.
 
@@ -189,7 +208,7 @@ def learn(material: Material, options: LearnOptions = STANDARD) -> Learned:
     try:
         return learning.learn(
             learning.target_of(material.answers, consensus), material.features, material.applications, others,
-            seed=options.seed, names=features_named(options.features, list(material.features.columns)),
+            seed=options.seed, names=features_named(options.features, _available(material)), prints=material.prints,
             monotone=options.monotone, cost_ratio=options.cost_ratio, warmup=material.warmup, name=options.name,
             target=TARGETS[consensus],
             background={"hashes": dict(material.hashes), "versions": _versions()},
@@ -353,7 +372,8 @@ def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple
             if not item.n_runs:
                 continue
             evidence = verdicts.of_item(db, item.item_id)
-            sources = [v for v in evidence if v.classifier in {FEATURES[t.feature].source for t in model.terms}]
+            needed = {FEATURES[t.feature].source for t in model.terms} - {learning.RUNS}
+            sources = [v for v in evidence if v.classifier in needed or not needed]
             if not sources:
                 raise InputError(f"Item {item.name!r} has no verdicts yet. Compute them first: labeler verdicts")
             warmup = _one_warmup([v.parameters for v in sources])
@@ -363,7 +383,8 @@ def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple
                     f"warm-up {warmup:g}. Compute the verdicts again: labeler verdicts --warmup {model.warmup:g}"
                 )
             first = sources[0]
-            judged = model.judge(sources)
+            shape = Runs(runs.of_item(db, item.item_id), warmup) if model.needs_runs else None
+            judged = model.judge(sources, shape)
             verdicts.put(
                 db,
                 StoredVerdict(

@@ -1,24 +1,29 @@
 """Read, export, import and remove stored verdicts."""
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from analysis.agreement import classifiers_among_themselves, send_first
 from analysis.classifiers import CLASSIFIERS
-from analysis.learning import FEATURES, features_of
+from analysis.learning import FEATURES, RUNS, features_of
+from analysis.runs import Runs
 from labeler.errors import InputError
 from labeler.formats import Source, tables
 from labeler.model import Item, StoredVerdict
 from labeler.plugins import classifier_plugins
 from labeler.service.cache import until_changed
 from labeler.service.verdicts.classifying import JudgeOptions, is_setting, judges
-from labeler.store import Database, events, items, studies, verdicts
+from labeler.store import Database, events, items, runs, studies, verdicts
 
+Floats = NDArray[np.float64]
 IMPORTED: Mapping[str, Any] = {"imported": True}
 
 
@@ -154,25 +159,44 @@ def of_counting_items(db: Database, table: pd.DataFrame) -> pd.DataFrame:
     return table[~table["item"].isin(items.excluded(db))]
 
 
+ROW_OF_SHAPES = "spread"  # the classifier whose rows of a verdict file have the features of the runs' shapes
+
+
+def item_features(evidence: Sequence[StoredVerdict], series: Sequence[Floats]) -> dict[str, float | None]:
+    """Return the features of an item, from its verdicts and its runs without the warm-up of the verdicts."""
+    warmups = {float(verdict.parameters["drop"]) for verdict in evidence if "drop" in verdict.parameters}
+    if len(warmups) == 1 and len(series):
+        with suppress(ValueError):  # runs that no classifier can judge have no shape
+            return features_of(evidence, Runs(series, warmups.pop()))
+    return features_of(evidence)
+
+
 def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
     """Return all verdicts as a table with the columns of the verdict file, and log the export.
 
     The columns include the mean of each measure and, for SAME, the clusters. Some measures that
-    `labeler learn` uses are computed by other classifiers. These measures are in the rows of the other classifiers.
+    `labeler learn` uses are computed by other classifiers. These measures are in the rows of the other classifiers, and
+    the features of the runs' shapes in the rows of `spread`.
     """
     with events.by(db, actor, now) as deed:
         deed.log("export verdicts")
         table = verdicts.table(db)
-        features = {item.name: features_of(verdicts.of_item(db, item.item_id)) for item in items.all_items(db)}
+        features = {
+            item.name: item_features(verdicts.of_item(db, item.item_id), runs.of_item(db, item.item_id))
+            for item in items.all_items(db)
+        }
     for measure in tables.MEASURES:
         table[measure] = [means.get(measure) for means in table["means"]]
     table["clusters"] = [" ".join(map(str, clusters)) or None for clusters in table["clusters"]]
     columns = ["item", "benchmark", "classifier", "verdict", "score", "threshold", *tables.OF_HEURISTICS]
     columns += ["clusters", "iterations", "parameters", "version", "error", *tables.OF_SAME]
     further = [name for name, feature in FEATURES.items() if feature.of_score is None and name not in columns]
+    of_rows = {}
     for name in further:
+        source = ROW_OF_SHAPES if FEATURES[name].source == RUNS else FEATURES[name].source
         rows = zip(table["item"], table["classifier"], strict=True)
-        table[name] = [features[item][name] if FEATURES[name].source == judge else None for item, judge in rows]
+        of_rows[name] = [features[item][name] if source == judge else None for item, judge in rows]
+    table = pd.concat([table, pd.DataFrame(of_rows, index=table.index)], axis=1)
     return table[[*columns, *further, "application"]]
 
 

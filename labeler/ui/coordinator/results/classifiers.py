@@ -57,8 +57,8 @@ def asked_for(question: str) -> tuple[str, dict[str, Any]]:
     options = {"consensus": str(target), "cost_ratio": f"{cost:g}"}
     if question == COMPARE:
         return "compare", options
-    monotone = left.checkbox("Monotone model", value=True, key="monotone", help=MONOTONE_HELP)
-    return "learn", {**options, "plain": not monotone}
+    monotone = left.checkbox("Monotone model", value=False, key="monotone", help=MONOTONE_HELP)
+    return "learn", {**options, "monotone": monotone}
 
 
 def show(files: dict[str, bytes]) -> None:

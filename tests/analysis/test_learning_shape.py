@@ -1,0 +1,109 @@
+"""Features of the shapes of runs, twins, and the test whether a learned classifier is better than chance."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.learning import Fingerprint, chance_p, cross_validate, examples_of, twins_of
+from analysis.learning._shape import MIN_ITERATIONS, PROPERTIES, SUMMARIES, shape_features, shape_names
+
+FLAT = np.ones(400)
+RISING = np.exp(np.linspace(0, 0.2, 400))  # the logs are a line with the slope .2 over the run
+
+
+def test_flat_runs_differ_in_nothing():
+    found = shape_features([FLAT, FLAT, FLAT])
+    assert set(found) == {name for name, _ in shape_names()}
+    assert all(value == 0 for value in found.values())
+
+
+def test_one_rising_run_is_the_odd_one():
+    found = shape_features([FLAT, FLAT, FLAT, RISING])
+    slope = 0.2 * 200 / 399  # of the second half; outliers of .5 % at the end are cut off
+    assert found["slope_range"] == pytest.approx(slope, rel=0.05)
+    assert found["slope_sd"] == pytest.approx(found["slope_range"] / 2)
+    assert found["slope_gap"] == found["slope_range"]
+    assert found["slope_odd"] == 1.0
+    assert found["level_range"] == pytest.approx(0.1, rel=0.01)
+
+
+def test_the_unit_of_the_measurements_does_not_matter():
+    rng = np.random.default_rng(1)
+    runs = [np.exp(rng.normal(0, 0.1, 300)) for _ in range(5)]
+    one, other = shape_features(runs), shape_features([1e-6 * run for run in runs])
+    assert [other[name] for name in one] == pytest.approx(list(one.values()), abs=1e-9)
+
+
+@pytest.mark.parametrize("runs", [[FLAT], [FLAT, FLAT[: MIN_ITERATIONS - 1]], [FLAT, np.zeros(400)], []])
+def test_short_or_impossible_runs_have_no_shape(runs):
+    assert shape_features(runs) is None
+
+
+def test_each_property_has_every_summary():
+    assert len(list(shape_names())) == len(PROPERTIES) * len(SUMMARIES) + 2
+
+
+# Twins: one benchmark under two names.
+
+
+def drawn(seed, k=3, n=60, *, noise=0.0):
+    """Return the fingerprint of k runs; with the same seed, the same runs with other noise."""
+    rng, other = np.random.default_rng(seed), np.random.default_rng([seed, 1])
+    runs = np.exp(rng.normal(0, 0.02, (k, n))) * np.arange(1, k + 1)[:, None]
+    return Fingerprint.of(list(runs * np.exp(noise * other.normal(size=(k, n)))))
+
+
+def test_the_same_measurements_with_other_noise_are_twins_and_the_same_distribution_is_not():
+    prints = {"a": drawn(1), "b": drawn(1, noise=0.01), "c": drawn(2), "d": drawn(3, k=4), "e": drawn(1)}
+    assert twins_of(prints) == (("a", "b", "e"),)
+    alike = {f"i{seed:03d}": drawn(seed) for seed in range(4, 104)}
+    assert twins_of(alike) == ()
+
+
+def test_constant_runs_are_twins_only_if_they_are_equal():
+    one, other = (Fingerprint.of([np.full(9, value)]) for value in (1.0, 1.001))
+    assert twins_of({"a": one, "b": one, "c": other}) == (("a", "b"),)
+    assert Fingerprint.of([np.zeros(9)]) is None
+
+
+def noise(rng, n_applications=12, *, strength=0.0):
+    """Return examples with 3 features; items of an application share part of their label and of their features."""
+    n, names = 10 * n_applications, ("m1", "m2", "spread")
+    application = np.arange(n) % n_applications
+    x = rng.normal(size=(n, 3)) + rng.normal(size=(n_applications, 3))[application]
+    lean = strength * x[:, 0] + 1.5 * rng.normal(size=n_applications)[application]
+    dissimilar = rng.random(n) < 1 / (1 + np.exp(-lean))
+    items = [f"i{k:03d}" for k in range(n)]
+    truth = pd.DataFrame({"item": items, "category": np.where(dissimilar, "dissimilar", "similar")})
+    applications = pd.Series([f"app{a}" for a in application], index=items)
+    return examples_of(truth, pd.DataFrame(x, index=items, columns=list(names)), names, applications)
+
+
+def test_applications_with_twins_are_in_one_fold():
+    examples = noise(np.random.default_rng(0))
+    apart = examples.group
+    together = examples_of(
+        pd.DataFrame({"item": examples.items, "category": np.where(examples.dissimilar, "dissimilar", "similar")}),
+        pd.DataFrame(examples.x, index=list(examples.items), columns=list(examples.features)), examples.features,
+        pd.Series(examples.applications, index=list(examples.items)), (("i000", "i001"), ("i001", "i014")),
+    ).group  # fmt: skip
+    assert len(set(apart)) == 12
+    assert len(set(together)) == 10
+    assert together[0] == together[1] == together[14] == together[2]  # app0, app1, and app2 of i014 and i002
+    assert together[3] != together[0]
+
+
+def p_of(examples, seed, n=39):
+    rng = np.random.default_rng(seed)
+    return chance_p(examples, cross_validate(examples, rng=rng, monotone=False), monotone=False, rng=rng, n=n)
+
+
+def test_a_signal_is_better_than_chance_and_noise_is_not():
+    assert p_of(noise(np.random.default_rng(2), strength=2.0), 1) <= 0.05
+    assert p_of(noise(np.random.default_rng(3)), 1) > 0.05
+
+
+@pytest.mark.slow
+def test_the_size_of_the_test_is_its_level_if_items_of_an_application_are_alike():
+    found = [p_of(noise(np.random.default_rng(seed)), seed) <= 0.05 for seed in range(200)]
+    assert np.mean(found) <= 0.09  # .05 and two standard errors
