@@ -118,7 +118,7 @@ def unsound(db: Database) -> list[str]:
 
 
 def _as_sent(one: SavedAnswer) -> Sent:
-    return Sent(one.reviewer, one.code, one.label.revision, one.label.answer.value)
+    return Sent(one.reviewer, one.code, one.label.revision, one.label.answer)
 
 
 def _unnumbered(kept: list[SavedAnswer]) -> set[str]:

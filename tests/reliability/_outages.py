@@ -184,7 +184,7 @@ class Outages:
         with open_database(self.served.study) as db:
             kept = labels.saved(db)
         for name, desk in self.desks.items():
-            stored = [(one.code, one.label.answer.value) for one in kept if one.reviewer == name]
+            stored = [(one.code, one.label.answer) for one in kept if one.reviewer == name]
             if stored != desk.pressed:
                 self.ledger.fault(f"{name} pressed {len(desk.pressed)} keys, and the file holds {len(stored)} others")
 

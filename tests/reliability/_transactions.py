@@ -138,7 +138,7 @@ class Kills:
             return
         if word == "sent":
             desk.waiting = said
-            self.ledger.sent[said.event_id] = Sent(desk.name, said.code, said.revision, said.answer.value)
+            self.ledger.sent[said.event_id] = Sent(desk.name, said.code, said.revision, said.answer)
         elif word == "acknowledged":
             desk.waiting = None
             self.ledger.acknowledged.add(said)
