@@ -155,7 +155,7 @@ def coordinator(browser: Browser, served: Served, folder: str, out: Path) -> Non
         reviewer.goto(served.link("ada"))
         label(reviewer, db, "ada")
         reviewer.close()
-    take(page, served, "progress", "labels given", out, height=940)
+    take(page, served, "progress", "Labels by day", out, height=1100)
     with open_database(served.study) as db:
         for name in TOLERANCES:
             reviewer = browser.new_page(viewport=WIDE)
@@ -163,7 +163,7 @@ def coordinator(browser: Browser, served: Served, folder: str, out: Path) -> Non
             label(reviewer, db, name)
             reviewer.close()
     move(served, Step.CLOSE, "every label is there")
-    take(page, served, "splits", "Save the decision", out, height=1300)
+    take(page, served, "splits", "Save the decision", out, height=1000)
     move(served, Step.UNBLIND, "labelling has ended")
     take(page, served, "item", "Mean over all pairs of runs", out, height=2000)
     subprocess.run(
@@ -179,7 +179,7 @@ def signed_in(browser: Browser, served: Served) -> Page:
     """Open a page as the coordinator."""
     page = browser.new_page(viewport={"width": 1200, "height": 800})
     page.goto(served.link("coordinator"))
-    page.get_by_text("Event log").wait_for()
+    page.get_by_text("Overview").wait_for()
     return page
 
 
@@ -189,8 +189,7 @@ def take(page: Page, served: Served, name: str, text: str, out: Path, *, height:
     page.goto(f"{served.url}/{name}")
     if opens:
         page.get_by_text(opens).click()
-    if name != "progress":  # its table is drawn on a canvas, not HTML text
-        page.get_by_text(text).first.wait_for()
+    page.get_by_text(text).first.wait_for()
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(1000)  # tables and pictures fade in
     if opens:  # it is at the end of the page
@@ -216,7 +215,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_OPTIONS)
         with serving(demo_study(Path(folder) / "demo.study")) as served:
             page = signed_in(browser, served)
-            take(page, served, "plan", "Confirm this plan", out, height=1560, opens="Draw another plan")
+            take(page, served, "plan", "Confirm this plan", out, height=1560, opens="Create another plan")
             reviewers(browser, served, out)
             coordinator(browser, served, folder, out)
         with serving(demo_study(Path(folder) / "all.study", overlap=1.0)) as served:

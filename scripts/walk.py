@@ -3,11 +3,13 @@
     python scripts/walk.py [--out walk] [--files FILE...]
 
 The script takes every step as a coordinator would, by clicks and keys on the pages, and takes each picture at widths
-of 1440 and 800 pixels. At the end, a table shows how many clicks, filled fields and pages each part of the study took.
-Four scripted reviewers label the items (`screenshots.py`); their clicks are not counted.
+of 1440, 800 and 390 pixels. At the end, a table shows how many clicks, filled fields, keys and views each part of the
+study took; then the script visits every view, and every address of an earlier version. Four scripted reviewers label
+the items (`screenshots.py`); their clicks are not counted.
 """
 
 import argparse
+import re
 import subprocess
 import sys
 import tempfile
@@ -21,15 +23,14 @@ from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from labeler.config import bundled
-from labeler.model import counted
 from labeler.store import open_database
-from labeler.ui.coordinator.results.items import ROW_PX
+from labeler.ui.coordinator.places import MOVED, PLACES
+from labeler.ui.coordinator.shared import address
 from scripts.screenshots import TOLERANCES, label
 from tests.browser.conftest import CHROMIUM_OPTIONS, chromium_path, free_port, stop_server, wait_until_served, welcome
 
-WIDTHS = (1440, 800)
+WIDTHS = (1440, 800, 390)
 MIN_HEIGHT, MAX_HEIGHT = 700, 2600
-HEADER_PX = 36  # of a table
 IDLE = """() => document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'
     && !document.querySelector('[data-stale="true"]')"""
 SEEN = "() => window.__viewer?.paintedAt && performance.now() - window.__viewer.paintedAt > 300"
@@ -41,7 +42,7 @@ class Walk:
 
     def __init__(self, page: Page, out: Path) -> None:
         self.page, self.out = page, out
-        self.part, self.counts, self.n_pictures = "", {}, 0
+        self.part, self.counts, self.n_pictures, self.root = "", {}, 0, ""
 
     def begin(self, part: str) -> None:
         """Begin a part of the study; the following actions are counted for this part."""
@@ -70,39 +71,42 @@ class Walk:
         self.counts[self.part]["keys"] += 1
         self.settle()
 
-    def go(self, title: str) -> None:
-        """Open a page from the navigation."""
-        self.click(self.page.get_by_test_id("stSidebarNavLink").filter(has_text=title).first)
-        self.arrived(title)
+    def go(self, place: str, view: str = "") -> None:
+        """Open a place from the navigation, and one of its views."""
+        self.click(self.page.get_by_test_id("stTopNavLink").filter(has_text=place).first)
+        self.arrived(place)
+        if view:
+            self.settle()
+            self.click(self.page.get_by_role("radio", name=re.compile(f"^{view}")))
+            self.counts[self.part]["views"] += 1
+            self.settle()
 
-    def arrived(self, title: str) -> None:
-        """Wait for a page that a click has opened."""
-        expect(self.page.get_by_role("heading", name=title, exact=True)).to_be_visible(timeout=LIMIT_MS)
-        self.counts[self.part]["pages"] += 1
+    def arrived(self, place: str) -> None:
+        """Wait for a place that a click has opened."""
+        self.page.wait_for_url(re.compile(f"/{place.lower()}"), timeout=LIMIT_MS)
+        self.settle()
+        self.counts[self.part]["views"] += 1
 
-    def next(self, words: str, title: str) -> None:
-        """From another page, go to the page Study and press its primary button, which opens a page."""
-        self.study()
+    def next(self, words: str, place: str) -> None:
+        """Press the primary button of the page, which opens a place."""
         self.press(words)
-        self.arrived(title)
+        self.arrived(place)
 
-    def study(self) -> None:
-        """Open the page Study, unless it is open."""
-        if not self.page.get_by_role("heading", name="Study", exact=True).is_visible():
+    def step(self, words: str) -> None:
+        """Take a step of the study, with the tick that it may need."""
+        if not self.page.url.rstrip("/").endswith("/study"):
             self.go("Study")
-
-    def step(self, words: str, why: str) -> None:
-        """Take a step of the study on its page."""
-        self.study()
-        self.fill("Reason, kept in the log", why)
-        if words == "Unblind the study":
-            self.click(self.page.get_by_text("I know that unblinding"))
-        self.press(words)
-        self.said("The ")
+        self.settle()
+        button = self.page.get_by_role("button", name=words, exact=True)
+        if button.is_disabled():
+            self.click(self.page.get_by_test_id("stCheckbox").first)
+            expect(button).to_be_enabled()
+        self.click(button)
 
     def said(self, words: str) -> None:
         """Wait for the message that says what was done."""
-        self.page.get_by_test_id("stAlert").filter(has_text=words).first.wait_for(timeout=LIMIT_MS)
+        message = self.page.locator("[data-testid=stAlert], [data-testid=stToast]").filter(has_text=words)
+        message.first.wait_for(timeout=LIMIT_MS)
 
     def picture(self, name: str) -> None:
         """Take pictures of the whole page at all widths."""
@@ -125,136 +129,98 @@ class Walk:
 
 
 def set_up(walk: Walk, files: list[Path]) -> list[str]:
-    """Import the measurements, add four reviewers and create a plan; return the reviewers' links."""
+    """Import the measurements, invite four reviewers and make a plan; return the reviewers' links."""
     walk.begin("set up")
     walk.picture("study-empty")
-    walk.next("Import measurements", "Data")
-    walk.picture("data-empty")
+    walk.next("Add items", "Items")
+    walk.picture("items-add")
     walk.page.locator("input[type=file]").set_input_files([str(file) for file in files])
-    walk.counts[walk.part]["clicks"] += 1  # choosing the file
-    walk.press(f"Import {counted(len(files), 'file')}")
-    walk.said("items imported")
-    walk.picture("data-imported")
-    walk.next("Add reviewers", "People")
+    walk.counts[walk.part]["clicks"] += 1  # dropping the files
+    invite = walk.page.get_by_role("button", name="Next: invite people")
+    invite.wait_for(timeout=LIMIT_MS)
+    walk.picture("items-added")
+    walk.next("Next: invite people", "People")
     walk.picture("people-empty")
     walk.fill("Names, one per line", "\n".join(TOLERANCES))
-    walk.press("Add people")
-    walk.said("Added")
-    walk.picture("people-added")
-    lines = walk.page.get_by_test_id("stCode").first.inner_text().strip().splitlines()
-    walk.next("Create the plan", "Plan")
-    walk.fill("Seed", "10")  # a plan in which some items are split
-    walk.fill("Calibration items", "3")
-    walk.page.keyboard.press("Enter")
-    confirm = "Confirm this plan and begin the calibration round"
-    walk.page.get_by_role("button", name=confirm).wait_for(timeout=LIMIT_MS)
-    walk.picture("plan-preview")
-    walk.press(confirm)
+    walk.page.get_by_label("Names, one per line").blur()
+    walk.press(f"Invite {len(TOLERANCES)} people")
+    walk.said("people invited")
+    walk.press("Download links for mail merge")
+    walk.picture("people-invited")
+    links = walk.page.get_by_test_id("stCode").filter(has_text="/join/")
+    found = [link.inner_text().strip() for link in links.all()]
+    walk.go("Study")
+    walk.picture("study-plan-next")
+    walk.next("Make the plan", "Study")
+    walk.picture("plan")
+    walk.press("Confirm")
     walk.said("Plan saved")
-    walk.picture("plan-saved")
-    return [line.partition(": ")[2] for line in lines]
-
-
-def calibrate(walk: Walk, everybody: Callable[[], None]) -> None:
-    """Set reference labels and the required result, let everybody label the round, and open the study."""
-    walk.begin("calibration")
-    walk.study()
-    walk.picture("study-calibration")
-    walk.go("Calibration")
-    walk.click(walk.page.get_by_text("the reviewers agree with each other"))
-    walk.said("saved")
-    walk.picture("calibration-goal")
-    for key, left in ("s", 2), ("d", 1), ("s", 0):
-        walk.key(key)
-        walk.said(f"Items without a reference label: {left} of 3")
-    walk.picture("calibration-references")
-    everybody()
-    walk.go("Progress")
-    walk.picture("progress-calibration")
-    walk.go("Calibration")
-    walk.picture("calibration-result")
-    walk.study()
-    walk.picture("study-open-next")
-    if not walk.page.get_by_role("button", name="Open the study", exact=True).is_visible():
-        walk.click(walk.page.get_by_text("Other steps"))
-    walk.fill("Reason, kept in the log", "calibration discussed")
-    walk.press("Open the study")
-    walk.said("The study is open")
-    walk.picture("study-open")
+    walk.picture("plan-confirmed")
+    return found
 
 
 def run(walk: Walk, some: Callable[[], None], everybody: Callable[[], None]) -> None:
-    """Watch, answer a comment, assign third labels, close the study, decide a split item."""
+    """Watch, answer a comment, assign third labels, close the study, decide the split items."""
     walk.begin("run")
     some()
-    walk.next("See progress", "Progress")
-    walk.picture("progress")
-    walk.go("Inbox")
-    walk.picture("inbox")
-    walk.click(walk.page.get_by_text("Label it as you see it."))
+    walk.go("Study")
+    walk.picture("study-open")
+    walk.next("Answer the comment", "Decide")
+    walk.picture("comments")
+    walk.press("Label it as you see it.")
     walk.press("Send the answer")
-    walk.said("sent")
-    walk.picture("inbox-answered")
-    walk.go("Splits")
-    walk.picture("splits-open")
+    walk.said("Answer sent")
+    walk.picture("comments-answered")
     everybody()
-    walk.study()
-    walk.picture("study-third-next")
-    walk.step("Assign third labels", "settle the split items")
+    walk.step("Assign third labels")
+    walk.said("third-label round")
     walk.picture("study-third")
     everybody()
-    walk.go("Progress")
-    walk.picture("progress-complete")
-    walk.step("Close the study", "every label is there")
+    walk.page.reload()
+    walk.step("Close the study")
+    walk.said("closed")
     walk.picture("study-closed")
-    walk.go("Splits")
-    walk.picture("splits")
-    walk.key("d")
-    walk.key("1")
-    walk.key("Enter")
-    walk.said("decided as")
-    walk.picture("splits-decided")
+    decide = walk.page.get_by_role("button", name=re.compile("^Decide [0-9]"))
+    if decide.is_visible():
+        walk.click(decide)
+        walk.arrived("Decide")
+        walk.picture("splits")
+        while walk.page.get_by_role("button", name="Dissimilar").is_visible():
+            walk.key("d")
+            walk.key("1")
+            if walk.page.get_by_text("Nothing to decide").is_visible():
+                break
+        walk.picture("splits-decided")
 
 
 def results(walk: Walk) -> None:
-    """Compute verdicts, unblind, create the report; then look at every other page."""
+    """Unblind the study, read the report, and publish the data set."""
     walk.begin("results")
-    walk.study()
-    walk.picture("study-verdicts-next")
-    walk.press("Compute verdicts")
-    walk.arrived("Verdicts")
-    walk.press("Compute verdicts")
-    walk.page.wait_for_timeout(2500)
-    walk.picture("verdicts-running")
-    walk.page.get_by_test_id("stProgress").first.wait_for(state="hidden", timeout=LIMIT_MS)
-    walk.picture("verdicts-hidden")
-    walk.study()
-    walk.picture("study-unblind-next")
-    walk.step("Unblind the study", "labelling has ended")
-    walk.picture("study-unblinded")
-    walk.press("See the report")
-    walk.arrived("Report")
-    walk.picture("report-empty")
-    walk.press("Create the report")
-    walk.page.wait_for_timeout(3000)
-    walk.page.screenshot(path=walk.out / "report-waiting.png")
-    walk.page.locator("iframe").wait_for(timeout=LIMIT_MS)
+    walk.step("Unblind the study")
+    walk.arrived("Results")
+    walk.picture("report-first")
+    create = walk.page.get_by_role("button", name="Create the report", exact=True)
+    if create.is_visible():
+        walk.click(create)
+    walk.page.get_by_role("button", name=re.compile("Download")).first.wait_for(timeout=LIMIT_MS)
     walk.picture("report")
+
+
+def look_around(walk: Walk) -> None:
+    """Visit every view of every place; nothing of this is needed for the report."""
     walk.begin("looking around (not needed for the report)")
-    for title in ("Verdicts", "Items"):
-        walk.go(title)
-        walk.picture(title.lower())
-    box = walk.page.get_by_test_id("stDataFrame").bounding_box()
-    assert box
-    walk.page.mouse.click(box["x"] + 18, box["y"] + HEADER_PX + ROW_PX / 2)
-    walk.counts[walk.part]["clicks"] += 1
-    walk.arrived("Item")
+    for place, views in PLACES.items():
+        for view in views:
+            walk.page.goto(f"{walk.root}/{address(place)}?view={address(view)}")
+            walk.settle()
+            walk.counts[walk.part]["views"] += 1
+            assert not walk.page.get_by_text("This app has encountered an error").is_visible(), (place, view)
+            walk.picture(f"{address(place)}-{address(view)}")
+    walk.page.goto(f"{walk.root}/item")
     walk.picture("item")
-    others = ("Progress", "Calibration", "Inbox", "Splits", "Classifiers", "Figures", "Replication", "Publish",
-              "Handover", "Data", "People", "Plan", "Spread", "Sign out")  # fmt: skip
-    for title in others:
-        walk.go(title) if title != "Sign out" else walk.click(walk.page.get_by_text("Sign out").first)
-        walk.picture(f"{title.lower().replace(' ', '-')}-at-the-end")
+    for old, new in MOVED.items():
+        walk.page.goto(f"{walk.root}/{old}")
+        walk.page.wait_for_url(f"{walk.root}/{new}*", timeout=LIMIT_MS)
 
 
 def main() -> None:
@@ -280,6 +246,7 @@ def main() -> None:
         page.set_default_timeout(60_000)
         walk = Walk(page, out)
         page.goto(link)
+        walk.root = f"http://127.0.0.1:{port}"
         links = dict(
             zip(TOLERANCES, set_up(walk, options.files or [bundled("data", "demo", "demo.parquet")]), strict=True)
         )
@@ -287,14 +254,14 @@ def main() -> None:
             welcome(db)
         first = dict(list(links.items())[:2])
         try:
-            calibrate(walk, lambda: label_as(browser, study, links))
             run(walk, lambda: label_as(browser, study, first, comment=True), lambda: label_as(browser, study, links))
             results(walk)
+            look_around(walk)
         except BaseException:
             walk.picture("where-it-stopped")
             raise
         browser.close()
-    kinds = ("pages", "clicks", "fields", "keys")
+    kinds = ("views", "clicks", "fields", "keys")
     print("| part | " + " | ".join(kinds) + " |")
     for part, counts in walk.counts.items():
         print(f"| {part} | " + " | ".join(str(counts[kind]) for kind in kinds) + " |")

@@ -153,10 +153,11 @@ def _course(course: Course, *, interim: bool) -> Iterator[Block]:
     if course.unblinded:
         unblinded = course.unblinded
         on = f" on {_day(unblinded.at_utc)}" if unblinded.at_utc else ""
-        yield Paragraph(f"The study was unblinded{on} by {unblinded.by}: {unblinded.why}")
+        why = f": {unblinded.why}" if unblinded.why else "."
+        yield Paragraph(f"The study was unblinded{on} by {unblinded.by}{why}")
     if course.steps:
         rows = [(_day(row.at_utc), row.step, row.by, row.why) for row in course.steps]
-        yield table("Steps of the study, each with its reason.", ("Day", "Step", "By", "Why"), rows)
+        yield table("Steps of the study, with the reasons given.", ("Day", "Step", "By", "Why"), rows)
     else:
         yield Paragraph("The study has not moved to another step since its plan was created.")
     if course.people:

@@ -62,8 +62,15 @@ class ActivePlan:
             )
         )
 
-    def succeeded(self, reviewer: str, successor: str, staying: Iterable[str]) -> tuple["ActivePlan", Changes]:
-        """Return the plan after a successor took over from a reviewer, and the moves of items."""
+    def succeeded(
+        self, reviewer: str, successor: str, staying: Iterable[str], *, calibrating: bool = False
+    ) -> tuple["ActivePlan", Changes]:
+        """Return the plan after a successor took over from a reviewer, and the moves of items.
+
+        If the calibration round is in progress, the successor also gets the calibration items.
+        """
+        if calibrating:
+            return self._with_calibration_of(successor).succeeded(reviewer, successor, staying)
         return self.moved(
             changes.succeed(
                 self._slots(), reviewer, successor, applications=self.applications, staying=staying, seed=self.seed
@@ -75,11 +82,35 @@ class ActivePlan:
 
         If the calibration round is in progress, the reviewer also gets the calibration items.
         """
-        before = {item: self.applications[item] for _, item, kind in self.standing if kind is Kind.CALIBRATION}
-        own = calibration_for(reviewer, before, self.seed) if calibrating else []
-        prepared = self.added(assignment for assignment in own if place_of(assignment) not in self.standing)
+        prepared = self._with_calibration_of(reviewer) if calibrating else self
         slots = prepared.slots_to_share()
         return prepared.moved(changes.join(slots, reviewer, applications=self.applications, seed=self.seed))
+
+    def calibrated_again(self, names: Iterable[str], reviewers: Iterable[str]) -> "ActivePlan":
+        """Return the plan with a second calibration round, in which all these reviewers label these items.
+
+        The items leave the rest of the plan, because calibration items are not labelled again in the study.
+        """
+        chosen = {name: self.applications[name] for name in names}
+        leaving = {
+            place: assignment
+            for place, assignment in self.standing.items()
+            if assignment.item in chosen and assignment.kind is not Kind.CALIBRATION
+        }
+        remaining = {place: assignment for place, assignment in self.standing.items() if place not in leaving}
+        ends = self._next_positions()
+        new = [
+            replace(assignment, position=assignment.position + ends.get(reviewer, 0))
+            for reviewer in sorted(reviewers)
+            for assignment in calibration_for(reviewer, chosen, self.seed)
+        ]
+        return replace(self, standing=remaining, ended={**self.ended, **leaving}).added(new)
+
+    def _with_calibration_of(self, reviewer: str) -> "ActivePlan":
+        """Return the plan in which a reviewer also has the items of the calibration round."""
+        before = {item: self.applications[item] for _, item, kind in self.standing if kind is Kind.CALIBRATION}
+        own = calibration_for(reviewer, before, self.seed)
+        return self.added(assignment for assignment in own if place_of(assignment) not in self.standing)
 
     def in_third_round(
         self, first: Mapping[str, Mapping[str, str]], reviewers: Iterable[str]

@@ -64,7 +64,7 @@ def draw_plan(items: Mapping[str, str], reviewers: Iterable[str], parameters: Pl
     people = sorted(set(reviewers))
     _check(items, people, parameters)
     seed = keyed_seed(parameters.seed, secret)
-    before = _calibration_items(items, parameters.calibration, seed)
+    before = calibration_items(items, parameters.calibration, seed)
     proper = {name: application for name, application in items.items() if name not in before}
     if parameters.paper:
         parts = _paper_parts(proper, people, seed)
@@ -302,7 +302,7 @@ def _check_calibration(n_items: int, n_calibration: int) -> None:
         )
 
 
-def _calibration_items(items: Mapping[str, str], n_items: int, seed: Seed) -> Mapping[str, str]:
+def calibration_items(items: Mapping[str, str], n_items: int, seed: Seed) -> Mapping[str, str]:
     """Choose the items of the calibration round, and return them as item -> application.
 
     The first item of each application is chosen, then the second item of each application, and so on, until there are

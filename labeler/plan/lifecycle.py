@@ -2,8 +2,8 @@
 
     draft -> calibration (if planned) -> open -> third (if wanted) -> closed -> unblinded
 
-A study can be paused in each of these states. A paused study allows the same actions as before, except creating a plan
-and labelling.
+A closed study can be reopened until it is unblinded. A study can be paused in each of these states. A paused study
+allows the same actions as before, except creating a plan and labelling.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,6 +20,7 @@ class Step(StrEnum):
     PAUSE = "pause"
     THIRD = "third"
     CLOSE = "close"
+    REOPEN = "reopen"
     UNBLIND = "unblind"
 
 
@@ -47,6 +48,7 @@ STEPS: Mapping[Step, Mapping[State, State]] = {
     Step.THIRD: {State.OPEN: State.THIRD},
     Step.CLOSE: {State.OPEN: State.CLOSED, State.THIRD: State.CLOSED},
     Step.UNBLIND: {State.CLOSED: State.UNBLINDED},
+    Step.REOPEN: {State.CLOSED: State.OPEN},  # or back to the third-label round, if the study was closed from there
 }
 
 _UNTIL_CLOSED = frozenset((State.DRAFT, State.CALIBRATION, State.OPEN, State.THIRD))
@@ -77,7 +79,7 @@ def possible(study: Study) -> list[Step]:
     """Return the steps that are possible now; the step to the next state comes first."""
     if study.state is State.PAUSED:
         return [Step.OPEN]
-    forward = [step for step in Step if study.state in STEPS[step] and step is not Step.PAUSE]
+    forward = [step for step in STEPS if study.state in STEPS[step] and step is not Step.PAUSE]
     return [*forward, Step.PAUSE]
 
 

@@ -1,14 +1,14 @@
 """Charts for coordinators that show how a study proceeds: phases, labels over time, and time per item."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
-INK, BAR, SOFT = "#1b2a41", "#1f5a94", "#8a94a6"
+INK, BAR, SOFT = "#1b2a41", "#3474b5", "#8a94a6"
 SHADES = ("#eef2f7", "#dbe4ef")  # neighbouring phases also differ in greyscale
 HEIGHT, BAND_HEIGHT = 190, 70
 HEADROOM = 1.3  # space above the highest bar for the names of phases
@@ -51,9 +51,46 @@ def timeline(phases: Sequence[tuple[str, datetime, datetime]], counts: Sequence[
     return alt.layer(*layers).properties(height=HEIGHT if len(counts) > 1 else BAND_HEIGHT, width="container")
 
 
-def labels_over_time(counts: Sequence[tuple[datetime, int]]) -> Any:
-    """Return a bar chart of the number of labels per hour or day."""
-    return _bars(counts).properties(height=170, width="container")
+def labels_by_day(
+    counts: Sequence[tuple[datetime, int]],
+    n_all: int,
+    end: date | None,
+    between: tuple[date, date] | None,
+    *,
+    now: datetime,
+) -> Any:
+    """Return a chart of the labels given so far, with the number of all labels and the expected finish.
+
+    `counts` has the labels per hour or day. `end` and `between` are the expected finish and its interval; None if they
+    are unknown.
+    """
+    so_far = 0
+    points: list[dict[str, Any]] = [{"time": counts[0][0], "labels": 0}]
+    for at, n in counts:
+        so_far += n
+        points.append({"time": min(at + timedelta(hours=1), now), "labels": so_far})
+    last = {"time": max(now, points[-1]["time"]), "labels": so_far}
+    days = (max([now.date(), *filter(None, [end, *(between or ())])]) - counts[0][0].date()).days
+    x = alt.X("time:T", title=None, axis=alt.Axis(grid=False, tickCount=6, format="%a %e" if days < 8 else "%e %b"))
+    y = alt.Y("labels:Q", title=None, axis=alt.Axis(tickCount=4), scale=alt.Scale(domain=[0, max(n_all, so_far)]))
+    line = alt.Chart(pd.DataFrame([*points, last])).mark_line(color=BAR, strokeWidth=2.5).encode(x=x, y=y)
+    here = alt.Chart(pd.DataFrame([{**last, "words": f"{so_far} now"}]))
+    layers = [
+        line,
+        here.mark_point(color=BAR, filled=True, size=60).encode(x=x, y=y),
+        here.mark_text(align="left", dx=10, dy=12, fontSize=13, color=SOFT).encode(x=x, y=y, text="words:N"),
+        alt.Chart(pd.DataFrame([{"labels": n_all}])).mark_rule(color=SOFT, strokeDash=[4, 4]).encode(y=y),
+    ]
+    if end is not None and so_far < n_all:
+        finish = [last, {"time": datetime.combine(end, time(12), UTC), "labels": n_all}]
+        layers.insert(0, alt.Chart(pd.DataFrame(finish)).mark_line(color=BAR, strokeDash=[2, 4]).encode(x=x, y=y))
+    if between is not None and so_far < n_all:
+        low, high = (datetime.combine(day, time(12), UTC) for day in between)
+        area = [last, {"time": low, "labels": n_all}, {"time": high, "labels": n_all}]
+        shade = alt.Chart(pd.DataFrame([{**point, "order": i} for i, point in enumerate([*area, last])]))
+        layers.insert(0, shade.mark_line(color=BAR, filled=True, fill=BAR, fillOpacity=0.12, strokeWidth=0).encode(
+            x=x, y=y, order="order:Q"))  # fmt: skip
+    return alt.layer(*layers).properties(height=210, width="container")
 
 
 def time_per_item(seconds: Sequence[float]) -> Any:

@@ -11,6 +11,12 @@ from labeler.screen.binning import series_of, shares_of, spikes_of
 
 INK, BAND, DOT, FRAME = "#12233d", "#9dbcd9", "#5f86ab", "#aab3c0"
 LANE, LANE_EDGE, BEYOND = "#f1f2f4", "#c9ced6", "#b35806"
+# in <img>, the picture follows the theme of the system; elsewhere, the page decides
+DARK = (
+    f'<style>@media (prefers-color-scheme: dark) {{ [stroke="{INK}"] {{ stroke: #e6eaf0 }} '
+    f'[fill="{BAND}"] {{ fill: #3f648a }} [stroke="{FRAME}"] {{ stroke: #4b5563 }} '
+    f'[fill="{LANE}"] {{ fill: #1c222b; stroke: #333c48 }} }}</style>'
+)
 GAP = 3
 SHEET_GAP, TITLE = 14, 18  # pixels between items; height of their names
 WIDE = 100  # panels of at least this width show dots
@@ -34,7 +40,7 @@ def svg(payload: Mapping[str, Any], *, label: str, rule: str | None = None, pane
     full = (columns * (width + GAP) - GAP + 1, rows * (height + GAP) - GAP + 1)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(label)}" '
-        f'width="{full[0]}" height="{full[1]}" viewBox="-0.5 -0.5 {full[0]} {full[1]}">{shapes}</svg>'
+        f'width="{full[0]}" height="{full[1]}" viewBox="-0.5 -0.5 {full[0]} {full[1]}">{DARK}{shapes}</svg>'
     )
 
 

@@ -5,13 +5,13 @@ The application identifies the person, lists the pages that this person may open
 
 import hmac
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import lru_cache, partial
-from html import escape
 from pathlib import Path
 from types import ModuleType
+from typing import Literal
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
@@ -19,46 +19,36 @@ from streamlit.navigation.page import StreamlitPage
 from labeler.config import settings
 from labeler.errors import InputError, LabelerError, StudyError, for_anyone
 from labeler.model import Person, Role, State
-from labeler.service import demo
-from labeler.service.files.exploring import METHODS
+from labeler.service import demo, overview
 from labeler.service.labelling import own_result, reviewing
 from labeler.service.people import identity
 from labeler.service.study import coordinating
 from labeler.store import Database, open_database
 from labeler.ui import component
-from labeler.ui.coordinator import explore, pages as coordinator_pages, prefetch
+from labeler.ui.coordinator import prefetch
 from labeler.ui.coordinator.escaping import escape_markdown
-from labeler.ui.coordinator.pages import GROUP_OF, empty_pages
+from labeler.ui.coordinator.places import ITEM, PLACES, show
 from labeler.ui.coordinator.shared import address, go_to
 from labeler.ui.limits import OTHER_TURNS
 from labeler.ui.reviewer import feedback, first_visit, guide, label, my_labels, practice, result
 
 NAME = "Benchmark runs"
 SESSION_COOKIE = "labeler_session"  # the id of the study follows, because browsers send cookies to all ports of a host
-STYLE = """<style>.stMainBlockContainer { padding-top: 3.6rem; padding-bottom: 1rem; }
-.stAppToolbar { padding-right: 13rem; }
-.stElementContainer:has(.signed-in) { position: fixed; top: 0; right: 1rem; z-index: 1000000; width: auto; }
-h1 { font-size: 1.75rem !important; padding: 0 0 .5rem !important; }
-h2 { font-size: 1.3rem !important; } h3 { font-size: 1.1rem !important; }
-[data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p { color: #4d5868 !important; opacity: 1; }
-.signed-in { background: #fff; padding-left: .5rem; font-size: .875rem; line-height: 3.75rem; display: block;
-  max-width: 12rem; overflow: hidden;
-  text-overflow: ellipsis; white-space: nowrap; }</style>"""
-SIDEBAR = """<style>[data-testid="stSidebar"] { width: 13rem !important; min-width: 13rem !important; }
-.stMainBlockContainer { padding-left: 2.5rem; padding-right: 2.5rem; }</style>"""
+STYLE = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")  # of all pages
 RETRY_S, RESULTS_S = 3.0, 1.0
 NOT_SIGNED_IN = (
     "You are not signed in. Open your sign-in link again in this browser. Answers that are not saved yet are kept here."
 )
+Render = Callable[[], None]
 log = logging.getLogger(__name__)
 REVIEWER_PAGES: dict[str, ModuleType] = {
     "Label": first_visit, "My labels": my_labels, "Guide": guide, "Practice": practice, "Feedback": feedback,
 }  # fmt: skip
-COORDINATOR_PAGES = coordinator_pages.PAGES
 OWN_RESULT = "Your result"
 RESULTS = "show-results"  # key in the session state: go to the page Your result
-EXPLORE, ACCOUNT, OWN = "Explore", "Account", "Labelling"
-EXPLORE_PAGES = {method.title: name for name, method in METHODS.items()}
+IN_MENU = frozenset(("Guide", "Practice", "Feedback"))  # pages of a reviewer who is also a coordinator
+AS_REVIEWERS_SEE = "Guide as reviewers see it"
+SIGN_OUT = "Sign out"
 
 
 def main(token: str | None) -> None:
@@ -87,40 +77,63 @@ def main(token: str | None) -> None:
 
 def run_page(db: Database, person: Person) -> None:
     """Show the navigation with this person's pages, and run the chosen page."""
-    listed = [
-        st.Page(
-            render, title=title, url_path=address(title),
-            visibility="hidden" if title in coordinator_pages.WITHIN else "visible",
-        )
-        for title, render in pages(db, person).items()
-    ]  # fmt: skip
-    if Role.COORDINATOR not in person.roles:
-        own = st.navigation(listed, position="top")
-        begin_page(own.title, person)
-        if st.session_state.pop(RESULTS, False):
-            go_to(OWN_RESULT)
-        own.run()
-        if demo.is_yours(db) and not own_result.is_open(db, person.person_id):
-            show_results(db.path, person)
-        return
-    grouped: dict[str, list[StreamlitPage]] = {}
-    for page in listed:
-        grouped.setdefault(group_of(page.title), []).append(page)
-    chosen = st.navigation(grouped, position="sidebar", expanded=True)
-    begin_page(chosen.title, person, SIDEBAR + quietened(empty_pages(coordinating.get_study(db))))
+    is_coordinator = Role.COORDINATOR in person.roles
+    chosen = st.navigation(navigation(db, person), position="top")
+    begin_page(chosen.title)
+    if st.session_state.pop(RESULTS, False):
+        go_to(OWN_RESULT)
     chosen.run()
-    prefetch.begin(db.path)
+    if is_coordinator:
+        prefetch.begin(db.path)
+    elif demo.is_yours(db) and not own_result.is_open(db, person.person_id):
+        show_results(db.path, person)
 
 
-def begin_page(title: str = "", person: Person | None = None, style: str = "") -> None:
-    """Set the title of the window and the style of the page, and show who is signed in.
+def navigation(db: Database, person: Person) -> dict[str, list[StreamlitPage]]:
+    """Return the pages that a person's roles allow, and a menu with the person's name.
+
+    The first page opens after the person signs in. Coordinators who also label find Label first, as long as they can
+    label.
+    """
+    menu: dict[str, Render] = {}
+    listed: dict[str, Render] = {}
+    if Role.REVIEWER in person.roles:
+        own = {title: partial(page.render, db, person.person_id) for title, page in REVIEWER_PAGES.items()}
+        if not reviewing.has_feedback(db, person.person_id):
+            del own["Feedback"]
+        if own_result.is_open(db, person.person_id):
+            links = settings().demo_report, settings().demo_more
+            own = {OWN_RESULT: partial(result.render, db, person.person_id, *links)} | own
+        listed |= own
+    if Role.COORDINATOR in person.roles:
+        menu |= {title: listed.pop(title) for title in IN_MENU & listed.keys()}
+        if "Guide" not in menu:
+            menu[AS_REVIEWERS_SEE] = partial(guide.as_reviewers_see, db)
+        places = {title: partial(show, db, person.name, title) for title in (*PLACES, ITEM)}
+        is_over = coordinating.get_study(db).phase in (State.CLOSED, State.UNBLINDED)
+        listed = places | listed if is_over else listed | places
+    menu[SIGN_OUT] = partial(sign_out, db, person)
+    top = [_page(title, render, db, person) for title, render in listed.items()]
+    if top[0].title in PLACES:  # each place keeps its own address, so the start page only leads to the first place
+        first = partial(go_to, top[0].title)
+        top.insert(0, st.Page(first, title="Start", url_path="start", default=True, visibility="hidden"))
+    return {"": top, person.name: [_page(title, render, db, person) for title, render in menu.items()]}
+
+
+def _page(title: str, render: Render, db: Database, person: Person) -> StreamlitPage:
+    n = overview.n_to_decide(db, person.name) if title == "Decide" else 0
+    path = address("Guide" if title == AS_REVIEWERS_SEE else title)
+    visibility: Literal["hidden", "visible"] = "hidden" if title == ITEM else "visible"
+    return st.Page(render, title=f"{title} ({n})" if n else title, url_path=path, visibility=visibility)
+
+
+def begin_page(title: str = "") -> None:
+    """Set the title of the window and the style of the page.
 
     This is one element and one message, because each message of a page run takes processor time.
     """
     st.set_page_config(page_title=f"{title} · {NAME}" if title else NAME, layout="wide")
-    name = escape(person.name) if person else ""
-    signed_in = f'<span class="signed-in" title="{name}">Signed in as {name}</span>' if person else ""
-    st.html(f"<style>{component.PAGE_STYLE}</style>{STYLE}{style}{signed_in}")
+    st.html(f"<style>{component.PAGE_STYLE}{STYLE}</style>")
 
 
 @st.fragment(run_every=RESULTS_S)
@@ -131,19 +144,6 @@ def show_results(study: Path, person: Person) -> None:
     if is_open:
         st.session_state[RESULTS] = True
         st.rerun()
-
-
-def group_of(title: str) -> str:
-    """Return the name of the group that contains a page in the navigation of a coordinator."""
-    if title in REVIEWER_PAGES or title == OWN_RESULT:
-        return OWN
-    return GROUP_OF.get(title) or (EXPLORE if title in EXPLORE_PAGES else ACCOUNT)
-
-
-def quietened(titles: Iterable[str]) -> str:
-    """Return a style that dims these pages in the navigation; the pages can still be opened."""
-    links = ", ".join(f'[data-testid="stSidebarNavLink"][href$="/{address(title)}"]' for title in titles)
-    return f"<style>{links} {{ opacity: .65; }}</style>" if links else ""
 
 
 def request_token(session: str) -> str:
@@ -196,27 +196,6 @@ def come_back(study: Path) -> None:
     except LabelerError:
         return
     st.rerun()
-
-
-def pages(db: Database, person: Person) -> dict[str, Callable[[], None]]:
-    """Return the pages that a person's roles allow, and the page for signing out, by title.
-
-    The first of these pages opens after the person signs in.
-    """
-    own: dict[str, Callable[[], None]] = {}
-    results: dict[str, Callable[[], None]] = {}
-    if Role.REVIEWER in person.roles:
-        own |= {title: partial(page.render, db, person.person_id) for title, page in REVIEWER_PAGES.items()}
-        if not reviewing.has_feedback(db, person.person_id):
-            del own["Feedback"]
-        if own_result.is_open(db, person.person_id):
-            links = settings().demo_report, settings().demo_more
-            own = {OWN_RESULT: partial(result.render, db, person.person_id, *links)} | own
-    if Role.COORDINATOR in person.roles:
-        results |= {title: partial(coordinator_pages.show, db, person.name, title) for title in COORDINATOR_PAGES}
-        results |= {title: partial(explore.render, db, person.name, name) for title, name in EXPLORE_PAGES.items()}
-    is_over = coordinating.get_study(db).phase in (State.CLOSED, State.UNBLINDED)
-    return (results | own if is_over else own | results) | {"Sign out": partial(sign_out, db, person)}
 
 
 def sign_out(db: Database, person: Person) -> None:

@@ -9,6 +9,7 @@ import os
 import sys
 import time
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -112,6 +113,12 @@ def allowed_hosts(url: str | None) -> list[str]:
 def streamlit_settings() -> dict[str, Any]:
     """Return the settings in .streamlit/config.toml, with dotted names."""
     with bundled(".streamlit", "config.toml").open("rb") as file:
-        return {
-            f"{section}.{name}": value for section, part in tomllib.load(file).items() for name, value in part.items()
-        }
+        return dict(_dotted(tomllib.load(file)))
+
+
+def _dotted(table: dict[str, Any], section: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _dotted(value, f"{section}{name}.")
+        else:
+            yield f"{section}{name}", value

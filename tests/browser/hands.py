@@ -16,6 +16,7 @@ from tests.browser.conftest import Served
 
 SHOWN = "() => window.__review?.paintedAt && performance.now() - window.__review.paintedAt > 260"
 SAVED = "() => window.__review?.pending === 0"
+IDLE = "() => document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'"
 SEEN = "() => window.__viewer?.paintedAt && performance.now() - window.__viewer.paintedAt > 260"
 REPEAT_EVERY_MS = 33
 
@@ -32,19 +33,18 @@ def enter(page: Page, served: Served, name: str) -> str:
     return item_on_screen(page)
 
 
-def go(page: Page, url: str, path: str, heading: str) -> None:
-    """Open a coordinators' page and wait until it is complete."""
+def go(page: Page, url: str, path: str) -> None:
+    """Open a coordinators' place, perhaps with a view, and wait until it is complete."""
     page.goto(f"{url}/{path}")
-    expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
+    page.locator("h1").wait_for()
+    page.wait_for_function(IDLE)
 
 
 def links_on(page: Page, n: int) -> list[str]:
     """The sign-in links on the page People, once there are this many."""
-    code = page.get_by_test_id("stCode").first
-    expect(code).to_contain_text("/join/")
-    links = [line.partition(": ")[2] for line in code.inner_text().strip().splitlines()]
-    assert len(links) == n
-    return links
+    links = page.get_by_test_id("stCode").filter(has_text="/join/")
+    expect(links).to_have_count(n)
+    return [link.inner_text().strip() for link in links.all()]
 
 
 TAKEN = {
@@ -56,17 +56,20 @@ TAKEN = {
 }
 
 
-def take_step(page: Page, url: str, button: str, why: str) -> None:
+def take_step(page: Page, url: str, button: str) -> None:
     """Take a step on the page Study, whether it is the next step or one of the others."""
-    go(page, url, "", "Study")
-    form = page.get_by_test_id("stForm").filter(has=page.get_by_role("button", name=button))
-    page.get_by_text("Event log").wait_for()
-    if not form.is_visible():
-        page.get_by_text("Other steps").click()
-    form.get_by_label("Reason, kept in the log").fill(why)
-    if button == "Unblind the study":
-        form.get_by_text("I know that unblinding").click()
-    form.get_by_role("button", name=button).click()
+    go(page, url, "study")
+    step = page.get_by_role("button", name=button, exact=True)
+    if not step.is_visible():
+        page.get_by_test_id("stExpander").filter(has_text="the study").get_by_text("the study").first.click()
+    step.wait_for()
+    for box in page.get_by_role("checkbox").all():
+        box.check(force=True)
+    for field in page.get_by_label("Why unblind").all():
+        field.fill("because")
+        field.press("Enter")
+    expect(step).to_be_enabled()
+    step.click()
     expect(page.get_by_test_id("stAlert").filter(has_text=TAKEN[button])).to_be_visible()
 
 

@@ -6,9 +6,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from labeler.ui.coordinator.places import ITEM, PLACES
+from labeler.ui.coordinator.shared import address
 from tests.browser import studies
 from tests.browser.conftest import serving
-from tests.browser.hands import SAVED, answers, item_on_screen
+from tests.browser.hands import SAVED, answers, go, item_on_screen
 
 SERIOUS = {"serious", "critical"}
 # Streamlit puts the sections of its own sidebar into the list of links
@@ -72,24 +74,18 @@ def test_a_reviewer_comes_through_every_page_by_keyboard_alone_and_axe_finds_not
     item_on_screen(page)
     assert page.evaluate(COLOURS) == ["rgb(23, 28, 36)", [255, 255, 255, 255]]
     assert (findings(page), doubled(page)) == ([], set())
-    for address, ready in (("my-labels", "Look and revise"), ("guide", "Overlay"), ("practice", "Similar")):
-        page.goto(f"{served.url}/{address}")
+    for path, ready in (("my-labels", "Look and revise"), ("guide", "Overlay"), ("practice", "Similar")):
+        page.goto(f"{served.url}/{path}")
         page.get_by_role("button", name=re.compile(ready)).first.wait_for()
-        assert (findings(page), doubled(page)) == ([], set()), address
+        assert (findings(page), doubled(page)) == ([], set()), path
 
 
 @pytest.mark.slow
 def test_axe_finds_nothing_serious_on_any_page_of_a_coordinator(page, served):
     page.goto(served.link("carol"))
-    links = page.get_by_test_id("stSidebarNavLink")
-    links.first.wait_for()
-    addresses = [link.get_attribute("href") for link in links.all()]
-    assert len(addresses) > 15
-    for address in addresses:
-        if address.endswith("sign-out"):
-            continue
-        page.goto(address if "://" in address else served.url + address)
-        page.locator("h1").wait_for()
-        page.wait_for_function("() => !document.querySelector('[data-testid=stStatusWidget]')")
-        serious = [finding for finding in findings(page) if not finding.startswith("heading-order")]
-        assert serious == [], address
+    views = [(place, view) for place, views in PLACES.items() for view in views]
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        for place, view in (*views, (ITEM, "")):
+            go(page, served.url, f"{address(place)}?view={address(view)}")
+            assert findings(page) == [], (place, view, scheme)

@@ -62,37 +62,37 @@ def n_without_decision(served):
 
 def decide_by_key(page, served, category, reason):
     """Open the next undecided item of the page Splits, and choose a category and a reason by key."""
-    go(page, served.url, "splits", "Splits")
+    go(page, served.url, "decide?view=splits")
     page.wait_for_function(SEEN)
     page.keyboard.press(category)
-    page.keyboard.press(reason)
+    if reason:
+        page.keyboard.press(reason)
 
 
 @pytest.mark.parametrize("gap_ms", some_slow(GAPS_MS, GAPS_MS[1:]))
 def test_a_decision_is_saved_if_the_next_item_is_requested_at_once(desk_of_carol, served, gap_ms):
     page = desk_of_carol
-    decide_by_key(page, served, "s", "2")
     n_left = n_without_decision(served)
-    page.evaluate(CLICK_THEN_KEY, ["Save the decision", gap_ms, "n"])
-    expect(page.get_by_text(f"without majority and decision: {n_left - 1}")).to_be_visible()
+    decide_by_key(page, served, "s", "")
+    page.evaluate(CLICK_THEN_KEY, ["a step within runs", gap_ms, "n"])
+    expect(page.get_by_text(f"{n_left - 1 or 'None'} left").first).to_be_visible()
     assert n_without_decision(served) == n_left - 1
 
 
-def test_a_decision_is_saved_by_key_with_its_reasons_and_without_a_reason_the_page_says_so(desk_of_carol, served):
+def test_a_decision_is_saved_by_key_with_own_words_and_without_a_reason_the_page_says_so(desk_of_carol, served):
     page = desk_of_carol
-    decide_by_key(page, served, "d", "3")
+    decide_by_key(page, served, "d", "")
     expect(page.get_by_role("button", name="Dissimilar")).to_have_attribute("aria-pressed", "true")
-    page.keyboard.press("3")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Give a reason of 1 to 1000 characters")).to_be_visible()
     item = page.evaluate("() => window.__viewer.item")
-    page.keyboard.press("1")
-    page.get_by_label("Your own reason").fill("two levels")
+    page.keyboard.press("7")
+    page.keyboard.type("two levels")
     page.keyboard.press("Enter")
-    expect(page.get_by_test_id("stToast").filter(has_text="decided as dissimilar").first).to_be_visible()
+    expect(page.get_by_test_id("stToast").filter(has_text="Saved: dissimilar").first).to_be_visible()
     with open_database(served.study) as db:
         (decision,) = [one for one in decisions.everything(db) if one.item == item]
-    assert (decision.category, decision.why) == ("dissimilar", "another level: two levels")
+    assert (decision.category, decision.why) == ("dissimilar", "two levels")
     page.wait_for_function("item => window.__viewer.item !== item && !window.__viewer.chosen", arg=item)
 
 
@@ -102,19 +102,19 @@ def test_an_item_without_measurements_has_no_picture_and_can_be_decided(desk_of_
         db.execute("UPDATE items SET n_runs = 0 WHERE item_id = ?", (item.item_id,))
         events.Deed(db, "carol", now()).log("test")  # pages keep results until the study changes
     page = desk_of_carol
-    decide_by_key(page, served, "s", "6")
+    decide_by_key(page, served, "s", "")
     assert page.evaluate("() => window.__viewer.item") == item.name
     expect(page.get_by_text("it has no picture")).to_be_visible()
     expect(page.locator("canvas.runs")).to_be_hidden()
-    page.keyboard.press("Enter")
-    expect(page.get_by_test_id("stToast").filter(has_text=f"{item.name}: decided as similar").first).to_be_visible()
+    page.keyboard.press("6")
+    expect(page.get_by_test_id("stToast").filter(has_text="Saved: similar").first).to_be_visible()
 
 
 @pytest.mark.slow
 def test_an_answer_is_sent_if_the_next_message_is_requested_at_once(desk_of_carol, served):
     page = desk_of_carol
-    go(page, served.url, "inbox", "Inbox")
-    page.get_by_label("Your text").fill("Seen")
+    go(page, served.url, "decide?view=comments")
+    page.get_by_label("Answer", exact=True).fill("Seen")
     page.locator("h1").click()
     page.wait_for_function(SEEN)
     page.evaluate(CLICK_THEN_KEY, ["Send the answer", 0, "n"])
@@ -131,10 +131,10 @@ def test_a_reference_label_is_saved_if_another_page_is_opened_at_once(page, tmp_
     studies.make(study, studies.many(N_ITEMS), reviewers=("ada", "ben"), parameters=parameters)
     with serving(study) as one:
         page.goto(one.link("carol"))
-        go(page, one.url, "calibration", "Calibration")
+        go(page, one.url, "decide?view=calibration")
         page.wait_for_function(SEEN)
         page.keyboard.press("s")
-        page.get_by_test_id("stSidebarNavLink").filter(has_text="Progress").click()
-        expect(page.get_by_role("heading", name="Progress", exact=True)).to_be_visible()
+        page.get_by_test_id("stTopNavLink").filter(has_text="People").click()
+        expect(page.get_by_role("heading", name="People", exact=True)).to_be_visible()
         with open_database(study) as db:
             assert len(calibrating.reference(db)) == 1

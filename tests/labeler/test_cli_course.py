@@ -85,7 +85,6 @@ REFUSED = [  # stage, command, and what the message says; the exit code is 2
     ("open", "state unblind --reason now", ("The study is open", "unblind", "third, close, pause")),
     ("open", "state open", ()),
     ("open", "state sideways --reason x", ()),
-    ("open", "state close --reason ' '", ("1 to 1000 characters",)),
     ("round", "calibration --required-agreement 1.5", ()),
     ("round", "calibration --required-agreement x", ()),
     ("round", "calibration --on nothing", ()),

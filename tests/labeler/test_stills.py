@@ -157,7 +157,7 @@ def test_a_picture_is_an_image_with_words_and_runs_nothing():
     root = ElementTree.fromstring(drawn(noise()))
     assert (root.tag, root.attrib["role"]) == (f"{SVG}svg", "img")
     assert root.attrib["aria-label"] == "The runs of item ABC"
-    assert {element.tag.removeprefix(SVG) for element in root.iter()} == {"svg", "g", "path", "rect"}
+    assert {element.tag.removeprefix(SVG) for element in root.iter()} == {"svg", "style", "g", "path", "rect"}
 
 
 @pytest.mark.parametrize("n_runs", [2, 10, 20])

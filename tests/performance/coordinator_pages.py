@@ -23,14 +23,15 @@ from labeler.service.results import exchange
 from labeler.service.study import coordinating, course
 from labeler.service.verdicts import stored_verdicts
 from labeler.store import open_database
-from labeler.ui.coordinator.pages import PAGES, WITHIN
+from labeler.ui.coordinator.places import PLACES
+from labeler.ui.coordinator.shared import address
 from tests.browser.conftest import CHROMIUM_OPTIONS, chromium_path, serving
 from tests.performance.measuring import print_table
 from tests.performance.report import study as made_up_labels
 
 SIZES = {24: (4, 2), 586: (4, 2), 10_000: (50, 3)}  # items: reviewers, labels per item
 N_RUNS, N_ITERATIONS, REPEATS = 10, 20, 3
-SETTLED = """title => document.querySelector('h1')?.innerText === title
+SETTLED = """path => location.pathname === path && document.querySelector('h1')
     && document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'
     && !document.querySelector('[data-stale="true"]')"""
 LIMIT_MS = 120_000
@@ -48,8 +49,8 @@ def main() -> None:
             with serving(path) as served:
                 page = browser.new_page(viewport={"width": 1440, "height": 900})
                 page.goto(served.link("carol"))
-                page.wait_for_function(SETTLED, arg="Study", timeout=LIMIT_MS)
-                rows = [timed(page, title) for title in PAGES if title not in WITHIN]
+                page.wait_for_function(SETTLED, arg="/study", timeout=LIMIT_MS)
+                rows = [timed(page, title) for title in PLACES]
                 page.close()
             print_table(f"Change of page at {n_items} items, in seconds", rows)
         browser.close()
@@ -92,20 +93,20 @@ def measurements(path: Path, names: list[str]) -> Path:
 
 
 def timed(page: Page, title: str) -> dict[str, Any]:
-    """Seconds from the click on a page's link until the page is complete: first time, and shortest later time."""
+    """Seconds from the click on a place's link until the place is complete: first time, and shortest later time."""
     taken = []
     for _ in range(1 + REPEATS):
-        other = "Handover" if title != "Handover" else "Figures"
+        other = "Tools" if title != "Tools" else "People"
         to(page, other)
         taken.append(to(page, title))
     return {"page": title, "first": round(taken[0], 2), "again": round(min(taken[1:]), 2)}
 
 
 def to(page: Page, title: str) -> float:
-    link = page.get_by_test_id("stSidebarNavLink").filter(has_text=title).first
+    link = page.get_by_test_id("stTopNavLink").filter(has_text=title).first
     begun = time.perf_counter()
     link.click()
-    page.wait_for_function(SETTLED, arg=title, timeout=LIMIT_MS)
+    page.wait_for_function(SETTLED, arg=f"/{address(title)}", timeout=LIMIT_MS)
     return time.perf_counter() - begun
 
 

@@ -120,7 +120,7 @@ def page_run(
     url : str
         Where the server is.
     script, page : str
-        Streamlit's name for the page, or its address; the first page without both.
+        Streamlit's name for the page, or its address, perhaps with a query; the first page without both.
     known : iterable of str
         The hashes of messages that the browser keeps.
     widgets : mapping
@@ -128,7 +128,8 @@ def page_run(
     """
     message = BackMsg()
     rerun = message.rerun_script
-    rerun.page_script_hash, rerun.page_name = script, page
+    rerun.page_script_hash = script
+    rerun.page_name, _, rerun.query_string = page.partition("?")
     rerun.cached_message_hashes.extend(known)
     rerun.context_info.timezone = "UTC"
     rerun.context_info.locale = "en-US"

@@ -10,16 +10,19 @@ from typing import Any
 from websockets.exceptions import InvalidStatus
 
 from labeler.ui import component
-from labeler.ui.app import COORDINATOR_PAGES, EXPLORE_PAGES
+from labeler.ui.coordinator.places import ITEM, MOVED, PLACES
 from tests.performance.wire import is_saved
 from tests.reliability._crawl_window import Caller, Unseen, Window
 from tests.reliability._hidden import leaves
 
 NOBODY = "ffffffffffffffffffffffffffffffff"
 NO_CODE = "ZZZZZZ"
-OF_COORDINATORS = tuple(title.lower().replace(" ", "-") for title in (*COORDINATOR_PAGES, *EXPLORE_PAGES))
+OF_COORDINATORS = (*(title.lower() for title in (*PLACES, ITEM)), *(page for page in MOVED if page not in PLACES))
 OF_REVIEWERS = ("", "my-labels", "guide", "practice", "feedback")
-BROWSED = ("study", "items", "people", "progress", "inbox", "splits", "verdicts", "item", "handover")
+BROWSED = (
+    "study", "study?view=plan", "study?view=log", "items?view=all-items", "people", "decide?view=comments",
+    "decide?view=splits", "decide?view=calibration", "item", "results", "results?view=figures", "tools",
+)  # fmt: skip
 PLACES = (
     *(f"/{page}" for page in (*OF_REVIEWERS, *OF_COORDINATORS, "sign-out", "nowhere", "index.html")),
     *(f"/_stcore/{name}" for name in (
@@ -68,12 +71,12 @@ def left_open(coordinator: Caller, *, unblinded: bool, everything: bool) -> Iter
     """
     traces = Traces()
     with ExitStack() as windows:
-        for page in ("figures", "handover", "report", "study")[0 if unblinded else -1 :]:
+        for page in ("results?view=figures", "results?view=report", "study?view=log")[0 if unblinded else -1 :]:
             window = windows.enter_context(Window(coordinator))
-            if page == "study" and everything:
+            if page == "study?view=log" and everything:
                 browse(window)
             window.go(page)
-            if page == "report":
+            if page == "results?view=report":
                 make = window.widget("button", "Create ").id
                 window.run(widgets={make: {"trigger_value": True}}, must_show="Download report.html")
             traces.note(window)
@@ -195,7 +198,7 @@ def ask_for_traces(caller: Caller, traces: Traces) -> None:
     for method in ("PUT", "DELETE"):
         caller.ask(f"/_stcore/upload_file/{traces.session}/{NOBODY}", method)
     with Window(caller, known=traces.hashes, prefix="knowing messages: ") as window:
-        window.go("").go("study").go("report")
+        window.go("").go("study").go("results")
         for file_id in sorted(traces.deferred):
             window.request("deferred_file", window.session, file_id=file_id)
             window.request("deferred_file", traces.session, file_id=file_id)

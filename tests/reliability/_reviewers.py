@@ -13,7 +13,7 @@ from labeler.model import Category, Submission
 from labeler.service.labelling import reviewing
 from labeler.service.study import staffing
 from labeler.store import Database, open_database
-from labeler.ui.app import COORDINATOR_PAGES
+from labeler.ui.coordinator.places import PLACES
 from tests.performance.wire import is_saved
 from tests.reliability._asking import ask
 from tests.reliability._ground import COORDINATOR, LEFT, OWN, Ground
@@ -89,7 +89,7 @@ def files_and_uploads(ground: Ground, theirs: Window) -> Case:
 def pages_over_the_websocket(ground: Ground, theirs: Window, *, quick: bool) -> Case:
     """A page run that names a coordinator's page in any way shows a page of the reviewer."""
     tally = Tally("reviewer: coordinators' pages over the websocket", "page runs")
-    hidden = {title: script for title, script in theirs.pages.items() if title in COORDINATOR_PAGES}
+    hidden = {title: script for title, script in theirs.pages.items() if title.partition(" (")[0] in PLACES}
     before = ground.everything("events", "sessions")
     with Window(ground.url, ground.sign_in(OWN)).open() as window:
         for title, script in list(hidden.items())[:: 3 if quick else 1]:
@@ -104,7 +104,7 @@ def pages_over_the_websocket(ground: Ground, theirs: Window, *, quick: bool) -> 
                 tally.check(
                     not ground.leaks(window.text, person=OWN), f"{asked}: {ground.leaks(window.text, person=OWN)}"
                 )
-                tally.check(set(window.pages) & set(COORDINATOR_PAGES) == set(), f"{asked}: pages {list(window.pages)}")
+                tally.check(set(window.pages) & set(PLACES) == set(), f"{asked}: pages {list(window.pages)}")
                 window.frames.clear()
         tally.check(is_saved(window.label()), "the next label was not kept")
     same = ground.everything("events", "sessions", "labels", "links", "sqlite_sequence")

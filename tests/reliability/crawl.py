@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from labeler.store import open_database
-from labeler.ui.app import COORDINATOR_PAGES
+from labeler.ui.coordinator.places import PLACES
 from tests.browser.conftest import free_port, start_server, stop_server
 from tests.reliability import _crawl_study as made, _crawl_times, _crawl_visits as visits, _telltales
 from tests.reliability._crawl_window import Caller, Heard, Unseen, Window
@@ -38,7 +38,7 @@ SHOWS = {
 }
 SENDER = "-sender"  # ends the name of the part that sends answers, which depends only on its page
 CAN_LABEL = ("calibration", "open", "third")
-TITLES = frozenset(word for title in COORDINATOR_PAGES for word in title.lower().split())  # in the menu of both roles
+TITLES = frozenset(word for title in (*PLACES, "Item") for word in title.lower().split())  # in the menu of both roles
 CODES = re.compile(r'(?:Item |"code": ?"|revise-|revision-)([A-HJ-NP-Z2-9]{6})\b')
 THOROUGH = ("open", "unblinded")  # states in which a quick crawl visits everything
 N_TOLD = 6

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from labeler.errors import InputError, NotAllowed
-from labeler.model import Category, Item
+from labeler.model import Item, Kind, counted
 from labeler.plan.lifecycle import Action, require
 from labeler.screen import binning
 from labeler.service.cache import cached, until_changed
 from labeler.service.items import drawing
 from labeler.service.people.identity import checked_reason
-from labeler.store import Database, events, items, studies, verdicts as stored_verdicts
+from labeler.store import Database, assignments, events, items, studies, verdicts as stored_verdicts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,20 +70,30 @@ def catalogue(db: Database, *, verdicts: bool = False) -> Catalogue:
     return table
 
 
+def describe_items(db: Database) -> str:
+    """Return how many items the study has, as a sentence without its stop."""
+    everything = items.all_items(db)
+    n_applications = len({item.application for item in everything} - {""})
+    n_calibration = len({row.assignment.item for row in assignments.everything(db, Kind.CALIBRATION)})
+    n_excluded = sum(item.excluded_why is not None for item in everything)
+    where = f" from {counted(n_applications, 'application')}" if n_applications else ""
+    return ", ".join([
+        counted(len(everything), "item") + where,
+        *([f"{n_excluded} excluded"] if n_excluded else []),
+        *([f"{n_calibration} for calibration"] if n_calibration else []),
+    ])  # fmt: skip
+
+
 def classifiers(table: Catalogue) -> list[str]:
     """Return the names of the columns of a catalogue that contain verdicts."""
     return [str(column) for column in table.columns[len(COLUMNS) :]]
 
 
-def describe_verdicts(table: Catalogue, categories: Sequence[Category]) -> list[str]:
-    """Return for each row how many classifiers give which category, by its key, such as "D: 4 S: 1"."""
+def describe_verdicts(table: Catalogue, categories: Sequence[str]) -> list[str]:
+    """Return for each row how many classifiers give each category, such as "1 · 4"."""
     verdicts = table[classifiers(table)]
-    in_order = list(reversed(categories))
-    counts = zip(*((verdicts == category).sum(axis="columns") for category in in_order), strict=True)
-    return [
-        " ".join(f"{category.key.upper()}:\u00a0{n}" for category, n in zip(in_order, row, strict=True))
-        for row in counts
-    ]
+    counts = [(verdicts == category).sum(axis="columns") for category in categories]
+    return [" · ".join(map(str, row)) for row in zip(*counts, strict=True)]
 
 
 def chosen(table: Catalogue, filters: Filter, categories: Sequence[str]) -> Catalogue:

@@ -32,8 +32,8 @@ from labeler.store import Database, bins, events, items, runs, studies
 
 __all__ = [
     "BETTER", "FILE_IS", "VALUES_ARE", "Advance", "File", "FileBenchmark", "FileResult", "ReadOptions", "describe",
-    "files_below", "formats_table", "import_files", "look_into_files", "read_options", "upload", "uploads",
-    "with_others",
+    "describe_outcome", "files_below", "formats_table", "import_files", "look_into_files", "read_options", "upload",
+    "uploads", "with_others",
 ]  # fmt: skip
 
 
@@ -116,6 +116,18 @@ def upload(name: str, data: bytes) -> Source:
 def uploads(files: Iterable[tuple[str, bytes]]) -> list[Source]:
     """Return uploaded files as sources, including the files inside zip files; an uploaded file is (name, content)."""
     return [source for name, data in files for source in members(upload(name, data))]
+
+
+def describe_outcome(results: Sequence[FileResult]) -> str:
+    """Return how many files are in, as a heading."""
+    n_in, n_items = sum(not result.refused for result in results), sum(len(result.names) for result in results)
+    if not n_in:
+        return "The file was refused" if len(results) == 1 else f"No file is in: all {len(results)} were refused"
+    if n_in == len(results):
+        files = "The file is in" if n_in == 1 else f"All {n_in} files are in"
+    else:
+        files = f"{n_in} of {len(results)} files {'is' if n_in == 1 else 'are'} in"
+    return f"{files}: {counted(n_items, 'new item')}"
 
 
 def describe(results: Sequence[FileResult]) -> str:

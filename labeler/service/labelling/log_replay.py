@@ -21,7 +21,7 @@ _PROTOCOL = {
 }  # fmt: skip
 _NOT_PARAMETERS = ("hash", "items", "reviewers", "first")  # details of a plan that are not its parameters
 _LEAVING = ("pause reviewer", "remove reviewer", "replace reviewer")
-_STEPS = ("open study", "pause study", "third round", "close study", "unblind study")
+_STEPS = ("open study", "pause study", "third round", "close study", "reopen study", "unblind study")
 
 
 @dataclass

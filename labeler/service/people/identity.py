@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from labeler.errors import InputError, NotAllowed, SignInFailed
-from labeler.model import Person, Role, State, is_storable
+from labeler.model import Person, Role, State, counted, is_storable
 from labeler.plan import lifecycle
 from labeler.plan.lifecycle import Action
 from labeler.store import Database, events, invitations, people, sessions, studies
@@ -120,6 +120,17 @@ def checked_reason(why: str) -> str:
 def everyone(db: Database) -> list[Person]:
     """Return all people of the study, sorted by name."""
     return people.all_people(db)
+
+
+def describe_people(db: Database) -> str:
+    """Return how many people take part, as a sentence without its stop."""
+    active = [person for person in people.all_people(db) if person.active]
+    n_left = len(people.all_people(db)) - len(active)
+    return ", ".join([
+        counted(sum(Role.REVIEWER in person.roles for person in active), "reviewer"),
+        counted(sum(Role.COORDINATOR in person.roles for person in active), "coordinator"),
+        *([f"{n_left} who left"] if n_left else []),
+    ])  # fmt: skip
 
 
 def invite(db: Database, name: str, role: Role, *, valid_days: int = INVITATION_DAYS, actor: str, now: datetime) -> str:

@@ -188,8 +188,9 @@ _CHANGES: Mapping[str, _Change] = {
     "join": lambda state, details, _: state.joined(details["name"], calibrating=details["calibrating"])[0],
     "remove reviewer": lambda state, details, _: state.without(details["name"], details["staying"])[0],
     "replace reviewer": lambda state, details, _: state.succeeded(
-        details["name"], details["successor"], details["staying"]
+        details["name"], details["successor"], details["staying"], calibrating=details.get("calibrating", False)
     )[0],
+    "calibrate again": lambda state, details, _: state.calibrated_again(details["items"], details["reviewers"]),
     "next items": lambda state, details, _: state.with_items(
         [*details["random"], *details["chosen"]], details["reviewers"], details["per_item"]
     ),

@@ -32,7 +32,9 @@ def study_course(db: Database, *, level: float = 0.95) -> dict[str, Any]:
     people = events.of_actions(db, _PEOPLE)
     return {
         "unblinded": course.unblinding(db),
-        "steps": [{"at_utc": e.at_utc, "step": e.action, "by": e.actor, "why": e.details["why"]} for e in steps],
+        "steps": [
+            {"at_utc": e.at_utc, "step": e.action, "by": e.actor, "why": e.details.get("why", "")} for e in steps
+        ],
         "people": [
             {
                 "at_utc": e.at_utc,

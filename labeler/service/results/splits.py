@@ -135,6 +135,31 @@ def describe_labels(db: Database, shown: Sequence[Item]) -> list[str]:
     ]
 
 
+def describe_results(db: Database, shown: Sequence[Item]) -> list[str]:
+    """Return the category of each item, and how it came about if the first labels differ; "" if it has none yet.
+
+    The caller must make sure that the person who sees the result may see labels.
+    """
+    split = {one.item.name: one for one in split_items(db)}
+    category_of = _agreed_categories(db)
+    return [
+        _describe_split(split[item.name]) if item.name in split else category_of.get(item.name, "") for item in shown
+    ]
+
+
+@until_changed
+def _agreed_categories(db: Database) -> dict[str, str]:
+    """Return the category of each item whose first labels are all equal."""
+    agreed = consensus.agreed_only(counted_labels(labels.table(db)))
+    return {str(row.Index): str(row.category) for row in agreed[agreed["status"] == consensus.AGREED].itertuples()}
+
+
+def _describe_split(split: Split) -> str:
+    if split.decision is not None:
+        return f"{split.decision.category}, decided"
+    return f"{split.majority}, majority" if split.majority else "not decided"
+
+
 def adjudicate(db: Database, name: str, category: str | None, why: str, *, actor: str, now: datetime) -> str:
     """Store a decision on the category of a split item, and return the category.
 

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from labeler.errors import InputError, NotAllowed
 from labeler.model import Gate, Kind
+from labeler.plan.design import MIN_ITEMS_LEFT, calibration_items
 from labeler.plan.lifecycle import Action, require
+from labeler.service.cache import until_changed
 from labeler.service.items.browsing import item_named
 from labeler.service.people import identity
+from labeler.service.plan import assigning
 from labeler.store import Database, assignments, events, items, labels, people, reference_labels, studies
 
 if TYPE_CHECKING:
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
     from analysis.intervals import Estimate
 
+SECOND_ROUND = "calibrate again"
 ON = {"reference": "agreement with the reference labels", "reviewers": "agreement between the reviewers"}
 
 
@@ -55,8 +59,9 @@ class CalibrationResult:
         return {**asdict(self), "passed": not self.not_passed}
 
 
+@until_changed
 def result(db: Database, *, level: float = 0.95) -> CalibrationResult:
-    """Return the current result of the calibration round; excluded items are left out.
+    """Return the current result of the newest calibration round; excluded items are left out.
 
     `level` is the confidence level of the intervals.
     """
@@ -65,7 +70,8 @@ def result(db: Database, *, level: float = 0.95) -> CalibrationResult:
     from analysis.agreement import fleiss_kappa, percent_agreement
     from analysis.tables import count_table
 
-    counting, planned = {item.name for item in items.included(db)}, assignments.everything(db, Kind.CALIBRATION)
+    planned = assignments.everything(db, Kind.CALIBRATION)
+    counting = {item.name for item in items.included(db)} & set(item_names(db))
     rows = [row.assignment for row in planned if not row.ended and row.assignment.item in counting]
     study = studies.get(db)
     gate, categories = study.gate, study.question.categories
@@ -122,13 +128,22 @@ def set_gate(db: Database, gate: Gate | None, *, actor: str, now: datetime) -> N
 def set_reference(db: Database, reference: Mapping[str, str], *, actor: str, now: datetime) -> None:
     """Store reference labels of calibration items, as item name -> category.
 
-    Raises InputError if an item is not in the study. Then no label is stored. Raises NotAllowed if the round is over.
+    Raises InputError if an item is not in the study. Then no label is stored. Raises NotAllowed if the round is over,
+    or a reviewer has labelled an item of the round.
     """
     with events.by(db, actor, now) as deed:
         require(studies.get(db), Action.CALIBRATE)
+        if has_begun(db):
+            raise NotAllowed("The calibration round has begun, so reference labels can no longer be changed.")
         for name, category in reference.items():
             reference_labels.put(db, item_named(db, name).item_id, category)
         deed.log("set reference labels", items=len(reference))
+
+
+def has_begun(db: Database) -> bool:
+    """Return whether a reviewer has answered an item of the newest calibration round."""
+    wanted = set(item_names(db))
+    return any(item in wanted and kind is Kind.CALIBRATION for (_, item, kind), _ in assigning.answer_history(db).marks)
 
 
 def decide_reference(db: Database, name: str, category: str, *, actor: str, now: datetime) -> None:
@@ -142,6 +157,59 @@ def decide_reference(db: Database, name: str, category: str, *, actor: str, now:
         raise InputError(f"Item {name[:60]!r} is not in the calibration round. Reload the page to continue.")
     if reference(db).get(name) != category:
         set_reference(db, {name: category}, actor=actor, now=now)
+
+
+def n_in_second_round(db: Database) -> int:
+    """Return how many items a second calibration round would have; 0 if too few other items are left."""
+    return len(_others(db))
+
+
+def begin_second_round(db: Database, *, actor: str, now: datetime) -> int:
+    """Start another calibration round with other items, and return their number.
+
+    The items leave the rest of the plan. Raises NotAllowed if the study is not in its calibration round, reviewers
+    still have calibration items to label, or no other items are left.
+    """
+    with events.by(db, actor, now) as deed:
+        require(studies.get(db), Action.CALIBRATE)
+        unfinished = _unfinished(result(db).reviewers)
+        if unfinished:
+            raise NotAllowed(f"The calibration round is not finished: {'; '.join(unfinished)}.")
+        names, reviewers = _others(db), sorted(person.name for person in people.reviewers(db) if person.active)
+        if not names:
+            raise NotAllowed("There are no other items for a second calibration round.")
+        before = assigning.active_plan(db)
+        after = before.calibrated_again(names, reviewers)
+        assigning.change(db, before, after, now=now)
+        deed.log(
+            SECOND_ROUND, items=names, reviewers=reviewers, answers=labels.n_labels(db), offered=before.n_offered,
+            hash=after.hash,
+        )  # fmt: skip
+    return len(names)
+
+
+def _others(db: Database) -> list[str]:
+    """Return the items of the next calibration round, as many as in the first round if there are enough."""
+    planned = [row.assignment for row in assignments.everything(db) if not row.ended]
+    used = {assignment.item for assignment in planned if assignment.kind is Kind.CALIBRATION}
+    waiting = {assignment.item for assignment in planned} - used
+    left = {item.name: item.application for item in items.included(db) if item.name in waiting}
+    n_items = min(int((studies.get(db).plan_parameters or {}).get("calibration", 0)), len(left) - MIN_ITEMS_LEFT)
+    return sorted(calibration_items(left, n_items, assigning.seed_of(db))) if n_items > 0 else []
+
+
+def disputed(db: Database) -> list[tuple[str, dict[str, int]]]:
+    """Return the calibration items that people judged differently, each with its number of labels per category.
+
+    The most disputed items come first. The caller must make sure that the person who sees the result may see it.
+    """
+    wanted, categories = set(item_names(db)), [str(category) for category in studies.get(db).question.categories]
+    counts: dict[str, dict[str, int]] = {}
+    for name, _, category in first_labels(db).itertuples(index=False, name=None):
+        if name in wanted:
+            counts.setdefault(name, dict.fromkeys(categories, 0))[category] += 1
+    split = [(name, of_item) for name, of_item in counts.items() if sum(map(bool, of_item.values())) > 1]
+    return sorted(split, key=lambda row: (-min(row[1].values()), row[0]))
 
 
 def share_with_others(db: Database, reviewer: str) -> float | None:
@@ -179,7 +247,10 @@ def outcome(result: CalibrationResult) -> str:
 
 
 def item_names(db: Database) -> list[str]:
-    """Return the names of the items in the calibration round, sorted."""
+    """Return the names of the items in the newest calibration round, sorted."""
+    again = events.of_actions(db, [SECOND_ROUND])
+    if again:
+        return list(again[-1].details["items"])
     return sorted({row.assignment.item for row in assignments.everything(db, Kind.CALIBRATION)})
 
 

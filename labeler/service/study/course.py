@@ -22,6 +22,7 @@ _EVENTS: Mapping[Step, str] = {
     Step.PAUSE: "pause study",
     Step.THIRD: "third round",
     Step.CLOSE: "close study",
+    Step.REOPEN: "reopen study",
     Step.UNBLIND: "unblind study",
 }
 ACTIONS = tuple(_EVENTS.values())
@@ -40,24 +41,25 @@ class Moved:
     to_owner: tuple[str, ...] = ()
 
 
-def change_state(db: Database, step: Step, *, why: str, force: bool = False, actor: str, now: datetime) -> Moved:
+def change_state(db: Database, step: Step, *, why: str = "", force: bool = False, actor: str, now: datetime) -> Moved:
     """Move the study to another state, and log the step; opening a study that is already open changes nothing.
 
-    The log and reports show the reason. `anyway` opens the study even if the calibration round was not passed, which
-    the log records. Raises InputError if no reason is given. Raises NotAllowed if the step is not possible now, for
-    example because there is no plan, calibration was not passed, or first labels are missing.
+    The log and reports show the reason, if there is one. `force` opens the study even if the calibration round was not
+    passed, which the log records. Raises InputError if the reason is invalid, or if `force` is needed and no reason is
+    given. Raises NotAllowed if the step is not possible now, for example because there is no plan, calibration was not
+    passed, or first labels are missing.
     """
-    why = checked_reason(why)
+    why = checked_reason(why) if why.strip() else ""
     with events.by(db, actor, now) as deed:
         study = studies.get(db)
         if step is Step.OPEN and study.state is State.OPEN:
             return Moved(State.OPEN, ("The study was already open.",))
-        to = after(study, step)
-        details: dict[str, Any] = {"from": study.state.value, "to": to.value, "why": why}
+        to = _closed_from(db) if step is Step.REOPEN and study.state is State.CLOSED else after(study, step)
+        details: dict[str, Any] = {"from": study.state.value, "to": to.value} | ({"why": why} if why else {})
         remarks: tuple[str, ...] = ()
         to_owner: tuple[str, ...] = ()
         if step is Step.OPEN and study.state is not State.PAUSED:
-            details |= _check_ready(db, study, actor, force=force)
+            details |= _check_ready(db, study, actor, force=force, why=why)
         elif step is Step.THIRD:
             round_details, to_owner = _begin_third_round(db, now)
             details, remarks = details | round_details, ("Third labels were assigned, hidden among agreed items.",)
@@ -75,13 +77,18 @@ def unblinding(db: Database) -> dict[str, Any] | None:
     """Return when, by whom and why the study was unblinded; return None if the study is not unblinded."""
     unblindings = events.of_actions(db, [_EVENTS[Step.UNBLIND]])
     return (
-        {"at_utc": unblindings[-1].at_utc, "by": unblindings[-1].actor, "why": unblindings[-1].details["why"]}
+        {"at_utc": unblindings[-1].at_utc, "by": unblindings[-1].actor, "why": unblindings[-1].details.get("why", "")}
         if unblindings
         else None
     )
 
 
-def _check_ready(db: Database, study: Study, actor: str, *, force: bool) -> dict[str, Any]:
+def _closed_from(db: Database) -> State:
+    """Return the state from which the study was closed last."""
+    return State(events.of_actions(db, [_EVENTS[Step.CLOSE]])[-1].details["from"])
+
+
+def _check_ready(db: Database, study: Study, actor: str, *, force: bool, why: str) -> dict[str, Any]:
     """Raise NotAllowed if the study cannot be opened; otherwise return what to log about the calibration round."""
     if study.state is State.DRAFT and not labels.n_labels(db):
         raise NotAllowed("There is nothing to label yet. Create the plan, which opens the study.")
@@ -95,6 +102,8 @@ def _check_ready(db: Database, study: Study, actor: str, *, force: bool) -> dict
             f"The calibration round was not passed: {'; '.join(missing)}. Wait, or open the study anyway and give a "
             "reason."
         )
+    if missing:
+        checked_reason(why)
     return {"calibration": "not passed: " + "; ".join(missing) if missing else "passed"}
 
 

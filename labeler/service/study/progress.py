@@ -66,6 +66,11 @@ class Pace:
     by_day: tuple[int, ...] = ()
 
     @property
+    def minutes_left(self) -> float | None:
+        """Estimated minutes for the remaining items; None if this is unknown."""
+        return None if self.hours_left is None else 60 * self.hours_left
+
+    @property
     def stalled(self) -> bool:
         """Whether the reviewer has stopped labelling, so that a coordinator should write to the reviewer."""
         return self.stalled_since is not None
@@ -128,20 +133,36 @@ def rows(paces: Iterable[Pace]) -> list[dict[str, Any]]:
     ]
 
 
-def finish_of_all(paces: Iterable[Pace]) -> str:
-    """Return a sentence about when the last reviewer will probably finish; return "" if nobody has work left."""
+def finish(paces: Iterable[Pace]) -> tuple[date | None, tuple[date, date] | None]:
+    """Return the day on which the last reviewer will probably finish, with an interval; None if this is unknown."""
     waiting = [pace for pace in paces if pace.takes_part and not pace.paused and pace.n_left and pace.is_open]
-    if not waiting:
-        return ""
     ends = [pace.estimated_end for pace in waiting if pace.estimated_end is not None]
-    if len(ends) < len(waiting):
-        names = ", ".join(pace.reviewer for pace in waiting if pace.estimated_end is None)
-        return f"Expected finish: unknown, because these reviewers have no labels yet: {names}."
     between = [pace.end_between for pace in waiting if pace.end_between is not None]
+    if not ends or len(ends) < len(waiting):
+        return None, None
     if len(between) < len(waiting):
-        return f"Expected finish: {_day(max(ends))}. An interval will be shown after two days of labelling."
-    low, high = max(low for low, _ in between), max(high for _, high in between)
-    return f"Expected finish: {_day(max(ends))} (80 % interval: {_day(low)} to {_day(high)})."
+        return max(ends), None
+    return max(ends), (max(low for low, _ in between), max(high for _, high in between))
+
+
+def describe_finish(pace: Pace) -> str:
+    """Return when a reviewer will finish, or why this is not known."""
+    if pace.estimated_end is not None:
+        return f"{pace.estimated_end:%a} {short_date(pace.estimated_end)}"
+    return describe(pace) if pace.stalled_since is None else "not known"
+
+
+def describe_day(at_utc: str | None, today: date) -> str:
+    """Return the day of a time as people say it, such as "today" or "Mon 23 Nov"; a dash if it is unknown."""
+    if at_utc is None:
+        return "—"
+    day = datetime.fromisoformat(at_utc).astimezone(UTC).date()
+    return {0: "today", 1: "yesterday"}.get((today - day).days, f"{day:%a} {short_date(day)}")
+
+
+def short_date(day: date) -> str:
+    """Return a day without its year, such as "3 Nov"."""
+    return f"{day.day} {day:%b}"
 
 
 def time_on_task(db: Database) -> list[float]:
@@ -152,17 +173,6 @@ def time_on_task(db: Database) -> list[float]:
         for answer in labels.answer_times(db, calibration=calibrating)
         if answer.in_round and answer.dwell_ms is not None
     ]
-
-
-def fast_warning(paces: Iterable[Pace]) -> str:
-    """Return a warning about reviewers who answer too fast, with advice; return "" if there are no such reviewers."""
-    names = ", ".join(f"{pace.reviewer} ({pace.time_on_task_s:.1f} s per item)" for pace in paces if pace.is_fast)
-    if not names:
-        return ""
-    return (
-        f"These reviewers answer very fast: {names}. Ask them whether the pictures load. Most people need several "
-        f"seconds to look at ten runs."
-    )
 
 
 def warning(paces: Iterable[Pace]) -> str:

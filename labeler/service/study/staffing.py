@@ -72,18 +72,18 @@ def add_all(
     return [(person.name, change) for person, change in added]
 
 
-def pause(db: Database, name: str, *, why: str, actor: str, now: datetime) -> None:
+def pause(db: Database, name: str, *, why: str = "", actor: str, now: datetime) -> None:
     """Pause a reviewer, who can then not label; the reviewer's open items stay assigned.
 
-    Raises InputError if there is no such reviewer, or no reason. Raises NotAllowed if the reviewer is already paused or
-    no longer active.
+    Raises InputError if there is no such reviewer, or the reason is invalid. Raises NotAllowed if the reviewer is
+    already paused or no longer active.
     """
     with events.by(db, actor, now) as deed:
         person = _taking_part(db, name)
         if person.paused:
             raise NotAllowed(f"{person.name} is already paused.")
         people.set_part(db, person.person_id, active=True, paused=True)
-        deed.log("pause reviewer", name=person.name, why=checked_reason(why))
+        deed.log("pause reviewer", name=person.name, **_note(why))
 
 
 def resume(db: Database, name: str, *, actor: str, now: datetime) -> StaffChange:
@@ -104,15 +104,16 @@ def resume(db: Database, name: str, *, actor: str, now: datetime) -> StaffChange
         return _join(deed, person.name)
 
 
-def remove(db: Database, name: str, *, why: str, actor: str, now: datetime) -> StaffChange:
+def remove(db: Database, name: str, *, why: str = "", actor: str, now: datetime) -> StaffChange:
     """Remove a reviewer from the study; a removed reviewer can no longer sign in.
 
     The reviewer's labels are kept, and the reviewer's open items move to other reviewers. Raises InputError if there is
-    no such reviewer, or no reason. Raises NotAllowed if the reviewer is no longer active, or the study is closed.
+    no such reviewer, or the reason is invalid. Raises NotAllowed if the reviewer is no longer active, or the
+    study is closed.
     """
     with events.by(db, actor, now) as deed:
         person = _leaving(db, name)
-        details: dict[str, Any] = {"name": person.name, "why": checked_reason(why)}
+        details: dict[str, Any] = {"name": person.name, **_note(why)}
         if studies.get(db).plan_hash is None:
             deed.log("remove reviewer", **details)
             return StaffChange()
@@ -123,12 +124,12 @@ def remove(db: Database, name: str, *, why: str, actor: str, now: datetime) -> S
 
 
 def replace(
-    db: Database, name: str, successor: str, *, why: str, actor: str, now: datetime
+    db: Database, name: str, successor: str, *, why: str = "", actor: str, now: datetime
 ) -> tuple[Person, StaffChange]:
     """Replace a reviewer with a successor, who takes over the open items.
 
     The successor may be new or already in the study. Raises InputError if the reviewer is unknown, the name of the
-    successor is invalid, or no reason is given. Raises NotAllowed if the reviewer is no longer active, or the study is
+    successor or the reason is invalid. Raises NotAllowed if the reviewer is no longer active, or the study is
     closed.
     """
     with events.by(db, actor, now) as deed:
@@ -137,15 +138,22 @@ def replace(
         person = _leaving(db, name)
         is_new = people.by_name(db, successor.strip()) is None
         heir = _heir(deed, successor)
-        details: dict[str, Any] = {"name": person.name, "successor": heir.name, "why": checked_reason(why)}
+        details: dict[str, Any] = {"name": person.name, "successor": heir.name, **_note(why)}
         if studies.get(db).plan_hash is None:
             deed.log("replace reviewer", **details)
             return heir, StaffChange(is_new=is_new)
         staying = _able(db, without={person.name})
         before = assigning.active_plan(db)
-        after, changes = before.succeeded(person.name, heir.name, staying)
-        change = _record(deed, before, after, changes, "replace reviewer", **details, staying=staying)
+        calibrating = studies.get(db).phase is State.CALIBRATION
+        after, changes = before.succeeded(person.name, heir.name, staying, calibrating=calibrating)
+        details |= {"staying": staying, "calibrating": calibrating}
+        change = _record(deed, before, after, changes, "replace reviewer", **details)
         return heir, dataclasses.replace(change, is_new=is_new)
+
+
+def _note(why: str) -> dict[str, str]:
+    """Return the reason for the log; reasons are optional."""
+    return {"why": checked_reason(why)} if why.strip() else {}
 
 
 def reviewer_named(db: Database, name: str) -> Person:

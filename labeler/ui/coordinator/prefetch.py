@@ -9,7 +9,7 @@ from labeler.service.items import browsing
 from labeler.service.results import splits
 from labeler.service.verdicts import evidence, stored_verdicts
 from labeler.store import open_database
-from labeler.ui.coordinator.results.verdicts import N_FIRST
+from labeler.ui.coordinator.items.classifiers import N_FIRST
 
 _waiting: set[Path] = set()  # the studies that the server of this process serves and that are not prepared yet
 

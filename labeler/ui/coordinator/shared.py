@@ -1,40 +1,130 @@
-"""Shared parts of the coordinator pages: links between pages, success messages and error messages."""
+"""Shared parts of the places: headings, views, links, the box, success messages and error messages."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from html import escape
+from typing import Any
 
 import streamlit as st
 
 from labeler.errors import LabelerError
-from labeler.service import overview
-from labeler.store import Database
 from labeler.ui.coordinator.escaping import escape_markdown
 from labeler.ui.input_queue import may_be_left
 
-STUDY = "Study"
+VIEW = "view"  # the query parameter that names a view
+PERSON = "chosen-person"  # key in the session state: the person that the page People shows
 _MESSAGE, _ROUND = "message", "actions-done"
 
 
 def address(title: str) -> str:
-    """Return the path of a page."""
+    """Return the path of a page, or the name of a view in an address."""
     return title.lower().replace(" ", "-")
 
 
-def link(title: str, label: str | None = None, query: Mapping[str, str] | None = None) -> None:
-    """Show a link to the page with this title."""
-    st.page_link(_page(title), label=escape_markdown(label or title), query_params=dict(query or {}))
+def heading(
+    title: str, facts: str, place: str, views: Sequence[str], first: str, name_of: Callable[[str], str] = str
+) -> str:
+    """Show the heading of a place with a line of facts and the choice of its views; return the chosen view.
+
+    The address keeps the view; without a view in the address, it is `first`. `name_of` returns the text of a view, for
+    example with a count.
+    """
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="top", key="heading"):
+        with st.container(width="content"):
+            st.title(escape_markdown(title), anchor=False)
+            st.html(f'<p class="facts">{escape(facts)}</p>')
+        if len(views) < 2:
+            return first
+        key = f"view-{place}"
+        asked = st.query_params.get(VIEW, "")
+        st.session_state[key] = next((view for view in views if address(view) == asked), first)
+        st.segmented_control(
+            "View", views, key=key, format_func=name_of, required=True, label_visibility="collapsed",
+            on_change=_keep_in_address, args=(key,),
+        )  # fmt: skip
+    return str(st.session_state[key])
 
 
-def go_to(title: str) -> None:
-    """Switch to the page with this title."""
-    st.switch_page(_page(title))
+def _keep_in_address(key: str) -> None:
+    st.query_params[VIEW] = address(st.session_state[key])
 
 
-def done(message: str) -> None:
-    """Reload the page with a message about the completed action at the top."""
-    st.session_state[_MESSAGE] = message
+def link(place: str, label: str, view: str = "") -> None:
+    """Show a link to a place, or to one of its views."""
+    st.page_link(_page(place), label=escape_markdown(label), query_params=_query(view))
+
+
+def go_to(place: str, view: str = "") -> None:
+    """Switch to a place, or to one of its views."""
+    st.switch_page(_page(place), query_params=_query(view))
+
+
+def _query(view: str) -> dict[str, str]:
+    return {VIEW: address(view)} if view else {}
+
+
+def _page(title: str) -> st.Page:
+    """Return a placeholder for a page.
+
+    Streamlit identifies pages by path, so the function of the placeholder is never called.
+    """
+    return st.Page(lambda: None, title=title, url_path=address(title))
+
+
+def box(heading: str = "") -> AbstractContextManager[Any]:
+    """Return the container for what the coordinator should do now."""
+    container = st.container(border=True, key="box")
+    if heading:
+        container.header(escape_markdown(heading), anchor=False)
+    return container
+
+
+def numbers(values: Sequence[tuple[str, str, str]]) -> None:
+    """Show up to three numbers, each with its label and a line below."""
+    for column, (label, value, note) in zip(st.columns(len(values), wrap=False), values, strict=True):
+        with column.container(gap=None):
+            st.metric(escape_markdown(label), value)
+            st.html(f'<p class="facts">{escape(note)}</p>')
+
+
+def fold(label: str, key: str) -> Any:
+    """Return a fold, whose content should be computed only while `.open` is true."""
+    return st.expander(escape_markdown(label), type="compact", on_change="rerun", key=key)
+
+
+def table(rows: Sequence[Mapping[str, object]], alt: str) -> None:
+    """Show a short table for reading, in which all texts are shown as they are."""
+    escaped = [
+        {
+            escape_markdown(name): escape_markdown(value) if isinstance(value, str) else value
+            for name, value in row.items()
+        }
+        for row in rows
+    ]
+    st.table(escaped, border="horizontal", hide_index=True, alt=alt)
+
+
+def done(message: str, *, stays: bool = False) -> None:
+    """Reload the page with a message about the completed action.
+
+    If the person stays on an unchanged page, the message is a toast; otherwise, it is a line at the top of the page.
+    """
+    st.session_state[_MESSAGE] = message, stays
     st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
     st.rerun()
+
+
+def refresh() -> None:
+    """Reload the page after an action, with empty fields and without a message."""
+    st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
+    st.rerun()
+
+
+def done_at(message: str, place: str, view: str = "") -> None:
+    """Switch to another place, which shows a message about the completed action."""
+    st.session_state[_MESSAGE] = message, False
+    st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
+    go_to(place, view)
 
 
 def fresh(key: str) -> str:
@@ -45,30 +135,16 @@ def fresh(key: str) -> str:
     return f"{key}-{st.session_state.get(_ROUND, 0)}"
 
 
-def acknowledge() -> bool:
-    """Show the message about the completed action once, on the page and as a toast.
-
-    Return whether there was a message.
-    """
+def acknowledge() -> None:
+    """Show the message about the completed action once."""
     if _MESSAGE not in st.session_state:
-        return False
-    message = st.session_state[_MESSAGE]
-    st.success(escape_markdown(message))
-    first, stop, _ = message.partition(". ")
-    st.toast(escape_markdown(first + stop.strip()))  # visible even if the page is scrolled down
+        return
+    message, is_toast = st.session_state[_MESSAGE]
+    if is_toast:
+        st.toast(escape_markdown(message), duration="long")
+    else:
+        st.success(escape_markdown(message))
     del st.session_state[_MESSAGE]  # only now, because the next request may stop this page run
-    return True
-
-
-def next_step(db: Database, person: str, here: str) -> None:
-    """Show a link to the next step of the study.
-
-    No link is shown if the step is on this page, or if reviewers must label first.
-    """
-    ahead = overview.overview(db, person).next
-    page = ahead.page or STUDY
-    if page not in (here, overview.WAITING):
-        link(page, f"→ Next step: {ahead.words}")
 
 
 @contextmanager
@@ -78,14 +154,6 @@ def errors_here() -> Iterator[None]:
         yield
     except LabelerError as error:
         st.error(escape_markdown(str(error)))
-
-
-def _page(title: str) -> st.Page:
-    """Return a placeholder for a page.
-
-    Streamlit identifies pages by path, so the function of the placeholder is never called.
-    """
-    return st.Page(lambda: None, title=title, url_path=address(title))
 
 
 class Bar:

@@ -12,8 +12,13 @@ PICTURE_HEIGHT = 280
 
 
 def render(db: Database, reviewer_id: int) -> None:
-    """Show the question, how items are shown, what to judge, and worked examples."""
+    """Show the guide to a reviewer."""
     label.deliver(db, reviewer_id)
+    as_reviewers_see(db, '<a href="/practice" target="_self">Practise on six items (not counted)</a>')
+
+
+def as_reviewers_see(db: Database, practice: str = "") -> None:
+    """Show the question, how items are shown, what to judge, the link to the practice round, and worked examples."""
     brief = reviewing.brief(db)
     st.title("Guide", anchor=False)
     st.write("The question for every item:")
@@ -24,7 +29,8 @@ def render(db: Database, reviewer_id: int) -> None:
     for category in brief.question.categories:
         st.markdown(f"- **{category.key.upper()}: {category.label}.** {category.meaning}")
     st.markdown(guide.describe_protocol(brief.question, brief.protocol))
-    st.html('<a href="/practice" target="_self">Practise on six items (not counted)</a>')
+    if practice:
+        st.html(practice)
     st.header("Worked examples", anchor=False)
     st.caption("These are real measurements with known changes. None of the examples is an item of this study.")
     axis = brief.protocol.axis_rule, brief.protocol.min_span

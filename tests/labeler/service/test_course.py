@@ -62,12 +62,29 @@ def test_a_study_that_is_not_unblinded_has_no_unblinding(planned):
     assert course.unblinding(planned) is None
 
 
-@pytest.mark.parametrize("why", ["", "  ", "x" * 1001])
-def test_no_step_is_taken_without_a_reason(planned, why):
+def test_a_reason_is_optional_but_not_endless(planned):
     before = log(planned)
     with pytest.raises(InputError, match="1 to 1000 characters"):
-        move(planned, Step.CLOSE, why=why)
+        move(planned, Step.CLOSE, why="x" * 1001)
     assert (log(planned), studies.get(planned).state) == (before, State.OPEN)
+    move(planned, Step.CLOSE, why=" ")
+    assert "why" not in events.of_actions(planned, course.ACTIONS)[-1].details
+    assert course.unblinding(planned) is None
+    move(planned, Step.UNBLIND, why="")
+    assert course.unblinding(planned)["why"] == ""
+
+
+@pytest.mark.parametrize("closed_from", [State.OPEN, State.THIRD])
+def test_a_closed_study_is_reopened_where_it_was_closed(planned, closed_from):
+    if closed_from is State.THIRD:
+        answer_everything(planned, dict.fromkeys(REVIEWERS, "similar"))
+        move(planned, Step.THIRD)
+    move(planned, Step.CLOSE)
+    assert move(planned, Step.REOPEN).state is closed_from
+    move(planned, Step.CLOSE)
+    move(planned, Step.UNBLIND)
+    with pytest.raises(NotAllowed, match="reopen is not possible"):
+        move(planned, Step.REOPEN)
 
 
 def test_a_wrong_step_is_refused_with_the_ways_there_are_and_leaves_no_trace(planned):

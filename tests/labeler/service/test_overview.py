@@ -7,20 +7,32 @@ import pytest
 from labeler.model import Category, PlanParameters, Role, State
 from labeler.plan.lifecycle import Step
 from labeler.service import overview
+from labeler.service.labelling import reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.results import splits
 from labeler.service.study import course
-from labeler.service.verdicts import computing
 from labeler.store import open_database
-from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, make_study
+from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, id_of, make_study
 
 SPLIT = {"ada": "dissimilar"} | dict.fromkeys(REVIEWERS[1:], "similar")
 
 
+def view(db, person="carol"):
+    return overview.overview(db, person, now=NOW)
+
+
 def next_of(db, person="carol"):
-    following = overview.overview(db, person).next
-    return following.page or following.step
+    """Return the step or the place of the primary button of the box; None if the box has none."""
+    act = view(db, person).box.act
+    return act and (act.step or act.place)
+
+
+def comment_next(db, name):
+    task = reviewing.review_queue(db, id_of(db, name)).offers[0]
+    event = {"event_id": name, "code": task.code, "revision": 0, "answer": "similar", "dwell_ms": 900}
+    given = reviewing.submission_from(event | {"comment": "Is run 3 complete?"})
+    reviewing.submit(db, id_of(db, name), given, now=NOW)
 
 
 def move(db, step, now=NOW):
@@ -33,34 +45,54 @@ def decide_all(db):
 
 
 def test_the_next_step_leads_from_nothing_to_the_report(db, study_path):
-    assert (next_of(db), [entry.done for entry in overview.overview(db, "carol").checklist]) == ("Data", [False] * 6)
+    assert (next_of(db), [part.sign for part in view(db).parts]) == (overview.ADD, ["○", "✓", "○", "○"])
     make_study(study_path, reviewers=())
     with open_database(study_path) as made:
-        assert next_of(made) == "People"
+        assert next_of(made) == overview.PEOPLE
         for name in REVIEWERS:
             identity.add_person(made, name, [Role.REVIEWER], actor="carol", now=NOW)
-        assert next_of(made) == "Plan"
+        assert next_of(made) == overview.PLAN
         assigning.confirm_plan(made, PARAMETERS, actor="carol", now=NOW)
-        assert next_of(made) == "Progress"
+        assert next_of(made) is None
         answer_everything(made, SPLIT)
         assert next_of(made) is Step.THIRD
         move(made, Step.CLOSE)
-        assert next_of(made) == "Splits"
+        assert next_of(made) == overview.SPLITS
         decide_all(made)
-        assert next_of(made) == "Verdicts"
-        computing.compute_verdicts(made, actor="carol")
         assert next_of(made) is Step.UNBLIND
         move(made, Step.UNBLIND)
-        assert next_of(made) == "Report"
-        assert [entry.done for entry in overview.overview(made, "carol").checklist] == [True] * 6
+        assert (next_of(made), view(made).parts) == (overview.REPORT, ())
 
 
-def test_a_calibration_round_comes_before_the_study_and_leads_to_its_result_if_it_is_not_passed(study):
+def stages(db):
+    return {stage.name: (stage.when, stage.fact) for stage in view(db).stages}
+
+
+def test_the_line_of_steps_says_what_is_done_and_where_the_study_is(planned):
+    assert stages(planned) == {
+        "Set up": ("done", "8 items, 4 people"), "Label": ("now", "Day 1, 0 % of the labels"),
+        "Settle": ("next", "third labels, decisions"), "Report": ("next", "unblind, publish"),
+    }  # fmt: skip
+    answer_everything(planned, SPLIT)
+    assert stages(planned)["Settle"] == ("now", "all first labels are given")
+    move(planned, Step.CLOSE)
+    assert stages(planned)["Settle"] == ("now", "closed, 3 items to decide")
+    decide_all(planned)
+    assert stages(planned)["Settle"] == ("now", "closed, all splits settled")
+    move(planned, Step.UNBLIND)
+    assert stages(planned)["Report"] == ("now", f"unblinded on {NOW.day} {NOW:%b}")
+    assert [when for when, _ in stages(planned).values()] == ["done", "done", "done", "now"]
+
+
+def test_a_calibration_round_comes_before_the_study(study):
     assigning.confirm_plan(study, PlanParameters(seed=1, overlap=0.25, retest=0, calibration=2), actor="c", now=NOW)
-    assert next_of(study) == "Progress"
-    assert overview.overview(study, "carol").standing == "The calibration round is running: 0 of 8 labels given."
+    assert stages(study)["Calibrate"] == ("now", "0 of 4 have finished")
+    assert [act.words for act in view(study).box.also] == ["Set reference labels"]
     answer_everything(study, dict.fromkeys(REVIEWERS, "similar"))
     assert next_of(study) is Step.OPEN
+    assert stages(study)["Calibrate"] == ("now", "100 %")
+    move(study, Step.OPEN)
+    assert stages(study)["Calibrate"] == ("done", "passed: 100 %")
 
 
 def test_an_answer_not_sure_that_is_put_again_is_still_to_be_waited_for(planned):
@@ -68,23 +100,47 @@ def test_an_answer_not_sure_that_is_put_again_is_still_to_be_waited_for(planned)
     for _ in range(4):
         answer_next(planned, "ada", "similar")
     answer_next(planned, "ada", "not sure")
-    assert next_of(planned) == "Progress"
+    assert next_of(planned) is None
     answer_next(planned, "ada", "not sure")
     assert next_of(planned) is Step.THIRD
 
 
 def test_a_paused_study_is_resumed_next_and_nothing_else_is_offered(planned):
     move(planned, Step.PAUSE)
-    now = overview.overview(planned, "carol")
-    assert (now.next.words, now.others) == ("Resume the study", ())
+    now = view(planned)
+    assert (now.box.heading, now.box.act.words, now.others) == ("Paused since today", "Resume the study", ())
+    assert stages(planned)["Label"] == ("now", "Paused since today")
 
 
-def test_who_labels_too_is_not_told_how_many_items_are_split(planned):
+def test_what_waits_comes_in_order_with_comments_first(planned):
+    answer_next(planned, "ada", "similar")
+    comment_next(planned, "ben")
+    later = overview.overview(planned, "carol", now=NOW + timedelta(days=5))
+    assert later.box.heading == "4 things wait for you"
+    assert [(line.subject, line.text.partition(".")[0]) for line in later.box.lines] == [
+        ("A comment on an item.", "“Is run 3 complete?”"), ("ada", f"has not labelled since {NOW:%A}"),
+        ("ben", f"has not labelled since {NOW:%A}"), ("2 reviewers", "have not opened their link yet"),
+    ]  # fmt: skip
+    assert overview.n_to_decide(planned, "carol") == 1
+
+
+def test_who_labels_too_is_told_neither_comments_nor_how_many_items_are_split(planned):
     identity.add_person(planned, "dora", [Role.REVIEWER, Role.COORDINATOR], actor="carol", now=NOW)
+    comment_next(planned, "ben")
+    assert "Is run 3 complete?" in str(view(planned).box)
+    assert "Is run 3 complete?" not in str(view(planned, "dora"))
     answer_everything(planned, SPLIT)
     move(planned, Step.CLOSE)
-    assert "split" in overview.overview(planned, "carol").next.words
-    assert "split" not in overview.overview(planned, "dora").next.words
+    assert "split" in view(planned).box.heading
+    assert "split" not in str(view(planned, "dora").box)
+    assert "Agreement" not in [number.label for number in view(planned, "dora").numbers]
+    assert (overview.n_to_decide(planned, "carol"), overview.n_to_decide(planned, "dora")) == (4, 0)
+
+
+@pytest.mark.parametrize(("minutes", "words"), [(None, "—"), (0.2, "1 min"), (57, "57 min"), (99.4, "99 min"),
+                                                (120, "2 h"), (200, "3 h 20 min")])  # fmt: skip
+def test_times_are_written_as_people_say_them(minutes, words):
+    assert overview.describe_minutes(minutes) == words
 
 
 def test_phases_follow_each_other_from_the_log_and_the_last_one_is_cut_short(planned):

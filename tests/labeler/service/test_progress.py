@@ -20,7 +20,6 @@ from labeler.service.study import course, progress, staffing
 from labeler.service.study.progress import Pace, describe, reviewer_paces
 from labeler.store import Database, items, labels, open_database, studies
 from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, answer_next, copy_of, id_of, item_name, make_study
-from tests.sentences import says
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 UNTOUCHED = Pace("ada", True, False, True, 5, 0, 0, 5, None, None, None, None, None, None, None)
@@ -303,15 +302,16 @@ def test_there_is_no_range_before_the_second_day(planned):
 
 
 def test_all_are_finished_when_the_last_one_is(planned):
-    assert progress.finish_of_all(reviewer_paces(planned, now=NOW)).endswith(" ada, ben, cleo, dan.")
+    assert progress.finish(reviewer_paces(planned, now=NOW)) == (None, None)
     for name in REVIEWERS:
         say(planned, name, "similar")
     say(planned, "ada", "similar")
-    assert says(progress.finish_of_all(reviewer_paces(planned, now=NOW)), "24 November 2026")
-    words = progress.finish_of_all(reviewer_paces(planned, now=NOW + 3 * DAY))
-    assert says(words, "9 December 2026", "80 %")
+    assert progress.finish(reviewer_paces(planned, now=NOW)) == (date(2026, 11, 24), None)
+    end, between = progress.finish(reviewer_paces(planned, now=NOW + 3 * DAY))
+    assert end == date(2026, 12, 9)
+    assert between[0] < end < between[1]
     answer_everything(planned, dict.fromkeys(REVIEWERS, "similar"))
-    assert progress.finish_of_all(reviewer_paces(planned, now=NOW + 3 * DAY)) == ""
+    assert progress.finish(reviewer_paces(planned, now=NOW + 3 * DAY)) == (None, None)
 
 
 def test_who_answers_faster_than_anybody_looks_is_named(study_path):
@@ -322,5 +322,3 @@ def test_who_answers_faster_than_anybody_looks_is_named(study_path):
             say(db, "ben", "similar", dwell_ms=4000)
         paces = reviewer_paces(db, now=NOW)
     assert [pace.reviewer for pace in paces if pace.is_fast] == ["ada"]
-    assert "ada (0.4 s per item)" in progress.fast_warning(paces)
-    assert progress.fast_warning(paces[1:]) == ""

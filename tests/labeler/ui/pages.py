@@ -4,24 +4,25 @@ import base64
 import json
 import re
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from labeler.model import Role
+from labeler.model import Person, Role
 from labeler.service.people import identity
-from labeler.store import open_database
-from labeler.ui.coordinator.pages import PAGES, show
+from labeler.store import Database, open_database
+from labeler.ui import app
+from labeler.ui.coordinator.places import MOVED
+from labeler.ui.coordinator.shared import address
 
-LIMIT_S = 180
-COORDINATOR = {page.__name__.rpartition(".")[2]: partial(show, title=title) for title, page in PAGES.items()}
+LIMIT_S = 60
 
 
-def coordinator_page(module: str, path: Path, person: str = "", **state: Any) -> AppTest:
-    """A single coordinator's page, by the name of its module; for the study's creator unless a person is named."""
-    return opened(_of_coordinator, module, path, person, **state)
+def coordinator_page(place: str, view: str, path: Path, person: str = "", **state: Any) -> AppTest:
+    """A place of the coordinator with one of its views; for the study's creator unless a person is named."""
+    return opened(_of_coordinator, place, path, person, view=view, **state)
 
 
 def reviewer_page(module: str, path: Path, person: str, **state: Any) -> AppTest:
@@ -30,8 +31,8 @@ def reviewer_page(module: str, path: Path, person: str, **state: Any) -> AppTest
 
 
 def explore_page(method: str, path: Path, person: str) -> AppTest:
-    """Return the page of a method."""
-    return opened(_of_method, method, path, person)
+    """Return the view of a method in the place Tools."""
+    return coordinator_page("Tools", method.capitalize(), path, person)
 
 
 def app_page(token: str) -> AppTest:
@@ -42,20 +43,29 @@ def app_page(token: str) -> AppTest:
 def signed_in(
     monkeypatch: Any, path: Path, url: str = "", person: str = "carol", role: Role = Role.COORDINATOR, **state: Any
 ) -> AppTest:
-    """One page of the whole application, with messages for refusals; the first page has no address."""
+    """One page of the whole application, with messages for refusals; the first page has no address.
+
+    The address of a page of an earlier version opens the place that has its content, as in a browser.
+    """
     monkeypatch.setenv("LABELER_STUDY", str(path))
     now = datetime.now(UTC)
     with open_database(path) as db:
         token = identity.sign_in(db, identity.invite(db, person, role, actor="test", now=now), now=now)
     page = app_page(token)
-    (page._page_hash,) = [key for key, info in page._registered_pages.items() if info["url_pathname"] == url]
+    path, _, query = MOVED.get(url, url).partition("?view=")
+    (page._page_hash,) = [key for key, info in page._registered_pages.items() if info["url_pathname"] == path]
+    if query:
+        page.query_params["view"] = query
     return _run(page, state)
 
 
-def opened(script: Any, *arguments: Any, **state: Any) -> AppTest:
-    """Return the page of a script, in a window whose session holds `state`."""
+def opened(script: Any, *arguments: Any, view: str = "", **state: Any) -> AppTest:
+    """Return the page of a script, in a window whose address names `view` and whose session holds `state`."""
     plain = tuple(str(argument) if isinstance(argument, Path) else argument for argument in arguments)
-    return _run(AppTest.from_function(script, args=plain, default_timeout=LIMIT_S), state)
+    page = AppTest.from_function(script, args=plain, default_timeout=LIMIT_S)
+    if view:
+        page.query_params["view"] = address(view)
+    return _run(page, state)
 
 
 def _run(page: AppTest, state: dict[str, Any]) -> AppTest:
@@ -80,8 +90,9 @@ def button(page: AppTest, label: str) -> Any:
 def texts(page: AppTest) -> str:
     """Return all texts on the page."""
     kinds = ("title", "header", "subheader", "markdown", "text", "caption", "info", "warning", "error", "success",
-             "code")  # fmt: skip
-    return "\n".join(str(element.value) for kind in kinds for element in getattr(page, kind))
+             "code", "metric", "toast")  # fmt: skip
+    shown = [str(element.value) for kind in kinds for element in getattr(page, kind)]
+    return "\n".join([*shown, *(element.proto.body for element in page.get("html"))])
 
 
 def shown_items(page: AppTest) -> list[str]:
@@ -111,10 +122,17 @@ def drawings(page: AppTest) -> list[dict[str, Any]]:
     return [data for data in given if "panels" in data]
 
 
+def titles_of(monkeypatch: Any, db: Database, person: Person) -> dict[str, list[str]]:
+    """Return the titles of the pages in each group of the navigation of a person."""
+    with monkeypatch.context() as outside_of_a_page_run:
+        outside_of_a_page_run.setattr(app.st, "Page", lambda _render, title, **_options: SimpleNamespace(title=title))
+        return {group: [page.title for page in pages] for group, pages in app.navigation(db, person).items()}
+
+
 # Scripts of pages. AppTest runs the text of each function, so each has its own imports.
 
 
-def _of_coordinator(module: str, path: str, person: str) -> None:
+def _of_coordinator(place: str, path: str, person: str) -> None:
     from pathlib import Path
 
     import streamlit as st
@@ -122,12 +140,12 @@ def _of_coordinator(module: str, path: str, person: str) -> None:
     from labeler.errors import LabelerError
     from labeler.model import Role
     from labeler.store import open_database, people
-    from tests.labeler.ui.pages import COORDINATOR
+    from labeler.ui.coordinator.places import show
 
     with open_database(Path(path)) as db:
         coordinators = [one for one in people.all_people(db) if Role.COORDINATOR in one.roles]
         try:
-            COORDINATOR[module](db, person or min(coordinators, key=lambda one: one.person_id).name)
+            show(db, person or min(coordinators, key=lambda one: one.person_id).name, place)
         except LabelerError as error:  # as the application does
             st.error(str(error))
 
@@ -141,22 +159,6 @@ def _of_reviewer(module: str, path: str, person: str) -> None:
 
     with open_database(Path(path)) as db:
         import_module(f"labeler.ui.reviewer.{module}").render(db, id_of(db, person))
-
-
-def _of_method(method: str, path: str, person: str) -> None:
-    from pathlib import Path
-
-    import streamlit as st
-
-    from labeler.errors import LabelerError
-    from labeler.store import open_database
-    from labeler.ui.coordinator import explore
-
-    with open_database(Path(path)) as db:
-        try:
-            explore.render(db, person, method)
-        except LabelerError as error:  # as the application does
-            st.error(str(error))
 
 
 def _of_application(token: str) -> None:

@@ -49,7 +49,7 @@ def studies(tmp_path_factory):
 
 
 def test_before_unblinding_the_page_says_when_it_fills(studies):
-    page = checked(coordinator_page("classifiers", studies["open"], "carol"))
+    page = checked(coordinator_page("Results", "Classifiers", studies["open"], "carol"))
     assert "The comparison of classifiers appears here." in texts(page)
     assert not page.button
 
@@ -59,7 +59,7 @@ QUESTIONS = list(classifiers.MEANINGS)
 
 @pytest.mark.parametrize("question", some_slow(QUESTIONS, QUESTIONS[1:]))
 def test_each_question_is_answered_with_files_to_take_away(studies, question):
-    page = checked(coordinator_page("classifiers", studies["unblinded"], "carol"))
+    page = checked(coordinator_page("Results", "Classifiers", studies["unblinded"], "carol"))
     page = checked(page.radio(key="classifiers-question").set_value(question).run())
     page = checked(button(page, question).click().run())
     labels = [one.proto.label for one in page.get("download_button")]
@@ -69,7 +69,7 @@ def test_each_question_is_answered_with_files_to_take_away(studies, question):
 
 
 def test_items_are_added_on_the_page_plan(studies):
-    page = checked(coordinator_page("plan", studies["open"], "carol"))
+    page = checked(coordinator_page("Study", "Plan", studies["open"], "carol"))
     assert "not in the plan yet: 44" in texts(page)
     page = checked(button(page, "Add items to the plan").click().run())
     with open_database(studies["open"]) as db:

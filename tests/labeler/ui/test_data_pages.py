@@ -5,17 +5,18 @@ from datetime import UTC, datetime
 import pytest
 
 from labeler.errors import NotAllowed
-from labeler.model import Role, State, combined_hash
-from labeler.plan.lifecycle import Action, require
+from labeler.model import Role, State
+from labeler.plan.lifecycle import Action
 from labeler.service.handover import triage
 from labeler.service.items import browsing
 from labeler.service.people import identity
 from labeler.service.study import coordinating
 from labeler.service.verdicts import stored_verdicts
 from labeler.store import events, items, open_database, people, studies
-from labeler.ui.coordinator.results import items as items_page
+from labeler.ui.coordinator.items import all_items as items_page
 from tests.labeler.conftest import item_name, make_study
 from tests.labeler.ui.pages import button, checked, coordinator_page, press_key, shown_items, texts
+from tests.sentences import says
 
 NOW = datetime.now(UTC)
 SAID = f"""item,classifier,verdict
@@ -74,36 +75,53 @@ def names_in(path):
         return [item.name for item in coordinating.list_items(db)]
 
 
+def outcome(page):
+    return page.table[0].value.set_index("File")
+
+
 def import_folder(page, path):
     page.text_input[0].set_value(path)
     return checked(button(page, "Import from the server").click().run())
 
 
-def test_an_upload_is_taken_in_with_a_row_for_every_file(empty):
-    page = coordinator_page("data", empty)
-    page.file_uploader[0].set_value(
+def test_an_upload_is_taken_in_with_a_row_for_every_file(empty, started):
+    page = coordinator_page("Items", "Add", empty)
+    checked(page.file_uploader[0].set_value(
         [("a.json", RESULT.encode(), "application/json"), ("b_*_.json", b"{}", "application/json")]
-    ).run()
-    checked(button(page, "Import 2 files").click().run())
-    assert "1 item imported from 2 files" in page.success[0].value
-    assert "Some files were refused" in page.error[0].value
-    rows = page.dataframe[0].value.set_index("file")
-    assert rows.loc["a.json", ["benchmarks", "runs", "iterations"]].tolist() == [1, "2", "3"]
-    assert rows.loc["a.json", "outcome"] == "1 item imported"
-    assert "fewer than" in rows.loc["a.json", "warnings"]
-    assert rows.loc["b_*_.json", "outcome"].startswith("refused: not a result file")
+    ).run())  # fmt: skip
+    assert says(texts(page), "1 of 2 files is in: 1 new item", "1 file was refused.", "The other file is not affected.")
+    rows = outcome(page)
+    assert rows.loc["a.json", ["Outcome", "Runs", "Iterations"]].tolist() == ["1 item imported", "2", "3"]
+    assert "fewer than" in texts(page)
+    assert rows.loc[r"b\_\*\_.json", "Outcome"].startswith("refused: not a result file")
     assert names_in(empty) == ["a"]
-    assert "1 item" in texts(page)
+    assert started == [empty]
+    assert button(page, "Next: invite people")
+
+
+@pytest.mark.parametrize(("n_good", "n_bad", "words"), [
+    (1, 0, "The file is in: 1 new item"), (2, 0, "All 2 files are in: 2 new items"),
+    (2, 1, "2 of 3 files are in: 2 new items"), (0, 1, "The file was refused"),
+    (0, 2, "No file is in: all 2 were refused"),
+])  # fmt: skip
+def test_the_outcome_says_how_many_files_are_in(empty, started, n_good, n_bad, words):
+    good = [(f"g{number}.json", RESULT.replace("3.0", f"3.{number}").encode(), "") for number in range(n_good)]
+    bad = [(f"b{number}.json", b"{}", "") for number in range(n_bad)]
+    page = coordinator_page("Items", "Add", empty)
+    checked(page.file_uploader[0].set_value([*good, *bad]).run())
+    assert page.header[0].value == words
+    assert bool(started) == bool(n_good)
+    assert page.success.len == 0
 
 
 def test_files_beside_the_study_can_be_imported_without_an_upload(empty):
     (empty.parent / "june").mkdir()
     for name in ("a", "june/b"):
         (empty.parent / f"{name}.json").write_text(RESULT.replace("3.0", f"3.{len(name)}"))
-    page = import_folder(coordinator_page("data", empty), "june")
-    assert page.dataframe[0].value["file"].tolist() == ["june/b.json"]
-    page = import_folder(coordinator_page("data", empty), " . ")
-    assert page.dataframe[0].value["outcome"].tolist() == ["1 item imported", "imported before"]
+    page = import_folder(coordinator_page("Items", "Add", empty), "june")
+    assert outcome(page).index.tolist() == ["june/b.json"]
+    page = import_folder(coordinator_page("Items", "Add", empty), " . ")
+    assert outcome(page)["Outcome"].tolist() == ["1 item imported", "imported before"]
     assert page.error.len == 0
     assert names_in(empty) == ["a", "b"]
 
@@ -111,11 +129,11 @@ def test_files_beside_the_study_can_be_imported_without_an_upload(empty):
 def test_another_folder_is_allowed_by_the_environment(empty, tmp_path, monkeypatch):
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "c.json").write_text(RESULT)
-    refused = import_folder(coordinator_page("data", empty), str(tmp_path / "results"))
+    refused = import_folder(coordinator_page("Items", "Add", empty), str(tmp_path / "results"))
     assert "is outside the folder" in refused.error[0].value
     monkeypatch.setenv("LABELER_IMPORT_ROOT", str(tmp_path / "results"))
-    assert f"inside {tmp_path / 'results'}" in texts(coordinator_page("data", empty))
-    import_folder(coordinator_page("data", empty), str(tmp_path / "results"))
+    assert f"inside {tmp_path / 'results'}" in texts(coordinator_page("Items", "Add", empty))
+    import_folder(coordinator_page("Items", "Add", empty), str(tmp_path / "results"))
     assert names_in(empty) == ["c"]
 
 
@@ -127,27 +145,24 @@ def test_another_folder_is_allowed_by_the_environment(empty, tmp_path, monkeypat
 def test_what_cannot_be_imported_is_said(empty, tmp_path, path, words):
     (tmp_path / "private").mkdir()
     (empty.parent / "way-out").symlink_to(tmp_path / "private")
-    page = import_folder(coordinator_page("data", empty), path)
+    page = import_folder(coordinator_page("Items", "Add", empty), path)
     assert words in page.error[0].value
     assert names_in(empty) == []
 
 
 def test_no_path_imports_nothing_and_the_page_asks_for_one(empty):
-    page = import_folder(coordinator_page("data", empty), " ")
+    page = import_folder(coordinator_page("Items", "Add", empty), " ")
     assert ([error.value for error in page.error], page.success.len) == (
         ["Enter a folder or a file. To import all files, enter a dot."], 0,
     )  # fmt: skip
 
 
 @pytest.mark.parametrize("state", [state for state in State if state not in (State.DRAFT, State.PAUSED)])
-def test_there_is_no_import_after_the_draft_and_the_page_says_why(four, state):
+def test_there_is_no_import_after_the_draft(four, state):
     set_state(four, state)
-    page = coordinator_page("data", four)
-    with open_database(four) as db, pytest.raises(Exception) as refusal:
-        require(coordinating.get_study(db), Action.IMPORT)
-    assert page.info[0].value == str(refusal.value)
-    assert (len(page.file_uploader), len(page.button)) == (0, 0)
-    assert "4 items" in texts(page)
+    page = coordinator_page("Items", "Add", four)
+    assert len(page.file_uploader) == 0
+    assert items_shown(page) == [0, 1, 2, 3]
 
 
 def items_shown(page):
@@ -155,9 +170,8 @@ def items_shown(page):
 
 
 def pick(page, row):
-    """Select a row of the table, as a click on its left side does."""
-    key = f"found-{combined_hash(page.dataframe[0].value['item'])}"
-    page.session_state[key] = {"selection": {"rows": [row], "columns": [], "cells": []}}
+    """Choose the item of a row, as a click anywhere in the row does."""
+    page.session_state["item-to-open"] = page.dataframe[0].value["item"].iloc[row]
     return checked(page.run())
 
 
@@ -167,32 +181,27 @@ def toggle(page, label):
 
 
 def test_the_items_are_searched_and_filtered(four):
-    page = coordinator_page("items", four)
+    page = coordinator_page("Items", "All items", four)
     assert items_shown(page) == [0, 1, 2, 3]
     page.text_input[0].set_value("BENCH_2").run()
     assert items_shown(checked(page)) == [2]
-    assert "1 of 4 items" in texts(page)
+    assert "1 to 1 of 1." in texts(page)
     page.text_input[0].set_value("").run()
     page.multiselect[0].set_value(["example/app1"]).run()
     assert items_shown(checked(page)) == [1, 3]
     page.multiselect[0].set_value([]).run()
-    spread, iterations = page.select_slider
-    iterations.set_range(0, 1).run()
-    assert items_shown(checked(page)) == []
-    iterations.set_range(1, 60).run()
-    spread.set_range(0.5, 1.0).run()
-    assert items_shown(checked(page)) == []
+    page.select_slider[1].set_range(0, 1).run()
+    assert "No item matches. Clear the filters." in texts(checked(page))
+    page.select_slider[1].set_range(1, 60).run()
+    page.select_slider[0].set_range(0.5, 1.0).run()
+    assert len(checked(page).dataframe) == 0
 
 
 def test_verdicts_choose_in_a_draft(four):
-    page = coordinator_page("items", four)
-    assert set(page.dataframe[0].value["verdicts"]) == {
-        "D:\u00a02 S:\u00a00",
-        "D:\u00a01 S:\u00a01",
-        "D:\u00a00 S:\u00a00",
-    }
+    page = coordinator_page("Items", "All items", four)
+    assert set(page.dataframe[0].value["verdicts"]) == {"0 · 2", "1 · 1", "0 · 0"}
     next(box for box in page.selectbox if box.label == "Verdict of").set_value("mine").run()
-    assert items_shown(checked(page)) == []  # none similar
+    assert len(checked(page).dataframe) == 0  # none similar
     page.radio[0].set_value("dissimilar").run()
     assert items_shown(checked(page)) == [0, 1]
     toggle(page, "Only items").set_value(True).run()
@@ -200,23 +209,23 @@ def test_verdicts_choose_in_a_draft(four):
 
 
 def test_nothing_of_a_verdict_reaches_the_browser_while_it_is_hidden(four):
-    words = ("mine", "yours", "dissimilar", "Verdict of", "disagree")
-    assert "mine" in everything(coordinator_page("items", four))
+    words = ("mine", "yours", "Verdict of", "disagree")
+    assert "mine" in everything(coordinator_page("Items", "All items", four))
     set_state(four, State.OPEN)
-    page = coordinator_page("items", four)
+    page = coordinator_page("Items", "All items", four)
     assert [word for word in words if word in everything(page)] == []
     assert "is unblinded: verdicts" in texts(page)
-    page = coordinator_page("item", four, item=item_name(0))
+    page = coordinator_page("Item", "", four, item=item_name(0))
     assert [word for word in words if word in everything(page)] == []
     set_state(four, State.UNBLINDED)
-    assert "mine" in everything(coordinator_page("items", four))
+    assert "mine" in everything(coordinator_page("Items", "All items", four))
 
 
 def test_a_coordinator_who_labels_sees_no_verdict_in_a_draft_either(four):
     with open_database(four) as db, db.atomic():
         people.add(db, "both", [Role.REVIEWER, Role.COORDINATOR], NOW.isoformat())
         why = identity.why_hidden(db, "both", Action.SEE_VERDICTS)
-    page = coordinator_page("items", four, "both")
+    page = coordinator_page("Items", "All items", four, "both")
     assert "mine" not in everything(page)
     assert why in texts(page)
     assert not [button for button in page.button if "Create a study" in button.label]
@@ -233,22 +242,22 @@ def everything(page):
 
 def test_an_item_is_taken_out_with_a_reason_and_back_in(four):
     name = item_name(1)
-    page = coordinator_page("item", four, item=name)
+    page = coordinator_page("Item", "", four, item=name)
     assert shown_items(page) == [name]
     button(page, "Exclude").click().run()
     assert "reason" in page.error[0].value
     next(one for one in page.text_input if one.label == "Reason").set_value("measured <b>twice</b>")
     checked(button(page, "Exclude").click().run())
-    assert page.success[0].value.endswith("is excluded.")
+    assert page.toast[0].value.endswith("is excluded.")
     assert "Excluded: measured <b>twice</b>" in [text.value for text in page.text]
-    page = coordinator_page("items", four)
+    page = coordinator_page("Items", "All items", four)
     assert page.dataframe[0].value["excluded"].dropna().tolist() == ["measured <b>twice</b>"]
     toggle(page, "Include excluded").set_value(False).run()
     assert name not in page.dataframe[0].value["item"].tolist()
-    page = coordinator_page("item", four, item=name)
+    page = coordinator_page("Item", "", four, item=name)
     next(one for one in page.text_input if one.label == "Reason").set_value("it was not")
     checked(button(page, "Include again").click().run())
-    assert coordinator_page("items", four).dataframe[0].value["excluded"].dropna().tolist() == []
+    assert coordinator_page("Items", "All items", four).dataframe[0].value["excluded"].dropna().tolist() == []
     with open_database(four) as db:
         log = events.table(db)[["actor", "action"]].to_numpy().tolist()
     assert log[-2:] == [["carol", "exclude item"], ["carol", "include item"]]
@@ -256,7 +265,7 @@ def test_an_item_is_taken_out_with_a_reason_and_back_in(four):
 
 def test_keys_on_an_item_go_through_what_was_found(four):
     found = [item_name(number) for number in (0, 2)]
-    page = coordinator_page("item", four, item=found[0], **{"items-found": found})
+    page = coordinator_page("Item", "", four, item=found[0], **{"items-found": found})
     for name in (found[1], found[0]):
         press_key(page, "item", "n")
         assert shown_items(page) == [name]
@@ -265,23 +274,27 @@ def test_keys_on_an_item_go_through_what_was_found(four):
 def test_a_click_on_a_row_opens_the_item_it_is_about(four, monkeypatch):
     opened = []
     monkeypatch.setattr(items_page, "go_to", opened.append)
-    page = pick(coordinator_page("items", four), 1)
+    page = pick(coordinator_page("Items", "All items", four), 1)
     assert opened == ["Item"]
-    assert page.session_state["item"] == page.dataframe[0].value["item"].iloc[1]
+    assert page.session_state["item-moved-to"] == page.dataframe[0].value["item"].iloc[1]
+    page = coordinator_page("Items", "All items", four)
+    next(box for box in page.selectbox if box.label == "Open item").set_value(item_name(2)).run()
+    assert (opened, checked(page).session_state["item-moved-to"]) == (["Item"] * 2, item_name(2))
 
 
 def test_long_lists_come_in_pages_with_a_small_picture_of_each_item(four, monkeypatch):
     monkeypatch.setattr(items_page, "PAGE_SIZE", 3)
-    page = coordinator_page("items", four)
+    page = coordinator_page("Items", "All items", four)
     assert items_shown(page) == [0, 1, 2]
     assert page.dataframe[0].value["runs_small"].str.startswith("data:image/svg+xml;base64,").all()
-    page.number_input[0].set_value(2).run()
+    button(page, "Next").click().run()
     assert items_shown(checked(page)) == [3]
+    assert button(page, "Next").disabled and not button(page, "Previous").disabled
 
 
 def test_items_can_be_ordered_by_spread(four):
-    page = coordinator_page("items", four)
-    next(box for box in page.selectbox if box.label == "Order").set_value("Largest range of medians").run()
+    page = coordinator_page("Items", "All items", four)
+    next(box for box in page.selectbox if box.label == "Order").set_value("Largest spread").run()
     assert checked(page).dataframe[0].value["spread"].is_monotonic_decreasing
 
 
@@ -293,7 +306,7 @@ def make(page, name):
 def test_the_items_that_are_shown_become_a_study_without_the_excluded_one(four):
     with open_database(four) as db:
         browsing.exclude(db, item_name(0), "measured twice", actor="carol", now=NOW)
-    page = coordinator_page("items", four)
+    page = coordinator_page("Items", "All items", four)
     page.multiselect[0].set_value(["example/app0"]).run()
     assert items_shown(page) == [0, 2]
     assert "1 item" in button(page, "Create a study").label
@@ -308,7 +321,7 @@ def test_the_items_that_are_shown_become_a_study_without_the_excluded_one(four):
 
 
 def test_verdicts_come_along_where_they_are_shown(four):
-    make(coordinator_page("items", four), "All")
+    make(coordinator_page("Items", "All items", four), "All")
     with open_database(four.with_name("All.study")) as new:
         assert set(stored_verdicts.verdict_table(new)["classifier"]) == {"mine", "yours"}
 
@@ -324,13 +337,13 @@ def test_verdicts_come_along_where_they_are_shown(four):
 )
 def test_a_name_that_cannot_be_makes_no_file(four, name, words):
     before = sorted(four.parent.iterdir())
-    page = make(coordinator_page("items", four), name)
+    page = make(coordinator_page("Items", "All items", four), name)
     assert words in page.error[0].value
     assert len(page.code) == 0
     assert sorted(four.parent.iterdir()) == before
 
 
 def test_a_study_without_items_has_nothing_to_make_a_study_of(empty):
-    page = coordinator_page("items", empty)
-    assert "0 of 0 items" in texts(page)
-    assert button(page, "Create a study").disabled
+    page = coordinator_page("Items", "All items", empty)
+    assert "No items yet." in texts(page)
+    assert page.button.len == 0

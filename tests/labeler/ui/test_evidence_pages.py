@@ -10,11 +10,12 @@ import pytest
 from analysis.classifiers import CLASSIFIERS
 from labeler.service.items import drawing
 from labeler.service.verdicts import computing, stored_verdicts
+from labeler.service.verdicts.evidence import FORMATS
 from labeler.store import items, jobs, open_database
 from labeler.ui.coordinator import queue
 from labeler.ui.coordinator.escaping import escape_markdown
+from labeler.ui.coordinator.items.classifiers import exported
 from labeler.ui.coordinator.results import figures
-from labeler.ui.coordinator.results.verdicts import exported
 from tests.labeler.conftest import NOW, item_name, make_study
 from tests.labeler.ui.pages import checked, coordinator_page, drawings, pictures, signed_in, texts
 from tests.sentences import says
@@ -64,20 +65,20 @@ def tables(page):
 
 
 def test_item_page_without_items_says_where_they_come_from(studies):
-    page = coordinator_page("item", studies["empty"])
-    assert "no items yet" in texts(page) and "page Data" in texts(page)
+    page = coordinator_page("Item", "", studies["empty"])
+    assert "No items yet." in texts(page) and "Items, Add" in texts(page)
 
 
 def test_item_page_without_verdicts_shows_the_runs_and_where_verdicts_come_from(studies):
-    page = coordinator_page("item", studies["unjudged"])
+    page = coordinator_page("Item", "", studies["unjudged"])
     assert len(drawings(page)) == 1
-    assert "page Verdicts" in texts(page)
+    assert "Verdicts are computed after each import." in texts(page)
 
 
 def test_item_page_shows_runs_means_matrix_and_reasons_of_the_first_of_all_items(studies):
-    page = coordinator_page("item", studies["judged"])
+    page = coordinator_page("Item", "", studies["judged"])
     assert (len(drawings(page)), len(pictures(page))) == (1, 2)
-    assert options(page, "item") == [FIRST, SECOND, item_name(1), item_name(3)]
+    assert says(texts(page), "item 1 of 4")
     assert says(texts(page), "3 of 5 means", "0.25: M1")
     assert options(page, f"verdict-{FIRST}") == [
         "heuristic: dissimilar", "heuristic-printed: similar", "kruskal: similar", "same: similar", "spread: similar",
@@ -85,20 +86,19 @@ def test_item_page_shows_runs_means_matrix_and_reasons_of_the_first_of_all_items
 
 
 def test_item_page_shows_histograms_if_they_are_asked_for(studies):
-    page = coordinator_page("item", studies["unjudged"])
-    assert len(pictures(page)) == 0
-    page.toggle(key=f"histograms-{FIRST}").set_value(True).run()
-    assert len(pictures(page)) == 1
+    assert len(pictures(coordinator_page("Item", "", studies["unjudged"]))) == 0
+    assert len(pictures(coordinator_page("Item", "", studies["unjudged"], **{"fold-histograms": True}))) == 1
+    page = coordinator_page("Item", "", studies["unjudged"], **{"fold-picture": True})
+    assert [one.proto.label for one in page.get("download_button")] == [f"Download runs.{form}" for form in FORMATS]
 
 
 def test_item_page_shows_one_item_after_the_other(studies):
-    page = coordinator_page("item", studies["judged"])
-    choose(page, "selectbox", "item", SECOND)
+    page = coordinator_page("Item", "", studies["judged"], item=SECOND)
     assert options(page, f"verdict-{SECOND}")[0] == "heuristic: dissimilar"
 
 
 def test_item_page_explains_one_classifier_after_the_other(studies):
-    page = coordinator_page("item", studies["judged"])
+    page = coordinator_page("Item", "", studies["judged"])
     for headline in ("same: similar", "heuristic-printed: similar", "heuristic: dissimilar"):
         choose(page, "radio", f"verdict-{FIRST}", headline)
         assert options(page, f"measure-{headline.split(':')[0]}-{FIRST}")[0] == "mean of all measures"
@@ -106,7 +106,7 @@ def test_item_page_explains_one_classifier_after_the_other(studies):
 
 
 def test_item_page_gives_reasons_beside_the_verdicts_whichever_is_explained(studies):
-    page = coordinator_page("item", studies["judged"])
+    page = coordinator_page("Item", "", studies["judged"])
     for headline in ("same: similar", "spread: similar"):
         choose(page, "radio", f"verdict-{FIRST}", headline)
         for word in ("Level: the 3 runs are within", "Pattern: M1 is", "Distribution: M5 is", "Warm-up: ",
@@ -116,7 +116,7 @@ def test_item_page_gives_reasons_beside_the_verdicts_whichever_is_explained(stud
 
 @pytest.mark.parametrize(("classifier", "score"), [("spread", "maxSpread"), ("kruskal", "epsilon squared")])
 def test_item_page_explains_a_classifier_without_means_or_pairs_by_its_score_alone(studies, classifier, score):
-    page = coordinator_page("item", studies["judged"])
+    page = coordinator_page("Item", "", studies["judged"])
     choose(page, "radio", f"verdict-{FIRST}", f"{classifier}: similar")
     assert f"- The {score}, " in texts(page)
     assert (len(drawings(page)), len(pictures(page))) == (1, 0)
@@ -124,48 +124,47 @@ def test_item_page_explains_a_classifier_without_means_or_pairs_by_its_score_alo
 
 
 def test_item_page_gives_no_reasons_where_there_are_no_runs(studies):
-    page = coordinator_page("item", studies["elsewhere"])
+    page = coordinator_page("Item", "", studies["elsewhere"])
     assert "Level: " not in texts(page)
 
 
 def test_item_page_shows_the_measure_chosen(studies):
-    page = coordinator_page("item", studies["judged"])
+    page = coordinator_page("Item", "", studies["judged"])
     before = pictures(page)
     choose(page, "selectbox", f"measure-heuristic-{FIRST}", "M1 correlation")
     assert [one == other for one, other in zip(before, pictures(page), strict=True)] == [True, False]
 
 
 def test_item_page_shows_the_runs_as_reviewers_see_them_and_names_the_item(studies):
-    page = coordinator_page("item", studies["judged"])
+    page = coordinator_page("Item", "", studies["judged"])
     (drawn,) = drawings(page)
     with open_database(studies["judged"]) as db:
         item = next(item for item in items.all_items(db) if item.name == FIRST)
         assert drawn["panels"] == [{"kind": "runs", **drawing.payload_of_item(db, item.item_id)}]
-    assert (drawn["item"], drawn["title"]) == (FIRST, FIRST)
-    choose(page, "selectbox", "item", SECOND)
+    assert (drawn["item"], page.title[0].value) == (FIRST, escape_markdown("bench_0#size=0"))
+    page = coordinator_page("Item", "", studies["judged"], item=SECOND)
     assert [shown["item"] for shown in drawings(page)] == [SECOND]
 
 
 def test_item_page_lists_an_imported_verdict_beside_the_computed_ones(studies):
-    page = coordinator_page("item", studies["imported"])
+    page = coordinator_page("Item", "", studies["imported"])
     choose(page, "radio", f"verdict-{FIRST}", "mine: similar")
     assert (len(drawings(page)), len(pictures(page))) == (1, 0)  # the runs; there is no evidence
 
 
 def test_item_page_says_why_there_is_no_imported_verdict(studies):
-    page = coordinator_page("item", studies["elsewhere"])
-    choose(page, "selectbox", "item", SECOND)
+    page = coordinator_page("Item", "", studies["elsewhere"], item=SECOND)
     assert options(page, f"verdict-{SECOND}") == ["mine: no verdict"]
     assert "imported file" in texts(page)
 
 
 def test_item_page_says_that_an_item_without_measurements_has_no_picture(studies):
-    (drawn,) = drawings(coordinator_page("item", studies["elsewhere"]))
-    assert (drawn["panels"], drawn["caption"]) == ([], f"1 of 2 · {queue.NO_PICTURE}")
+    (drawn,) = drawings(coordinator_page("Item", "", studies["elsewhere"]))
+    assert (drawn["panels"], drawn["caption"]) == ([], queue.NO_PICTURE)
 
 
 def test_figures_page_shows_one_figure_after_the_other_and_offers_it_in_three_formats(studies):
-    page = coordinator_page("figures", studies["judged"])
+    page = coordinator_page("Results", "Figures", studies["judged"])
     captions = []
     for title in reversed(FIGURES):
         choose(page, "selectbox", "figure", title)
@@ -178,14 +177,14 @@ def test_figures_page_shows_one_figure_after_the_other_and_offers_it_in_three_fo
 
 
 def test_figures_page_draws_the_application_chosen(studies):
-    page = coordinator_page("figures", studies["judged"], figure=figures.BY_BENCHMARK)
+    page = coordinator_page("Results", "Figures", studies["judged"], figure=figures.BY_BENCHMARK)
     assert options(page, "figure-application") == ["example/app0", "example/app1"]
     choose(page, "selectbox", "figure-application", "example/app1")
     assert "bench_1" in pictures(page)[0] and "bench_0" not in pictures(page)[0]
 
 
 def test_figures_page_draws_the_item_and_the_axis_chosen(studies):
-    page = coordinator_page("figures", studies["judged"], figure=figures.RUNS)
+    page = coordinator_page("Results", "Figures", studies["judged"], figure=figures.RUNS)
     shown = pictures(page)
     for kind, key, option in (("selectbox", "figure-item", SECOND), ("radio", "figure-axis", "full")):
         choose(page, kind, key, option)
@@ -194,7 +193,7 @@ def test_figures_page_draws_the_item_and_the_axis_chosen(studies):
 
 
 def test_figures_page_draws_made_pairs_in_a_study_of_nothing(studies):
-    assert len(pictures(coordinator_page("figures", studies["empty"]))) == 1
+    assert len(pictures(coordinator_page("Results", "Figures", studies["empty"]))) == 1
 
 
 @pytest.mark.parametrize(
@@ -226,26 +225,23 @@ def test_a_figure_can_be_chosen_again_after_one_that_there_is_not(app):
 @pytest.mark.parametrize("url", ["item", "verdicts"])
 def test_the_application_opens_the_page_in_a_study_of_nothing(app, url):
     page = app("empty", url)
-    assert page.title[0].value.lower() == url
+    assert page.title[0].value.lower() == {"item": "item", "verdicts": "items"}[url]
     assert len(page.error) == 0
 
 
-def test_verdicts_page_without_items_has_nothing_to_compute(studies):
-    page = coordinator_page("verdicts", studies["empty"])
-    assert len(page.button) == 0
-    assert "verdicts and no measurements" in page.info[0].value
-    assert tables(page) == []
+def classifiers_of(path):
+    """Return the view All items with the fold Classifiers open."""
+    return coordinator_page("Items", "All items", path, **{"fold-classifiers": True})
 
 
 def test_verdicts_page_offers_to_compute_what_is_missing(studies):
-    page = coordinator_page("verdicts", studies["unjudged"])
+    page = classifiers_of(studies["unjudged"])
     assert "Items without verdicts: 4" in texts(page)
-    assert [button.label for button in page.button] == ["Compute verdicts"]
+    assert "Compute verdicts" in [button.label for button in page.button]
 
 
 def test_verdicts_page_counts_and_lists_the_verdicts(studies):
-    page = coordinator_page("verdicts", studies["judged"])
-    counts, *_ = tables(page)
+    _items, counts, *_ = tables(classifiers_of(studies["judged"]))
     assert counts["classifier"].tolist() == sorted(CLASSIFIERS)
     assert counts[["dissimilar", "similar", "none"]].sum(axis=1).tolist() == [4] * len(CLASSIFIERS)
     listed = pd.read_csv(io.StringIO(exported(studies["judged"], "carol")))
@@ -253,8 +249,8 @@ def test_verdicts_page_counts_and_lists_the_verdicts(studies):
 
 
 def test_verdicts_page_shows_how_far_classifiers_agree_and_what_to_send_first(studies):
-    page = coordinator_page("verdicts", studies["judged"])
-    _counts, among, first = tables(page)
+    page = classifiers_of(studies["judged"])
+    _items, _counts, among, first = tables(page)
     with open_database(studies["judged"]) as db:
         listed = stored_verdicts.verdict_table(db)
     pairs = {(row["classifier"], row["other"]) for row in among.to_dict("records")}
@@ -269,7 +265,7 @@ def test_verdicts_page_shows_how_far_classifiers_agree_and_what_to_send_first(st
 
 
 def test_verdicts_page_counts_imported_verdicts_with_those_missing(studies):
-    counts, *_, failed = tables(coordinator_page("verdicts", studies["elsewhere"]))
+    _items, counts, *_, failed = tables(classifiers_of(studies["elsewhere"]))
     assert counts.to_dict("records") == [
         {"classifier": "mine", "threshold": None, "dissimilar": 0, "similar": 1, "none": 1}
     ]
@@ -277,8 +273,9 @@ def test_verdicts_page_counts_imported_verdicts_with_those_missing(studies):
 
 
 def test_verdicts_page_offers_another_threshold_once_everything_is_judged(studies):
-    page = coordinator_page("verdicts", studies["judged"])
-    assert [button.label for button in page.button] == ["Add this threshold"]
+    page = classifiers_of(studies["judged"])
+    assert "Add this threshold" in [button.label for button in page.button]
+    assert "Compute verdicts" not in [button.label for button in page.button]
     assert (page.number_input[0].value, page.number_input[0].max) == (0.3, 1.0)
 
 
@@ -295,23 +292,23 @@ def test_verdicts_page_shows_how_far_a_running_computation_is(begun):
     path, job = begun
     with open_database(path) as db:
         jobs.advance(db, job, 10, NOW.isoformat())
-    page = coordinator_page("verdicts", path)
+    page = classifiers_of(path)
     assert page.get("progress")[0].proto.text.startswith("10 of 40 items")
-    assert len(page.dataframe) == 0
+    assert len(page.dataframe) == 1  # the items
 
 
 def test_verdicts_page_says_that_a_computation_failed(begun):
     path, job = begun
     with open_database(path) as db:
         jobs.finish(db, job, NOW.isoformat(), "OSError: the disk is full")
-    page = coordinator_page("verdicts", path)
+    page = classifiers_of(path)
     assert says(page.error[0].value, "failed: OSError", "the disk is full")
-    assert page.button[0].label == "Compute verdicts"
+    assert "Compute verdicts" in [button.label for button in page.button]
 
 
 def test_verdicts_page_says_that_a_computation_was_interrupted(begun):
     path, _ = begun
     with open_database(path) as db:
         db.execute("UPDATE jobs SET pid = ?", (2**22 + 1,))  # no process has this number
-    page = coordinator_page("verdicts", path)
+    page = classifiers_of(path)
     assert says(page.warning[0].value, "was interrupted")

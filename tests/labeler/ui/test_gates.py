@@ -12,6 +12,7 @@ import pytest
 
 from labeler.model import Category, PlanParameters, Role, State
 from labeler.plan.lifecycle import ALLOWED, SIGHTS, Action, Step
+from labeler.service.files.exploring import METHODS
 from labeler.service.labelling import inbox, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
@@ -20,7 +21,7 @@ from labeler.service.results.splits import current_agreement
 from labeler.service.study import calibrating, course
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, open_database, studies
-from labeler.ui import app
+from labeler.ui.coordinator.places import ITEM, PLACES
 from labeler.ui.coordinator.results import figures
 from tests.labeler.conftest import NOW, id_of, item_name, make_study
 from tests.labeler.ui.pages import checked, coordinator_page, explore_page, press_key
@@ -36,27 +37,20 @@ NOW_AND_THEN += [(State.PAUSED, before) for before in (State.OPEN, State.CLOSED)
 CASES = [*EVERY_DAY, *(pytest.param(*case, marks=pytest.mark.slow) for case in NOW_AND_THEN)]
 EXPLORE = {"Spread"}  # the four methods share one page: test_explore_pages tests the others
 HIDING = {
-    "Items",
-    "Calibration",
-    "Progress",
-    "Inbox",
-    "Splits",
-    "Verdicts",
-    "Item",
-    "Figures",
-    "Report",
-    "Handover",
-    "Replication",
-}
-HIDING |= {"Study", "Classifiers", "Publish"} | EXPLORE
-WITH_NAMES = {"Study", "People", "Plan", "Calibration", "Progress"}  # participants and their progress: no answers
+    "Overview", "All items", "Item", "Splits", "Comments", "Calibration", "Report", "Classifiers", "Figures", "Publish",
+    "Log", "Replication", *EXPLORE,
+}  # fmt: skip
+WITH_NAMES = {"Overview", "People", "Plan", "Calibration", "Log"}  # participants and their progress: no answers
 SHOWN_ON = {
-    Action.SEE_AGREEMENT: {"Study", "Progress", "Splits"},
+    Action.SEE_AGREEMENT: {"Overview", "Splits"},
     Action.SEE_CALIBRATION: {"Calibration"},
-    Action.SEE_VERDICTS: {"Items", "Verdicts", "Item", "Figures"} | EXPLORE,
-    Action.SEE_NAMES: {"Inbox", "Item", "Items"},
+    Action.SEE_VERDICTS: {"All items", "Item", "Figures"} | EXPLORE,
+    Action.SEE_NAMES: {"Comments", "Item"},
 }
 ALSO_ONCE_UNBLINDED = {Action.SEE_AGREEMENT: {"Classifiers", "Item"}}  # classifiers; comments
+ELSEWHERE = {"Add", *(method.title for method in METHODS.values())}  # nothing is added once there is a plan
+VIEWS = [(place, view) for place, views in PLACES.items() for view in views if view not in ELSEWHERE] + [(ITEM, "")]
+FOLDS = ("times", "fold-classifiers", "fold-histograms", "fold-import-log", "fold-split-items")
 YOU_REVIEW_TOO = "You are also a reviewer of this study"
 
 
@@ -176,9 +170,8 @@ def is_value(widget, option):
 def turned(page):
     """Yield the page as it opens, with a selected row in every table, with other options, and its last part."""
     yield page
-    for table in [table for table in page.dataframe if table.key]:
-        page.session_state[table.key] = {"selection": {"rows": [0], "columns": [], "cells": []}}
-        yield page.run()
+    for widget in [one for one in page.selectbox if one.label in ("Open item", "Person")]:
+        yield widget.set_value(widget.options[0]).run()
     for kind in ("selectbox", "radio"):
         for place in range(len(getattr(page, kind))):
             widgets = getattr(page, kind)
@@ -187,8 +180,8 @@ def turned(page):
                     yield getattr(page, kind)[place].set_value(option).run()
     for place in range(len(page.toggle)):
         yield page.toggle[place].set_value(not page.toggle[place].value).run()
-    for number in [number for number in page.number_input if number.label.startswith("Page of")]:
-        yield number.set_value(number.max).run()
+    for following in [button for button in page.button if button.label == "Next" and not button.disabled]:
+        yield following.click().run()
     for made in [button for button in page.button if button.label == "Create the report"]:
         yield made.click().run()
     for queue in ("split", "inbox", "reference", "item"):
@@ -200,10 +193,9 @@ def turned(page):
 def sent(path, person):
     """Everything that the pages send to a coordinator who tries everything, by title."""
     everything = {}
-    for title, module in app.COORDINATOR_PAGES.items():
-        name = module.__name__.rpartition(".")[2]
-        page = coordinator_page(name, path, person)
-        everything[title] = [piece for version in turned(page) for piece in pieces(checked(version))]
+    for place, view in VIEWS:
+        page = coordinator_page(place, view, path, person, **dict.fromkeys(FOLDS, True))
+        everything[view or place] = [piece for version in turned(page) for piece in pieces(checked(version))]
     return everything | {"Spread": asked(path, person, "spread")}
 
 
@@ -265,7 +257,7 @@ def test_a_coordinator_is_told_exactly_what_the_table_allows(study, agreement, s
     shown = shown_on(phase)
     assert told(everything, agreement) == {s: shown[s] if phase in ALLOWED[s] else set() for s in SIGHTS}
     assert shows_report(everything) == (phase in ALLOWED[Action.SEE_NAMES])
-    assert any(COMMENT in piece for piece in everything["Inbox"])
+    assert any(COMMENT in piece for piece in everything["Comments"])
 
 
 @pytest.mark.parametrize(("state", "before_pause"), CASES, ids=case_name)
@@ -283,7 +275,7 @@ def test_a_coordinator_who_labels_is_told_nothing_before_unblinding_and_why(stud
 def test_a_figure_of_measures_that_is_asked_for_by_name_is_not_sent_before_unblinding(study, figure):
     captions = {}
     for state in (State.OPEN, State.UNBLINDED):
-        page = coordinator_page("figures", study(state, None), COORDINATOR, figure=figure)
+        page = coordinator_page("Results", "Figures", study(state, None), COORDINATOR, figure=figure)
         captions[state] = [image.caption for images in page.get("image") for image in images.proto.imgs]
     asked_for = figure.partition(": ")[2].capitalize()
     assert {state: asked_for in of_state for state, of_state in captions.items()} == {

@@ -6,7 +6,7 @@ from labeler.plan.lifecycle import Step
 from labeler.service.results import reporting
 from labeler.service.study import coordinating, course
 from labeler.store import labels, open_database
-from labeler.ui.coordinator.results import handover
+from labeler.ui.coordinator.study import log as handover
 from tests.labeler.conftest import NOW, answer_next, make_study
 from tests.labeler.ui.pages import coordinator_page, texts
 from tests.sentences import says
@@ -28,7 +28,7 @@ def send(page, form, text):
 
 
 def test_a_backup_is_written_beside_the_study_and_logged(study):
-    page = send(coordinator_page("handover", study), BACK_UP, "monday")
+    page = send(coordinator_page("Study", "Log", study), BACK_UP, "monday")
     assert "Copied to monday" in page.success[0].value
     with open_database(study.with_name("monday.study")) as copy:
         assert coordinating.get_study(copy).name == "Caches"
@@ -37,7 +37,7 @@ def test_a_backup_is_written_beside_the_study_and_logged(study):
 
 
 def test_a_name_that_leads_elsewhere_writes_nothing(study):
-    page = coordinator_page("handover", study)
+    page = coordinator_page("Study", "Log", study)
     page.text_input[BACK_UP].set_value("../elsewhere")
     page.button[BACK_UP].click().run()
     assert says(page.error[0].value, "'../elsewhere'", "not a valid")
@@ -47,46 +47,46 @@ def test_a_name_that_leads_elsewhere_writes_nothing(study):
 def test_the_copy_for_publication_names_nobody(study):
     with open_database(study) as db:
         answer_next(db, "ada", "similar")
-    send(coordinator_page("handover", study), ANONYMISE, "published")
+    send(coordinator_page("Study", "Log", study), ANONYMISE, "published")
     with open_database(study.with_name("published.study")) as copy:
         assert set(labels.table(copy)["reviewer"]) <= {"R1", "R2", "R3", "R4"}
 
 
 def test_labels_given_in_a_copy_come_back_once(study):
-    send(coordinator_page("handover", study), BACK_UP, "copy")
+    send(coordinator_page("Study", "Log", study), BACK_UP, "copy")
     with open_database(study.with_name("copy.study")) as copy:
         answer_next(copy, "ada", "similar")
-    page = send(coordinator_page("handover", study), MERGE, "copy.study")
+    page = send(coordinator_page("Study", "Log", study), MERGE, "copy.study")
     assert "1 answer merged; 0 already" in page.success[0].value
-    page = send(coordinator_page("handover", study), MERGE, "copy.study")
+    page = send(coordinator_page("Study", "Log", study), MERGE, "copy.study")
     assert ("0 answers merged; 1 already" in page.success[0].value, len(page.warning)) == (True, 0)
 
 
 def test_answers_at_odds_are_counted_and_not_told(study):
-    send(coordinator_page("handover", study), BACK_UP, "copy")
+    send(coordinator_page("Study", "Log", study), BACK_UP, "copy")
     for path, said in ((study, "similar"), (study.with_name("copy.study"), "dissimilar")):
         with open_database(path) as db:
             answer_next(db, "ada", said)
-    page = send(coordinator_page("handover", study), MERGE, "copy.study")
+    page = send(coordinator_page("Study", "Log", study), MERGE, "copy.study")
     assert page.warning[0].value.startswith("1 answer not merged")
     assert "similar" not in texts(page)
 
 
 def test_a_file_outside_of_the_folder_is_not_merged(study):
-    page = coordinator_page("handover", study)
+    page = coordinator_page("Study", "Log", study)
     page.text_input[MERGE].set_value("/etc/passwd")
     page.button[MERGE].click().run()
     assert (len(page.error), len(page.success)) == (1, 0)
 
 
 def test_the_label_file_is_offered_once_the_study_is_unblinded_and_the_download_is_logged(study):
-    assert "label file names" in texts(coordinator_page("handover", study))
-    assert len(coordinator_page("handover", study).get("download_button")) == 0
+    assert "label file names" in texts(coordinator_page("Study", "Log", study))
+    assert len(coordinator_page("Study", "Log", study).get("download_button")) == 1  # the log
     with open_database(study) as db:
         answer_next(db, "ada", "similar")
         for step in (Step.CLOSE, Step.UNBLIND):
             course.change_state(db, step, why="the end", actor="carol", now=NOW)
-    assert len(coordinator_page("handover", study).get("download_button")) == 1
+    assert len(coordinator_page("Study", "Log", study).get("download_button")) == 2
     text = handover.exported(study, "carol")
     with open_database(study) as db:
         assert text == reporting.as_csv(labels.table(db))

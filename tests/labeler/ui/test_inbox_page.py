@@ -50,14 +50,14 @@ def formatted(page):
 
 
 def test_an_empty_inbox_says_so(study):
-    page = coordinator_page("inbox", study, "carol")
-    assert says(page.info[0].value, "no flags or")
+    page = coordinator_page("Decide", "Comments", study, "carol")
+    assert says(page.info[0].value, "Nothing to decide.")
     assert lines(page) == []
 
 
 def test_messages_come_one_after_the_other_with_picture_and_words_as_plain_text(study):
     flagged, commented = say(study, "ada", flag=True), say(study, "ben", 1, comment=HOSTILE)
-    page, (newer, _older) = coordinator_page("inbox", study, "carol"), messages(study)
+    page, (newer, _older) = coordinator_page("Decide", "Comments", study, "carol"), messages(study)
     assert shown_items(page) == [commented]
     assert lines(page) == ["2026-11-20 12:01 UTC · not answered", f"“{HOSTILE}”"]
     assert "Unanswered flags and comments: 2 of 2" in formatted(page)
@@ -74,7 +74,7 @@ def test_no_label_is_shown_and_no_name_before_unblinding(study):
     for state in (State.OPEN, State.CLOSED, State.UNBLINDED):
         with open_database(study) as db:
             studies.set_state(db, state)
-        words = texts(coordinator_page("inbox", study, "carol"))
+        words = texts(coordinator_page("Decide", "Comments", study, "carol"))
         assert "See here" in words
         assert "similar" not in words
         assert ("ada" in words) == (state is State.UNBLINDED)
@@ -82,13 +82,13 @@ def test_no_label_is_shown_and_no_name_before_unblinding(study):
 
 def test_an_answer_is_kept_for_its_message_only_and_reaches_the_reviewer(study):
     first, second = say(study, "ada", comment="Why?"), say(study, "ada", 1, comment="How?")
-    page = coordinator_page("inbox", study, "carol", inbox=first)
+    page = coordinator_page("Decide", "Comments", study, "carol", inbox=first)
     page.text_area(key=f"answer-{first}-0").set_value(HOSTILE)
     checked(page.button(key=f"send-{first}-0").click().run())
     assert {message.code: [one.text for one in message.replies] for message in messages(study)} == {
         first: [HOSTILE], second: [],
     }  # fmt: skip
-    assert says(page.success[0].value, "Unanswered messages: 1 of 2")
+    assert page.toast[0].value == "Answer sent. 1 of 2 left."
     assert shown_items(page) == [second]  # the next unanswered message
     assert page.text_area(key=f"answer-{second}-0").value == ""
     press_key(page, "inbox", "n")
@@ -103,7 +103,7 @@ def test_an_answer_is_kept_for_its_message_only_and_reaches_the_reviewer(study):
 
 def test_an_empty_answer_is_refused_in_its_place(study):
     code = say(study, "ada", comment="Why?")
-    page = coordinator_page("inbox", study, "carol")
+    page = coordinator_page("Decide", "Comments", study, "carol")
     checked(page.button(key=f"send-{code}-0").click().run())
     assert page.error[0].value.startswith("The answer is empty.")
     assert shown_items(page) == [code]
@@ -111,20 +111,20 @@ def test_an_empty_answer_is_refused_in_its_place(study):
 
 def test_a_coordinator_who_labels_sees_no_message_before_unblinding(study):
     code = say(study, "ada", comment="Clearly a step")
-    page = coordinator_page("inbox", study, "eve")
+    page = coordinator_page("Decide", "Comments", study, "eve")
     assert says(page.info[0].value, "also a reviewer")
     assert (lines(page), len(page.text_area), len(page.button)) == ([], 0, 0)
     assert not [word for word in (code, "Clearly", "unanswered", "similar") if word in texts(page)]
     with open_database(study) as db:
         studies.set_state(db, State.UNBLINDED)
-    assert "“Clearly a step”" in lines(coordinator_page("inbox", study, "eve"))
+    assert "“Clearly a step”" in lines(coordinator_page("Decide", "Comments", study, "eve"))
 
 
 def test_unanswered_messages_come_first(study):
     said = [say(study, ("ada", "ben")[number % 2], number, flag=True) for number in range(6)]
     with open_database(study) as db:
         inbox.reply(db, said[-1], "Seen.", actor="carol", now=NOW.replace(hour=13))
-    page, order = coordinator_page("inbox", study, "carol"), []
+    page, order = coordinator_page("Decide", "Comments", study, "carol"), []
     for _ in said:
         order += shown_items(page)
         press_key(page, "inbox", "n")

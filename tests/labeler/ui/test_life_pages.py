@@ -1,5 +1,7 @@
 """The course of a study in the browser: steps, people, the calibration round and split items."""
 
+import csv
+import io
 import re
 from datetime import UTC, datetime
 from functools import partial
@@ -11,16 +13,17 @@ from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from labeler.model import Category, Gate, PlanParameters, Role, State
 from labeler.plan.lifecycle import Step
 from labeler.service import overview
-from labeler.service.labelling import reviewing
+from labeler.service.labelling import auditing, reviewing
 from labeler.service.people import identity
-from labeler.service.plan import assigning
+from labeler.service.plan import assigning, verifying
 from labeler.service.results import deciding, exchange, reporting, splits
 from labeler.service.study import calibrating, coordinating, course, staffing
 from labeler.store import assignments, decisions, events, items, open_database, people, studies
 from labeler.ui.app import NOT_SIGNED_IN
-from labeler.ui.coordinator.run import splits as splits_page
-from labeler.ui.coordinator.set_up.people import LINK, PAUSE, REMOVE, REPLACE, RESUME
-from labeler.ui.coordinator.set_up.study import MOVED
+from labeler.ui.coordinator.decide import splits as splits_page
+from labeler.ui.coordinator.escaping import escape_markdown
+from labeler.ui.coordinator.people import REMOVE, REPLACE, mail_merge
+from labeler.ui.coordinator.study.overview import MOVED
 from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, id_of, log, make_study
 from tests.labeler.ui.pages import (
     checked,
@@ -40,7 +43,7 @@ BOTH = "dora"  # reviewer and coordinator
 WITH_CALIBRATION = PlanParameters(seed=1, overlap=0.25, retest=0, calibration=2)
 SAID = {"ada": "dissimilar", "ben": "similar", "cleo": "similar", "dan": "similar"}
 HOSTILE = "<script>alert(1)</script> **bold** [x](http://evil.test) :red[y] $z$ `c`"
-NO_REASON = "Give a reason of 1 to 1000 characters"
+IN_SPITE = "Open the study in spite of this"
 
 
 @pytest.fixture(scope="module")
@@ -123,16 +126,26 @@ def log_of(path):
         return log(db)
 
 
-def forms_of(page):
-    """Return the forms of the offered steps: the step -> the key of its reason."""
-    keys = [one.key for one in page.text_input if str(one.key).startswith("why-")]
-    return {key.split("-")[1]: key for key in keys}
+def steps_of(page):
+    """Return the texts of the buttons that take a step, wherever they are."""
+    words = {*overview.BUTTONS.values(), overview.RESUME, IN_SPITE}
+    return [one.label for one in page.button if one.label in words]
 
 
-def step_on(page, step, why, *, button=None):
-    """Enter the reason for a step on the page Study and take it."""
-    page.text_input(key=forms_of(page)[step]).set_value(why)
-    return press(page, button or overview.BUTTONS[step])
+def study_page(path, person=""):
+    """Return the view Overview with the fold of the other steps open."""
+    return coordinator_page("Study", "Overview", path, person, **{"other-steps": True})
+
+
+def step_on(page, words, why=""):
+    """Take a step on the page Study, with a tick or a reason if the step asks for it."""
+    for box in page.checkbox:
+        if not box.value:
+            checked(box.check().run())
+    if why:
+        (field,) = [one for one in page.text_input if str(one.key).startswith("why-")]
+        checked(field.set_value(why).run())
+    return press(page, words)
 
 
 # the page Study
@@ -141,100 +154,161 @@ def step_on(page, step, why, *, button=None):
 @pytest.mark.parametrize(
     ("state", "steps"),
     [
-        (State.DRAFT, []), (State.CALIBRATION, [Step.OPEN, Step.PAUSE]), (State.OPEN, [Step.CLOSE, Step.PAUSE]),
-        (State.THIRD, [Step.CLOSE, Step.PAUSE]), (State.CLOSED, [Step.UNBLIND]), (State.UNBLINDED, []),
-        (State.PAUSED, [Step.OPEN]),
+        (State.DRAFT, []), (State.CALIBRATION, [IN_SPITE, Step.PAUSE]), (State.OPEN, [Step.CLOSE, Step.PAUSE]),
+        (State.THIRD, [Step.CLOSE, Step.PAUSE]), (State.CLOSED, [Step.UNBLIND, Step.REOPEN, Step.PAUSE]),
+        (State.UNBLINDED, []), (State.PAUSED, [Step.OPEN]),
     ],
 )  # fmt: skip
 def test_the_study_page_offers_the_steps_that_make_sense_and_no_other(path, state, steps):
     with open_database(path) as db:
         studies.set_state(db, state, State.OPEN if state is State.PAUSED else None)
-    page = coordinator_page("study", path)
-    assert list(forms_of(page)) == steps
-    assert sum(button.proto.type == "primary" for button in page.button) == 1
+    page = study_page(path)
+    words = [overview.RESUME if state is State.PAUSED else overview.BUTTONS.get(step, step) for step in steps]
+    assert steps_of(page) == words
+    assert sum(button.proto.type == "primary" for button in page.button) <= 1
 
 
 def test_third_labels_are_offered_once_all_first_labels_are_given(path):
-    assert Step.THIRD not in forms_of(coordinator_page("study", path))
+    assert "Assign third labels" not in steps_of(study_page(path))
     answer_all(path)
-    page = coordinator_page("study", path)
-    assert list(forms_of(page)) == [Step.THIRD, Step.CLOSE, Step.PAUSE]
+    page = study_page(path)
+    assert steps_of(page) == ["Assign third labels", "Close the study", "Pause the study"]
     assert [one.label for one in page.button if one.proto.type == "primary"] == ["Assign third labels"]
 
 
-def test_unblinding_needs_a_confirmation(path):
-    take(path, Step.CLOSE)
-    page = step_on(coordinator_page("study", path), Step.UNBLIND, "done")
-    assert errors(page) == ["Tick the box to confirm that you want to unblind the study."]
-    assert study_of(path).state is State.CLOSED
+def test_unblinding_and_closing_with_missing_labels_need_a_tick_and_nothing_else_does(path):
+    page = study_page(path)
+    assert labelled(page.button, "Close the study").disabled
+    assert not labelled(page.button, "Pause the study").disabled
+    assert [box.label for box in page.checkbox] == ["I know that 20 labels stay missing."]
+    step_on(page, "Close the study")
+    page = study_page(path)
+    assert labelled(page.button, "Unblind the study").disabled
+    (box,) = page.checkbox
+    assert box.label == "I know that this cannot be undone and that 20 labels stay missing."
+    assert "20 labels of 20 are missing: 0 “not sure”, 20 never given." in texts(page)
 
 
-def test_a_whole_study_is_run_on_the_study_page_and_every_step_is_logged_with_person_and_reason(calibrated):
-    everybody, page = dict.fromkeys((*REVIEWERS, BOTH), "similar"), coordinator_page("study", calibrated)
+def test_a_whole_study_is_run_on_the_study_page_without_a_typed_reason(calibrated):
+    everybody = dict.fromkeys((*REVIEWERS, BOTH), "similar")
     ways = [
         (everybody, Step.OPEN, State.OPEN), (everybody | SAID, Step.THIRD, State.THIRD),
         (everybody, Step.CLOSE, State.CLOSED), ({}, Step.UNBLIND, State.UNBLINDED),
     ]  # fmt: skip
     for answers, step, state in ways:
         answer_all(calibrated, answers)
-        page.run()
-        for box in page.checkbox:
-            if "unblinding" in box.label:
-                box.check()
-        step_on(page, step, f"reason to {step}")
+        page = coordinator_page("Study", "Overview", calibrated)
+        if state is State.UNBLINDED:
+            with open_database(calibrated) as db:
+                for split in [split for split in splits.split_items(db) if split.remains]:
+                    splits.adjudicate(db, split.item.name, Category.SIMILAR, "noise", actor="carol", now=TODAY)
+            page.run()
+        if step is Step.UNBLIND:
+            checked(page.checkbox[0].check().run())
+            labelled(page.button, overview.BUTTONS[step]).click().run()  # leads to another page
+        else:
+            step_on(page, overview.BUTTONS[step])
+            assert page.success[0].value.startswith(MOVED[step])
         assert study_of(calibrated).state is state
-        assert page.success[0].value.startswith(MOVED[step])
     with open_database(calibrated) as db:
-        logged = [(one.actor, one.action, one.details["why"]) for one in events.of_actions(db, course.ACTIONS)]
+        logged = [(one.actor, one.action, "why" in one.details) for one in events.of_actions(db, course.ACTIONS)]
     actions = ("open study", "third round", "close study", "unblind study")
-    assert logged == [("carol", action, f"reason to {way[1]}") for action, way in zip(actions, ways, strict=True)]
+    assert logged == [("carol", action, False) for action in actions]
 
 
-@pytest.mark.parametrize("why", ["", "  ", "x" * 1001])
-@pytest.mark.parametrize("step", [Step.CLOSE, Step.PAUSE])
-def test_a_step_without_a_reason_is_refused_in_words(app, path, step, why):
-    page = step_on(app(path), step, why)
-    (error,) = errors(page)
-    assert error.startswith(NO_REASON)
-    assert study_of(path).state is State.OPEN
-    assert page.text_input(key=forms_of(page)[step]).value == why  # the page still works
+def test_unblinding_before_all_split_items_are_decided_needs_a_reason(closed):
+    page = study_page(closed)
+    button = labelled(page.button, "Unblind the study")
+    assert button.disabled
+    checked(page.checkbox[0].check().run())
+    assert labelled(page.button, "Unblind the study").disabled
+    page.text_input(key="why-unblind-closed").set_value("the paper is due").run()
+    assert not labelled(page.button, "Unblind the study").disabled
+
+
+def test_a_closed_study_is_reopened_where_it_was_until_it_is_unblinded(path):
+    answer_all(path)
+    take(path, Step.THIRD, Step.CLOSE)
+    page = step_on(study_page(path), "Reopen the study")
+    assert page.success[0].value.startswith("The study is open again.")
+    assert study_of(path).state is State.THIRD
+    take(path, Step.CLOSE, Step.UNBLIND)
+    assert "Reopen the study" not in steps_of(study_page(path))
+    with open_database(path) as db:
+        assert auditing.audit(db).faults == ()
 
 
 def test_a_pause_stops_labelling_and_leads_back_to_where_the_study_was(calibrated):
-    page = step_on(coordinator_page("study", calibrated), Step.PAUSE, "a holiday")
+    page = step_on(study_page(calibrated), "Pause the study")
     with open_database(calibrated) as db:
         assert "paused" in reviewing.review_queue(db, id_of(db, "ada")).closed
-    assert list(forms_of(page)) == [Step.OPEN]
-    step_on(page, Step.OPEN, "it is over", button=overview.RESUME)
+    assert steps_of(page) == [overview.RESUME]
+    step_on(page, overview.RESUME)
     assert study_of(calibrated).state is State.CALIBRATION
     with open_database(calibrated) as db:
         assert not reviewing.review_queue(db, id_of(db, "ada")).closed
 
 
 def test_what_a_step_led_to_is_said_once(path):
-    page = step_on(coordinator_page("study", path), Step.CLOSE, "done")
+    page = step_on(study_page(path), "Close the study")
     (message,) = [success.value for success in page.success]
     assert says(message, "without 20 of the planned labels")
+    assert len(page.toast) == 0
     assert len(checked(page.run()).success) == 0
 
 
-def test_a_step_that_somebody_else_took_meanwhile_is_not_taken_for_the_next_one(app, path):
-    page = app(path)
-    page.text_input(key=forms_of(page)[Step.CLOSE]).set_value("all have labelled")
+def test_a_step_that_somebody_else_took_meanwhile_is_not_taken_for_the_next_one(path):
+    page = study_page(path)
+    checked(page.checkbox[0].check().run())
     take(path, Step.CLOSE)
-    press(page, overview.BUTTONS[Step.CLOSE])
+    press(page, "Close the study")
     assert study_of(path).state is State.CLOSED
     assert errors(page) == []
 
 
-def test_a_round_that_is_not_passed_is_left_only_by_saying_so(app, calibrated):
-    page = app(calibrated)
-    assert overview.BUTTONS[Step.OPEN] not in [one.label for one in page.button]
-    step_on(page, Step.OPEN, "time is short", button="Open the study even though calibration was not passed")
+def test_a_round_that_is_not_passed_is_left_only_with_a_reason(calibrated):
+    page = study_page(calibrated)
+    assert "Open the study" not in [one.label for one in page.button]
+    assert labelled(page.button, IN_SPITE).disabled
+    step_on(page, IN_SPITE, "time is short")
     assert study_of(calibrated).state is State.OPEN
     with open_database(calibrated) as db:
         (opening,) = events.of_actions(db, ["open study"])
     assert opening.details["calibration"].startswith("not passed: ada labelled 0 of 2 items")
+    assert opening.details["why"] == "time is short"
+
+
+def test_a_failed_round_leads_to_a_second_one_with_other_items(calibrated):
+    with open_database(calibrated) as db:
+        calibrating.set_gate(db, Gate("reviewers", 0.9), actor="carol", now=NOW)
+        first = calibrating.item_names(db)
+    answer_all(calibrated, SAID | {BOTH: "similar"})
+    page = study_page(calibrated)
+    assert says(texts(page), "Next: talk, then calibrate once more", "is 60 %, but must be at least 90 %")
+    assert page.table[0].value["Benchmark"].tolist() == [escape_markdown(name) for name in first]
+    press(page, "Start a second round")
+    with open_database(calibrated) as db:
+        second = calibrating.item_names(db)
+        assert len(second) == len(first)
+        assert not set(first) & set(second)
+        for name in (*REVIEWERS, BOTH):
+            assert len(reviewing.review_queue(db, id_of(db, name)).offers) == 2
+    answer_all(calibrated, dict.fromkeys((*REVIEWERS, BOTH), "similar"))
+    step_on(study_page(calibrated), "Open the study")
+    answer_all(calibrated, dict.fromkeys((*REVIEWERS, BOTH), "similar"))
+    with open_database(calibrated) as db:
+        assert verifying.verify_plan(db).problems == ()
+        counted = {row.assignment.item for row in assignments.everything(db) if row.assignment.kind != "calibration"
+                   and not row.ended}  # fmt: skip
+        assert not counted & {*first, *second}
+        assert auditing.audit(db).faults == ()
+
+
+def test_a_successor_in_the_calibration_round_gets_its_items(calibrated):
+    with open_database(calibrated) as db:
+        staffing.replace(db, "ada", "eve", actor="carol", now=NOW)
+        assert len(reviewing.review_queue(db, id_of(db, "eve")).offers) == 2
+        assert verifying.verify_plan(db).problems == ()
 
 
 def test_a_coordinator_who_labels_is_not_told_what_the_calibration_round_reached_when_it_cannot_be_left(
@@ -246,7 +320,8 @@ def test_a_coordinator_who_labels_is_not_told_what_the_calibration_round_reached
             db, dict.fromkeys(calibrating.item_names(db), Category.SIMILAR), actor="carol", now=NOW
         )
     answer_all(calibrated, SAID | {BOTH: "similar"})
-    page = step_on(app(calibrated, person=BOTH, url="study"), Step.OPEN, "all have labelled")
+    page = app(calibrated, person=BOTH, url="study")
+    press(page, "Open the study")
     assert study_of(calibrated).state is State.CALIBRATION
     assert not [word for word in ("ada", "is 0 %") if word in errors(page)[0]]
 
@@ -254,7 +329,7 @@ def test_a_coordinator_who_labels_is_not_told_what_the_calibration_round_reached
 @pytest.mark.parametrize("person", ["carol", BOTH])
 def test_nobody_is_told_which_items_are_split_before_the_study_is_closed(path, person):
     answer_all(path)
-    page = step_on(coordinator_page("study", path, person), Step.THIRD, "all have labelled")
+    page = step_on(study_page(path, person), "Assign third labels")
     with open_database(path) as db:
         names = [split.item.name for split in splits.split_items(db)]
     assert names
@@ -263,13 +338,25 @@ def test_nobody_is_told_which_items_are_split_before_the_study_is_closed(path, p
 
 def test_nobody_is_told_how_many_items_are_split_before_the_study_is_closed(path):
     answer_all(path)
-    page = step_on(coordinator_page("study", path), Step.THIRD, "all have labelled")
+    page = step_on(study_page(path), "Assign third labels")
     with open_database(path) as db:
         n_third = sum(row.assignment.kind == "third" for row in assignments.everything(db))
     assert n_third
-    told = texts(page) + labelled_log(page)["details"].iloc[-1]
+    told = texts(page) + labelled_log(coordinator_page("Study", "Log", path))["details"].iloc[-1]
     assert f"{n_third} items were assigned" not in told
     assert f'"assignments": {n_third}' not in told
+
+
+@pytest.mark.parametrize(("coordinator", "is_told"), [("carol", True), (BOTH, False)])
+def test_the_comment_that_waits_is_quoted_to_a_coordinator_who_does_not_label(path, coordinator, is_told):
+    with open_database(path) as db:
+        task = reviewing.review_queue(db, id_of(db, "ada")).offers[0]
+        event = {"event_id": "c", "code": task.code, "revision": 0, "answer": "similar", "dwell_ms": 900}
+        reviewing.submit(db, id_of(db, "ada"), reviewing.submission_from(event | {"comment": HOSTILE}), now=TODAY)
+    page = study_page(path, coordinator)
+    assert (escape_markdown(HOSTILE) in texts(page)) == is_told
+    assert HOSTILE not in texts(page)
+    assert ("Answer the comment" in [one.label for one in page.button]) == is_told
 
 
 def labelled_log(page):
@@ -289,7 +376,7 @@ def address_of(text, name):
 def test_the_log_is_shown_and_downloaded_whole_by_a_coordinator(path):
     answer_all(path)
     take(path, Step.CLOSE)
-    page = coordinator_page("study", path)
+    page = coordinator_page("Study", "Log", path)
     with open_database(path) as db:
         whole = coordinating.event_log(db)
     assert labelled_log(page).to_csv() == whole.to_csv()
@@ -304,26 +391,28 @@ def test_a_coordinator_who_labels_gets_the_log_without_details_until_the_study_i
         split = splits.split_items(db)[0].item.name
         splits.adjudicate(db, split, Category.SIMILAR, "a step", actor="carol", now=TODAY)
         whole = coordinating.event_log(db)
-    page, bare = coordinator_page("study", path, BOTH), whole.drop(columns="details")
+    page, bare = coordinator_page("Study", "Log", path, BOTH), whole.drop(columns="details")
     assert labelled_log(page).to_csv() == bare.to_csv()
     assert offered_file(page, "Download the log (CSV)") == address_of(reporting.as_csv(bare), "events.csv")
     take(path, Step.UNBLIND)
-    assert "a step" in labelled_log(coordinator_page("study", path, BOTH)).to_csv()
+    assert "a step" in labelled_log(coordinator_page("Study", "Log", path, BOTH)).to_csv()
 
 
 # the page People
 
 
-def change(page, name, what, *, why="because", successor=""):
+def change(page, path, name, what, *, note="", successor=""):
     """Choose a person and a change, fill in its fields and press the button that names them."""
     checked(labelled(page.selectbox, "Person").set_value(name).run())
-    checked(labelled(page.selectbox, "Change").set_value(what.name).run())
-    if what is REPLACE:
+    if note:
+        labelled(page.text_input, "Note for the log (optional)").set_value(note)
+    if what in ("Pause", "Resume", "New link"):
+        return press(page, what)
+    page.session_state["person-action"] = person(path, name).person_id, what  # as the menu More does
+    checked(page.run())
+    if what == REPLACE:
         labelled(page.text_input, "Successor: a new name, or another reviewer").set_value(successor)
-    if what.needs_reason:
-        labelled(page.text_input, "Reason, kept in the log and shown in reports").set_value(why)
-    (button,) = [one for one in page.button if one.label.startswith(what.button.partition("{")[0])]
-    return checked(button.click().run())
+    return checked(page.button(key="confirm-person").click().run())
 
 
 def person(path, name):
@@ -336,20 +425,28 @@ def n_offered(path, name):
         return reviewing.review_queue(db, id_of(db, name)).progress.n_assigned
 
 
+def messages_of(page):
+    return "\n".join(str(one.value) for kind in ("success", "error", "info") for one in getattr(page, kind))
+
+
 def others_named(page, *known):
     """Reviewers named in the messages of the page; its lists name everyone."""
-    return [name for name in (*REVIEWERS, BOTH) if name not in known and re.search(rf"\b{name}\b", texts(page))]
+    return [name for name in (*REVIEWERS, BOTH) if name not in known and re.search(rf"\b{name}\b", messages_of(page))]
+
+
+def people_page(path, actor=""):
+    return coordinator_page("People", "", path, actor)
 
 
 def test_a_pause_of_one_reviewer_keeps_their_items_and_ends_when_told(path):
-    page = change(coordinator_page("people", path), "ada", PAUSE, why="on leave")
-    assert page.success[0].value.startswith("ada is paused.")
-    assert page.dataframe[0].value.set_index("name")["state"].to_dict()["ada"] == "paused"
+    page = change(people_page(path), path, "ada", "Pause", note="on leave")
+    assert page.success[0].value == "ada is paused. 5 items wait."
+    assert page.dataframe[0].value.set_index("Name").loc["ada", "Link"] == "paused"
     with open_database(path) as db:
         assert reviewing.review_queue(db, id_of(db, "ada")).closed.startswith("You are paused")
         (event,) = [one for one in events.of_actions(db, ["pause reviewer"]) if one.details["name"] == "ada"]
     assert (event.actor, event.details["why"]) == ("carol", "on leave")
-    change(page, "ada", RESUME)
+    change(page, path, "ada", "Resume")
     assert not person(path, "ada").paused
     assert n_offered(path, "ada") == 5
     assert log_of(path)[-1] == ("carol", "resume reviewer")
@@ -358,87 +455,101 @@ def test_a_pause_of_one_reviewer_keeps_their_items_and_ends_when_told(path):
 @pytest.mark.parametrize("actor", ["carol", BOTH])
 def test_a_leaving_reviewer_is_signed_out_at_once_and_nobody_is_told_who_got_the_items(app, path, actor):
     hers = app(path, person="ada", role=Role.REVIEWER)
-    page = change(coordinator_page("people", path, actor), "ada", REMOVE, why="has left")
+    page = change(people_page(path, actor), path, "ada", REMOVE)
     assert says(page.success[0].value, "ada: 3 open items", "2 no longer")
     assert others_named(page, "ada", actor) == []
     assert not person(path, "ada").active
     assert errors(checked(hers.run())) == [NOT_SIGNED_IN]
     with open_database(path) as db:
         assert sum(reviewing.review_queue(db, id_of(db, name)).progress.n_assigned for name in REVIEWERS[1:]) == 18
+        (event,) = events.of_actions(db, ["remove reviewer"])
+    assert "why" not in event.details
     assert len(checked(page.run()).success) == 0
-    change(page, "ada", RESUME)
+    change(page, path, "ada", "Resume")
     assert person(path, "ada").active
     assert others_named(page, "ada", actor) == []
 
 
-def test_a_successor_takes_over_and_the_link_is_shown_once(path):
-    page = change(coordinator_page("people", path), "ada", REPLACE, successor="eve", why="has left")
-    link, mail = page.code
-    assert mail.value.startswith("Dear eve,")
+def test_a_successor_takes_over_and_gets_a_link(path):
+    page = change(people_page(path), path, "ada", REPLACE, successor="eve")
+    link = page.code[0].value
     assert "Send each link" in texts(page)
     assert others_named(page, "ada") == []
     with open_database(path) as db:
-        token = identity.sign_in(db, link.value.rpartition("/join/")[2], now=TODAY)
+        token = identity.sign_in(db, link.rpartition("/join/")[2], now=TODAY)
         assert identity.person_of_session(db, token, now=TODAY).name == "eve"
     assert (n_offered(path, "eve"), person(path, "ada").active) == (5, False)
     assert says(page.success[0].value, "eve", "ada: 5 open items", "0 no longer")
     press(page, "Hide the links")
-    assert len(page.code) == 0
-    assert others_named(page, "ada") == []
+    assert not [code for code in page.code if "/join/" in code.value]
 
 
-@pytest.mark.parametrize("what", [PAUSE, REMOVE, REPLACE])
-def test_a_change_without_a_reason_is_refused_in_words_and_leaves_everything_as_it_was(app, path, what):
-    page = app(path, "people")
+def test_the_links_are_offered_for_mail_merge(path):
+    page = change(people_page(path), path, "ada", "New link")
+    link = page.code[0].value
+    assert "/join/" in link
+    merged = mail_merge({"ada": (link, "Dear ada,\n\n…")})
+    assert list(csv.DictReader(io.StringIO(merged))) == [{"name": "ada", "link": link, "message": "Dear ada,\n\n…"}]
+    assert labelled(page.get("download_button"), "Download links for mail merge")
+    assert (st_mail := page.get("link_button")) and all(one.proto.url.startswith("mailto:?subject=") for one in st_mail)
+
+
+def test_a_reminder_says_what_is_done_and_left(path):
     with open_database(path) as db:
-        before = (identity.everyone(db), log(db), assignments.everything(db))
-    change(page, "ada", what, why=" ", successor="eve")
-    assert errors(page)[0].startswith(NO_REASON)
-    assert len(page.code) == 0
-    with open_database(path) as db:
-        assert (identity.everyone(db), log(db), assignments.everything(db)) == before
+        answer_next(db, "ada", "similar")
+    page = people_page(path)
+    checked(labelled(page.selectbox, "Person").set_value("ada").run())
+    (code,) = page.code
+    assert code.value.startswith("Dear ada,")
+    assert "thank you for your first 1 label in the study “Caches”. 4 items are left" in code.value
+    checked(labelled(page.selectbox, "Person").set_value("ben").run())
+    assert "have not labelled yet" in page.code[0].value
 
 
 def test_nobody_is_exchanged_once_the_study_is_closed(app, path):
     take(path, Step.CLOSE)
     for what in (REMOVE, REPLACE):
-        page = change(app(path, "people"), "ada", what, successor="eve")
+        page = change(app(path, "people"), path, "ada", what, successor="eve")
         assert errors(page)[0].startswith("You can change who takes part only while")
     assert person(path, "ada").active
     assert person(path, "eve") is None
 
 
+def invite(page, names):
+    if not page.text_area:
+        press(page, "Invite people")
+    checked(labelled(page.text_area, "Names, one per line").set_value(names).run())
+    return checked(page.button(key="invite").click().run())
+
+
 def test_a_late_joiner_gets_a_link_and_items_without_anybody_being_named(path):
-    page = coordinator_page("people", path)
-    labelled(page.text_area, "Names, one per line").set_value("eve")
-    press(page, "Add people")
-    assert len(page.code) == 2  # all links, and the mail to eve
+    page = invite(people_page(path), "eve")
+    assert "/join/" in page.code[0].value
     assert n_offered(path, "eve") > 0
     assert others_named(page) == []
 
 
 def test_of_people_none_is_added_if_one_cannot_be_and_the_names_stay_in_their_field(path):
-    page = coordinator_page("people", path)
-    labelled(page.text_area, "Names, one per line").set_value("eve\nada\nfay")
-    press(page, "Add people")
+    page = invite(people_page(path), "eve\nada\nfay")
     assert errors(page) == ["The study already has a person called ada. Choose another name."]
     assert labelled(page.text_area, "Names, one per line").value == "eve\nada\nfay"
     assert (person(path, "eve"), person(path, "fay")) == (None, None)
 
 
-def test_a_study_without_reviewers_has_only_its_coordinator_to_change(db):
-    page = coordinator_page("people", db.path)
+def test_a_coordinator_can_get_a_new_link_and_be_signed_out_but_not_be_paused(db):
+    page = people_page(db.path)
     checked(labelled(page.selectbox, "Person").select_index(0).run())
-    assert labelled(page.selectbox, "Change").options == ["New sign-in link", "Sign out everywhere"]
+    assert [one.label for one in page.button if one.label in ("New link", "Pause", "Resume")] == ["New link"]
+    assert "Nobody is invited yet." in texts(page)
 
 
 def test_the_people_page_shows_a_name_as_it_is_and_not_as_markup(path):
     name = "![x](http://evil.test) *eve*"
     with open_database(path) as db:
         identity.add_person(db, name, [Role.REVIEWER], actor="carol", now=NOW)
-    page = change(coordinator_page("people", path), name, PAUSE)
-    page_2 = coordinator_page("people", path)
-    change(page_2, name, LINK)
+    page = change(people_page(path), path, name, "Pause")
+    page_2 = people_page(path)
+    change(page_2, path, name, "New link")
     shown = [*page.success, *page.markdown, *page_2.success, *page_2.markdown]
     assert not [element for element in shown if name in str(element.value)]
 
@@ -481,10 +592,10 @@ def decide(page, path, name, category, why):
 def test_before_closing_the_splits_page_only_counts_items_with_labels(path, coordinator, steps):
     with open_database(path) as db:
         answer_next(db, "ada", "dissimilar")
-    assert "0 of 8 items" in texts(coordinator_page("splits", path, coordinator))
+    assert "0 of 8 items" in texts(coordinator_page("Decide", "Splits", path, coordinator))
     answer_all(path)
     take(path, *steps)
-    page = coordinator_page("splits", path, coordinator)
+    page = coordinator_page("Decide", "Splits", path, coordinator)
     assert "8 of 8 items" in texts(page)
     assert "similar" not in texts(page)
     assert (len(page.dataframe), len(page.selectbox), len(page.button), len(pictures(page))) == (0, 0, 0, 0)
@@ -492,7 +603,7 @@ def test_before_closing_the_splits_page_only_counts_items_with_labels(path, coor
 
 def listing(path):
     """Return the page Splits with the list of all split items."""
-    return coordinator_page("splits", path, **{"splits-listed": True})
+    return coordinator_page("Decide", "Splits", path, **{"fold-split-items": True})
 
 
 def test_after_closing_the_splits_page_lists_split_items_with_labels_but_no_names(closed):
@@ -513,7 +624,7 @@ def test_after_closing_the_splits_page_lists_split_items_with_labels_but_no_name
 
 
 def test_keys_go_through_the_split_items_without_deciding(closed):
-    page, names = coordinator_page("splits", closed), split_names(closed)
+    page, names = coordinator_page("Decide", "Splits", closed), split_names(closed)
     for name in (*names[1:], names[0]):
         press_key(page, "split", "n")
         assert shown_items(page) == [name]
@@ -524,18 +635,20 @@ def test_keys_go_through_the_split_items_without_deciding(closed):
 
 
 def test_after_a_decision_the_next_open_item_comes(closed):
-    page, names = coordinator_page("splits", closed), split_names(closed)
+    page, names = coordinator_page("Decide", "Splits", closed), split_names(closed)
     (drawn,) = drawings(page)
     assert drawn["decides"] == {
         "kind": "split", "categories": {"s": "similar", "d": "dissimilar"}, "reasons": list(splits_page.REASONS),
     }  # fmt: skip
     decide(page, closed, names[0], "similar", "warm-up only")
     assert shown_items(page) == [names[1]]
-    assert page.success[0].value.endswith("Split items that remain: 2 of 5.")
+    assert page.toast[0].value == "Saved: similar. 2 left."
+    press_key(page, "split", "u")
+    assert shown_items(page) == [names[0]]
 
 
 def test_a_comment_on_a_split_item_is_shown_as_the_text_it_is(closed):
-    page = coordinator_page("splits", closed)
+    page = coordinator_page("Decide", "Splits", closed)
     shown = [text.value for name in split_names(closed) for text in choose_item(page, name).text]
     assert shown.count(f"dissimilar: {HOSTILE}") == 1
     formatted = [str(element.value) for kind in ("markdown", "caption", "info") for element in getattr(page, kind)]
@@ -548,7 +661,7 @@ def test_a_decision_is_shown_logged_and_changes_no_label(closed):
         before = exchange.all_answers(db)
     decide(page, closed, name, "dissimilar", "there is a step")
     assert page.dataframe[0].value.set_index("item")["decision"].to_dict()[name] == "dissimilar"
-    assert says(texts(page), "5 split items; without majority and decision: 2")
+    assert [view for view in page.get("button_group")[0].options if "Splits" in str(view)] == ["Splits (2)"]
     assert "Decided: dissimilar. there is a step" in [text.value for text in choose_item(page, name).text]
     decide(page, closed, name, "similar", "on second thoughts")
     assert page.dataframe[0].value.set_index("item")["decision"].to_dict()[name] == "similar"
@@ -566,18 +679,18 @@ def test_the_name_of_a_decided_item_is_shown_as_it_is_and_not_as_markup(closed):
     with open_database(closed) as db:
         db.execute("UPDATE items SET name = ? WHERE name = ?", (name, split_names(closed)[0]))
         events.Deed(db, "carol", NOW).log("rename")  # pages keep results until the study changes
-    page = decide(coordinator_page("splits", closed), closed, name, "similar", "a step")
-    assert page.success.len == 1
-    assert name not in page.success[0].value
+    page = decide(coordinator_page("Decide", "Splits", closed), closed, name, "similar", "a step")
+    assert page.toast[0].value.startswith("Saved: similar.")
+    assert name not in texts(page)
 
 
 def test_who_labelled_a_split_item_sees_why_they_cannot_decide(closed):
     with open_database(closed) as db:
         db.execute("UPDATE people SET is_reviewer = 0, is_coordinator = 1 WHERE name = 'ada'")
-    page = coordinator_page("splits", closed, "ada")
+    page = coordinator_page("Decide", "Splits", closed, "ada")
     assert says(page.info[0].value, "You labelled 5")
     assert [drawn["decides"] for drawn in drawings(page)] == [None]
-    assert [drawn["decides"]["kind"] for drawn in drawings(coordinator_page("splits", closed))] == ["split"]
+    assert [drawn["decides"]["kind"] for drawn in drawings(coordinator_page("Decide", "Splits", closed))] == ["split"]
 
 
 def test_after_unblinding_split_items_are_shown_and_no_longer_decided(closed):
@@ -590,8 +703,8 @@ def test_after_unblinding_split_items_are_shown_and_no_longer_decided(closed):
 def test_a_study_in_which_all_agree_has_no_split_items(path):
     answer_all(path, dict.fromkeys(REVIEWERS, "similar"))
     take(path, Step.CLOSE)
-    page = coordinator_page("splits", path)
-    assert "0 split items." in texts(page)
+    page = coordinator_page("Decide", "Splits", path)
+    assert "Nothing to decide: no item is split." in texts(page)
     assert len(page.dataframe) == len(page.button) == 0
 
 
@@ -619,13 +732,13 @@ def in_round(path):
 
 
 def test_a_plan_without_a_calibration_round_says_how_to_get_one(path):
-    page = coordinator_page("calibration", path)
+    page = coordinator_page("Decide", "Calibration", path)
     assert says(page.info[0].value, "no calibration items")
     assert len(page.button) == 0
 
 
 def test_gate_and_reference_labels_are_kept_and_the_round_is_judged_by_them(calibrated):
-    page, (first, second) = coordinator_page("calibration", calibrated), in_round(calibrated)
+    page, (first, second) = coordinator_page("Decide", "Calibration", calibrated), in_round(calibrated)
     put_gate(page, "reference", 50)
     assert study_of(calibrated).gate == Gate("reference", 0.5)
     for name, category in ((first, Category.SIMILAR), (second, Category.DISSIMILAR)):
@@ -643,7 +756,7 @@ def test_gate_and_reference_labels_are_kept_and_the_round_is_judged_by_them(cali
 
 
 def test_a_round_in_which_all_agree_is_passed(calibrated):
-    page = coordinator_page("calibration", calibrated)
+    page = coordinator_page("Decide", "Calibration", calibrated)
     put_gate(page, "reviewers", 100)
     answer_all(calibrated, dict.fromkeys((*REVIEWERS, BOTH), "similar"))
     checked(page.run())
@@ -651,7 +764,7 @@ def test_a_round_in_which_all_agree_is_passed(calibrated):
 
 
 def test_a_gate_is_not_changed_once_somebody_has_answered(calibrated):
-    page = coordinator_page("calibration", calibrated)
+    page = coordinator_page("Decide", "Calibration", calibrated)
     put_gate(page, "reviewers", 70)
     answer_all(calibrated, {"ada": "similar"})
     checked(page.run())
@@ -661,7 +774,7 @@ def test_a_gate_is_not_changed_once_somebody_has_answered(calibrated):
 
 
 def test_a_gate_on_references_is_not_passed_while_there_are_none(calibrated):
-    page = coordinator_page("calibration", calibrated)
+    page = coordinator_page("Decide", "Calibration", calibrated)
     put_gate(page, "reference", 50)
     answer_all(calibrated, dict.fromkeys((*REVIEWERS, BOTH), "similar"))
     assert says(texts(checked(page.run())), "Not passed:", "ada is unknown")
@@ -669,7 +782,7 @@ def test_a_gate_on_references_is_not_passed_while_there_are_none(calibrated):
 
 def test_a_round_without_a_gate_is_finished_but_nothing_is_called_passed(calibrated):
     answer_all(calibrated, dict.fromkeys((*REVIEWERS, BOTH), "similar"))
-    words = texts(coordinator_page("calibration", calibrated))
+    words = texts(coordinator_page("Decide", "Calibration", calibrated))
     assert "nothing was compared" in words
     assert "assed." not in words
 
@@ -677,22 +790,22 @@ def test_a_round_without_a_gate_is_finished_but_nothing_is_called_passed(calibra
 def test_once_the_study_is_open_nothing_of_the_round_can_be_changed(calibrated):
     answer_all(calibrated, SAID | {BOTH: "similar"})
     take(calibrated, Step.OPEN)
-    page = coordinator_page("calibration", calibrated)
+    page = coordinator_page("Decide", "Calibration", calibrated)
     assert page.dataframe[0].value["labelled"].tolist() == ["2 of 2"] * 5
     assert labelled(page.radio, "The study opens once").disabled
     assert shown_items(page) == []
 
 
 def test_a_new_window_shows_the_gate_and_changes_nothing(calibrated):
-    put_gate(coordinator_page("calibration", calibrated), "reviewers", 70)
-    page = coordinator_page("calibration", calibrated)
+    put_gate(coordinator_page("Decide", "Calibration", calibrated), "reviewers", 70)
+    page = coordinator_page("Decide", "Calibration", calibrated)
     assert labelled(page.slider, "in at least this share of items").value == 70
     assert study_of(calibrated).gate == Gate("reviewers", 0.7)
 
 
 def test_a_coordinator_who_labels_sees_how_far_the_round_is_but_not_what_it_reached(calibrated):
     answer_all(calibrated)
-    page = coordinator_page("calibration", calibrated, BOTH)
+    page = coordinator_page("Decide", "Calibration", calibrated, BOTH)
     assert list(page.dataframe[0].value.columns) == ["reviewer", "labelled"]
     assert page.dataframe[0].value.set_index("reviewer")["labelled"].to_dict()["ada"] == "2 of 2"
     assert says(texts(page), "also a reviewer")

@@ -9,16 +9,16 @@ from analysis.classifiers import CLASSIFIERS
 from labeler.config import bundled
 from labeler.model import Category, Role, Submission
 from labeler.plan.lifecycle import Step
-from labeler.questions import NOT_SURE
+from labeler.questions import NOT_SURE, SIMILAR
 from labeler.service import demo
 from labeler.service.labelling import reviewing
 from labeler.service.people import identity
 from labeler.service.study import coordinating, course
 from labeler.store import events, open_database, people
 from labeler.ui import app
-from labeler.ui.coordinator.pages import GROUPS, empty_pages
+from labeler.ui.coordinator.places import PLACES
 from labeler.ui.coordinator.results import figures
-from tests.labeler.ui.pages import app_page, button, coordinator_page, drawings, reviewer_page, texts
+from tests.labeler.ui.pages import app_page, button, coordinator_page, drawings, reviewer_page, texts, titles_of
 from tests.sentences import says
 
 NOW = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
@@ -103,10 +103,10 @@ def test_reviewers_pages_name_nothing_that_would_unblind(study):
         assert [word for word in words if word in texts(page)] == []
 
 
-def test_study_page_lists_the_steps_and_changes_the_question(empty):
-    page = coordinator_page("study", empty)
-    labels = [link.proto.label for link in page.get("page_link")]
-    assert labels[:2] == ["○ Import measurements: 0 items", "○ Add at least two reviewers: 0 so far"]
+def test_the_parts_to_set_up_are_listed_and_the_guide_changes_the_question(empty):
+    words = texts(coordinator_page("Study", "Overview", empty))
+    assert all(part in words for part in ("○ **Items** None yet", "✓ **Question and guide** Own question"))
+    page = coordinator_page("Study", "Guide", empty)
     next(one for one in page.text_input if one.label.startswith("Question")).set_value("Would you trust these runs?")
     button(page, "Save name and question").click().run()
     assert [error.message for error in page.exception] == []
@@ -115,40 +115,25 @@ def test_study_page_lists_the_steps_and_changes_the_question(empty):
 
 
 def test_people_page_adds_reviewers_and_shows_them_at_once_with_links_and_mails(empty):
-    page = coordinator_page("people", empty)
+    page = coordinator_page("People", "", empty)
     page.text_area[0].set_value("ada\n ben \n\n")
-    button(page, "Add people").click().run()
-    assert page.success[0].value.startswith("Added ada, ben.")
-    assert page.dataframe[0].value["name"].tolist() == ["ada", "ben", "grace"]
-    links, *mails = (code.value for code in page.code)
-    assert [line.partition(": ")[0] for line in links.splitlines()] == ["ada", "ben"]
+    page.run()
+    button(page, "Invite 2 people").click().run()
+    assert page.success[0].value == "2 people invited. Send each their own link."
+    assert page.dataframe[0].value["Name"].tolist() == ["ada", "ben"]
+    page.session_state["messages"] = True
+    codes = [code.value for code in page.run().code]
+    links, mails = codes[:2], codes[2:]
+    assert all("/join/" in link for link in links)
     assert [mail.partition(",")[0] for mail in mails] == ["Dear ada", "Dear ben"]
-    assert all(line.partition(": ")[2] in mail for line, mail in zip(links.splitlines(), mails, strict=True))
+    assert all(link in mail for link, mail in zip(links, mails, strict=True))
+    assert len(page.text_area) == 0
+    button(page, "Invite people").click().run()
     assert page.text_area[0].value == ""
 
 
-def test_data_page_counts_items_and_imports_an_upload_with_a_row_for_each_file(empty, study):
-    page = coordinator_page("data", study)
-    assert "24 items" in texts(page)
-    assert says(page.info[0].value, "while the study is draft")
-    assert (len(page.file_uploader), len(page.button)) == (0, 0)
-    page = coordinator_page("data", empty)
-    page.file_uploader[0].set_value(
-        [("a.json", b"[[1.0, 2.0, 1.5], [1.0, 2.0, 3.0]]", "application/json"), ("b.json", b"{}", "application/json")]
-    ).run()
-    page.button[0].click().run()
-    assert "1 item imported from 2 files" in page.success[0].value
-    assert "Some files were refused" in page.error[0].value
-    became = page.dataframe[0].value.set_index("file")["outcome"]
-    assert became.index.tolist() == ["a.json", "b.json"]
-    assert became["a.json"] == "1 item imported"
-    assert became["b.json"].startswith("refused: not a result file")
-    with open_database(empty) as db:
-        assert [item.name for item in coordinating.list_items(db)] == ["a"]
-
-
 def test_plan_page_previews_and_confirms(study):
-    page = coordinator_page("plan", study)
+    page = coordinator_page("Study", "Plan", study)
     assert page.dataframe[0].value["in all"].tolist() == [15, 14, 15, 14]
     assert [button.label for button in page.button] == ["Verify the plan"]
     page.toggle[0].set_value(True).run()  # another plan
@@ -160,33 +145,39 @@ def test_plan_page_previews_and_confirms(study):
         assert coordinating.get_study(db).plan_parameters["seed"] == 77
         assert coordinating.get_study(db).plan_parameters["paper"] is True
     say(study, "ada", Category.SIMILAR)
-    assert "because reviewers have answered" in texts(coordinator_page("plan", study))
+    assert "because reviewers have answered" in texts(coordinator_page("Study", "Plan", study))
 
 
 def test_progress_page_counts_but_never_tells_what_was_said(study, empty):
-    assert "no plan yet" in texts(coordinator_page("progress", empty))
+    assert "Not made yet" in texts(coordinator_page("Study", "Overview", empty))
     say(study, "ada", Category.DISSIMILAR)
     say(study, "ada", NOT_SURE)
-    page = coordinator_page("progress", study)
-    table = page.dataframe[0].value
-    assert table.set_index("reviewer").loc["ada", ["share", "assigned", "not sure"]].tolist() == [100 / 15, 15, 1]
-    bars = [bar.proto.text for bar in page.get("progress")]
-    assert bars == ["1 of 58 labels given"]
-    assert "similar" not in texts(page) + table.to_csv() + "".join(bars)
+    page = coordinator_page("Study", "Overview", study)
+    table = page.table[0].value
+    assert table.set_index("Reviewer").loc["ada", "Labels"] == "1 of 15"
+    assert page.metric[0].value == "1 of 58"
+    people_page = coordinator_page("People", "", study, **{"chosen-person": "ada"})
+    assert "1 of 15 labels, 1 “not sure”" in texts(people_page)
+    shown = texts(page) + table.to_csv() + texts(people_page) + people_page.dataframe[0].value.to_csv()
+    assert "similar" not in shown.replace(SIMILAR.text, "")
 
 
-def test_verdicts_page_shows_counts_and_offers_to_compute(study, empty):
-    page = coordinator_page("verdicts", study)
+def verdicts_of(study):
+    return coordinator_page("Items", "All items", study, **{"fold-classifiers": True})
+
+
+def test_the_classifiers_are_counted_and_missing_verdicts_can_be_computed(study):
+    page = verdicts_of(study)
     assert "Hidden until the study" in page.info[0].value
-    assert len(page.dataframe) == 0
+    assert len(page.dataframe) == 1  # the items
     move_on(study, Step.CLOSE, Step.UNBLIND)
-    page = coordinator_page("verdicts", study)
-    counts = page.dataframe[0].value.set_index("classifier")
+    page = verdicts_of(study)
+    counts = page.dataframe[1].value.set_index("classifier")
     assert counts.loc["heuristic", "dissimilar"] == 23
     assert "Compute verdicts" not in [button.label for button in page.button]
     with open_database(study) as db:
         db.execute("DELETE FROM verdicts WHERE item_id = 1")
-    page = coordinator_page("verdicts", study)
+    page = verdicts_of(study)
     assert "Items without verdicts: 1" in texts(page)
     assert "Compute verdicts" in [button.label for button in page.button]
 
@@ -194,14 +185,14 @@ def test_verdicts_page_shows_counts_and_offers_to_compute(study, empty):
 @pytest.mark.parametrize("steps", [(), (Step.CLOSE,)], ids=["open", "closed"])
 def test_report_page_makes_no_report_before_unblinding(study, steps):
     move_on(study, *steps)
-    page = coordinator_page("report", study)
+    page = coordinator_page("Results", "Report", study)
     assert "Hidden until the study" in page.info[0].value
     assert (len(page.button), len(page.get("download_button"))) == (0, 0)
 
 
 def test_report_page_makes_the_report_when_asked_and_logs_it(study):
     move_on(study, Step.CLOSE, Step.UNBLIND)
-    page = coordinator_page("report", study)
+    page = coordinator_page("Results", "Report", study)
     with open_database(study) as db:
         assert "report" not in events.table(db)["action"].tolist()
     page.button[0].click().run()
@@ -225,11 +216,11 @@ def test_the_application_without_a_study_or_a_sign_in_says_so(study, monkeypatch
 
 @pytest.mark.parametrize("figure", [figures.BY_APPLICATION, figures.BY_BENCHMARK])
 def test_the_figures_of_measures_are_offered_only_once_the_study_is_unblinded(study, figure):
-    assert figure not in coordinator_page("figures", study).selectbox(key="figure").options
+    assert figure not in coordinator_page("Results", "Figures", study).selectbox(key="figure").options
     move_on(study, Step.CLOSE)
-    assert figure not in coordinator_page("figures", study).selectbox(key="figure").options
+    assert figure not in coordinator_page("Results", "Figures", study).selectbox(key="figure").options
     move_on(study, Step.UNBLIND)
-    page = coordinator_page("figures", study)
+    page = coordinator_page("Results", "Figures", study)
     page.selectbox(key="figure").set_value(figure).run()
     assert [error.message for error in page.exception] == []
     assert len(page.get("image")) == 1
@@ -237,12 +228,12 @@ def test_the_figures_of_measures_are_offered_only_once_the_study_is_unblinded(st
 
 def test_the_verdicts_on_an_item_are_shown_only_once_the_study_is_unblinded(study):
     for step in (Step.CLOSE, Step.UNBLIND):
-        page = coordinator_page("item", study)
-        assert "Hidden until the study" in page.info[0].value
+        page = coordinator_page("Item", "", study)
+        assert "Hidden until the study" in texts(page)
         assert not [word for word in ("heuristic", "same: ") if word in texts(page)]
         assert len(drawings(page)) == 1
         move_on(study, step)
-    page = coordinator_page("item", study)
+    page = coordinator_page("Item", "", study)
     assert [option.partition(":")[0] for option in page.radio[0].options] == sorted(CLASSIFIERS)
 
 
@@ -253,29 +244,27 @@ def test_everybody_gets_the_pages_of_their_role_only(study, monkeypatch, name, r
     monkeypatch.setenv("LABELER_STUDY", str(study))
     with open_database(study) as db:
         token = identity.sign_in(db, identity.invite(db, name, role, actor="test", now=NOW), now=NOW)
-        titles = list(app.pages(db, identity.person_of_session(db, token, now=NOW)))
+        titles = titles_of(monkeypatch, db, identity.person_of_session(db, token, now=NOW))
     page = app_page(token)
     assert page.error.len == 0
     assert first in texts(page)
-    reviewers = ["Label", "My labels", "Guide", "Practice"]
-    coordinators = [*app.COORDINATOR_PAGES, "Spread", "Order", "Trust", "Contexts", "Steady"]
-    assert titles == [*(reviewers if role is Role.REVIEWER else coordinators), "Sign out"]
+    reviewers = {"": ["Label", "My labels", "Guide", "Practice"], name: ["Sign out"]}
+    coordinators = {"": ["Start", *PLACES, "Item"], name: [app.AS_REVIEWERS_SEE, "Sign out"]}
+    assert titles == (reviewers if role is Role.REVIEWER else coordinators)
 
 
-def test_pages_without_content_are_quiet_in_the_navigation_until_the_study_has_come_so_far(study):
+def test_who_labels_and_coordinates_finds_label_first_and_the_other_pages_in_the_menu(study, monkeypatch):
     with open_database(study) as db:
-        assert empty_pages(coordinating.get_study(db)) == ["Splits", "Report", "Classifiers", "Publish"]
-    for step in (Step.CLOSE, Step.UNBLIND):
-        move_on(study, step)
+        person = identity.add_person(db, "dora", [*Role], actor="coordinator", now=NOW)
+        titles = titles_of(monkeypatch, db, person)
+    assert titles[""] == ["Label", "My labels", *PLACES, "Item"]
+    assert sorted(titles["dora"]) == ["Guide", "Practice", "Sign out"]
+    move_on(study, Step.CLOSE)
     with open_database(study) as db:
-        assert empty_pages(coordinating.get_study(db)) == []
-    assert '[href$="/my-page"]' in app.quietened(["My page"])
-    assert app.quietened([]) == ""
-
-
-def test_every_page_of_a_coordinator_is_in_one_group():
-    titles = [title for listed in GROUPS.values() for title in listed]
-    assert len(titles) == len(set(titles)) == len(app.COORDINATOR_PAGES)
-    assert [app.group_of(title) for title in ("Label", "Study", "Splits", "Report", "Spread", "Sign out")] == [
-        "Labelling", "Set up", "Run", "Results", "Explore", "Account"
-    ]  # fmt: skip
+        assert titles_of(monkeypatch, db, person)[""] == [
+            "Start",
+            *PLACES,
+            "Item",
+            "Label",
+            "My labels",
+        ]

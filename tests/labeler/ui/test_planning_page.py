@@ -49,7 +49,7 @@ def warnings(page):
 
 def test_the_page_promises_what_the_plan_then_holds(study):
     # two applications of four items, one of each seen by all; retests do not fit 50 positions later
-    page = coordinator_page("plan", study)
+    page = coordinator_page("Study", "Plan", study)
     with open_database(study) as db:
         preview = previewing.preview(db, PlanParameters(int(widget(page, "Seed").value)))
     assert page.dataframe[0].value.to_dict("records") == preview.rows_of_loads()
@@ -59,7 +59,7 @@ def test_the_page_promises_what_the_plan_then_holds(study):
 
 
 def test_the_page_lists_the_items_that_an_interval_takes(study):
-    page = coordinator_page("plan", study)
+    page = coordinator_page("Study", "Plan", study)
     assert needed(page) == {row["for"]: row["items"] for row in planning.items_needed(Assumptions())}
     before = needed(page)
     after = needed(chosen(page, **{"Target half-width": 0.05}))
@@ -72,19 +72,19 @@ def test_the_page_lists_the_items_that_an_interval_takes(study):
      ("Expected share", 0.3, "agreed dissimilar items")],
 )  # fmt: skip
 def test_another_choice_changes_the_expected_results(study, label, value, row):
-    page = coordinator_page("plan", study)
+    page = coordinator_page("Study", "Plan", study)
     before = expected(page)[row]
     assert expected(chosen(page, **{label: value}))[row] != before
 
 
 def test_the_page_says_that_two_labels_an_item_do_not_identify_the_latent_class(study):
-    page = chosen(coordinator_page("plan", study), Share_of_items=0.0)
+    page = chosen(coordinator_page("Study", "Plan", study), Share_of_items=0.0)
     assert "true prevalence" in warnings(page)
 
 
 @pytest.mark.parametrize("extremes", ["lowest", "highest"])
 def test_the_ends_of_every_slider_are_shown(study, extremes):
-    page = coordinator_page("plan", study)
+    page = coordinator_page("Study", "Plan", study)
     for slider in page.slider:
         slider.set_value(slider.min if extremes == "lowest" else slider.max)
     assert len(checked(page.run()).dataframe) == 3
@@ -93,7 +93,7 @@ def test_the_ends_of_every_slider_are_shown(study, extremes):
 def test_before_there_are_items_the_page_says_what_a_study_of_some_size_would_give(tmp_path):
     path = tmp_path / "empty.study"
     coordinating.create_study(path, name="Empty", question="Alike?", coordinator="grace", now=NOW)
-    page = coordinator_page("plan", path)
+    page = coordinator_page("Study", "Plan", path)
     chosen(page, Items=586, Reviewers_per_item=3)
     told, _ = planning.expected_of(planning.planned_design([586], 4, 3, 0.2, 20, None), Assumptions())
     assert expected(page)["items per pair"] == pytest.approx(
@@ -114,7 +114,7 @@ def test_precision_has_a_series_for_each_number_of_reviewers_per_item():
 
 def test_looking_at_the_page_changes_nothing(study):
     before = study.read_bytes()
-    coordinator_page("plan", study)
+    coordinator_page("Study", "Plan", study)
     with open_database(study) as db:
         assert planning.size_of_study(db) == (8, 4, 2)
     assert study.read_bytes() == before
@@ -124,7 +124,7 @@ def test_looking_at_the_page_changes_nothing(study):
 def test_a_plan_in_batches_is_drawn_and_extended_on_the_page(tmp_path):
     path = tmp_path / "batches.study"
     make_study(path)  # eight items
-    page = chosen(coordinator_page("plan", path), Items_in_the_first_batch=4, Hidden_retests=0)
+    page = chosen(coordinator_page("Study", "Plan", path), Items_in_the_first_batch=4, Hidden_retests=0)
     promised = page.dataframe[0].value["in all"].sum()
     checked(next(button for button in page.button if button.label.startswith("Confirm this plan")).click().run())
     assert says(page.success[0].value, "Plan saved", f"{promised} labels")

@@ -9,7 +9,7 @@ from labeler.model import PlanParameters, Role, State
 from labeler.plan.lifecycle import Step
 from labeler.service.people import identity
 from labeler.service.plan import assigning, previewing
-from labeler.service.study import coordinating, course, progress
+from labeler.service.study import coordinating, course
 from labeler.store import open_database
 from tests.labeler.conftest import (
     PARAMETERS,
@@ -75,7 +75,7 @@ def closed_by(path, says):
 
 
 def test_a_study_with_nothing_in_it_says_what_to_do_and_keeps_the_form(empty):
-    page = coordinator_page("plan", empty)
+    page = coordinator_page("Study", "Plan", empty)
     assert "no items" in page.info[0].value and "Import measurements" in page.info[0].value
     with open_database(empty) as db:
         import_all(db, *(result_file(item_name(n), series(n)) for n in range(4)))
@@ -90,7 +90,7 @@ def test_a_study_with_nothing_in_it_says_what_to_do_and_keeps_the_form(empty):
 
 
 def test_the_preview_follows_the_form(unplanned):
-    page = coordinator_page("plan", unplanned)
+    page = coordinator_page("Study", "Plan", unplanned)
     number(page, "Hidden retests").set_value(0)
     number(page, "Seconds").set_value(720.0)
     page.slider[0].set_value(0.25)
@@ -109,7 +109,7 @@ def test_the_preview_follows_the_form(unplanned):
 
 
 def test_what_makes_no_sense_is_said_beside_the_form(unplanned):
-    page = coordinator_page("plan", unplanned)
+    page = coordinator_page("Study", "Plan", unplanned)
     number(page, "Reviewers per item").set_value(9).run()
     assert "Each item needs 9 reviewers" in checked(page).info[0].value
     assert len(page.button) == 0
@@ -118,7 +118,7 @@ def test_what_makes_no_sense_is_said_beside_the_form(unplanned):
 
 
 def test_confirming_keeps_the_plan_that_was_shown(unplanned):
-    page = coordinator_page("plan", unplanned)
+    page = coordinator_page("Study", "Plan", unplanned)
     number(page, "Seed").set_value(7).run()
     shown = next(text.value for text in page.caption if "Plan `" in text.value)
     checked(button(page, "Confirm this plan and open the study").click().run())
@@ -132,7 +132,7 @@ def test_confirming_keeps_the_plan_that_was_shown(unplanned):
 @pytest.mark.slow
 def test_a_large_plan_is_drawn_in_a_process_of_its_own_and_is_the_same(unplanned, monkeypatch):
     monkeypatch.setattr(previewing, "MAX_BLOCKS", 0)
-    page = coordinator_page("plan", unplanned)
+    page = coordinator_page("Study", "Plan", unplanned)
     number(page, "Seed").set_value(7).run()
     with open_database(unplanned) as db:
         preview = previewing.preview(db, PlanParameters(7))
@@ -146,7 +146,7 @@ def test_a_large_plan_is_drawn_in_a_process_of_its_own_and_is_the_same(unplanned
 
 
 def test_a_plan_with_calibration_items_begins_their_round(unplanned):
-    page = coordinator_page("plan", unplanned)
+    page = coordinator_page("Study", "Plan", unplanned)
     number(page, "Calibration").set_value(2).run()
     checked(button(page, "Confirm this plan and begin the calibration round").click().run())
     with open_database(unplanned) as db:
@@ -154,7 +154,7 @@ def test_a_plan_with_calibration_items_begins_their_round(unplanned):
 
 
 def test_an_existing_plan_is_shown_with_its_loads_and_verified(begun):
-    page = coordinator_page("plan", begun)
+    page = coordinator_page("Study", "Plan", begun)
     assert "longer be replaced" in page.info[0].value
     assert [one.label for one in page.button] == ["Verify the plan"]
     assert loads(page) == dict.fromkeys(REVIEWERS, 5)
@@ -168,51 +168,56 @@ def test_an_existing_plan_is_shown_with_its_loads_and_verified(begun):
 def test_a_plan_that_was_tampered_with_is_no_longer_verified(begun):
     with open_database(begun) as db:
         db.execute("UPDATE assignments SET position = position + 100 WHERE assignment_id = 1")
-    page = coordinator_page("plan", begun)
+    page = coordinator_page("Study", "Plan", begun)
     checked(page.button[0].click().run())
     assert page.success.len == 0
     assert "different position" in page.error[0].value
 
 
-def test_the_progress_page_has_a_row_for_each_reviewer(begun):
-    page = coordinator_page("progress", begun)
-    assert [bar.proto.text for bar in page.get("progress")] == ["1 of 20 labels given"]
-    table = page.dataframe[0].value.set_index("reviewer")
-    with open_database(begun) as db:
-        rows = progress.rows(progress.reviewer_paces(db, now=TODAY))
-    assert table["state"].to_dict() == {row["reviewer"]: row["state"] for row in rows}
-    assert table.loc["ada", ["share", "labels", "state"]].tolist() == [20, "1 of 5", "working"]
-    assert table.loc["ben", ["share", "not sure"]].tolist() == [0, 1]
+def test_the_overview_has_a_row_for_each_reviewer_and_the_numbers(begun):
+    page = coordinator_page("Study", "Overview", begun)
+    assert [(metric.label, metric.value) for metric in page.metric] == [
+        ("Labels", "1 of 20"), ("Expected finish", "—"), ("Time left", "1 min"),
+    ]  # fmt: skip
+    table = page.table[0].value.set_index("Reviewer")
+    assert table.loc["ada", ["Labels", "Left"]].tolist() == ["1 of 5", "1 min"]
+    assert table.loc["ben", ["Labels", "Finish"]].tolist() == ["0 of 5", "not known"]
 
 
-def test_the_progress_page_warns_of_who_has_stopped(begun):
-    page = coordinator_page("progress", begun)
-    (warning,) = page.warning
-    assert all(f"{name} since" in warning.value for name in ("ben", "cleo", "dan"))
-    assert "ada since" not in warning.value
+def test_the_overview_names_who_has_stopped_and_leads_to_a_reminder(begun):
+    page = coordinator_page("Study", "Overview", begun)
+    words = texts(page)
+    assert "things wait for you" in words
+    assert "**ben** has not labelled since" in words
+    assert "**ada** has not labelled" not in words
+    assert "Write a reminder" in [one.label for one in page.button]
 
 
 def test_a_name_is_shown_as_it_is_and_not_as_markup(tmp_path):
     path = begin(tmp_path / "marked.study", ("ada", "<b>*eve*</b>"))
-    (warning,) = coordinator_page("progress", path).warning
-    assert r"\<b\>\*eve\*\</b\> since" in warning.value
+    with open_database(path) as db:
+        answer_next(db, "ada", "similar")
+    words = texts(coordinator_page("Study", "Overview", path))
+    assert r"\<b\>\*eve\*\</b\>" in words
+    assert "<b>*eve*" not in words
 
 
 def test_nobody_is_shown_what_was_said(begun):
-    page = coordinator_page("progress", begun)
-    shown = texts(page) + page.dataframe[0].value.to_csv()
-    assert "similar" not in shown
+    for place, view in (("Study", "Overview"), ("People", "")):
+        page = coordinator_page(place, view, begun)
+        shown = texts(page) + "".join(table.value.to_csv() for table in [*page.dataframe, *page.table])
+        assert "similar" not in shown
 
 
 def test_agreement_is_hidden_until_the_study_is_closed(begun):
-    page = coordinator_page("progress", begun)
-    assert page.dataframe.len == 2
-    assert "Hidden until the study" in page.caption[-1].value
+    page = coordinator_page("Study", "Overview", begun)
+    assert "Agreement" not in [metric.label for metric in page.metric]
+    assert "Hidden until the study" in texts(page)
     closed_by(begun, dict.fromkeys(REVIEWERS, "similar"))
     checked(page.run())
-    assert "Items: 8 agreed, 0 split, 0 incomplete" in texts(page)
-    assert "Percent agreement: 1.00" in texts(page)
-    assert "only one category" in texts(page)
+    assert [(metric.label, metric.value) for metric in page.metric] == [
+        ("Agreement", "100 %"), ("Fleiss' kappa", "—"), ("Labels", "20 of 20"),
+    ]  # fmt: skip
 
 
 def test_agreement_stays_hidden_from_a_coordinator_who_labels(begun):
@@ -220,10 +225,6 @@ def test_agreement_stays_hidden_from_a_coordinator_who_labels(begun):
         roles = [Role.REVIEWER, Role.COORDINATOR]
         identity.add_person(db, "gil", roles, actor="carol", now=TODAY)
     closed_by(begun, dict.fromkeys(REVIEWERS, "similar"))
-    page = coordinator_page("progress", begun, "gil")
-    assert page.dataframe.len == 2
-    assert says(page.caption[-1].value, "also a reviewer")
-
-
-def test_a_study_without_a_plan_has_no_progress(empty):
-    assert says(coordinator_page("progress", empty).info[0].value, "no plan yet")
+    page = coordinator_page("Study", "Overview", begun, "gil")
+    assert "Agreement" not in [metric.label for metric in page.metric]
+    assert "also a reviewer" in texts(page)

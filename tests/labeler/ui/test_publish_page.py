@@ -48,13 +48,13 @@ def button(page, label):
 
 
 def test_nothing_is_offered_before_the_study_is_unblinded(study):
-    page = coordinator_page("publish", study)
+    page = coordinator_page("Results", "Publish", study)
     assert says(page.info[0].value, "Only an unblinded study")
     assert not page.button and not page.text_area
 
 
 def test_answers_are_kept_beside_the_study_and_the_page_lists_what_is_missing(study):
-    page = coordinator_page("publish", unblinded(study))
+    page = coordinator_page("Results", "Publish", unblinded(study))
     assert "licence: " in page.warning[0].value
     assert button(page, "Publish the data set").disabled
     page.text_area[0].set_value(ANSWERS)
@@ -67,7 +67,7 @@ def test_answers_are_kept_beside_the_study_and_the_page_lists_what_is_missing(st
 
 
 def test_an_answer_that_cannot_be_used_is_explained_and_not_kept(study):
-    page = coordinator_page("publish", unblinded(study))
+    page = coordinator_page("Results", "Publish", unblinded(study))
     page.text_area[0].set_value('licence = "CC BY"')
     button(page, "Save answers").click().run()
     assert "licence 'CC BY' is not valid" in page.error[0].value
@@ -77,7 +77,7 @@ def test_an_answer_that_cannot_be_used_is_explained_and_not_kept(study):
 @pytest.mark.slow
 def test_the_data_set_is_written_beside_the_study_with_the_name_of_the_person(study):
     unblinded(study).with_name("publish.toml").write_text(ANSWERS, encoding="utf-8")
-    page = coordinator_page("publish", study)
+    page = coordinator_page("Results", "Publish", study)
     (name,) = [field for field in page.text_input if field.label.startswith("Name of the new folder")]
     assert name.value == "cache-data"
     name.set_value("../elsewhere")

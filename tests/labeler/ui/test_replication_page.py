@@ -18,13 +18,13 @@ def studies(tmp_path_factory):
 
 
 def test_a_study_without_measurements_is_told_where_they_come_from(studies):
-    page = coordinator_page("replication", studies["empty"])
+    page = coordinator_page("Tools", "Replication", studies["empty"])
     assert "study has measurements" in page.info[0].value
     assert len(page.button) == 0
 
 
 def test_one_button_compares_and_the_claims_and_files_appear(studies):
-    page = coordinator_page("replication", studies["measured"])
+    page = coordinator_page("Tools", "Replication", studies["measured"])
     assert [button.label for button in page.button] == ["Compare with the paper"]
     page.button[0].click().run()
     assert not page.exception

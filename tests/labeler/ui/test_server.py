@@ -320,7 +320,7 @@ def test_settings_send_nothing_anywhere_and_listen_to_this_machine_only():
     assert settings["server.enableXsrfProtection"] is True
     assert settings["client.showErrorDetails"] == "none"
     assert settings["server.enableStaticServing"] is False
-    assert settings["theme.base"] == "light"
+    assert settings["theme.dark.backgroundColor"] == "#14181f"
 
 
 def pasted(client, text, origin=BASE):

@@ -4,6 +4,7 @@ import { Requests } from "./requests.js";
 
 const NOT_SAVED = "The server did not reply, so this decision may not be saved. Check it, or try again.";
 const SAVE = "Enter";
+const OWN_WORDS = "own words";
 
 export class Decision {
   /** part: the markup of the decision; decided(key): called after the decision with this key was saved. */
@@ -27,17 +28,21 @@ export class Decision {
   /** Whether the decision has this key. */
   has(key) {
     if (!this.decides) return false;
-    return key in this.decides.categories || this.#reasonOf(key) !== null || this.#saves(key);
+    return key in this.decides.categories || this.#reasonOf(key) !== null || this.#isOwn(key) || this.#saves(key);
   }
 
-  /** Choose a category or a reason, or save. */
+  /** Choose a category or a reason, or save. Both together save the decision; without reasons, the category does. */
   act(key) {
     if (this.isSaving) return;
-    if (this.#saves(key)) this.save();
+    if (this.#saves(key)) {
+      this.save();
+      return;
+    }
+    if (this.#isOwn(key)) this.why.focus();
     else if (key in this.decides.categories) this.key = key;
     else this.reason = this.reason === this.#reasonOf(key) ? null : this.#reasonOf(key);
     this.#say();
-    if (key in this.decides.categories && !this.decides.reasons.length) this.save();
+    if (this.key !== null && (this.reason !== null || !this.decides.reasons.length)) this.save();
   }
 
   /** Send the decision; the page hears of it only after it was saved. */
@@ -66,17 +71,25 @@ export class Decision {
     return /^[1-9]$/.test(key) ? (this.decides.reasons[Number(key) - 1] ?? null) : null;
   }
 
+  /** Whether the key leads to the field for an own reason. */
+  #isOwn(key) {
+    return this.decides.reasons.length > 0 && key === String(this.decides.reasons.length + 1);
+  }
+
   #clear() {
     Object.assign(this, { key: null, reason: null });
     this.why.value = "";
     const reasons = this.decides?.reasons ?? [];
-    this.part.querySelector(".reasons").replaceChildren(...reasons.map((words, i) => button(String(i + 1), words)));
+    const choices = reasons.length ? [...reasons, OWN_WORDS] : [];
+    this.part.querySelector(".reasons").replaceChildren(...choices.map((words, i) => button(String(i + 1), words)));
     this.part.querySelector(".why-part").hidden = !reasons.length;
   }
 
   /** Show what was chosen, and a message if the decision was not saved. */
   #say(message = "") {
     this.part.hidden = !this.decides;
+    const { categories = {} } = this.decides ?? {};
+    this.part.querySelector(".why-part .legend").textContent = this.key ? `Why ${categories[this.key]}?` : "Reason";
     this.told.textContent = message;
     const needsReason = Boolean(this.decides?.reasons.length);
     const buttons = this.part.closest(".viewer").querySelectorAll("[data-key]");

@@ -5,7 +5,7 @@ const NUMBERS = (
   "eighteen nineteen twenty"
 ).split(" ");
 const AXIS_WORDS = {
-  close: "close", "close-2": "second level", "close-3": "third level", pooled: "0.5 to 99.5 %", full: "all",
+  close: "close", "close-2": "level 2", "close-3": "level 3", pooled: "0.5 to 99.5 %", full: "all",
 };
 
 /** The name of the current axis; the axis that the study starts with is called main. */

@@ -1,1 +1,1 @@
-"""Pages for the results of a study."""
+"""The place Results: what came out."""

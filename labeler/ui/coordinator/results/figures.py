@@ -48,7 +48,7 @@ def chosen(db: Database, title: str) -> tuple[str, Any]:
         return "measures-by-benchmark", evidence.by_benchmark(db, application)
     names = [item.name for item in coordinating.list_items(db)]
     if not names:
-        raise InputError("There are no items yet. Import measurements on the page Data.")
+        raise InputError("There are no items yet. Add them on Items.")
     item = browsing.item_named(db, st.selectbox("Benchmark", names, key="figure-item"))
     views = evidence.views_of_items(db)
     view = st.radio("Vertical axis", list(views), horizontal=True, key="figure-axis", format_func=views.get)

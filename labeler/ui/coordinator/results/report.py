@@ -16,7 +16,7 @@ def render(db: Database, person: str) -> None:
     st.write("The report shows how far the reviewers agree, and compares the classifiers with their labels.")
     hidden = identity.why_hidden(db, person, Action.SEE_NAMES)
     if hidden:
-        st.info(f"{hidden} The report then appears here. After closing, the page Progress shows agreement.")
+        st.info(f"{hidden} The report then appears here.")
         return
     quick = st.radio("Report", [FULL, QUICK], horizontal=True, key="report-kind", label_visibility="collapsed") == QUICK
     report = reporting.cached_report(db, quick=quick)

@@ -27,7 +27,6 @@ def render(db: Database, person: str, method: str) -> None:
 
     People who may not see verdicts cannot choose the study's measurements, but can upload files.
     """
-    st.title(exploring.METHODS[method].title, anchor=False)
     st.write(exploring.METHODS[method].question)
     if hidden := identity.why_hidden(db, person, Action.SEE_VERDICTS):  # the spread reveals the verdict of a classifier
         st.info(f"{hidden} You can analyse uploaded files at any time.")

@@ -33,17 +33,20 @@ def render(db: Database, person: str) -> None:
 
     The agreement is shown only to a person who may see it.
     """
-    st.write("All reviewers label the same few items before the study. No result uses these labels.")
+    st.caption("All reviewers label the same few items before the study. No result uses these labels.")
     result = calibrating.result(db)
     if not result.n_items:
-        st.info("The plan has no calibration items. Choose their number on the page Plan; the round then appears here.")
+        st.info("The plan has no calibration items. Choose their number in the plan; the round then appears here.")
         return
     hidden = identity.why_hidden(db, person, Action.SEE_CALIBRATION)
     can_change = coordinating.get_study(db).phase in ALLOWED[Action.CALIBRATE]
     set_gate(db, result, person, can_change=can_change)
     reached(result, hidden)
     if can_change and not hidden:
-        set_reference(db, result)
+        if calibrating.has_begun(db):
+            st.caption("The calibration round has begun, so reference labels can no longer be changed.")
+        else:
+            set_reference(db, result)
 
 
 def reached(result: CalibrationResult, hidden: str) -> None:
@@ -51,7 +54,7 @@ def reached(result: CalibrationResult, hidden: str) -> None:
 
     The agreement, with its intervals, is shown only to a person who may see it.
     """
-    st.subheader("Result", anchor=False)
+    st.header("Result", anchor=False)
     rows = [
         {"reviewer": reviewer.reviewer, "labelled": f"{reviewer.n_done} of {reviewer.n_assigned}"}
         for reviewer in result.reviewers
@@ -77,7 +80,7 @@ def set_gate(db: Database, result: CalibrationResult, person: str, *, can_change
 
     While there are no answers, each change is saved at once.
     """
-    st.subheader("Gate", anchor=False)
+    st.header("Gate", anchor=False)
     gate, begun = result.gate, any(reviewer.n_done for reviewer in result.reviewers)
     fixed = not can_change or begun
     names = list(GATES)
@@ -93,7 +96,7 @@ def set_gate(db: Database, result: CalibrationResult, person: str, *, can_change
     elif (wanted := None if on == NO_GATE else Gate(str(on), least)) != gate:
         calibrating.set_gate(db, wanted, actor=person, now=datetime.now(UTC))
         share = "" if wanted is None else f" in {100 * least:.0f} % or more"
-        done(f"Gate saved: the study opens once {GATES[on]}{share}.")
+        done(f"Gate saved: the study opens once {GATES[on]}{share}.", stays=True)
 
 
 def set_reference(db: Database, result: CalibrationResult) -> None:
@@ -102,7 +105,7 @@ def set_reference(db: Database, result: CalibrationResult) -> None:
     If the person presses the key of a category, the component saves a reference label of the item. Then the page runs.
     """
     question = coordinating.get_study(db).question
-    st.subheader("Reference labels", anchor=False)
+    st.header("Reference labels", anchor=False)
     st.write(
         f"Items with a reference label: {result.n_reference} of {result.n_items}. Press {queue.keys_of(question)} on a "
         "picture to set it."
@@ -119,4 +122,4 @@ def set_reference(db: Database, result: CalibrationResult) -> None:
     if queue.was_decided(QUEUE, name, pressed):
         left = [other for other in names if other not in reference]
         queue.put(QUEUE, left[0] if left else name)
-        done(f"Reference label of {name}: {label}. Items without a reference label: {len(left)} of {len(names)}.")
+        done(f"Saved: {label}. {len(left) or 'None'} left.", stays=True)

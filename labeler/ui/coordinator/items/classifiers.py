@@ -66,7 +66,7 @@ def render(db: Database, person: str) -> None:
     if summary.counts:
         tables(db, summary, person)
     elif not missing:
-        st.info("There are no verdicts and no measurements yet. Import measurements on the page Data.")
+        st.info("There are no verdicts and no measurements yet. Add items first.")
 
 
 def tables(db: Database, summary: stored_verdicts.Summary, person: str) -> None:
@@ -79,7 +79,7 @@ def tables(db: Database, summary: stored_verdicts.Summary, person: str) -> None:
     """
     st.dataframe(summary.counts, hide_index=True, placeholder="—")
     with st.container(horizontal=True):
-        link("Items", "Verdicts of each item")
+        link("Items", "Verdicts of each item", "All items")
         st.download_button(
             "Download verdicts.csv", partial(exported, db.path, person), "verdicts.csv", on_click="ignore"
         )

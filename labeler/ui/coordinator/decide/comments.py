@@ -1,4 +1,4 @@
-"""The page Inbox, on which coordinators read and answer the flags and comments of reviewers.
+"""The view Comments: coordinators read and answer the flags and comments of reviewers.
 
 Labels are never shown, and names are shown only after unblinding.
 """
@@ -21,8 +21,7 @@ ANSWERS = ("Thank you. I have read this.", "Label it as you see it.", "The measu
 
 
 def render(db: Database, person: str) -> None:
-    """Show the number of unanswered messages, then one message at a time with its picture and an answer form."""
-    st.write("Read and answer the flags and comments of reviewers, each with the picture of its item.")
+    """Show one message at a time with its picture and an answer form; the unanswered messages come first."""
     if identity.reviews_too(db, person):
         st.info(
             "You are also a reviewer of this study: you see the flags and comments of others only after the study is "
@@ -31,10 +30,10 @@ def render(db: Database, person: str) -> None:
         return
     messages = {message.code: message for message in inbox.messages(db)}
     if not messages:
-        st.info("There are no flags or comments yet. They appear here when reviewers write them.")
+        st.info("Nothing to decide. Flags and comments appear here when reviewers write them.")
         return
     n_unanswered = sum(not message.is_answered for message in messages.values())
-    st.write(f"Unanswered flags and comments: {n_unanswered} of {len(messages)}. They come first.")
+    st.caption(f"Unanswered flags and comments: {n_unanswered} of {len(messages)}. They come first.")
     codes = list(messages)
     code = queue.current(QUEUE, codes)
     with_name = not identity.why_hidden(db, person, Action.SEE_NAMES)
@@ -58,25 +57,28 @@ def show(db: Database, message: Message, codes: list[str], *, with_name: bool) -
 
 
 def answer(db: Database, message: Message, codes: list[str], person: str) -> None:
-    """Show the form for an answer.
+    """Show the standard answers, which keys choose, and the field for own words.
 
-    After the answer is sent, the page shows the next unanswered message.
+    After the answer is sent, the next unanswered message is shown.
     """
     key = f"{message.code}-{len(message.replies)}"
-    with st.form(f"message-{message.code}"):
-        ready = st.pills("Standard answer", ANSWERS, key=f"ready-{key}", default=None)
-        text = st.text_area("Your text", max_chars=inbox.MAX_REPLY_LENGTH, key=f"answer-{key}")
-        st.caption(
-            "The reviewer sees the answer under My labels. Do not mention benchmarks, verdicts or labels of others."
-        )
-        if not st.form_submit_button("Send the answer", type="primary", key=f"send-{key}"):
-            return
+    with st.container(horizontal=True):
+        for number, words in enumerate(ANSWERS, 1):
+            st.button(words, key=f"ready-{number}-{key}", shortcut=str(number), on_click=_choose, args=(key, words))
+    text = st.text_area("Answer", max_chars=inbox.MAX_REPLY_LENGTH, key=f"answer-{key}")
+    st.caption("The reviewer sees the answer under My labels. Do not mention benchmarks, verdicts or labels of others.")
+    if st.button("Send the answer", type="primary", key=f"send-{key}"):
         with errors_here():
-            words = " ".join(filter(None, (ready, text.strip())))
-            inbox.reply(db, message.code, words, actor=person, now=datetime.now(UTC))
+            inbox.reply(db, message.code, text.strip(), actor=person, now=datetime.now(UTC))
             left = [other.code for other in inbox.messages(db) if not other.is_answered]
             queue.put(QUEUE, left[0] if left else message.code)
-            done(f"Answer to item {message.code} sent. Unanswered messages: {len(left)} of {len(codes)}.")
+            done(f"Answer sent. {len(left) or 'None'} of {len(codes)} left.", stays=True)
+
+
+def _choose(key: str, words: str) -> None:
+    """Put a standard answer before the own words."""
+    own = st.session_state.get(f"answer-{key}", "").strip()
+    st.session_state[f"answer-{key}"] = f"{words} {own}".strip()
 
 
 def minute(created_utc: str) -> str:

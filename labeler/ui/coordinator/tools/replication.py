@@ -30,7 +30,7 @@ def render(db: Database, person: str) -> None:
     n_items = sum(item.n_runs > 0 for item in coordinating.list_items(db))
     if not n_items:
         st.info("The comparison appears here when the study has measurements.")
-        link("Data", "Import measurements")
+        link("Items", "Add items", "Add")
         return
     with st.expander("Labels of the paper's reviewers, and classes of another method (optional)"):
         labels = st.file_uploader("Labels: CSV with item, reviewer, label", "csv", key="replication-labels")

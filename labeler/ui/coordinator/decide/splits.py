@@ -1,8 +1,10 @@
-"""The page Splits, for items whose first labels differ.
+"""The view Splits: items whose first labels differ and that have no majority.
 
-Before the study is closed, the page shows the progress of first labels; after that, it shows the split items and the
+Before the study is closed, the view shows the progress of first labels; after that, it shows the split items and the
 decisions.
 """
+
+from collections import Counter
 
 import streamlit as st
 
@@ -15,9 +17,9 @@ from labeler.service.study import coordinating
 from labeler.store import Database
 from labeler.ui.component import Decides
 from labeler.ui.coordinator import queue
-from labeler.ui.coordinator.shared import done
+from labeler.ui.coordinator.shared import done, fold
 
-QUEUE, LISTED = "split", "splits-listed"
+QUEUE, LAST, AGAIN = "split", "last-decided", "u"
 REASONS = (
     "another level",
     "a step within runs",
@@ -30,47 +32,54 @@ REASONS = (
 
 def render(db: Database, person: str) -> None:
     """Show the split items and their decisions; before the study is closed, show only the progress of first labels."""
-    st.write(
-        "Decide the final category of items whose first labels differ. You must not have labelled any of these items."
-    )
     study = coordinating.get_study(db)
     hidden = identity.why_hidden(db, person, Action.SEE_AGREEMENT)
     if hidden:
         n_complete, n_all = splits.n_complete(db)
-        st.write(f"{n_complete} of {n_all} items have at least two first labels.")
-        st.info(f"{hidden} Split items then appear here. Third labels are assigned on the page Study.")
+        st.write(f"Splits are shown after closing. {n_complete} of {counted(n_all, 'item')} have all first labels.")
+        if identity.reviews_too(db, person):
+            st.caption(hidden)
         return
     by_name = {split.item.name: split for split in splits.split_items(db)}
     n_left = sum(split.remains for split in by_name.values())
-    left = f"without majority and decision: {n_left}" if n_left else "each has a majority or a decision"
-    st.write(f"{counted(len(by_name), 'split item')}{f'; {left}' if by_name else ''}.")
     if not by_name:
+        st.info("Nothing to decide: no item is split.")
         return
+    if not n_left:
+        st.write(f"Nothing to decide: each of the {counted(len(by_name), 'split item')} has a majority or a decision.")
     names = list(by_name)
     name = queue.current(QUEUE, names)
     show(db, by_name[name], names, person, can_decide=study.phase is State.CLOSED)
-    if st.toggle("List all split items", key=LISTED):  # created only when shown: there may be thousands of items
-        st.dataframe([split.json_values() for split in by_name.values()], hide_index=True, placeholder="—")
+    with fold(f"All {counted(len(names), 'split item')}", "fold-split-items") as part:
+        if part.open:  # created only when shown: there may be thousands of items
+            rows = [split.json_values() for split in by_name.values()]
+            st.dataframe(rows, hide_index=True, placeholder="—", alt="All split items with their labels and decisions")
 
 
 def show(db: Database, split: Split, names: list[str], person: str, *, can_decide: bool) -> None:
     """Show the runs and the labels of a split item, without names.
 
-    While the study is closed, the person can choose a category and a reason by key or click, and the component saves
-    the decision.
+    While the study is closed, the person chooses a category and a reason by key or click; the reason saves.
     """
     name, question = split.item.name, coordinating.get_study(db).question
     why_not = splits.why_not_decide(db, person) if can_decide else ""
     decides = Decides("split", queue.categories_of(question), REASONS) if can_decide and not why_not else None
     keys = {**(queue.choices_of(question) if decides else {}), **queue.MOVES}
-    caption = queue.place(names, name)
+    if decides and LAST in st.session_state:
+        keys[AGAIN] = "Decide the last one again"
+    counts = Counter(str(label.category) for label in split.labels)
+    labels = ", ".join(f"{n} {category}" for category, n in counts.items())
+    caption = f"{queue.place(names, name)} · labels: {labels}"
     pressed = queue.look(db, QUEUE, split.item, title=name, caption=caption, keys=keys, decides=decides)
+    if pressed and pressed.key == AGAIN and st.session_state.get(LAST) in names:
+        queue.put(QUEUE, st.session_state.pop(LAST))
+        st.rerun()
     queue.move(QUEUE, names, name, pressed)
     if split.decision and queue.was_decided(QUEUE, name, pressed):
         left = [other.item.name for other in splits.split_items(db) if other.remains]
         queue.put(QUEUE, left[0] if left else names[(names.index(name) + 1) % len(names)])
-        done(f"{name}: decided as {split.decision.category}. Split items that remain: {len(left)} of {len(names)}.")
-    st.caption("Labels, without names")
+        st.session_state[LAST] = name
+        done(f"Saved: {split.decision.category}. {len(left) or 'None'} left.", stays=True)
     for label in split.labels:
         third, comment = " (third label)" if label.is_third else "", f": {label.comment}" if label.comment else ""
         st.text(f"{label.category}{third}{comment}")
@@ -78,3 +87,5 @@ def show(db: Database, split: Split, names: list[str], person: str, *, can_decid
         st.text(f"Decided: {split.decision.category}. {split.decision.why}")
     if why_not:
         st.info(why_not)
+    elif decides:
+        st.caption("The reason saves the decision and shows the next item. A later decision replaces an earlier one.")

@@ -22,7 +22,12 @@ from labeler.ui.coordinator.shared import errors_here
 
 def render(db: Database, person: str) -> None:
     """Show the forms for backup, anonymised copy and merge, and the download of labels."""
-    st.write("Back up the study, write an anonymised copy, merge labels from a copy, and download the labels.")
+    log = coordinating.event_log(db)
+    if identity.reviews_too(db, person):  # details contain decisions of other people
+        log = log.drop(columns="details")
+    st.dataframe(log, hide_index=True)
+    st.download_button("Download the log (CSV)", reporting.as_csv(log), "events.csv", on_click="ignore")
+    st.header("Copies", anchor=False)
     with st.form("backup"):
         st.write("**Backup.** Write a full copy into the folder of the study. Reviewers can continue to label.")
         name = st.text_input("File name of the backup")

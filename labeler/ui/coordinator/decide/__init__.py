@@ -1,0 +1,1 @@
+"""The place Decide: what only a coordinator can settle."""

@@ -1,0 +1,1 @@
+"""The place Items: what is being labelled."""

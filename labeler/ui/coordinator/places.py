@@ -1,0 +1,119 @@
+"""The places of a coordinator, with their views, and where the pages of earlier versions went.
+
+To add a view, add a line here and a module with `render(db, person)`.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from labeler.model import State, counted
+from labeler.service import overview as study_overview
+from labeler.service.files.exploring import METHODS
+from labeler.service.items import browsing
+from labeler.service.people import identity
+from labeler.service.study import coordinating, course
+from labeler.store import Database
+from labeler.ui.coordinator import people
+from labeler.ui.coordinator.decide import calibration, comments, splits
+from labeler.ui.coordinator.items import add, all_items, one_item
+from labeler.ui.coordinator.results import classifiers, figures, publish, report
+from labeler.ui.coordinator.shared import acknowledge, address, heading
+from labeler.ui.coordinator.study import guide, log, overview, plan
+from labeler.ui.coordinator.tools import explore, planner, replication
+
+Render = Callable[[Database, str], None]
+
+PLACES: Mapping[str, Mapping[str, Render]] = {
+    "Study": {"Overview": overview.render, "Plan": plan.render, "Guide": guide.render, "Log": log.render},
+    "Items": {"Add": add.render, "All items": all_items.render},
+    "People": {"": people.render},
+    "Decide": {"Splits": splits.render, "Comments": comments.render, "Calibration": calibration.render},
+    "Results": {
+        "Report": report.render, "Classifiers": classifiers.render, "Figures": figures.render,
+        "Publish": publish.render,
+    },
+    "Tools": {
+        **{method.title: partial(explore.render, method=name) for name, method in METHODS.items()},
+        "Replication": replication.render, "Planner": planner.render,
+    },
+}  # fmt: skip
+ITEM = "Item"  # the page of one item, which other pages open
+MOVED: Mapping[str, str] = {
+    "data": "items?view=add",
+    "plan": "study?view=plan",
+    "progress": "study?view=overview",
+    "calibration": "decide?view=calibration",
+    "inbox": "decide?view=comments",
+    "splits": "decide?view=splits",
+    "verdicts": "items?view=all-items",
+    "report": "results?view=report",
+    "classifiers": "results?view=classifiers",
+    "figures": "results?view=figures",
+    "publish": "results?view=publish",
+    "handover": "study?view=log",
+    "replication": "tools?view=replication",
+    **{address(method.title): f"tools?view={address(method.title)}" for method in METHODS.values()},
+}  # address of a page of an earlier version -> the place and view that have its content
+
+
+def show(db: Database, person: str, title: str) -> None:
+    """Show a place: its heading and views, the message about the last action, and the chosen view."""
+    if title == ITEM:
+        acknowledge()
+        one_item.render(db, person)
+        return
+    views = _views(db, title)
+    name, facts = _FACTS[title](db)
+    first = "All items" if "All items" in views and coordinating.status(db).n_items else views[0]
+    view = heading(name, facts, title, views, first, partial(_with_count, db, person))
+    acknowledge()
+    PLACES[title][view](db, person)
+
+
+def _views(db: Database, title: str) -> list[str]:
+    """Return the views of a place; items can be added only while the study is being set up."""
+    views = list(PLACES[title])
+    study = coordinating.get_study(db)
+    if title == "Items" and (study.phase is not State.DRAFT or study.plan_hash is not None):
+        views.remove("Add")
+    return views
+
+
+def _with_count(db: Database, person: str, view: str) -> str:
+    """Return the name of a view, with the number of things that wait there."""
+    counts = {"Splits": study_overview.n_undecided, "Comments": study_overview.n_unanswered}
+    n = counts[view](db, person) if view in counts else 0
+    return f"{view} ({n})" if n else view
+
+
+def _of_study(db: Database) -> tuple[str, str]:
+    status = coordinating.status(db)
+    numbers = f"{counted(status.n_items, 'item')} · {counted(status.n_reviewers, 'reviewer')}"
+    return status.study.name, f"“{status.study.question.text}” · {numbers}"
+
+
+def _of_items(db: Database) -> tuple[str, str]:
+    return "Items", browsing.describe_items(db)
+
+
+def _of_people(db: Database) -> tuple[str, str]:
+    return "People", identity.describe_people(db)
+
+
+def _of_decide(_db: Database) -> tuple[str, str]:
+    return "Decide", "What only you can settle. You see labels without names."
+
+
+def _of_results(db: Database) -> tuple[str, str]:
+    unblinded = course.unblinding(db)
+    return "Results", f"Unblinded on {unblinded['at_utc'][:10]}" if unblinded else "What came out"
+
+
+def _of_tools(_db: Database) -> tuple[str, str]:
+    return "Tools", "What do your files say, without a study?"
+
+
+_FACTS: Mapping[str, Callable[[Database], tuple[str, str]]] = {
+    "Study": _of_study, "Items": _of_items, "People": _of_people, "Decide": _of_decide, "Results": _of_results,
+    "Tools": _of_tools,
+}  # fmt: skip

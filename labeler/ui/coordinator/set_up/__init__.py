@@ -1,1 +1,0 @@
-"""Pages for setting up a study."""

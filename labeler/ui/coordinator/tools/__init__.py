@@ -1,0 +1,1 @@
+"""The place Tools: methods for files, without a study."""
