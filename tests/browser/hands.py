@@ -113,7 +113,7 @@ def answers(served: Served, name: str) -> list[OwnAnswer]:
 
 
 def said(served: Served, name: str) -> list[str]:
-    return [answer.answer.value for answer in answers(served, name)]
+    return [answer.answer for answer in answers(served, name)]
 
 
 def rows(served: Served, name: str):

@@ -127,7 +127,7 @@ class MadeUp:
         """An answer with random details, parsed as the server parses the browser's message."""
         self.n_answers += 1
         event = {
-            "event_id": f"{code}-{revision}", "code": code, "revision": revision, "answer": answer.value,
+            "event_id": f"{code}-{revision}", "code": code, "revision": revision, "answer": answer,
             "dwell_ms": self.rng.randrange(500, 10**6),
             "view": {"axis": self.rng.choice(["core", "all"]), self.rng.choice(WORDS): [1, 2.5, None]},
             "confidence": self.rng.choice([1, 2, 3]), "flag": self.rng.random() < 0.2,

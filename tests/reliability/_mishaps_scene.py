@@ -168,7 +168,7 @@ class Scene:
 
     def kept(self) -> list[tuple[str, str]]:
         """Return the reviewer's answers in the study, in order of saving."""
-        return [(answer.code, answer.answer.value) for answer in answers(self.served, ADA)]
+        return [(answer.code, answer.answer) for answer in answers(self.served, ADA)]
 
     def comes_back(self) -> None:
         """Wait until everything is saved; reload as the message asks if the page does not recover by itself."""
