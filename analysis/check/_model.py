@@ -177,7 +177,7 @@ class Rules:
         "help": "Pass only if the interval of each change excludes a slowdown larger than this, such as 5%.",
     })  # fmt: skip
     limits: tuple[Limit, ...] = ()  # limits of some benchmarks; the first entry that matches counts
-    # A name in `CLASSIFIERS`, or a setting such as "heuristic@0.30"; its verdict decides if there is no baseline.
+    # A name in `CLASSIFIERS`, or a variant such as "heuristic@0.30"; its verdict decides if there is no baseline.
     classifier: str = SPREAD
     limit: float = field(default=CLASSIFIERS[SPREAD].parameters["limit"], metadata={
         "share": True, "metavar": "SHARE", "help": "Spread above which runs are dissimilar.",

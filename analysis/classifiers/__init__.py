@@ -1,7 +1,7 @@
 """Judge whether the runs of a benchmark are similar. Each classifier returns a `Verdict`.
 
-`CLASSIFIERS` lists the classifiers by name. A classifier with a different threshold is called a *setting*. The name of
-a setting contains the classifier and the threshold, for example `heuristic@0.30`.
+`CLASSIFIERS` lists the classifiers by name. A classifier with a different threshold is called a *variant*. The name of
+a variant contains the classifier and the threshold, for example `heuristic@0.30`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -91,7 +91,7 @@ CLASSIFIERS: dict[str, Classifier] = {
 
 
 def classifier_named(name: str) -> Classifier | None:
-    """Return the classifier or setting with this name, or None if there is no such classifier.
+    """Return the classifier or variant with this name, or None if there is no such classifier.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def classifier_named(name: str) -> Classifier | None:
     if default is None or not at:
         return default
     try:
-        setting = default.at(float(threshold))
+        variant = default.at(float(threshold))
     except ValueError:
         return None
-    return setting if setting.name == name else None  # accept only the normalised name of a setting
+    return variant if variant.name == name else None  # accept only the normalised name of a variant

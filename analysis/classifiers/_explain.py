@@ -66,7 +66,7 @@ SCORES = {"spread": "maxSpread", "kruskal": "epsilon squared"}
 
 def _name_of_score(verdict: Verdict) -> str:
     """Return the name of the score, if known."""
-    name = verdict.classifier.partition("@")[0]  # also for a setting such as spread@0.05
+    name = verdict.classifier.partition("@")[0]  # also for a variant such as spread@0.05
     if name in SCORES:
         return SCORES[name]
     if verdict.clusters and (verdict.linkage is None or verdict.score == verdict.linkage[-1, 2]):

@@ -17,7 +17,7 @@ class Verdict:
     Attributes
     ----------
     classifier : str
-        Name of the classifier in `CLASSIFIERS`, or of a setting.
+        Name of the classifier in `CLASSIFIERS`, or of a variant.
     verdict : str or None
         "similar" or "dissimilar"; None if there is no verdict, and `reason` says why.
     score, threshold : float or None

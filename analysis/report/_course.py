@@ -79,7 +79,7 @@ class OfReviewer:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class CalibrationRound:
     """The results of the calibration round."""
 
     n_items: int
@@ -132,7 +132,7 @@ class Course:
     people: tuple[PersonChange, ...]
     excluded: tuple[Excluded, ...]
     changed_pairs: tuple[ChangedPair, ...]
-    calibration: Calibration | None
+    calibration: CalibrationRound | None
     selection: Selection | None = field(default=None, metadata=IF_KNOWN)
     not_given: tuple[NotGiven, ...] | None = field(default=None, metadata=IF_KNOWN)
     flags: tuple[Flag, ...] | None = field(default=None, metadata=IF_KNOWN)
@@ -186,7 +186,7 @@ def _course(course: Course, *, interim: bool) -> Iterator[Block]:
         )
 
 
-def _calibration(round_: Calibration, level: str) -> Iterator[Block]:
+def _calibration(round_: CalibrationRound, level: str) -> Iterator[Block]:
     gate = round_.gate
     words = f"Before the study, every reviewer labelled {round_.n_items} items. "
     words += "Other sections of this report do not use these items. "

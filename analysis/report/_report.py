@@ -35,7 +35,7 @@ THIRD, RETEST, ADJUDICATED, CALIBRATION = "third", "retest", "adjudicated", "cal
 
 
 @dataclass(frozen=True)
-class Study:
+class StudyFacts:
     """What a report says about its study."""
 
     name: str = ""
@@ -77,7 +77,7 @@ class PlanFacts:
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedNumber:
     """A published number beside the number of the report."""
 
     where: str
@@ -93,7 +93,7 @@ class Report:
     """All numbers of an agreement report. Every undefined number is None and has a reason."""
 
     definitions: str = OLDEST_DEFINITIONS  # the version of the definitions of all numbers
-    study: Study
+    study: StudyFacts
     parameters: Parameters
     plan: Mapping[str, Any] | None
     agreement: Agreement
@@ -107,7 +107,7 @@ class Report:
     versions: Mapping[str, str]
     notes: tuple[str, ...]
     course: Course | None
-    published: tuple[Published, ...] | None = field(default=None, metadata=IF_KNOWN)
+    published: tuple[PublishedNumber, ...] | None = field(default=None, metadata=IF_KNOWN)
     # None if the categories are similar and dissimilar
     categories: tuple[str, ...] | None = field(default=None, metadata=IF_KNOWN)
 
@@ -192,7 +192,7 @@ def summarise(
         settings["prevalences"] = list(prevalences)
     return Report(
         definitions=DEFINITIONS,
-        study=read_back(Study, json_values(provenance.study), "study"),
+        study=read_back(StudyFacts, json_values(provenance.study), "study"),
         parameters=read_back(Parameters, {**settings, **json_values(provenance.parameters), **_used(verdicts)}),
         plan=json_values(provenance.plan),
         agreement=agreement,

@@ -32,7 +32,7 @@ INTERIM = "Interim results: the study is not unblinded."
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class Failure(click.ClickException):
+class CommandFailed(click.ClickException):
     """An error that ends a command."""
 
     exit_code = ERROR
@@ -81,7 +81,7 @@ class Commands(click.Group):
                 raise click.exceptions.Exit(0) from None
             if isinstance(error, OSError) and error.filename is None:
                 streams.silence("stdout")  # what is left in its buffer cannot be written either
-            raise Failure(multiline(describe(error))) from error
+            raise CommandFailed(multiline(describe(error))) from error
         return result
 
     def main(self, *arguments: Any, **options: Any) -> Any:
@@ -217,7 +217,7 @@ def opened(study: Path | None, *, changed_schema: bool = False) -> Iterator["Dat
         except Exception as error:
             if os.environ.get("LABELER_TRACEBACK"):
                 raise
-            raise Failure(
+            raise CommandFailed(
                 f"The command failed unexpectedly while it read {db.path} ({_short(error)}). If another program "
                 f"changed this file, labeler audit {db.path} shows what was changed. Otherwise, please report this; "
                 "LABELER_TRACEBACK=1 shows where it failed."

@@ -111,8 +111,8 @@ def verdicts(
         options = JudgeOptions(warmup_of(read_model(model), options.warmup))
     for sentence in classifying.ignored_plugins():
         remark(sentence)
-    settings = classifying.variants({"theta": thetas, "cut": cuts})
-    if settings and import_file is not None:
+    variants = classifying.variants({"theta": thetas, "cut": cuts})
+    if variants and import_file is not None:
         raise InputError("--theta and --cut cannot be used with --import.")
     with opened(study) as db:
         if removed:
@@ -122,7 +122,7 @@ def verdicts(
             n = stored_verdicts.import_verdicts(db, import_file, name, actor=OWNER, now=now())
             remark(f"Imported {counted(n, 'verdict')}.")
         else:
-            _compute(db, options, settings, jobs, scheduler, actor)
+            _compute(db, options, variants, jobs, scheduler, actor)
         if model is not None:
             learned, n_given, n_without = learning.apply_model(db, model, actor=OWNER, now=now())
             remark(f"{learned}: {counted(n_given, 'verdict')}; no verdict for {counted(n_without, 'item')}.")
@@ -138,19 +138,19 @@ def verdicts(
 
 
 def _compute(
-    db: Database, options: JudgeOptions, settings: Sequence[str], jobs: int, scheduler: str | None, actor: str
+    db: Database, options: JudgeOptions, variants: Sequence[str], jobs: int, scheduler: str | None, actor: str
 ) -> None:
     try:
         with (
             _executor(jobs, scheduler) as executor,
             click.progressbar(
-                length=computing.n_missing(db, options, settings), label="Judging", file=sys.stderr
+                length=computing.n_missing(db, options, variants), label="Judging", file=sys.stderr
             ) as bar,
         ):
             computed = computing.compute_verdicts(
                 db,
                 options=options,
-                settings=settings,
+                variants=variants,
                 executor=executor,
                 advance=lambda done, _total: bar.update(done - bar.pos),
                 actor=actor,

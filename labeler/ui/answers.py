@@ -28,7 +28,7 @@ from labeler.service.people import identity
 from labeler.service.results import deciding
 from labeler.store import Database, open_database
 from labeler.ui.app import NOT_SIGNED_IN, request_token, session_of
-from labeler.ui.limits import Rate
+from labeler.ui.limits import RateLimit
 
 ANSWERS, ITEMS, STATE, DECISIONS = (f"/api/{name}" for name in ("answers", "items", "state", "decisions"))
 METHODS = {ANSWERS: "POST", ITEMS: "GET", STATE: "GET", DECISIONS: "POST"}
@@ -61,7 +61,7 @@ class _Requests:
     """Answers the requests for one study, a bounded number at the same time."""
 
     study: Path
-    rate: Rate = field(default_factory=lambda: Rate(REQUESTS_PER_S))
+    rate: RateLimit = field(default_factory=lambda: RateLimit(REQUESTS_PER_S))
     pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(N_AT_WORK, "labeler-requests"))
     n_waiting: int = 0
 

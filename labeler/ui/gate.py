@@ -18,7 +18,7 @@ from labeler.store import open_database
 from labeler.ui import answers, component, provider, sign_in, static_files
 from labeler.ui.app import session_cookie, session_of
 from labeler.ui.coordinator.places import MOVED
-from labeler.ui.limits import Rate
+from labeler.ui.limits import RateLimit
 from labeler.ui.messages import MESSAGES_PER_S, Messages
 
 HEALTH, HOST_CONFIG, STREAM = "/_stcore/health", "/_stcore/host-config", "/_stcore/stream"
@@ -51,7 +51,7 @@ class SignInGate:
     """
 
     def __init__(self, app: ASGIApp, study: Path) -> None:
-        self._app, self._study, self._messages = app, study, Rate(MESSAGES_PER_S)
+        self._app, self._study, self._messages = app, study, RateLimit(MESSAGES_PER_S)
         self._let_in_until: dict[str, float] = {}  # session id -> monotonic time
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

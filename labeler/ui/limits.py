@@ -25,7 +25,7 @@ MAX_REPEATS, MAX_LOG_BYTES = (
 )  # limits per period, for similar records and for all records
 
 
-class Rate:
+class RateLimit:
     """Limits what each person may do per second; what a person saves up is at most one second's worth.
 
     `clock` is a monotonic clock in seconds.

@@ -21,7 +21,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.NewSession_pb2 import Initialize, NewSession
 
 from labeler.model import Person, Role
-from labeler.ui.limits import Rate
+from labeler.ui.limits import RateLimit
 
 PROGRAM = "app.py"
 MAIN_PAGE = "0" * 32  # name of the main page for browsers, as long as Streamlit's hashes
@@ -47,7 +47,7 @@ class Messages:
     """
 
     def __init__(
-        self, receive: Receive, send: Send, person: Person, signed_in: Callable[[], Person | None], rate: Rate
+        self, receive: Receive, send: Send, person: Person, signed_in: Callable[[], Person | None], rate: RateLimit
     ) -> None:
         self._receive, self._send = receive, send
         self._person_id, self._signed_in, self._rate = person.person_id, signed_in, rate

@@ -24,7 +24,7 @@ from analysis.classifiers import CLASSIFIERS
 from analysis.document import Table, json_values, listed, to_html, to_json, to_markdown
 from analysis.document.figures import Chart, to_svgs
 from analysis.replication import Claim, LabelScope, Measured, Replication
-from analysis.report import Published, Report
+from analysis.report import PublishedNumber, Report
 from labeler.errors import InputError, Refused, sentence
 from labeler.formats import Source, references
 from labeler.model import Category, combined_hash, counted
@@ -99,7 +99,7 @@ def compare(report: Report) -> list[Claim]:
 
 def with_published(report: Report) -> Report:
     """Return the report, extended by the published numbers next to the computed numbers."""
-    return replace(report, published=tuple(Published(**row) for row in published(report)))
+    return replace(report, published=tuple(PublishedNumber(**row) for row in published(report)))
 
 
 def published(report: Report) -> list[dict[str, Any]]:

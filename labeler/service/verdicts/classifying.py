@@ -72,13 +72,13 @@ def variants(thresholds: Mapping[str, Sequence[float]]) -> list[str]:
     return [name for name in dict.fromkeys(found) if name not in CLASSIFIERS]
 
 
-def is_setting(name: str) -> bool:
+def is_variant(name: str) -> bool:
     """Return whether the name is a built-in classifier with another threshold, such as `heuristic@0.30`."""
     return name not in CLASSIFIERS and classifier_named(name) is not None
 
 
 def judges(options: JudgeOptions, more: Sequence[str] = ()) -> list[Judge]:
-    """Return all classifiers: built-in classifiers, the settings in `more`, and classifiers of other packages."""
+    """Return all classifiers: built-in classifiers, the variants in `more`, and classifiers of other packages."""
     known = [*CLASSIFIERS.values(), *filter(None, map(classifier_named, more))]
     built_in = [
         Judge(

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from analysis.classifiers import Verdict
 from labeler.model import Item, StoredVerdict
-from labeler.service.verdicts.classifying import NOT_INSTALLED, Judge, JudgeOptions, is_setting, judge, judges
+from labeler.service.verdicts.classifying import NOT_INSTALLED, Judge, JudgeOptions, is_variant, judge, judges
 from labeler.store import Database, events, items, jobs, runs, verdicts
 from labeler.store.jobs import Job
 
@@ -38,7 +38,7 @@ def compute_verdicts(
     db: Database,
     *,
     options: JudgeOptions = EVERYTHING,
-    settings: Sequence[str] = (),
+    variants: Sequence[str] = (),
     executor: Executor | None = None,
     advance: Advance = lambda _done, _total: None,
     actor: str,
@@ -46,17 +46,17 @@ def compute_verdicts(
     """Compute and store the verdicts that the study lacks; existing verdicts are not computed again.
 
     Afterwards, tables and reports show the verdicts for these options. If the computation is stopped, the finished
-    verdicts are kept, and the next call computes the others. The results do not depend on the executor. `settings`
+    verdicts are kept, and the next call computes the others. The results do not depend on the executor. `variants`
     names additional classifiers with another threshold, such as `heuristic@0.30`; the study remembers them, and later
     calls compute them too. `advance` is called repeatedly with (finished items, all items).
     """
-    settings = _with_kept(db, settings)
-    by_name = {classifier.name: classifier for classifier in judges(options, settings)}
-    missing = _missing(db, options, settings)
+    variants = _with_kept(db, variants)
+    by_name = {classifier.name: classifier for classifier in judges(options, variants)}
+    missing = _missing(db, options, variants)
     with db.atomic():
         verdicts.use(
             db,
-            [(judge.name, judge.parameters, judge.version) for judge in _acceptable(options, settings)],
+            [(judge.name, judge.parameters, judge.version) for judge in _acceptable(options, variants)],
             _now(),
         )
         job_id = jobs.start(db, JOB, os.getpid(), len(missing), _now())
@@ -72,7 +72,7 @@ def compute_verdicts(
     finally:
         with events.by(db, actor, datetime.now(UTC)) as deed:
             jobs.finish(db, job_id, deed.at_utc, error)
-            details = {"settings": list(settings)} if settings else {}
+            details = {"settings": list(variants)} if variants else {}
             deed.log(
                 "compute verdicts", items=n_done, drop=options.warmup, only_verdict=options.only_verdict, error=error,
                 **details,
@@ -80,19 +80,19 @@ def compute_verdicts(
     return Computed(sum(item.n_runs > 0 for item in items.all_items(db)), n_done, n_without)
 
 
-def n_missing(db: Database, options: JudgeOptions = EVERYTHING, settings: Sequence[str] = ()) -> int:
+def n_missing(db: Database, options: JudgeOptions = EVERYTHING, variants: Sequence[str] = ()) -> int:
     """Return the number of items that lack the verdict of at least one classifier.
 
-    The classifiers are the standard classifiers, the settings in the study, and the given settings. A setting is a
+    The classifiers are the standard classifiers, the variants in the study, and the given variants. A variant is a
     classifier with another threshold, such as `heuristic@0.30`.
     """
-    acceptable = _acceptable(options, _with_kept(db, settings))
+    acceptable = _acceptable(options, _with_kept(db, variants))
     return verdicts.n_lacking(db, [(judge.name, judge.parameters, judge.version) for judge in acceptable])
 
 
-def _with_kept(db: Database, settings: Sequence[str]) -> Sequence[str]:
-    """Return the settings that the study has, followed by the given settings, each once."""
-    return list(dict.fromkeys([*filter(is_setting, sorted(verdicts.computed_classifiers(db))), *settings]))
+def _with_kept(db: Database, variants: Sequence[str]) -> Sequence[str]:
+    """Return the variants that the study has, followed by the given variants, each once."""
+    return list(dict.fromkeys([*filter(is_variant, sorted(verdicts.computed_classifiers(db))), *variants]))
 
 
 def latest_job(db: Database) -> Job | None:
@@ -100,16 +100,16 @@ def latest_job(db: Database) -> Job | None:
     return jobs.latest(db, JOB)
 
 
-def _acceptable(options: JudgeOptions, settings: Sequence[str]) -> list[Judge]:
+def _acceptable(options: JudgeOptions, variants: Sequence[str]) -> list[Judge]:
     """Return the classifiers whose stored verdicts are valid, with parameters and version.
 
     If only verdicts are needed, stored verdicts that also have scores and evidence are valid, too.
     """
-    complete = judges(JudgeOptions(options.warmup), settings) if options.only_verdict else []
-    return judges(options, settings) + complete
+    complete = judges(JudgeOptions(options.warmup), variants) if options.only_verdict else []
+    return judges(options, variants) + complete
 
 
-def _missing(db: Database, options: JudgeOptions, settings: Sequence[str]) -> list[tuple[Item, list[str]]]:
+def _missing(db: Database, options: JudgeOptions, variants: Sequence[str]) -> list[tuple[Item, list[str]]]:
     """Return each item with missing verdicts, and the names of the classifiers that must run.
 
     A verdict is missing if the study has no verdict for the current measurements of the item and the current parameters
@@ -118,9 +118,9 @@ def _missing(db: Database, options: JudgeOptions, settings: Sequence[str]) -> li
     done = verdicts.done(db)
     acceptable = [
         (classifier.name, verdicts.as_key(classifier.parameters), classifier.version)
-        for classifier in _acceptable(options, settings)
+        for classifier in _acceptable(options, variants)
     ]
-    names = [classifier.name for classifier in judges(options, settings)]
+    names = [classifier.name for classifier in judges(options, variants)]
     missing = []
     for item in items.all_items(db):
         present = {

@@ -20,7 +20,7 @@ from labeler.formats import Source, tables
 from labeler.model import Item, StoredVerdict
 from labeler.plugins import classifier_plugins
 from labeler.service.cache import until_changed
-from labeler.service.verdicts.classifying import JudgeOptions, is_setting, judges
+from labeler.service.verdicts.classifying import JudgeOptions, is_variant, judges
 from labeler.store import Database, events, items, runs, studies, verdicts
 
 Floats = NDArray[np.float64]
@@ -141,8 +141,8 @@ def to_send_first(counting: pd.DataFrame, n: int | None = None) -> list[dict[str
     dissimilar, the classifiers that say similar, and item (see `analysis.agreement.send_first`). Classifiers with
     another threshold, such as `heuristic@0.30`, are ignored, so that each classifier counts once.
     """
-    settings = [name for name in counting["classifier"].unique() if is_setting(name)]
-    table = send_first(counting[~counting["classifier"].isin(settings)], n=n)
+    variants = [name for name in counting["classifier"].unique() if is_variant(name)]
+    table = send_first(counting[~counting["classifier"].isin(variants)], n=n)
     return [
         {
             "disagreement": row["disagreement"],
@@ -210,7 +210,7 @@ def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: 
     """
     table = tables.read_verdicts(Source(str(path), path), studies.get(db).question.categories, classifier)
     computed_here = {judge.name for judge in judges(JudgeOptions())}
-    reserved = {name for name in set(table["classifier"]) if name in computed_here or is_setting(name)}
+    reserved = {name for name in set(table["classifier"]) if name in computed_here or is_variant(name)}
     with events.by(db, actor, now) as deed:
         by_name = {item.name: item for item in items.all_items(db)}
         has_measurements = any(item.n_runs for item in by_name.values())

@@ -264,7 +264,7 @@ def test_a_request_that_no_component_sends_is_refused_in_words(ada, study, conte
 
 
 def test_a_person_has_a_bounded_number_of_requests_per_second_in_all_sessions(study, monkeypatch):
-    monkeypatch.setattr(answers, "Rate", lambda per_s: limits.Rate(per_s, clock=lambda: 0.0))
+    monkeypatch.setattr(answers, "RateLimit", lambda per_s: limits.RateLimit(per_s, clock=lambda: 0.0))
     server = serving(study)
     ada, again, ben = (Browser(server, study, name) for name in ("ada", "ada", "ben"))
     statuses = [browser.client.get(answers.STATE).status_code for _ in range(20) for browser in (ada, again)]
@@ -274,7 +274,7 @@ def test_a_person_has_a_bounded_number_of_requests_per_second_in_all_sessions(st
 
 def test_what_a_person_may_do_per_second_comes_back():
     now = [0.0]
-    rate = limits.Rate(20, clock=lambda: now[0])
+    rate = limits.RateLimit(20, clock=lambda: now[0])
     assert [rate.allows("ada") for _ in range(21)] == [True] * 20 + [False]
     assert rate.allows("ben")
     now[0] = 0.05

@@ -6,7 +6,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from labeler.model import Person, Role
 from labeler.ui import messages
-from labeler.ui.limits import Rate
+from labeler.ui.limits import RateLimit
 from labeler.ui.messages import MAIN_PAGE, MAX_FILES, MESSAGES_PER_S, Messages
 from tests.labeler.ui.waiting import finished
 
@@ -49,7 +49,7 @@ def through(*messages, replies=(), person=ADA, signed_in=True, rate=None):
         return incoming.pop(0)
 
     async def talk():
-        window = Messages(receive, send, person, lambda: person if signed_in else None, rate or Rate(1e9))
+        window = Messages(receive, send, person, lambda: person if signed_in else None, rate or RateLimit(1e9))
         for message in messages:
             await window.send({"type": "websocket.send", "bytes": message.SerializeToString()})
         received = [await window.receive()]
@@ -166,7 +166,7 @@ def test_a_request_for_too_many_uploads_is_dropped(n, n_passed):
 def waits_of(*messages, person=GRACE):
     """How long a person waits in all to send these messages one after another."""
     now, waited = [0.0], []
-    rate = Rate(MESSAGES_PER_S, clock=lambda: now[0])
+    rate = RateLimit(MESSAGES_PER_S, clock=lambda: now[0])
     original = rate.wait_s
 
     def wait_s(key, cost):

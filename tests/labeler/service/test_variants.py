@@ -20,7 +20,7 @@ from tests.labeler.packages import STEADY
 
 
 def compute(db, *names, **options):
-    return computing.compute_verdicts(db, options=JudgeOptions(**options), settings=names, actor="carol")
+    return computing.compute_verdicts(db, options=JudgeOptions(**options), variants=names, actor="carol")
 
 
 def classifiers(db):
