@@ -196,6 +196,53 @@ def test_the_workflow_of_the_page_follows_its_schema_and_finds_a_slower_branch(r
     assert "| sort | slower | +" in runner.summary and "20 / 20" in runner.summary
 
 
+# A stand-in for each tool: takes the arguments of the page, reads the level from level.txt of the version that it
+# measures, and writes one process of the real tool's output.
+TOOL = """
+import json, random, sys
+from pathlib import Path
+
+tool, arguments = sys.argv[1], sys.argv[2:]
+folder = Path(arguments[1]).parent.parent if tool == "java" else Path()
+level = float((folder / "level.txt").read_text()) * random.uniform(0.995, 1.005)
+if tool == "go":
+    print("goos: linux\\ngoarch: amd64\\npkg: example.org/sorting")
+    for name in "AB":
+        print(f"Benchmark{name}-8 \\t 1000 \\t {level * 1e9:.1f} ns/op")
+    print("PASS\\nok  \\texample.org/sorting\\t1.2s")
+elif tool == "cargo":
+    for name in "ab":
+        print(f"test {name} ... bench: {level * 1e9:12,.2f} ns/iter (+/- 10.00)")
+elif tool == "java":
+    metric = {"scoreUnit": "s/op", "rawData": [[level * random.uniform(0.99, 1.01) for _ in range(5)]]}
+    entry = {"benchmark": "org.Sort.sort", "mode": "avgt", "threads": 1, "forks": 1, "params": {}}
+    Path(arguments[-1]).write_text(json.dumps([{**entry, "primaryMetric": metric}]))
+else:
+    (path,) = [one.partition("=")[2] for one in arguments if one.startswith("--benchmark-json=")]
+    data = [level * random.uniform(0.99, 1.01) for _ in range(5)]
+    entry = {"name": "test_sort", "fullname": "test_sort.py::test_sort", "params": None, "stats": {"data": data}}
+    content = {"machine_info": {}, "commit_info": {}, "benchmarks": [entry], "version": "5.1.0"}
+    Path(path).write_text(json.dumps(content))
+"""
+
+
+@pytest.mark.parametrize("tool", ["go", "cargo", "java", "pytest"])
+def test_the_loop_of_the_page_measures_and_finds_a_slower_version(runner, tmp_path, tool):
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8").partition("## Measure with other tools")[2]
+    blocks = re.findall(r"^```bash\n(.*?)^```$", page.partition("\n## ")[0], flags=re.MULTILINE | re.DOTALL)
+    (loop,) = [block for block in blocks if re.search(rf"\b{tool} ", block)]
+    (tmp_path / "tool.py").write_text(TOOL)
+    program = runner.tools / tool
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{tmp_path}/tool.py" {tool} "$@"\n')
+    program.chmod(0o755)
+    for folder, level in (("base", 0.001), ("workspace", 0.0012)):
+        (tmp_path / folder / "target").mkdir(parents=True, exist_ok=True)
+        (tmp_path / folder / "level.txt").write_text(str(level))
+    runner.step({"run": loop}, {})
+    assert runner.code == 1, runner.log
+    assert re.match(r"[12] slower", runner.log), runner.log
+
+
 def test_the_inputs_that_the_page_names_are_those_of_the_action():
     page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
     inputs = yaml.safe_load(ACTION.read_text(encoding="utf-8"))["inputs"]
