@@ -65,7 +65,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "labeler/ui/coordinator": {
         "labeler.ui.coordinator", "labeler.ui.component", "labeler.ui.input_queue", "labeler.plan.lifecycle",
-        "streamlit", *SHELL,
+        "labeler.safe_text", "streamlit", *SHELL,
     },
     "labeler/ui/app.py": {"labeler.ui", "streamlit", *SHELL},
     "labeler/ui/page_run.py": {"labeler.config", "labeler.ui", "streamlit"},

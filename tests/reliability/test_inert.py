@@ -270,9 +270,9 @@ def formatted(page):
 
 
 def raw(page):
-    """Return the parts of the hostile texts that appear as markup."""
+    """Return the parts of the hostile texts that appear as markup, or with characters that control the output."""
     written = [OUR_OWN.sub("", re.sub(r"\\.", "", text)) for text in formatted(page)]
-    return [text for text in written if any(mark in text for mark in MARKUP)]
+    return [text for text in written if any(mark in text for mark in MARKUP) or CONTROL.search(text)]
 
 
 VIEWS = [*((place, view) for place, views in PLACES.items() for view in views), (ITEM, "")]

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterable
 
+from labeler.safe_text import multiline
+
 
 def escape_markdown(text: str) -> str:
-    """Escape a text so that Markdown shows it literally."""
-    return re.sub(r"([\\`*_{}\[\]()<>#+!|~$])", r"\\\1", text)
+    """Escape a text so that Markdown shows it literally, without characters that change the direction of writing."""
+    return re.sub(r"([\\`*_{}\[\]()<>#+!|~$])", r"\\\1", multiline(text))
 
 
 def points(texts: Iterable[str]) -> str:
