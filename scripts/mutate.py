@@ -6,8 +6,9 @@
 A fault changes one operator, one number or truth value, or one condition. Only test files that use the module are run,
 with slow tests left out: first the nearest files and, for a fault that these do not find, more files. The working tree
 is not changed: everything happens in a copy in a temporary folder. `--out FILE` writes the table and the faults that no
-test found as Markdown, again after each module. `--at-least FILE` compares with an earlier table of the same command:
-exit code 1 if a fault that was found then is not found now.
+test found as Markdown, again after each module; if the command was interrupted, the same command goes on with the next
+module. `--at-least FILE` compares with an earlier table of the same command: exit code 1 if a fault that was found then
+is not found now.
 """
 
 import argparse
@@ -68,8 +69,8 @@ class Fault:
 class Outcome:
     module: str
     n_files: int  # the nearest test files
-    found: list[Fault]
-    survived: list[Fault]
+    found: list[str]
+    survived: list[str]
 
 
 def faults_in(source: str) -> list[Fault]:
@@ -245,7 +246,7 @@ def examine(module: Path, n_faults: int, seed: int, root: Path) -> Outcome:
     outcome = Outcome(str(module), len(tests[:N_NEAREST]), [], [])
     for fault in chosen:
         found = is_found(fault.source)
-        (outcome.found if found else outcome.survived).append(fault)
+        (outcome.found if found else outcome.survived).append(str(fault))
         if not found:
             print(f"    not found: {module}, {fault}", flush=True)
     _plant(path, source)
@@ -275,6 +276,20 @@ def table(outcomes: list[Outcome], command: str) -> str:
     return "\n".join([*lines, ""])
 
 
+def finished(text: str, command: str) -> list[Outcome]:
+    """Return the results in a table that the same command wrote before it was interrupted."""
+    if f"Written by `{command}`." not in text:
+        return []
+    rows = [line.strip("|` ").split("|") for line in text.splitlines() if line.startswith("| `")]
+    outcomes = [Outcome(row[0].strip("` "), int(row[3]), [], []) for row in rows]
+    survived, _, found = text.partition("## Faults that were found")
+    for outcome in outcomes:
+        start = f"- `{outcome.module}`, "
+        for lines, of in ((survived, outcome.survived), (found, outcome.found)):
+            of += [line.removeprefix(start) for line in lines.splitlines() if line.startswith(start)]
+    return outcomes
+
+
 def lost(before: str, now: str) -> list[str]:
     """Return the faults that an earlier table lists as found and a later table lists as not found."""
     found = set(before.partition("## Faults that were found")[2].splitlines())
@@ -296,8 +311,11 @@ def main() -> int:
         if not (ROOT / module).is_file():
             options.error(f"{module}: no such module")
     words = [*map(str, given.modules), f"--faults {given.faults}", f"--seed {given.seed}"]
-    command, outcomes, text = " ".join(["python scripts/mutate.py", *words]), [], ""
+    command, text = " ".join(["python scripts/mutate.py", *words]), ""
     out = given.out and given.out.resolve()
+    before_it_ended = finished(out.read_text(encoding="utf-8"), command) if out and out.exists() else []
+    outcomes = [outcome for outcome in before_it_ended if Path(outcome.module) in modules]
+    done = {outcome.module for outcome in outcomes}
     os.environ |= {"OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     sys.dont_write_bytecode = True
     with tempfile.TemporaryDirectory() as folder:
@@ -315,7 +333,7 @@ def main() -> int:
         ]
         for name in HEAVY:
             import_module(name)
-        for module in modules:
+        for module in (one for one in modules if str(one) not in done):
             outcomes.append(examine(module, given.faults, given.seed, root))
             text = table(outcomes, command)
             if out:
