@@ -45,10 +45,7 @@ def document(
 ) -> Document:
     """Build the report of a check.
 
-    Parameters
-    ----------
-    commands : sequence of (str, str)
-        How to measure several runs with the tools that wrote the files: a sentence, and the shell commands.
+    `commands` say how to measure several runs with the tools that wrote the files: a sentence, and the shell commands.
     """
     result = (Bullets(tuple(_result(checked))),) if with_result else ()
     sections = [Section("Result" if with_result else "Details", (*result, *_warnings(checked)))]

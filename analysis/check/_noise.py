@@ -49,18 +49,9 @@ def noise(
 
     For each number of runs, a stretch of consecutive runs is drawn and divided into a baseline and a candidate: by
     turns, or into its first and its second half. Benchmarks of the same number of runs are divided in the same way, so
-    noise that they share counts.
-
-    Parameters
-    ----------
-    benchmarks : sequence of Benchmark
-        Runs of one version, at least six of each benchmark.
-    alpha : float
-        Significance level of the check for all benchmarks together, in (0, 1).
-    rate : float
-        Wanted share of false alarms, in (0, 1).
-    ValueError
-        If there are no benchmarks with at least six runs.
+    noise that they share counts. `alpha` is the significance level of the check for all benchmarks together, and `rate`
+    the wanted share of false alarms. Raises ValueError if there are no benchmarks with at least six runs, or a share is
+    not in (0, 1).
     """
     groups: dict[int, list[Benchmark]] = defaultdict(list)
     for benchmark in benchmarks:

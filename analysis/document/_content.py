@@ -124,12 +124,8 @@ def table(
 ) -> Table:
     """Build a table. Each reason and each note appears once, below the table.
 
-    Parameters
-    ----------
-    rows : sequence of sequences
-        Cells are texts, numbers, None (a dash), `Marked` texts, or results of `share` and `plain_number`.
-    name : str
-        Name of the table, used in file names and references.
+    Cells are texts, numbers, None (a dash), `Marked` texts, or results of `share` and `plain_number`. `name` is used in
+    file names and references.
     """
     marks: dict[str, str] = {}
     cells = tuple(tuple(_cell(cell, marks) for cell in row) for row in rows)

@@ -14,10 +14,7 @@ _INTERVAL = re.compile(r"([^()]{1,12}) (\([^()]{1,24} to [^()]{1,12}\))((?: \([a
 def to_html(document: Document, figures: Mapping[str, str]) -> str:
     """Render a document as one HTML page that needs no other files; escape all external texts.
 
-    Parameters
-    ----------
-    figures : mapping of str to str
-        SVG text by name of figure; missing figures are left out.
+    `figures` has SVG text by name of figure; missing figures are left out.
     """
     import jinja2  # imported here, because only HTML needs it
 

@@ -38,19 +38,11 @@ _SPECIAL = re.compile("|".join(map(re.escape, _ESCAPES)))
 
 
 def to_latex(document: Document, figures: Collection[str] | None = None) -> dict[str, str]:
-    """Render a document as LaTeX files: one file to compile, and one file for each table and figure.
+    """Render a document as LaTeX files, as file -> text: one file to compile, and one for each table and figure.
 
-    Parameters
-    ----------
-    figures : collection of str, optional
-        Names of the figures that exist as figures/NAME.pdf; other figures are left out. The default is all figures.
-
-    Returns
-    -------
-    dict of str to str
-        File -> text. pdflatex compiles `main.tex` in the folder of the files. Each `tables/NAME.tex` is a table with
-        caption, label tab:NAME and booktabs rules; each `figures/NAME.tex` is a figure with caption and label fig:NAME.
-        All external texts are escaped.
+    pdflatex compiles `main.tex` in the folder of the files. Each `tables/NAME.tex` is a table with caption, label
+    tab:NAME and booktabs rules; each `figures/NAME.tex` is a figure with caption and label fig:NAME. `figures` names
+    those that exist as figures/NAME.pdf, by default all; other figures are left out. All external texts are escaped.
     """
     files: dict[str, str] = {}
     lines = [PREAMBLE, f"\\title{{{_escaped(document.title)}}}\n\\date{{}}\n\\begin{{document}}\n\\maketitle"]

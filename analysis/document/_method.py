@@ -31,14 +31,8 @@ def method_report(
 ) -> Document:
     """Build the report of a method: the result in short, its sections, what was left out, and all options.
 
-    A section without content is left out of the report.
-
-    Parameters
-    ----------
-    source : iterable of Block
-        What the section on the method says before the table of options.
-    figures : iterable of str, optional
-        The figures that exist; captions of all other figures are left out. By default, every figure exists.
+    A section without content is left out. `source` is what the section on the method says before the table of options.
+    Captions of figures that are not in `figures` are left out; by default, every figure exists.
     """
     existing = None if figures is None else set(figures)
     parts: list[tuple[str, Iterable[Block]]] = [

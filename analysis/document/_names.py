@@ -9,23 +9,11 @@ _PART = re.compile(r"\W*\w+|\W+")
 
 
 def shortened(names: Iterable[str], width: int) -> dict[str, str]:
-    """Shorten names to at most `width` characters so that different names stay different.
+    """Shorten names that appear together to at most `width` characters so that different names stay different.
 
     Names that fit are not changed. A longer name keeps the parts that occur in the fewest other names, and then as many
-    neighbouring parts as fit. If names are still equal, they get numbers. Raises ValueError if the width is below 8.
-
-    Parameters
-    ----------
-    names : iterable of str
-        All names that appear together, in any order.
-    width : int
-        Maximum number of characters, at least 8.
-
-    Returns
-    -------
-    dict of str to str
-        Name -> short name of at most `width` characters. Different names have different short names. (A million names
-        that differ only in removed parts would need more characters for their number.)
+    neighbouring parts as fit. If names are still equal, they get numbers. (A million names that differ only in removed
+    parts would need more characters for their number.) Raises ValueError if the width is below 8.
 
     Examples
     --------

@@ -14,16 +14,11 @@ BETWEEN = 2  # characters between two columns of a table
 
 
 def to_text(document: Document) -> str:
-    """Render a document for a terminal of 100 columns.
+    """Render a document for a terminal of 100 columns, with a line break at the end.
 
     Figures are left out, and control characters in external names become spaces. If a table is too wide, headers and
     texts are wrapped, and names are shortened but stay different. If some columns still do not fit, they follow below,
     and the names are repeated.
-
-    Returns
-    -------
-    str
-        The text, with a line break at the end.
     """
     parts = [_wrapped(document.title), _wrapped(document.lead), _wrapped(document.interim)]
     for section in (*document.sections, *document.appendix):

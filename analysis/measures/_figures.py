@@ -24,18 +24,10 @@ def schematic_pairs(
     theta: float | None = 0.25,
     unit: str | None = "time per iteration (ms)",
 ) -> Chart:
-    """Draw pairs of runs side by side with their dissimilarities (the paper's Figure 1).
+    """Draw pairs of runs by title, side by side with their dissimilarities (the paper's Figure 1).
 
-    Values above theta have a mark.
-
-    Parameters
-    ----------
-    pairs : mapping of str to (ndarray, ndarray)
-        Title -> two runs.
-    theta : float or None
-        Threshold to draw; None for no threshold and no marks.
-    unit : str or None
-        Title of the vertical axis; None for signals without a unit.
+    Values above theta have a mark; None draws no threshold and no marks. `unit` is the title of the vertical axis; None
+    for signals without a unit.
     """
     upper = [_two_runs(title, x, y, unit) for title, (x, y) in pairs.items()]
     lower = [
@@ -50,12 +42,7 @@ def schematic_pairs(
 def means(values: Mapping[str, float], *, theta: float | None) -> Chart:
     """Draw mean dissimilarities as bars, and the threshold; bars above the threshold are dark and have a mark.
 
-    Parameters
-    ----------
-    values : mapping of str to float
-        Measure -> mean, in [0, 1].
-    theta : float or None
-        None if the threshold does not apply to single measures.
+    Theta is None if the threshold does not apply to single measures.
     """
     return _bars(values, theta).configure_view(stroke=None)
 
@@ -63,17 +50,8 @@ def means(values: Mapping[str, float], *, theta: float | None) -> Chart:
 def measures_by_application(table: pd.DataFrame, *, theta: float | None, keep_order: bool = False) -> Chart:
     """Draw a heat map of the mean of each measure by application (the paper's Figure 2).
 
-    Parameters
-    ----------
-    theta : float or None
-        Threshold above which means are marked; None for no marks.
-    keep_order : bool
-        Whether rows keep the order of the table. By default, the row with the largest median is at the top.
-
-    Returns
-    -------
-    Chart
-        A heat map with one row per application.
+    Means above theta are marked. The row with the largest median is at the top, unless `keep_order` keeps the order of
+    the table.
     """
     names = [f"{name or 'no application'} ({n})" for name, n in zip(table["application"], table["n"], strict=True)]
     values = table[measures_of(table)].set_axis(pd.Index(names))
@@ -99,16 +77,8 @@ def pair_matrix(
 ) -> Chart:
     """Draw the dissimilarity of each pair of runs as a matrix, with the clustering tree and a frame per cluster.
 
-    Parameters
-    ----------
-    pairs : ndarray of float, shape (k(k-1)/2,)
-        Pairs i < j in row order.
-    clusters : sequence of int
-        Cluster of each run; empty for no frames.
-    linkage : ndarray of float, shape (k-1, 4), optional
-        Merges of the clustering; the runs are then in the order of the leaves of the tree.
-    cut : float, optional
-        The height at which the tree was cut.
+    The pairs i < j are in row order. With `linkage`, the merges of the clustering, the runs are in the order of the
+    leaves of the tree, which was cut at the height `cut`.
     """
     k = int((1 + np.sqrt(1 + 8 * len(pairs))) / 2)
     tree: Any = None if linkage is None else hierarchy.dendrogram(linkage, no_plot=True)

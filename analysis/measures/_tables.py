@@ -6,30 +6,19 @@ import pandas as pd
 
 
 def measure_table(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Return the measures of one classifier for each benchmark.
+    """Return the measures of one classifier for each benchmark, from verdicts with benchmark, application and means.
 
-    Parameters
-    ----------
-    verdicts : DataFrame
-        Columns benchmark, application, and means (measure -> mean over all pairs of runs; empty if not computed).
-
-    Returns
-    -------
-    DataFrame
-        One row per benchmark with measures. The columns are application, benchmark, and one column per measure in [0,
-        1] (NaN if the measure was not computed). The index is the index of `verdicts`.
+    There is one row per benchmark with measures: application, benchmark, and one column per measure in [0, 1], NaN if
+    the measure was not computed. The index is the index of the verdicts.
     """
     rows = verdicts[verdicts["means"].map(len) > 0]
     return rows[["application", "benchmark"]].join(pd.DataFrame(list(rows["means"]), index=rows.index))
 
 
 def mean_measures(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean of each measure over the benchmarks of each application.
+    """Return the mean of each measure over the benchmarks of each application, and n, the number of benchmarks.
 
-    Returns
-    -------
-    DataFrame
-        Columns application, n (number of benchmarks) and one column per measure, in order of application.
+    The rows are in order of application.
     """
     grouped = table.groupby("application")
     means = grouped[measures_of(table)].mean()

@@ -77,21 +77,13 @@ class ReportDifference:
 def differences(
     reported: Mapping[str, Any], recomputed: Mapping[str, Any], *, tolerance: float = 1e-9
 ) -> list[ReportDifference]:
-    """Return the places where two reports differ.
+    """Return the places where two reports differ, in the order of the reported numbers.
 
-    Parameters
-    ----------
-    tolerance : float
-        Largest relative difference at which two numbers count as equal. Processors may differ in the last digits. A
-        number below 1e-15 counts as 0 because it is a rounding error.
-
-    Returns
-    -------
-    list of ReportDifference
-        In the order of the reported numbers. Time and versions are not compared. Of reasons and warnings, only their
-        presence is compared, not their wording. A report of an earlier form lacks the parameter `show_rejected`. In
-        such a report, numbers that are now computed or withheld differently are not compared either: the latent class
-        model, the baseline, corrected p-values, and the presence of reasons.
+    `tolerance` is the largest relative difference at which two numbers count as equal, because processors may differ in
+    the last digits; a number below 1e-15 counts as 0 because it is a rounding error. Time and versions are not
+    compared. Of reasons and warnings, only their presence is compared, not their wording. A report of an earlier form
+    lacks the parameter `show_rejected`. In such a report, numbers that are now computed or withheld differently are not
+    compared either: the latent class model, the baseline, corrected p-values, and the presence of reasons.
 
     Examples
     --------

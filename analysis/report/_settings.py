@@ -72,13 +72,7 @@ class Provenance:
 
 
 def registry() -> dict[str, dict[str, dict[str, Any]]]:
-    """Return all classifiers and measures with their properties.
-
-    Returns
-    -------
-    dict
-        "classifiers" and "measures": name -> properties in the registry, without functions.
-    """
+    """Return "classifiers" and "measures": name -> properties in the registry, without functions."""
     return {
         "classifiers": {name: _row(classifier) for name, classifier in CLASSIFIERS.items()},
         "measures": {name: _row(measure) for name, measure in MEASURES.items()},

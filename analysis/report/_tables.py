@@ -12,15 +12,10 @@ from analysis.tables import counted_labels
 
 
 def wide(answers: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of first labels, consensus, verdicts and scores, with one row per item.
+    """Return a table of first labels, consensus, verdicts and scores, with one row per item, sorted by item.
 
-    Each reviewer has a column of labels; each classifier has a column of verdicts and a column of scores.
-
-    Returns
-    -------
-    DataFrame
-        Columns item, status, category, n_labels, `label_REVIEWER` for each reviewer, `verdict_CLASSIFIER` and
-        `score_CLASSIFIER` for each classifier. Sorted by item; items without answers and verdicts are left out.
+    The columns are item, status, category, n_labels, `label_REVIEWER` for each reviewer, `verdict_CLASSIFIER` and
+    `score_CLASSIFIER` for each classifier. Items without answers and verdicts are left out.
     """
     labels = counted_labels(answers)
     decided = consensus.agreed_only(labels)
