@@ -55,9 +55,14 @@ OF = {
     FORMATS["perf-stat"]: ["perf-stat.txt", "perf-stat.jsonl", "perf-stat.csv", "perf-stat-table.txt"],
 }
 OTHERS = [abs_scores, icpe, jmh, ordersage, pyperf]
-each = pytest.mark.parametrize(
-    "module", OF, ids=lambda one: getattr(one, "name", "") or one.__name__.rpartition(".")[2]
-)
+
+
+def name_of(one):
+    """Return the name of a test's module or file, which is the same in each process of the tests."""
+    return one if isinstance(one, str) else getattr(one, "name", "") or one.__name__.rpartition(".")[2]
+
+
+each = pytest.mark.parametrize("module", OF, ids=name_of)
 
 
 def files_of(module):
@@ -67,7 +72,7 @@ def files_of(module):
 @pytest.mark.parametrize(
     ("module", "file"),
     [(module, file) for module, files in OF.items() for file in files],
-    ids=lambda one: str(one)[-30:],
+    ids=name_of,
 )
 @pytest.mark.parametrize("place", ["", "/tmp/a folder/"])
 def test_a_file_is_known_by_one_reader_whatever_it_is_called(module, file, place):
