@@ -23,7 +23,7 @@ BROWSED = (
     "study", "study?view=plan", "study?view=log", "items?view=all-items", "people", "decide?view=comments",
     "decide?view=splits", "decide?view=calibration", "item", "results", "results?view=figures", "tools",
 )  # fmt: skip
-PLACES = (
+PATHS = (
     *(f"/{page}" for page in (*OF_REVIEWERS, *OF_COORDINATORS, "sign-out", "nowhere", "index.html")),
     *(f"/_stcore/{name}" for name in (
         "health", "script-health-check", "host-config", "metrics", "metrics?families=session_events", "stream",
@@ -87,7 +87,7 @@ def left_open(coordinator: Caller, *, unblinded: bool, everything: bool) -> Iter
 
 def see_addresses(caller: Caller) -> None:
     """Request every address."""
-    for path in PLACES:
+    for path in PATHS:
         caller.ask(path)
     caller.ask("/_stcore/metrics", Accept="application/x-protobuf")
     caller.ask("/sign-out", "HEAD")

@@ -9,8 +9,9 @@ from labeler.model import Role
 from labeler.service.people import identity
 from labeler.service.people.identity import SESSION_DAYS
 from labeler.store import open_database
-from labeler.ui.app import COORDINATOR_PAGES, EXPLORE_PAGES, REVIEWER_PAGES
+from labeler.ui.app import OWN_RESULT, REVIEWER_PAGES
 from labeler.ui.component import ASSETS, FILES
+from labeler.ui.coordinator.places import ITEM, PLACES
 from tests.reliability._asking import Reply, ask
 from tests.reliability._ground import COORDINATOR, OWN, Ground
 from tests.reliability._tally import Tally
@@ -21,9 +22,7 @@ METHODS = ("GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "TRACE", 
 OPEN = ("/sign-in", "/sign-out", "/_stcore/health")
 REFUSALS = (0, 400, 403, 404, 405, 413, 414, 429, 431, 501)  # 0: the server closed the connection
 STREAM = "/_stcore/stream"
-PAGES = tuple(
-    f"/{t.lower().replace(' ', '-')}" for t in (*REVIEWER_PAGES, *COORDINATOR_PAGES, *EXPLORE_PAGES, "Sign out")
-)
+PAGES = tuple(f"/{t.lower().replace(' ', '-')}" for t in (*REVIEWER_PAGES, OWN_RESULT, *PLACES, ITEM, "Sign out"))
 FORGED = ("", "x", "forged", "None", "null", "0", "a" * 43, "A" * 5000, "' OR 1=1 --", "%00", "\x7f", "é")
 
 

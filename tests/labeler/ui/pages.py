@@ -125,7 +125,7 @@ def drawings(page: AppTest) -> list[dict[str, Any]]:
 def titles_of(monkeypatch: Any, db: Database, person: Person) -> dict[str, list[str]]:
     """Return the titles of the pages in each group of the navigation of a person."""
     with monkeypatch.context() as outside_of_a_page_run:
-        outside_of_a_page_run.setattr(app.st, "Page", lambda _render, title, **_options: SimpleNamespace(title=title))
+        outside_of_a_page_run.setattr("streamlit.Page", lambda _render, title, **_options: SimpleNamespace(title=title))
         return {group: [page.title for page in pages] for group, pages in app.navigation(db, person).items()}
 
 
