@@ -111,7 +111,9 @@ def format_of(source: Source, content: bytes, options: ReadOptions = DEFAULTS) -
     if not content or content.isspace():
         raise Refused(source.name, "the file is empty")
     failed = []
-    for candidate in (*FORMATS.values(), *options.others.values()):
+    plainest = FORMATS["numbers"]  # last, because a file of another package may look like numbers, too
+    known = (*(known for known in FORMATS.values() if known is not plainest), *options.others.values(), plainest)
+    for candidate in known:
         try:
             if candidate.detect(source.plain_name, content):
                 return candidate

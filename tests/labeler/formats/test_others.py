@@ -146,6 +146,12 @@ def test_a_detection_that_fails_is_told_only_where_nobody_else_knows_the_file(si
     assert unknown.refused.endswith("; broken of broken 1.0 failed: RuntimeError: no")
 
 
+def test_only_plain_numbers_come_after_the_formats_of_others(site):
+    failing(site, detect="return content.startswith(b'# x')", read="raise ValueError('theirs')")
+    (result,) = look(importing.upload("a.txt", b"# x\n1\n2\n"))
+    assert result.refused == "theirs"
+
+
 def test_our_own_formats_come_first(site):
     failing(site, detect="return True", read="1 / 0")
     assert look(importing.upload("a.json", b"[[1],[2]]"))[0].benchmarks
