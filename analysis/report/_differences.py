@@ -22,8 +22,15 @@ DEFINED_ANEW: Mapping[str, Mapping[str, re.Pattern[str]]] = {
             r"classifiers(\.|\[).*(\.(se|low|high|reason)|\.by_group(\[\d+\])*)$"
         ),
         "corrected p values of two classifiers": re.compile(r"comparisons\[\d+\]\.\w+\.p_holm$"),
+        "tests and status of the latent class model": re.compile(
+            r"consensus\.latent\.(state|misfit|dependence|residuals|pair_fits|left_out)($|\.|\[)|"
+            r"(consensus\.latent\..*|classifiers(\.|\[).*by_consensus\.latent)\.(state|state_words)$"
+        ),
     }
 }
+# numbers of the latent class model, which are withheld if its tests reject it
+OF_LATENT_CLASS = re.compile(r"consensus\.latent\.|classifiers(\.|\[).*by_consensus\.latent")
+STATUS_OF_LATENT_CLASS, REJECTED = "consensus.latent.state.state", "rejected"
 # what reports lack before definitions 0.2, and the question, which was not printed as it was shown
 SINCE_0_2 = re.compile(r"(agreement\.(against_the_rest|drift)|plan\.(assigned|repeats)|study\.question)($|\[|\.)")
 # since definitions 0.2, withheld with fewer than 10 items: kappa of a group, interval and test of two classifiers
@@ -100,12 +107,16 @@ def differences(
         places = [place for place in places if not LATER_STATES.match(place)]
     anew = defined_anew(reported)
     places = [place for place in places if not any(pattern.match(place) for pattern in anew.values())]
+    if anew and (theirs.get(STATUS_OF_LATENT_CLASS) == REJECTED) != (ours.get(STATUS_OF_LATENT_CLASS) == REJECTED):
+        places = [place for place in places if not OF_LATENT_CLASS.match(place)]
     if anew:
         places = [
             place
             for place in places
             if not SINCE_0_2.match(place)
-            and not (WITHHELD_IN_SMALL_GROUPS.match(place) and ours.get(place, "") is None)
+            and not (
+                WITHHELD_IN_SMALL_GROUPS.match(place) and (ours.get(place, "") is None or place.endswith(".reason"))
+            )
         ]
     if is_of_earlier_form(reported):
         places = [place for place in places if not OF_LATER_FORM.match(place)]

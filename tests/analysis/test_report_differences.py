@@ -235,6 +235,37 @@ def test_a_kappa_that_small_groups_no_longer_have_is_no_difference_in_an_earlier
     assert differences(now[0], now[2]) == [ReportDifference(place, 0.5, None)]
 
 
+def test_an_interval_and_test_that_small_groups_no_longer_have_are_no_difference_in_an_earlier_report():
+    reports = [
+        {"comparisons": [{"overall": {"p_holm": p, "difference": {"value": 0.5, "low": low, "reason": reason}}}]}
+        for p, low, reason in ((0.3, -0.1, None), (None, None, "fewer than 10 items (8): no interval and no test"))
+    ]
+    assert differences(reports[0], reports[1] | {"definitions": DEFINITIONS}) == []
+    assert len(differences(*(report | {"definitions": DEFINITIONS} for report in reports))) == 3
+
+
+def with_model(state, prevalence, **more):
+    latent = {"prevalence": {"value": prevalence, "state": state}, "state": {"state": state}, **more}
+    return {"consensus": {"latent": latent}}
+
+
+def test_a_model_that_other_tests_judge_is_compared_by_its_numbers():
+    earlier = with_model("fits", 0.4, misfit={"reviewers": {"p": 0.3}}, residuals=[{"a": "ada"}])
+    now = with_model("not contradicted", 0.4, pair_fits=[{"a": "ada"}], left_out=[]) | {"definitions": DEFINITIONS}
+    assert differences(earlier, now) == []
+    assert "tests and status of the latent class model" in defined_anew(earlier)
+    other = with_model("not contradicted", 0.5) | {"definitions": DEFINITIONS}
+    place = "consensus.latent.prevalence.value"
+    assert differences(earlier, other) == [ReportDifference(place, 0.4, 0.5)]
+
+
+@pytest.mark.parametrize(("then", "now"), [(("fits", 0.4), ("rejected", None)), (("rejected", None), ("weak", 0.4))])
+def test_numbers_that_only_one_of_two_definitions_withholds_are_not_compared(then, now):
+    earlier, later = with_model(*then), with_model(*now) | {"definitions": DEFINITIONS}
+    assert differences(earlier, later) == []
+    assert differences(earlier | {"definitions": DEFINITIONS}, later) != []
+
+
 def test_reports_of_the_present_definitions_are_compared_in_full():
     one, other = (
         {"definitions": DEFINITIONS, "agreement": {"specific": {"similar": {"value": x}}}} for x in (0.5, 0.6)

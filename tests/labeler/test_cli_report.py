@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from labeler.store import open_database
+from tests.analysis.ten_studies import STUDIES
+from tests.conftest import GOLDEN, some_slow
 from tests.labeler.commands import run
 from tests.labeler.conftest import REVIEWERS, answer_everything, answer_next, copy_of
 
@@ -336,3 +338,22 @@ def test_pdflatex_compiles_the_report(tmp_path):
     finished = subprocess.run(command, cwd=tmp_path / "latex", capture_output=True, check=False)
     assert finished.returncode == 0, finished.stdout[-2000:]
     assert (tmp_path / "latex" / "main.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("name", some_slow(["12 items", "two camps"], ["two camps"]))
+def test_a_report_of_version_0_1_is_checked_but_for_what_is_defined_otherwise(tmp_path, name):
+    answers, verdicts = STUDIES[name]
+    # the report has a hash of each file, so the columns are in the order that they had
+    answers[["item", "reviewer", "label", "application"]].to_csv(tmp_path / "labels.csv", index=False)
+    verdicts[["item", "classifier", "verdict", "application"]].to_csv(tmp_path / "verdicts.csv", index=False)
+    stored = GOLDEN / "reports" / f"{name.replace(' ', '-')}-0.1.json"
+    files = ("--labels", tmp_path / "labels.csv", "--verdicts", tmp_path / "verdicts.csv")
+    checked = run("report", *files, "--check", stored)
+    assert "Defined differently since 0.2, so not compared: specific agreement" in checked.stderr
+    assert "tests and status of the latent class model" in checked.stderr
+
+    content = json.loads(stored.read_text(encoding="utf-8"))
+    content["agreement"]["percent"]["value"] += 0.01
+    (tmp_path / "altered.json").write_text(json.dumps(content), encoding="utf-8")
+    found = run("report", *files, "--check", tmp_path / "altered.json", code=1)
+    assert found.stdout.splitlines()[1].startswith("agreement.percent.value")
