@@ -95,12 +95,12 @@ class SpreadSurvey:
 
     Attributes
     ----------
-    spreads : tuple of Spread
+    spreads : tuple of BenchmarkSpread
         All benchmarks at all levels, including benchmarks without a bucket, sorted by application and name. If methods
         were altered, only their unaltered runs.
     per : int
         Number of runs per choice in `per_spread`.
-    environments : tuple of Environment
+    environments : tuple of ContextSpread
         At least one environment. The spreads of different environments are never combined.
     environment_pairs : tuple of EnvironmentPair
         All pairs of environments, in sorted order.

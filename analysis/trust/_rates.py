@@ -223,7 +223,7 @@ def sensitivity(
     """Compute how often a test detects a slowdown of a given size [1]_.
 
     Both samples are drawn from the same runs. The values of the second sample are then made slower by a factor. Raises
-    ValueError As for `coverage`.
+    ValueError as for `coverage`.
 
     Parameters
     ----------
