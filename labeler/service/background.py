@@ -6,8 +6,10 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from labeler.errors import InputError
 from labeler.model import counted
@@ -55,19 +57,34 @@ def output_of(command: str, *arguments: object, waiting: Callable[[float], objec
 
 
 def files_of(
-    command: str, *arguments: object, into: str, waiting: Callable[[float], object], **options: object
+    command: str,
+    *arguments: object,
+    into: str,
+    folders: bool = False,
+    waiting: Callable[[float], object],
+    **options: object,
 ) -> dict[str, bytes]:
     """Run a labeler command as `output_of` does, and return the files that it writes, as name -> content.
 
     `into` is the option of the command that names the folder. Files in folders within this folder, such as figures, are
-    left out. Files that the command prints come first, in the printed order.
+    left out, or packed into a zip file per folder if `folders` is true. Files that the command prints come first, in
+    the printed order.
     """
     with TemporaryDirectory(prefix="labeler-") as folder:
         printed = output_of(command, *arguments, waiting=waiting, **{**options, into: folder}).splitlines()
         order = {path: number for number, path in enumerate(printed)}
         paths = [path for path in sorted(Path(folder).iterdir()) if path.is_file()]
         paths.sort(key=lambda path: order.get(str(path), len(order)))
-        return {path.name: path.read_bytes() for path in paths}
+        packed = [path for path in sorted(Path(folder).iterdir()) if path.is_dir() and folders]
+        return {path.name: path.read_bytes() for path in paths} | {f"{one.name}.zip": _zipped(one) for one in packed}
+
+
+def _zipped(folder: Path) -> bytes:
+    content = BytesIO()
+    with ZipFile(content, "w", ZIP_DEFLATED) as archive:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            archive.write(path, path.relative_to(folder).as_posix())
+    return content.getvalue()
 
 
 def _run(command: Sequence[str], name: str, waiting: Callable[[float], object]) -> str:

@@ -160,12 +160,8 @@ def is_yours(db: Database) -> bool:
 
 def prepare_report(path: Path) -> None:
     """Start to compute the report of a study in the background, so that the page Report opens quickly."""
-
-    def make() -> None:
-        with suppress(LabelerError), open_database(path) as db:
-            reporting.make_report(db, quick=False, actor="demo", waiting=lambda _done, _whole: None)
-
-    Thread(target=make, daemon=True).start()
+    with open_database(path) as db:
+        reporting.begin_report(db, quick=False, actor="demo")
 
 
 def invitations(db: Database, *, now: datetime) -> dict[str, str]:

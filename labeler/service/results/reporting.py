@@ -3,6 +3,7 @@
 This module reads the data; `analysis.report` computes the numbers and writes the pages.
 """
 
+import base64
 import hashlib
 import json
 import os
@@ -11,14 +12,14 @@ import re
 import shutil
 import subprocess
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any, Self
 
 import altair
@@ -40,7 +41,7 @@ from analysis.report import (
     defined_anew as report_definitions,
     differences,
 )
-from labeler.errors import InputError
+from labeler.errors import InputError, LabelerError
 from labeler.formats import tables
 from labeler.formats.source import Source
 from labeler.model import ItemRole, Kind, Origin, State, Study, combined_hash
@@ -53,7 +54,18 @@ from labeler.service.labelling import reviewing
 from labeler.service.outputs import as_csv as as_csv, write_files as write_files
 from labeler.service.plan import item_batches
 from labeler.service.results import exchange, history
-from labeler.store import Database, assignments, chain, events, items, labels, people, studies, verdicts
+from labeler.store import (
+    Database,
+    assignments,
+    chain,
+    events,
+    items,
+    labels,
+    open_database,
+    people,
+    studies,
+    verdicts,
+)
 from labeler.store.assignments import StoredAssignment
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -429,6 +441,8 @@ _NO_CHANGE = ("report", "look", "sign in", "sign out", "backup", "invite", "revo
 Version = tuple[Path, int, int, bool]
 _kept: dict[Version, "CachedReport"] = {}
 _took_s: dict[tuple[Path, bool], float] = {}
+_failed: dict[Version, str] = {}
+_written_s: deque[float] = deque(maxlen=1)  # seconds that the report that is being written has taken
 _making = Lock()
 
 
@@ -436,7 +450,7 @@ _making = Lock()
 class CachedReport:
     """A cached report: the documents by name, and the time when the report was computed."""
 
-    files: dict[str, str]
+    files: dict[str, bytes]
     made: datetime
 
 
@@ -453,7 +467,7 @@ def make_report(db: Database, *, quick: bool, actor: str, waiting: Callable[[flo
     is stopped. If another request is already computing the same report, wait for the result of that request. Raises
     InputError if the report cannot be computed.
     """
-    started, expected = time.monotonic(), _took_s.get((db.path, quick), EXPECTED_S[quick])
+    started, expected = time.monotonic(), _took_s.get((db.path.resolve(), quick), EXPECTED_S[quick])
     while not _making.acquire(timeout=LOOK_EVERY_S):
         waiting(time.monotonic() - started, expected)
     try:
@@ -461,17 +475,65 @@ def make_report(db: Database, *, quick: bool, actor: str, waiting: Callable[[flo
         if version not in _kept:
             begun = time.monotonic()
             written = background.files_of(
-                "report", into="out", study=db.path, actor=actor, quick=quick,
+                "report", into="out", folders=True, study=db.path, actor=actor, quick=quick,
                 waiting=lambda seconds: waiting(seconds, expected),
             )  # fmt: skip
-            files = {name: content.decode() for name, content in written.items()}
-            _took_s[db.path, quick] = time.monotonic() - begun
+            _took_s[db.path.resolve(), quick] = time.monotonic() - begun
             while len(_kept) >= MAX_KEPT:
                 _kept.pop(next(iter(_kept)))
-            _kept[version] = CachedReport(files, datetime.now(UTC))
+            _kept[version] = CachedReport(written, datetime.now(UTC))
         return _kept[version]
     finally:
         _making.release()
+
+
+def begin_report(db: Database, *, quick: bool, actor: str) -> None:
+    """Start to write the report in the background, unless it is cached or being written; the page may be closed."""
+    path, version = db.path, _version(db, quick)
+    if version in _kept or is_being_made():
+        return
+    _failed.pop(version, None)
+
+    def write() -> None:
+        try:
+            with open_database(path) as own:
+                make_report(own, quick=quick, actor=actor, waiting=lambda done_s, _whole_s: _written_s.append(done_s))
+        except LabelerError as error:
+            _failed[version] = str(error)
+
+    Thread(target=write, daemon=True).start()
+
+
+def writing_progress(db: Database, *, quick: bool) -> tuple[float, float]:
+    """Return the seconds that the report has taken so far, and the seconds that it will probably take."""
+    return (_written_s[-1] if _written_s else 0.0), _took_s.get((db.path.resolve(), quick), EXPECTED_S[quick])
+
+
+def why_not_written(db: Database, *, quick: bool) -> str:
+    """Return why the report could not be written; return "" if it did not fail."""
+    return _failed.get(_version(db, quick), "")
+
+
+def as_part_of_a_page(report: "CachedReport") -> tuple[list[tuple[str, str]], str]:
+    """Return the sections of a report as (anchor, title), and its content as HTML without title and style."""
+    page = report.files["report.html"].decode()
+    body = page.partition("<body>")[2].rpartition("</body>")[0]
+    content = re.sub(r"<header>.*?</header>", "", body, count=1, flags=re.DOTALL)
+    content = _DRAWING.sub(_as_image, content)
+    reachable = content.replace('<div class="scroll">', '<div class="scroll" tabindex="0">')  # by keyboard
+    return re.findall(r'<section id="([^"]+)">\s*<h2>(.*?)</h2>', content, flags=re.DOTALL), reachable
+
+
+# a drawing, which may contain others, with the caption that follows
+_DRAWING = re.compile(
+    r"<svg(?:(?!<figcaption|</figure>).)*</svg>(?=\s*<figcaption[^>]*>(.*?)</figcaption>)?", flags=re.DOTALL
+)
+
+
+def _as_image(found: re.Match[str]) -> str:
+    """Return a drawing as an image with its caption as alternative text; pages show no SVG elements of others."""
+    words = re.sub("<[^>]+>", "", found[1] or "A figure of the report")
+    return f'<img alt="{words}" src="data:image/svg+xml;base64,{base64.b64encode(found[0].encode()).decode()}">'
 
 
 def is_being_made() -> bool:
@@ -489,7 +551,7 @@ def _version(db: Database, quick: bool) -> Version:
 
     The value contains the numbers of events and answers, because each change of a study adds an event or an answer.
     """
-    return db.path, labels.n_labels(db), events.last_id(db, without=_NO_CHANGE), quick
+    return db.path.resolve(), labels.n_labels(db), events.last_id(db, without=_NO_CHANGE), quick
 
 
 # Printing
@@ -500,6 +562,11 @@ BROWSERS = (
 )  # fmt: skip
 PAPERS = {"a4": "A4", "letter": "letter"}
 PATIENCE = 180  # seconds
+
+
+def can_print() -> bool:
+    """Return whether this machine has a browser that can print a page as PDF."""
+    return any(map(shutil.which, BROWSERS))
 
 
 def to_pdf(page: str, *, paper: str = "a4") -> bytes:

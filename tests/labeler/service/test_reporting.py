@@ -4,6 +4,7 @@ import re
 import shutil
 from collections import defaultdict
 from itertools import combinations, groupby
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
@@ -361,3 +362,11 @@ def test_the_level_of_the_options_is_the_level_of_the_history_and_of_the_numbers
         planned, reporting.ReportOptions(0.8, reporting.Resampling.none()), actor="owner", now=NOW
     )
     assert json_values(gathered.report())["parameters"]["level"] == 0.8
+
+
+def test_a_report_is_found_whether_the_study_is_named_by_a_relative_or_an_absolute_path(planned, monkeypatch):
+    monkeypatch.chdir(planned.path.parent)
+    monkeypatch.setattr(reporting.background, "files_of", lambda *_args, **_options: {"report.html": b"<body></body>"})
+    with open_database(Path(planned.path.name)) as relative:
+        written = reporting.make_report(relative, quick=True, actor="carol", waiting=lambda _done, _whole: None)
+    assert reporting.cached_report(planned, quick=True) is written

@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -120,6 +121,16 @@ def drawings(page: AppTest) -> list[dict[str, Any]]:
     """Return the drawing data of every plot on the page."""
     given = [json.loads(component.proto.json) for component in page.get("bidi_component")]
     return [data for data in given if "panels" in data]
+
+
+def report_written(page: AppTest) -> AppTest:
+    """Return the page once the report is written, which a page starts in the background."""
+    deadline = time.monotonic() + LIMIT_S
+    while not page.get("download_button"):
+        assert time.monotonic() < deadline, "the report is not written"
+        time.sleep(0.1)  # polls in a bounded loop; the page says when the report is there
+        checked(page.run())
+    return page
 
 
 def titles_of(monkeypatch: Any, db: Database, person: Person) -> dict[str, list[str]]:

@@ -24,7 +24,7 @@ from labeler.store import items, open_database, studies
 from labeler.ui.coordinator.places import ITEM, PLACES
 from labeler.ui.coordinator.results import figures
 from tests.labeler.conftest import NOW, id_of, item_name, make_study
-from tests.labeler.ui.pages import checked, coordinator_page, explore_page, press_key
+from tests.labeler.ui.pages import checked, coordinator_page, explore_page, press_key, report_written
 
 NAMES, COORDINATOR, BOTH = ("Zebedee", "Yolanda", "Xanthippe"), "carol", "dora"
 N_ITEMS = 16
@@ -182,8 +182,8 @@ def turned(page):
         yield page.toggle[place].set_value(not page.toggle[place].value).run()
     for following in [button for button in page.button if button.label == "Next" and not button.disabled]:
         yield following.click().run()
-    for made in [button for button in page.button if button.label == "Create the report"]:
-        yield made.click().run()
+    if any("being written" in bar.proto.text for bar in page.get("progress")):
+        yield report_written(page)
     for queue in ("split", "inbox", "reference", "item"):
         if f"{queue}-picture" in page.session_state:
             yield press_key(page, queue, "p")  # the last of the queue: what was answered comes last

@@ -1,6 +1,7 @@
 """Every page under AppTest, on a real study."""
 
 import json
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -18,7 +19,17 @@ from labeler.store import events, open_database, people
 from labeler.ui import app
 from labeler.ui.coordinator.places import PLACES
 from labeler.ui.coordinator.results import figures
-from tests.labeler.ui.pages import app_page, button, coordinator_page, drawings, reviewer_page, texts, titles_of
+from labeler.ui.coordinator.results.report import QUICK
+from tests.labeler.ui.pages import (
+    app_page,
+    button,
+    coordinator_page,
+    drawings,
+    report_written,
+    reviewer_page,
+    texts,
+    titles_of,
+)
 from tests.sentences import says
 
 NOW = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
@@ -190,16 +201,21 @@ def test_report_page_makes_no_report_before_unblinding(study, steps):
     assert (len(page.button), len(page.get("download_button"))) == (0, 0)
 
 
-def test_report_page_makes_the_report_when_asked_and_logs_it(study):
+def test_the_report_is_written_by_itself_as_part_of_the_page_and_logged(study):
     move_on(study, Step.CLOSE, Step.UNBLIND)
-    page = coordinator_page("Results", "Report", study)
+    page = coordinator_page("Results", "Report", study, **{"report-kind": QUICK})
+    assert "You can leave this page." in page.get("progress")[0].proto.text
+    page = report_written(coordinator_page("Results", "Report", study, **{"report-kind": QUICK}))
+    files = [one.proto.label.removeprefix("Download ") for one in page.get("download_button")]
+    assert set(files) >= {"report.html", "report.json", "report.md", "labels.csv", "latex.zip", "figures.zip"}
+    assert len(page.get("iframe")) == 0
+    contents, content = (one.proto.body for one in page.get("html")[-2:])
+    anchors = re.findall('href="#([^"]+)"', contents)
+    assert "in-short" in anchors
+    assert all(f'<section id="{anchor}">' in content for anchor in anchors)
+    assert "<svg" not in content and '<img alt="' in content
     with open_database(study) as db:
-        assert "report" not in events.table(db)["action"].tolist()
-    page.button[0].click().run()
-    assert [error.message for error in page.exception] == []
-    assert len(page.get("download_button")) == 5
-    with open_database(study) as db:
-        assert events.table(db)["action"].tolist()[-1] == "report"
+        assert events.table(db)["action"].tolist().count("report") == 1
 
 
 def test_the_application_without_a_study_or_a_sign_in_says_so(study, monkeypatch):

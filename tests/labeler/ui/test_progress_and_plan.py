@@ -126,7 +126,8 @@ def test_confirming_keeps_the_plan_that_was_shown(unplanned):
         study = coordinating.get_study(db)
     assert (study.state, study.plan_parameters["seed"]) == (State.OPEN, 7)
     assert study.plan_hash in shown
-    assert f"Plan hash `{study.plan_hash}`" in texts(page)
+    assert "Plan saved" in page.success[0].value
+    assert f"Plan hash `{study.plan_hash}`" in texts(coordinator_page("Study", "Plan", unplanned))
 
 
 @pytest.mark.slow

@@ -1,46 +1,95 @@
-"""Create, show and download the report."""
+"""The view Report: the report as part of the page, with its contents beside it."""
+
+from functools import partial
+from html import escape
+from pathlib import Path
 
 import streamlit as st
 
 from labeler.plan.lifecycle import Action
+from labeler.service import background
 from labeler.service.people import identity
 from labeler.service.results import reporting
-from labeler.store import Database
-from labeler.ui.coordinator.shared import Bar, done, errors_here
+from labeler.service.verdicts import computing
+from labeler.store import Database, open_database
+from labeler.ui.coordinator.shared import errors_here, refresh
 
 FULL, QUICK = "Full report", "Without bootstrap and latent class (faster)"
+KIND = "report-kind"  # key in the session state: which report is shown
+REFRESH_S = 1.0
 
 
 def render(db: Database, person: str) -> None:
-    """Create the report on request, show it, and offer its files."""
-    st.write("The report shows how far the reviewers agree, and compares the classifiers with their labels.")
+    """Show the report; if it is not written yet, write it in the background."""
     hidden = identity.why_hidden(db, person, Action.SEE_NAMES)
     if hidden:
-        st.info(f"{hidden} The report then appears here.")
+        st.info(f"{hidden} The report appears when you unblind the study.")
         return
-    quick = st.radio("Report", [FULL, QUICK], horizontal=True, key="report-kind", label_visibility="collapsed") == QUICK
+    quick = st.session_state.get(KIND, FULL) == QUICK
     report = reporting.cached_report(db, quick=quick)
-    made_again = st.button(
-        "Create the report" if report is None else "Create the report again",
-        type="primary" if report is None else "secondary",
-        help="The log of the study records who created the report.",
-    )  # fmt: skip
-    if made_again:
-        reporting.forget_report(db, quick=quick)
-    if made_again or (report is None and reporting.is_being_made()):
-        bar = Bar("Computing the report")
-        with errors_here():
-            reporting.make_report(db, quick=quick, actor=person, waiting=bar.show)
-            done("The report is ready.")
-        bar.end()
-    if report is not None:
-        show(report)
+    if report is None:
+        problem = reporting.why_not_written(db, quick=quick)
+        if problem:
+            st.error(problem)
+            if st.button("Write the report", type="primary"):
+                write_again(db, person, quick=quick)
+            return
+        wait(str(db.path), person, quick)
+        return
+    contents, content = reporting.as_part_of_a_page(report)
+    links = "".join(f'<li><a href="#{escape(anchor)}" target="_self">{title}</a></li>' for anchor, title in contents)
+    left, right = st.columns([1, 4], gap="large")
+    left.html(
+        f'<nav class="contents" aria-label="Contents"><ul>{links}</ul></nav>'
+        f'<details class="contents"><summary>Contents</summary><ul>{links}</ul></details>'
+    )
+    with right:
+        downloads(db, person, report, quick=quick)
+        st.html(f'<div class="report">{content}</div>')
 
 
-def show(report: reporting.CachedReport) -> None:
-    """Show the document and offer its files for download."""
-    st.caption(f"Created on {report.made:%-d %B %Y at %H:%M} UTC.")
-    with st.container(horizontal=True):
-        for name, text in report.files.items():
-            st.download_button(f"Download {name}", text, name, key=f"download-{name}", on_click="ignore")
-    st.iframe(report.files["report.html"], height=1400)
+def downloads(db: Database, person: str, report: reporting.CachedReport, *, quick: bool) -> None:
+    """Offer the report as PDF and its other files, and to write it again."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if reporting.can_print():
+            page = report.files["report.html"].decode()
+            make = partial(reporting.to_pdf, page)
+            st.download_button("Download the report (PDF)", make, "report.pdf", type="primary", on_click="ignore")
+        with st.popover("Other files"):
+            for name, content in report.files.items():
+                st.download_button(f"Download {name}", content, name, key=f"download-{name}", on_click="ignore")
+        with st.popover("Write it again"):
+            st.radio("Report", [FULL, QUICK], key=KIND, help="The log of the study records who wrote the report.")
+            if st.button("Write the report again"):
+                write_again(db, person, quick=quick)
+        st.caption(f"Written on {report.made:%-d %B %Y at %H:%M} UTC")
+
+
+def write_again(db: Database, person: str, *, quick: bool) -> None:
+    """Write the report anew."""
+    reporting.forget_report(db, quick=quick)
+    reporting.begin_report(db, quick=quick, actor=person)
+    refresh()
+
+
+@st.fragment(run_every=REFRESH_S)
+def wait(path: str, person: str, quick: bool) -> None:
+    """Show that the report is being written; when it is there, show it.
+
+    If the verdicts are still being computed, the report waits for them.
+    """
+    with open_database(Path(path)) as db, errors_here():
+        if identity.why_hidden(db, person, Action.SEE_NAMES):
+            return
+        job = computing.latest_job(db)
+        if job is not None and background.is_running(job):
+            st.progress(
+                job.n_done / max(job.n_total, 1), "The classifiers judge the items; then the report is written."
+            )
+            return
+        if reporting.cached_report(db, quick=quick) or reporting.why_not_written(db, quick=quick):
+            st.rerun()
+        reporting.begin_report(db, quick=quick, actor=person)
+        done_s, whole_s = reporting.writing_progress(db, quick=quick)
+    words = f"The report is being written, about {whole_s:.0f} seconds. You can leave this page."
+    st.progress(min(done_s / whole_s, 0.97), words)

@@ -1,5 +1,6 @@
 """The view Overview: how the study goes, and what to do now."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from html import escape
 from pathlib import Path
@@ -54,7 +55,7 @@ def render(db: Database, person: str) -> None:
     st.html(steps_line(now))
     show_box(db, person, now.study, now.box)
     if now.parts:
-        parts(now.parts)
+        parts(now.parts, now.box.act)
     else:
         if now.study.phase is State.CALIBRATION and now.box.act and now.box.act.is_second_round:
             disputed(db)
@@ -141,11 +142,12 @@ def take(db: Database, person: str, step: Step, why: str = "", *, force: bool = 
     done(message)
 
 
-def parts(lines: tuple[Line, ...]) -> None:
-    """List the parts of the study that have to be set up."""
+def parts(lines: tuple[Line, ...], following: Act | None) -> None:
+    """List the parts of the study that have to be set up; the box has the button of the next one."""
     st.header("Before the study starts", anchor=False)
     for line in lines:
-        show_line(line, key=f"part-{line.subject}")
+        is_next = line.act is not None and following is not None and line.act.place == following.place
+        show_line(replace(line, act=None) if is_next else line, key=f"part-{line.subject}")
 
 
 def disputed(db: Database) -> None:

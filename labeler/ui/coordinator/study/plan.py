@@ -19,7 +19,7 @@ from labeler.service.results import next_items
 from labeler.service.study import coordinating
 from labeler.store import Database
 from labeler.ui.coordinator.escaping import escape_markdown, points
-from labeler.ui.coordinator.shared import done
+from labeler.ui.coordinator.shared import done, done_at
 
 REDRAW, MIN_BATCH = "draw-another-plan", 2
 BATCH = "Items in the first batch (0: all items at once)"
@@ -91,7 +91,7 @@ def draw(db: Database, person: str) -> None:
         )
         n_labels = sum(row["in all"] for row in preview["loads"])
         opened = "The calibration round has begun" if parameters.calibration else "The study is open"
-        done(f"Plan saved: {counted(n_labels, 'label')} for {counted(n_reviewers, 'reviewer')}. {opened}.")
+        done_at(f"Plan saved: {counted(n_labels, 'label')} for {counted(n_reviewers, 'reviewer')}. {opened}.", "Study")
 
 
 def what_if(parameters: PlanParameters, assumed: Assumptions) -> None:
