@@ -44,6 +44,11 @@ class Assumptions:
     })  # fmt: skip
     level: float = 0.95
 
+    @property
+    def of_labels(self) -> dict[str, float]:
+        """Return the assumptions from which `analysis.planning.expected` computes the precision of a design."""
+        return {name: value for name, value in vars(self).items() if name != "half_width"}
+
 
 def items_needed(assumed: Assumptions) -> list[dict[str, Any]]:
     """Return how many items each interval needs to reach the target half-width, and the hours of labelling.
@@ -111,16 +116,7 @@ def expected_of(
     an assumption is out of its range.
     """
     try:
-        expected = planning.expected(
-            planned,
-            kappa=assumed.kappa,
-            prevalence=assumed.prevalence,
-            retest_agreement=assumed.retest_agreement,
-            sensitivity=assumed.sensitivity,
-            specificity=assumed.specificity,
-            seconds=assumed.seconds,
-            level=assumed.level,
-        )
+        expected = planning.expected(planned, **assumed.of_labels)
     except ValueError as error:
         raise InputError(sentence(error)) from None
     counts = {

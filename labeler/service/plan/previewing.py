@@ -3,7 +3,7 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from math import comb
 from typing import Any
@@ -98,9 +98,8 @@ def preview(
     expectations, _ = planning.expected_of(design, assumed)
     shared = sorted(set(_shared(plan)))
     graph = [*shared, *((name,) for name in reviewers)]
-    assumptions = {name: value for name, value in asdict(assumed).items() if name != "half_width"}
     unknown = limits(
-        design, expected(design, **assumptions), blocks=graph, latent_class=_not_identified(shared, reviewers)
+        design, expected(design, **assumed.of_labels), blocks=graph, latent_class=_not_identified(shared, reviewers)
     )
     return Preview(
         plan,
