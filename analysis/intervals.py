@@ -107,11 +107,13 @@ def wilson(x: float, n: float, level: float = 0.95) -> Estimate:
     checked_level(level)
     if n == 0:
         return Estimate(None, reason="no observations")
-    from statsmodels.stats.proportion import proportion_confint  # slow to import
+    from scipy import special
 
-    low, high = proportion_confint(x, n, alpha=1 - level, method="wilson")
+    p, z = x / n, float(special.ndtri((1 + level) / 2))
+    centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z * (p * (1 - p) / n + z**2 / (4 * n**2)) ** 0.5 / (1 + z**2 / n)
     # At x = 0 and x = n, the limits are exactly 0 and 1, without rounding errors.
-    return Estimate(x / n, low=0.0 if x == 0 else float(low), high=1.0 if x == n else float(high))
+    return Estimate(p, low=0.0 if x == 0 else centre - half, high=1.0 if x == n else centre + half)
 
 
 def unanimous(n: int, level: float = 0.95) -> float:

@@ -1,7 +1,9 @@
 """Build the report on measurement contexts: sentences, tables and figures."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from analysis import comparison
 from analysis.contexts import (
@@ -20,7 +22,6 @@ from analysis.contexts import (
     describe_speedup,
 )
 from analysis.contexts._causal import NOT_SHOWN
-from analysis.contexts._figures import charts, most_dependent
 from analysis.document import (
     DASH,
     N_NAMED,
@@ -42,7 +43,45 @@ from analysis.document import (
 from analysis.intervals import Estimate
 
 T_TEST = "t test that includes the noise of the runs"
+FEW = 8  # minimum number of contexts for a violin plot; with fewer, the shape would be misleading
 N_LEVELS = 4  # maximum number of levels of a factor that the report lists
+
+
+def figure_names(survey: ContextSurvey) -> list[str]:
+    """Return the names of the figures that have data."""
+    sweeps = survey.benchmarks
+    effects = survey.observer.effects if survey.observer else ()
+    has_data = {
+        "violins": any(len(sweep.contexts) > 1 for sweep in sweeps),
+        "contexts-sorted": any(len(sweep.contexts) > 1 for sweep in sweeps),
+        "densities": any(len(sweep.contexts) >= FEW and varies(sweep) for sweep in sweeps),
+        "intervention": any(sweep.causal and sweep.causal.contexts for sweep in sweeps),
+        "observer-effect": any(level.ratio.value for effect in effects for level in effect.levels),
+        "speedup-by-instrumentation": any(
+            sweep.by_instrumentation and sweep.by_instrumentation.levels for sweep in sweeps
+        ),
+    }
+    return [name for name, has in has_data.items() if has]
+
+
+def most_dependent(sweeps: Iterable[Sweep]) -> list[Sweep]:
+    """Sort benchmarks by how much they depend on the context.
+
+    Benchmarks that are faster in some contexts and slower in others come first, then benchmarks whose range of
+    speed-ups includes 1. Within each group, benchmarks are sorted by the ratio of the highest to the lowest speed-up,
+    largest first.
+    """
+
+    def order(sweep: Sweep) -> tuple[bool, bool, float]:
+        ends = sweep.quartiles
+        return sweep.both_directions, ends.straddles, (ends.highest or 1.0) / (ends.lowest or 1.0)
+
+    return sorted(sweeps, key=order, reverse=True)
+
+
+def varies(sweep: Sweep) -> bool:
+    """Return whether the values of both versions differ between contexts."""
+    return all(np.ptp([getattr(context, side) for context in sweep.contexts]) > 0 for side in ("baseline", "candidate"))
 
 
 def document(survey: ContextSurvey) -> Document:
@@ -71,7 +110,7 @@ def document(survey: ContextSurvey) -> Document:
         _left_out(survey),
         survey.parameters,
         kind="context report",
-        figures=charts(survey),
+        figures=figure_names(survey),
     )
 
 

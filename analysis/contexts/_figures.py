@@ -1,6 +1,6 @@
 """Draw the figures of the report on contexts."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.contexts import CausalCheck, Context, ContextSurvey, ObserverEffect, SpeedupByLevel, Sweep, as_number
+from analysis.contexts._document import FEW, figure_names, most_dependent, varies
 from analysis.contexts._observer import by_size
 from analysis.document import shortened
 from analysis.document.figures import INK, PAPER, SOFT, Chart, framed, heading, names_axis
@@ -15,7 +16,6 @@ from analysis.runs import Floats
 
 LIGHT = "#c9d0da"
 NO_INTERVAL = "↕: no finite interval"
-FEW = 8  # minimum number of contexts for a violin plot; with fewer, the shape would be misleading
 N_ROWS, N_PANELS, N_POINTS, N_LETTERS = 20, 4, 200, 44
 WIDTH, HEIGHT = 330, 200
 MARKS = {"faster": "triangle-up", "slower": "triangle-down", "no significant change": "circle", "not tested": "cross"}
@@ -31,30 +31,16 @@ def charts(survey: ContextSurvey) -> dict[str, Chart]:
         Some of the names "violins", "contexts-sorted", "densities", "intervention", "observer-effect" and
         "speedup-by-instrumentation".
     """
-    charts = {
-        "violins": violins(survey),
-        "contexts-sorted": contexts_sorted(survey),
-        "densities": densities(survey),
-        "intervention": intervention(survey),
-        "observer-effect": observer_effect(survey),
-        "speedup-by-instrumentation": speedup_by_instrumentation(survey),
+    drawers: dict[str, Callable[[ContextSurvey], Chart | None]] = {
+        "violins": violins,
+        "contexts-sorted": contexts_sorted,
+        "densities": densities,
+        "intervention": intervention,
+        "observer-effect": observer_effect,
+        "speedup-by-instrumentation": speedup_by_instrumentation,
     }
+    charts = {name: drawers[name](survey) for name in figure_names(survey)}
     return {name: chart for name, chart in charts.items() if chart is not None}
-
-
-def most_dependent(sweeps: Iterable[Sweep]) -> list[Sweep]:
-    """Sort benchmarks by how much they depend on the context.
-
-    Benchmarks that are faster in some contexts and slower in others come first, then benchmarks whose range of
-    speed-ups includes 1. Within each group, benchmarks are sorted by the ratio of the highest to the lowest speed-up,
-    largest first.
-    """
-
-    def order(sweep: Sweep) -> tuple[bool, bool, float]:
-        ends = sweep.quartiles
-        return sweep.both_directions, ends.straddles, (ends.highest or 1.0) / (ends.lowest or 1.0)
-
-    return sorted(sweeps, key=order, reverse=True)
 
 
 def violins(survey: ContextSurvey) -> Chart | None:
@@ -103,7 +89,7 @@ def contexts_sorted(survey: ContextSurvey) -> Chart | None:
 
 def densities(survey: ContextSurvey) -> Chart | None:
     """Draw densities of the measured values of both versions across all contexts; return None if nothing varies."""
-    varying = [sweep for sweep in survey.benchmarks if len(sweep.contexts) >= FEW and _varies(sweep)]
+    varying = [sweep for sweep in survey.benchmarks if len(sweep.contexts) >= FEW and varies(sweep)]
     sweeps = most_dependent(varying)[:N_PANELS]
     names = _names(sweeps)
     return _panels([_densities(sweep, names[sweep.name]) for sweep in sweeps])
@@ -269,10 +255,6 @@ def _speedup_title(sweeps: Sequence[Sweep]) -> str:
 
 def _speedup(field: str, scale: Any, sweep: Sweep) -> alt.Y:
     return alt.Y(f"{field}:Q", title=_speedup_title([sweep]), scale=scale, axis=alt.Axis(tickCount=6))
-
-
-def _varies(sweep: Sweep) -> bool:
-    return all(np.ptp([getattr(context, side) for context in sweep.contexts]) > 0 for side in ("baseline", "candidate"))
 
 
 def _densities(sweep: Sweep, name: str) -> Chart:

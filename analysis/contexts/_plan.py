@@ -3,11 +3,14 @@
 import re
 from collections.abc import Mapping, Sequence
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from analysis.benchmark import CONDITIONS, INTERVENTION, VERSION
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MAX_RUNS = 200_000  # maximum number of rows of a plan
 OUTSIDE = (VERSION, INTERVENTION)  # not part of the context: each level is combined with every context
@@ -20,7 +23,7 @@ def variant_plan(
     n: int | None = None,
     runs: int = 1,
     seed: int,
-) -> pd.DataFrame:
+) -> "pd.DataFrame":
     """Plan runs over contexts in random order [1]_.
 
     The contexts are all combinations of factor levels, or a random selection of the combinations. Raises ValueError if
@@ -71,6 +74,8 @@ def variant_plan(
     if n_chosen * runs * prod(map(len, outer.values())) > MAX_RUNS:
         raise ValueError(f"the plan would have more than {MAX_RUNS} runs; use n to draw some of the {total} contexts")
     rng = np.random.default_rng(seed)
+    import pandas as pd  # imported here, because the methods do not need it
+
     chosen = pd.DataFrame(_combinations(inner, total, n_chosen, rng))
     chosen["context"] = [" ".join(f"{k}={v}" for k, v in zip(inner, row, strict=True)) for row in chosen.to_numpy()]
     table = _crossed(chosen, outer, runs).sample(frac=1, random_state=rng, ignore_index=True)
@@ -96,7 +101,9 @@ def _combinations(
     return {name: [entries[i] for i in row] for (name, entries), row in zip(factors.items(), at, strict=True)}
 
 
-def _crossed(contexts: pd.DataFrame, outer: Mapping[str, Sequence[str]], runs: int) -> pd.DataFrame:
+def _crossed(contexts: "pd.DataFrame", outer: Mapping[str, Sequence[str]], runs: int) -> "pd.DataFrame":
+    import pandas as pd
+
     combinations = pd.MultiIndex.from_product([*outer.values(), range(runs)], names=[*outer, "run"])
     return contexts.merge(combinations.to_frame(index=False), how="cross")
 

@@ -1,5 +1,12 @@
 """Evaluate classifiers against a consensus. The positive category is *dissimilar*."""
 
+from analysis.evaluation._alternative import (
+    AlternativeTest as AlternativeTest,
+    PersonTest as PersonTest,
+    alternative_annotator as alternative_annotator,
+    minus_rmse as minus_rmse,
+    share_equal as share_equal,
+)
 from analysis.evaluation._bounds import Bounds as Bounds, Extremes as Extremes, bounds as bounds
 from analysis.evaluation._compare import (
     BETTER as BETTER,

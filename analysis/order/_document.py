@@ -23,7 +23,6 @@ from analysis.document import (
 from analysis.intervals import Estimate
 from analysis.order import Comparison, OrderSurvey, Placed, Side, count_flags
 from analysis.order._compare import PUBLISHED_LEVEL, RED_FLAG
-from analysis.order._figures import by_least_p, by_p
 from analysis.order._survey import mean_absolute
 from analysis.samples import Test
 
@@ -392,3 +391,17 @@ def _value(value: float) -> str:
 
 def _has(n: int) -> str:
     return "has" if n < 2 else "have"
+
+
+def by_p(survey: OrderSurvey) -> list[Comparison]:
+    """Sort the tests by p, smallest first."""
+    return sorted(survey.tests, key=lambda test: (1.0 if test.test.p is None else test.test.p, test.benchmark))
+
+
+def by_least_p(survey: OrderSurvey) -> list[Placed]:
+    """Sort the benchmarks by the smallest p of their weaker tests, smallest p first."""
+    return sorted(survey.positions, key=lambda row: (_least(row), row.benchmark))
+
+
+def _least(row: Placed) -> float:
+    return min(1.0 if test.p is None else test.p for test in (row.trend, row.after))

@@ -11,6 +11,7 @@ import pandas as pd
 from analysis.document import counted, shortened
 from analysis.document.figures import INK, PAPER, SOFT, Chart, framed, heading, names_axis
 from analysis.order import Comparison, OrderSurvey, Placed, Side
+from analysis.order._document import by_least_p, by_p
 
 LEAST_P = 1e-30  # smaller p values are drawn at this value
 MOST_ROWS, MOST_PANELS, COLUMNS = 40, 12, 3
@@ -138,26 +139,12 @@ def positions(survey: OrderSurvey) -> Chart:
     return _grid(panels, "Values over the position in the run", subtitle)
 
 
-def by_p(survey: OrderSurvey) -> list[Comparison]:
-    """Sort the tests by p, smallest first."""
-    return sorted(survey.tests, key=lambda test: (1.0 if test.test.p is None else test.test.p, test.benchmark))
-
-
-def by_least_p(survey: OrderSurvey) -> list[Placed]:
-    """Sort the benchmarks by the smallest p of their weaker tests, smallest p first."""
-    return sorted(survey.positions, key=lambda row: (_least(row), row.benchmark))
-
-
 def _p(test: Comparison) -> float:
     return max(LEAST_P, 1.0 if test.test.p is None else test.test.p)
 
 
 def _delta(test: Comparison) -> float:
     return test.delta_percent.value or 0.0
-
-
-def _least(row: Placed) -> float:
-    return min(1.0 if test.p is None else test.p for test in (row.trend, row.after))
 
 
 def _outcomes(tests: Sequence[Comparison]) -> list[str]:

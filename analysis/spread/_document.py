@@ -36,7 +36,6 @@ from analysis.spread import (
     SuiteTime,
     Variant,
 )
-from analysis.spread._figures import figure_name
 
 FIRST, _, _, *WIDE = BUCKETS
 
@@ -576,3 +575,8 @@ def _score_ends(score: Estimate) -> str:
 
 def _half(v: Estimate) -> float | None:
     return None if v.value is None else v.value / 2
+
+
+def figure_name(name: str, at: int, survey: SpreadSurvey) -> str:
+    """Return the file name of a figure, which ends in the number of the environment if there are several."""
+    return f"{name}-{at + 1}" if len(survey.environments) > 1 else name

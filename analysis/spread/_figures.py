@@ -13,6 +13,7 @@ from scipy import stats
 from analysis.document import shortened
 from analysis.document.figures import INK, PAPER, SOFT, Chart, framed, names_axis
 from analysis.spread import BUCKETS, BucketRow, Detection, Score, SpreadSurvey
+from analysis.spread._document import figure_name
 
 MAX_ROWS = 40  # maximum number of rows (applications or benchmarks) and of columns (methods)
 LONGEST = 44  # maximum number of characters of a name in a figure
@@ -40,11 +41,6 @@ def charts(survey: SpreadSurvey) -> dict[str, Chart]:
             charts[figure_name("noticed-by", at, survey)] = noticed_by(environment.score)
             charts[figure_name("redundancy", at, survey)] = redundancy(environment.score)
     return charts
-
-
-def figure_name(name: str, at: int, survey: SpreadSurvey) -> str:
-    """Return the file name of a figure, which ends in the number of the environment if there are several."""
-    return f"{name}-{at + 1}" if len(survey.environments) > 1 else name
 
 
 def max_spread_chart(survey: SpreadSurvey) -> Chart:

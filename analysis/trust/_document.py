@@ -16,9 +16,22 @@ from analysis.document import (
     percent,
     table,
 )
-from analysis.trust import MERGED, ONE_SAMPLE, RUN_MEANS, WELCH, Quartiles, Rate, Summary, Trust, TrustSurvey
-from analysis.trust._figures import MIN_FOR_ALARMS, TITLES, change_of
+from analysis.trust import (
+    INTERVALS,
+    MANN_WHITNEY,
+    MERGED,
+    ONE_SAMPLE,
+    RUN_MEANS,
+    WELCH,
+    Quartiles,
+    Rate,
+    Summary,
+    Trust,
+    TrustSurvey,
+)
 
+MIN_FOR_ALARMS = 5  # minimum number of benchmarks for a curve
+TITLES = {WELCH: "Welch's t test", MANN_WHITNEY: "Mann-Whitney U test", INTERVALS: "intervals without overlap"}
 MEANINGS = {
     MERGED: "all iterations of the drawn runs form one sample",
     RUN_MEANS: "one number per run, its {}",
@@ -330,3 +343,11 @@ def _slower(factor: float) -> str:
 
 def _of(count: int, n: int) -> str:
     return f"{count} of {n} benchmarks"
+
+
+def change_of(survey: TrustSurvey) -> tuple[str, str]:
+    """Return a noun and an adjective for the change: "slowdown" and "slower".
+
+    If the better direction is unknown for all benchmarks, return "increase" and "higher".
+    """
+    return ("slowdown", "slower") if any(trust.better for trust in survey.benchmarks) else ("increase", "higher")

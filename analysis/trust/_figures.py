@@ -21,16 +21,15 @@ from analysis.trust import (
     TrustSurvey,
 )
 from analysis.trust._distribution import Distribution, densities
+from analysis.trust._document import MIN_FOR_ALARMS, TITLES, change_of
 
 N_LETTERS = 14  # maximum number of characters of the name of a run
 N_RUNS, N_COLUMNS = 20, 5  # maximum number of runs in the figure of measurements, and of panels in a row
-MIN_FOR_ALARMS = 5  # minimum number of benchmarks for a curve
 LIGHT = "#a9b3c2"
 LONGEST = 60  # maximum number of characters of a name
 SHADES = {MERGED: INK, RUN_MEANS: "#5f6b80", ONE_SAMPLE: LIGHT}
 SHAPES = {MERGED: "circle", RUN_MEANS: "square", ONE_SAMPLE: "triangle-up"}
 DASHES = {WELCH: [1, 0], MANN_WHITNEY: [7, 3], INTERVALS: [2, 2]}
-TITLES = {WELCH: "Welch's t test", MANN_WHITNEY: "Mann-Whitney U test", INTERVALS: "intervals without overlap"}
 
 
 def charts(survey: TrustSurvey) -> dict[str, Chart]:
@@ -255,14 +254,6 @@ def _subject(chosen: Sequence[Trust], mark: str, survey: TrustSurvey) -> str:
         some = f"{len(chosen)} of {n}" if len(chosen) < n else f"{n}"
         return f"median of {some} benchmarks, {mark}: middle half"
     return shortened([chosen[0].name], LONGEST)[chosen[0].name]
-
-
-def change_of(survey: TrustSurvey) -> tuple[str, str]:
-    """Return a noun and an adjective for the change: "slowdown" and "slower".
-
-    If the better direction is unknown for all benchmarks, return "increase" and "higher".
-    """
-    return ("slowdown", "slower") if any(trust.better for trust in survey.benchmarks) else ("increase", "higher")
 
 
 def _with_legend(chart: Any) -> Chart:

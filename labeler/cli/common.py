@@ -129,6 +129,11 @@ def describe(error: Exception) -> str:
         return "There is not enough memory for this input. Split the input, or use a computer with more memory."
     if isinstance(error, RecursionError):
         return "The input is nested too deep to be read."
+    if isinstance(error, ModuleNotFoundError):
+        return (
+            f"This needs the package {error.name}, which is not installed. Install everything with: "
+            "pip install benchmark-run-labeler"
+        )
     if isinstance(error, OSError):
         if error.filename is None:
             return f"The output cannot be written, or a file cannot be read: {error.strerror or error}."

@@ -103,7 +103,7 @@ def read_benchmarks(
                 part = reader.part(source, conditions_of(source), *opened.result())
             except Refused as error:
                 part = Part((Opened(source.name, ""),), refused=after_name(error))
-            except LabelerError:
+            except (LabelerError, ModuleNotFoundError):  # the whole command lacks a package
                 raise
             except Exception as error:  # noqa: BLE001 - a fault of a reader of ours must not cost the other files
                 reason = f"the reader failed; please report this error: {type(error).__name__}: {error}"

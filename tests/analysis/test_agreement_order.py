@@ -271,3 +271,15 @@ def test_the_order_test_holds_its_level():
     for _ in range(400):
         n_false += order_test(with_positions(label_table(rows), rng)).matters
     assert n_false / 400 == pytest.approx(0.05, abs=0.03)
+
+
+def test_a_reviewer_whom_all_others_confirm_has_one_sided_bounds():
+    labels = pd.DataFrame({
+        "item": list(range(12)) * 2, "rater": ["ada"] * 12 + ["ben"] * 12,
+        "category": (["similar"] * 9 + ["dissimilar"] * 3) * 2,
+    })  # fmt: skip
+    ada = by_group(labels, "rater")[0]
+    missed = 1 - 0.05 ** (1 / 12)  # a share of exceptions that twelve items without one do not exclude
+    for estimate, low in ((ada.percent, 1 - missed), (ada.kappa, 1 - missed / (3 / 8))):  # pe = 9/16 + 1/16
+        assert (estimate.value, estimate.high, estimate.low) == (1, 1, pytest.approx(low))
+        assert estimate.reason == "one-sided: all 12 items are unanimous"

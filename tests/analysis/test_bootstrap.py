@@ -57,6 +57,12 @@ def test_undefined_draws_are_counted_and_reported():
     assert (estimate.low, estimate.value, estimate.high) == (0, 0.5, 1)
 
 
+@pytest.mark.parametrize("level", [0, 1, -0.5, 1.5])
+def test_a_level_that_is_no_probability_is_refused(level):
+    with pytest.raises(ValueError, match=f"level must be within .*got {level}"):
+        percentile_interval(0.5, [0.25, 0.75], level=level)
+
+
 def test_no_interval_where_half_the_draws_are_undefined():
     estimate = percentile_interval(0.5, [0.5, np.nan])
     assert says(estimate.reason, "1 of 2", "no interval")

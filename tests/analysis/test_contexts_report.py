@@ -9,7 +9,8 @@ from scipy import stats
 
 from analysis.benchmark import Failure
 from analysis.contexts import charts as contexts_charts, document as contexts_document, survey
-from analysis.contexts._figures import _density, most_dependent, violins
+from analysis.contexts._document import most_dependent
+from analysis.contexts._figures import _density, violins
 from analysis.document import Bullets, Table, to_html, to_text
 from analysis.document.figures import FORMATS, INK, SOFT, render, to_svg
 from tests.analysis.drawn import contrast, parts, texts, titles

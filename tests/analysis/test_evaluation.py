@@ -23,7 +23,7 @@ from analysis.evaluation import (
     specificity,
     youden,
 )
-from analysis.intervals import Estimate
+from analysis.intervals import Estimate, wilson
 
 SHARES = (sensitivity, specificity, precision, npv, accuracy, f1, balanced_accuracy)
 VERDICTS = st.sampled_from(["similar", "dissimilar", None])
@@ -244,5 +244,9 @@ def test_predictive_values_at_a_chosen_prevalence_by_hand():
     perfect = predictive_values(Confusion(tp=9, fp=0, fn=1, tn=8), 0.1).precision
     assert (perfect.value, perfect.high) == (1, 1)
     assert perfect.low < 0.5  # eight similar items do not show that there are no false alarms
+    # a classifier that finds nothing: the odds are at most .1 / .9 times the upper limit of 0/10 by the lower of 2/10
+    nothing = predictive_values(Confusion(tp=0, fp=2, fn=10, tn=8), 0.1).precision
+    odds = 1 / 9 * wilson(0, 10).high / wilson(2, 10).low
+    assert (nothing.value, nothing.low, nothing.high) == (0, 0, pytest.approx(odds / (1 + odds)))
     with pytest.raises(ValueError, match=r"prevalence must be within \(0, 1\)"):
         predictive_values(Confusion(1, 1, 1, 1), 1.0)

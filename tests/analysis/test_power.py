@@ -7,7 +7,13 @@ from scipy import stats
 from statsmodels.stats.power import TTestIndPower
 
 from analysis.intervals import Estimate
-from analysis.power import power, runs_needed, smallest_difference
+from analysis.power import (
+    detectable_changes,
+    power,
+    runs_needed,
+    smallest_difference,
+    smallest_difference_by_strata,
+)
 from analysis.two_samples import COMBINED, WELCH, p_values
 from tests.sentences import says
 
@@ -134,3 +140,29 @@ def test_the_number_of_runs_needed_detects_the_difference(n_tests):
         before, after = rng.normal(100, 2, (1, n_runs)), rng.normal(103, 2, (1, n_runs))
         found.append(p_values(after, before)[0] <= 0.05 / n_tests)
     assert np.mean(found) >= 0.8 - 0.02 - 3 * np.sqrt(0.16 / 1500)
+
+
+@pytest.mark.parametrize("n_runs", [5, 6])
+def test_the_detectable_change_of_normal_runs_is_that_of_the_t_test(n_runs):
+    # without the factor sqrt(n / (n - 1)) of the deviations, the change would be 10 % smaller
+    a, b = np.exp(np.random.default_rng(0).normal(0, 0.01, (2, 60, n_runs)))
+    found = detectable_changes(a, b, np.full(60, 0.02), level=0.05, test=WELCH)
+    effect = TTestIndPower().solve_power(nobs1=n_runs, alpha=0.05, power=0.8)
+    assert found.mean() == pytest.approx(0.01 * effect, rel=0.05)
+
+
+def test_a_change_is_looked_for_up_to_64_times_the_first_guess():
+    a, b = np.exp(np.random.default_rng(1).normal(0, 0.2, (2, 1, 5)))
+    (found,) = detectable_changes(a, b, np.array([0.4]), level=0.05)
+    assert 0.2 < found < 1
+    for start, expected in ((found / 60, found), (found / 70, np.inf)):
+        assert detectable_changes(a, b, np.array([start]), level=0.05) == pytest.approx(expected, rel=0.02)
+
+
+def test_the_difference_that_pairs_of_runs_show_is_that_of_the_paired_t_test():
+    a, b = np.exp(np.random.default_rng(2).normal(0, 0.01, (2, 8)))
+    pairs = np.arange(8)
+    t = stats.t(7)
+    expected = np.expm1((t.ppf(0.975) + t.ppf(0.8)) * stats.sem(np.log(a / b)))
+    assert smallest_difference_by_strata(a, b, (pairs, pairs), 0.05) == pytest.approx(expected)
+    assert smallest_difference_by_strata(a[:1], b[:1], (pairs[:1], pairs[:1]), 0.05) is None

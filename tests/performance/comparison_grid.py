@@ -2,18 +2,20 @@
 
     python -m tests.performance.comparison_grid [--benchmarks 40000]
 
-Prints the three tables of docs/check-accuracy.md. A run is a process: three values around an individual level, as
+Writes docs/results/comparison-grid.md. A run is a process: three values around an individual level, as
 pyperf measures by default. Our test, Welch's and Mann and Whitney's test get the mean of each run; pyperf's own test
 gets all values.
 """
 
 import argparse
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.two_samples import COMBINED, MANN_WHITNEY, WELCH, p_values
+from tests.performance.measuring import print_table
 
 Floats = NDArray[np.float64]
 
@@ -96,17 +98,17 @@ def found_by_pyperf(baseline: Floats, candidate: Floats) -> NDArray[np.bool_]:
     return np.array([is_significant(*pair)[0] for pair in zip(*sides, strict=True)])
 
 
-def grid(n_benchmarks: int) -> list[list[str]]:
+def grid(n_benchmarks: int) -> tuple[list[dict[str, Any]], str]:
     """One row per kind and number of runs: errors of the four tests, and their power for each change, in percent.
 
-    Prints the largest error of our test, and its largest loss against the better of Welch's and Mann-Whitney.
+    Also return a sentence with the largest error of our test, and its largest loss of power.
     """
-    rows: list[list[str]] = []
+    rows: list[dict[str, Any]] = []
     losses: list[tuple[float, str]] = []
     errors: list[tuple[float, str]] = []
     for kind in KINDS:
         for n_runs in N_RUNS:
-            cells = []
+            cells: dict[str, Any] = {"runs": kind, "n": n_runs}
             for change in (0.0, *CHANGES):
                 rng = np.random.default_rng([list(KINDS).index(kind), n_runs, round(1000 * change)])
                 sides = draw(rng, kind, n_benchmarks, n_runs, change)
@@ -115,17 +117,17 @@ def grid(n_benchmarks: int) -> list[list[str]]:
                 best = max(found[WELCH], found[MANN_WHITNEY])
                 (losses if change else errors).append((best - found[COMBINED] if change else found[COMBINED],
                                                        f"{kind}, n = {n_runs}, +{100 * change:.0f} %"))  # fmt: skip
-                cells.append(" / ".join(_percent(share) for share in (*found.values(), pyperf)))
-            rows.append([kind, str(n_runs), *cells])
+                header = f"+{100 * change:.0f} %" if change else "unchanged"
+                cells[header] = " / ".join(_percent(share) for share in (*found.values(), pyperf))
+            rows.append(cells)
     (loss, lost_at), (error, at) = max(losses), max(errors)
-    print(
+    return rows, (
         f"The largest error rate of our test is {100 * error:.1f} % ({at.rpartition(',')[0]}). Compared with the "
-        f"better of the two tests, it loses at most {100 * loss:.1f} points of power ({lost_at}).\n"
+        f"better of the two tests, it loses at most {100 * loss:.1f} points of power ({lost_at})."
     )
-    return rows
 
 
-def suites(n_suites: int) -> list[list[str]]:
+def suites(n_suites: int) -> list[dict[str, Any]]:
     """One row per kind and number of runs: the percentage of suites of unchanged benchmarks with any alarm."""
     rows = []
     for kind in (*KINDS, "four of each"):
@@ -147,11 +149,13 @@ def suites(n_suites: int) -> list[list[str]]:
             pyperf = found_by_pyperf(*sides).reshape(-1, N_SUITE).any(1)
             alarms = [(p <= ALPHA / N_SUITE).mean() for p in smallest.values()]  # Holm's first step
             alarms += [(smallest[MANN_WHITNEY] <= ALPHA).mean(), pyperf.mean()]
-            rows.append([kind, str(n_runs), *(_percent(float(share)) for share in alarms)])
+            header = ("ours", "Welch, Holm", "Mann-Whitney, Holm", "Mann-Whitney, uncorrected", "pyperf")
+            shown = (_percent(float(share)) for share in alarms)
+            rows.append({"runs": kind, "n": n_runs, **dict(zip(header, shown, strict=True))})
     return rows
 
 
-def held_out(n_benchmarks: int) -> list[list[str]]:
+def held_out(n_benchmarks: int) -> list[dict[str, Any]]:
     """One row per kind that was not used for the choice: error, suites with an alarm, largest loss."""
     rows = []
     for kind, noise in HELD_OUT.items():
@@ -169,8 +173,11 @@ def held_out(n_benchmarks: int) -> list[list[str]]:
                     for test in (COMBINED, WELCH, MANN_WHITNEY)
                 }
                 losses.append(max(found[WELCH], found[MANN_WHITNEY]) - found[COMBINED])
-            suite = " / ".join(_percent(float(share)) for share in alarms)
-            rows.append([kind, str(n_runs), " / ".join(error), suite, f"{100 * max(0.0, *losses):.1f}"])
+            rows.append({
+                "runs": kind, "n": n_runs, "error": " / ".join(error),
+                f"any false alarm, suite of {N_SUITE}": " / ".join(_percent(float(share)) for share in alarms),
+                f"largest loss over {len(EFFECTS)} effects": f"{100 * max(0.0, *losses):.1f}",
+            })  # fmt: skip
     return rows
 
 
@@ -178,15 +185,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--benchmarks", type=int, default=40_000, help="Simulated benchmarks per cell.")
     n = parser.parse_args().benchmarks
-    print(f"One benchmark, level 5 %: ours / Welch / Mann-Whitney / pyperf, percent found changed ({n} benchmarks).\n")
-    _print_table(["runs", "n", "unchanged", *(f"+{100 * change:.0f} %" for change in CHANGES)], grid(n))
+    rows, summary = grid(n)
+    cells = (
+        f"ours / Welch / Mann-Whitney / pyperf, percent of {n} benchmarks that are found changed at the level of 5 %"
+    )
+    print_table(f"One benchmark: {cells}. {summary}", rows)
     n_suites = max(1, n // 5)
-    print(f"\nAny false alarm in a suite of {N_SUITE} unchanged benchmarks, percent of {n_suites} suites.\n")
-    header = ["runs", "n", "ours", "Welch, Holm", "Mann-Whitney, Holm", "Mann-Whitney, uncorrected", "pyperf"]
-    _print_table(header, suites(n_suites))
-    print("\nKinds of runs not used to choose the test: ours / Welch in percent; loss in points.\n")
-    header = ["runs", "n", "error", f"any false alarm, suite of {N_SUITE}", f"largest loss over {len(EFFECTS)} effects"]
-    _print_table(header, held_out(n))
+    print_table(
+        f"Any false alarm in a suite of {N_SUITE} unchanged benchmarks, percent of {n_suites} suites", suites(n_suites)
+    )
+    print_table(
+        "Kinds of runs not used to choose the test: ours / Welch, percent; loss in points of power", held_out(n)
+    )
 
 
 def _by_suite(values: Floats, n_suites: int) -> Floats:
@@ -195,11 +205,6 @@ def _by_suite(values: Floats, n_suites: int) -> Floats:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f}" if share < 0.1 else f"{100 * share:.0f}"
-
-
-def _print_table(header: list[str], rows: list[list[str]]) -> None:
-    for row in (header, ["---"] * 2 + ["---:"] * (len(header) - 2), *rows):
-        print(f"| {' | '.join(row)} |")
 
 
 if __name__ == "__main__":

@@ -1,19 +1,23 @@
 """Apply one of the methods spread, order, trust, contexts and steady to measurements from files or from a study."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
-
-import pandas as pd
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from analysis import benchmark as measurements, contexts, order, spread, steady, trust
 from analysis.benchmark import ALTERED, HIGHER, UNKNOWN, VERSION, Benchmark, Failure, PerRun, by_name, sorted_by_name
 from analysis.document import Document, json_values, to_html, to_json, to_text
-from analysis.document.figures import Chart, to_svg
 from labeler.errors import InputError, sentence
 from labeler.model import Item
 from labeler.service.files.gathering import Gathered, from_files, per_run
 from labeler.store import Database, items, runs
+
+if TYPE_CHECKING:  # the modules load pandas and altair, which a check in a build does not need
+    import pandas as pd
+
+    from analysis.document.figures import Chart
 
 __all__ = [
     "AGGREGATES", "METHODS", "STEADY_RULES", "Explored", "Gathered", "Method", "PerRun", "as_html", "as_json",
@@ -31,35 +35,47 @@ class Method:
     name: str  # the name of the command, and the title in lists
     title: str
     question: str  # the question that the method answers
-    survey: Callable[..., Any]  # function from benchmarks and options to the result, which is a frozen dataclass
-    document: Callable[[Any], Document]  # functions that turn a result into text with tables, and into figures by name
-    charts: Callable[[Any], dict[str, Chart]]
+    # The functions `survey` (from benchmarks and options to the result, a frozen dataclass), `document` and `charts`
+    # (from the result to text with tables, and to figures by name).
+    module: ModuleType
 
 
 METHODS = {
     method.name: method
     for method in (
-        Method("spread", "Spread", "How far apart are the runs, and which slowdowns would the suite detect?",
-               spread.survey, spread.document, spread.charts),
-        Method("order", "Order", "Does the order of the benchmarks affect the result?",
-               order.survey, order.document, order.charts),
-        Method("trust", "Trust", "How reliable are confidence intervals and tests that use these runs?",
-               trust.survey, trust.document, trust.charts),
-        Method("contexts", "Contexts", "Does the measurement context decide which version is faster?",
-               contexts.survey, contexts.document, contexts.charts),
-        Method("steady", "Steady", "When does each run become steady, and which runs never do?",
-               steady.survey, steady.document, steady.charts),
+        Method("spread", "Spread", "How far apart are the runs, and which slowdowns would the suite detect?", spread),
+        Method("order", "Order", "Does the order of the benchmarks affect the result?", order),
+        Method("trust", "Trust", "How reliable are confidence intervals and tests that use these runs?", trust),
+        Method("contexts", "Contexts", "Does the measurement context decide which version is faster?", contexts),
+        Method("steady", "Steady", "When does each run become steady, and which runs never do?", steady),
     )
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
 class Explored:
-    """The result of a method: its numbers, a text with tables, and figures."""
+    """The result of a method: its numbers, a text with tables, and figures, each computed on first use."""
 
-    content: Mapping[str, Any]
-    document: Document
-    charts: Mapping[str, Chart] = field(default_factory=dict)
+    module: ModuleType
+    result: Any
+
+    @cached_property
+    def content(self) -> Mapping[str, Any]:
+        """All numbers as dictionaries, lists, numbers and texts."""
+        values: Mapping[str, Any] = json_values(self.result)
+        return values
+
+    @cached_property
+    def document(self) -> Document:
+        """The text with tables."""
+        document: Document = self.module.document(self.result)
+        return document
+
+    @cached_property
+    def charts(self) -> Mapping[str, "Chart"]:
+        """The figures by name."""
+        charts: Mapping[str, Chart] = self.module.charts(self.result)
+        return charts
 
 
 def explore(name: str, benchmarks: Sequence[Benchmark], **options: Any) -> Explored:
@@ -72,13 +88,12 @@ def explore(name: str, benchmarks: Sequence[Benchmark], **options: Any) -> Explo
         raise InputError("There are no measurements to analyse.")
     method = METHODS[name]
     try:
-        result = method.survey(benchmarks, **options)
+        return Explored(method.module, method.module.survey(benchmarks, **options))
     except ValueError as error:
         raise InputError(sentence(error)) from None
-    return Explored(json_values(result), method.document(result), method.charts(result))
 
 
-def variants(factors: Mapping[str, Sequence[str]], **options: Any) -> pd.DataFrame:
+def variants(factors: Mapping[str, Sequence[str]], **options: Any) -> "pd.DataFrame":
     """Return a table of runs in several measurement contexts, in random order (see `analysis.contexts.variant_plan`).
 
     Raises InputError if a factor or a number is invalid.
@@ -89,7 +104,7 @@ def variants(factors: Mapping[str, Sequence[str]], **options: Any) -> pd.DataFra
         raise InputError(sentence(error)) from None
 
 
-def rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+def rows(table: "pd.DataFrame") -> list[dict[str, Any]]:
     """Return the rows of a table as dictionaries."""
     return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
 
@@ -106,6 +121,8 @@ def as_json(explored: Explored) -> str:
 
 def as_html(explored: Explored) -> str:
     """Return the result as one HTML page with figures."""
+    from analysis.document.figures import to_svg
+
     figures = {name: to_svg(chart) for name, chart in explored.charts.items()}
     return to_html(explored.document, figures)
 

@@ -29,7 +29,7 @@ from labeler.store.events import Deed
 
 # People are often added in alphabetical order. The log of the copy therefore says that a person was added, but not who.
 UNNAMED = ("add person", "invite")
-LEFT_OUT = frozenset({"email", "link", "secrets"})  # keys in the details of events that are left out
+LEFT_OUT = frozenset({"email", "link", "secrets", "seal"})  # keys in the details of events that are left out
 TIMES_STAY = (
     "The copy has the date and time of every answer, because its log, its audit and its report are computed from them. "
     "Anyone who knows when a person labelled can find this person in it. `labeler publish` writes labels without dates."

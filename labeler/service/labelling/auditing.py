@@ -16,7 +16,7 @@ from labeler.errors import InputError, NotAllowed, NotAStudy
 from labeler.model import counted
 from labeler.service.labelling import log_replay
 from labeler.service.plan import verifying
-from labeler.service.study import coordinating
+from labeler.service.study import calibrating, coordinating
 from labeler.store import Database, chain, copies, damage, labels, schema_differences, studies
 from labeler.store.chain import Fault
 
@@ -85,7 +85,8 @@ def audit(db: Database, against: str | Path | None = None) -> Audit:
 def _differences_from_log(db: Database) -> list[Fault]:
     """Return the differences between the log and what follows from it, which includes the plan and its changes."""
     try:
-        found = list(log_replay.faults(db, coordinating.logged_secrets(db)))
+        reference = calibrating.seal_of_reference(db) if calibrating.reference(db) else None
+        found = list(log_replay.faults(db, coordinating.logged_secrets(db), reference))
         found += [Fault("plan", 0, problem) for problem in verifying.verify_plan(db).problems]
     except NotAllowed:  # no plan, or a copy without the seed
         return found

@@ -64,6 +64,7 @@ class Derived:
         self.people: dict[str, _Person] = {}
         self.knows_people = True  # false in a copy without names, whose log does not say who was added
         self.excluded: dict[str, str] = {}
+        self.reference: dict[str, Any] = {"seal": None}  # without a seal, an early version set the reference labels
         self.files: dict[str, tuple[str | None, str]] = {}  # sha256 -> (name, time); the name may be unknown
         self.unnamed_files: set[str] = set()  # times at which an early version imported files without naming all
         self.file_of: dict[str, tuple[str, str]] = {}  # item -> sha256 of its file, and time
@@ -112,6 +113,10 @@ class Derived:
     def gate(self, event: Event) -> None:
         """Take the agreement that the calibration round requires."""
         self.study["gate"] = dict(event.details) or None
+
+    def set_reference(self, event: Event) -> None:
+        """Take the hash of the reference labels."""
+        self.reference = {"seal": event.details["seal"]} if "seal" in event.details else {}
 
     def exclusion(self, event: Event) -> None:
         """Exclude an item, or include it again."""
@@ -197,6 +202,7 @@ class Derived:
 _CHANGES: Mapping[str, Callable[[Derived, Event], None]] = {
     "create study": Derived.create, "describe study": Derived.describe, "set protocol": Derived.protocol,
     "draw plan": Derived.plan, **dict.fromkeys(_STEPS, Derived.step), "set gate": Derived.gate,
+    "set reference labels": Derived.set_reference,
     "exclude item": Derived.exclusion, "include item": Derived.exclusion,
     "add person": Derived.add_person, "import labels": Derived.import_labels, "add role": Derived.add_role,
     "pause reviewer": Derived.pause, "resume reviewer": Derived.pause, "remove reviewer": Derived.leave,
@@ -205,10 +211,11 @@ _CHANGES: Mapping[str, Callable[[Derived, Event], None]] = {
 }  # fmt: skip
 
 
-def faults(db: Database, secrets_now: str) -> Iterator[Fault]:
+def faults(db: Database, secrets_now: str, reference_now: str | None) -> Iterator[Fault]:
     """Yield each difference between the log and the tables that the log determines.
 
-    `secrets_now` is what a study that was created now would log of its secrets.
+    `secrets_now` and `reference_now` are the hashes of the secrets and of the reference labels that would be logged
+    now; `reference_now` is None if there are no reference labels.
     """
     derived = Derived(events.of_actions(db, _CHANGES.keys()))
     tables = {name: contents.rows(db, name) for name in contents.AUDITED}
@@ -221,6 +228,8 @@ def faults(db: Database, secrets_now: str) -> Iterator[Fault]:
     for row in tables["categories"]:
         yield from _differences("category", row["row_id"], row, {"name": categories.get(row["position"])})
     yield from _items(derived, tables["items"], {row["file_id"]: row["sha256"] for row in tables["files"]})
+    if derived.reference.get("seal", reference_now) != reference_now:
+        yield Fault("reference", 0, "the reference labels of the calibration differ from those in the log")
     if not derived.knows_people:  # a copy without names, which has no sign-ins and no times of people
         return
     yield from _files(derived, tables["files"])

@@ -1,16 +1,16 @@
 """Result files for the tests of the readers, generated without the code under test."""
 
-import copy
 import csv
 import io
 import json
+from pathlib import Path
 
 import pandas as pd
-from hypothesis import strategies as st
 
 from labeler.errors import Refused
 from labeler.formats import DEFAULTS, ReadOptions, Source, read
 
+COMMITTED = Path(__file__).parent / "files"  # written by tools
 COLUMNS = ("benchmark", "run", "value")
 
 
@@ -88,24 +88,3 @@ def ordersage_rows(trials, host="node1"):
         ("0-1", host, run, 2, command, 0, position, order, 1.5, 2.5, *(status or ["Success"]), result)
         for run, command, position, order, result, *status in trials
     ]
-
-
-def changed_somewhere(document):
-    """Copies of a JSON value in which one or two places have another value."""
-    leaves = [None, True, 0, -1, 1e999, 10**400, "", "NaN", "\ud800", [], {}, [[1]], {"a": 1}]
-    change = st.tuples(st.lists(st.integers(0, 30), max_size=6), st.sampled_from(leaves))
-    return st.lists(change, min_size=1, max_size=2).map(lambda changes: _changed(document, changes))
-
-
-def _changed(document, changes):
-    holder = {"": copy.deepcopy(document)}
-    for path, leaf in changes:
-        at, name = holder, ""
-        for step in path:
-            inner = at[name]
-            if not isinstance(inner, (list, dict)) or not inner:
-                break
-            names = list(inner) if isinstance(inner, dict) else range(len(inner))
-            at, name = inner, names[step % len(names)]
-        at[name] = copy.deepcopy(leaf)
-    return json.dumps(holder[""]).encode()

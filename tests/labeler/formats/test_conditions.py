@@ -113,9 +113,6 @@ def test_columns_of_a_plan_that_was_filled_in_are_factors():
 def test_a_factor_cannot_have_the_name_of_a_column(name):
     with pytest.raises(Refused, match=rf"'factor:{name}' is not a factor. Use the column name '{name}'"):
         one([("b", 1, 5, "x")], f"factor:{name}")
-
-
-def test_a_mapping_to_a_factor_without_a_name_is_refused():
     with pytest.raises(Refused, match=r"'factor:' is not a column.*failure, factor:NAME"):
         one([("b", 1, 5, "x")], "x", columns={"factor:": "x"})
 

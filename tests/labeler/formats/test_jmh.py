@@ -1,11 +1,9 @@
 import json
 
 import pytest
-from hypothesis import given, settings
 
 from labeler.errors import Refused
-from tests.conftest import examples
-from tests.labeler.formats.examples import changed_somewhere, jmh_entry, plain, read_bytes, read_or_refusal
+from tests.labeler.formats.examples import jmh_entry, plain, read_bytes
 
 RUNS = [[0.25, 0.5, 0.125], [1.5, 2.5, 3.5]]
 
@@ -146,16 +144,3 @@ def test_invalid_content_is_refused_with_benchmark_place_and_value(entry, messag
 def test_a_file_of_another_shape_is_refused(content, message):
     with pytest.raises(Refused, match=message):
         read_bytes("a.json", content, format="jmh")
-
-
-DOCUMENT = [
-    jmh_entry(RUNS, params={"n": "1"}),
-    jmh_entry([[[[2.0, 1], [4.0, 3]]], [[[1.0, 7]]]], mode="sample", key="rawDataHistogram"),
-]
-
-
-@given(changed_somewhere(DOCUMENT))
-@settings(max_examples=examples(300), deadline=None)
-def test_a_file_that_was_changed_somewhere_is_read_or_refused_and_nothing_else(content):
-    outcome = read_or_refusal("a.json", content, format="jmh")
-    assert str(outcome).startswith("a.json: ") if isinstance(outcome, Refused) else outcome

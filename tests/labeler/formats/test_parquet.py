@@ -111,7 +111,12 @@ def changed(**columns):
         (changed(value=[[1.0]] * 5), r"column 'value' is nested"),
         (changed(value=[{"a": 1}] * 5), r"column 'value' is nested"),
         (changed(iteration=["0", "1", "2", "3", "last"]), r"row 4: 'last' in column 'iteration'"),
-        (changed(iteration=[0, 0, 0, 1, 1]), r"benchmark 'm#k=v', run 1.*: iteration 0 appears twice"),
+        (changed(iteration=[0, 0, 0, 1, 1]), r"benchmark 'm#k=v', run 1: iteration 0 appears twice"),
+        (changed(value=[True, False, True, True, False]), r".*column 'value'"),
+        (changed(value=pd.to_datetime(["2026-01-01"] * 5)), r".*column 'value'"),
+        (changed(value=pd.to_timedelta([1, 2, 3, 4, 5], unit="s")), r".*column 'value'"),
+        *((changed(**{name: [["a"]] * 5}), f".*{name}") for name in ("benchmark", "application", "run", "unit")),
+        (parquet_bytes(TABLE, compression=None, use_dictionary=False).replace(b"m#k=v", b"m#k=\xff"), r"."),
         (changed(unit=["s", "s", "ms", "s", "s"]), r"benchmark 'm#k=v' has more than one unit: ms, s"),
         (changed(better=["up"] * 5), r"benchmark 'm#k=v': better is 'up'"),
         (parquet_bytes(TABLE)[:-8] + b"\x00\x00\x00\x00PAR1", r"the Parquet file is damaged"),
@@ -124,21 +129,10 @@ def test_anything_but_a_table_of_measurements_is_refused_with_file_place_and_val
         read_bytes("there/a.parquet", content)
 
 
-def test_a_run_is_named_as_in_the_table():
-    with pytest.raises(Refused, match=r"run 1: iteration 0 appears twice"):
-        read_bytes("a.parquet", changed(iteration=[0, 0, 0, 1, 1]))
-
-
 def test_a_cut_file_is_refused():
     for length in range(1, len(parquet_bytes(TABLE)), 97):
         with pytest.raises(Refused, match=r"^a\.parquet: "):
             read_bytes("a.parquet", parquet_bytes(TABLE)[:length])
-
-
-def test_text_that_is_not_utf_8_is_refused():
-    content = parquet_bytes(TABLE, compression=None, use_dictionary=False).replace(b"m#k=v", b"m#k=\xff")
-    with pytest.raises(Refused, match=r"^a\.parquet: "):
-        read_bytes("a.parquet", content)
 
 
 @pytest.mark.parametrize("name", ["benchmark", "application", "run"])
@@ -157,19 +151,3 @@ def test_an_empty_cell_is_no_unit_and_no_direction(name, column):
     cells = [cell if name == "unit" or cell is None else "lower" for cell in column]
     outcome = read_or_refusal("a.parquet", changed(**{name: cells}))
     assert isinstance(outcome, Refused) or (outcome[0].unit, outcome[0].better) == ("", "")
-
-
-@pytest.mark.parametrize(
-    "column",
-    [[True, False, True, True, False], pd.to_datetime(["2026-01-01"] * 5), pd.to_timedelta([1, 2, 3, 4, 5], unit="s")],
-    ids=["booleans", "dates", "durations"],
-)
-def test_values_that_are_no_numbers_are_refused(column):
-    with pytest.raises(Refused, match=r"column 'value'"):
-        read_bytes("a.parquet", changed(value=column))
-
-
-@pytest.mark.parametrize("name", ["benchmark", "application", "run", "unit"])
-def test_lists_in_a_column_of_names_are_refused(name):
-    with pytest.raises(Refused, match=rf"^a\.parquet: .*{name}"):
-        read_bytes("a.parquet", changed(**{name: [["a"]] * 5}))

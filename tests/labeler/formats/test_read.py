@@ -1,11 +1,10 @@
 import gzip
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from labeler.errors import InputError, Refused
 from labeler.formats import FORMATS, Source, read
@@ -124,107 +123,6 @@ def test_content_of_another_format_than_the_named_one_is_refused(format_name, co
 def test_a_refusal_says_file_place_and_reason():
     assert str(Refused("a.csv", "not a number", "line 3")) == "a.csv: line 3: not a number"
     assert str(Refused("a.csv", "not a table")) == "a.csv: not a table"
-
-
-@pytest.mark.parametrize("format_name", FILES)
-def test_detection_is_sure_of_its_own_files_and_of_no_others(format_name):
-    assert [name for name, known in FORMATS.items() if known.detect("a", FILES[format_name])] == [format_name]
-
-
-COMMITTED = Path(__file__).parent / "files"
-OF_FILES = {
-    "pyperf": "pyperf-*.json", "pytest-benchmark": "pytest-benchmark*.json", "google-benchmark": "google-benchmark*",
-    "hyperfine": "hyperfine*", "asv": "asv-*.json", "criterion": "criterion/**/[se][as]*.json", "go": "go[-.]*",
-    "benchmarkdotnet": "Example.*.json", "krun": "krun*.csv", "pa": "pa*.csv",
-    "tinybench": "[tv]i[nt][ye][bs]*.json", "benchmarkjs": "benchmarkjs.txt", "cargo-bench": "cargo-*.txt",
-    "github-action": "github-action.json", "bencher": "bencher.json", "k6": "k6.json", "wrk": "wrk.txt",
-    "catch2": "catch2.xml", "benchmarktools": "benchmarktools.json", "mitata": "mitata.json",
-    "nanobench": "nanobench.json", "jmeter": "jmeter.jtl", "codspeed": "codspeed.json", "rebench": "rebench.data",
-    "benchmark-ips": "benchmark-ips*", "perf-stat": "perf-stat*", "numbers": "numbers.txt",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("format_name", OF_FILES)
-def test_every_file_that_a_tool_wrote_is_of_its_format_and_of_no_other(format_name):
-    found = sorted(COMMITTED.glob(OF_FILES[format_name]))
-    assert found
-    for path in found:
-        content = Source(str(path), path=path).content()
-        assert [name for name, known in FORMATS.items() if known.detect(str(path), content)] == [format_name], path
-
-
-def test_every_format_has_a_file_among_those_that_are_tried():
-    assert {*FILES, *OF_FILES} == set(FORMATS)
-
-
-@pytest.mark.parametrize("format_name", FORMATS)
-def test_detection_never_raises(format_name):
-    known = FORMATS[format_name]
-    for content in (b"", b"[", b"[ ", b"\xff" * 300, b"PAR1", b"PAR1PAR1", b"," * 5000, b" " * 300):
-        assert known.detect("a", content) in (True, False)
-
-
-def big_files():
-    rng = np.random.default_rng(7)
-    runs = rng.random((3, 20)).tolist()
-    rows = [
-        {"benchmark": f"b{run % 2}", "application": "o/p", "run": run, "iteration": i, "value": value, "unit": "s"}
-        for run, values in enumerate(runs)
-        for i, value in enumerate(values)
-    ]
-    table = [list(row.values()) for row in rows]
-    return {
-        "icpe": [json_bytes(runs)],
-        "csv": [csv_bytes(table, columns=list(rows[0]))],
-        "parquet": [parquet_bytes(rows), parquet_bytes(rows, compression=None, use_dictionary=False)],
-        "jmh": [
-            json.dumps([jmh_entry(runs, params={"n": "1"}), jmh_entry(runs, mode="thrpt", unit="ops/s")]).encode(),
-            json.dumps([jmh_entry([[[[2.0, 1], [4.0, 3]]]] * 2, mode="sample", key="rawDataHistogram")]).encode(),
-        ],
-        "pyperf": [pyperf_file(*[({"name": name}, pyperf_runs(*runs)) for name in "ab"])],
-        "ordersage": [
-            csv_bytes(ordersage_rows([(run, "b", 0, "fixed", "1.5,2.5") for run in range(9)]), columns=ORDERSAGE)
-        ],
-        "abs": [
-            csv_bytes([(f"{row['run']}-0-0", "f", "b", row["value"]) for row in rows], columns=[], delimiter=";"),
-            csv_bytes(
-                [(row["run"], "f()", "b", row["value"]) for row in rows], delimiter=";",
-                columns=["Run", "Method altered", "Microbenchmark", "Result"],
-            ),
-        ],
-    }  # fmt: skip
-
-
-BIG_FILES = big_files()
-EDITS = st.tuples(st.sampled_from(["change", "insert", "delete"]), st.floats(0, 1), st.binary(min_size=1, max_size=4))
-
-
-def damaged(content, edits, keep):
-    changed = bytearray(content)
-    for what, where, new in edits:
-        at = int(where * len(changed))
-        changed[at : at + (len(new) if what != "insert" else 0)] = new if what != "delete" else b""
-    return bytes(changed[: int(keep * len(changed))])
-
-
-@pytest.mark.parametrize("format_name", BIG_FILES)
-@given(
-    which=st.integers(0, 1),
-    edits=st.lists(EDITS, min_size=1, max_size=4),
-    keep=st.one_of(st.just(1.0), st.floats(0, 1)),
-    found=st.booleans(),
-)
-@settings(max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_a_damaged_file_is_read_or_refused_and_nothing_else(format_name, which, edits, keep, found):
-    files = BIG_FILES[format_name]
-    content = damaged(files[which % len(files)], edits, keep)
-    name = f"a.{'json' if format_name == 'icpe' else format_name}"
-    outcome = read_or_refusal(name, content, format=None if found else format_name)
-    if isinstance(outcome, Refused):
-        assert str(outcome) == f"{name}: {outcome.reason}" != f"{name}: "
-    else:
-        assert all(benchmark.values for benchmark in outcome)
-        assert all(len(run) and np.isfinite(run).all() for benchmark in outcome for run in benchmark.values)
 
 
 @given(st.binary(max_size=200), st.sampled_from(NAMES), st.sampled_from([None, *FORMATS]))

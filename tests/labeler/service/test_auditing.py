@@ -13,16 +13,18 @@ from pathlib import Path
 import pytest
 
 from labeler.errors import ChangedSchema, InputError, StudyError
-from labeler.model import Role
+from labeler.model import PlanParameters, Role
 from labeler.plan.lifecycle import Step
+from labeler.service.handover import anonymising
 from labeler.service.items import browsing
 from labeler.service.labelling import auditing, inbox, reviewing
 from labeler.service.people import identity
-from labeler.service.study import coordinating, course, staffing
+from labeler.service.plan import assigning
+from labeler.service.study import calibrating, coordinating, course, staffing
 from labeler.store import chain, copies, items, labels, open_database, opening
 from tests.conftest import examples
 from tests.labeler.commands import run
-from tests.labeler.conftest import NOW, answer_next, id_of, submission
+from tests.labeler.conftest import NOW, answer_next, id_of, make_study, submission
 
 OLD = Path(__file__).parents[2] / "golden" / "receipt"  # written by version 1 of receipts, with unsealed hashes
 PROTECTED = {"labels": "label_id", "events": "event_id", "replies": "reply_id", "runs": "rowid", "bins": "rowid",
@@ -333,6 +335,38 @@ def test_labels_that_are_left_out_after_the_fact_are_found(full_study):
     (fault,) = audited(full_study)
     assert (fault.part, fault.row_id, fault.what) == ("item", 1, 'excluded_why is "noise"; the log says empty')
     assert "item 1: excluded_why" in run("audit", full_study, code=1).stdout
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE reference_labels SET category = 'dissimilar'",
+        "DELETE FROM reference_labels",
+        "INSERT INTO reference_labels (item_id, category) VALUES (2, 'similar')",
+    ],
+)
+def test_reference_labels_that_differ_from_the_log_are_found(tmp_path, statement):
+    path = tmp_path / "calibrating.study"
+    make_study(path)
+    with open_database(path) as db:
+        before = auditing.audit(db).faults
+        plan = PlanParameters(seed=1, overlap=0, retest=0, calibration=3)
+        assigning.confirm_plan(db, plan, actor="carol", now=NOW)
+        name = db.execute("SELECT name FROM items WHERE item_id = 1").fetchone()[0]
+        calibrating.set_reference(db, {name: "similar"}, actor="carol", now=NOW)
+        assert (before, auditing.audit(db).faults) == ((), ())
+    with closing(sqlite3.connect(path, isolation_level=None)) as plain:
+        plain.execute(statement)
+    assert [fault.part for fault in audited(path)] == ["reference"]
+    with open_database(path) as db:
+        anonymising.anonymise(db, tmp_path / "copy.study", actor="carol", now=NOW)
+    assert audited(tmp_path / "copy.study") == ()
+
+
+def test_a_reference_label_without_any_in_the_log_is_found(study):
+    with closing(sqlite3.connect(study, isolation_level=None)) as plain:
+        plain.execute("INSERT INTO reference_labels (item_id, category) VALUES (2, 'similar')")
+    assert [fault.part for fault in audited(study)] == ["reference"]
 
 
 @pytest.mark.parametrize(

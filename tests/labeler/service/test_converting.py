@@ -19,6 +19,7 @@ from labeler.service.files import converting
 from labeler.service.items import importing
 from tests.conftest import examples
 from tests.labeler.formats.examples import (
+    COMMITTED,
     ORDERSAGE,
     csv_bytes,
     jmh_entry,
@@ -27,7 +28,7 @@ from tests.labeler.formats.examples import (
     pyperf_file,
     pyperf_runs,
 )
-from tests.labeler.formats.test_read import COMMITTED, FILES
+from tests.labeler.formats.test_read import FILES
 
 COLUMNS = [
     "benchmark", "application", "run", "iteration", "value", "unit", "better", "version", "context", "order_type",

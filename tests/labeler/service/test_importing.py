@@ -211,7 +211,7 @@ def test_units_and_direction_of_a_table_are_kept(db):
 def test_options_name_a_format_that_exists_and_columns(db):
     with pytest.raises(
         InputError,
-        match=r"There is no format 'yaml'\. The formats are criterion, icpe, jmh, pyperf, .*, abs, go, csv\.$",
+        match=r"There is no format 'yaml'\. The formats are criterion, icpe, jmh, pyperf, .*, abs, go, csv, numbers\.$",
     ):
         importing.read_options("yaml", {})
     options = importing.read_options("csv", {"benchmark": "what", "value": "t"})

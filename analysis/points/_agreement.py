@@ -1,0 +1,321 @@
+"""Measure how far people agree on marks: how many, whether any, where, and how far this exceeds chance."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from analysis.agreement import fleiss_kappa
+from analysis.bootstrap import bootstrap
+from analysis.intervals import Estimate
+from analysis.points._scores import MARGIN, MAXIMUM, Marks, People, covering, each_against_rest, f1, matches, n_matches
+from analysis.runs import Floats
+
+MARGINS = (0, 1, 2, 3, 5, 10)
+SHARES_OF_LENGTH = (0.01, 0.05)  # margins as a share of the length of each series
+N_PERMUTATIONS = 2000
+
+
+@dataclass(frozen=True)
+class MarkedSeries:
+    """The marks that people put into one series of `n` points, each the first point of a new segment.
+
+    A person without marks saw no change. Raises ValueError if a mark is outside the series.
+    """
+
+    name: str
+    n: int
+    people: People
+
+    def __post_init__(self) -> None:
+        """Check that each mark is a point of the series."""
+        for person, marks in self.people.items():
+            for mark in marks:
+                if not 0 <= mark < self.n:
+                    raise ValueError(
+                        f"series {self.name!r}: {person} marked point {mark}, but the points are 0 to {self.n - 1}"
+                    )
+
+
+@dataclass(frozen=True)
+class MarginRow:
+    """Agreement on places within a margin."""
+
+    margin: float  # in points, or as a share of the length of a series
+    is_share: bool
+    against_rest: Estimate  # mean F1 of each person against all others, the point 0 belongs to every set
+    pairs: Estimate  # mean F1 of two people without the point 0, over pairs in which at least one person marked
+
+
+@dataclass(frozen=True)
+class AboveChance:
+    """A score, what marks at random places would score, and the score in units of what is left above chance."""
+
+    score: Estimate
+    chance: float | None
+    corrected: float | None  # (score - chance) / (1 - chance)
+
+
+@dataclass(frozen=True)
+class MarkAgreement:
+    """How far people agree on the marks of several series.
+
+    Attributes
+    ----------
+    n_series, n_people : int
+        Series with at least two people, and people who marked at least one of them.
+    number_of_marks : Estimate
+        ICC(1) of the number of marks per series and person.
+    mean_marks : mapping of str to float
+        Person -> mean number of marks per series.
+    any_change : Estimate
+        Fleiss' kappa of whether a person marked any change.
+    none_and_none : float or None
+        Share of the pairs of people and series in which neither marked a change.
+    margins : tuple of MarginRow
+    covering_against_rest : Estimate
+        Mean covering of each person against all others.
+    f1_above_chance, covering_above_chance : AboveChance
+        At `margin`, with marks at random places, as many as each person put into each series.
+    distance : float or None
+        Mean distance of matched marks of two people at `margin`, in points.
+    margin : float
+    """
+
+    n_series: int
+    n_people: int
+    number_of_marks: Estimate
+    mean_marks: Mapping[str, float]
+    any_change: Estimate
+    none_and_none: float | None
+    margins: tuple[MarginRow, ...]
+    covering_against_rest: Estimate
+    f1_above_chance: AboveChance
+    covering_above_chance: AboveChance
+    distance: float | None
+    margin: float
+
+
+def mark_agreement(
+    series: Sequence[MarkedSeries], *, margin: float = MARGIN, permutations: int = N_PERMUTATIONS, seed: int = 1
+) -> MarkAgreement:
+    """Measure how far people agree on marks; intervals are from a bootstrap over series.
+
+    Parameters
+    ----------
+    series : sequence of MarkedSeries
+        Series with fewer than two people are left out.
+    margin : float
+        Largest distance of two marks that count as the same, for the comparison with chance.
+    permutations : int
+        Number of times that all marks are put at random places; 0 leaves the comparison with chance out.
+    seed : int
+
+    Examples
+    --------
+    >>> found = mark_agreement([MarkedSeries("nile", 100, {"a": (28,), "b": (29,)})], permutations=0)
+    >>> found.margins[0].against_rest.value, found.margins[1].against_rest.value
+    (0.5, 1.0)
+    """
+    shared = [each for each in series if len(each.people) >= 2]
+    people = sorted({person for each in shared for person in each.people})
+    f1s = [_against_rest(each.people, margin) for each in shared]
+    coverings = [_covering_against_rest(each.people, each.n) for each in shared]
+    by_chance = _chance(shared, margin, permutations, np.random.default_rng(seed))
+    return MarkAgreement(
+        len(shared),
+        len(people),
+        intraclass([[len(set(marks)) for marks in each.people.values()] for each in shared], seed=seed),
+        {person: fmean(len(set(each.people[person])) for each in shared if person in each.people) for person in people},
+        _any_change(shared),
+        _none_and_none(shared),
+        tuple(_margin_row(shared, size, is_share, seed) for size, is_share in _sweep()),
+        _mean(coverings, seed),
+        _above_chance(_mean(f1s, seed), by_chance[0]),
+        _above_chance(_mean(coverings, seed), by_chance[1]),
+        _distance(shared, margin),
+        margin,
+    )
+
+
+def intraclass(ratings: Sequence[Sequence[float]], *, seed: int = 1) -> Estimate:
+    """Return ICC(1), the share of the variance that lies between items, with a bootstrap interval over items.
+
+    Items may have different numbers of ratings; those with fewer than two are left out. Undefined if all ratings are
+    equal or no two items remain.
+
+    .. Shrout and Fleiss (1979), Intraclass correlations, doi:10.1037/0033-2909.86.2.420
+
+    Examples
+    --------
+    >>> table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    >>> round(intraclass(table).value, 4)
+    0.1657
+    """
+    k, sums, squares = _moments(ratings)
+
+    def statistic(weights: Floats) -> ArrayLike:
+        total, n_items = weights @ k, weights.sum(axis=1)
+        between_items = weights @ (sums**2 / k)
+        between = (between_items - (weights @ sums) ** 2 / total) / (n_items - 1)
+        within = (weights @ squares - between_items) / (total - n_items)
+        size = (total - weights @ k**2 / total) / (n_items - 1)
+        return np.asarray((between - within) / (between + (size - 1) * within))
+
+    return bootstrap(statistic, len(k), rng=np.random.default_rng(seed))
+
+
+def interval_alpha(ratings: Sequence[Sequence[float]], *, seed: int = 1) -> Estimate:
+    """Return Krippendorff's alpha for numbers, with the squared difference as distance, and a bootstrap interval.
+
+    Items with fewer than two ratings are left out. Undefined if all ratings are equal.
+
+    Examples
+    --------
+    >>> interval_alpha([[1, 1], [2, 2], [3, 4]]).value.__round__(4)
+    0.878
+    """
+    k, sums, squares = _moments(ratings)
+
+    def statistic(weights: Floats) -> ArrayLike:
+        total = weights @ k
+        observed = weights @ ((k * squares - sums**2) / (k - 1)) / total
+        expected = (total * (weights @ squares) - (weights @ sums) ** 2) / (total * (total - 1))
+        return np.asarray(1 - observed / expected)
+
+    return bootstrap(statistic, len(k), rng=np.random.default_rng(seed))
+
+
+@dataclass(frozen=True)
+class StartAgreement:
+    """How far people agree on the one point from which a run is steady.
+
+    Attributes
+    ----------
+    never : Estimate
+        Fleiss' kappa of "never steady".
+    alpha : Estimate
+        Krippendorff's alpha of log(1 + start).
+    icc : Estimate
+        ICC(1) of log(1 + start).
+    factor : float or None
+        Two people's 1 + start differ by less than this factor in about 95 % of the runs.
+    """
+
+    never: Estimate
+    alpha: Estimate
+    icc: Estimate
+    factor: float | None
+
+
+def start_agreement(starts: Sequence[Mapping[str, int | None]], *, seed: int = 1) -> StartAgreement:
+    """Measure how far people agree on the start of the steady state; None means that a person says never."""
+    answered = [list(item.values()) for item in starts if len(item) >= 2]
+    counts = [[item.count(None), len(item) - item.count(None)] for item in answered]
+    logs = [[float(np.log1p(start)) for start in item.values() if start is not None] for item in starts]
+    k, sums, squares = _moments(logs)
+    factor = None
+    if len(k):
+        within = float((squares - sums**2 / k).sum() / (k - 1).sum())
+        factor = float(np.exp(1.959964 * np.sqrt(2 * within)))
+    kappa = fleiss_kappa(counts) if counts else Estimate(None, reason="no item has two answers")
+    return StartAgreement(kappa, interval_alpha(logs, seed=seed), intraclass(logs, seed=seed), factor)
+
+
+def _moments(ratings: Sequence[Sequence[float]]) -> tuple[Floats, Floats, Floats]:
+    """Return the number of ratings, their sum and the sum of their squares for each item with at least two ratings."""
+    usable = [np.asarray(item, dtype=np.float64) for item in ratings if len(item) >= 2]
+    middle = float(np.mean(np.concatenate(usable))) if usable else 0.0  # for exactness; no statistic depends on it
+    centred = [item - middle for item in usable]
+    return (
+        np.array([len(item) for item in centred], dtype=np.float64),
+        np.array([item.sum() for item in centred]),
+        np.array([item @ item for item in centred]),
+    )
+
+
+def _sweep() -> list[tuple[float, bool]]:
+    return [*((float(margin), False) for margin in MARGINS), *((share, True) for share in SHARES_OF_LENGTH)]
+
+
+def _margin_row(series: Sequence[MarkedSeries], size: float, is_share: bool, seed: int) -> MarginRow:
+    margins = [size * each.n if is_share else size for each in series]
+    rest = [_against_rest(each.people, margin) for each, margin in zip(series, margins, strict=True)]
+    pairs = [_pairs(each.people, margin) for each, margin in zip(series, margins, strict=True)]
+    return MarginRow(size, is_share, _mean(rest, seed), _mean([value for value in pairs if value is not None], seed))
+
+
+def _against_rest(people: People, margin: float) -> float:
+    value = each_against_rest(people, lambda rest, marks: f1(rest, marks, margin, MAXIMUM).value)
+    return 0.0 if value is None else value
+
+
+def _covering_against_rest(people: People, n: int) -> float:
+    value = each_against_rest(people, lambda rest, marks: covering(rest, marks, n))
+    return 0.0 if value is None else value
+
+
+def _pairs(people: People, margin: float) -> float | None:
+    """Return the mean F1 of two people without the point 0; None if no pair has a mark."""
+    sets = [set(marks) - {0} for marks in people.values()]
+    found = [2 * n_matches(a, b, margin) / (len(a) + len(b)) for at, a in enumerate(sets) for b in sets[:at] if a or b]
+    return fmean(found) if found else None
+
+
+def _any_change(series: Sequence[MarkedSeries]) -> Estimate:
+    if not series:
+        return Estimate(None, reason="no series has two people")
+    n_marked = [sum(1 for marks in each.people.values() if set(marks) - {0}) for each in series]
+    return fleiss_kappa([[n, len(each.people) - n] for n, each in zip(n_marked, series, strict=True)])
+
+
+def _none_and_none(series: Sequence[MarkedSeries]) -> float | None:
+    pairs = [
+        not (a or b)
+        for each in series
+        for at, a in enumerate(map(set, each.people.values()))
+        for b in list(map(set, each.people.values()))[:at]
+    ]
+    return fmean(pairs) if pairs else None
+
+
+def _distance(series: Sequence[MarkedSeries], margin: float) -> float | None:
+    distances = [
+        abs(a - b)
+        for each in series
+        for at, marks in enumerate(each.people.values())
+        for other in list(each.people.values())[:at]
+        for a, b in matches(marks, other, margin)
+    ]
+    return fmean(distances) if distances else None
+
+
+def _chance(
+    series: Sequence[MarkedSeries], margin: float, permutations: int, rng: np.random.Generator
+) -> tuple[float | None, float | None]:
+    """Return the mean F1 and covering against the rest, if all marks are at random places."""
+    if not series or not permutations:
+        return None, None
+    totals = np.zeros(2)
+    for each in series:
+        for _ in range(permutations):
+            people: dict[str, Marks] = {
+                person: (1 + rng.choice(each.n - 1, len(set(marks) - {0}), replace=False)).tolist() if marks else ()
+                for person, marks in each.people.items()
+            }
+            totals += _against_rest(people, margin), _covering_against_rest(people, each.n)
+    f1_value, covering_value = totals / (permutations * len(series))
+    return float(f1_value), float(covering_value)
+
+
+def _above_chance(score: Estimate, chance: float | None) -> AboveChance:
+    if score.value is None or chance is None or chance >= 1:
+        return AboveChance(score, chance, None)
+    return AboveChance(score, chance, (score.value - chance) / (1 - chance))
+
+
+def _mean(values: Sequence[float], seed: int) -> Estimate:
+    x = np.array(values, dtype=np.float64)
+    return bootstrap(lambda weights: weights @ x / weights.sum(axis=1), len(x), rng=np.random.default_rng(seed))

@@ -1,0 +1,178 @@
+"""Compare marked points: which marks match, F1 and covering, and each person against the rest.
+
+Definitions are those of van den Burg and Williams (2020), An evaluation of change point detection algorithms,
+arXiv:2003.06222, as TCPDBench computes them. A mark is the first point of a new segment, counted from 0.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean
+
+import numpy as np
+
+MARGIN = 5
+PUBLISHED, MAXIMUM = "published", "maximum"
+MATCHINGS = (PUBLISHED, MAXIMUM)
+
+Marks = Sequence[int]
+People = Mapping[str, Marks]  # person -> marks of one series
+
+
+@dataclass(frozen=True)
+class F1:
+    """How well marks agree with those of people."""
+
+    precision: float  # share of the marks that match a mark of anybody; the point 0 belongs to every set
+    recall: float  # mean share of a person's marks that are matched
+    value: float  # harmonic mean of both
+
+
+def matches(truth: Marks, marks: Marks, margin: float = MARGIN, matching: str = MAXIMUM) -> list[tuple[int, int]]:
+    """Match marks that are at most `margin` points apart; each mark has at most one partner.
+
+    "maximum" finds as many pairs as possible and, among these, the least total distance. "published" goes through
+    `truth` in ascending order and takes the nearest free mark, which can find fewer pairs. Raises ValueError if the
+    matching is unknown.
+
+    Examples
+    --------
+    >>> matches([0, 3], [2, 5], margin=3), matches([0, 3], [2, 5], margin=3, matching="published")
+    ([(0, 2), (3, 5)], [(0, 2), (3, 5)])
+    >>> matches([4, 7], [2, 5], margin=2), matches([4, 7], [2, 5], margin=2, matching="published")
+    ([(4, 2), (7, 5)], [(4, 5)])
+    """
+    true, found = sorted(set(truth)), sorted(set(marks))
+    if matching == PUBLISHED:
+        return _nearest_first(true, found, margin)
+    if matching != MAXIMUM:
+        raise ValueError(f"matching must be one of {', '.join(MATCHINGS)}; got {matching!r}")
+    return _most_pairs(true, found, margin)
+
+
+def f1(people: People, marks: Marks, margin: float = MARGIN, matching: str = PUBLISHED) -> F1:
+    """Compare marks with those of people; the point 0 belongs to every set.
+
+    Precision is against the marks of all people together, recall is the mean over people. Raises ValueError without
+    people.
+
+    Examples
+    --------
+    >>> score = f1({"a": [], "b": [28], "c": [], "d": [28], "e": [28]}, [])
+    >>> score.precision, round(score.recall, 3), round(score.value, 4)
+    (1.0, 0.7, 0.8235)
+    """
+    sets = [{0, *of_person} for of_person in _checked(people).values()]
+    found = {0, *marks}
+    together = set().union(*sets)
+    precision = n_matches(together, found, margin, matching) / len(found)
+    recall = fmean(n_matches(of_person, found, margin, matching) / len(of_person) for of_person in sets)
+    return F1(precision, recall, 2 * precision * recall / (precision + recall))
+
+
+def covering(people: People, marks: Marks, n: int) -> float:
+    """Return how well the segments of people are covered by the segments that the marks make, from 0 to 1.
+
+    It is the mean over people of (1 / n) times the sum, over the segments A of a person, of |A| times the largest
+    Jaccard index of A and a segment of the marks. Raises ValueError without people or points.
+
+    Examples
+    --------
+    >>> covering({"a": [28], "b": []}, [28], 100)
+    0.798
+    """
+    if n < 1:
+        raise ValueError(f"a series needs at least one point, got n = {n}")
+    segments = _segments(marks, n)
+    return fmean(_covered(_segments(of_person, n), segments) / n for of_person in _checked(people).values())
+
+
+def each_against_rest(people: People, score: Callable[[People, Marks], float]) -> float | None:
+    """Return the mean score of each person's marks against those of all others; None with fewer than two people."""
+    if len(people) < 2:
+        return None
+    return fmean(
+        score({name: other for name, other in people.items() if name != person}, marks)
+        for person, marks in people.items()
+    )
+
+
+def usable_detections(marks: Marks, n: int) -> tuple[int, ...]:
+    """Return the marks of a detector that count: each once, in order, and neither at the first nor the last point."""
+    return tuple(sorted({mark for mark in marks if 1 <= mark < n - 1}))
+
+
+def _checked(people: People) -> People:
+    if not people:
+        raise ValueError("nobody marked this series, so there is nothing to compare with")
+    return people
+
+
+def n_matches(truth: set[int], marks: set[int], margin: float, matching: str = MAXIMUM) -> int:
+    """Return the number of matched pairs."""
+    if matching == MAXIMUM:
+        return _most(sorted(truth), sorted(marks), margin)
+    return len(matches(sorted(truth), sorted(marks), margin, matching))
+
+
+def _most(true: Sequence[int], found: Sequence[int], margin: float) -> int:
+    """Return the largest number of pairs: going up both lists, the first two that are near enough are a pair."""
+    at = of = n = 0
+    while at < len(true) and of < len(found):
+        gap = true[at] - found[of]
+        if abs(gap) <= margin:
+            n, at, of = n + 1, at + 1, of + 1
+        elif gap < 0:
+            at += 1
+        else:
+            of += 1
+    return n
+
+
+def _nearest_first(true: Sequence[int], found: Sequence[int], margin: float) -> list[tuple[int, int]]:
+    free, pairs = list(found), []
+    for point in true:
+        near = [(abs(point - mark), mark) for mark in free if abs(point - mark) <= margin]
+        if near:
+            _, nearest = min(near)
+            free.remove(nearest)
+            pairs.append((point, nearest))
+    return pairs
+
+
+def _most_pairs(true: Sequence[int], found: Sequence[int], margin: float) -> list[tuple[int, int]]:
+    """Find the most pairs with the least total distance; an optimum without crossing pairs always exists."""
+    rows = [np.zeros(len(found) + 1)]  # row i, column j: value of the best pairs of the first i and the first j points
+    marks = np.array(found, dtype=np.float64)
+    value_of_pair = 1 + margin * (min(len(true), len(found)) + 1)  # one more pair outweighs any distance
+    for point in true:
+        distance = np.abs(marks - point)
+        gain = np.where(distance <= margin, value_of_pair - distance, -np.inf)
+        row = rows[-1].copy()
+        row[1:] = np.maximum(row[1:], rows[-1][:-1] + gain)
+        rows.append(np.maximum.accumulate(row))
+    pairs, at, of = [], len(true), len(found)
+    while at and of:
+        if rows[at][of] == rows[at - 1][of]:
+            at -= 1
+        elif rows[at][of] == rows[at][of - 1]:
+            of -= 1
+        else:
+            at, of = at - 1, of - 1
+            pairs.append((true[at], found[of]))
+    return pairs[::-1]
+
+
+def _segments(marks: Marks, n: int) -> list[tuple[int, int]]:
+    bounds = [0, *sorted({mark for mark in marks if 0 < mark < n}), n]
+    return list(pairwise(bounds))
+
+
+def _covered(segments: Sequence[tuple[int, int]], by: Sequence[tuple[int, int]]) -> float:
+    starts, ends = np.array(by).T
+    total = 0.0
+    for start, end in segments:
+        shared = np.minimum(ends, end) - np.maximum(starts, start)
+        together = np.maximum(ends, end) - np.minimum(starts, start)  # of overlapping segments: their union
+        total += (end - start) * float(np.max(np.where(shared > 0, shared / together, 0)))
+    return total
