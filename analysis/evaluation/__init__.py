@@ -8,6 +8,12 @@ from analysis.evaluation._alternative import (
     share_equal as share_equal,
 )
 from analysis.evaluation._bounds import Bounds as Bounds, Extremes as Extremes, bounds as bounds
+from analysis.evaluation._by_category import (
+    CategoryRates as CategoryRates,
+    Evaluation as Evaluation,
+    MajorityRule as MajorityRule,
+    evaluate as evaluate,
+)
 from analysis.evaluation._compare import (
     BETTER as BETTER,
     CANNOT_TELL as CANNOT_TELL,
