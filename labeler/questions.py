@@ -2,9 +2,13 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
+
+from labeler import toml_file
+from labeler.errors import InputError
 
 NOT_SURE, WITHDRAWN = "not sure", "withdrawn"  # the answers that are not labels
 
@@ -86,6 +90,11 @@ class Question:
     positive: str | None = None  # the category to which sensitivity and specificity refer
     not_sure: bool = True  # whether reviewers may answer "not sure"
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the categories as plain texts."""
+        return tuple(map(str, self.categories))
+
     def is_category(self, answer: object) -> bool:
         """Return whether an answer is one of the categories."""
         return isinstance(answer, str) and answer in self.categories
@@ -155,3 +164,150 @@ Category.SIMILAR, Category.DISSIMILAR = SIMILAR.categories
 FORMER_TEXT = "Are these ten runs similar?"  # pages replace "ten" by the number of runs of an item
 
 QUESTIONS: Mapping[str, Question] = {"similar": SIMILAR}  # the built-in questions; the first is the default
+
+
+def hash_in_plan(question: Question) -> str:
+    """Return the hash of a question that becomes part of the hash of a plan; "" for *similar* in any words."""
+    return "" if question.definition() == SIMILAR.definition() else question.hash
+
+
+def require_question_of_runs(question: Question, what: str) -> None:
+    """Raise InputError if a question is not whether runs are similar, in whatever words."""
+    if question.names != SIMILAR.names:
+        raise InputError(
+            f"{what} needs the categories {either(SIMILAR.names, 'and')}, but the question of this study has the "
+            f"categories {either(question.names, 'and')}."
+        )
+
+
+RESERVED = {
+    "u": "undo", "n": "not sure", "p": "previous", "f": "flag", "m": "comment", "o": "overlay",
+    "z": "axis", "l": "logarithm",
+}  # fmt: skip
+# for categories without an own colour; neighbours differ in lightness, also for people who see colours differently
+PALETTE = (
+    "#8a4b00", "#56b4e9", "#005b41", "#e69f00", "#4b0f63", "#cc79a7", "#0b3d91", "#b8c400", "#5a5a5a",
+)  # fmt: skip
+LIMITS = {"text": 300, "name": 40, "meaning": 400}  # characters
+N_CATEGORIES = (2, 9)
+_KEYS = {"text", "shows", "answer", "ordered", "positive", "not_sure", "category"}
+_CATEGORY_KEYS = {"name", "key", "meaning", "colour", "short"}
+_NAME = re.compile(r"[^\W_](?:[^\W_]|[ /+%.()-])*")  # nothing that pages or tables could take for markup
+_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
+
+
+def read_question(content: str, file: str) -> Question:
+    """Return the question that a TOML text describes; raise InputError that names file, line, key and value."""
+    return _QuestionFile(content, file).question()
+
+
+def to_toml(question: Question) -> str:
+    """Return a question as the text of a question file."""
+    lines = [f"text = {_quoted(question.text)}"]
+    for name, value in question.definition().items():
+        if name != "category":
+            lines.append(f"{name} = {_quoted(value)}")
+    for category in question.categories:
+        lines += ["", "[[category]]", *(f"{name} = {_quoted(value)}" for name, value in category.definition().items())]
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(value: str | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else json.dumps(value, ensure_ascii=False)
+
+
+class _QuestionFile:
+    """The text of a question file, with the lines of its entries."""
+
+    def __init__(self, content: str, file: str) -> None:
+        self.file, self.lines = file, content.splitlines()
+        try:
+            self.entries = toml_file.parse(content)
+        except ValueError as error:
+            raise InputError(f"{file}: this is not TOML: {error}") from None
+
+    def question(self) -> Question:
+        """Check all entries, and return the question."""
+        self._known(self.entries, _KEYS)
+        text = self._text("text", self.entries)
+        shows, answer = (self._one_of(name, of) for name, of in (("shows", ("runs",)), ("answer", ("category",))))
+        rows = self.entries.get("category")
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise self._error("category", "a question needs categories: write [[category]] before each of them")
+        least, most = N_CATEGORIES
+        if not least <= len(rows) <= most:
+            raise self._error("category", f"a question has {least} to {most} categories, not {len(rows)}", at=len(rows))
+        categories: list[Category] = []
+        for number, row in enumerate(rows, start=1):
+            categories.append(self._category(row, number, categories))
+        positive = self.entries.get("positive")
+        if positive is not None and positive not in categories:
+            raise self._error("positive", f"{positive!r} is not one of: {', '.join(categories)}")
+        ordered, not_sure = self._flag("ordered", default=False), self._flag("not_sure", default=True)
+        return Question(text, tuple(categories), shows, answer, ordered, positive, not_sure)
+
+    def _category(self, row: Mapping[str, Any], number: int, earlier: Sequence[Category]) -> Category:
+        self._known(row, _CATEGORY_KEYS, number)
+        name, meaning = self._text("name", row, number), self._text("meaning", row, number)
+        if not _NAME.fullmatch(name):
+            raise self._error(
+                "name", f"a name has only letters, digits, spaces and - / + % . ( ), not {name!r}", number
+            )
+        if name.casefold() in (NOT_SURE, WITHDRAWN, "none", "total"):
+            raise self._error("name", f"{name!r} has another meaning. Choose another name", number)
+        if name.casefold() in {category.casefold() for category in earlier}:
+            raise self._error("name", f"two categories are called {name!r}", number)
+        key = row.get("key")
+        if not isinstance(key, str) or not re.fullmatch("[a-z1-9]", key):
+            raise self._error("key", f"a key is one letter from a to z or one digit from 1 to 9, not {key!r}", number)
+        if key in RESERVED:
+            raise self._error(
+                "key", f"the key {key.upper()} is reserved for {RESERVED[key]}. Choose another key", number
+            )
+        same = next((category for category in earlier if category.key == key), None)
+        if same is not None:
+            raise self._error("key", f"the categories {same!s} and {name} have the same key {key.upper()}", number)
+        colour, short = row.get("colour", ""), row.get("short", "")
+        if colour and not (isinstance(colour, str) and _COLOUR.fullmatch(colour)):
+            raise self._error("colour", f'a colour is written as "#8a4b00", not {colour!r}', number)
+        return Category(
+            name, key, meaning, str(colour or PALETTE[number - 1]), self._text("short", row, number) if short else ""
+        )
+
+    def _known(self, row: Mapping[str, Any], keys: set[str], number: int = 0) -> None:
+        for name in row:
+            if name not in keys:
+                raise self._error(name, f"{name!r} is not one of: {', '.join(sorted(keys))}", number)
+
+    def _text(self, name: str, row: Mapping[str, Any], number: int = 0) -> str:
+        value = row.get(name)
+        most = LIMITS.get(name, LIMITS["meaning"])
+        if not isinstance(value, str) or not value.strip():
+            raise self._error(name, f"{name} must be a text that is not empty", number)
+        if len(value) > most or not value.isprintable():
+            raise self._error(name, f"{name} must be one line of at most {most} characters", number)
+        return value.strip()
+
+    def _one_of(self, name: str, names: Sequence[str]) -> str:
+        value = self.entries.get(name, names[0])
+        if value not in names:
+            raise self._error(name, f"{value!r} is not one of: {', '.join(names)}")
+        return str(value)
+
+    def _flag(self, name: str, *, default: bool) -> bool:
+        value = self.entries.get(name, default)
+        if not isinstance(value, bool):
+            raise self._error(name, f"{name} must be true or false, not {value!r}")
+        return value
+
+    def _error(self, name: str, why: str, number: int = 0, *, at: int = 0) -> InputError:
+        """Return the error of an entry, with the line where it stands, or where its category begins."""
+        where = f"category {number}, {name}" if number else name
+        return InputError(f"{self.file}, line {self._line(name, number or at)}: {where}: {why}.")
+
+    def _line(self, name: str, number: int) -> int:
+        heads = [place for place, line in enumerate(self.lines) if re.match(r"\s*\[\[\s*category\s*\]\]", line)]
+        begin = heads[number - 1] if 0 < number <= len(heads) else 0
+        end = heads[number] if number < len(heads) else len(self.lines)
+        entry = re.compile(rf"""\s*["']?{re.escape(name)}["']?\s*=""")
+        return 1 + next((place for place in range(begin, end) if entry.match(self.lines[place])), begin)

@@ -40,6 +40,7 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
         "triage": Place("triage:triage", "Create a new study from some items of an existing study"),
         "planning": Place("planning:planning", "Estimate how many items and hours a study needs"),
         "simulate": Place("planning:simulate", "Simulate a study with known truth"),
+        "questions": Place("study:questions", "List the built-in questions, or print one to edit"),
         "plan": Place("study:plan", "Plan which reviewer labels which items, and in which order"),
     },
     "Run a study": {

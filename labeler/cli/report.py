@@ -26,6 +26,7 @@ from labeler.model import counted
 from labeler.service.outputs import write_files
 from labeler.service.results import reporting
 from labeler.service.results.reporting import DEFINITIONS, ReportOptions, Resampling
+from labeler.service.study import coordinating
 
 
 @click.command(epilog="Example: labeler report --study cache.study --out report")
@@ -34,6 +35,10 @@ from labeler.service.results.reporting import DEFINITIONS, ReportOptions, Resamp
               help="Label file to use instead of a study.")  # fmt: skip
 @click.option("--verdicts", "verdict_file", type=click.Path(path_type=Path), default=None, metavar="V.csv",
               help="With --labels: file of verdicts (columns item, classifier, verdict).")  # fmt: skip
+@click.option(
+    "--question", default=None, metavar="FILE|NAME",
+    help="With --labels: the question whose categories the labels have [default: the categories in the file].",
+)  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
               help="Folder for the files of the report.")  # fmt: skip
 @click.option("--quick", is_flag=True, help="Skip all resampling: bootstrap and latent class.")
@@ -54,6 +59,7 @@ def report(
     study: Path | None,
     label_file: Path | None,
     verdict_file: Path | None,
+    question: str | None,
     out: Path | None,
     quick: bool,
     seed: int,
@@ -80,7 +86,10 @@ def report(
     options = replace(options, resampling=Resampling.none(seed) if quick else Resampling(seed))
     if label_file is not None:
         with _progress() as progress:
-            files = reporting.files_of_files(label_file, verdict_file, options=options, progress=progress)
+            asked = None if question is None else coordinating.question_from(question)
+            files = reporting.files_of_files(
+                label_file, verdict_file, options=options, question=asked, progress=progress
+            )
     else:
         with opened(named(study)) as db:
             with _progress() as progress:

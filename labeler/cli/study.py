@@ -26,7 +26,7 @@ from labeler.cli.common import (
 from labeler.cli.options import given_of, options_of
 from labeler.errors import InputError
 from labeler.model import PlanParameters, Protocol, counted
-from labeler.questions import SIMILAR
+from labeler.questions import QUESTIONS, to_toml
 from labeler.service.outputs import as_csv
 from labeler.service.plan import assigning, verifying
 from labeler.service.study import coordinating, progress
@@ -36,7 +36,9 @@ from labeler.store import Database
 @click.command(epilog="Example: labeler init --study cache.study --name 'Cache benchmarks'")
 @study_option
 @click.option("--name", default=None, help="Name of the study [default: the file's name].")
-@click.option("--question", default=SIMILAR.text, show_default=True, help="Question for the reviewers.")
+@click.option("--question", default="similar", show_default=True, metavar="FILE|NAME|TEXT",
+              help="Question: a question file (TOML), the name of a question that `labeler questions` lists, or other "
+                   "words for the question *similar*.")  # fmt: skip
 @click.option("--coordinator", default=COORDINATOR, show_default=True, help="Name of the first coordinator.")
 @options_of(Protocol, "protocol")
 @url_option
@@ -50,13 +52,30 @@ def init(study: Path | None, name: str | None, question: str, coordinator: str, 
     secret = coordinating.create_study(
         path,
         name=name or path.stem,
-        question=question,
+        question=coordinating.question_from(question),
         coordinator=coordinator,
         protocol=protocol,
         now=now(),
     )
     remark(f"Created {path}. Next: labeler import --study {path} FOLDER")
     click.echo(f"{coordinator}: {link(url, secret)}")
+
+
+@click.command(epilog="Example: labeler questions similar > mine.toml")
+@click.argument("name", type=click.Choice(list(QUESTIONS)), required=False)
+@json_option
+def questions(name: str | None, as_json: bool) -> None:
+    """List the built-in questions; with NAME, print the question as a file to edit for `labeler init --question`."""
+    if name is not None:
+        question = QUESTIONS[name]
+        text = json.dumps({"text": question.text, **question.definition()}, indent=1, ensure_ascii=False) + "\n"
+        click.echo(text if as_json else to_toml(question), nl=False)
+        return
+    rows = [
+        {"name": name, "text": question.text, "shows": question.shows, "categories": ", ".join(question.categories)}
+        for name, question in QUESTIONS.items()
+    ]
+    show(rows, as_json=as_json)
 
 
 @click.command(epilog="Example: labeler plan --study cache.study --seed 7 --overlap 0.2")

@@ -34,6 +34,7 @@ from labeler.cli.common import (
 from labeler.cli.options import options_of
 from labeler.errors import InputError
 from labeler.model import counted
+from labeler.questions import require_question_of_runs
 from labeler.service.files.models import read_model, warmup_of
 from labeler.service.outputs import as_csv
 from labeler.service.results import learning
@@ -197,6 +198,7 @@ def classifiers(study: Path | None, n: int | None, as_json: bool) -> None:
     """
     with opened(study) as db:
         counting = stored_verdicts.of_counting_items(db, stored_verdicts.brief_table(db))
+        require_question_of_runs(coordinating.get_study(db).question, "Comparing classifiers without labels")
         rows = stored_verdicts.among_themselves(counting) if n is None else stored_verdicts.to_send_first(counting, n)
         coordinating.log_look(db, "agreement of classifiers", actor=OWNER, now=now())
         say_if_interim(db)

@@ -44,6 +44,7 @@ class ActivePlan:
     # The assignments with a first label, even if the reviewer withdrew the label after answering other items.
     labelled: frozenset[Place] = frozenset()
     ended: Mapping[Place, Assignment] = field(default_factory=dict)  # the ended assignments
+    question: str = ""  # the hash of the question, as in `labeler.plan.design.Plan`
     n_offered: int = N_OFFERED  # number of items on a reviewer's screen or already loaded
 
     @property
@@ -52,7 +53,8 @@ class ActivePlan:
 
         Until the first change, this hash equals the hash of the plan.
         """
-        return hash_of(assignment for place, assignment in self.standing.items() if place not in self.imported)
+        planned = (assignment for place, assignment in self.standing.items() if place not in self.imported)
+        return hash_of(planned, self.question)
 
     def without(self, reviewer: str, staying: Iterable[str]) -> tuple["ActivePlan", Changes]:
         """Return the plan after a reviewer left, and the items that moved to other reviewers."""

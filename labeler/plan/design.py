@@ -39,11 +39,12 @@ class Plan:
     assignments: tuple[Assignment, ...]
     blocks: tuple[tuple[str, ...], ...]
     shortfalls: tuple[str, ...]
+    question: str = ""  # the hash of the question (see `labeler.questions.hash_in_plan`)
 
     @cached_property
     def hash(self) -> str:
-        """The SHA-256 hash of the assignments, which is equal for equal plans."""
-        return hash_of(self.assignments)
+        """The SHA-256 hash of the assignments and the question, which is equal for equal plans."""
+        return hash_of(self.assignments, self.question)
 
     def loads(self) -> dict[str, Counter[Kind]]:
         """Return how many assignments of each kind each reviewer has, as reviewer -> kind -> number."""
@@ -53,7 +54,13 @@ class Plan:
         return dict(loads)
 
 
-def draw_plan(items: Mapping[str, str], reviewers: Iterable[str], parameters: PlanParameters, secret: str = "") -> Plan:
+def draw_plan(
+    items: Mapping[str, str],
+    reviewers: Iterable[str],
+    parameters: PlanParameters,
+    secret: str = "",
+    question: str = "",
+) -> Plan:
     """Compute a plan that assigns all items to reviewers.
 
     All reviewers first label the items of the calibration round. Each other item is assigned to exactly `per_item`
@@ -76,6 +83,7 @@ def draw_plan(items: Mapping[str, str], reviewers: Iterable[str], parameters: Pl
         assignments=tuple(chain(*calibration, *(assignments for assignments, _ in sequences))),
         blocks=tuple(parts.blocks),
         shortfalls=tuple(shortfall for _, shortfall in sequences if shortfall),
+        question=question,
     )
 
 
@@ -243,8 +251,8 @@ def key(seed: Seed, *parts: str) -> str:
     return hashlib.sha256(f"[{text}]".encode()).hexdigest()
 
 
-def hash_of(assignments: Iterable[Assignment]) -> str:
-    """Return the SHA-256 hash of assignments, whose order does not matter.
+def hash_of(assignments: Iterable[Assignment], question: str = "") -> str:
+    """Return the SHA-256 hash of assignments, whose order does not matter, and of the hash of the question.
 
     Each assignment is hashed as a JSON list.
     """
@@ -252,7 +260,7 @@ def hash_of(assignments: Iterable[Assignment]) -> str:
     lines = sorted(
         f"[{quoted(a.reviewer)}, {quoted(a.item)}, {quoted(a.kind)}, {a.block}, {a.position}]" for a in assignments
     )
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    return hashlib.sha256("\n".join([*lines, *([question] if question else [])]).encode()).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,17 @@ test("a question mark counts with shift held", () => {
   assert.equal(keyOf(press("?", { shiftKey: true })), "?");
 });
 
+test("if categories use digits, a digit is its physical key, and shift makes another key", () => {
+  const keys = (more) => pressedKey(press(more.key, more), BODY, false, true);
+  assert.equal(keys({ key: "1", code: "Digit1" }), "1");
+  assert.equal(keys({ key: "&", code: "Digit1" }), "1"); // French keyboard, without Shift
+  assert.equal(keys({ key: "1", code: "Digit1", shiftKey: true }), "Shift+1"); // French keyboard, with Shift
+  assert.equal(keys({ key: "!", code: "Digit1", shiftKey: true }), "Shift+1");
+  assert.equal(keys({ key: "1", code: "Numpad1" }), "1");
+  assert.equal(keys({ key: "s", code: "KeyS" }), "s");
+  assert.equal(keys({ key: "0", code: "Digit0" }), "0");
+});
+
 test("left and right arrow and escape count by their exact names", () => {
   for (const key of ["ArrowLeft", "ArrowRight", "Escape"]) assert.equal(keyOf(press(key)), key);
   for (const key of ["arrowleft", "Esc", "Left"]) assert.equal(keyOf(press(key)), null);

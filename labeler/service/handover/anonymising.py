@@ -24,6 +24,7 @@ from typing import Any
 from labeler.errors import StudyError
 from labeler.model import Origin, Person, Role
 from labeler.plan.design import hash_of, key
+from labeler.questions import hash_in_plan
 from labeler.store import Database, assignments, chain, copies, events, items, open_database, people, studies
 from labeler.store.events import Deed
 
@@ -254,7 +255,8 @@ def _make_plan_hash_anew(copy: Database, left_out: Collection[str]) -> dict[str,
     study = studies.get(copy)
     if study.plan_hash is None:
         return {}
-    new_hash = hash_of(row.assignment for row in assignments.everything(copy) if row.origin is Origin.PLAN)
+    planned = (row.assignment for row in assignments.everything(copy) if row.origin is Origin.PLAN)
+    new_hash = hash_of(planned, hash_in_plan(study.question))
     studies.set_plan(copy, _without(study.plan_parameters or {}, left_out), new_hash)
     return {study.plan_hash: new_hash}
 

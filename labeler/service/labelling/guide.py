@@ -61,6 +61,18 @@ class Example:
         return f"Your answer: {answer}; {truth}. {self.title}: {self.explanation}"
 
 
+WHAT_TO_JUDGE = """
+**What to judge.** Would each run lead to the same conclusion about the benchmark: the same level, the same spread, the
+same pattern over time? All measurements show small random differences. Compare the runs with each other. It does not
+matter how fast the benchmark is, or how noisy the runs are if all runs are equally noisy.
+"""
+
+
+def has_examples(question: Question) -> bool:
+    """Return whether the worked examples and the practice items answer this question."""
+    return {recipe.category for recipe in _EXAMPLES} - {None} == set(question.names)
+
+
 def describe_protocol(question: Question, protocol: Protocol) -> str:
     """Return the text of the guide: how items are shown, what to judge, and how answers are used."""
     axis = AXES[protocol.axis_rule].format(span=f"{100 * protocol.min_span:g} %")
@@ -78,11 +90,7 @@ covers {axis}. The grey lanes at the top and bottom show how many values are out
 a window, and the number above a panel is the share of the whole run. Z and L change the axis for the current item only;
 every item starts with the same view for everyone.{order}
 
-**What to judge.** Would each run lead to the same conclusion about the benchmark: the same level, the same spread, the
-same pattern over time? All measurements show small random differences. Compare the runs with each other. It does not
-matter how fast the benchmark is, or how noisy the runs are if all runs are equally noisy.
-
-**Your answers.**
+{WHAT_TO_JUDGE if has_examples(question) else ""}**Your answers.**
 - {keys} saves your answer at once; U undoes the last answer. Agreement counts your first answer. If you
   revise an answer, the study keeps both answers.
 {unsure}{sure}

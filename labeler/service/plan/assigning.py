@@ -16,6 +16,7 @@ from labeler.model import ALL, Assignment, Kind, Origin, PlanParameters, State
 from labeler.plan.active_plan import ActivePlan, Place, place_of
 from labeler.plan.design import Plan, Seed, draw_plan, key, keyed_seed
 from labeler.plan.lifecycle import Action, require
+from labeler.questions import hash_in_plan
 from labeler.store import Database, assignments, events, items, labels, people, studies
 from labeler.store.assignments import NewAssignment, StoredAssignment
 
@@ -37,6 +38,7 @@ class AnswerHistory:
 
     marks: Sequence[tuple[Place, str]]  # the assignment and the answer
     table: "pd.DataFrame"  # the same answers with the columns of the label file
+    categories: Sequence[str]  # of the question
     merged: frozenset[int]  # positions of the answers that were merged from a copy of the study
 
     def until(self, n_answers: int) -> dict[Place, tuple[str, ...]]:
@@ -54,7 +56,7 @@ class AnswerHistory:
         from analysis.tables import counted_labels  # imported here because most functions in this module need no table
 
         first: dict[str, dict[str, str]] = defaultdict(dict)
-        for row in counted_labels(self._given(n_answers)).itertuples():
+        for row in counted_labels(self._given(n_answers), self.categories).itertuples():
             first[str(row.item)][str(row.rater)] = str(row.category)
         return first
 
@@ -62,7 +64,7 @@ class AnswerHistory:
         """Return the assignments that have a first label among the first `n_answers` answers of the study."""
         from analysis.tables import first_of, with_defaults
 
-        first = first_of(with_defaults(self._given(n_answers)))
+        first = first_of(with_defaults(self._given(n_answers)), self.categories)
         columns = (first[name].tolist() for name in ("rater", "item", "kind"))
         return frozenset((rater, item, Kind(kind)) for rater, item, kind in zip(*columns, strict=True))
 
@@ -80,7 +82,8 @@ def preview_plan(db: Database, parameters: PlanParameters, first: int | None = N
     If `first` is given, the plan has only that number of items, chosen at random. Raises InputError if there are too
     few items or reviewers, or a parameter is invalid.
     """
-    return draw_plan(_drawn_from(db, parameters.seed, first), _reviewers(db), parameters, studies.plan_secret(db))
+    drawn_from, asked = _drawn_from(db, parameters.seed, first), hash_in_plan(studies.get(db).question)
+    return draw_plan(drawn_from, _reviewers(db), parameters, studies.plan_secret(db), asked)
 
 
 def confirm_plan(
@@ -102,9 +105,10 @@ def confirm_plan(
         studies.set_plan(db, asdict(parameters), plan.hash)
         studies.set_state(db, State.CALIBRATION if parameters.calibration else State.OPEN)
         only_first = {} if first is None else {"first": first}
+        asked = {"question": plan.question} if plan.question else {}
         deed.log(
             "draw plan", **asdict(parameters), hash=plan.hash, items=list(_drawn_from(db, parameters.seed, first)),
-            reviewers=_reviewers(db), **only_first,
+            reviewers=_reviewers(db), **only_first, **asked,
         )  # fmt: skip
     return plan
 
@@ -121,7 +125,8 @@ def answer_history(db: Database) -> AnswerHistory:
     """Return all answers so far, with the data to derive earlier states of the plan."""
     places = {row.assignment_id: place_of(row.assignment) for row in assignments.everything(db)}
     marks = [(places[assignment_id], answer) for _, assignment_id, answer in labels.marks(db)]
-    return AnswerHistory(marks, labels.table(db, as_stored=True), labels.merged(db))
+    categories = studies.get(db).question.names
+    return AnswerHistory(marks, labels.table(db, as_stored=True), categories, labels.merged(db))
 
 
 def active_plan(db: Database) -> ActivePlan:
@@ -138,6 +143,7 @@ def active_plan(db: Database) -> ActivePlan:
         excluded=frozenset(items.excluded(db)),
         imported=imported(rows),
         seed=seed_of(db),
+        question=hash_in_plan(studies.get(db).question),
         labelled=history.labelled(len(history.marks)),
         ended={place_of(row.assignment): row.assignment for row in rows if row.ended},
     )

@@ -109,7 +109,7 @@ def _redraw(
     )  # logs of older versions have no items and no reviewers
     reviewers = parameters.pop("reviewers", [assignment.reviewer for assignment in planned])
     parameters.pop("hash")
-    first = parameters.pop("first", None)
+    first, question = parameters.pop("first", None), parameters.pop("question", "")
     problems = [] if parameters == study.plan_parameters else ["the study and the log have different plan parameters"]
     countable = {item.name for item in items.all_items(db) if item.n_runs and item.name not in now.excluded}
     if first is not None and set(names) != set(assigning.random_order(countable, assigning.seed_of(db))[:first]):
@@ -119,8 +119,9 @@ def _redraw(
     drawn_items = {name: applications[name] for name in names if name in applications}
     try:
         plan = draw_plan(
-            drawn_items, reviewers, PlanParameters(**{"exact_overlap": False} | parameters), studies.plan_secret(db)
-        )
+            drawn_items, reviewers, PlanParameters(**{"exact_overlap": False} | parameters), studies.plan_secret(db),
+            question,
+        )  # fmt: skip
     except (InputError, TypeError) as error:
         return replace(now, standing={}), [*problems, f"the plan cannot be derived again: {error}"]
     start = replace(

@@ -18,7 +18,7 @@ from labeler.formats.source import Source
 from labeler.model import counted
 from labeler.service.plan import item_batches
 from labeler.service.results import exchange
-from labeler.store import Database
+from labeler.store import Database, studies
 
 MIN_ITEMS = 2
 
@@ -91,7 +91,9 @@ def gate(labels: pd.DataFrame, coefficient: str, required: float, *, level: floa
 def labels_of_study(db: Database) -> pd.DataFrame:
     """Return the first labels of a study, without excluded and calibration items."""
     answers = exchange.all_answers(db)
-    return counted_labels(answers[~answers["item"].isin(item_batches.not_counted(db))])
+    return counted_labels(
+        answers[~answers["item"].isin(item_batches.not_counted(db))], studies.get(db).question.categories
+    )
 
 
 def labels_of_file(path: Path, *, any_category: bool = False) -> pd.DataFrame:
@@ -118,14 +120,15 @@ def questions(labels: pd.DataFrame, other: pd.DataFrame | None = None) -> dict[s
     """
     if (labels.groupby("item").size() >= MIN_ITEMS).sum() == 0:
         raise InputError("No item has two first labels, so there is no agreement yet.")
-    placed = _placed(labels)
+    placed, used = _placed(labels), {*labels["category"], *(() if other is None else other["category"])}
+    categories = CATEGORIES if used <= set(CATEGORIES) else tuple(sorted(used))
     found: dict[str, Any] = {
-        "against_the_rest": json_values(agreement.against_rest(labels)),
-        "pairs": json_values(agreement.pair_equality(labels)),
-        "drift": [] if placed is None else json_values(agreement.reviewer_drift(placed)),
+        "against_the_rest": json_values(agreement.against_rest(labels, categories)),
+        "pairs": json_values(agreement.pair_equality(labels, categories)),
+        "drift": [] if placed is None else json_values(agreement.reviewer_drift(placed, categories)),
     }
     if other is not None:
-        found["difference"] = json_values(agreement.compare_agreement(other, labels))
+        found["difference"] = json_values(agreement.compare_agreement(other, labels, categories=categories))
     return found
 
 

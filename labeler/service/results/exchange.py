@@ -101,11 +101,11 @@ def export_as(db: Database, form: str, *, actor: str, now: datetime) -> Exported
     with events.by(db, actor, now) as deed:
         _log_export(deed)
         answers, left_out = all_answers(db), item_batches.not_counted(db)
-    first = counted_labels(answers[~answers["item"].isin(left_out)])
+    categories = studies.get(db).question.names
+    first = counted_labels(answers[~answers["item"].isin(left_out)], categories)
     table = first.rename(columns={"rater": "reviewer", "category": "label"})[list(label_forms.COLUMNS)]
     timed = zip(first["dwell_ms"], first["view"], strict=True)
     table["dwell_ms"] = [None if ms is None else timing.time_on_task(ms, json.loads(view)) for ms, view in timed]
-    categories = studies.get(db).question.categories
     legend = chosen.legend(table, categories) if chosen.legend else ""
     return Exported(chosen.write(table, categories), len(table), legend)
 

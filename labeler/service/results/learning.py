@@ -25,12 +25,12 @@ from labeler.errors import InputError, sentence
 from labeler.formats import tables
 from labeler.formats.source import Source
 from labeler.model import ItemRole, StoredVerdict, combined_hash
-from labeler.questions import SIMILAR
+from labeler.questions import SIMILAR, require_question_of_runs
 from labeler.service.files.models import read_model
 from labeler.service.outputs import as_csv
 from labeler.service.results import exchange
 from labeler.service.verdicts.stored_verdicts import ROW_OF_SHAPES, item_features
-from labeler.store import Database, events, items, runs, verdicts
+from labeler.store import Database, events, items, runs, studies, verdicts
 
 Floats = NDArray[np.float64]
 __all__ = [
@@ -88,6 +88,7 @@ def material_of_study(db: Database, *, actor: str, now: datetime) -> Material:
 
     Raises InputError if no stored verdict has measures, or the verdicts were computed with different warm-ups.
     """
+    require_question_of_runs(studies.get(db).question, "Learning a classifier")
     with events.by(db, actor, now) as deed:
         deed.log("learn")
         answers, all_items = exchange.all_answers(db), items.all_items(db)

@@ -28,9 +28,10 @@ import pandas as pd
 import scipy
 
 import labeler
-from analysis import report
-from analysis.document import json_values, to_json
+from analysis import own_question, report
+from analysis.document import json_values, to_html, to_json, to_latex, to_markdown
 from analysis.document.figures import svg_to_pdf
+from analysis.own_question import CategoryReport
 from analysis.report import (
     DEFINITIONS as DEFINITIONS,
     PAPER as PAPER,
@@ -44,8 +45,8 @@ from analysis.report import (
 from labeler.errors import InputError, LabelerError
 from labeler.formats import tables
 from labeler.formats.source import Source
-from labeler.model import ItemRole, Kind, Origin, State, Study, combined_hash
-from labeler.questions import SIMILAR
+from labeler.model import Category, ItemRole, Kind, Origin, Question, State, Study, combined_hash
+from labeler.questions import NOT_SURE, SIMILAR, WITHDRAWN
 from labeler.safe_text import one_line
 from labeler.screen import thumbnails, timing
 from labeler.service import background
@@ -157,6 +158,12 @@ class ReportInput:
     options: ReportOptions = STANDARD  # the options with which the history was read, and which `content` uses
     n_items: int | None = None  # number of items in the study; None if the input comes from files
     pictures: Mapping[str, str] = field(default_factory=dict)  # further figures, as name -> SVG text
+    question: Question = SIMILAR  # whose categories the labels have
+
+    @property
+    def has_own_categories(self) -> bool:
+        """Whether the report is about other categories than those of the built-in question."""
+        return self.question.names != SIMILAR.names
 
     def as_told_by(self, reported: Mapping[str, Any]) -> Self:
         """Return this input, completed with values from an existing report of the study.
@@ -189,6 +196,41 @@ class ReportInput:
             prevalences=self.options.prevalences,
             progress=progress,
         )
+
+    def category_report(self) -> CategoryReport:
+        """Compute all numbers of the report about own categories."""
+        told, options = self.provenance, self.options
+        settings = {"level": options.level, "show_rejected": False, "resampling": json_values(options.resampling)}
+        categories = self.question.categories
+        return own_question.summarise(
+            self.answers,
+            self.verdicts,
+            {str(category): category.meaning for category in categories},
+            ordered=self.question.ordered,
+            n_items=self.n_items,
+            level=options.level,
+            seed=options.resampling.seed,
+            n_draws=options.resampling.n_bootstrap,
+            study=json_values(told.study),
+            question={"hash": self.question.hash, **self.question.definition()},
+            parameters=json_values({**told.parameters, **settings}),
+            plan=json_values(told.plan),
+            hashes=json_values(told.hashes),
+            versions=json_values(told.versions),
+            notes=tuple(told.notes),
+        )
+
+    def category_files(self) -> dict[str, str | bytes]:
+        """Return the files of the report about own categories, as name -> text."""
+        computed = self.category_report()
+        page = own_question.document(computed)
+        return {
+            "report.html": to_html(page, {}),
+            "report.md": to_markdown(page),
+            "report.json": to_json({"definitions": DEFINITIONS, **json_values(computed)}),
+            "labels.csv": tables.write(self.label_file),
+            **{f"latex/{name}": text for name, text in to_latex(page).items()},
+        }
 
     def files(self, computed: Report) -> dict[str, str | bytes]:
         """Return the files of the report, as name -> text or bytes: pages, numbers, figures and labels."""
@@ -224,6 +266,8 @@ def files_of_study(
     numbers that are finished. The figures are drawn after all numbers are finished.
     """
     gathered = gathered_study(db, options, actor=actor, now=now)
+    if gathered.has_own_categories:
+        return gathered.category_files()
     computed = gathered.report(progress)
     return replace(gathered, pictures=pictures_of(db, computed)).files(computed)
 
@@ -289,7 +333,9 @@ def gathered_study(db: Database, options: ReportOptions = STANDARD, *, actor: st
         course=course,
     )
     n_items = len(all_items) - len(left_out)
-    return ReportInput(_timed(answers), verdict_table, label_file, provenance, options, n_items)
+    return ReportInput(
+        _timed(answers), verdict_table, label_file, provenance, options, n_items, question=study.question
+    )
 
 
 def _assigned(given: Sequence[StoredAssignment], roles: Mapping[str, ItemRole]) -> dict[str, Any]:
@@ -314,20 +360,23 @@ def gathered_files(
     notes: tuple[str, ...] = (),
     options: ReportOptions = STANDARD,
     *,
+    question: Question | None = None,
     now: datetime = EPOCH,
 ) -> ReportInput:
     """Read the input of a report from a label table and a verdict table.
 
     The label file has the columns item, reviewer and label, and optionally the other columns of the label file; the
     verdict file item, classifier and verdict, and optionally score and threshold. Rows without a time get `now`; no
-    number depends on it. Raises InputError if a file is invalid. The message names file, place and value.
+    number depends on it. Without `question`, the categories are those in the table. Raises InputError if a file is
+    invalid. The message names file, place and value.
     """
     table = tables.read_labels(_source(label_file))
+    asked = _question_of(table) if question is None else question
     try:
-        answers = _answers(table, now)
+        answers = _answers(table, asked, now)
     except InputError as error:
         raise InputError(f"{label_file}: {error}") from None
-    verdict_table = tables.read_verdicts(_source(verdict_file), SIMILAR.categories) if verdict_file else EMPTY_VERDICTS
+    verdict_table = tables.read_verdicts(_source(verdict_file), asked.names) if verdict_file else EMPTY_VERDICTS
     provenance = report.Provenance(
         study={"name": label_file.name, "question": "", "state": "files only", "interim": False},
         parameters=options.shown,
@@ -335,7 +384,15 @@ def gathered_files(
         versions=_versions(),
         notes=notes,
     )
-    return ReportInput(answers, verdict_table, table, provenance, options)
+    return ReportInput(answers, verdict_table, table, provenance, options, question=asked)
+
+
+def _question_of(table: pd.DataFrame) -> Question:
+    """Return a question with the categories of a label table: *similar*, or all labels in alphabetical order."""
+    found = sorted(set(map(str.strip, table["label"])) - {NOT_SURE, WITHDRAWN, ""})
+    if set(found) & set(SIMILAR.names) or len(found) < 2:  # other labels beside these two are refused as mistakes
+        return SIMILAR
+    return Question("", tuple(map(Category, found)))
 
 
 def files_of_files(
@@ -344,22 +401,25 @@ def files_of_files(
     notes: tuple[str, ...] = (),
     options: ReportOptions = STANDARD,
     *,
+    question: Question | None = None,
     progress: Progress | None = None,
 ) -> dict[str, str | bytes]:
     """Return the report of a label table and a verdict table as files, as name -> contents.
 
     `progress` is called as in `files_of_study`.
     """
-    gathered = gathered_files(label_file, verdict_file, notes, options)
+    gathered = gathered_files(label_file, verdict_file, notes, options, question=question)
     try:
+        if gathered.has_own_categories:
+            return gathered.category_files()
         return gathered.files(gathered.report(progress))
     except ValueError as error:
         raise InputError(f"{label_file}: {error}.") from None
 
 
-def _answers(table: pd.DataFrame, now: datetime) -> pd.DataFrame:
+def _answers(table: pd.DataFrame, question: Question, now: datetime) -> pd.DataFrame:
     """Return the answers in a label file, with those optional columns that the file has."""
-    rows = exchange.checked_rows(table, SIMILAR, now=now)
+    rows = exchange.checked_rows(table, question, now=now)
     columns: dict[str, list[Any]] = {
         "item": [row.item for row in rows],
         "reviewer": [row.reviewer for row in rows],
@@ -603,6 +663,7 @@ def to_pdf(page: str, *, paper: str = "a4") -> bytes:
 
 
 PARTS = {"agreement", "classifiers", "parameters", "notes"}
+CATEGORY_PARTS = {"question", "coefficients", "classifiers", "parameters", "notes"}  # of a report on own categories
 PAGES: dict[str, Callable[[Report, Mapping[str, str]], str]] = {".html": report.to_html, ".md": report.to_markdown}
 IN_PAGE = re.compile(
     rf'<figure id="figure-{PICTURES}">(?P<svg>.*?)<figcaption|^!\[.*\]\(figures/{PICTURES}\.svg\)$', re.MULTILINE
@@ -617,7 +678,10 @@ def check_study(db: Database, file: Path, *, actor: str, now: datetime) -> list[
     cannot be read or is not a report.
     """
     stored = _read(_numbers_of(file))
-    recomputed = report_of_study(db, _options(stored, file), actor=actor, now=now)
+    gathered = gathered_study(db, _options(stored, file), actor=actor, now=now)
+    if gathered.has_own_categories:
+        return _of_categories(gathered, stored, file)
+    recomputed = gathered.report()
     pictures = pictures_of(db, recomputed) if file.suffix in PAGES else {}
     return [*differences(stored, json_values(recomputed)), *_of_page(file, stored, pictures)]
 
@@ -632,7 +696,14 @@ def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list
     """
     stored = _read(_numbers_of(file))
     notes = tuple(map(str, stored["notes"]))
-    gathered = gathered_files(label_file, verdict_file, notes, _options(stored, file))
+    gathered = gathered_files(label_file, verdict_file, notes, _options(stored, file), question=_asked(stored))
+    if gathered.has_own_categories:
+        hashes = gathered.provenance.hashes
+        told = replace(
+            gathered.provenance, study=stored.get("study", {}), parameters=stored["parameters"],
+            plan=stored.get("plan"), hashes={**stored.get("hashes", {}), "answers": hashes["answers"]},
+        )  # fmt: skip
+        return _of_categories(replace(gathered, provenance=told, n_items=stored.get("n_items")), stored, file)
     if stored.get("course") is not None:
         try:
             gathered = gathered.as_told_by(stored)
@@ -642,6 +713,36 @@ def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list
         return [*differences(stored, json_values(gathered.report())), *_of_page(file, stored)]
     except ValueError as error:
         raise InputError(f"{label_file}: {error}.") from None
+
+
+def _asked(stored: Mapping[str, Any]) -> Question | None:
+    """Return the question of a report about own categories; None for any other report."""
+    definition = stored.get("question")
+    if not isinstance(definition, Mapping):
+        return None
+    study = stored.get("study")
+    text = str(study.get("question", "")) if isinstance(study, Mapping) else ""
+    try:
+        return Question.of(text, {name: value for name, value in definition.items() if name != "hash"})
+    except (KeyError, TypeError) as error:
+        raise InputError(f"the question of the report cannot be read: {error}.") from None
+
+
+def _of_categories(gathered: ReportInput, stored: Mapping[str, Any], file: Path) -> list[ReportDifference]:
+    """Compare a report about own categories, and its page, with the numbers computed now."""
+    computed = gathered.category_report()
+    found = differences(stored, {"definitions": DEFINITIONS, **json_values(computed)})
+    if file.suffix in (".html", ".md"):
+        told = replace(
+            computed,
+            study=stored.get("study", {}),
+            versions=stored.get("versions", {}),
+            hashes=stored.get("hashes", {}),
+        )
+        page = own_question.document(told)
+        if file.read_text(encoding="utf-8") != (to_html(page, {}) if file.suffix == ".html" else to_markdown(page)):
+            found.append(ReportDifference(f"the text of {file.name}", "differs", "from its numbers"))
+    return found
 
 
 def defined_anew(file: Path) -> list[str]:
@@ -690,14 +791,15 @@ def _of_page(
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        stored = json.loads(file.read_bytes())
+        stored: Any = json.loads(file.read_bytes())
     except OSError as error:
         raise InputError(f"{file}: {error.strerror}.") from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"{file} is not valid JSON: {error}.") from None
-    if not isinstance(stored, dict) or not isinstance(stored.get("notes"), list) or not set(stored) >= PARTS:
+    is_report = isinstance(stored, dict) and isinstance(stored.get("notes"), list)
+    if not is_report or not (set(stored) >= PARTS or set(stored) >= CATEGORY_PARTS):
         raise InputError(f"{file} is not a report of labeler. Give a file report.json, report.md or report.html.")
-    return stored
+    return dict(stored)
 
 
 def _options(stored: Mapping[str, Any], file: Path) -> ReportOptions:

@@ -212,7 +212,7 @@ def n_complete(db: Database) -> tuple[int, int]:
 
 def _first_and_third(db: Database) -> pd.DataFrame:
     """Return first labels of all kinds of assignments, with the columns item, rater, category, kind and comment."""
-    return first_of(with_defaults(labels.table(db)))
+    return first_of(with_defaults(labels.table(db)), studies.get(db).question.names)
 
 
 def _split_names(table: pd.DataFrame) -> set[str]:
@@ -280,9 +280,10 @@ def current_agreement(db: Database) -> InterimAgreement:
     A caller that shows the result must first check with `identity.why_hidden` that the person may see it.
     """
     counting = {name for name, role in item_batches.roles(db).items() if role is ItemRole.COUNTED}
-    first = counted_labels(labels.table(db))
+    categories = studies.get(db).question.names
+    first = counted_labels(labels.table(db), categories)
     first = first[first["item"].isin(counting)]
-    status, so_far = consensus.agreed_only(first)["status"], agreement_so_far(first)
+    status, so_far = consensus.agreed_only(first, categories)["status"], agreement_so_far(first, categories)
     n_agreed, n_split = (int((status == name).sum()) for name in (consensus.AGREED, consensus.SPLIT))
     return InterimAgreement(
         n_agreed, n_split, len(counting) - n_agreed - n_split, so_far.percent, so_far.kappa, so_far.kappa_once,

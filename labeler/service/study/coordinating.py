@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from labeler.errors import InputError, NotAllowed, StudyError
 from labeler.model import Item, Protocol, Question, Role, State, Study, is_storable
-from labeler.questions import SIMILAR
+from labeler.questions import QUESTIONS, SIMILAR, read_question
 from labeler.screen import binning
 from labeler.service.items import drawing
 from labeler.service.people import identity
@@ -97,6 +97,27 @@ def logged_secrets(db: Database) -> str:
     return hashlib.sha256(f"{studies.picture_secret(db)} {studies.plan_secret(db)}".encode()).hexdigest()[:12]
 
 
+def question_from(text: str) -> Question:
+    """Return the question that a name, the path of a question file, or a text means.
+
+    A text that is neither a built-in name nor a file asks the built-in question *similar* in these words. Raises
+    InputError that names file, line and key if the file cannot be read or describes no question.
+    """
+    if text in QUESTIONS:
+        return QUESTIONS[text]
+    path = Path(text)
+    try:
+        if path.suffix != ".toml" and not path.is_file():
+            return replace(SIMILAR, text=text)
+        return read_question(path.read_text(encoding="utf-8-sig"), text)
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: this is not UTF-8 text.") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        names = ", ".join(QUESTIONS)
+        raise InputError(f"{text}: {reason}. Give a question file, or the name of a question: {names}.") from None
+
+
 def logged_question(question: Question) -> dict[str, Any]:
     """Return the question as the log records it: its text, and its definition unless it is that of *similar*."""
     definition = question.definition()
@@ -108,20 +129,27 @@ def get_study(db: Database) -> Study:
     return studies.get(db)
 
 
-def describe_study(db: Database, name: str, question: str, *, actor: str, now: datetime) -> None:
-    """Change the name and the question of the study.
+def describe_study(db: Database, name: str, question: str | Question, *, actor: str, now: datetime) -> None:
+    """Change the name and the question of the study; a text only changes the words of the question.
 
-    The question can be changed only before the first answer. Raises InputError if a text is empty. Raises NotAllowed if
-    reviewers have already answered and the question is different from the current question.
+    The question can be changed only before the first answer, and its categories only before the plan. The words of an
+    own question can be changed until the study opens. Raises InputError if a text is empty, and NotAllowed if the
+    question is different from the current question and can no longer be changed.
     """
     with events.by(db, actor, now) as deed:
-        before = studies.get(db).question
-        name, described = _described(name, replace(before, text=question))
-        if described.text != before.text and labels.n_labels(db):
-            raise NotAllowed("Reviewers have already answered the question, so it can no longer be changed.")
+        study = studies.get(db)
+        before = study.question
+        name, described = _described(
+            name, question if isinstance(question, Question) else replace(before, text=question)
+        )
+        if described.hash != before.hash:
+            _check_change(db, study, described)
         studies.rename(db, name)
         studies.set_question(db, described)
-        deed.log("describe study", name=name, question=described.text)
+        asked = logged_question(described)
+        if described.definition() != before.definition():  # the log then also has the definition of *similar*
+            asked |= {"definition": described.definition()}
+        deed.log("describe study", name=name, **asked)
 
 
 def set_protocol(db: Database, protocol: Protocol, *, actor: str, now: datetime) -> None:
@@ -214,6 +242,17 @@ def _check(protocol: Protocol) -> None:
         raise InputError(
             f"The instructions have {len(protocol.instructions)} characters. They can have at most {MAX_INSTRUCTIONS}."
         )
+
+
+def _check_change(db: Database, study: Study, question: Question) -> None:
+    """Raise NotAllowed if the question can no longer be changed to this question."""
+    way_on = "To ask another question, create a new study: labeler init --question FILE"
+    if labels.n_labels(db):
+        raise NotAllowed(f"Reviewers have already answered the question, so it can no longer be changed. {way_on}")
+    if study.plan_hash is not None and question.definition() != study.question.definition():
+        raise NotAllowed(f"The plan is made for this question, so only its words can be changed. {way_on}")
+    if study.question.definition() != SIMILAR.definition() and study.phase not in (State.DRAFT, State.CALIBRATION):
+        raise NotAllowed(f"The study is open, so the question can no longer be changed. {way_on}")
 
 
 def _described(name: str, question: Question) -> tuple[str, Question]:

@@ -12,8 +12,9 @@ from datetime import UTC, datetime
 
 from analysis.classifiers import Verdict
 from labeler.model import Item, StoredVerdict
+from labeler.questions import require_question_of_runs
 from labeler.service.verdicts.classifying import NOT_INSTALLED, Judge, JudgeOptions, is_variant, judge, judges
-from labeler.store import Database, events, items, jobs, runs, verdicts
+from labeler.store import Database, events, items, jobs, runs, studies, verdicts
 from labeler.store.jobs import Job
 
 JOB = "verdicts"
@@ -50,6 +51,7 @@ def compute_verdicts(
     names additional classifiers with another threshold, such as `heuristic@0.30`; the study remembers them, and later
     calls compute them too. `advance` is called repeatedly with (finished items, all items).
     """
+    require_question_of_runs(studies.get(db).question, "Computing verdicts")
     variants = _with_kept(db, variants)
     by_name = {classifier.name: classifier for classifier in judges(options, variants)}
     missing = _missing(db, options, variants)

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.agreement import classifiers_among_themselves, send_first
+from analysis.categories import CATEGORIES
 from analysis.classifiers import CLASSIFIERS
 from analysis.learning import FEATURES, RUNS, features_of
 from analysis.runs import Runs
@@ -53,12 +54,12 @@ class Summary:
 @until_changed
 def summary(db: Database, n_first: int) -> Summary:
     """Return a summary of the verdicts, with the `n_first` items that reviewers should label first."""
-    table = verdicts.brief_table(db)
+    table, categories = verdicts.brief_table(db), studies.get(db).question.names
     counting, failed = of_counting_items(db, table), table.loc[table["verdict"].isna(), ["item", "classifier", "error"]]
     return Summary(
-        verdict_counts(table, studies.get(db).question.categories),
-        among_themselves(counting),
-        to_send_first(counting, n_first),
+        verdict_counts(table, categories),
+        among_themselves(counting) if categories == CATEGORIES else [],
+        to_send_first(counting, n_first) if categories == CATEGORIES else [],
         [dict(zip(("item", "classifier", "reason"), row, strict=True)) for row in failed.itertuples(index=False)],
     )
 

@@ -138,8 +138,10 @@ def picture(
         The key that was pressed on this item in this page run.
     """
     for letter in keys:
-        if len(letter) != 1 or not letter.isalpha() or letter != letter.lower() or letter in VIEW_KEYS:
-            raise ValueError(f"A key must be one lower-case letter other than {', '.join(VIEW_KEYS)}, got {letter!r}.")
+        if len(letter) != 1 or not letter.isalnum() or letter != letter.lower() or letter in VIEW_KEYS:
+            raise ValueError(
+                f"A key must be one digit or lower-case letter other than {', '.join(VIEW_KEYS)}, got {letter!r}."
+            )
     data = {
         "item": item,
         "title": title,

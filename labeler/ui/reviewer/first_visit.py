@@ -31,22 +31,26 @@ def render(db: Database, reviewer_id: int) -> None:
 
 
 def card(db: Database, reviewer_id: int) -> None:
-    """Show the question, the meaning of both answers, one picture of each, and the buttons to continue."""
+    """Show the question, the meaning of each answer, a picture of each if there is one, and the buttons to continue."""
     brief = reviewing.brief(db)
     st.title(reviewing.question(db), anchor=False)
     st.write("Each item shows all runs of one benchmark. Press one key to label it. There is no time limit.")
     if brief.protocol.instructions:
         st.text(brief.protocol.instructions)
-    examples = guide.worked_examples(brief.protocol.axis_rule, brief.protocol.min_span)
+    has_examples = guide.has_examples(brief.question)
+    examples = guide.worked_examples(brief.protocol.axis_rule, brief.protocol.min_span) if has_examples else ()
     categories = brief.question.categories
     for column, category in zip(st.columns(len(categories), gap="large"), categories, strict=True):
         with column:
             st.header(f"{category.key.upper()}: {category.label}", anchor=False)
-            st.write(category.meaning)
-            example = next(example for example in examples if example.category == category)
-            words = f"Example: {example.title}"
-            component.still(thumbnails.svg(example.picture, label=words, panel=PANEL), words)
-            st.write(f"{example.title}. {example.explanation}")
+            st.text(category.meaning)
+            for example in [example for example in examples if example.category == category][:1]:
+                words = f"Example: {example.title}"
+                component.still(thumbnails.svg(example.picture, label=words, panel=PANEL), words)
+                st.write(f"{example.title}. {example.explanation}")
+    if not has_examples:
+        start(db, reviewer_id, "Start labelling", is_next=True)
+        return
     if st.button("Practise on six items", type="primary", key="practise"):
         st.session_state[STEP] = "practice"
         st.rerun()

@@ -27,8 +27,10 @@ def as_reviewers_see(db: Database, practice: str = "") -> None:
         st.write("From your coordinator:")
         st.text(brief.protocol.instructions)
     for category in brief.question.categories:
-        st.markdown(f"- **{category.key.upper()}: {category.label}.** {category.meaning}")
+        st.text(f"{category.key.upper()}: {category.label}. {category.meaning}")
     st.markdown(guide.describe_protocol(brief.question, brief.protocol))
+    if not guide.has_examples(brief.question):
+        return
     if practice:
         st.html(practice)
     st.header("Worked examples", anchor=False)

@@ -25,6 +25,9 @@ SEED, OVER = "practice_seed", "practice_answers"  # keys in the session state: o
 def render(db: Database, reviewer_id: int) -> None:
     """Show the practice round and, when it is over, a button for another round."""
     label.deliver(db, reviewer_id)
+    if not guide.has_examples(reviewing.brief(db).question):
+        st.info("This study asks its own question, so it has no practice items. The page Guide explains each answer.")
+        return
     if round_of_six(db) and st.button("Practise once more, with other items", key="again"):
         del st.session_state[SEED], st.session_state[OVER]
         st.rerun()

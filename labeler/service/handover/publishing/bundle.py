@@ -22,6 +22,7 @@ from labeler.atomic_files import in_place
 from labeler.errors import InputError, NotAllowed
 from labeler.formats import Source, tables as files
 from labeler.model import State
+from labeler.questions import require_question_of_runs
 from labeler.service.handover import anonymising
 from labeler.service.handover.publishing import documents, metadata
 from labeler.service.handover.publishing.facts import Facts
@@ -142,6 +143,7 @@ def publish(
     """
     archive = out.with_name(f"{out.name}.zip")
     _check_state(db)
+    require_question_of_runs(studies.get(db).question, "Publishing a data set")
     missing = lacking(db, answers, options)
     if missing:
         whom = f"{options.venue} requires" if options.venue else "every data set requires"

@@ -214,7 +214,10 @@ def _labels(
 ) -> PublishedTable:
     decided = answers["kind"] == Kind.ADJUDICATED
     excluded = gathered.answers["kind"] == "excluded"
-    first = pd.Series(answers.index.isin(first_of(with_defaults(answers)).index), index=answers.index) & ~decided
+    first = (
+        pd.Series(answers.index.isin(first_of(with_defaults(answers), question.names).index), index=answers.index)
+        & ~decided
+    )
     frame = pd.DataFrame(
         {
             "item": answers["item"],
@@ -363,7 +366,7 @@ def _categories(names: Sequence[str], question: Question, labels: pd.DataFrame) 
     )
     decided = labels[(labels["kind"] == Kind.ADJUDICATED) & labels["label"].isin(question.categories)]
     decision = dict(zip(decided["item"], decided["label"], strict=True))
-    agreed, most = agreed_only(counted), majority(counted, third[~again], {})
+    agreed, most = agreed_only(counted, question.names), majority(counted, third[~again], {}, question.names)
     votes = counted.groupby(["item", "category"]).size()
     return {
         **{

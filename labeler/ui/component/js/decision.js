@@ -1,5 +1,6 @@
 // A coordinator's decision about an item: a category, and for some decisions a reason. The server checks both.
 
+import { SHIFT } from "./guard.js";
 import { Requests } from "./requests.js";
 
 const NOT_SAVED = "The server did not reply, so this decision may not be saved. Check it, or try again.";
@@ -29,6 +30,11 @@ export class Decision {
   has(key) {
     if (!this.decides) return false;
     return key in this.decides.categories || this.#reasonOf(key) !== null || this.#isOwn(key) || this.#saves(key);
+  }
+
+  /** Whether a category of the decision has a digit as its key. */
+  get digitsAnswer() {
+    return Object.keys(this.decides?.categories ?? {}).some((key) => /[1-9]/u.test(key));
   }
 
   /** Choose a category or a reason, or save. Both together save the decision; without reasons, the category does. */
@@ -68,20 +74,24 @@ export class Decision {
   }
 
   #reasonOf(key) {
-    return /^[1-9]$/.test(key) ? (this.decides.reasons[Number(key) - 1] ?? null) : null;
+    const number = this.before && key.startsWith(this.before) ? key.slice(this.before.length) : key;
+    if (this.before && number === key) return null;
+    return /^[1-9]$/.test(number) ? (this.decides.reasons[Number(number) - 1] ?? null) : null;
   }
 
   /** Whether the key leads to the field for an own reason. */
   #isOwn(key) {
-    return this.decides.reasons.length > 0 && key === String(this.decides.reasons.length + 1);
+    return this.decides.reasons.length > 0 && key === `${this.before}${this.decides.reasons.length + 1}`;
   }
 
   #clear() {
     Object.assign(this, { key: null, reason: null });
     this.why.value = "";
     const reasons = this.decides?.reasons ?? [];
+    this.before = this.digitsAnswer ? SHIFT : ""; // of the digit of a reason
     const choices = reasons.length ? [...reasons, OWN_WORDS] : [];
-    this.part.querySelector(".reasons").replaceChildren(...choices.map((words, i) => button(String(i + 1), words)));
+    const buttons = choices.map((words, i) => button(`${this.before}${i + 1}`, words));
+    this.part.querySelector(".reasons").replaceChildren(...buttons);
     this.part.querySelector(".why-part").hidden = !reasons.length;
   }
 

@@ -3,6 +3,8 @@
 
 export const MIN_DWELL_MS = 250;
 
+export const SHIFT = "Shift+"; // before the digit of a second answer, if digits are categories
+
 const TEXT_FIELDS = new Set(["INPUT", "TEXTAREA", "SELECT"]);
 const NAMED_KEYS = new Set(["ArrowLeft", "ArrowRight", "Enter", "Escape"]);
 
@@ -12,10 +14,15 @@ export function isTyping(target) {
   return TEXT_FIELDS.has(target.tagName) || target.isContentEditable === true;
 }
 
-/** The key to act on, or null. `target` is the innermost element of the press, also inside a shadow root. */
-export function pressedKey(event, target, dialogIsOpen) {
+/**
+ * The key to act on, or null. `target` is the innermost element of the press, also inside a shadow root. If categories
+ * use digits, a digit is the physical key, because some keyboards type digits with Shift, and Shift makes another key.
+ */
+export function pressedKey(event, target, dialogIsOpen, digitsAnswer = false) {
   if (event.repeat || event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return null;
   if (dialogIsOpen || isTyping(target)) return null;
+  const digit = digitsAnswer && /^Digit([1-9])$/u.exec(event.code ?? "")?.[1];
+  if (digit) return event.shiftKey ? `${SHIFT}${digit}` : digit;
   if (NAMED_KEYS.has(event.key)) return event.key;
   return event.key.length === 1 ? event.key.toLowerCase() : null;
 }

@@ -6,7 +6,7 @@ import { Clock } from "./clock.js";
 import { CommentDialog } from "./comment.js";
 import { button } from "./decision.js";
 import { Delivery } from "./delivery.js";
-import { isTyping, pressedKey, pressesAgain, wasSeen } from "./guard.js";
+import { SHIFT, isTyping, pressedKey, pressesAgain, wasSeen } from "./guard.js";
 import { nRunsOf, unpackAll } from "./panels.js";
 import { Picture } from "./picture.js";
 import { PracticeRound } from "./practice.js";
@@ -20,6 +20,7 @@ const [NOT_SURE, WITHDRAWN] = ["not sure", "withdrawn"]; // answers that are not
 const REMEMBERED = 8; // number of pictures to keep, for an undo
 const UNDER = { practice: 72 }; // pixels below the component by mode: in practice, a button to leave it
 const [MIN_HEIGHT, MAX_HEIGHT] = [200, 1300];
+const N_PATTERNS = 5; // of style.css
 const TICK_MS = 500;
 const FETCH_AGAIN_MS = 3000;
 const ASK_AGAIN_MS = 30000; // a reviewer who waits learns soon that the study is open
@@ -89,6 +90,12 @@ class Review {
     this.asked = wanted;
     this.answers = Object.fromEntries(categories.map(({ key, name }) => [key, name]));
     if (hasNotSure) this.answers.n = NOT_SURE;
+    this.digitsAnswer = categories.some(({ key }) => /[1-9]/u.test(key));
+    this.sureness = [1, 2, 3].map((confidence) => `${this.digitsAnswer ? SHIFT : ""}${confidence}`);
+    this.root.querySelectorAll("button[data-sure]").forEach((one) => {
+      one.dataset.key = this.sureness[Number(one.dataset.sure) - 1];
+      one.setAttribute("aria-keyshortcuts", one.dataset.key);
+    });
     this.part("categories").replaceChildren(...categories.map(categoryButton));
     this.part("meanings").replaceChildren(...categories.map(meaningRow));
     this.root.querySelectorAll(".unsure").forEach((part) => (part.hidden = !hasNotSure));
@@ -308,7 +315,7 @@ class Review {
     const { said, chosen, explained } = this.current ?? { said: {}, chosen: null, explained: null };
     this.picture.sayButtons(this.key);
     const isOver = !this.current || explained !== null;
-    [...Object.keys(this.answers), ..."123fm"].forEach((key) => (this.key(key).disabled = isOver));
+    [...Object.keys(this.answers), ...this.sureness, "f", "m"].forEach((key) => (this.key(key).disabled = isOver));
     [..."ozl"].forEach((key) => (this.key(key).disabled = !this.current));
     const canUndo = this.data.mode === "label" && Boolean(chosen || this.lastAnswered());
     this.key("u").setAttribute("aria-disabled", String(!canUndo)); // a press gives the reason
@@ -319,10 +326,8 @@ class Review {
     const pressed = {
       f: Boolean(said.flag),
       m: Boolean(said.comment),
-      1: said.confidence === 1,
-      2: said.confidence === 2,
-      3: said.confidence === 3,
     };
+    this.sureness.forEach((key, i) => (pressed[key] = said.confidence === i + 1));
     Object.entries(pressed).forEach(([key, on]) => this.key(key).setAttribute("aria-pressed", String(on)));
   }
 
@@ -357,7 +362,7 @@ class Review {
 
   onKey(event) {
     const dialogIsOpen = this.help.open || this.comment.isOpen || document.querySelector('[role="dialog"]') !== null;
-    const key = pressedKey(event, event.composedPath()[0], dialogIsOpen);
+    const key = pressedKey(event, event.composedPath()[0], dialogIsOpen, this.digitsAnswer);
     if (key !== null && this.act(key, event.timeStamp)) event.preventDefault();
   }
 
@@ -378,7 +383,7 @@ class Review {
     else if (!this.current) return false;
     else if (key === "f") this.keep({ flag: !this.current.said.flag });
     else if (key === "m") this.comment.open(this.current.said.comment ?? "");
-    else if ("123".includes(key)) return this.beSure(Number(key), at);
+    else if (this.sureness.includes(key)) return this.beSure(this.sureness.indexOf(key) + 1, at);
     else if (key === "Escape") this.forget();
     else return this.picture.act(key);
     return true;
@@ -487,9 +492,14 @@ function isLabel(answer) {
   return answer !== NOT_SURE && answer !== WITHDRAWN;
 }
 
-function categoryButton({ key, label }) {
+/** A button with the colour of its category and a pattern, so that categories differ without colour as well. */
+function categoryButton({ key, label, colour }, number) {
   const made = button(key, label);
   made.classList.add("answer");
+  if (colour) {
+    made.style.setProperty("--colour", colour);
+    made.dataset.pattern = String(number % N_PATTERNS);
+  }
   made.setAttribute("aria-pressed", "false");
   return made;
 }

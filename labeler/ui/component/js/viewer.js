@@ -113,7 +113,9 @@ class Viewer {
   onKey(event) {
     if (this !== [...viewers].at(-1)) return;
     const [target] = event.composedPath();
-    const key = pressedKey(event, target, document.querySelector('[role="dialog"]') !== null);
+    const key = pressedKey(
+      event, target, document.querySelector('[role="dialog"]') !== null, this.decision.digitsAnswer,
+    );
     if (key === "Enter" && /^(A|BUTTON|SUMMARY)$/u.test(target.tagName)) return; // this presses the focused button
     if (key !== null && this.act(key)) event.preventDefault();
   }

@@ -49,14 +49,17 @@ export function emptyWords({ done, total, not_sure: notSure, closed, end }, queu
 }
 
 /** The status line: whether answers are saved, or what the page is waiting for. */
-export function statusWords({ refusal, hindrance, queue, data, current, clock, strip }) {
+export function statusWords({ refusal, hindrance, queue, data, current, clock, strip, sureness = ["1", "2", "3"] }) {
   if (refusal) return refusal;
   const unsaved = `Not saved yet: ${queue.length}. ${keptWords(queue)}`;
   if (hindrance && queue.length) return `${hindrance} ${unsaved}`;
   if (queue.isWaitingLong) return unsaved;
   const told = strip.told && happenedWords(strip.told, queue.length > 0);
   if (strip.told && !strip.told.code) return told;
-  if (current?.chosen) return `${capital(current.chosen)}. How sure are you? 1 a guess, 2 fairly sure, 3 certain`;
+  if (current?.chosen) {
+    const [one, two, three] = sureness; // keys
+    return `${capital(current.chosen)}. How sure are you? ${one} a guess, ${two} fairly sure, ${three} certain`;
+  }
   if (current && clock.isAway) return "Paused: this time is not counted";
   if (data.mode === "practice") return "Practice: your answers are not counted";
   if (told) return told;

@@ -1,0 +1,117 @@
+"""Estimate the true categories and the error matrix of each reviewer, for any number of categories."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from analysis.consensus import dawid_skene
+from analysis.results import Result
+from analysis.tables import wide_labels
+
+NOT_TESTED = "Whether reviewers err independently is not tested for more than two categories."
+MAX_PATTERNS = 4096  # of labels that the reviewers of one item can give
+MIX = 0.2  # the rank is taken at a point away from 0 and 1, where the model is the same but derivatives exist
+
+
+@dataclass(frozen=True, repr=False)
+class ErrorMatrix(Result):
+    """How often a reviewer gives each category, for each true category.
+
+    Attributes
+    ----------
+    reviewer : str
+        Name of the reviewer.
+    n : int
+        Number of labelled items.
+    rows : tuple of tuple of float
+        One row for each true category, one column for each given category; each row sums to 1.
+    """
+
+    reviewer: str
+    n: int
+    rows: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True, repr=False)
+class TrueCategories(Result):
+    """A fit of Dawid and Skene's model.
+
+    Attributes
+    ----------
+    identified : bool
+        Whether the labels can determine all shares and error matrices, by the rank of the design.
+    words : str
+        The result of this check as a sentence.
+    prevalence : tuple of float
+        Share of each true category; empty if the model is not identified.
+    errors : tuple of ErrorMatrix
+        One for each reviewer; empty if the model is not identified.
+    """
+
+    identified: bool
+    words: str
+    prevalence: tuple[float, ...] = ()
+    errors: tuple[ErrorMatrix, ...] = ()
+
+
+def true_categories(first: pd.DataFrame, categories: Sequence[str]) -> TrueCategories:
+    """Fit Dawid and Skene's model to first labels, if the design identifies it.
+
+    The rank is that of the derivatives of the probabilities of all patterns of labels, for each set of reviewers.
+    """
+    if not len(first):
+        return TrueCategories(identified=False, words="There are no labels.")
+    raters, codes = wide_labels(first, categories)
+    k, n_raters = len(categories), len(raters)
+    fit = dawid_skene(first, categories)
+    if fit.prevalence is None or fit.error_matrices is None:
+        return TrueCategories(identified=False, words=f"The model has no fit: {fit.reason}.")
+    sets = sorted({tuple(np.flatnonzero(row >= 0).tolist()) for row in codes})
+    if max(k ** len(members) for members in sets) > MAX_PATTERNS:
+        return TrueCategories(
+            identified=False, words="Too many reviewers label one item to check whether the model is identified."
+        )
+    n_parameters = (k - 1) + n_raters * k * (k - 1)
+    rank = design_rank(sets, n_raters, fit.prevalence, fit.error_matrices)
+    if rank < n_parameters:
+        return TrueCategories(
+            identified=False,
+            words=f"The labels determine {rank} of the {n_parameters} parameters of the model, so it is not fitted. "
+            "Three or more reviewers per item would help.",
+        )
+    errors = tuple(
+        ErrorMatrix(name, int((codes[:, place] >= 0).sum()), tuple(tuple(row) for row in matrix.tolist()))
+        for place, (name, matrix) in enumerate(zip(raters, fit.error_matrices, strict=True))
+    )
+    return TrueCategories(
+        identified=True, words=f"The labels determine all {n_parameters} parameters of the model. {NOT_TESTED}",
+        prevalence=tuple(fit.prevalence.tolist()), errors=errors,
+    )  # fmt: skip
+
+
+def design_rank(
+    sets: Sequence[Sequence[int]], n_raters: int, prevalence: NDArray[np.float64], errors: NDArray[np.float64]
+) -> int:
+    """Return how many combinations of parameters the labels of these sets of raters determine."""
+    k = len(prevalence)
+    p = (1 - MIX) * prevalence + MIX / k
+    # different for each rater and category, so that no symmetry of the point hides a parameter
+    bend = 1 + 0.1 * np.sin(np.arange(n_raters * k * k) + 1.0).reshape(n_raters, k, k)
+    e = ((1 - MIX) * errors + MIX * np.eye(k) / 2 + MIX / (2 * k)) * bend
+    e /= e.sum(axis=2, keepdims=True)
+    rows = []
+    for members in sets:
+        for pattern in product(range(k), repeat=len(members)):
+            given = np.array([e[rater, :, label] for rater, label in zip(members, pattern, strict=True)])
+            each = given.prod(axis=0)
+            of_prevalence = each[:-1] - each[-1]
+            of_errors = np.zeros((n_raters, k, k))
+            for place, (rater, label) in enumerate(zip(members, pattern, strict=True)):
+                of_errors[rater, :, label] += p * np.delete(given, place, axis=0).prod(axis=0)
+            free = of_errors[:, :, :-1] - of_errors[:, :, -1:]
+            rows.append(np.concatenate([of_prevalence, free.ravel()]))
+    return int(np.linalg.matrix_rank(np.array(rows), tol=1e-8))

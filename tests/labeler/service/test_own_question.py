@@ -1,0 +1,202 @@
+"""A study with its own question, from the file of the question to the report."""
+
+import json
+import random
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from labeler.errors import AnswerRefused, InputError, NotAllowed
+from labeler.model import PlanParameters, Role, Submission
+from labeler.plan.lifecycle import Step
+from labeler.questions import SIMILAR, hash_in_plan, read_question, to_toml
+from labeler.service.labelling import auditing, reviewing
+from labeler.service.people import identity
+from labeler.service.plan import assigning, verifying
+from labeler.service.results import exchange, reporting, splits
+from labeler.service.study import coordinating, course
+from labeler.service.verdicts import computing, stored_verdicts
+from labeler.store import items, open_database
+from tests.labeler.conftest import NOW, import_all, result_file, series
+
+ALERTS = """
+text = "What is this alert?"
+[[category]]
+name = "regression"
+key = "r"
+meaning = "It became slower, and the code is the cause."
+[[category]]
+name = "improvement"
+key = "i"
+meaning = "It became faster."
+[[category]]
+name = "spike"
+key = "s"
+meaning = "Only a few runs differ."
+[[category]]
+name = "unstable"
+key = "1"
+meaning = "The runs never agree."
+[[category]]
+name = "stable"
+key = "b"
+meaning = "Nothing happened."
+"""
+NAMES = ["regression", "improvement", "spike", "unstable", "stable"]
+PEOPLE = ("ada", "ben", "cleo")
+WHO = {"actor": "carol", "now": NOW}
+
+
+@pytest.fixture
+def alerts(tmp_path):
+    """A planned study of alerts with five categories and three reviewers."""
+    path = tmp_path / "alerts.study"
+    coordinating.create_study(
+        path, name="Alerts", question=read_question(ALERTS, "alerts.toml"), coordinator="carol", plan_secret="", now=NOW
+    )
+    with open_database(path) as db:
+        import_all(db, *(result_file(f"app#bench_{number}", series(number)) for number in range(12)))
+        for name in PEOPLE:
+            identity.add_person(db, name, [Role.REVIEWER], **WHO)
+        assigning.confirm_plan(db, PlanParameters(7, per_item=3, overlap=0, retest=0), **WHO)
+        yield db
+
+
+def label_all(db):
+    """Everybody labels everything; the reviewers mostly agree, and nobody says improvement."""
+    rng, now = random.Random(3), NOW
+    used = [name for name in NAMES if name != "improvement"]
+    truth = {item.item_id: used[item.item_id % len(used)] for item in items.all_items(db)}
+    for person in identity.everyone(db):
+        while Role.REVIEWER in person.roles and (offers := reviewing.review_queue(db, person.person_id).offers):
+            task, now = offers[0], now + timedelta(seconds=9)
+            answer = truth[task.item_id] if rng.random() < 0.8 else rng.choice(used)
+            sent = Submission(f"{task.code}-{task.revision}", task.code, task.revision, answer, 900)
+            reviewing.submit(db, person.person_id, sent, now=now)
+    return {item.name: truth[item.item_id] for item in items.all_items(db)}
+
+
+def test_five_categories_from_labels_to_a_report_that_is_recomputed(alerts, tmp_path):
+    truth = label_all(alerts)
+    course.change_state(alerts, Step.CLOSE, why="done", **WHO)
+    split = splits.split_items(alerts)[0]
+    splits.adjudicate(alerts, split.item.name, "spike", "one run", **WHO)
+    with pytest.raises(InputError, match=r"'similar' is not a category. Choose regression, .* or stable"):
+        splits.adjudicate(alerts, split.item.name, "similar", "one run", **WHO)
+    course.change_state(alerts, Step.UNBLIND, why="done", **WHO)
+    table = tmp_path / "verdicts.csv"
+    table.write_text("item,classifier,verdict\n" + "".join(f"{name},rule,{label}\n" for name, label in truth.items()))
+    stored_verdicts.import_verdicts(alerts, table, None, **WHO)
+    files = reporting.files_of_study(alerts, reporting.QUICK, **WHO)
+    numbers = json.loads(files["report.json"])
+    counts = {row["category"]: row["n_labels"] for row in numbers["categories"]}
+    assert (list(counts), counts["improvement"], sum(counts.values())) == (NAMES, 0, 36)
+    assert numbers["classifiers"][0]["result"]["categories"] == NAMES
+    assert "No reviewer used improvement, so nothing can be said about this category." in files["report.md"]
+    assert "It became slower, and the code is the cause." in files["report.html"]
+    assert not [word for word in ("similar", "dissimilar") if f" {word} " in files["report.md"]]
+    for name in ("report.json", "report.md", "report.html"):
+        (tmp_path / name).write_text(files[name], encoding="utf-8")
+        assert reporting.check_study(alerts, tmp_path / name, **WHO) == []
+    numbers["categories"][0]["n_labels"] += 1
+    (tmp_path / "report.json").write_text(json.dumps(numbers), encoding="utf-8")
+    assert [found.place for found in reporting.check_study(alerts, tmp_path / "report.json", **WHO)] == [
+        "categories[0].n_labels"
+    ]
+    assert auditing.audit(alerts).faults == ()
+
+
+def test_a_label_file_alone_gives_the_categories_in_it(alerts, tmp_path):
+    label_all(alerts)
+    file = tmp_path / "labels.csv"
+    file.write_text(exchange.export_label_file(alerts, **WHO)[0], encoding="utf-8")
+    numbers = json.loads(reporting.files_of_files(file, None, options=reporting.QUICK)["report.json"])
+    assert [row["category"] for row in numbers["categories"]] == sorted(set(NAMES) - {"improvement"})
+    question = read_question(ALERTS, "alerts.toml")
+    numbers = json.loads(
+        reporting.files_of_files(file, None, options=reporting.QUICK, question=question)["report.json"]
+    )
+    assert [row["category"] for row in numbers["categories"]] == NAMES
+
+
+def test_only_answers_to_the_question_are_taken(alerts):
+    person = next(person for person in identity.everyone(alerts) if person.name == "ada")
+    task = reviewing.review_queue(alerts, person.person_id).offers[0]
+    for answer in ("similar", "Regression", "1"):
+        with pytest.raises(AnswerRefused, match=r"cannot be read"):
+            reviewing.submit(alerts, person.person_id, Submission("e", task.code, 0, answer, 900), now=NOW)
+
+
+def test_the_question_is_part_of_the_plan_and_another_is_another_study(alerts):
+    study = coordinating.get_study(alerts)
+    assert verifying.verify_plan(alerts).problems == ()
+    again = assigning.preview_plan(alerts, PlanParameters(7, per_item=3, overlap=0, retest=0))
+    assert (again.hash, again.question) == (study.plan_hash, study.question.hash)
+    assert replace(again, question="").hash != study.plan_hash
+    other = read_question(ALERTS.replace("Nothing happened", "No change"), "alerts.toml")
+    with pytest.raises(NotAllowed, match=r"only its words can be changed. To ask another question, create a new study"):
+        coordinating.describe_study(alerts, "Alerts", other, **WHO)
+    with pytest.raises(NotAllowed, match=r"study is open"):
+        coordinating.describe_study(alerts, "Alerts", "What is it?", **WHO)
+    label_all(alerts)
+    with pytest.raises(NotAllowed, match=r"already answered"):
+        coordinating.describe_study(alerts, "Alerts", other, **WHO)
+
+
+def test_before_the_plan_the_whole_question_can_be_changed_and_the_audit_follows(db):
+    question = read_question(ALERTS, "alerts.toml")
+    coordinating.describe_study(db, "Caches", question, **WHO)
+    assert coordinating.get_study(db).question.hash == question.hash
+    assert auditing.audit(db).faults == ()
+    coordinating.describe_study(db, "Caches", SIMILAR, **WHO)
+    assert hash_in_plan(coordinating.get_study(db).question) == ""
+    assert auditing.audit(db).faults == ()
+    db.execute("UPDATE categories SET name = 'alike' WHERE position = 0")
+    db.execute("""UPDATE questions SET definition = replace(definition, 'level', 'lever')""")
+    assert {fault.part for fault in auditing.audit(db).faults} == {"question", "category"}
+
+
+def test_what_needs_similar_and_dissimilar_says_so(alerts):
+    with pytest.raises(
+        InputError, match=r"Computing verdicts needs the categories similar and dissimilar, but .* stable"
+    ):
+        computing.compute_verdicts(alerts, actor="carol")
+
+
+def test_a_question_file_is_written_as_it_is_read():
+    question = read_question(ALERTS, "alerts.toml")
+    assert read_question(to_toml(question), "again.toml").hash == question.hash
+    assert read_question(to_toml(SIMILAR), "similar.toml").names == SIMILAR.names
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('key = "i"', 'key = "r"', "line 9: category 2, key: the categories regression and improvement have the same"),
+        ('key = "i"', 'key = "u"', "line 9: category 2, key: the key U is reserved for undo"),
+        ('key = "i"', 'key = "+"', r"line 9: category 2, key: a key is one letter from a to z or one digit .*'\+'"),
+        ('"Only a few runs differ."', '" "', "line 14: category 3, meaning: meaning must be a text"),
+        ('name = "spike"', 'name = "Regression"', "line 12: category 3, name: two categories are called 'Regression'"),
+        ('name = "spike"', 'name = "[a](b)"', "line 12: category 3, name: a name has only letters, digits, spaces"),
+        ('name = "spike"', 'name = "not sure"', "line 12: category 3, name: 'not sure' has another meaning"),
+        ('key = "s"', 'key = "s"\ncolour = "red"', "line 14: category 3, colour: a colour is written as"),
+        ('text = "What is this alert?"', "", "line 1: text: text must be a text"),
+        ('text = "What', 'shows = "tea"\ntext = "What', "line 2: shows: 'tea' is not one of: runs"),
+        ('text = "What', 'positive = "no"\ntext = "What', "line 2: positive: 'no' is not one of: regression"),
+        ('text = "What', 'orderd = 1\ntext = "What', "line 2: orderd: 'orderd' is not one of"),
+        ('text = "What', 'ordered = 1\ntext = "What', "line 2: ordered: ordered must be true or false, not 1"),
+        ('text = "What', "text = What", "this is not TOML"),
+    ],
+)
+def test_a_question_file_that_cannot_be_used_is_refused_with_line_and_key(old, new, message):
+    assert old in ALERTS
+    with pytest.raises(InputError, match=f"^alerts.toml(, |: ){message}"):
+        read_question(ALERTS.replace(old, new, 1), "alerts.toml")
+
+
+@pytest.mark.parametrize("n", [0, 1, 10])
+def test_a_question_has_two_to_nine_categories(n):
+    more = "".join(f'[[category]]\nname = "c{i}"\nkey = "{"abcdeghijk"[i]}"\nmeaning = "m"\n' for i in range(n))
+    with pytest.raises(InputError, match=r"needs categories|has 2 to 9 categories"):
+        read_question(f'text = "?"\n{more}', "q.toml")
