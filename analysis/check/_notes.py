@@ -13,7 +13,7 @@ from analysis.check._sides import FEW_SESSIONS, MIN_SESSIONS, Compared, can_be_p
 from analysis.comparison import TIMES, Change
 from analysis.document import counted
 
-BY_TURNS_ADVICE = "Measure by turns."
+BY_TURNS_ADVICE = "Measure by turns: change the version after each process."
 
 
 def sentence_of_names(renamed: Sequence[tuple[str, str]]) -> list[str]:
