@@ -179,7 +179,15 @@ def _unpacked(sent: bytes) -> Iterator[bytes]:
 
 def from_reviewer(db: Database, viewer: str) -> Hidden:
     """Data that a reviewer must not see before unblinding; after it, only data of other people."""
-    names = [*_measured(db), *_said_by_others(db, viewer), *_numbers(db), studies.get(db).name, db.path.stem]
+    study = studies.get(db)
+    names = [
+        *_measured(db),
+        *_said_by_others(db, viewer),
+        *_numbers(db),
+        study.name,
+        study.plan_hash or "",
+        db.path.stem,
+    ]
     others = [person.name for person in people.all_people(db) if person.name != viewer]
     classifiers = set(verdicts.table(db)["classifier"]) - ORDINARY
     return Hidden.of(names, [*others, *classifiers, *_parts(db)]) | general()
@@ -249,7 +257,6 @@ def _said_by_others(db: Database, viewer: str) -> Iterator[str]:
             yield from (one.text for one in given)
     yield from (decision.why for decision in decisions.everything(db))
     yield from (details["why"] for details in events.table(db)["details"].map(_plain) if "why" in details)
-    yield studies.get(db).plan_hash or ""
 
 
 def _plain(details: Any) -> dict[str, Any]:
