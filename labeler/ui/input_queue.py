@@ -5,7 +5,7 @@ begins. Otherwise, Streamlit stops a page run as soon as the browser sends the n
 two buttons within a tenth of a second, the first page run stops before it has saved anything.
 
 No label, reference label or decision needs this, because the components send them by their own requests. Without it, an
-answer that a coordinator sends on *Inbox* is lost if the next message is requested at once (tests/browser/test_queues).
+answer that a coordinator sends is lost if the next message is requested at once (tests/browser/test_queues).
 """
 
 import threading

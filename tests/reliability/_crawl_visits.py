@@ -22,7 +22,7 @@ REPORT_LIMIT_S = 180
 OF_COORDINATORS = (*(title.lower() for title in (*PLACES, ITEM)), *(page for page in MOVED if page not in PLACES))
 OF_REVIEWERS = ("", "my-labels", "guide", "practice", "feedback")
 BROWSED = (
-    "study", "study?view=plan", "study?view=log", "items?view=all-items", "people", "decide?view=comments",
+    "study", "study?view=log", "items?view=all-items", "people", "decide?view=comments",
     "decide?view=splits", "decide?view=calibration", "item", "results", "results?view=figures", "tools",
 )  # fmt: skip
 PATHS = (

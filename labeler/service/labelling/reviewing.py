@@ -277,6 +277,24 @@ def own_labels(db: Database, reviewer_id: int) -> list[OwnLabel]:
     ]
 
 
+def replies_in_calibration(db: Database, reviewer_id: int) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Return the coordinators' replies to the reviewer's comments in the calibration round, once the round is over.
+
+    Each entry has the code of the item, the reviewer's comment, and the texts of the replies.
+    """
+    identity.require(db, reviewer_id, Role.REVIEWER)
+    if _is_calibrating(studies.get(db)):
+        return []  # `own_labels` has them
+    tasks = [task for task in assignments.tasks_of(db, reviewer_id, calibration=True) if _stands(task)]
+    replies_to = replies.of_assignments(db, [task.assignment_id for task in tasks])
+    return [
+        (task.code, labels.last_remarks(db, task.assignment_id)[2] or "",
+         tuple(reply.text for reply in replies_to[task.assignment_id]))
+        for task in tasks
+        if task.assignment_id in replies_to
+    ]  # fmt: skip
+
+
 def typical_time_s(own: list[OwnLabel]) -> float | None:
     """Return the median time on task of the reviewer's labels in seconds; return None if nothing was timed."""
     return timing.typical(label.time_on_task_ms for label in own if label.time_on_task_ms is not None)

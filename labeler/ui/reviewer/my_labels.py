@@ -50,6 +50,10 @@ def render(db: Database, reviewer_id: int) -> None:
     own, progress = reviewing.own_labels(db, reviewer_id), reviewing.review_queue(db, reviewer_id).progress
     st.title("My labels", anchor=False)
     st.caption(pace(progress, reviewing.typical_time_s(own)))
+    for code, comment, answers in reviewing.replies_in_calibration(db, reviewer_id):
+        st.text(f"Item {code} of the calibration round: “{comment}”")
+        for answer in answers:
+            st.text(f"Reply from the coordinator: {answer}")
     wants_receipt = st.toggle("Show a receipt for your labels", disabled=not own)
     if not own:
         st.info("You have not labelled anything yet.")

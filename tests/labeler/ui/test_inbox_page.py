@@ -2,7 +2,7 @@
 
 import pytest
 
-from labeler.model import Role, State
+from labeler.model import PlanParameters, Role, State
 from labeler.service.labelling import inbox, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
@@ -129,3 +129,21 @@ def test_unanswered_messages_come_first(study):
         order += shown_items(page)
         press_key(page, "inbox", "n")
     assert order == [*said[-2::-1], said[-1]]
+
+
+def test_an_answer_to_a_comment_in_the_calibration_round_reaches_the_reviewer_in_the_round_and_after_it(tmp_path):
+    path = tmp_path / "round.study"
+    make_study(path, reviewers=("ada", "ben"))
+    with open_database(path) as db:
+        parameters = PlanParameters(seed=1, overlap=1, retest=0, calibration=2)
+        assigning.confirm_plan(db, parameters, actor="carol", now=NOW)
+    code = say(path, "ada", comment="Is run 2 complete?")
+    with open_database(path) as db:
+        inbox.reply(db, code, "It is.", actor="carol", now=NOW.replace(hour=13))
+    for state in (State.CALIBRATION, State.OPEN):
+        with open_database(path) as db:
+            studies.set_state(db, state)
+        shown = lines(reviewer_page("my_labels", path, "ada"))
+        assert "Reply from the coordinator: It is." in shown
+        assert [line for line in shown if "“Is run 2 complete?”" in line]
+        assert "Reply from the coordinator: It is." not in lines(reviewer_page("my_labels", path, "ben"))
