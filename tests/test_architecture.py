@@ -1,6 +1,7 @@
 """Allowed imports between modules; each test lists every violation."""
 
 import ast
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -208,3 +209,102 @@ def test_no_service_imports_from_a_floor_above_it():
 
 def test_every_module_has_a_rule():
     assert [str(path) for path in MODULES if rule(path, ALLOWED) is None] == []
+
+
+# The two categories of the built-in question
+
+# These belong to the built-in question *similar*: its value, the classifiers of runs, its examples, and the paper.
+OF_SIMILAR = (
+    "labeler/questions.py", "labeler/store/migrations.py", "analysis/classifiers/", "analysis/replication/",
+    "labeler/service/results/replicating.py", "labeler/cli/replicate.py", "labeler/formats/references.py",
+    "labeler/service/labelling/guide.py", "labeler/service/demo.py",
+)  # fmt: skip
+# How often any other module names the two categories in code. This list may only become shorter: code that takes
+# categories as arguments serves every question.
+NAMES_OF_CATEGORIES = {
+    "analysis/agreement/_groups.py": 4,
+    "analysis/agreement/_leniency.py": 1,
+    "analysis/agreement/_order.py": 4,
+    "analysis/categories.py": 6,
+    "analysis/check/_benchmarks.py": 4,
+    "analysis/check/_document.py": 12,
+    "analysis/check/_findings.py": 6,
+    "analysis/check/_known.py": 2,
+    "analysis/check/_model.py": 1,
+    "analysis/check/_summary.py": 4,
+    "analysis/consensus/_dependence.py": 4,
+    "analysis/consensus/_gibbs.py": 2,
+    "analysis/consensus/_latent.py": 4,
+    "analysis/consensus/_model.py": 2,
+    "analysis/consensus/_patterns.py": 2,
+    "analysis/consensus/_rates.py": 25,
+    "analysis/consensus/_tests.py": 2,
+    "analysis/evaluation/_compare.py": 16,
+    "analysis/evaluation/_confusion.py": 9,
+    "analysis/evaluation/_inputs.py": 5,
+    "analysis/evaluation/_scores.py": 45,
+    "analysis/evaluation/_threshold.py": 11,
+    "analysis/learning/_compare.py": 29,
+    "analysis/learning/_document.py": 20,
+    "analysis/learning/_figures.py": 6,
+    "analysis/learning/_learn.py": 13,
+    "analysis/learning/_model.py": 10,
+    "analysis/learning/_reviewers.py": 11,
+    "analysis/learning/_selection.py": 2,
+    "analysis/learning/_validation.py": 33,
+    "analysis/planning.py": 14,
+    "analysis/report/_agreement.py": 20,
+    "analysis/report/_classifiers.py": 28,
+    "analysis/report/_consensus.py": 21,
+    "analysis/report/_course.py": 1,
+    "analysis/report/_differences.py": 1,
+    "analysis/report/_figures.py": 8,
+    "analysis/report/_methods.py": 3,
+    "analysis/report/_tables.py": 4,
+    "analysis/simulation.py": 13,
+    "analysis/trust/_document.py": 1,
+    "labeler/cli/check.py": 1,
+    "labeler/cli/course.py": 1,
+    "labeler/cli/learning.py": 1,
+    "labeler/cli/planning.py": 2,
+    "labeler/cli/study.py": 3,
+    "labeler/cli/triage.py": 3,
+    "labeler/service/labelling/log_replay.py": 2,
+    "labeler/service/overview.py": 2,
+    "labeler/service/plan/planning.py": 7,
+    "labeler/service/results/learning.py": 4,
+    "labeler/service/results/reporting.py": 7,
+    "labeler/service/study/coordinating.py": 6,
+    "labeler/service/verdicts/stored_verdicts.py": 4,
+    "labeler/ui/coordinator/items/classifiers.py": 4,
+    "labeler/ui/coordinator/results/classifiers.py": 2,
+    "labeler/ui/coordinator/study/plan.py": 1,
+}
+CATEGORY_NAME = re.compile(r"(?<![a-z])(dis)?similar(?![a-z])", re.IGNORECASE)
+
+
+def names_of_categories(module: Path) -> int:
+    """Count the names and texts of a module, without docstrings, that name a category of the built-in question."""
+    tree = ast.parse((ROOT / module).read_text(encoding="utf-8"))
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    documented = [node.body[0] for node in ast.walk(tree) if isinstance(node, kinds) and ast.get_docstring(node)]
+    docstrings = {id(statement.value) for statement in documented if isinstance(statement, ast.Expr)}
+    n = 0
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant):
+            text = node.value if isinstance(node.value, str) and id(node) not in docstrings else ""
+        else:
+            fields = (getattr(node, name, None) for name in ("id", "attr", "arg", "name"))
+            text = " ".join(name for name in fields if isinstance(name, str))
+        n += bool(CATEGORY_NAME.search(text))
+    return n
+
+
+def test_modules_take_categories_as_arguments_instead_of_naming_two():
+    counts = {
+        str(module): n
+        for module in MODULES
+        if not str(module).startswith(OF_SIMILAR) and (n := names_of_categories(module))
+    }
+    assert {name: n for name, n in counts.items() if n > NAMES_OF_CATEGORIES.get(name, 0)} == {}
+    assert [name for name in NAMES_OF_CATEGORIES if name not in counts] == []  # remove these from the list
