@@ -6,22 +6,12 @@ from typing import Any
 import numpy as np
 
 from analysis import comparison
-from analysis.contexts import (
-    CausalCheck,
-    Context,
-    ContextDispersion,
-    ContextSurvey,
-    DispersionComparison,
-    FactorEffect,
-    Observation,
-    ObservedLevel,
-    ObserverEffect,
-    SpeedupAtLevel,
-    SpeedupByLevel,
-    Sweep,
-    describe_speedup,
-)
-from analysis.contexts._causal import NOT_SHOWN
+from analysis.contexts._causal import NOT_SHOWN, ContextDispersion, DispersionComparison
+from analysis.contexts._factors import FactorEffect
+from analysis.contexts._observer import Observation, ObservedLevel, ObserverEffect, SpeedupAtLevel, SpeedupByLevel
+from analysis.contexts._ratios import describe_speedup
+from analysis.contexts._survey import CausalCheck, ContextSurvey, Sweep
+from analysis.contexts._sweep import Context
 from analysis.document import (
     DASH,
     N_NAMED,

@@ -7,9 +7,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from analysis.contexts import CausalCheck, Context, ContextSurvey, ObserverEffect, SpeedupByLevel, Sweep, as_number
 from analysis.contexts._document import FEW, figure_names, most_dependent, varies
-from analysis.contexts._observer import by_size
+from analysis.contexts._observer import ObserverEffect, SpeedupByLevel, as_number, by_size
+from analysis.contexts._survey import CausalCheck, ContextSurvey, Sweep
+from analysis.contexts._sweep import Context
 from analysis.document import shortened
 from analysis.document.figures import INK, PAPER, SOFT, Chart, framed, heading, names_axis
 from analysis.runs import Floats

@@ -21,9 +21,9 @@ from analysis.document import (
     table,
 )
 from analysis.intervals import Estimate
-from analysis.order import Comparison, OrderSurvey, Placed, Side, count_flags
-from analysis.order._compare import PUBLISHED_LEVEL, RED_FLAG
-from analysis.order._survey import mean_absolute
+from analysis.order._compare import PUBLISHED_LEVEL, RED_FLAG, Comparison, Side, count_flags
+from analysis.order._positions import Placed
+from analysis.order._survey import OrderSurvey, mean_absolute
 from analysis.samples import Test
 
 CASES = {1: "1: red flag", 2: "2: conclusions unlikely to change", 3: "3: examine"}

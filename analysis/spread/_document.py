@@ -23,19 +23,10 @@ from analysis.document import (
     table,
 )
 from analysis.intervals import Estimate
-from analysis.spread import (
-    BUCKETS,
-    BucketRow,
-    ContextSpread,
-    Detection,
-    EnvironmentPair,
-    Part,
-    PassTime,
-    Score,
-    SpreadSurvey,
-    SuiteTime,
-    Variant,
-)
+from analysis.spread._score import Detection, Score, Variant
+from analysis.spread._spread import BUCKETS
+from analysis.spread._survey import BucketRow, ContextSpread, EnvironmentPair, SpreadSurvey
+from analysis.spread._time import Part, PassTime, SuiteTime
 
 FIRST, _, _, *WIDE = BUCKETS
 

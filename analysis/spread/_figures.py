@@ -12,8 +12,10 @@ from scipy import stats
 
 from analysis.document import shortened
 from analysis.document.figures import INK, PAPER, SOFT, Chart, framed, names_axis
-from analysis.spread import BUCKETS, BucketRow, Detection, Score, SpreadSurvey
 from analysis.spread._document import figure_name
+from analysis.spread._score import Detection, Score
+from analysis.spread._spread import BUCKETS
+from analysis.spread._survey import BucketRow, SpreadSurvey
 
 MAX_ROWS = 40  # maximum number of rows (applications or benchmarks) and of columns (methods)
 LONGEST = 44  # maximum number of characters of a name in a figure

@@ -19,7 +19,6 @@ from analysis.document import (
     shortened,
     table,
 )
-from analysis.steady import SteadyBenchmark, SteadySurvey
 from analysis.steady._find import (
     BAD_INCONSISTENT,
     FLAT,
@@ -30,6 +29,7 @@ from analysis.steady._find import (
     STEADY,
     WARMUP,
 )
+from analysis.steady._survey import SteadyBenchmark, SteadySurvey
 
 LONGEST = 60  # maximum number of characters of a name in a sentence
 RULE_READ = {

@@ -16,19 +16,10 @@ from analysis.document import (
     percent,
     table,
 )
-from analysis.trust import (
-    INTERVALS,
-    MANN_WHITNEY,
-    MERGED,
-    ONE_SAMPLE,
-    RUN_MEANS,
-    WELCH,
-    Quartiles,
-    Rate,
-    Summary,
-    Trust,
-    TrustSurvey,
-)
+from analysis.trust._pairs import INTERVALS, MANN_WHITNEY, WELCH
+from analysis.trust._population import MERGED, ONE_SAMPLE, RUN_MEANS
+from analysis.trust._rates import Rate
+from analysis.trust._survey import Quartiles, Summary, Trust, TrustSurvey
 
 MIN_FOR_ALARMS = 5  # minimum number of benchmarks for a curve
 TITLES = {WELCH: "Welch's t test", MANN_WHITNEY: "Mann-Whitney U test", INTERVALS: "intervals without overlap"}
