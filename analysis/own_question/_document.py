@@ -158,9 +158,9 @@ def _reviewers(report: CategoryReport) -> Iterator[Block]:
 def _consensus(report: CategoryReport) -> Iterator[Block]:
     n_other = report.n_items - report.n_agreed - report.n_split
     yield Paragraph(
-        f"Of {counted(report.n_items, 'item')}, {report.n_agreed} are agreed (at least two first labels, all equal), "
-        f"{report.n_split} are split and {n_other} have fewer than two first labels. Decisions on split items: "
-        f"{report.n_adjudicated}. A tie stays undecided."
+        f"Agreed items (at least two first labels, all equal): {report.n_agreed} of {report.n_items}. Split items: "
+        f"{report.n_split}. Items with fewer than two first labels: {n_other}. Decisions on split items: "
+        f"{report.n_adjudicated}. An item with a tie stays undecided."
     )
     prevalence = report.truth.prevalence or (None,) * len(report.names)
     yield table(

@@ -9,11 +9,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.consensus import dawid_skene
+from analysis.document import counted
 from analysis.results import Result
 from analysis.tables import wide_labels
 
 NOT_TESTED = "Whether reviewers err independently is not tested for more than two categories."
 MAX_PATTERNS = 4096  # of labels that the reviewers of one item can give
+ENOUGH = 10  # labels per parameter
 MIX = 0.2  # the rank is taken at a point away from 0 and 1, where the model is the same but derivatives exist
 
 
@@ -87,8 +89,13 @@ def true_categories(first: pd.DataFrame, categories: Sequence[str]) -> TrueCateg
         ErrorMatrix(name, int((codes[:, place] >= 0).sum()), tuple(tuple(row) for row in matrix.tolist()))
         for place, (name, matrix) in enumerate(zip(raters, fit.error_matrices, strict=True))
     )
+    rough = (
+        f" There are only {counted(len(first), 'label')} for them, so the estimates are rough."
+        if len(first) < ENOUGH * n_parameters
+        else ""
+    )
     return TrueCategories(
-        identified=True, words=f"The labels determine all {n_parameters} parameters of the model. {NOT_TESTED}",
+        identified=True, words=f"The labels determine all {n_parameters} parameters of the model.{rough} {NOT_TESTED}",
         prevalence=tuple(fit.prevalence.tolist()), errors=errors,
     )  # fmt: skip
 
