@@ -65,7 +65,7 @@ def init(study: Path | None, name: str | None, question: str, coordinator: str, 
 @click.argument("name", type=click.Choice(list(QUESTIONS)), required=False)
 @json_option
 def questions(name: str | None, as_json: bool) -> None:
-    """List the built-in questions; with NAME, print the question as a file to edit for `labeler init --question`."""
+    """List the built-in questions, or print one to edit, as a file for `labeler init --question`."""
     if name is not None:
         question = QUESTIONS[name]
         text = json.dumps({"text": question.text, **question.definition()}, indent=1, ensure_ascii=False) + "\n"

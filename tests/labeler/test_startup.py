@@ -103,7 +103,7 @@ def test_the_help_names_every_command_in_one_section():
 
 
 def test_a_mistyped_command_is_answered_with_the_nearest_names():
-    assert "Did you mean one of: 'state', 'status'?" in run("stat", code=2).stderr
+    assert "Did you mean one of: 'state', 'status', 'steady'?" in run("stat", code=2).stderr
     assert "Did you mean 'revoke'?" in run("reviewers", "revok", code=2).stderr
 
 
@@ -112,7 +112,7 @@ def test_a_shell_completes_commands_their_subcommands_and_options():
         complete = ShellComplete(main, {}, "labeler", "_LABELER_COMPLETE")
         return {item.value: item.help for item in complete.get_completions(arguments, incomplete)}
 
-    assert completions([], "st") == {name: PLACES[name].summary for name in ("state", "status")}
+    assert completions([], "st") == {name: PLACES[name].summary for name in ("state", "status", "steady")}
     assert sorted(completions(["reviewers"], "re")) == ["remove", "replace", "result", "resume", "revoke"]
     assert "--version" in completions([], "--")
     assert list(completions(["status"], "--st")) == ["--study"]
