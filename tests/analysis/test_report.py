@@ -43,7 +43,7 @@ def test_a_report_counted_by_hand():
     assert says(page, "majority rule: always dissimilar", "50.0 %")
     assert says(page, "mine", "50.0 %")
     assert says(page, "agree on 2 of 3 items")
-    assert says(page, "2 are agreed", "1 dissimilar, 1 similar")
+    assert says(page, "Items: 4", "2 agreed (1 dissimilar, 1 similar)", "1 split")
 
 
 def test_items_that_everybody_saw_are_counted_apart():
@@ -88,7 +88,7 @@ def test_provenance_and_notes_are_shown_and_escaped():
     assert "<i>" not in page
     assert "This is an interim report. The study is open" in page
     assert "Mind &lt;this&gt;." in page
-    assert "Of 7 items" in page
+    assert "Items: 7, of which 0 agreed" in page
 
 
 def test_numbers_that_are_not_finite_never_reach_a_file():

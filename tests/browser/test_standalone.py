@@ -1,8 +1,11 @@
 """The review component without a server: a practice round that is opened from a file."""
 
+from dataclasses import replace
+
 import pytest
 
 from labeler.model import Protocol
+from labeler.questions import SIMILAR
 from labeler.service.labelling import guide
 from labeler.service.labelling.reviewing import Brief
 from labeler.ui import component
@@ -12,7 +15,8 @@ from labeler.ui.reviewer import practice
 @pytest.fixture
 def file(tmp_path):
     examples = guide.practice_round(7)
-    data = practice.data_of(examples, Brief("Are the </script><b>runs</b> similar?", Protocol()), 7)
+    question = replace(SIMILAR, text="Are the </script><b>runs</b> similar?")
+    data = practice.data_of(examples, Brief(question, Protocol()), 7)
     path = tmp_path / "practice.html"
     path.write_text(component.standalone(data, "Practice <1>"), encoding="utf-8")
     return path, examples

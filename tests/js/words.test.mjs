@@ -53,7 +53,7 @@ test("the axis of the study is called main, whichever it is", () => {
 test("the axes of separate levels are named from the lowest up", () => {
   const panel = { rule: "levels", axes: { levels: 0, close: 0, "close-2": 0, "close-3": 0 } };
   const names = ["close", "close-2", "close-3"].map((axis) => axisWords(axis, panel));
-  assert.deepEqual(names, ["lowest level", "second level", "third level"]);
+  assert.deepEqual(names, ["lowest level", "level 2", "level 3"]);
 });
 
 test("the line below the plot has the numbers of iterations per window and bin", () => {

@@ -170,7 +170,7 @@ def test_who_is_not_there_in_this_role_is_named_in_one_line(study, group, name, 
 def test_each_group_has_the_same_commands_each_with_words_of_its_own():
     for group, other in (("reviewers", "coordinator"), ("coordinators", "reviewer")):
         listed = re.findall(r"^  (\w+) ", run(group, "--help").output.partition("Commands:")[2], re.MULTILINE)
-        while_it_goes_on = ["pause", "remove", "replace", "resume"] if group == "reviewers" else []
+        while_it_goes_on = ["pause", "remove", "replace", "result", "resume"] if group == "reviewers" else []
         assert sorted(listed) == sorted(["add", "email", "link", "list", "revoke", *while_it_goes_on])
         for command in listed:
             text = run(group, command, "--help").output

@@ -19,7 +19,7 @@ from tests.reliability._asking import ask
 from tests.reliability._ground import COORDINATOR, LEFT, OWN, Ground
 from tests.reliability._strangers import PAGES, routes
 from tests.reliability._tally import Tally
-from tests.reliability._window import ReviewersWindow, Window, demand
+from tests.reliability._window import FIGURES, ReviewersWindow, Window, demand
 from tests.reliability.outcome import Case
 
 FOR_EVERYONE = ("/_stcore/health", "/_stcore/host-config")
@@ -45,8 +45,9 @@ def cases(ground: Ground, *, quick: bool) -> Iterator[Case]:
 def visit(window: Window, *, step: int) -> None:
     """Visit pages in turn, so that their widgets are known; the last page offers files."""
     window.open()
-    for script in [*list(window.pages.values())[::step], window.pages["Figures"]]:
+    for script in list(window.pages.values())[::step]:
         window.send(window.rerun(page_script_hash=script))
+    window.send(window.rerun(page_script_hash=window.pages["Results"], query_string=FIGURES))
 
 
 def addresses(ground: Ground, *, quick: bool) -> Case:

@@ -14,7 +14,7 @@ from tests.reliability._asking import ask
 from tests.reliability._ground import COORDINATOR, OTHER, OWN, PAUSED, REMOVED, REVOKED, Ground
 from tests.reliability._strangers import opens
 from tests.reliability._tally import Tally
-from tests.reliability._window import LIMIT_S, ReviewersWindow, Window, body, demand
+from tests.reliability._window import FIGURES, LIMIT_S, ReviewersWindow, Window, body, demand
 from tests.reliability.outcome import Case
 
 SILENCE_S = 2  # an answer takes a fraction of it
@@ -119,7 +119,7 @@ def attached_while_busy(ground: Ground, n: int) -> Case:
     for number in range(n):
         with Window(ground.url, ground.sign_in(COORDINATOR)).open() as theirs:
             its_own = theirs.session
-            title = ("Items", "Figures", "Item", "Data")[number % 4]
+            title = ("Items", "Results", "Item", "Study")[number % 4]
             theirs.post(theirs.rerun(page_script_hash=theirs.pages[title]))
             with Window(ground.url, cookie, session=theirs.session) as window:
                 window.send(window.rerun())
@@ -175,7 +175,7 @@ def files_after_the_end(ground: Ground) -> Case:
     """A coordinator's window after signing out: no page, and no deferred download."""
     tally, cookie = Tally("a coordinator's window after signing out", "messages"), ground.sign_in(COORDINATOR)
     with Window(ground.url, cookie).open() as window:
-        window.send(window.rerun(page_script_hash=window.pages["Figures"]))
+        window.send(window.rerun(page_script_hash=window.pages["Results"], query_string=FIGURES))
         ask(ground.url, "POST", "/sign-out", headers={"Cookie": cookie, "Origin": ground.url})
         window.frames.clear()
         window.limit_s = SILENCE_S
@@ -183,6 +183,6 @@ def files_after_the_end(ground: Ground) -> Case:
             window.send(demand(min(window.files), window.session))
         tally.check(b"/media/" not in window.text, "a file was made for nobody")
         window.limit_s = LIMIT_S
-        window.send(window.rerun(page_script_hash=window.pages["Figures"]))
+        window.send(window.rerun(page_script_hash=window.pages["Results"], query_string=FIGURES))
         tally.check(b"not signed in" in window.text, "a page was shown to nobody")
     return tally.case()

@@ -8,7 +8,7 @@ from tests.reliability._reviewers import MEDIA
 from tests.reliability._signing_in import FOREIGN_ORIGINS
 from tests.reliability._strangers import PAGES, opens
 from tests.reliability._tally import Tally
-from tests.reliability._window import Window
+from tests.reliability._window import FIGURES, Window
 from tests.reliability.outcome import Case
 
 UPLOAD = (
@@ -78,7 +78,7 @@ def upload(ground: Ground, session: str, headers: Headers, name: bytes = b"a.jso
 def headers(ground: Ground, window: Window) -> Case:
     """Every response forbids frames and type guessing, and responses with data forbid caching."""
     tally, cookie = Tally("headers: frames, types, caches", "answers"), ground.sign_in(COORDINATOR)
-    window.send(window.rerun(page_script_hash=window.pages["Figures"]))
+    window.send(window.rerun(page_script_hash=window.pages["Results"], query_string=FIGURES))
     media = sorted({found.decode() for found in MEDIA.findall(window.text)})
     paths = (
         *PAGES,

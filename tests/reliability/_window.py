@@ -16,6 +16,7 @@ from tests.performance.wire import Line, acknowledgement, answer_to, body_of, ev
 from tests.reliability._asking import LOOPBACK
 
 LIMIT_S = 180
+FIGURES = "view=figures"  # the view of the page Results that offers files when it opens
 AGAIN_S = 0.1
 Event = dict[str, Any]
 

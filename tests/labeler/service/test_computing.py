@@ -8,6 +8,7 @@ import pytest
 from analysis.classifiers import CLASSIFIERS
 from analysis.classifiers._kruskal import BY_CHANCE
 from analysis.dissimilarity import TOO_SHORT
+from analysis.learning._shape import shape_names
 from labeler.model import measurement_hash
 from labeler.questions import SIMILAR
 from labeler.service import background
@@ -26,7 +27,7 @@ COLUMNS = [
     "item", "benchmark", "classifier", "verdict", "score", "threshold", "m1", "m2", "m3", "m4", "m5", "clusters",
     "iterations", "parameters", "version", "error", "cosine", "wave_hedges", "kumar_hassebrook", "scaled_rmse",
     "apart_m1", "apart_m2", "apart_m3", "apart_m4", "apart_m5", "apart_cosine", "apart_wave_hedges",
-    "apart_kumar_hassebrook", "apart_scaled_rmse", "application",
+    "apart_kumar_hassebrook", "apart_scaled_rmse", *(name for name, _ in shape_names()), "application",
 ]  # fmt: skip
 
 
