@@ -215,7 +215,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_OPTIONS)
         with serving(demo_study(Path(folder) / "demo.study")) as served:
             page = signed_in(browser, served)
-            take(page, served, "plan", "Confirm this plan", out, height=1560, opens="Create another plan")
+            take(page, served, "plan", "Confirm the plan", out, height=1560, opens="Create another plan")
             reviewers(browser, served, out)
             coordinator(browser, served, folder, out)
         with serving(demo_study(Path(folder) / "all.study", overlap=1.0)) as served:

@@ -278,7 +278,6 @@ NAMES_OF_CATEGORIES = {
     "labeler/service/verdicts/stored_verdicts.py": 4,
     "labeler/ui/coordinator/items/classifiers.py": 4,
     "labeler/ui/coordinator/results/classifiers.py": 2,
-    "labeler/ui/coordinator/study/plan.py": 1,
 }
 CATEGORY_NAME = re.compile(r"(?<![a-z])(dis)?similar(?![a-z])", re.IGNORECASE)
 

@@ -135,6 +135,27 @@ def precision(rows: Sequence[Mapping[str, Any]], *, wanted: float, planned: int)
     return alt.layer(line, rules, here).properties(height=300, width="container")
 
 
+def trade_off(rows: Sequence[Mapping[str, Any]], here: Mapping[str, Any]) -> Any:
+    """Return a chart of the half-width of the interval of kappa by minutes per reviewer, with a point for this plan.
+
+    Rows have the keys minutes, half-width and quantity; `here` is such a row.
+    """
+    x = alt.X("minutes:Q", title="minutes per reviewer", axis=alt.Axis(grid=False, tickCount=6))
+    y = alt.Y(
+        "half-width:Q", title=None, axis=alt.Axis(tickCount=4, labelExpr="'±' + datum.label"), scale={"zero": False}
+    )
+    table = pd.DataFrame([{**row, "is here": row["quantity"] == here["quantity"]} for row in rows])
+    colour = alt.condition("datum['is here']", alt.value(BAR), alt.value(SOFT))
+    line = alt.Chart(table).mark_line(strokeWidth=2.5).encode(x=x, y=y, detail="quantity:N", color=colour)
+    last = table.loc[table.groupby("quantity")["minutes"].idxmax()]
+    ends = alt.Chart(last).mark_text(align="left", dx=6, fontSize=13, color=SOFT).encode(x=x, y=y, text="quantity:N")
+    point = alt.Chart(pd.DataFrame([{**here, "words": "this plan"}]))
+    return alt.layer(
+        line, ends, point.mark_point(color=BAR, filled=True, size=80).encode(x=x, y=y),
+        point.mark_text(align="left", dx=10, dy=-8, fontSize=13, color=BAR).encode(x=x, y=y, text="words:N"),
+    ).properties(height=300, width="container")  # fmt: skip
+
+
 def _bars(counts: Sequence[tuple[datetime, int]]) -> Any:
     hourly = any(at.hour for at, _ in counts) or len(counts) == 1
     step = timedelta(hours=1) if hourly else timedelta(days=1)

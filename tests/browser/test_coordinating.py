@@ -45,7 +45,7 @@ def test_from_an_empty_study_to_a_report(page, browser, empty_server, tmp_path):
     page.get_by_role("button", name=re.compile("^Invite")).click()
     links = links_on(page, 2)
     go(page, url, "plan")  # the address of an earlier version
-    page.get_by_role("button", name="Confirm this plan").click()
+    page.get_by_role("button", name="Confirm the plan").click()
     expect(page.get_by_text("Plan hash")).to_be_visible()
     with open_database(study) as db:
         welcome(db)  # before there is a plan, a reviewer has no first visit

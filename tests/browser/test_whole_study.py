@@ -76,11 +76,15 @@ def set_up(page, url, link, folder, desks):
     for desk, link in zip(desks.values(), links_on(page, len(REVIEWERS)), strict=True):
         desk.goto(link)
     go(page, url, "study?view=plan")
+    page.get_by_text("Start with part of the items").click()
     page.get_by_label("Seed").fill("5")
-    page.get_by_label(re.compile("^Calibration items|^Items of a calibration round|[Cc]alibration")).fill("2")
     page.keyboard.press("Enter")
-    page.get_by_role("button", name=re.compile("Confirm this plan and begin the calibration round")).click()
-    expect(page.get_by_role("button", name="Verify the plan")).to_be_visible()
+    slider = page.get_by_role("slider", name="Calibration items")
+    slider.focus()
+    for _ in range(N_CALIBRATION):
+        slider.press("ArrowRight")
+    page.get_by_role("button", name="Confirm the plan and start calibration").click()
+    expect(page.get_by_test_id("stAlert").filter(has_text="Plan saved")).to_be_visible()
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ from labeler.store import Database, items, people
 
 Rater = simulation.Rater
 MAX_REVIEWERS_OF_LATENT = 8  # with more reviewers per item, there are too many possible rows of labels
+SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)  # shares of items that all reviewers label, for a figure
 MANY_REVIEWERS = 12  # with more reviewers, the result does not change
 
 
@@ -188,6 +189,25 @@ def precision(
             width = next(row["half-width"] for row in expectations if row["what"] == "kappa")
             if width is not None:
                 rows.append({"items": n_items, "half-width": width, "quantity": f"{k} reviewers per item"})
+    return rows
+
+
+def trade_off(
+    n_items: int, n_reviewers: int, assumed: Assumptions, *, per_item: Sequence[int], overlaps: Sequence[float] = SHARES
+) -> list[dict[str, Any]]:
+    """Return the minutes per reviewer and the half-width of the interval of kappa, for designs with these shares.
+
+    `overlaps` are the shares of items that all reviewers label. Designs without an interval are left out.
+    """
+    rows = []
+    for k in [number for number in per_item if number <= n_reviewers]:
+        for overlap in overlaps:
+            planned = design(n_items, n_reviewers, k, overlap, 0)
+            expectations, _ = expected_of(planned, assumed, with_latent=False)
+            width = next(row["half-width"] for row in expectations if row["what"] == "kappa")
+            minutes = planned.labels_per_reviewer * assumed.seconds / 60
+            if width is not None:
+                rows.append({"minutes": minutes, "half-width": width, "quantity": f"{k} per item"})
     return rows
 
 

@@ -149,9 +149,9 @@ def test_plan_page_previews_and_confirms(study):
     assert [button.label for button in page.button] == ["Verify the plan"]
     page.toggle[0].set_value(True).run()  # another plan
     page.radio[0].set_value(page.radio[0].options[1]).run()
-    assert page.dataframe[2].value["in all"].tolist() == [12, 12, 12, 12]
-    page.number_input[0].set_value(77).run()
-    page.button[1].click().run()
+    assert [table.value["in all"].tolist() for table in page.dataframe if "in all" in table.value][1] == [12] * 4
+    next(field for field in page.number_input if field.label == "Seed").set_value(77).run()
+    button(page, "Confirm the plan").click().run()
     with open_database(study) as db:
         assert coordinating.get_study(db).plan_parameters["seed"] == 77
         assert coordinating.get_study(db).plan_parameters["paper"] is True

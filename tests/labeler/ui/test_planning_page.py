@@ -68,7 +68,7 @@ def test_the_page_lists_the_items_that_an_interval_takes(study):
 
 @pytest.mark.parametrize(
     ("label", "value", "row"),
-    [("Share of items", 0.5, "items per pair"), ("Expected Fleiss", 0.5, "kappa"),
+    [("Items that all", 6, "items per pair"), ("Expected Fleiss", 0.5, "kappa"),
      ("Expected share", 0.3, "agreed dissimilar items")],
 )  # fmt: skip
 def test_another_choice_changes_the_expected_results(study, label, value, row):
@@ -78,7 +78,7 @@ def test_another_choice_changes_the_expected_results(study, label, value, row):
 
 
 def test_the_page_says_that_two_labels_an_item_do_not_identify_the_latent_class(study):
-    page = chosen(coordinator_page("Study", "Plan", study), Share_of_items=0.0)
+    page = chosen(coordinator_page("Study", "Plan", study), Items_that_all=0)
     assert "true prevalence" in warnings(page)
 
 
@@ -95,7 +95,7 @@ def test_before_there_are_items_the_page_says_what_a_study_of_some_size_would_gi
     coordinating.create_study(path, name="Empty", question="Alike?", coordinator="grace", now=NOW)
     page = coordinator_page("Study", "Plan", path)
     chosen(page, Items=586, Reviewers_per_item=3)
-    told, _ = planning.expected_of(planning.planned_design([586], 4, 3, 0.2, 20, None), Assumptions())
+    told, _ = planning.expected_of(planning.planned_design([586], 4, 3, 0, 20, None), Assumptions())
     assert expected(page)["items per pair"] == pytest.approx(
         next(r["expected"] for r in told if r["what"] == "items per pair")
     )
@@ -124,9 +124,9 @@ def test_looking_at_the_page_changes_nothing(study):
 def test_a_plan_in_batches_is_drawn_and_extended_on_the_page(tmp_path):
     path = tmp_path / "batches.study"
     make_study(path)  # eight items
-    page = chosen(coordinator_page("Study", "Plan", path), Items_in_the_first_batch=4, Hidden_retests=0)
+    page = chosen(coordinator_page("Study", "Plan", path), Items_in_the_first_batch=4, Hidden_repeats=0)
     promised = page.dataframe[0].value["in all"].sum()
-    checked(next(button for button in page.button if button.label.startswith("Confirm this plan")).click().run())
+    checked(next(button for button in page.button if button.label.startswith("Confirm the plan")).click().run())
     assert says(page.success[0].value, "Plan saved", f"{promised} labels")
     page = coordinator_page("Study", "Plan", path)
     assert page.dataframe[0].value["in all"].sum() == promised

@@ -28,7 +28,7 @@ TODAY = datetime.now(UTC)  # pages use the current time
 
 
 def number(page, label):
-    return next(one for one in page.number_input if one.label.startswith(label))
+    return next(one for one in [*page.number_input, *page.slider] if one.label.startswith(label))
 
 
 def loads(page, column="in all"):
@@ -81,7 +81,8 @@ def test_a_study_with_nothing_in_it_says_what_to_do_and_keeps_the_form(empty):
         import_all(db, *(result_file(item_name(n), series(n)) for n in range(4)))
     checked(page.run())
     assert says(page.info[0].value, "the study has 0")
-    assert (len(page.button), len(page.number_input)) == (0, 8)  # items and reviewers of a planned study
+    assert len(page.button) == 0
+    assert number(page, "Reviewers").label == "Reviewers"  # of a planned study
     with open_database(empty) as db:
         for name in REVIEWERS:
             identity.add_person(db, name, [Role.REVIEWER], actor="carol", now=TODAY)
@@ -91,37 +92,50 @@ def test_a_study_with_nothing_in_it_says_what_to_do_and_keeps_the_form(empty):
 
 def test_the_preview_follows_the_form(unplanned):
     page = coordinator_page("Study", "Plan", unplanned)
-    number(page, "Hidden retests").set_value(0)
+    number(page, "Hidden repeats").set_value(0)
     number(page, "Seconds").set_value(720.0)
-    page.slider[0].set_value(0.25)
+    number(page, "Items that all 4 label").set_value(2)
     checked(page.run())
     assert (loads(page), loads(page, "hours")) == (dict.fromkeys(REVIEWERS, 5), dict.fromkeys(REVIEWERS, 1.0))
     number(page, "Calibration").set_value(2)
-    page.slider[0].set_value(0.0)
+    number(page, "Items that all 4 label").set_value(0)
     checked(page.run())
     assert loads(page, "calibration") == dict.fromkeys(REVIEWERS, 2)
     expected = page.dataframe[1].value
     assert {"kappa", "agreement of a pair", "sensitivity"} <= set(expected["what"])
     assert says(texts(page), "connect all reviewers")
     (warning,) = page.warning
-    assert warning.value.startswith("This plan cannot estimate:\n- ")
+    assert warning.value.startswith("Too few to tell:\n- ")
     assert "true prevalence" in warning.value
 
 
 def test_what_makes_no_sense_is_said_beside_the_form(unplanned):
     page = coordinator_page("Study", "Plan", unplanned)
-    number(page, "Reviewers per item").set_value(9).run()
-    assert "Each item needs 9 reviewers" in checked(page).info[0].value
+    assert number(page, "Reviewers per item").max == len(REVIEWERS)
+    number(page, "Calibration items").set_value(6).run()
+    number(page, "Items in the first batch").set_value(5).run()
+    assert "calibration items" in checked(page).info[0].value
     assert len(page.button) == 0
-    number(page, "Reviewers per item").set_value(3).run()
+    number(page, "Items in the first batch").set_value(0).run()
     assert checked(page).info.len == 0
+
+
+def test_the_numbers_before_and_after_confirming_are_the_same(unplanned):
+    page = coordinator_page("Study", "Plan", unplanned)
+    before = {metric.label: metric.value for metric in page.metric}
+    assert set(before) == {"Labels per item", "Per reviewer", "Width for kappa"}
+    promised = sum(loads(page).values())
+    assert "20 hidden repeats do not fit" in texts(page)
+    checked(button(page, "Confirm the plan and open the study").click().run())
+    assert f"{promised} labels for 4 reviewers" in page.success[0].value
+    assert sum(loads(coordinator_page("Study", "Plan", unplanned)).values()) == promised
 
 
 def test_confirming_keeps_the_plan_that_was_shown(unplanned):
     page = coordinator_page("Study", "Plan", unplanned)
     number(page, "Seed").set_value(7).run()
     shown = next(text.value for text in page.caption if "Plan `" in text.value)
-    checked(button(page, "Confirm this plan and open the study").click().run())
+    checked(button(page, "Confirm the plan and open the study").click().run())
     with open_database(unplanned) as db:
         study = coordinating.get_study(db)
     assert (study.state, study.plan_parameters["seed"]) == (State.OPEN, 7)
@@ -139,7 +153,7 @@ def test_a_large_plan_is_drawn_in_a_process_of_its_own_and_is_the_same(unplanned
         preview = previewing.preview(db, PlanParameters(7))
     assert f"`{preview.hash}`" in texts(page)
     assert page.dataframe[0].value.to_dict("records") == preview.rows_of_loads()
-    checked(button(page, "Confirm this plan and open the study").click().run())
+    checked(button(page, "Confirm the plan and open the study").click().run())
     with open_database(unplanned) as db:
         assert coordinating.get_study(db).plan_hash == preview.hash
         drawn = coordinating.event_log(db).iloc[-1]
@@ -149,7 +163,7 @@ def test_a_large_plan_is_drawn_in_a_process_of_its_own_and_is_the_same(unplanned
 def test_a_plan_with_calibration_items_begins_their_round(unplanned):
     page = coordinator_page("Study", "Plan", unplanned)
     number(page, "Calibration").set_value(2).run()
-    checked(button(page, "Confirm this plan and begin the calibration round").click().run())
+    checked(button(page, "Confirm the plan and start calibration").click().run())
     with open_database(unplanned) as db:
         assert coordinating.get_study(db).state is State.CALIBRATION
 

@@ -4,23 +4,25 @@ For each design, the page shows the load of the reviewers and the expected preci
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import streamlit as st
 
 from labeler.errors import InputError
-from labeler.model import PlanParameters, Study, counted
+from labeler.model import PlanParameters, Question, Study, counted
 from labeler.screen import course_charts
+from labeler.service.overview import describe_minutes
 from labeler.service.plan import assigning, item_batches, planning, previewing, verifying
 from labeler.service.plan.planning import Assumptions
 from labeler.service.results import next_items
 from labeler.service.study import coordinating
 from labeler.store import Database
 from labeler.ui.coordinator.escaping import escape_markdown, points
-from labeler.ui.coordinator.shared import done, done_at
+from labeler.ui.coordinator.shared import done, done_at, numbers
 
+LOADS, PRECISION = "Load of each reviewer", "Expected precision, and the items that it needs"
 REDRAW, MIN_BATCH = "draw-another-plan", 2
 BATCH = "Items in the first batch (0: all items at once)"
 BATCH_HELP = """Begin with this number of random items. While the study is open, you can add more items on this page:
@@ -30,7 +32,7 @@ STANDARD = Assumptions()
 GRID = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)  # shares of the study's items for which the figure shows the precision
 PARAMETERS = {
     "seed": "Seed", "per_item": "Reviewers per item", "overlap": "Share of items that all reviewers label",
-    "retest": "Hidden retests per reviewer", "calibration": "Calibration items", "paper": "Design of the paper",
+    "retest": "Hidden repeats per reviewer", "calibration": "Calibration items", "paper": "Design of the paper",
     "exact_overlap": "Share of all items, not of each application",
     "stop_half_width": "Stopping rule: half-width of the interval of kappa",
 }  # fmt: skip
@@ -38,9 +40,6 @@ PARAMETERS = {
 
 def render(db: Database, person: str) -> None:
     """Show the current plan; while a plan can be created, also offer a design."""
-    st.write(
-        "Choose who labels which items. The design sets the load of each reviewer and the precision of the results."
-    )
     study, fixed = coordinating.get_study(db), previewing.why_fixed(db)
     if fixed:
         st.info(fixed)
@@ -54,9 +53,22 @@ def render(db: Database, person: str) -> None:
 
 
 def draw(db: Database, person: str) -> None:
-    """Show the fields for a design with its loads and expected precision; save the plan if the person confirms it."""
+    """Show the sliders of a design with what it costs and gains; save the plan if the person confirms it."""
     n_items, n_reviewers, _ = planning.size_of_study(db)
-    parameters, first, assumed = asked_for(n_items)
+    top, (left, right) = st.container(), st.columns(2, gap="large")
+    bottom = st.container()
+    with left:
+        chosen = asked_for(n_items, n_reviewers)
+    with bottom:
+        words, action, folds = (
+            st.container(),
+            st.container(horizontal=True, vertical_alignment="center"),
+            st.container(),
+        )
+        with folds:
+            loads, precise = st.expander(LOADS, type="compact"), st.expander(PRECISION, type="compact")
+            assumed = assumptions(coordinating.get_study(db).question)
+            parameters, first = chosen.completed(n_items)
     progress = st.empty()
     try:
         preview = previewing.preview_for_page(
@@ -67,20 +79,39 @@ def draw(db: Database, person: str) -> None:
             waiting=lambda seconds: progress.caption(f"Creating the plan: {seconds:.0f} s"),
         )
     except InputError as error:
-        st.info(escape_markdown(str(error)))
-        what_if(parameters, assumed)
+        with words:
+            st.info(escape_markdown(str(error)))
+        with top:
+            what_if(parameters, assumed)
         return
     progress.empty()
-    st.subheader("Load of each reviewer", anchor=False)
-    st.dataframe(preview["loads"], hide_index=True)
-    st.caption(f"Plan `{preview['hash']}`")
+    n_labels = sum(row["in all"] for row in preview["loads"])
     n_planned = max((first or n_items) - parameters.calibration, 1)
-    expected_precision(preview["expected"], n_planned, n_reviewers, parameters, assumed)
-    for sentence in preview["remarks"]:
-        st.caption(escape_markdown(sentence))
-    cannot_estimate([sentence.removeprefix(previewing.CANNOT_ESTIMATE) for sentence in preview["warnings"]])
-    next_step = "begin the calibration round" if parameters.calibration else "open the study"
-    if st.button(f"Confirm this plan and {next_step}", type="primary"):
+    with top:
+        three_numbers(preview, n_labels, n_planned, n_reviewers, assumed)
+    with left:
+        n_repeats = min((row.get("retest", 0) for row in preview["loads"]), default=0)
+        if n_repeats < parameters.retest:
+            st.caption(
+                f"{parameters.retest} hidden repeats do not fit, because a repeat comes long after the original item. "
+                f"Repeats: {n_repeats}."
+            )
+    with right:
+        trade_off(n_planned, n_reviewers, parameters, assumed)
+    with loads:
+        st.dataframe(preview["loads"], hide_index=True, alt="The number of items of each kind that each reviewer gets")
+        st.caption(f"Plan `{preview['hash']}`")
+        for sentence in preview["remarks"]:
+            st.caption(escape_markdown(sentence))
+    with precise:
+        expected_precision(preview["expected"], n_planned, n_reviewers, parameters, assumed)
+    with words:
+        too_few([sentence.removeprefix(previewing.CANNOT_ESTIMATE) for sentence in preview["warnings"]])
+    with action:
+        next_step = "start calibration" if parameters.calibration else "open the study"
+        confirmed = st.button(f"Confirm the plan and {next_step}", type="primary")
+        st.caption("You can still change the plan until the first label.")
+    if confirmed:
         previewing.confirm_on_page(
             db,
             parameters,
@@ -89,14 +120,37 @@ def draw(db: Database, person: str) -> None:
             now=datetime.now(UTC),
             waiting=lambda seconds: progress.caption(f"Saving the plan: {seconds:.0f} s"),
         )
-        n_labels = sum(row["in all"] for row in preview["loads"])
         opened = "The calibration round has begun" if parameters.calibration else "The study is open"
         done_at(f"Plan saved: {counted(n_labels, 'label')} for {counted(n_reviewers, 'reviewer')}. {opened}.", "Study")
 
 
+def three_numbers(preview: dict[str, Any], n_labels: int, n_items: int, n_reviewers: int, assumed: Assumptions) -> None:
+    """Show the labels per item, the time per reviewer, and the width of the interval of kappa."""
+    n_proper = n_labels - sum(row.get("calibration", 0) for row in preview["loads"])
+    width = next((row["half-width"] for row in preview["expected"] if row["what"] == "kappa"), None)
+    each = n_labels / max(n_reviewers, 1)
+    time = describe_minutes(each * assumed.seconds / 60)
+    numbers([
+        ("Labels per item", f"{n_proper / n_items:.1f}", f"{counted(n_proper, 'label')} on {counted(n_items, 'item')}"),
+        ("Per reviewer", time, f"{each:.0f} labels of {assumed.seconds:.0f} s"),
+        ("Width for kappa", "—" if width is None else f"± {width:.2f}", f"if kappa is {assumed.kappa:g}"),
+    ])  # fmt: skip
+
+
+def trade_off(n_items: int, n_reviewers: int, parameters: PlanParameters, assumed: Assumptions) -> None:
+    """Show the interval of kappa by minutes per reviewer, with a point for this plan."""
+    rows = planning.trade_off(n_items, n_reviewers, assumed, per_item=sorted({parameters.per_item, 2, 3, 4}))
+    here = planning.trade_off(
+        n_items, n_reviewers, assumed, per_item=[parameters.per_item], overlaps=[parameters.overlap]
+    )
+    if rows and here:
+        st.header("More time, narrower interval", anchor=False)
+        words = f"This plan: {here[0]['minutes']:.0f} minutes per reviewer, ± {here[0]['half-width']:.2f} for kappa"
+        st.altair_chart(course_charts.trade_off(rows, here[0]), alt=words)
+
+
 def what_if(parameters: PlanParameters, assumed: Assumptions) -> None:
     """Show the expected precision for a chosen size, before the study has items and reviewers."""
-    st.subheader("Try a study size", anchor=False)
     left, right = st.columns(2)
     n_items = int(left.number_input("Items", 2, 100_000, 100))
     n_reviewers = int(right.number_input("Reviewers", 2, 100, max(4, parameters.per_item)))
@@ -104,37 +158,32 @@ def what_if(parameters: PlanParameters, assumed: Assumptions) -> None:
     planned = planning.planned_design([n_items], n_reviewers, per_item, parameters.overlap, parameters.retest, None)
     expectations, unknown = planning.expected_of(planned, assumed)
     expected_precision(expectations, n_items, n_reviewers, parameters, assumed)
-    cannot_estimate([f"{sentence}." for sentence in unknown])
+    too_few([f"{sentence}." for sentence in unknown])
 
 
 def expected_precision(
     rows: Sequence[dict[str, Any]], n_items: int, n_reviewers: int, parameters: PlanParameters, assumed: Assumptions
 ) -> None:
-    """Show the expected values, and the number of items that each interval needs.
-
-    A figure shows the half-width of the interval of kappa by number of items.
-    """
-    st.subheader("Expected precision", anchor=False)
+    """Show the expected values, the number of items that each interval needs, and the interval of kappa by items."""
     digits = st.column_config.NumberColumn(format="%.3g")
     config = {"expected": digits, "half-width": digits, "hours": st.column_config.NumberColumn(format="%.1f")}
-    st.dataframe(rows, hide_index=True, column_config=config, placeholder="—")
-    with st.expander(f"Items needed for intervals of ±{assumed.half_width:g}"):
-        needed = planning.items_needed(assumed)
-        st.dataframe(needed, hide_index=True, column_config=config, placeholder="—")
+    st.dataframe(rows, hide_index=True, column_config=config, placeholder="—", alt="What to expect of the plan")
+    st.caption(f"Items needed for intervals of ±{assumed.half_width:g}")
+    needed = planning.items_needed(assumed)
+    st.dataframe(needed, hide_index=True, column_config=config, placeholder="—", alt="Items that each interval needs")
     sizes = sorted({max(2, round(share * n_items)) for share in GRID})
     per_item = {parameters.per_item, 2, 3, 4}
     curve = planning.precision(sizes, n_reviewers, parameters.overlap, assumed, per_item=sorted(per_item))
     if curve:
-        st.altair_chart(course_charts.precision(curve, wanted=assumed.half_width, planned=n_items))
-        st.caption(
-            "Half-width of the interval of Fleiss' kappa. Vertical line: this study. Dashed line: target half-width."
-        )
+        words = "Half-width of the interval of Fleiss' kappa by number of items"
+        st.altair_chart(course_charts.precision(curve, wanted=assumed.half_width, planned=n_items), alt=words)
+        st.caption(f"{words}. Vertical line: this study. Dashed line: target half-width.")
 
 
-def cannot_estimate(sentences: Sequence[str]) -> None:
-    """Show a warning that lists what the plan cannot estimate; show nothing if the list is empty."""
+def too_few(sentences: Sequence[str]) -> None:
+    """Say what the plan cannot estimate; show nothing if the list is empty."""
     if sentences:
-        st.warning(f"This plan cannot estimate:\n{points(sentences)}")
+        st.warning(f"Too few to tell:\n{points(sentences)}")
 
 
 def standing(db: Database, study: Study) -> None:
@@ -197,32 +246,56 @@ def describe_value(value: object, planned: int | None = None) -> str:
     return f"{value}" if planned in (None, value) else f"{planned} planned, {value} requested"
 
 
-def asked_for(n_items: int) -> tuple[PlanParameters, int | None, Assumptions]:
-    """Show the fields for the design, the first batch and the assumptions about the labels; return their values.
+@dataclass(frozen=True)
+class Chosen:
+    """The values of the four sliders."""
 
-    The size of the first batch is None if all items are planned at once.
-    """
-    st.session_state.setdefault("plan-seed", assigning.random_seed())
-    design = st.radio("Design", [BALANCED, PAPER], horizontal=True)
-    left, right = st.columns(2)
-    seed = int(left.number_input("Seed", min_value=0, max_value=2**31 - 1, key="plan-seed"))
-    calibration = int(left.number_input("Calibration items, labelled by all reviewers before the study", 0, 1000, 0))
-    first = (int(left.number_input(BATCH, 0, n_items, 0, help=BATCH_HELP)) or None) if n_items > MIN_BATCH else None
-    if design == PAPER:
-        return PlanParameters(seed, overlap=0, retest=0, paper=True, calibration=calibration), first, assumptions()
-    standard = asdict(PlanParameters(seed))
-    per_item = int(right.number_input("Reviewers per item", 2, 20, standard["per_item"]))
-    overlap = left.slider("Share of items that all reviewers label", 0.0, 1.0, standard["overlap"], 0.05)
-    retest = int(right.number_input("Hidden retests per reviewer (test-retest)", 0, 1000, standard["retest"]))
-    return PlanParameters(seed, per_item, overlap, retest, calibration=calibration), first, assumptions()
+    per_item: int
+    n_shared: int
+    retest: int
+    calibration: int
+
+    def completed(self, n_items: int) -> tuple[PlanParameters, int | None]:
+        """Show the other fields of the design; return the parameters, and the size of the first batch.
+
+        The size is None if all items are planned at once.
+        """
+        st.session_state.setdefault("plan-seed", assigning.random_seed())
+        with st.expander("Start with part of the items, design of the paper, seed", type="compact"):
+            first = (
+                (int(st.number_input(BATCH, 0, n_items, 0, help=BATCH_HELP)) or None) if n_items > MIN_BATCH else None
+            )
+            design = st.radio("Design", [BALANCED, PAPER])
+            seed = int(st.number_input("Seed", min_value=0, max_value=2**31 - 1, key="plan-seed"))
+        if design == PAPER:
+            return PlanParameters(seed, overlap=0, retest=0, paper=True, calibration=self.calibration), first
+        n_proper = max((first or n_items) - self.calibration, 1)
+        overlap = min(self.n_shared / n_proper, 1.0)
+        return PlanParameters(seed, self.per_item, overlap, self.retest, calibration=self.calibration), first
 
 
-def assumptions() -> Assumptions:
+def asked_for(n_items: int, n_reviewers: int) -> Chosen:
+    """Show the four sliders, each with a line about what it costs or gains."""
+    standard, most = asdict(PlanParameters(0)), max(n_items, 1)
+    per_item = st.slider("Reviewers per item", 2, max(n_reviewers, 3), standard["per_item"])
+    st.caption("One more per item takes more time of everybody and narrows the interval, as the figure shows.")
+    everybody = f"all {n_reviewers}" if n_reviewers else "all reviewers"
+    shared = st.slider(f"Items that {everybody} label", 0, most, round(standard["overlap"] * most), key="plan-shared")
+    st.caption("Needed to compare every pair of reviewers.")
+    retest = st.slider("Hidden repeats per reviewer", 0, 40, standard["retest"])
+    st.caption("Show whether people agree with themselves.")
+    calibration = st.slider("Calibration items", 0, max(min(most - 2, 50), 1), 0)
+    st.caption("Labelled by all before the study; not in any result. Decide, Calibration has the required result.")
+    return Chosen(per_item, shared, retest, calibration)
+
+
+def assumptions(question: Question) -> Assumptions:
     """Show the fields for the assumptions about the labels; return the assumptions."""
-    with st.expander("Assumptions about the labels"):
+    category = question.positive or question.categories[-1]
+    with st.expander(f"Expected kappa, share of {category} items, seconds per label", type="compact"):
         left, right = st.columns(2)
         kappa = left.slider("Expected Fleiss' kappa", 0.0, 0.95, STANDARD.kappa, 0.05)
-        prevalence = right.slider("Expected share of dissimilar items", 0.05, 0.95, STANDARD.prevalence, 0.05)
+        prevalence = right.slider(f"Expected share of {category} items", 0.05, 0.95, STANDARD.prevalence, 0.05)
         seconds = left.number_input("Seconds per label", 1.0, 3600.0, STANDARD.seconds)
         half_width = right.slider("Target half-width of every interval", 0.02, 0.30, STANDARD.half_width, 0.01)
     return Assumptions(kappa, prevalence, seconds=seconds, half_width=half_width)
