@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from labeler.screen import thumbnails
 from labeler.service.labelling import guide, reviewing
@@ -11,7 +12,7 @@ from labeler.ui import component
 from labeler.ui.reviewer import label, practice
 
 STEP = "first_visit"  # key in the session state: whether the practice round has started
-PANEL = (100, 64)
+PANEL, PER_ROW = (100, 64), 3
 
 
 def render(db: Database, reviewer_id: int) -> None:
@@ -40,8 +41,10 @@ def card(db: Database, reviewer_id: int) -> None:
     has_examples = guide.has_examples(brief.question)
     examples = guide.worked_examples(brief.protocol.axis_rule, brief.protocol.min_span) if has_examples else ()
     categories = brief.question.categories
-    for column, category in zip(st.columns(len(categories), gap="large"), categories, strict=True):
-        with column:
+    columns: list[DeltaGenerator] = []
+    for category in categories:
+        columns = columns or list(st.columns(min(len(categories), PER_ROW), gap="large"))
+        with columns.pop(0):
             st.header(f"{category.key.upper()}: {category.label}", anchor=False)
             st.text(category.meaning)
             for example in [example for example in examples if example.category == category][:1]:

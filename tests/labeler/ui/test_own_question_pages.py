@@ -1,0 +1,74 @@
+"""The pages of a study that asks its own question, with five categories, one of them on a digit."""
+
+import pytest
+
+from labeler.model import PlanParameters, Role
+from labeler.plan.lifecycle import Step
+from labeler.questions import read_question
+from labeler.service.people import identity
+from labeler.service.plan import assigning
+from labeler.service.study import coordinating, course
+from labeler.store import open_database
+from tests.labeler.conftest import NOW, answer_next, import_all, result_file, series
+from tests.labeler.service.test_own_question import ALERTS, NAMES
+from tests.labeler.ui.pages import coordinator_page, reviewer_page, texts
+
+WHO = {"actor": "carol", "now": NOW}
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory):
+    """A planned study without answers."""
+    path = tmp_path_factory.mktemp("own") / "alerts.study"
+    coordinating.create_study(
+        path, name="Alerts", question=read_question(ALERTS, "alerts.toml"), coordinator="carol", plan_secret="", now=NOW
+    )
+    with open_database(path) as db:
+        import_all(db, *(result_file(f"app#bench_{number}", series(number)) for number in range(6)))
+        for name in ("ada", "ben"):
+            identity.add_person(db, name, [Role.REVIEWER], **WHO)
+        assigning.confirm_plan(db, PlanParameters(7, overlap=0, retest=0), **WHO)
+    return path
+
+
+@pytest.fixture(scope="module")
+def closed(drawn, tmp_path_factory):
+    """The same study, closed: ada said regression of every item, ben each category in turn."""
+    path = tmp_path_factory.mktemp("closed") / "alerts.study"
+    with open_database(drawn) as db:
+        db.backup(path)
+    with open_database(path) as db:
+        for number in range(6):
+            answer_next(db, "ada", "regression")
+            answer_next(db, "ben", NAMES[number % 5])
+        course.change_state(db, Step.CLOSE, why="done", **WHO)
+    return path
+
+
+def test_the_first_visit_says_what_every_category_means_and_offers_no_practice(drawn):
+    page = reviewer_page("first_visit", drawn, "ada")
+    said = texts(page)
+    assert [name for name in NAMES if name.capitalize() not in said] == []
+    assert "It became slower, and the code is the cause." in said
+    assert [button.label for button in page.button] == ["Start labelling"]
+
+
+@pytest.mark.parametrize("module", ["guide", "practice", "my_labels"])
+def test_the_pages_of_reviewers_know_only_the_categories_of_the_question(closed, module):
+    said = texts(reviewer_page(module, closed, "ada")).lower()
+    assert "similar" not in said
+
+
+@pytest.mark.parametrize(
+    ("place", "view"),
+    [("Study", "Overview"), ("Study", "Plan"), ("Study", "Guide"), ("Items", "All items"), ("Decide", "Splits"),
+     ("Decide", "Calibration"), ("Results", "Report"), ("Results", "Classifiers"), ("Results", "Publish")],
+)  # fmt: skip
+def test_the_places_of_coordinators_open(closed, place, view):
+    assert not coordinator_page(place, view, closed, "carol").exception
+
+
+def test_split_items_are_decided_by_the_keys_of_the_question(closed):
+    said = texts(coordinator_page("Decide", "Splits", closed, "carol"))
+    assert "regression" in said
+    assert "similar" not in said
