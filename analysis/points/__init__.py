@@ -21,7 +21,7 @@ from analysis.points._scores import (
 )
 from analysis.points._segments import Segmentation as Segmentation, Segmenter as Segmenter
 
-if TYPE_CHECKING:  # loads pandas, which finding steady runs does not need
+if TYPE_CHECKING:
     from analysis.points._agreement import (
         AboveChance as AboveChance,
         MarginRow as MarginRow,
@@ -34,8 +34,8 @@ if TYPE_CHECKING:  # loads pandas, which finding steady runs does not need
         start_agreement as start_agreement,
     )
 
-_AGREEMENT = (
-    "AboveChance", "MarginRow", "MarkAgreement", "MarkedSeries", "StartAgreement", "interval_alpha",
-    "intraclass", "mark_agreement", "start_agreement",
+_OF_AGREEMENT = (
+    "AboveChance", "MarginRow", "MarkAgreement", "MarkedSeries", "StartAgreement", "interval_alpha", "intraclass",
+    "mark_agreement", "start_agreement",
 )  # fmt: skip
-__getattr__ = on_first_use(__name__, dict.fromkeys(_AGREEMENT, "_agreement"))
+__getattr__ = on_first_use(__name__, dict.fromkeys(_OF_AGREEMENT, "_agreement"))

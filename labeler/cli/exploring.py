@@ -1,4 +1,4 @@
-"""The commands spread, order, trust, contexts and steady, which analyse result files or the measurements of a study.
+"""The commands spread, order, trust, contexts, steady and trend, which analyse result files or a study.
 
 The command variants plans measurements for `contexts`.
 """
@@ -30,7 +30,7 @@ from labeler.errors import InputError
 from labeler.model import counted
 from labeler.service.files import exploring
 from labeler.service.files.exploring import Explored, Gathered, PerRun
-from labeler.service.files.gathering import ReadOptions
+from labeler.service.files.gathering import Advance, ReadOptions, Source
 from labeler.service.outputs import as_csv, write_files
 from labeler.service.study import coordinating
 
@@ -235,6 +235,41 @@ def variants(
     remark(f"{counted(len(plan), 'run')} to measure, in this order.")
 
 
+@click.command(epilog="Example: labeler trend history.csv --within 5 --fail-on worse")
+@measurement_options
+@options_of(PerRun, "per_run")
+@click.option("--detector", type=click.Choice(exploring.DETECTORS), default="cusum", show_default=True,
+              help="Detector of changes.")  # fmt: skip
+@click.option("--within", type=click.IntRange(min=1), default=None, metavar="N",
+              help="With --fail-on, only changes in the last N versions count [default: all].")  # fmt: skip
+@click.option("--fail-on", type=click.Choice(["worse"]), default=None,
+              help="Exit with code 1 if a benchmark became worse.")  # fmt: skip
+@click.option("--marks", type=click.Path(path_type=Path, dir_okay=False, exists=True), default=None, metavar="FILE",
+              help="Table with the columns benchmark, version and decision. An accepted change starts a new baseline; "
+                   "a refused one is no change.")  # fmt: skip
+@out_options
+@click.pass_context
+def trend(
+    context: click.Context, /, paths: Sequence[Path], fail_on: str | None, marks: Path | None, **arguments: Any
+) -> None:
+    """Find at which version each benchmark became slower or faster.
+
+    PATHs are tables with a column version or date, results of asv, other files with --from-name, or a folder that has
+    one folder per version, which are taken in natural order. Without a PATH, the study's measurements are used.
+    """
+    from labeler.service.files import histories  # imported here because the other methods do not need it
+
+    arguments |= {"paths": paths, "decisions": histories.read_decisions(marks) if marks else ()}
+    versions = histories.versions_of(paths)
+
+    def gather_history(files: Sequence[Source], options: ReadOptions, *, advance: Advance) -> Gathered:
+        return histories.gather_history(files, versions, options, advance=advance)
+
+    explored = _answer(context, "trend", arguments, "detector", "within", "decisions", gather_as=gather_history)
+    if fail_on and explored.content["is_worse"]:
+        raise SystemExit(1)
+
+
 def _answer_with(jobs: int, context: click.Context, name: str, arguments: dict[str, Any], *own: str) -> None:
     """Do the same as `_answer`, with several processes."""
     if jobs == 1:
@@ -246,14 +281,20 @@ def _answer_with(jobs: int, context: click.Context, name: str, arguments: dict[s
         _answer(context, name, {**arguments, "mapper": partial(pool.map, chunksize=8)}, *own, "mapper")
 
 
-def _answer(context: click.Context, name: str, arguments: dict[str, Any], *own: str) -> None:
+def _answer(
+    context: click.Context,
+    name: str,
+    arguments: dict[str, Any],
+    *own: str,
+    gather_as: Callable[..., Gathered] = exploring.from_files,
+) -> Explored:
     """Read the measurements, apply the method and write the result.
 
     If a file was refused, the exit code is 1.
     """
     options = {key: arguments.pop(key) for key in (*own, "per_run", "alpha", "seed") if key in arguments}
     out = {key: arguments.pop(key) for key in ("as_json", "html", "folder", "forms")}
-    gathered = gather(context, name, **arguments)
+    gathered = gather(context, name, **arguments, gather_as=gather_as)
     say_of_files(gathered)
     with click.progressbar(length=len(gathered.benchmarks), label=name.title(), file=sys.stderr) as bar:
         explored = exploring.explore(
@@ -262,10 +303,16 @@ def _answer(context: click.Context, name: str, arguments: dict[str, Any], *own: 
     _put(explored, **out)
     if gathered.refused:
         raise SystemExit(1)
+    return explored
 
 
 def gather(
-    context: click.Context, name: str, paths: Sequence[Path], study: Path | None, read_options: ReadOptions
+    context: click.Context,
+    name: str,
+    paths: Sequence[Path],
+    study: Path | None,
+    read_options: ReadOptions,
+    gather_as: Callable[..., Gathered] = exploring.from_files,
 ) -> Gathered:
     """Read the benchmarks of the files, or of the study if no files are given."""
     if not paths:
@@ -278,7 +325,7 @@ def gather(
         return gathered
     if context.get_parameter_source("study") is ParameterSource.COMMANDLINE:
         raise InputError("Give either files or --study FILE, not both.")
-    return read_files(paths, read_options)
+    return read_files(paths, read_options, gather_as)
 
 
 def _put(explored: Explored, as_json: bool, html: Path | None, folder: Path | None, forms: Sequence[str]) -> None:

@@ -18,7 +18,7 @@ from tests.labeler.conftest import NOW, item_name, make_study
 from tests.labeler.formats.examples import csv_bytes
 from tests.sentences import says
 
-METHODS = tuple(name for name in exploring.METHODS if name != "steady")  # which needs much longer runs
+METHODS = tuple(name for name in exploring.METHODS if name not in ("steady", "trend"))  # whose options differ
 # What all methods share is tested in every run with the fastest methods.
 QUICK_EVERY_DAY = some_slow(METHODS, {"trust"})
 SIGNATURES = {"svg": b"<svg ", "png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF"}
@@ -456,3 +456,60 @@ def test_steady_prints_classes_starts_and_change_points_as_json(long_runs, rule)
 def test_steady_with_two_processes_gives_the_same_numbers(long_runs):
     alone = run("steady", long_runs, "--rule", "quick", "--json").stdout
     assert run("steady", long_runs, "--rule", "quick", "--jobs", 2, "--json").stdout == alone
+
+
+# trend
+
+
+@pytest.fixture(scope="module")
+def history():
+    """Rows of a table: 20 versions with three runs each, 10 % slower from version 12 on."""
+    rng = np.random.default_rng(2)
+    return [
+        ("parse", f"1.{version}", run, rng.normal(1.1 if version >= 12 else 1.0, 0.01), "s")
+        for version in range(20)
+        for run in range(3)
+    ]
+
+
+@pytest.fixture(scope="module")
+def history_file(history, tmp_path_factory):
+    path = tmp_path_factory.mktemp("history") / "history.csv"
+    path.write_bytes(csv_bytes(history, ("benchmark", "version", "run", "value", "unit")))
+    return path
+
+
+def test_trend_names_the_version_after_which_a_benchmark_became_slower(history_file, tmp_path):
+    page = tmp_path / "trend.html"
+    done = run("trend", history_file, "--html", page)
+    assert says(done.stdout, "slower at 1.12 (previous version 1.11)")
+    assert page.read_text().count("<svg") == 1
+    (benchmark,) = json.loads(run("trend", history_file, "--json").stdout)["benchmarks"]
+    (change,) = benchmark["changes"]
+    assert (benchmark["n_versions"], change["version"], change["direction"]) == (20, "1.12", "slower")
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [((), 0), (("--fail-on", "worse"), 1), (("--fail-on", "worse", "--within", 8), 1),
+     (("--fail-on", "worse", "--within", 7), 0)],
+)  # fmt: skip
+def test_trend_fails_a_build_only_for_recent_changes_for_the_worse(history_file, options, code):
+    run("trend", history_file, *options, code=code)
+
+
+def test_a_folder_of_folders_is_a_history_in_natural_order(history, tmp_path):
+    for version in dict.fromkeys(row[1] for row in history):
+        (tmp_path / "results" / version).mkdir(parents=True)
+        rows = [(name, at, value, unit) for name, of, at, value, unit in history if of == version]
+        (tmp_path / "results" / version / "r.csv").write_bytes(csv_bytes(rows, ("benchmark", "run", "value", "unit")))
+    (benchmark,) = json.loads(run("trend", tmp_path / "results", "--json").stdout)["benchmarks"]
+    assert benchmark["versions"] == [f"1.{version}" for version in range(20)]
+    assert [change["version"] for change in benchmark["changes"]] == ["1.12"]
+
+
+@pytest.mark.parametrize(("decision", "code"), [("accepted", 0), ("refused", 0), ("perhaps", 2)])
+def test_decisions_of_people_are_used(history_file, tmp_path, decision, code):
+    (tmp_path / "marks.csv").write_text(f"benchmark,version,decision\nparse,1.12,{decision}\n")
+    done = run("trend", history_file, "--marks", tmp_path / "marks.csv", "--fail-on", "worse", code=code)
+    assert code == 0 or "line 2: the decision is 'perhaps'. Write accepted or refused." in done.stderr

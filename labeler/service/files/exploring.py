@@ -1,4 +1,4 @@
-"""Apply one of the methods spread, order, trust, contexts and steady to measurements from files or from a study."""
+"""Apply one of the methods spread, order, trust, contexts, steady and trend to files or a study."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from functools import cached_property
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from analysis import benchmark as measurements, contexts, order, spread, steady, trust
+from analysis import benchmark as measurements, contexts, order, spread, steady, trend, trust
 from analysis.benchmark import ALTERED, HIGHER, UNKNOWN, VERSION, Benchmark, Failure, PerRun, by_name, sorted_by_name
 from analysis.document import Document, json_values, to_html, to_json, to_text
 from labeler.errors import InputError, sentence
@@ -20,12 +20,13 @@ if TYPE_CHECKING:  # the modules load pandas and altair, which a check in a buil
     from analysis.document.figures import Chart
 
 __all__ = [
-    "AGGREGATES", "METHODS", "STEADY_RULES", "Explored", "Gathered", "Method", "PerRun", "as_html", "as_json",
-    "as_text", "explore", "from_files", "from_study", "per_run", "rows", "variants",
+    "AGGREGATES", "DETECTORS", "METHODS", "STEADY_RULES", "Explored", "Gathered", "Method", "PerRun", "as_html",
+    "as_json", "as_text", "explore", "from_files", "from_study", "per_run", "rows", "variants",
 ]  # fmt: skip
 
 AGGREGATES = tuple(measurements.AGGREGATES)
 STEADY_RULES = tuple(steady.RULES)
+DETECTORS = trend.TREND_DETECTORS
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ METHODS = {
         Method("trust", "Trust", "How reliable are confidence intervals and tests that use these runs?", trust),
         Method("contexts", "Contexts", "Does the measurement context decide which version is faster?", contexts),
         Method("steady", "Steady", "When does each run become steady, and which runs never do?", steady),
+        Method("trend", "Trend", "At which version did a benchmark become slower or faster?", trend),
     )
 }
 

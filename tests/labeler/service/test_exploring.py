@@ -18,7 +18,7 @@ from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, jmh_entry, orde
 
 NAUGHTY = "<script>alert(1)</script>|`**b**`\n# [x](javascript:y)"
 QUICK = {"spread": {}, "order": {}, "trust": {"n_runs": 2, "resamples": 20}, "contexts": {"resamples": 20},
-         "steady": {"rule": "quick"}}  # fmt: skip
+         "steady": {"rule": "quick"}, "trend": {}}  # fmt: skip
 
 
 def upload(name, rows, columns=("benchmark", "run", "value")):
@@ -53,7 +53,13 @@ def long_runs(name="b"):
     return Benchmark.of_series(name, np.random.default_rng(3).normal(1, 0.01, (2, 1000)))
 
 
-SUITABLE = {"spread": bench, "order": orders, "trust": bench, "contexts": sweep, "steady": long_runs}
+def one_context(name="b"):
+    return sweep(name, contexts=("x",))
+
+
+SUITABLE = {"spread": bench, "order": orders, "trust": bench, "contexts": sweep, "steady": long_runs,
+            "trend": one_context}  # fmt: skip
+WITH_ALPHA = [name for name in exploring.METHODS if name not in ("steady", "trend")]
 WITH_VALUE_PER_RUN = [name for name in exploring.METHODS if name != "steady"]
 
 
@@ -326,7 +332,7 @@ def test_no_measurements_are_an_error_in_words(method):
         ("order", {"compat": "other"}, "other"),
         ("trust", {"n_runs": 0}, "0"),
         ("order", {"baseline": "1.0"}, "1.0"),
-        *((method, {"alpha": 2}, "lpha must be within (0, 1), got 2") for method in WITH_VALUE_PER_RUN),
+        *((method, {"alpha": 2}, "lpha must be within (0, 1), got 2") for method in WITH_ALPHA),
         ("steady", {"rule": "best"}, "ule must be one of published, quick, barrett; got 'best'"),
     ],
 )  # fmt: skip

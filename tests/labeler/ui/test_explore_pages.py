@@ -89,7 +89,7 @@ def sweep_file(name="bench"):
 
 FILES = {
     "spread": sweep_file(), "order": orders_file(), "trust": sweep_file(), "contexts": sweep_file(),
-    "steady": sweep_file(),
+    "steady": sweep_file(), "trend": sweep_file(),
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The pages Spread, Order, Trust, Contexts and Steady.
+"""The pages Spread, Order, Trust, Contexts, Steady and Trend.
 
 Each page analyses the study or uploaded files, then shows the result and offers it for download.
 """
@@ -108,8 +108,11 @@ def asked_for(method: str) -> dict[str, Any]:
     options: dict[str, Any] = {
         "aggregate": left.selectbox("Value per run", exploring.AGGREGATES, key=f"aggregate-{method}"),
         "warmup": middle.number_input("Warm-up to discard per run", 0.0, key=f"warmup-{method}", help=WARMUP),
-        "alpha": right.number_input("Significance level", 0.001, 0.5, 0.05, 0.01, "%.3f", key=f"alpha-{method}"),
     }
+    if method == "trend":
+        at = exploring.DETECTORS.index("cusum")
+        return options | {"detector": right.selectbox("Detector", exploring.DETECTORS, at, key="detector")}
+    options["alpha"] = right.number_input("Significance level", 0.001, 0.5, 0.05, 0.01, "%.3f", key=f"alpha-{method}")
     left, middle, right = st.columns(3)
     if method == "spread":
         options["per"] = int(left.number_input("Runs per subset (0: all runs)", 0, key="per")) or None

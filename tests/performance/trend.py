@@ -1,0 +1,67 @@
+"""Measure how often each detector of `labeler trend` finds a change, and how often it finds one that is not there.
+
+    python -m tests.performance.trend [--histories N]
+
+Simulates histories of 40 versions with independent normal noise of 1 %: without a change, and with a change of the
+level at a random version from 8 to 32. A change is found if a mark is at most 2 versions from it; a mark further away
+is false. Writes docs/results/trend.md.
+"""
+
+import argparse
+from pathlib import Path
+from time import process_time
+
+import numpy as np
+
+from analysis.points import DETECTORS
+
+RESULT = Path(__file__).parents[2] / "docs" / "results" / "trend.md"
+N_VERSIONS, NOISE, MARGIN = 40, 0.01, 2
+SIZES = (0.01, 0.02, 0.05, 0.1)
+
+
+def measured(name: str, n: int) -> list[str]:
+    """Return the row of a detector."""
+    rng = np.random.default_rng(1)
+    begun = process_time()
+    false = sum(bool(DETECTORS[name](rng.normal(1, NOISE, N_VERSIONS))) for _ in range(n))
+    cells = [f"{false} of {n}"]
+    beside = 0
+    for size in SIZES:
+        found = 0
+        for _ in range(n):
+            place = int(rng.integers(8, 33))
+            levels = np.where(np.arange(N_VERSIONS) < place, 1, 1 + size)
+            marks = DETECTORS[name](levels * rng.normal(1, NOISE, N_VERSIONS))
+            near = [abs(mark - place) <= MARGIN for mark in marks]
+            found += any(near)
+            beside += not all(near)
+        cells.append(f"{100 * found / n:.0f} %")
+    each = 1000 * (process_time() - begun) / (n * (1 + len(SIZES)))
+    return [name, *cells, f"{beside} of {n * len(SIZES)}", f"{each:.1f} ms"]
+
+
+def main() -> None:
+    """Measure all detectors and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--histories", type=int, default=200)
+    n = parser.parse_args().histories
+    header = [
+        "Detector", "False change", *(f"{100 * size:g} % found" for size in SIZES), "False mark beside a change",
+        "Processor time per history",
+    ]  # fmt: skip
+    rows = [header, ["---"] * len(header), *(measured(name, n) for name in DETECTORS)]
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    text = f"""# Detectors of `labeler trend`
+
+{n} simulated histories without a change and {n} with a change of each size: {N_VERSIONS} versions, independent normal
+noise of {100 * NOISE:g} %, one change at a random version from 8 to 32. A change is found if a mark is at most {MARGIN}
+versions from it. `python -m tests.performance.trend` writes this page.
+
+{table}
+"""
+    RESULT.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
