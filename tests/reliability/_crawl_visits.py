@@ -122,7 +122,9 @@ def see_own_labels(window: Window, own_words: str) -> None:
     window.run(widgets={window.widget("radio").id: {"string_value": window.widget("radio").options[1]}})
     if any(kind == "number_input" for kind, _ in window.elements):
         window.run(widgets={window.widget("number_input").id: {"double_value": 2}})
-    window.go("my-labels").press("Look and revise", "Press S or D to change it")
+    if "Look and revise" not in window.go("my-labels").text:  # nothing can be revised while the study is closed
+        return
+    window.press("Look and revise", "Press S or D to change it")
     if window.data["offers"]:
         code = window.data["offers"][0]["code"]
         if is_saved(window.answer("dissimilar", comment=own_words)):

@@ -47,9 +47,9 @@ def render(db: Database, reviewer_id: int) -> None:
         revise(db, reviewer_id, chosen)
         return
     label.deliver(db, reviewer_id)
-    own, progress = reviewing.own_labels(db, reviewer_id), reviewing.review_queue(db, reviewer_id).progress
+    own, queue = reviewing.own_labels(db, reviewer_id), reviewing.review_queue(db, reviewer_id)
     st.title("My labels", anchor=False)
-    st.caption(pace(progress, reviewing.typical_time_s(own)))
+    st.caption(pace(queue.progress, reviewing.typical_time_s(own)))
     for code, comment, answers in reviewing.replies_in_calibration(db, reviewer_id):
         st.text(f"Item {code} of the calibration round: “{comment}”")
         for answer in answers:
@@ -72,7 +72,7 @@ def render(db: Database, reviewer_id: int) -> None:
             "answered everything."
         )
     for own_label in matches[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]:
-        row(db, own_label)
+        row(db, own_label, can_revise=not queue.closed)
 
 
 def show_receipt(db: Database, reviewer_id: int) -> None:
@@ -84,7 +84,7 @@ def show_receipt(db: Database, reviewer_id: int) -> None:
     st.code(reviewing.receipt(db, reviewer_id, now=datetime.now(UTC)), language="json")
 
 
-def row(db: Database, own: OwnLabel) -> None:
+def row(db: Database, own: OwnLabel, *, can_revise: bool) -> None:
     """Show one label as a row with its item, picture, answer, times, comment and replies."""
     code, picture, answer, more, change = st.columns([2, 3, 2, 4, 3], vertical_alignment="center")
     code.markdown(f"{own.number}. Item {own.task.code}")
@@ -102,7 +102,7 @@ def row(db: Database, own: OwnLabel) -> None:
         more.text(f"“{own.comment}”")
     for reply in own.replies:
         more.text(f"Reply from the coordinator: {reply}")
-    if drawing and change.button(f"Look and revise {own.task.code}", key=f"revise-{own.task.code}"):
+    if drawing and can_revise and change.button(f"Look and revise {own.task.code}", key=f"revise-{own.task.code}"):
         st.session_state["chosen"] = own.task.code
         st.rerun()
 

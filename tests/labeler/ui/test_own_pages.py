@@ -126,6 +126,16 @@ def test_filters_say_how_many_there_are_and_keep_exactly_these(many):
         assert rows(show(page, name)) == expected[:20]
 
 
+@pytest.mark.parametrize("state", [State.PAUSED, State.CLOSED, State.UNBLINDED])
+def test_nothing_can_be_revised_while_nobody_can_label(many, tmp_path, state):
+    shutil.copy(many, tmp_path / "over.study")
+    with open_database(tmp_path / "over.study") as db:
+        studies.set_state(db, state, State.OPEN if state is State.PAUSED else None)
+    page = my_page(tmp_path / "over.study")
+    assert len(rows(page)) == 20
+    assert revisable(page) == []
+
+
 def test_a_filter_chosen_on_the_last_page_shows_its_own_first(many):
     page = my_page(many)
     page.number_input[0].set_value(3).run()
