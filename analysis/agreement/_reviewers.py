@@ -170,17 +170,25 @@ def against_rest(
     """
     rows = by_group(labels, "rater", categories, level=level)
     whole = fleiss_kappa(count_table(labels, categories), level=level).value if len(labels) else None
+    without_each = _without_each(labels, categories)
     found = []
     for row in rows:
-        others = labels[labels["rater"] != row.group]
+        others = without_each[row.group]
         without = (
-            fleiss_kappa(count_table(others, categories), level=level)
-            if len(others)
-            else Estimate(None, reason="no other rater")
+            fleiss_kappa(others, level=level) if others.to_numpy().any() else Estimate(None, reason="no other rater")
         )
         change = None if without.value is None or whole is None else without.value - whole
         found.append(AgainstRest(str(row.group), row.n_items, row.percent, row.kappa, without, change))
     return found
+
+
+def _without_each(labels: pd.DataFrame, categories: Categories) -> dict[object, pd.DataFrame]:
+    """Return, for each rater, the count table of the labels of all other raters."""
+    counts = count_table(labels, categories)
+    return {
+        rater: counts - count_table(own, categories).reindex(counts.index, fill_value=0)
+        for rater, own in labels.groupby("rater")
+    }
 
 
 def reviewer_drift(
@@ -286,16 +294,15 @@ def jackknife_over_raters(
     True
     """
     whole = coefficient(count_table(labels, categories), level=level)
-    raters = sorted(pd.unique(labels["rater"]), key=str)
+    r = labels["rater"].nunique()
     if whole.value is None:
         return whole
-    if len(raters) < LEAST_RATERS:
+    if r < LEAST_RATERS:
         return Estimate(whole.value, reason="fewer than three reviewers")
-    without = [coefficient(count_table(labels[labels["rater"] != rater], categories)).value for rater in raters]
+    without = [coefficient(counts).value for counts in _without_each(labels, categories).values()]
     defined = np.array([value for value in without if value is not None])
-    if len(defined) < len(raters) or whole.se is None:
+    if len(defined) < r or whole.se is None:
         return Estimate(whole.value, reason="the coefficient without one of the reviewers is undefined")
-    r = len(raters)
     of_raters = (r - 1) / r * float(((defined - defined.mean()) ** 2).sum())
     se = float(np.sqrt(whole.se**2 + of_raters))
     half = float(special.stdtrit(r - 1, (1 + checked_level(level)) / 2)) * se
