@@ -308,7 +308,7 @@ def _speedups(survey: ContextSurvey) -> Iterator[Block]:
         f"interval. The column Overall has the verdict of a {T_TEST} with Holm's correction for the number of "
         "benchmarks. Interval and test use the larger of two standard errors: from the differences between contexts, "
         "as in the paired t test, or from the noise of the runs.",
-        ("Benchmark", "Contexts", "Lowest", "Quartiles", "Highest", "", term, "Candidate is", "p (Holm)",
+        ("Benchmark", "Contexts", "Lowest", "Quartiles", "Highest", "", term, "Estimate", "p (Holm)",
          "Overall"),
         [_speedup_row(sweep) for sweep in most_dependent(survey.benchmarks)], (1, 2, 4, 8),
     )  # fmt: skip
@@ -345,7 +345,7 @@ def _contexts(survey: ContextSurvey) -> Iterator[Block]:
     rows = [row for sweep in most_dependent(survey.benchmarks) for row in _extremes(sweep)]
     yield first_rows(
         f"The contexts with the lowest and the highest {term}s. Intervals come from the runs of each context.",
-        ("Benchmark", "Context", term.capitalize(), "Candidate is", "Runs", "p", "Holm", "Bonferroni", "Alone"),
+        ("Benchmark", "Context", term.capitalize(), "Estimate", "Runs", "p", "Holm", "Bonferroni", "Alone"),
         [_context_row(row) for row in rows], (5, 6, 7),
     )  # fmt: skip
     yield Figure(
