@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from labeler.model import Protocol
-from labeler.questions import SIMILAR
+from labeler.questions import SIMILAR, read_question
 from labeler.service.labelling import guide
 from labeler.service.labelling.reviewing import Brief
 from labeler.ui import component
@@ -43,3 +43,31 @@ def test_a_practice_round_runs_from_a_file_and_asks_nobody(page, file):
     assert words == (f"The practice round is over. {n_right} of your 6 answers match the way the items were generated.")
     assert "</script>" in page.locator(".question").text_content()
     assert (set(asked) <= {"file", "data"}, errors) == (True, [])
+
+
+NINE = "".join(
+    f'[[category]]\nname = "kind {key}"\nkey = "{key}"\nmeaning = "This is <b>kind</b> {key}."\n' for key in "123456abc"
+)
+
+
+def test_nine_categories_have_buttons_keys_and_meanings_and_digits_leave_shift_to_the_confidence(page, tmp_path):
+    question = read_question(f'text = "Which kind?"\n{NINE}', "nine.toml")
+    data = practice.data_of(guide.practice_round(7), Brief(question, Protocol(asks_confidence=True)), 7)
+    path = tmp_path / "nine.html"
+    path.write_text(component.standalone(data, "Nine"), encoding="utf-8")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(path.as_uri())
+    page.wait_for_function("() => window.__review?.paintedAt && performance.now() - window.__review.paintedAt >= 250")
+    buttons = page.locator(".categories button")
+    assert buttons.all_text_contents() == [f"{key.upper()}Kind {key}" for key in "123456abc"]
+    assert all(buttons.nth(number).is_visible() for number in range(9))
+    looks = buttons.evaluate_all("all => all.map(b => getComputedStyle(b).borderLeft)")
+    assert len(set(looks)) == 9
+    page.keyboard.press("Digit3")
+    assert page.evaluate("() => window.__review.chosen") == "kind 3"
+    assert "Shift+2 fairly sure" in page.locator(".status").text_content()
+    page.keyboard.press("Shift+Digit2")
+    assert page.evaluate("() => window.__review.said.confidence") == 2
+    assert page.locator(".told").text_content().startswith("Your answer: kind 3")
+    page.keyboard.press("?")
+    assert "Kind c: This is <b>kind</b> c." in page.locator(".meanings").text_content()
