@@ -45,7 +45,7 @@ REVIEWER_PAGES: dict[str, ModuleType] = {
     "Label": first_visit, "My labels": my_labels, "Guide": guide, "Practice": practice, "Feedback": feedback,
 }  # fmt: skip
 OWN_RESULT = "Your result"
-RESULTS = "show-results"  # key in the session state: go to the page Your result
+RESULT_SHOWN = "result-shown"  # key in the session state: whether the page Your result opened by itself
 IN_MENU = frozenset(("Guide", "Practice", "Feedback"))  # pages of a reviewer who is also a coordinator
 AS_REVIEWERS_SEE = "Guide as reviewers see it"
 SIGN_OUT = "Sign out"
@@ -80,13 +80,16 @@ def run_page(db: Database, person: Person) -> None:
     is_coordinator = Role.COORDINATOR in person.roles
     chosen = st.navigation(navigation(db, person), position="top")
     begin_page(chosen.title)
-    if st.session_state.pop(RESULTS, False):
+    is_visitor = not is_coordinator and demo.is_yours(db)
+    is_open = is_visitor and own_result.is_open(db, person.person_id)
+    if is_open and not st.session_state.get(RESULT_SHOWN):
+        st.session_state[RESULT_SHOWN] = True
         go_to(OWN_RESULT)
     chosen.run()
     if is_coordinator:
         prefetch.begin(db.path)
-    elif demo.is_yours(db) and not own_result.is_open(db, person.person_id):
-        show_results(db.path, person)
+    elif is_visitor and not is_open:
+        wait_for_result(db.path, person)
 
 
 def navigation(db: Database, person: Person) -> dict[str, list[StreamlitPage]]:
@@ -137,12 +140,11 @@ def begin_page(title: str = "") -> None:
 
 
 @st.fragment(run_every=RESULTS_S)
-def show_results(study: Path, person: Person) -> None:
-    """In the demo, open the page Your result as soon as this reviewer has labelled all items."""
+def wait_for_result(study: Path, person: Person) -> None:
+    """In the demo, run the page again as soon as this reviewer has labelled all items, which opens Your result."""
     with open_database(study) as db:
         is_open = own_result.is_open(db, person.person_id)
     if is_open:
-        st.session_state[RESULTS] = True
         st.rerun()
 
 
