@@ -311,7 +311,7 @@ def main() -> int:
         if not (ROOT / module).is_file():
             options.error(f"{module}: no such module")
     words = [*map(str, given.modules), f"--faults {given.faults}", f"--seed {given.seed}"]
-    command, text = " ".join(["python scripts/mutate.py", *words]), ""
+    command = " ".join(["python scripts/mutate.py", *words])
     out = given.out and given.out.resolve()
     before_it_ended = finished(out.read_text(encoding="utf-8"), command) if out and out.exists() else []
     outcomes = [outcome for outcome in before_it_ended if Path(outcome.module) in modules]
@@ -335,10 +335,10 @@ def main() -> int:
             import_module(name)
         for module in (one for one in modules if str(one) not in done):
             outcomes.append(examine(module, given.faults, given.seed, root))
-            text = table(outcomes, command)
             if out:
                 out.parent.mkdir(parents=True, exist_ok=True)
-                out.write_text(text, encoding="utf-8")
+                out.write_text(table(outcomes, command), encoding="utf-8")
+    text = table(outcomes, command)
     print(text.splitlines()[2])
     missed = lost(before, text)
     print("".join(f"Found before, and not now: {line.removeprefix('- ')}\n" for line in missed), end="")
