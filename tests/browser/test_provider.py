@@ -111,10 +111,9 @@ def leave(page: Page, served: Served) -> None:
 
 
 def person_on_screen(page: Page) -> str:
-    page.get_by_role("link", name="Sign out").click()
-    text = page.get_by_text("You are signed in as")
-    text.wait_for()
-    return text.inner_text().removeprefix("You are signed in as ").rstrip(".")
+    menu = page.get_by_test_id("stTopNavSection").last  # has the person's name
+    menu.wait_for()
+    return menu.inner_text().split("\n")[0].strip()
 
 
 def names_of_cookies(page: Page) -> set[str]:
