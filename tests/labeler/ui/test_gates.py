@@ -276,7 +276,7 @@ def test_a_figure_of_measures_that_is_asked_for_by_name_is_not_sent_before_unbli
     captions = {}
     for state in (State.OPEN, State.UNBLINDED):
         page = coordinator_page("Results", "Figures", study(state, None), COORDINATOR, figure=figure)
-        captions[state] = [image.caption for images in page.get("image") for image in images.proto.imgs]
+        captions[state] = [caption.value for caption in page.caption]
     asked_for = figure.partition(": ")[2].capitalize()
     assert {state: asked_for in of_state for state, of_state in captions.items()} == {
         State.OPEN: False, State.UNBLINDED: True,

@@ -25,6 +25,7 @@ from tests.labeler.ui.pages import (
     button,
     coordinator_page,
     drawings,
+    pictures,
     report_written,
     reviewer_page,
     texts,
@@ -239,7 +240,7 @@ def test_the_figures_of_measures_are_offered_only_once_the_study_is_unblinded(st
     page = coordinator_page("Results", "Figures", study)
     page.selectbox(key="figure").set_value(figure).run()
     assert [error.message for error in page.exception] == []
-    assert len(page.get("image")) == 1
+    assert len(pictures(page)) == 1
 
 
 def test_the_verdicts_on_an_item_are_shown_only_once_the_study_is_unblinded(study):

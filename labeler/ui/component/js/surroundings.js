@@ -1,4 +1,5 @@
-// Dark surroundings for the labelling page, if the reviewer chose them in this browser. The picture stays white.
+// Dark or light surroundings for the labelling page: as the reviewer chose in this browser, or as the system asks.
+// The picture stays white.
 
 import { ofBrowser, store, stored } from "./storage.js";
 
@@ -10,7 +11,8 @@ export class Surroundings {
     this.root = root;
     this.button = button;
     button.addEventListener("click", () => this.#choose(!this.isDark), { signal });
-    this.#apply(stored(ofBrowser(), KEY, "light") === "dark");
+    const ofSystem = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+    this.#apply(stored(ofBrowser(), KEY, ofSystem) === "dark");
   }
 
   #choose(isDark) {
@@ -23,10 +25,11 @@ export class Surroundings {
     this.root.classList.toggle("dark", isDark);
     this.button.setAttribute("aria-pressed", String(isDark));
     document.documentElement.classList.toggle("dark-surroundings", isDark); // the style is in ../page.css
+    document.documentElement.classList.toggle("light-surroundings", !isDark);
   }
 
-  /** The other pages stay light. */
+  /** The other pages are as the system asks. */
   end() {
-    document.documentElement.classList.remove("dark-surroundings");
+    document.documentElement.classList.remove("dark-surroundings", "light-surroundings");
   }
 }

@@ -22,6 +22,7 @@ export default function viewer(component) {
 class Viewer {
   constructor(root) {
     this.root = root;
+    root.classList.toggle("dark", matchMedia("(prefers-color-scheme: dark)").matches); // only around the picture
     this.part = (name) => root.querySelector(`.${name}`);
     this.key = (name) => root.querySelector(`[data-key="${name}"]`);
     this.picture = new Picture(root, () => this.draw());

@@ -84,15 +84,15 @@ def tables(db: Database, summary: stored_verdicts.Summary, person: str) -> None:
             "Download verdicts.csv", partial(exported, db.path, person), "verdicts.csv", on_click="ignore"
         )
     if summary.pairs:
-        st.subheader("Agreement between classifiers", anchor=False)
+        st.header("Agreement between classifiers", anchor=False)
         st.write(AGREEMENT)
         st.dataframe(summary.pairs, hide_index=True, placeholder="—", column_config=SHARES)
     if summary.first:
-        st.subheader("Items to label first", anchor=False)
+        st.header("Items to label first", anchor=False)
         st.write(FIRST)
         st.dataframe(summary.first, hide_index=True, column_order=COLUMNS, placeholder="—", column_config=SHARES)
     if summary.failed:
-        st.subheader("Verdicts that could not be computed", anchor=False)
+        st.header("Verdicts that could not be computed", anchor=False)
         st.dataframe(summary.failed, hide_index=True)
 
 

@@ -13,6 +13,7 @@ from labeler.service.people import identity
 from labeler.service.study import coordinating
 from labeler.service.verdicts import evidence
 from labeler.store import Database
+from labeler.ui import component
 
 SCHEMATIC = "Figure 1: measures on simulated pairs of runs"
 BY_APPLICATION = "Figure 2: measures by application"
@@ -29,7 +30,9 @@ def render(db: Database, person: str) -> None:
     titles = [SCHEMATIC, RUNS] if hidden else [SCHEMATIC, BY_APPLICATION, BY_BENCHMARK, RUNS]
     title = st.selectbox("Figure", titles, key="figure")
     name, chart = chosen(db, title)
-    st.image(evidence.as_svg(chart), title.partition(": ")[2].capitalize(), width="content")
+    words = title.partition(": ")[2].capitalize()
+    component.still(evidence.as_svg(chart), words)
+    st.caption(words)
     with st.container(horizontal=True):
         for form in evidence.FORMATS:
             make: Callable[[], bytes] = partial(evidence.as_file, chart, form)

@@ -55,7 +55,7 @@ def render(db: Database, person: str) -> None:
 
 def answers(db: Database) -> str:
     """Show a form to edit the answers in publish.toml, in the folder of the study; return the saved answers."""
-    st.subheader("Answers about the study", anchor=False)
+    st.header("Answers about the study", anchor=False)
     kept = bundle.answers_text(db, datetime.now(UTC).date())
     with st.form("answers"):
         text = st.text_area(
@@ -73,7 +73,7 @@ def answers(db: Database) -> str:
 
 def chosen() -> bundle.PublishOptions:
     """Show the fields for the venue and the contents of the data set; return the options."""
-    st.subheader("Contents", anchor=False)
+    st.header("Contents", anchor=False)
     venue = st.selectbox("Venue", list(VENUES), format_func=VENUES.__getitem__)
     measurements = st.checkbox(
         "Include the measurements", value=True, help="Without the measurements, the data set has only their hashes."

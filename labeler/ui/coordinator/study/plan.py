@@ -188,7 +188,7 @@ def too_few(sentences: Sequence[str]) -> None:
 
 def standing(db: Database, study: Study) -> None:
     """Show the current plan with its loads, and a button that verifies the plan against its seed and the log."""
-    st.subheader("Current plan", anchor=False)
+    st.header("Current plan", anchor=False)
     st.write(f"Plan hash `{study.plan_hash}`")
     loads = previewing.loads_now(db)
     st.dataframe(loads, hide_index=True)
@@ -241,6 +241,8 @@ def describe_value(value: object, planned: int | None = None) -> str:
 
     If the plan has fewer items of a kind than requested, both numbers are shown.
     """
+    if value is None:
+        return "—"
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value}" if planned in (None, value) else f"{planned} planned, {value} requested"
