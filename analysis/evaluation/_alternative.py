@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import special
 
 from analysis.bootstrap import bootstrap
 from analysis.intervals import Estimate
@@ -213,13 +213,15 @@ def _t_test(gap: Floats, epsilon: float) -> float:
     spread = float(gap.std(ddof=1)) if n > 1 else 0.0
     if spread == 0:
         return float(gap.mean() >= epsilon)
-    return float(stats.t.cdf((gap.mean() - epsilon) / (spread / sqrt(n)), n - 1))
+    return float(special.stdtr(n - 1, (gap.mean() - epsilon) / (spread / sqrt(n))))
 
 
 def _wilcoxon(gap: Floats, epsilon: float) -> float:
     shifted = gap - epsilon
     if not shifted.any() or np.ptp(shifted) == 0:
         return float(gap.mean() >= epsilon)
+    from scipy import stats  # slow to import
+
     return float(stats.wilcoxon(shifted, alternative="less", method="approx").pvalue)
 
 
@@ -232,7 +234,7 @@ def _t_test_of_groups(gap: Floats, groups: Sequence[Hashable], epsilon: float) -
     error = sqrt(n_groups / (n_groups - 1) * float(sums @ sums)) / len(gap) if n_groups > 1 else 0.0
     if error == 0:
         return float(gap.mean() >= epsilon)
-    return float(stats.t.cdf((gap.mean() - epsilon) / error, n_groups - 1))
+    return float(special.stdtr(n_groups - 1, (gap.mean() - epsilon) / error))
 
 
 def _benjamini_yekutieli(p: Sequence[float]) -> list[bool]:

@@ -47,7 +47,7 @@ def consensus_of_marks(people: People, margin: int = MARGIN) -> MarkConsensus:
     --------
     >>> found = consensus_of_marks({"a": [28], "b": [30, 70], "c": [29], "d": []})
     >>> found.marks, [cluster.at for cluster in found.lone]
-    ((29,), (70,))
+    ((29,), [70])
     """
     agreed: list[MarkCluster] = []
     ties: list[MarkCluster] = []

@@ -78,8 +78,8 @@ def covering(people: People, marks: Marks, n: int) -> float:
 
     Examples
     --------
-    >>> covering({"a": [28], "b": []}, [28], 100)
-    0.798
+    >>> covering({"a": [28], "b": []}, [28], 100)  # a: 1; b has one segment, of which 72 of 100 points are covered
+    0.86
     """
     if n < 1:
         raise ValueError(f"a series needs at least one point, got n = {n}")

@@ -1,9 +1,9 @@
 """The first visit of a reviewer: the question, both possible answers, two pictures and a practice round."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from labeler.screen import thumbnails
 from labeler.service.labelling import guide, reviewing
@@ -41,7 +41,7 @@ def card(db: Database, reviewer_id: int) -> None:
     has_examples = guide.has_examples(brief.question)
     examples = guide.worked_examples(brief.protocol.axis_rule, brief.protocol.min_span) if has_examples else ()
     categories = brief.question.categories
-    columns: list[DeltaGenerator] = []
+    columns: list[Any] = []
     for category in categories:
         columns = columns or list(st.columns(min(len(categories), PER_ROW), gap="large"))
         with columns.pop(0):
