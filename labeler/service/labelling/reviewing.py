@@ -168,11 +168,12 @@ def review_queue(db: Database, reviewer_id: int) -> ReviewQueue:
     calibrating = _is_calibrating(study)
     n = assignments.n_by_answer(db, reviewer_id, calibration=calibrating)
     progress = OwnProgress(sum(number for answer, number in n.items() if is_label(answer)), n.total(), n[NOT_SURE])
-    last = _undoable(db, reviewer_id, calibrating)
+    closed = _why_closed(study, person)
+    last = None if closed else _undoable(db, reviewer_id, calibrating)
     undone = assignments.task_by_code(db, reviewer_id, last) if last else None
     offers = tuple(_offered(db, reviewer_id, calibrating))
     end = _CALIBRATED if calibrating and not offers else ""
-    return ReviewQueue(progress, offers, undone, _why_closed(study, person), end)
+    return ReviewQueue(progress, offers, undone, closed, end)
 
 
 def is_first_visit(db: Database, reviewer_id: int) -> bool:

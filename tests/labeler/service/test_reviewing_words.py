@@ -304,3 +304,12 @@ def test_the_question_asks_for_as_many_runs_as_the_items_have(planned):
     assert reviewing.question(planned) == "Are these 30 runs similar?"
     planned.execute("UPDATE items SET n_runs = 4 WHERE item_id = 1")
     assert reviewing.question(planned) == "Are these runs similar?"
+
+
+@pytest.mark.parametrize("state", [State.CLOSED, State.UNBLINDED])
+def test_nothing_can_be_undone_once_the_study_is_closed(planned, state):
+    answer_next(planned, "ada", "similar")
+    ada = id_of(planned, "ada")
+    assert reviewing.review_queue(planned, ada).last is not None
+    studies.set_state(planned, state)
+    assert reviewing.review_queue(planned, ada).last is None
