@@ -1,6 +1,7 @@
 """Run a part of each group of `python -m tests.reliability.access` on one server."""
 
 import ast
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
@@ -15,9 +16,22 @@ GROUPS = groups(8, quick=True)
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory):
-    with ground(tmp_path_factory.mktemp("access")) as one:
-        yield one
+def started(tmp_path_factory):
+    """Return a function that gives the server of this module; it starts another one if a test has stopped the first."""
+    running = []
+    with ExitStack() as servers:
+
+        def server():
+            if not running or running[-1].process.poll() is not None:
+                running.append(servers.enter_context(ground(tmp_path_factory.mktemp("access"))))
+            return running[-1]
+
+        yield server
+
+
+@pytest.fixture
+def served(started):
+    return started()
 
 
 @pytest.mark.parametrize("name", some_slow(GROUPS, {"sessions"}))

@@ -497,7 +497,7 @@ def test_trying_all_seeds_names_nobody_if_the_study_has_a_secret(tmp_path, plan_
         path, name="a", question="Alike?", coordinator=CAROL, plan_secret=plan_secret, now=NOW
     )  # fmt: skip
     with open_database(path) as db:
-        import_all(db, *(result_file(item_name(number), series(number)) for number in range(8)))
+        import_all(db, *(result_file(item_name(number), series(number)) for number in range(24)))
         for name in NAMES:
             identity.add_person(db, name, [Role.REVIEWER], actor=CAROL, now=NOW)
         assigning.confirm_plan(db, PARAMETERS, actor=CAROL, now=NOW)
