@@ -31,6 +31,9 @@ class Kind(StrEnum):
     ADJUDICATED = "adjudicated"
 
 
+LABELLED_BY_PLAN = (Kind.FRESH, Kind.OVERLAP)  # the kinds whose first labels count for agreement
+
+
 class Origin(StrEnum):
     """The origin of an assignment: the plan, a change of the plan, or an import of labels."""
 

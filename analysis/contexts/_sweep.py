@@ -167,7 +167,7 @@ FEW_RUNS = "no context has two runs of both versions"
 
 @dataclass(frozen=True)
 class Pooled:
-    """The speed-up over all contexts as strata, and the test of interaction of version and context."""
+    """The speed-up of all contexts together, and a test of whether it differs between contexts."""
 
     # Weighted geometric mean of the speed-ups of the contexts with two runs of both versions. Its interval comes from
     # the runs within the contexts, so it holds for these contexts and not for others.

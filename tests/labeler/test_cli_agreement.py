@@ -8,6 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from labeler.cli import main
+from labeler.cli.agreement import NAMES
+from labeler.service.results.agreement_questions import COEFFICIENTS
 
 
 def write(path, right, seed):
@@ -131,3 +133,7 @@ def test_what_cannot_be_known_and_what_cannot_be_read_are_no_failures(tmp_path, 
 def test_an_unclear_requirement_is_a_wrong_use(tmp_path, required):
     result = run(labels_file(tmp_path / "l.csv", "a,ada,x"), "--fail-under", required, code=2)
     assert "such as alpha:.67" in result.output
+
+
+def test_the_command_names_every_coefficient_there_is():
+    assert set(NAMES) == set(COEFFICIENTS)

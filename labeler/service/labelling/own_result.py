@@ -11,14 +11,13 @@ from datetime import datetime
 from typing import Any
 
 from labeler.errors import InputError, NotAllowed
-from labeler.model import Kind, Role, State, Task
+from labeler.model import LABELLED_BY_PLAN, Role, State, Task
 from labeler.questions import is_label
 from labeler.service.people import identity
 from labeler.store import Database, assignments, events, items, labels, people, studies, verdicts
 
 ALLOW, WITHDRAW = "allow own result", "withdraw own result"
 KNOWN_CHANGES = "known changes"  # the event that says what was done to which benchmarks before they were measured
-LABELS = {Kind.FRESH, Kind.OVERLAP}
 N_DIVIDED = 2  # items to show to a reviewer who never stood alone
 
 
@@ -95,7 +94,7 @@ def own_result(db: Database, person_id: int) -> OwnResult:
     others: dict[int, dict[str, str]] = defaultdict(dict)
     own: dict[int, str] = {}
     for item_id, reviewer, kind, answer in labels.on_items(db, tasks):
-        if Kind(kind) not in LABELS or not is_label(answer):
+        if kind not in LABELLED_BY_PLAN or not is_label(answer):
             continue
         if reviewer == me.name:
             own[item_id] = answer

@@ -40,7 +40,7 @@ COEFFICIENTS = {
 
 
 @dataclass(frozen=True)
-class Gate:
+class RequiredAgreement:
     """Whether the lower limit of an interval of agreement reaches what is required."""
 
     coefficient: str  # key in `COEFFICIENTS`
@@ -70,7 +70,7 @@ class Gate:
         return values | {"words": self.words}
 
 
-def gate(labels: pd.DataFrame, coefficient: str, required: float, *, level: float = 0.95) -> Gate:
+def gate(labels: pd.DataFrame, coefficient: str, required: float, *, level: float = 0.95) -> RequiredAgreement:
     """Compare the lower limit of the interval of a coefficient with what is required.
 
     The categories are those that occur in the labels, in alphabetical order. Raises InputError if a cell is unusable.
@@ -80,12 +80,14 @@ def gate(labels: pd.DataFrame, coefficient: str, required: float, *, level: floa
     categories = sorted(labels["category"].unique())
     if len(categories) < MIN_ITEMS:
         reason = "only one category was used" if categories else "there are no labels"
-        return Gate(coefficient, required, level, n_items, Estimate(None, reason=reason), None)
+        return RequiredAgreement(coefficient, required, level, n_items, Estimate(None, reason=reason), None)
     try:
         found = COEFFICIENTS[coefficient].estimate(labels, categories=categories, level=level)
     except ValueError as error:
         raise InputError(sentence(error)) from None
-    return Gate(coefficient, required, level, n_items, found, None if found.low is None else found.low >= required)
+    return RequiredAgreement(
+        coefficient, required, level, n_items, found, None if found.low is None else found.low >= required
+    )
 
 
 def labels_of_study(db: Database) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from itertools import combinations
 from typing import Any
 
-from labeler.model import ItemRole, Kind, Origin, State
+from labeler.model import LABELLED_BY_PLAN, ItemRole, Origin, State
 from labeler.plan.active_plan import place_of
 from labeler.service.labelling import inbox
 from labeler.service.plan import assigning, item_batches
@@ -84,7 +84,7 @@ def _not_given(db: Database) -> list[dict[str, str]]:
     ended: dict[str, set[str]] = {}
     for row in assignments.everything(db):
         item, reviewer = row.assignment.item, row.assignment.reviewer
-        if row.assignment.kind not in (Kind.FRESH, Kind.OVERLAP) or item in left_out:
+        if row.assignment.kind not in LABELLED_BY_PLAN or item in left_out:
             continue
         planned[item] += row.origin is Origin.PLAN
         (ended if row.ended and (item, reviewer) not in answered else active).setdefault(item, set()).add(reviewer)

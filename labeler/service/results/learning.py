@@ -83,10 +83,11 @@ class Material:
     prints: Mapping[str, Fingerprint] = field(default_factory=dict)  # of the runs of each item; empty if unknown
 
 
-def material_of_study(db: Database, *, actor: str, now: datetime) -> Material:
+def material_of_study(db: Database, *, with_shapes: bool = True, actor: str, now: datetime) -> Material:
     """Read the labels, features and verdicts of a study at one moment, and log that they were used.
 
-    Raises InputError if no stored verdict has measures, or the verdicts were computed with different warm-ups.
+    Without `with_shapes`, no run is read, so there are only the measures of the stored verdicts. Raises InputError if
+    no stored verdict has measures, or the verdicts were computed with different warm-ups.
     """
     require_question_of_runs(studies.get(db).question, "Learning a classifier")
     with events.by(db, actor, now) as deed:
@@ -97,13 +98,13 @@ def material_of_study(db: Database, *, actor: str, now: datetime) -> Material:
         table = verdicts.table(db)
         counting = [item for item in all_items if item.name not in left_out]
         evidence = {item.name: verdicts.of_item(db, item.item_id) for item in counting}
-        features, prints = {}, {}
-        for item in counting:
-            series = runs.of_item(db, item.item_id)
-            features[item.name] = item_features(evidence[item.name], series)
-            found = Fingerprint.of(series)
-            if found is not None:
-                prints[item.name] = found
+    features, prints = {}, {}
+    for item in counting:  # after the transaction, because reading all runs takes long and reviewers go on
+        series = runs.of_item(db, item.item_id) if with_shapes else []
+        features[item.name] = item_features(evidence[item.name], series)
+        found = Fingerprint.of(series)
+        if found is not None:
+            prints[item.name] = found
     # first labels of other items depend on these answers, so the answers stay, with a kind that no result uses
     answers = answers.assign(kind=answers["kind"].mask(answers["item"].isin(left_out), "excluded"))
     measured = pd.DataFrame.from_dict(features, orient="index", columns=list(FEATURES), dtype=float)

@@ -13,7 +13,7 @@ from labeler.errors import InputError, NotAllowed
 from labeler.model import State, counted
 from labeler.plan.lifecycle import Action, require
 from labeler.service.plan import assigning, item_batches
-from labeler.service.results.learning import features_named, material_of_study
+from labeler.service.results.learning import material_of_study
 from labeler.store import Database, events, items, labels, people, studies
 
 
@@ -106,13 +106,12 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
 
 def _ranked(db: Database, waiting: list[str], actor: str, now: datetime) -> tuple[list[str], str]:
     """Return the waiting items, the most informative first, and the reason why no model was used ("" if one was)."""
-    material = material_of_study(db, actor=actor, now=now)
+    material = material_of_study(db, with_shapes=False, actor=actor, now=now)
     disagreement = learning.disagreement_of(material.verdicts)
-    names = features_named("default", list(material.features.columns))
     reason, unsure = "", None
     try:
         examples = learning.examples_of(
-            learning.target_of(material.answers), material.features, names, material.applications
+            learning.target_of(material.answers), material.features, learning.MEASURE_FEATURES, material.applications
         )
         unsure = learning.uncertainties(examples, material.features, rng=np.random.default_rng(1))
     except learning.TooFew as error:

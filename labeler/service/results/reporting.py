@@ -45,7 +45,7 @@ from analysis.report import (
 from labeler.errors import InputError, LabelerError
 from labeler.formats import tables
 from labeler.formats.source import Source
-from labeler.model import Category, ItemRole, Kind, Origin, Question, State, Study, combined_hash
+from labeler.model import LABELLED_BY_PLAN, Category, ItemRole, Kind, Origin, Question, State, Study, combined_hash
 from labeler.questions import NOT_SURE, SIMILAR, WITHDRAWN
 from labeler.safe_text import one_line
 from labeler.screen import thumbnails, timing
@@ -347,7 +347,7 @@ def _assigned(given: Sequence[StoredAssignment], roles: Mapping[str, ItemRole]) 
         and stored.origin is not Origin.IMPORT
         and roles.get(stored.assignment.item) is ItemRole.COUNTED
     ]
-    per_item = Counter(a.item for a in standing if a.kind in {Kind.FRESH, Kind.OVERLAP})
+    per_item = Counter(a.item for a in standing if a.kind in LABELLED_BY_PLAN)
     return {
         "assigned": {str(n): n_items for n, n_items in sorted(Counter(per_item.values()).items())},
         "repeats": sum(a.kind is Kind.RETEST for a in standing),

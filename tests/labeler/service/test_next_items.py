@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from analysis.document import json_values
+from analysis.learning import MEASURE_FEATURES
 from labeler.errors import InputError, NotAllowed
 from labeler.model import Category, PlanParameters, Role
 from labeler.plan.lifecycle import Step
@@ -225,3 +226,10 @@ def test_a_reviewer_who_joins_before_a_batch_gets_items_of_it(study):
     assert len(loads) == 5
     assert any(row.assignment.reviewer == "eve" for row in assignments.everything(study))
     assert verifying.verify_plan(study).problems == ()
+
+
+def test_what_to_label_next_needs_the_measures_only_and_reads_no_run(study):
+    features = material_of_study(study, with_shapes=False, **CAROL).features
+    assert features[list(MEASURE_FEATURES)].notna().any().any()
+    assert features.drop(columns=list(MEASURE_FEATURES)).isna().all().all()
+    assert material_of_study(study, **CAROL).features.notna().all(axis=1).any()

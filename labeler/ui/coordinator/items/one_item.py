@@ -106,9 +106,9 @@ def explain(reasoned: ExplainedVerdict, name: str) -> None:
     if reasoned.verdict.means:
         with left:
             component.still(
-                evidence.as_svg(evidence.means(reasoned)), "Mean over all pairs of runs, as a bar per measure"
+                evidence.as_svg(evidence.means(reasoned)), "Mean of each measure over all pairs of runs, as bars"
             )
-            st.caption("Mean over all pairs of runs.")
+            st.caption("Mean of each measure over all pairs of runs.")
     if reasoned.measures:
         with right:
             measure = st.selectbox("Measure", reasoned.measures, key=f"measure-{classifier}-{name}")
