@@ -1,8 +1,8 @@
-"""Measure the axis rules on real benchmarks and update the tables in docs/axis.md.
+"""Measure the axis rules on real benchmarks and update the tables in docs/results/axis.md.
 
     python scripts/axis_metrics.py FILE_OR_FOLDER... [--write]
 
-Prints one Markdown row per rule; --write replaces the tables in docs/axis.md.
+Prints one Markdown row per rule; --write replaces the tables in docs/results/axis.md.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from labeler import formats
 from labeler.model import Series
 from labeler.screen import binning
 
-PAGE = Path(__file__).parent.parent / "docs" / "axis.md"
+PAGE = Path(__file__).parent.parent / "docs" / "results" / "axis.md"
 SPANS = {"core": 0.10, "levels": 0.15}  # of the pooled median, the default of new studies
 APART, LOW, SHIFT, SMALL = 0.05, 0.15, 0.05, 0.01
 BLOCKS, N_RESAMPLED, N_BOOTSTRAP = (1, 10, 50), 3, 1000  # lengths of blocks; runs of each benchmark; of benchmarks
@@ -106,7 +106,7 @@ def main() -> None:
     """Read the benchmarks, print the table, and write it with --write."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("paths", nargs="+", type=Path)
-    options.add_argument("--write", action="store_true", help="replace the tables in docs/axis.md")
+    options.add_argument("--write", action="store_true", help="replace the tables in docs/results/axis.md")
     chosen = options.parse_args()
     items: list[Runs] = [
         benchmark.values

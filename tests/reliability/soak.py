@@ -1,6 +1,6 @@
 """Run all scripts of this folder one after another, each in full; collect their figures in one table.
 
-    python -m tests.reliability.soak [--only NAME ...] [--table docs/reliability.md]
+    python -m tests.reliability.soak [--only NAME ...] [--table docs/results/reliability.md]
 
 Takes about an hour. Each script has a time limit, ends by itself, and reports PASS or FAIL, and so does this script.
 """
