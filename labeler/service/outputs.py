@@ -1,5 +1,7 @@
-"""Write tables as CSV text, and write files into a folder."""
+"""Write tables as CSV text, write files into a folder, and turn a written page into a part of another page."""
 
+import base64
+import re
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -33,3 +35,24 @@ def write_files(files: Mapping[str, str | bytes], out: Path) -> list[Path]:
             partial = all_in_place.enter_context(in_place(out / name))
             partial.write_bytes(content.encode() if isinstance(content, str) else content)
     return [out / name for name in files]
+
+
+def as_part_of_a_page(page: str) -> tuple[list[tuple[str, str]], str]:
+    """Return the sections of a written HTML page as (anchor, title), and its content without title and style."""
+    body = page.partition("<body>")[2].rpartition("</body>")[0]
+    content = re.sub(r"</?header>|<h1>.*?</h1>", "", body, flags=re.DOTALL)
+    content = _DRAWING.sub(_as_image, content)
+    reachable = content.replace('<div class="scroll">', '<div class="scroll" tabindex="0">')  # by keyboard
+    return re.findall(r'<section id="([^"]+)">\s*<h2>(.*?)</h2>', content, flags=re.DOTALL), reachable
+
+
+# a drawing, which may contain others, with the caption that follows
+_DRAWING = re.compile(
+    r"<svg(?:(?!<figcaption|</figure>).)*</svg>(?=\s*<figcaption[^>]*>(.*?)</figcaption>)?", flags=re.DOTALL
+)
+
+
+def _as_image(found: re.Match[str]) -> str:
+    """Return a drawing as an image with its caption as alternative text; pages show no SVG elements of others."""
+    words = re.sub("<[^>]+>", "", found[1] or "A figure of the report")
+    return f'<img alt="{words}" src="data:image/svg+xml;base64,{base64.b64encode(found[0].encode()).decode()}">'

@@ -3,7 +3,6 @@
 This module reads the data; `analysis.report` computes the numbers and writes the pages.
 """
 
-import base64
 import hashlib
 import json
 import os
@@ -572,28 +571,6 @@ def writing_progress(db: Database, *, quick: bool) -> tuple[float, float]:
 def why_not_written(db: Database, *, quick: bool) -> str:
     """Return why the report could not be written; return "" if it did not fail."""
     return _failed.get(_version(db, quick), "")
-
-
-def as_part_of_a_page(report: "CachedReport") -> tuple[list[tuple[str, str]], str]:
-    """Return the sections of a report as (anchor, title), and its content as HTML without title and style."""
-    page = report.files["report.html"].decode()
-    body = page.partition("<body>")[2].rpartition("</body>")[0]
-    content = re.sub(r"<header>.*?</header>", "", body, count=1, flags=re.DOTALL)
-    content = _DRAWING.sub(_as_image, content)
-    reachable = content.replace('<div class="scroll">', '<div class="scroll" tabindex="0">')  # by keyboard
-    return re.findall(r'<section id="([^"]+)">\s*<h2>(.*?)</h2>', content, flags=re.DOTALL), reachable
-
-
-# a drawing, which may contain others, with the caption that follows
-_DRAWING = re.compile(
-    r"<svg(?:(?!<figcaption|</figure>).)*</svg>(?=\s*<figcaption[^>]*>(.*?)</figcaption>)?", flags=re.DOTALL
-)
-
-
-def _as_image(found: re.Match[str]) -> str:
-    """Return a drawing as an image with its caption as alternative text; pages show no SVG elements of others."""
-    words = re.sub("<[^>]+>", "", found[1] or "A figure of the report")
-    return f'<img alt="{words}" src="data:image/svg+xml;base64,{base64.b64encode(found[0].encode()).decode()}">'
 
 
 def is_being_made() -> bool:

@@ -4,6 +4,7 @@ To add a view, add a line here and a module with `render(db, person)`.
 """
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from functools import partial
 
 from labeler.model import State, counted
@@ -106,7 +107,9 @@ def _of_decide(_db: Database) -> tuple[str, str]:
 
 def _of_results(db: Database) -> tuple[str, str]:
     unblinded = course.unblinding(db)
-    return "Results", f"Unblinded on {unblinded['at_utc'][:10]}" if unblinded else "What came out"
+    if not unblinded:
+        return "Results", "What came out"
+    return "Results", f"Unblinded on {datetime.fromisoformat(unblinded['at_utc']):%-d %B %Y}"
 
 
 def _of_tools(_db: Database) -> tuple[str, str]:

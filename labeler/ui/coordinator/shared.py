@@ -8,9 +8,11 @@ from typing import Any
 import streamlit as st
 
 from labeler.errors import LabelerError
+from labeler.service.outputs import as_part_of_a_page
 from labeler.ui.coordinator.escaping import escape_markdown
 from labeler.ui.input_queue import may_be_left
 
+MIN_CONTENTS = 4  # a document with fewer sections has no list of contents
 VIEW = "view"  # the query parameter that names a view
 PERSON = "chosen-person"  # key in the session state: the person that the page People shows
 _MESSAGE, _ROUND = "message", "actions-done"
@@ -102,6 +104,29 @@ def table(rows: Sequence[Mapping[str, object]], alt: str) -> None:
         for row in rows
     ]
     st.table(escaped, border="horizontal", hide_index=True, alt=alt)
+
+
+def document(page: str, above: Callable[[], object] = lambda: None) -> None:
+    """Show a written HTML page as part of this page, with its contents beside it; `above` shows its buttons."""
+    contents, content = as_part_of_a_page(page)
+    part: Any = st.container()
+    if len(contents) >= MIN_CONTENTS:
+        links = "".join(f'<li><a href="#{anchor}" target="_self">{title}</a></li>' for anchor, title in contents)
+        left, part = st.columns([1, 4], gap="large")
+        left.html(
+            f'<nav class="contents" aria-label="Contents"><ul>{links}</ul></nav>'
+            f'<details class="contents"><summary>Contents</summary><ul>{links}</ul></details>'
+        )
+    with part:
+        above()
+        st.html(f'<div class="report">{content}</div>')
+
+
+def download(files: Mapping[str, str | bytes]) -> None:
+    """Offer files for download, side by side."""
+    with st.container(horizontal=True):
+        for name, content in files.items():
+            st.download_button(f"Download {name}", content, name, key=f"download-{name}", on_click="ignore")
 
 
 def done(message: str, *, stays: bool = False) -> None:

@@ -123,6 +123,12 @@ def drawings(page: AppTest) -> list[dict[str, Any]]:
     return [data for data in given if "panels" in data]
 
 
+def documents(page: AppTest) -> list[str]:
+    """Return the reports that are part of the page."""
+    shown = [element.proto.body for element in page.get("html")]
+    return [body for body in shown if body.startswith('<div class="report">')]
+
+
 def report_written(page: AppTest) -> AppTest:
     """Return the page once the report is written, which a page starts in the background."""
     deadline = time.monotonic() + LIMIT_S

@@ -17,7 +17,7 @@ from labeler.ui.coordinator.escaping import escape_markdown
 from tests.conftest import some_slow
 from tests.labeler.conftest import PARAMETERS, item_name, make_study
 from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, ordersage_rows
-from tests.labeler.ui.pages import button, checked, signed_in, texts
+from tests.labeler.ui.pages import button, checked, documents, signed_in, texts
 from tests.sentences import says
 
 TODAY = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
@@ -67,8 +67,8 @@ def from_files(page, *files):
 
 
 def answers(page):
-    """Return the pages shown in the page."""
-    return [html.unescape(frame.proto.srcdoc) for frame in page.get("iframe")]
+    """Return the documents shown in the page."""
+    return list(map(html.unescape, documents(page)))
 
 
 def offered(page):
@@ -109,7 +109,7 @@ def test_the_study_is_explored_where_verdicts_may_be_seen(opened, studies, state
     asked(page)
     (answer,) = answers(page)
     assert item_name(0) in answer
-    assert offered(page)[:2] == [f"{method}.html", f"{method}.json"]
+    assert offered(page)[:2] == [f"Download {method}.html", f"Download {method}.json"]
     assert page.error.len == 0
     with open_database(studies[state]) as db:
         last = events.table(db).iloc[-1]
@@ -209,7 +209,7 @@ def test_the_options_are_those_that_the_answer_is_made_with(opened):
 @pytest.mark.parametrize("method", ["spread", "contexts"])
 def test_hostile_names_are_only_text(opened, method):
     page = asked(from_files(opened("draft", method), (f"{NAUGHTY}.csv", sweep_file(NAUGHTY))))
-    (frame,) = page.get("iframe")
-    assert "<script>alert" not in frame.proto.srcdoc
-    assert "alert(1)" in html.unescape(frame.proto.srcdoc)
+    (answer,) = documents(page)
+    assert "<script>alert" not in answer
+    assert "alert(1)" in html.unescape(answer)
     assert "<script>" not in texts(page)

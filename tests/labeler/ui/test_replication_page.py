@@ -6,7 +6,7 @@ from labeler.errors import InputError
 from labeler.service import background
 from labeler.store import items, open_database
 from tests.labeler.conftest import make_study
-from tests.labeler.ui.pages import coordinator_page
+from tests.labeler.ui.pages import coordinator_page, documents
 
 
 @pytest.fixture(scope="module")
@@ -31,11 +31,11 @@ def test_one_button_compares_and_the_claims_and_files_appear(studies):
     assert [button.proto.label for button in page.get("download_button")] == [
         "Download replication.html", "Download replication.md", "Download replication.json",
     ]  # fmt: skip
-    assert "3 benchmarks" in page.get("iframe")[0].proto.srcdoc
+    assert "3 benchmarks" in documents(page)[0]
     with open_database(studies["measured"]) as db:
         db.execute("UPDATE items SET excluded_why = 'x' WHERE item_id = ?", (items.all_items(db)[0].item_id,))
     page.run()
-    assert not page.get("iframe")  # it belonged to other measurements
+    assert not documents(page)  # it belonged to other measurements
 
 
 @pytest.mark.slow

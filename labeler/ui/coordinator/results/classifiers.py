@@ -1,5 +1,6 @@
 """Compare all classifiers with one consensus, learn a classifier from labels, and explain reviewers' labels."""
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -9,7 +10,7 @@ from labeler.service import background
 from labeler.service.people import identity
 from labeler.service.results import learning
 from labeler.store import Database
-from labeler.ui.coordinator.shared import Bar, errors_here
+from labeler.ui.coordinator.shared import Bar, document, download, errors_here
 
 COMPARE, LEARN, REVIEWERS = "Compare all classifiers", "Learn a classifier", "Why reviewers disagree"
 MEANINGS = {
@@ -63,8 +64,5 @@ def asked_for(question: str) -> tuple[str, dict[str, Any]]:
 
 def show(files: dict[str, bytes]) -> None:
     """Show the report and offer its files for download."""
-    with st.container(horizontal=True):
-        for name, content in files.items():
-            st.download_button(f"Download {name}", content, name, key=f"download-{name}", on_click="ignore")
     page = next(content for name, content in files.items() if name.endswith(".html"))
-    st.iframe(page.decode(), height=1400)
+    document(page.decode(), partial(download, files))

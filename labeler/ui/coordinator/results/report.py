@@ -1,7 +1,6 @@
 """The view Report: the report as part of the page, with its contents beside it."""
 
 from functools import partial
-from html import escape
 from pathlib import Path
 
 import streamlit as st
@@ -12,7 +11,7 @@ from labeler.service.people import identity
 from labeler.service.results import reporting
 from labeler.service.verdicts import computing
 from labeler.store import Database, open_database
-from labeler.ui.coordinator.shared import errors_here, refresh
+from labeler.ui.coordinator.shared import document, errors_here, refresh
 
 FULL, QUICK = "Full report", "Without bootstrap and latent class (faster)"
 KIND = "report-kind"  # key in the session state: which report is shown
@@ -36,16 +35,7 @@ def render(db: Database, person: str) -> None:
             return
         wait(str(db.path), person, quick)
         return
-    contents, content = reporting.as_part_of_a_page(report)
-    links = "".join(f'<li><a href="#{escape(anchor)}" target="_self">{title}</a></li>' for anchor, title in contents)
-    left, right = st.columns([1, 4], gap="large")
-    left.html(
-        f'<nav class="contents" aria-label="Contents"><ul>{links}</ul></nav>'
-        f'<details class="contents"><summary>Contents</summary><ul>{links}</ul></details>'
-    )
-    with right:
-        downloads(db, person, report, quick=quick)
-        st.html(f'<div class="report">{content}</div>')
+    document(report.files["report.html"].decode(), partial(downloads, db, person, report, quick=quick))
 
 
 def downloads(db: Database, person: str, report: reporting.CachedReport, *, quick: bool) -> None:

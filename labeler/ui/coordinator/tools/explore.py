@@ -4,6 +4,7 @@ Each page analyses the study or uploaded files, then shows the result and offers
 """
 
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -17,7 +18,7 @@ from labeler.service.people import identity
 from labeler.service.study import coordinating
 from labeler.service.verdicts import evidence
 from labeler.store import Database
-from labeler.ui.coordinator.shared import errors_here
+from labeler.ui.coordinator.shared import document, download, errors_here
 
 STUDY, FILES = "From this study", "From files"
 
@@ -63,13 +64,10 @@ def answer(method: str, gathered: Gathered, options: dict[str, Any]) -> None:
 
 def show(explored: Explored, method: str) -> None:
     """Show the result as a page, and offer its files for download."""
-    html = exploring.as_html(explored)
-    with st.container(horizontal=True):
-        st.download_button(f"{method}.html", html, f"{method}.html", on_click="ignore")
-        st.download_button(f"{method}.json", exploring.as_json(explored), f"{method}.json", on_click="ignore")
-        for name, chart in explored.charts.items():
-            st.download_button(f"{name}.svg", evidence.as_file(chart, "svg"), f"{name}.svg", on_click="ignore")
-    st.iframe(html, height=1400)
+    page = exploring.as_html(explored)
+    figures = {f"{name}.svg": evidence.as_file(chart, "svg") for name, chart in explored.charts.items()}
+    files: dict[str, str | bytes] = {f"{method}.html": page, f"{method}.json": exploring.as_json(explored), **figures}
+    document(page, partial(download, files))
 
 
 WARMUP = "Enter a number of iterations, or a share below 1."

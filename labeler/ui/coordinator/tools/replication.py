@@ -1,6 +1,7 @@
 """Compare every claim of the paper with this study's measurements; show and download the result."""
 
 import hashlib
+from functools import partial
 
 import streamlit as st
 
@@ -10,7 +11,7 @@ from labeler.service.people import identity
 from labeler.service.results import replicating
 from labeler.service.study import coordinating
 from labeler.store import Database
-from labeler.ui.coordinator.shared import Bar, errors_here, link
+from labeler.ui.coordinator.shared import Bar, document, download, errors_here, link
 
 SOURCE = "https://doi.org/10.1145/3578245.3584693"
 START_S, ITEM_S = 8.0, 0.03  # fixed time, and additional time per item
@@ -53,7 +54,4 @@ def render(db: Database, person: str) -> None:
     made_from, files = st.session_state.get(KEY, ("", {}))
     if made_from != version:
         return
-    with st.container(horizontal=True):
-        for name, content in files.items():
-            st.download_button(f"Download {name}", content, name, key=f"download-{name}", on_click="ignore")
-    st.iframe(files["replication.html"].decode(), height=1400)
+    document(files["replication.html"].decode(), partial(download, files))
