@@ -44,7 +44,7 @@ PICTURE = re.compile(r"img/methods-([\w-]+)\.svg")
 MAIN = {"spread": "max-spread", "trust": "rejections", "order": "order-medians", "contexts": "contexts-sorted"}
 NOT_RUN = ("labeler serve", "make ")
 PROGRESS = {"Reading", "Importing", "Judging", "Computing", "Spread", "Order", "Trust", "Contexts", "Measuring"}
-N_SHOWN = 14  # lines of output per command
+N_SHOWN = 10  # lines of output per command
 
 
 def filled(page: str, pictures: Path | None = None) -> str:
