@@ -1,4 +1,4 @@
-"""Write the table of claims in docs/replication.md.
+"""Write the table of claims in docs/results/replication.md.
 
     python scripts/replication_guide.py FOLDER
 
@@ -16,7 +16,7 @@ from labeler.service.files import gathering
 from labeler.service.items import importing
 from labeler.service.results import replicating
 
-PAGE = Path(__file__).parent.parent / "docs" / "replication.md"
+PAGE = Path(__file__).parent.parent / "docs" / "results" / "replication.md"
 HEADER = ["| where | claim | paper | ours | outcome |", "|---|---|---|---|---|"]
 BEFORE = "| where | claim |"
 BY_CONSTRUCTION = "reproduced by construction"
