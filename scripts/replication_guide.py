@@ -26,7 +26,7 @@ def filled(page: str, claims: Sequence[Claim]) -> str:
     """Return the page with a new table of the claims that were not reproduced by construction."""
     lines = page.splitlines()
     first = next(n for n, line in enumerate(lines) if line.startswith(BEFORE))
-    last = next(n for n, line in enumerate(lines[first:], first) if not line.startswith("|"))
+    last = next((n for n, line in enumerate(lines[first:], first) if not line.startswith("|")), len(lines))
     rows = [
         f"| {' | '.join((claim.where, claim.claim, claim.paper, claim.ours, claim.outcome))} |"
         for claim in claims
