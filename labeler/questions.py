@@ -3,14 +3,16 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
-from labeler import toml_file
+from labeler import marks, toml_file
 from labeler.errors import InputError
 
 NOT_SURE, WITHDRAWN = "not sure", "withdrawn"  # the answers that are not labels
+CATEGORY, POINTS = "category", "points"  # how a question is answered
+MARKED = "marked"  # the class of all labels with marks
 
 
 def is_label(answer: str | None) -> bool:
@@ -85,28 +87,85 @@ class Question:
     text: str  # the question itself; `{runs}` stands for the number of runs of an item
     categories: tuple[Category, ...]  # if the question is ordered, from one end of the scale to the other
     shows: str = "runs"  # what an item shows (see `labeler.screen.kinds`)
-    answer: str = "category"  # how the question is answered
+    answer: str = CATEGORY  # how the question is answered: with a category, or with marked points
     ordered: bool = False  # whether the categories form a scale
     positive: str | None = None  # the category to which sensitivity and specificity refer
     not_sure: bool = True  # whether reviewers may answer "not sure"
+    # If the question is answered with points: the category of a series without a mark (the other categories are the
+    # kinds of marks), how many marks are possible (see `labeler.marks`), and whether a mark can be a range.
+    no_mark: str | None = None
+    marks: str | None = None
+    ranges: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the categories as plain texts."""
         return tuple(map(str, self.categories))
 
-    def is_category(self, answer: object) -> bool:
-        """Return whether an answer is one of the categories."""
-        return isinstance(answer, str) and answer in self.categories
+    @property
+    def is_marked(self) -> bool:
+        """Whether reviewers mark points of a series."""
+        return self.answer == POINTS
+
+    @property
+    def kinds(self) -> tuple[Category, ...]:
+        """The kinds of marks; a question without kinds has marks that are only places."""
+        return tuple(category for category in self.categories if self.is_marked and category != self.no_mark)
+
+    @property
+    def labels(self) -> tuple[Category, ...]:
+        """The categories that are labels by themselves, without marks."""
+        return tuple(category for category in self.categories if not self.is_marked or category == self.no_mark)
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """What reviewers can answer, which includes taking an answer back."""
-        return (*self.categories, *([NOT_SURE] if self.not_sure else []), WITHDRAWN)
+        """What reviewers can answer without marks, which includes taking an answer back."""
+        return (*self.labels, *([NOT_SURE] if self.not_sure else []), WITHDRAWN)
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The categories into which all labels fall; for marks, whether there are any."""
+        return (str(self.no_mark), MARKED) if self.is_marked else self.names
+
+    def class_of(self, answer: str) -> str:
+        """Return the class of a label; an answer that is no label is its own class."""
+        return MARKED if self.is_marked and marks.are_marks(answer) else answer
+
+    def checked_label(self, answer: object, n: int | None = None) -> str:
+        """Return a label in the form in which it is stored; raise ValueError with the reason if it is none.
+
+        Marks must be points of a series of length `n`; None if the length is not known.
+        """
+        return self._checked(answer, self.labels, n)
+
+    def checked_answer(self, answer: object, n: int | None = None) -> str:
+        """Return an answer as `checked_label` does; "not sure" and a withdrawn answer are answers too."""
+        return self._checked(answer, self.answers, n)
+
+    def _checked(self, answer: object, possible: Sequence[str], n: int | None) -> str:
+        if isinstance(answer, str) and self.is_marked and marks.are_marks(answer):
+            found = marks.read(answer)
+            marks.check(found, how_many=str(self.marks), ranges=self.ranges, kinds=self.kinds, n=n)
+            return marks.write(found)
+        if not isinstance(answer, str) or answer not in possible:
+            more = ["marks such as [12]"] if self.is_marked else []
+            raise ValueError(f"{answer!r} is not one of: {', '.join([*possible, *more])}")
+        return answer
+
+    def is_label(self, answer: object) -> bool:
+        """Return whether an answer is a possible label, in a series of any length."""
+        return self._fits(self.checked_label, answer)
 
     def is_answer(self, answer: object) -> bool:
-        """Return whether reviewers can give this answer."""
-        return isinstance(answer, str) and answer in self.answers
+        """Return whether reviewers can give this answer, in a series of any length."""
+        return self._fits(self.checked_answer, answer)
+
+    @staticmethod
+    def _fits(check: Callable[[object], str], answer: object) -> bool:
+        try:
+            return bool(check(answer))
+        except ValueError:
+            return False
 
     def category(self, name: str) -> Category:
         """Return the category with this name; raise ValueError that lists the categories if there is none."""
@@ -120,9 +179,10 @@ class Question:
         return {
             "shows": self.shows,
             "answer": self.answer,
-            "ordered": self.ordered,
+            **({} if self.is_marked else {"ordered": self.ordered}),
             **({"positive": str(self.positive)} if self.positive else {}),
             "not_sure": self.not_sure,
+            **({"no_mark": str(self.no_mark), "marks": self.marks, "ranges": self.ranges} if self.is_marked else {}),
             "category": [category.definition() for category in self.categories],
         }
 
@@ -189,8 +249,13 @@ PALETTE = (
     "#8a4b00", "#56b4e9", "#005b41", "#e69f00", "#4b0f63", "#cc79a7", "#0b3d91", "#b8c400", "#5a5a5a",
 )  # fmt: skip
 LIMITS = {"text": 300, "name": 40, "meaning": 400}  # characters
-N_CATEGORIES = (2, 9)
-_KEYS = {"text", "shows", "answer", "ordered", "positive", "not_sure", "category"}
+RESERVED_IN_SERIES = {"r": "range"}  # if the question is answered with points
+N_CATEGORIES = {CATEGORY: (2, 9), POINTS: (1, 9)}
+NO_CHANGE = {"name": "no change", "key": "c", "meaning": "The level is the same from the first point to the last."}
+_KEYS = {
+    "text", "shows", "answer", "ordered", "positive", "not_sure", "category", "no_mark", "marks", "ranges",
+}  # fmt: skip
+_OF_ANSWER = {CATEGORY: {"ordered", "positive"}, POINTS: {"no_mark", "marks", "ranges"}}  # keys of one way to answer
 _CATEGORY_KEYS = {"name", "key", "meaning", "colour", "short"}
 _NAME = re.compile(r"[^\W_](?:[^\W_]|[ /+%.()-])*")  # nothing that pages or tables could take for markup
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
@@ -230,39 +295,48 @@ class _QuestionFile:
         """Check all entries, and return the question."""
         self._known(self.entries, _KEYS)
         text = self._text("text", self.entries)
-        shows, answer = (self._one_of(name, of) for name, of in (("shows", ("runs",)), ("answer", ("category",))))
-        rows = self.entries.get("category")
+        shows, answer = (self._one_of(name, of) for name, of in (("shows", ("runs",)), ("answer", (CATEGORY, POINTS))))
+        for other, keys in _OF_ANSWER.items():
+            for name in keys & self.entries.keys() if other != answer else ():
+                raise self._error(name, f'only a question with answer = "{other}" has {name}')
+        rows = self.entries.get("category", [NO_CHANGE] if answer == POINTS else None)
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise self._error("category", "a question needs categories: write [[category]] before each of them")
-        least, most = N_CATEGORIES
+        least, most = N_CATEGORIES[answer]
         if not least <= len(rows) <= most:
             raise self._error("category", f"a question has {least} to {most} categories, not {len(rows)}", at=len(rows))
         categories: list[Category] = []
         for number, row in enumerate(rows, start=1):
-            categories.append(self._category(row, number, categories))
+            categories.append(self._category(row, number, categories, answer))
         positive = self.entries.get("positive")
         if positive is not None and positive not in categories:
             raise self._error("positive", f"{positive!r} is not one of: {', '.join(categories)}")
         ordered, not_sure = self._flag("ordered", default=False), self._flag("not_sure", default=True)
-        return Question(text, tuple(categories), shows, answer, ordered, positive, not_sure)
+        question = Question(text, tuple(categories), shows, answer, ordered, positive, not_sure)
+        if answer == CATEGORY:
+            return question
+        no_mark = self._one_of("no_mark", question.names)
+        how_many, ranges = self._one_of("marks", marks.HOW_MANY), self._flag("ranges", default=False)
+        return replace(question, no_mark=no_mark, marks=how_many, ranges=ranges)
 
-    def _category(self, row: Mapping[str, Any], number: int, earlier: Sequence[Category]) -> Category:
+    def _category(self, row: Mapping[str, Any], number: int, earlier: Sequence[Category], answer: str) -> Category:
         self._known(row, _CATEGORY_KEYS, number)
         name, meaning = self._text("name", row, number), self._text("meaning", row, number)
         if not _NAME.fullmatch(name):
             raise self._error(
                 "name", f"a name has only letters, digits, spaces and - / + % . ( ), not {name!r}", number
             )
-        if name.casefold() in (NOT_SURE, WITHDRAWN, "none", "total"):
+        if name.casefold() in (NOT_SURE, WITHDRAWN, "none", "total", *([MARKED] if answer == POINTS else [])):
             raise self._error("name", f"{name!r} has another meaning. Choose another name", number)
         if name.casefold() in {category.casefold() for category in earlier}:
             raise self._error("name", f"two categories are called {name!r}", number)
         key = row.get("key")
         if not isinstance(key, str) or not re.fullmatch("[a-z1-9]", key):
             raise self._error("key", f"a key is one letter from a to z or one digit from 1 to 9, not {key!r}", number)
-        if key in RESERVED:
+        reserved = RESERVED | (RESERVED_IN_SERIES if answer == POINTS else {})
+        if key in reserved:
             raise self._error(
-                "key", f"the key {key.upper()} is reserved for {RESERVED[key]}. Choose another key", number
+                "key", f"the key {key.upper()} is reserved for {reserved[key]}. Choose another key", number
             )
         same = next((category for category in earlier if category.key == key), None)
         if same is not None:

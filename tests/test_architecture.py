@@ -11,9 +11,9 @@ PACKAGES = ("analysis", "labeler")
 MODULES = sorted(path.relative_to(ROOT) for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
 FIGURES = {"altair", "vl_convert"}
-PURE = {"labeler.model", "labeler.questions", "labeler.errors", "numpy", "pandas"}
-SHELL = {"labeler.service", "labeler.model", "labeler.questions", "labeler.errors", "labeler.config", "labeler.screen",
-         "labeler.store.Database", "labeler.store.open_database"}  # fmt: skip
+PURE = {"labeler.model", "labeler.questions", "labeler.marks", "labeler.errors", "numpy", "pandas"}
+SHELL = {"labeler.service", "labeler.model", "labeler.questions", "labeler.marks", "labeler.errors", "labeler.config",
+         "labeler.screen", "labeler.store.Database", "labeler.store.open_database"}  # fmt: skip
 # path prefix -> allowed imports in addition to the standard library; the longest matching prefix counts
 ALLOWED: dict[str, set[str]] = {
     "analysis": {"analysis", "numpy", "pandas", "scipy", "statsmodels"},
@@ -28,7 +28,8 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/__init__.py": set(),
     "labeler/__main__.py": {"labeler.cli"},
     "labeler/model.py": {"labeler.questions", "numpy"},
-    "labeler/questions.py": {"labeler.errors", "labeler.toml_file"},
+    "labeler/questions.py": {"labeler.errors", "labeler.toml_file", "labeler.marks"},
+    "labeler/marks.py": set(),
     "labeler/safe_text.py": set(),
     "labeler/toml_file.py": set(),
     "labeler/atomic_files.py": {"labeler.errors"},
@@ -62,7 +63,8 @@ ALLOWED: dict[str, set[str]] = {
         "labeler.ui.reviewer", "labeler.ui.component", "labeler.service.labelling.reviewing",
         "labeler.service.labelling.answering", "labeler.service.labelling.guide",
         "labeler.service.labelling.own_result",
-        "labeler.model", "labeler.questions", "labeler.errors", "labeler.screen", "labeler.store.Database", "streamlit",
+        "labeler.model", "labeler.questions", "labeler.marks", "labeler.errors", "labeler.screen",
+        "labeler.store.Database", "streamlit",
     },
     "labeler/ui/coordinator": {
         "labeler.ui.coordinator", "labeler.ui.component", "labeler.ui.input_queue", "labeler.plan.lifecycle",

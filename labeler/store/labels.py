@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from labeler.errors import AnswerRefused, StudyError
 from labeler.model import Kind, Label
-from labeler.store import chain
+from labeler.store import chain, studies
 from labeler.store.assignments import STANDS
 from labeler.store.database import Database
 
@@ -167,6 +167,12 @@ def table(db: Database, *, as_stored: bool = False) -> "pd.DataFrame":
     return pd.DataFrame(
         answers, columns=list(COLUMNS), dtype=object
     )  # keeps integers as integers if other cells are empty
+
+
+def classes(db: Database, *, as_stored: bool = False) -> "pd.DataFrame":
+    """Return all answers as `table` does, with labels that consist of marks as classes (see `Question.class_of`)."""
+    question, answers = studies.get(db).question, table(db, as_stored=as_stored)
+    return answers.assign(label=answers["label"].map(question.class_of)) if question.is_marked else answers
 
 
 def merged(db: Database) -> frozenset[int]:

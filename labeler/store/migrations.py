@@ -291,6 +291,21 @@ def _remove_check(db: Database, table: str, check: str) -> None:
         db.execute(statement)
 
 
+def m011_marks(db: Database) -> None:
+    """Let triggers accept a list of marks as an answer, if the question of the study is answered with points."""
+    db.execute("ALTER TABLE questions ADD COLUMN takes_marks INTEGER NOT NULL DEFAULT 0 CHECK (takes_marks IN (0, 1))")
+    for table, column in (
+        ("labels", "answer"), ("decisions", "category"), ("reference_labels", "category"), ("verdicts", "verdict"),
+    ):  # fmt: skip
+        name = f"{table}_answer_the_question"
+        (sql,) = db.execute("SELECT sql FROM sqlite_schema WHERE name = ?", (name,)).fetchone()
+        db.execute(f"DROP TRIGGER {name}")
+        head, body = sql.split("BEGIN SELECT", maxsplit=1)
+        # a study that may come from somebody else must not use the JSON functions of SQLite in a trigger
+        takes_it = f"(SELECT takes_marks FROM questions) AND NEW.{column} GLOB '[[]*[]]'"  # noqa: S608 - ours
+        db.execute(f"{head.rstrip()} AND NOT ({takes_it}) BEGIN SELECT{body}")
+
+
 Step = Callable[[Database], None]
 MIGRATIONS: list[Step] = [
     m001_first_schema,
@@ -303,6 +318,7 @@ MIGRATIONS: list[Step] = [
     m008_axis_levels,
     m009_secret_of_the_plan,
     m010_question,
+    m011_marks,
 ]
 
 # the question of all studies before version 10, without its text

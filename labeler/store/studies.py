@@ -87,9 +87,12 @@ def set_question(db: Database, question: Question) -> None:
     """Store the question of the study; it replaces an earlier question."""
     db.execute("UPDATE studies SET question = ?", (question.text,))
     definition = json.dumps(question.definition(), ensure_ascii=False)
-    db.execute("INSERT OR REPLACE INTO questions (question_id, definition) VALUES (1, ?)", (definition,))
+    db.execute(
+        "INSERT OR REPLACE INTO questions (question_id, definition, takes_marks) VALUES (1, ?, ?)",
+        (definition, question.is_marked),
+    )
     db.execute("DELETE FROM categories")  # triggers compare answers with these names
-    db.executemany("INSERT INTO categories (position, name) VALUES (?, ?)", enumerate(map(str, question.categories)))
+    db.executemany("INSERT INTO categories (position, name) VALUES (?, ?)", enumerate(map(str, question.labels)))
 
 
 def set_protocol(db: Database, protocol: Protocol) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from labeler.questions import SIMILAR
+from labeler.questions import SIMILAR, Question
 from labeler.store import Database, contents, events
 from labeler.store.chain import Fault
 from labeler.store.events import Event
@@ -220,11 +220,12 @@ def faults(db: Database, secrets_now: str, reference_now: str | None) -> Iterato
     derived = Derived(events.of_actions(db, _CHANGES.keys()))
     tables = {name: contents.rows(db, name) for name in contents.AUDITED}
     yield from _study(derived, tables["studies"], secrets_now)
+    question = Question.of("", derived.definition)
     for row in tables["questions"]:
-        yield from _differences(
-            "question", row["row_id"], {"definition": _as_json(row["definition"])}, {"definition": derived.definition}
-        )
-    categories = dict(enumerate(category["name"] for category in derived.definition["category"]))
+        now = {"definition": _as_json(row["definition"]), "takes_marks": row["takes_marks"]}
+        logged = {"definition": derived.definition, "takes_marks": int(question.is_marked)}
+        yield from _differences("question", row["row_id"], now, logged)
+    categories = dict(enumerate(map(str, question.labels)))
     for row in tables["categories"]:
         yield from _differences("category", row["row_id"], row, {"name": categories.get(row["position"])})
     yield from _items(derived, tables["items"], {row["file_id"]: row["sha256"] for row in tables["files"]})

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from labeler import marks
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
 from labeler.model import Label, Person, Protocol, Question, Role, State, Study, Submission, Task, is_storable
 from labeler.plan.active_plan import N_OFFERED
@@ -353,7 +354,7 @@ def submission_from(event: object) -> Submission:
             raise AnswerRefused(_UNREADABLE)
     fits = (
         all(text.isascii() and 0 < len(text) <= MAX_TEXT_LENGTH for text in (event_id, code))
-        and 0 < len(answer) <= MAX_TEXT_LENGTH
+        and 0 < len(answer) <= (marks.MAX_LENGTH if marks.are_marks(answer) else MAX_TEXT_LENGTH)
         and _is_count(revision)
         and all(_MORE[name](value) for name, value in more.items())
     )
@@ -378,6 +379,7 @@ def submit(
     study = studies.get(db)
     if not study.question.is_answer(submission.answer):
         raise AnswerRefused(_UNREADABLE)
+    submission = replace(submission, answer=study.question.checked_answer(submission.answer))
     calibrating = _is_calibrating(study)
     on_offer = {task.code for task in _offered(db, reviewer_id, calibrating)}
     with db.atomic():
@@ -396,7 +398,9 @@ def submit(
         if task is None or not is_open or not _is_in_play(db, task, study):
             raise _not_open(submission)
         _check(task, submission, _undoable(db, reviewer_id, calibrating), study.protocol)
-        variation = _variation(db, task, items.by_id(db, task.item_id).n_runs)
+        item = items.by_id(db, task.item_id)
+        _check_marks(study.question, submission, item.n_iterations)
+        variation = _variation(db, task, item.n_runs)
         view = {
             **{
                 name: value for name, value in submission.view.items() if name not in ("picture", "session")
@@ -460,6 +464,18 @@ def _check(task: Task, submission: Submission, last: str | None, protocol: Proto
         raise AnswerRefused(f"Item {task.code} was on the screen for less than {MIN_DWELL_MS} ms. Answer it again.")
     elif protocol.asks_confidence and submission.confidence is None and is_label(submission.answer):
         raise AnswerRefused(f"Press 1, 2 or 3 to say how sure you are about item {task.code}.")
+
+
+def _check_marks(question: Question, submission: Submission, n: int) -> None:
+    """Raise AnswerRefused if marks are not points of the series, or the reviewer has not seen the whole series."""
+    if not (question.is_marked and question.is_label(submission.answer)):
+        return
+    try:
+        question.checked_label(submission.answer, n)
+    except ValueError as error:
+        raise AnswerRefused(f"Item {submission.code}: {error}. Mark it again.") from None
+    if submission.view.get("whole") is not True:
+        raise AnswerRefused(f"Item {submission.code}: the whole series was not on the screen. Answer it again.")
 
 
 def _own_label(

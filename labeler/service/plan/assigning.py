@@ -38,7 +38,7 @@ class AnswerHistory:
 
     marks: Sequence[tuple[Place, str]]  # the assignment and the answer
     table: "pd.DataFrame"  # the same answers with the columns of the label file
-    categories: Sequence[str]  # of the question
+    categories: Sequence[str]  # the classes of the question
     merged: frozenset[int]  # positions of the answers that were merged from a copy of the study
 
     def until(self, n_answers: int) -> dict[Place, tuple[str, ...]]:
@@ -125,8 +125,8 @@ def answer_history(db: Database) -> AnswerHistory:
     """Return all answers so far, with the data to derive earlier states of the plan."""
     places = {row.assignment_id: place_of(row.assignment) for row in assignments.everything(db)}
     marks = [(places[assignment_id], answer) for _, assignment_id, answer in labels.marks(db)]
-    categories = studies.get(db).question.names
-    return AnswerHistory(marks, labels.table(db, as_stored=True), categories, labels.merged(db))
+    categories = studies.get(db).question.classes
+    return AnswerHistory(marks, labels.classes(db, as_stored=True), categories, labels.merged(db))
 
 
 def active_plan(db: Database) -> ActivePlan:

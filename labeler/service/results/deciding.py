@@ -20,7 +20,7 @@ def decide(db: Database, decision: Mapping[str, Any], *, actor: str, now: dateti
     """
     match decision:
         case {"kind": str(kind), "item": str(item), "category": None | str() as category, "why": str(why)} if (
-            kind in KINDS and (category is None or studies.get(db).question.is_category(category))
+            kind in KINDS and (category is None or studies.get(db).question.is_label(category))
         ):
             KINDS[kind](db, item, category, why, actor, now)
         case _:

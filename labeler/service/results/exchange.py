@@ -14,7 +14,6 @@ from labeler.errors import InputError, Refused
 from labeler.model import Item, Kind, Label, Origin, Question, Role, Task
 from labeler.plan.design import key
 from labeler.plan.lifecycle import Action, require
-from labeler.questions import either
 from labeler.safe_text import csv_text
 from labeler.screen import timing
 from labeler.service.people import identity
@@ -232,15 +231,21 @@ def _append(
             f"Line {row.line}: the next revision of {row.reviewer!r} on {row.item!r} is {task.revision}, not "
             f"{row.revision}."
         )
+    _answer(question, row.label.answer, _n_points(question, item), row.line)
     label = replace(row.label, assignment_id=task.assignment_id, revision=task.revision)
     return labels.add(db, label, row.source_key)
 
 
+def _n_points(question: Question, item: Item) -> int | None:
+    """Return the number of points that a reviewer can mark; None if the study has no measurements of the item."""
+    return item.n_iterations if question.is_marked and item.n_runs else None
+
+
 def _append_decision(db: Database, row: LabelRow, item: Item, question: Question) -> bool:
-    if not question.is_category(row.label.answer):
-        raise InputError(
-            f"Line {row.line}: a decision must be {either(question.categories)}, not {row.label.answer!r}."
-        )
+    try:
+        question.checked_label(row.label.answer, _n_points(question, item))
+    except ValueError as error:
+        raise InputError(f"Line {row.line}: the decision {error}.") from None
     why = row.label.comment or "not in the label file"
     decision = Decision(item.name, row.label.answer, why, row.reviewer, row.label.created.isoformat(), row.source_key)
     saved = decisions.of_event(db, decision.event_id)
@@ -291,7 +296,7 @@ def _parsed(
         reviewer = identity.checked_name(reviewer)
     except InputError as error:
         raise InputError(f"Line {line}: reviewer: {error}") from None
-    answer = _one_of(question.answers, cell("label"), "label", line)
+    answer = _answer(question, cell("label"), None, line)
     kind = Kind(_one_of(list(Kind), cell("kind") or "fresh", "kind", line))
     ordinal = n_earlier[item, reviewer, kind]
     n_earlier[item, reviewer, kind] += 1
@@ -313,6 +318,14 @@ def _parsed(
         line, item, reviewer, kind, label, number("revision"), number("part"), number("position"), cell("benchmark"),
         cell("application"), str(cells.get("item", "")), source_key,
     )  # fmt: skip
+
+
+def _answer(question: Question, text: str, n: int | None, line: int) -> str:
+    """Return an answer in the form in which it is stored; `n` is the length of its series, if known."""
+    try:
+        return question.checked_answer(text, n)
+    except ValueError as error:
+        raise InputError(f"Line {line}: label {error}.") from None
 
 
 def _whole_number(text: str, name: str, line: int, lowest: int, highest: int) -> int | None:

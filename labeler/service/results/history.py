@@ -118,7 +118,7 @@ def _selection(db: Database, level: float) -> dict[str, Any] | None:
     if known is None or not known.chosen:
         return None
     left_out = {name for name, role in items.roles(db).items() if role is not ItemRole.COUNTED}
-    first = counted_labels(labels.table(db), studies.get(db).question.names)
+    first = counted_labels(labels.classes(db), studies.get(db).question.classes)
     counts = count_table(first[~first["item"].isin(left_out)])
     population = [name for name in known.order if name not in left_out]
     batches = [

@@ -150,7 +150,7 @@ def describe_results(db: Database, shown: Sequence[Item]) -> list[str]:
 @until_changed
 def _agreed_categories(db: Database) -> dict[str, str]:
     """Return the category of each item whose first labels are all equal."""
-    agreed = consensus.agreed_only(counted_labels(labels.table(db)))
+    agreed = consensus.agreed_only(counted_labels(labels.classes(db), studies.get(db).question.classes))
     return {str(row.Index): str(row.category) for row in agreed[agreed["status"] == consensus.AGREED].itertuples()}
 
 
@@ -170,7 +170,7 @@ def adjudicate(db: Database, name: str, category: str | None, why: str, *, actor
     why = checked_reason(why)
     with events.by(db, actor, now) as deed:
         question = studies.get(db).question
-        if category is None or not question.is_category(category):
+        if category is None or not question.is_label(category):
             given = "The decision has no category." if category is None else f"{category!r} is not a category."
             raise InputError(f"{given} Choose {either(question.categories)}.")
         require(studies.get(db), Action.ADJUDICATE)
@@ -212,7 +212,7 @@ def n_complete(db: Database) -> tuple[int, int]:
 
 def _first_and_third(db: Database) -> pd.DataFrame:
     """Return first labels of all kinds of assignments, with the columns item, rater, category, kind and comment."""
-    return first_of(with_defaults(labels.table(db)), studies.get(db).question.names)
+    return first_of(with_defaults(labels.classes(db)), studies.get(db).question.classes)
 
 
 def _split_names(table: pd.DataFrame) -> set[str]:
@@ -280,8 +280,8 @@ def current_agreement(db: Database) -> InterimAgreement:
     A caller that shows the result must first check with `identity.why_hidden` that the person may see it.
     """
     counting = {name for name, role in item_batches.roles(db).items() if role is ItemRole.COUNTED}
-    categories = studies.get(db).question.names
-    first = counted_labels(labels.table(db), categories)
+    categories = studies.get(db).question.classes
+    first = counted_labels(labels.classes(db), categories)
     first = first[first["item"].isin(counting)]
     status, so_far = consensus.agreed_only(first, categories)["status"], agreement_so_far(first, categories)
     n_agreed, n_split = (int((status == name).sum()) for name in (consensus.AGREED, consensus.SPLIT))

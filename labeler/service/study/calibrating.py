@@ -76,7 +76,7 @@ def result(db: Database, *, level: float = 0.95) -> CalibrationResult:
     counting = {item.name for item in items.included(db)} & set(item_names(db))
     rows = [row.assignment for row in planned if not row.ended and row.assignment.item in counting]
     study = studies.get(db)
-    gate, categories = study.gate, study.question.names
+    gate, categories = study.gate, study.question.classes
     n_assigned = pd.Series([row.reviewer for row in rows], dtype=object).value_counts()
     first = first_labels(db) if planned else pd.DataFrame(columns=["item", "rater", "category"])
     first = first[first["item"].isin(counting)]
@@ -102,7 +102,7 @@ def first_labels(db: Database) -> "pd.DataFrame":
     """Return the first labels of the calibration round as a table with the columns item, rater and category."""
     from analysis.tables import first_of, with_defaults
 
-    first = first_of(with_defaults(labels.table(db)), studies.get(db).question.names)
+    first = first_of(with_defaults(labels.classes(db)), studies.get(db).question.classes)
     return first.loc[first["kind"] == Kind.CALIBRATION, ["item", "rater", "category"]]
 
 
@@ -214,7 +214,7 @@ def disputed(db: Database) -> list[tuple[str, dict[str, int]]]:
 
     The most disputed items come first. The caller must make sure that the person who sees the result may see it.
     """
-    wanted, categories = set(item_names(db)), [str(category) for category in studies.get(db).question.categories]
+    wanted, categories = set(item_names(db)), studies.get(db).question.classes
     counts: dict[str, dict[str, int]] = {}
     for name, _, category in first_labels(db).itertuples(index=False, name=None):
         if name in wanted:

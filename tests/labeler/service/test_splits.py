@@ -323,7 +323,7 @@ def test_a_report_counts_every_decision_that_stands(closed):
 @pytest.mark.parametrize("label", ["not sure", "withdrawn"])
 def test_a_decision_in_a_file_is_a_category(closed, label):
     row = {"item": item_name(1), "reviewer": "owner", "label": label, "kind": "adjudicated"}
-    with pytest.raises(InputError, match=rf"Line 2: a decision must be similar or dissimilar, not .*'{label}'"):
+    with pytest.raises(InputError, match=rf"Line 2: the decision '{label}' is not one of: similar, dissimilar\."):
         exchange.import_labels(closed, pd.DataFrame([row]), **CAROL)
     assert decisions.everything(closed) == []
 

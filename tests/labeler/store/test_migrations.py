@@ -123,6 +123,10 @@ def fill_old_file(db, version):
     )
     if version >= 6:
         db.execute("UPDATE studies SET picture_secret = ?", ("0" * 64,))
+    if version >= 10:
+        insert(db, "questions", {"question_id": 1, "definition": migrations._FIRST_QUESTION})
+        for position, name in enumerate(("similar", "dissimilar")):
+            insert(db, "categories", {"position": position, "name": name})
     for person_id, (name, reviewer, coordinator, active, secret) in enumerate(PEOPLE, start=1):
         db.execute(
             """INSERT INTO people (name, is_reviewer, is_coordinator, active, secret_hash, created_utc)
@@ -156,7 +160,7 @@ def hashed(secret):
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-@pytest.fixture(params=[1, 2, 3, 4, 5, 6, 7, 8, 9])
+@pytest.fixture(params=[1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
 def old_file(study_path, monkeypatch, request):
     """A study of an older version with data."""
     monkeypatch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[: request.param])
@@ -168,7 +172,7 @@ def old_file(study_path, monkeypatch, request):
 
 
 def test_there_is_a_file_with_data_of_every_older_version():
-    assert len(migrations.MIGRATIONS) - 1 == 9  # a further migration needs one more version in `old_file`
+    assert len(migrations.MIGRATIONS) - 1 == 10  # a further migration needs one more version in `old_file`
 
 
 def test_a_study_of_any_older_version_keeps_what_was_said_and_done(old_file):
