@@ -92,6 +92,16 @@ def test_the_tables_of_measures_and_classifiers_are_those_of_the_registries():
     assert with_tables(text) == text, "make them again: python scripts/similarity_figures.py"
 
 
+def test_the_readme_shows_what_the_check_prints():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    command, shown = re.findall(r"^    \$ labeler (check .+)\n((?:    .+\n)+)", text, flags=re.MULTILINE)[0]
+    words = [str(ROOT / word) if word.startswith("data/") else word for word in command.split()]
+    printed = CliRunner().invoke(main, words).stdout.splitlines()
+    lines = [line.removeprefix("    ") for line in shown.splitlines() if line.strip() != "…"]
+    assert len(lines) == 3
+    assert printed[:3] == lines
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_commands_in_documents_exist_with_their_options(document):
     for words in commands_in(document.read_text(encoding="utf-8")):
