@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from analysis.runs import Floats, checked_drop, n_warmup
+from analysis.runs import AUTO, Floats, Warmup, checked_drop, n_warmup
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -315,14 +315,22 @@ def _check_run(run: Run, place: str) -> None:
         raise ValueError(f"{place}, iteration {at}: {run.values[at]} is not a finite measurement")
 
 
+OF_WARMUP: Mapping[str, Any] = {
+    "within": "[0, )",
+    "or": AUTO,
+    "help": "Warm-up to leave out of each run: a number of iterations, a share below 1, or auto to find its end.",
+}
+
+
 @dataclass(frozen=True)
 class PerRun:
     """Options that reduce a run to one number: which warm-up to leave out, and how to aggregate the rest.
 
     Attributes
     ----------
-    warmup : int or float
-        What to leave out at the start of each run: a number of iterations, or a share of the run if below 1.
+    warmup : int, float or "auto"
+        What to leave out at the start of each run: a number of iterations, a share of the run if below 1, or "auto" for
+        everything before the steady state by the quick rule of `analysis.steady`.
     aggregate : str
         "mean", "median" or "min" of the remaining iterations.
 
@@ -337,10 +345,7 @@ class PerRun:
     2.0
     """
 
-    warmup: float = field(default=0, metadata={
-        "within": "[0, )",
-        "help": "Warm-up to leave out of each run: a number of iterations, or a share below 1.",
-    })  # fmt: skip
+    warmup: Warmup = field(default=0, metadata=OF_WARMUP)
     aggregate: str = field(default="mean", metadata={
         "choices": tuple(AGGREGATES), "help": "Statistic that represents each run.",
     })  # fmt: skip
@@ -350,7 +355,7 @@ class PerRun:
         try:
             checked_drop(self.warmup)
         except ValueError:
-            expected = "a number of iterations or a share below 1"
+            expected = "a number of iterations, a share below 1, or auto"
             raise ValueError(f"warmup must be {expected}, got {self.warmup}") from None
         if self.aggregate not in AGGREGATES:
             raise ValueError(f"aggregate must be one of {', '.join(AGGREGATES)}, got {self.aggregate!r}")
@@ -358,7 +363,7 @@ class PerRun:
     def steady(self, run: ArrayLike) -> Floats:
         """Return the run without its warm-up iterations; raise ValueError if no iteration remains."""
         values = np.asarray(run, dtype=np.float64)
-        return values[n_warmup(len(values), self.warmup) :]
+        return values[n_warmup(run, self.warmup) :]
 
     def value(self, run: ArrayLike) -> float:
         """Return the one number that represents a run, in the run's unit."""
@@ -366,11 +371,12 @@ class PerRun:
 
     def values(self, runs: Sequence[ArrayLike]) -> Floats:
         """Return one number per run, shape (n_runs,)."""
-        arrays = [np.asarray(run, dtype=np.float64) for run in runs]
-        if len({len(run) for run in arrays}) == 1 and not self.warmup:  # one call for all runs, which is faster
-            aggregate: Callable[..., Any] = AGGREGATES[self.aggregate]
-            return np.asarray(aggregate(np.stack(arrays), axis=1))
-        return np.array([self.value(run) for run in arrays])
+        if not self.warmup:
+            arrays = [np.asarray(run, dtype=np.float64) for run in runs]
+            if len({len(run) for run in arrays}) == 1:  # one call for all runs, which is faster
+                aggregate: Callable[..., Any] = AGGREGATES[self.aggregate]
+                return np.asarray(aggregate(np.stack(arrays), axis=1))
+        return np.array([self.value(run) for run in runs])
 
 
 EVERY_ITERATION = PerRun()

@@ -14,6 +14,9 @@ Run = TypeVar("Run")
 MAX_RUNS = 1000  # of more runs, a random sample is compared, because each run is compared with each other run
 SEED = 0
 
+AUTO = "auto"  # the warm-up that ends where the quick rule of `analysis.steady` finds the steady state
+Warmup = float | str  # a number of iterations, a share below 1, or AUTO
+
 SAX_CUTS = (-0.6744897501960817, 0.0, 0.6744897501960817)  # the quartiles of the standard normal distribution
 
 
@@ -37,12 +40,13 @@ class Runs:
     runs : sequence of array_like of float, each of shape (n_iterations,)
         At least two runs of finite measurements in any unit; lengths may differ. If there are more than 1000 runs, a
         random sample of 1000 runs (with a fixed seed) is used.
-    drop : int or float
+    drop : int, float or "auto"
         Warm-up to leave out at the start of each run: a number of iterations, or, if below 1, a share of the length of
-        the run (rounded down). The default 0 leaves out nothing, as in the papers.
+        the run (rounded down), or "auto" for the end of the warm-up that the quick rule finds. The default 0 leaves out
+        nothing, as in the papers.
     values : ndarray of float, shape (k, n)
         The first n iterations of each run after its warm-up, where n is the length of the shortest run.
-    drop : int or float
+    drop : int, float or "auto"
         The parameter `drop`.
     n_dropped : list of int
         Number of warm-up iterations left out of each run.
@@ -56,7 +60,7 @@ class Runs:
         negative.
     """
 
-    def __init__(self, runs: Sequence[ArrayLike] | Floats, drop: float = 0) -> None:
+    def __init__(self, runs: Sequence[ArrayLike] | Floats, drop: Warmup = 0) -> None:
         series = [np.asarray(run, dtype=np.float64) for run in runs]
         if len(series) < 2:
             raise ValueError(f"at least two runs are needed, got {len(series)}")
@@ -67,7 +71,7 @@ class Runs:
                 at = int(np.flatnonzero(~np.isfinite(run))[0])
                 raise MeasurementError(f"run {index}, iteration {at}: {run[at]} is not a finite measurement")
         self.drop = checked_drop(drop)
-        self.n_dropped = [n_warmup(len(run), drop, f"run {index}") for index, run in enumerate(series)]
+        self.n_dropped = [n_warmup(run, drop, f"run {index}") for index, run in enumerate(runs)]
         kept = some_runs([run[n_dropped:] for run, n_dropped in zip(series, self.n_dropped, strict=True)])
         n = min(len(run) for run in kept)
         self.values: Floats = np.stack([run[:n] for run in kept])
@@ -79,7 +83,7 @@ class Runs:
         self.m2_exceeds: dict[float, bool] = {}  # theta -> whether the mean of M2 exceeds it
 
     @classmethod
-    def of(cls, runs: "Sequence[ArrayLike] | Runs", drop: float = 0) -> "Runs":
+    def of(cls, runs: "Sequence[ArrayLike] | Runs", drop: Warmup = 0) -> "Runs":
         """Prepare the runs; return `runs` itself if they are already prepared.
 
         Raise ValueError if prepared runs have a different warm-up.
@@ -142,15 +146,22 @@ class Runs:
             )
 
 
-def checked_drop(drop: float) -> float:
-    """Return the warm-up; raise ValueError if it is neither a number of iterations nor a share below 1."""
-    if not 0 <= drop < np.inf or (drop > 1 and drop != int(drop)):
+def checked_drop(drop: Warmup) -> Warmup:
+    """Return the warm-up; raise ValueError if it is no number of iterations, no share below 1 and not "auto"."""
+    if drop == AUTO:
+        return drop
+    if isinstance(drop, str) or not 0 <= drop < np.inf or (drop > 1 and drop != int(drop)):
         raise ValueError(f"drop must be a number of iterations or a share below 1, got {drop}")
     return drop
 
 
-def n_warmup(n_iterations: int, drop: float, which: str = "a run") -> int:
+def n_warmup(run: ArrayLike, drop: Warmup, which: str = "a run") -> int:
     """Return the number of warm-up iterations of a run; raise ValueError if no other iteration remains."""
+    if isinstance(drop, str):
+        from analysis.steady import quick_rule  # imported here because it imports this module
+
+        return quick_rule(run).n_warmup
+    n_iterations = len(np.asarray(run))
     if drop < 1:
         return min(
             int(drop * n_iterations + 1e-9), n_iterations - 1

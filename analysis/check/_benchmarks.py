@@ -14,7 +14,7 @@ from analysis.classifiers import classifier_named
 from analysis.comparison import Change
 from analysis.intervals import Estimate
 from analysis.power import smallest_difference
-from analysis.runs import Floats, Runs
+from analysis.runs import Floats, Runs, Warmup
 from analysis.spread import max_spread
 
 if TYPE_CHECKING:  # imported only for types, because the module loads pandas
@@ -56,7 +56,7 @@ def judge(level: Level, rules: Rules, per_run: PerRun, n_tests: int, detectable:
     )
 
 
-def _other_verdict(rules: Rules, benchmark: Benchmark, warmup: float) -> tuple[str | None, str | None, int]:
+def _other_verdict(rules: Rules, benchmark: Benchmark, warmup: Warmup) -> tuple[str | None, str | None, int]:
     """Judge a benchmark with the chosen classifier.
 
     Return the verdict, the reason if there is no verdict, and the number of iterations that the classifier left out.

@@ -18,7 +18,7 @@ from analysis.classifiers._same import same as same
 from analysis.classifiers._spread import spread as spread
 from analysis.classifiers._verdict import Verdict as Verdict
 from analysis.dissimilarity import MIN_ITERATIONS
-from analysis.runs import Runs
+from analysis.runs import Runs, Warmup
 
 AT = "@"
 
@@ -35,7 +35,7 @@ class Classifier:
     needs_nonnegative: bool = False  # whether negative measurements are rejected
     min_iterations: int = MIN_ITERATIONS  # shorter runs have no verdict
 
-    def __call__(self, runs: Sequence[ArrayLike] | Runs, **overrides: float | bool) -> Verdict:
+    def __call__(self, runs: Sequence[ArrayLike] | Runs, **overrides: Warmup | bool) -> Verdict:
         """Return the verdict on the runs of one benchmark; `overrides` replace parameters of the classifier.
 
         Raise the same errors as `function`.

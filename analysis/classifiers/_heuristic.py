@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.classifiers._verdict import Verdict, background_of
 from analysis.dissimilarity import MEASURES, MIN_ITERATIONS, TOO_SHORT, compression_exceeds
-from analysis.runs import Runs
+from analysis.runs import Runs, Warmup
 
 VERSION = 1
 N_EXCEEDING = 3  # of the five
@@ -19,7 +19,7 @@ def heuristic(
     *,
     theta: float = 0.25,
     keep_mean: bool = False,
-    drop: float = 0,
+    drop: Warmup = 0,
     only_verdict: bool = False,
 ) -> Verdict:
     """Judge runs dissimilar if at least three of five means exceed theta (Algorithm 1 of the paper [1]_).

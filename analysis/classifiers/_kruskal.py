@@ -7,14 +7,14 @@ from numpy.typing import ArrayLike
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.classifiers._verdict import Verdict, background_of
 from analysis.dissimilarity import MIN_ITERATIONS
-from analysis.runs import Runs
+from analysis.runs import Runs, Warmup
 from analysis.samples import kruskal as kruskal_test
 
 VERSION = 1
 BY_CHANCE = "too short: chance alone would put much of the variation between runs"
 
 
-def kruskal(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.06, drop: float = 0) -> Verdict:
+def kruskal(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.06, drop: Warmup = 0) -> Verdict:
     """Judge runs dissimilar if epsilon squared [1]_, the effect size of the Kruskal-Wallis test, exceeds a limit.
 
     The p value is not used. Iterations of a run are not independent, so the test would nearly always reject. Raises

@@ -8,13 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.classifiers._verdict import Verdict, background_of
 from analysis.dissimilarity import MEASURES, MIN_ITERATIONS, TOO_SHORT
-from analysis.runs import Floats, Runs
+from analysis.runs import Floats, Runs, Warmup
 
 VERSION = 1
 MEASURE_NAMES = ("cosine", "wave_hedges", "kumar_hassebrook", "scaled_rmse")
 
 
-def same(runs: Sequence[ArrayLike] | Runs, *, cut: float = 0.20, drop: float = 0) -> Verdict:
+def same(runs: Sequence[ArrayLike] | Runs, *, cut: float = 0.20, drop: Warmup = 0) -> Verdict:
     """Judge runs similar if clustering by the mean of four dissimilarities gives one cluster (SAME [1]_).
 
     Parameters

@@ -6,13 +6,13 @@ from numpy.typing import ArrayLike
 
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.classifiers._verdict import Verdict, background_of
-from analysis.runs import Runs
+from analysis.runs import Runs, Warmup
 from analysis.spread import max_spread
 
 VERSION = 1
 
 
-def spread(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.10, drop: float = 0) -> Verdict:
+def spread(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.10, drop: Warmup = 0) -> Verdict:
     """Judge runs dissimilar if maxSpread [1]_ exceeds a limit.
 
     maxSpread is (largest - smallest) / mean of the means of the runs.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.runs import Runs
+from analysis.runs import Runs, Warmup
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Verdict:
     score: float | None = None
     threshold: float | None = None
     reason: str | None = None
-    parameters: Mapping[str, float | bool] = field(default_factory=dict)
+    parameters: Mapping[str, Warmup | bool] = field(default_factory=dict)
     means: Mapping[str, float] = field(default_factory=dict)
     clusters: tuple[int, ...] = ()
     pairs: Mapping[str, NDArray[np.float64]] = field(default_factory=dict, repr=False, compare=False)
@@ -56,7 +56,7 @@ class Verdict:
     version: int = 1
 
 
-def background_of(shared: Runs, threshold: float, version: int, **parameters: float | bool) -> dict[str, Any]:
+def background_of(shared: Runs, threshold: float, version: int, **parameters: Warmup | bool) -> dict[str, Any]:
     """Return the fields of a verdict on its runs, threshold and parameters.
 
     Raise ValueError if the threshold is not a number.

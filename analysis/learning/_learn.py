@@ -35,6 +35,7 @@ from analysis.learning._validation import (
     twins_of,
 )
 from analysis.results import Result
+from analysis.runs import Warmup
 
 LEARNED, BY_RANKS, MONOTONE = "learned", "learned, by ranks", "learned, monotone"
 LEAK = 0.98  # a single feature with at least this area under the ROC curve probably contains the answer
@@ -95,7 +96,7 @@ def learn(
     prints: Mapping[str, Fingerprint] | None = None,
     monotone: bool = False,
     cost_ratio: float = 1.0,
-    warmup: float = 0.0,
+    warmup: Warmup = 0.0,
     name: str = "model",
     target: str = "the consensus",
     background: Mapping[str, Any] | None = None,
@@ -129,7 +130,7 @@ def learn(
         The comparison also contains the other variant, if it has features.
     cost_ratio : float
         Cost of a missed dissimilar item divided by the cost of a false alarm.
-    warmup : float
+    warmup : float or "auto"
         Part of each run that was left out of the features.
     retests : (int, int), optional
         Number of retests in which a reviewer changed the label, and number of all retests, for the ceiling.
@@ -287,7 +288,7 @@ def _model(
     *,
     monotone: bool,
     cost_ratio: float,
-    warmup: float,
+    warmup: Warmup,
     training: Mapping[str, Any],
 ) -> Model:
     coefficients = chosen.model.coefficients.tolist()

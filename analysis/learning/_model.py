@@ -16,9 +16,10 @@ from scipy import special
 
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.classifiers import CLASSIFIERS, Verdict
+from analysis.document import describe_value
 from analysis.learning._features import FEATURES, RUNS, Evidence, features_of
 from analysis.results import Result
-from analysis.runs import Runs
+from analysis.runs import AUTO, Runs, Warmup
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -240,7 +241,7 @@ class Model:
     threshold: float
     penalty: float  # settings of the fit
     cost_ratio: float = 1.0
-    warmup: float = 0.0  # iterations or share of each run that were left out of the features as warm-up
+    warmup: Warmup = 0.0  # what was left out of each run before the features were computed
     # How the model was trained, as plain values, for example counts, hashes of the data, seed and performance.
     training: Mapping[str, Any] = field(default_factory=dict)
 
@@ -319,7 +320,8 @@ class Model:
         """Return the model's verdict on the runs of a benchmark; raise the same errors as the built-in classifiers."""
         if runs.drop != self.warmup:
             raise ValueError(
-                f"the model was learned with warm-up {self.warmup:g}, but these runs have warm-up {runs.drop:g}"
+                f"the model was learned with warm-up {describe_value(self.warmup)}, but these runs have warm-up "
+                f"{describe_value(runs.drop)}"
             )
         sources = dict.fromkeys(FEATURES[term.feature].source for term in self.terms if FEATURES[term.feature].value)
         verdicts = [CLASSIFIERS[name](runs, drop=runs.drop) for name in sources]
@@ -368,7 +370,8 @@ def model_from_text(text: str) -> Model:
     model = Model(
         checked_name(content["name"]), content["monotone"], terms,
         _number(content, "intercept"), _number(content, "threshold", 0, 1), _number(content, "penalty", 0),
-        _number(content, "cost_ratio", 0), _number(content, "warmup", 0), content["training"],
+        _number(content, "cost_ratio", 0),
+        AUTO if content["warmup"] == AUTO else _number(content, "warmup", 0), content["training"],
     )  # fmt: skip
     if content["formula"] != model.formula:
         raise ModelError("the formula does not match the numbers, so the file was changed by hand")

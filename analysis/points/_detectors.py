@@ -6,7 +6,7 @@ from math import log
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import special
 
 from analysis.points._segments import MIN_LENGTH, Segmenter
 from analysis.runs import Floats
@@ -61,7 +61,7 @@ def _binary_segmentation(values: Floats, factor: float) -> tuple[int, ...]:
 
 def _cusum(values: Floats, alpha: float) -> tuple[int, ...]:
     """Split where the cumulated distance from the mean is largest, if a Brownian bridge rarely reaches it."""
-    limit = float(stats.kstwobign.ppf(1 - alpha))
+    limit = float(special.kolmogi(alpha))
 
     def best(start: int, end: int) -> int | None:
         part = values[start:end]
@@ -197,4 +197,8 @@ def _t_test(first: Floats, second: Floats) -> float:
         return 1.0
     if first.std() == 0 and second.std() == 0:
         return float(first.mean() == second.mean())
-    return float(stats.ttest_ind(first, second).pvalue)
+    n, of_second = len(first), len(second)
+    freedom = n + of_second - 2
+    variance = (n * first.var() + of_second * second.var()) / freedom
+    t = (first.mean() - second.mean()) / np.sqrt(variance * (1 / n + 1 / of_second))
+    return float(2 * special.stdtr(freedom, -abs(t)))

@@ -18,12 +18,12 @@ from analysis.benchmark import (
     Benchmark,
     LeftOut,
     PerRun,
+    Run,
     by_level,
     unwatched,
 )
 from analysis.intervals import Estimate, wilson
 from analysis.multiple import bonferroni, holm
-from analysis.runs import Floats
 from analysis.samples import rank_sum, smallest_rank_sum_p
 from analysis.spread._spread import defined, max_spread, variability
 
@@ -313,16 +313,16 @@ def _questions(
         advance(done, len(suite))
 
 
-def _by_run(benchmark: Benchmark, level: str) -> dict[tuple[str, ...], Floats]:
+def _by_run(benchmark: Benchmark, level: str) -> dict[tuple[str, ...], Run]:
     """Return the runs of one level of the condition `altered`, by key.
 
     The key (run, version, context and number) is the same for the matching run of another level.
     """
-    runs: dict[tuple[str, ...], Floats] = {}
+    runs: dict[tuple[str, ...], Run] = {}
     n_of_key: Counter[tuple[str, ...]] = Counter()
     for number in (number for number, entry in enumerate(benchmark.of(ALTERED)) if entry == level):
         key = tuple(benchmark.runs[number].of(name) for name in (RUN, VERSION, CONTEXT))
-        runs[(*key, str(n_of_key[key]))] = benchmark.values[number]
+        runs[(*key, str(n_of_key[key]))] = benchmark.runs[number]
         n_of_key[key] += 1
     return runs
 

@@ -14,6 +14,14 @@ from analysis.steady._survey import (
     SteadySurvey as SteadySurvey,
     survey as survey,
 )
+from analysis.steady._warmup import (
+    DroppedWarmup as DroppedWarmup,
+    RunWarmup as RunWarmup,
+    describe_warmup as describe_warmup,
+    dropped_warmup as dropped_warmup,
+    quick_rule as quick_rule,
+    with_warmup as with_warmup,
+)
 
 if TYPE_CHECKING:
     from analysis.steady._document import document as document

@@ -241,7 +241,7 @@ def _trend(benchmark: Benchmark, per_run: PerRun, detector: str, decisions: Sequ
     if key is None:
         return "its runs have neither a version nor a date"
     try:
-        numbers = per_run.values(benchmark.values)
+        numbers = per_run.values(benchmark.runs)
     except ValueError as error:
         return str(error)
     versions = _in_order(benchmark, key)

@@ -291,7 +291,7 @@ def _task(options: Mapping[str, Any], task: tuple[Benchmark, np.random.Generator
 
 def _distribution(benchmark: Benchmark, per_run: PerRun) -> Distribution:
     names = [name or str(at) for at, name in enumerate(benchmark.of(RUN), start=1)]
-    return distribution([per_run.steady(run) for run in benchmark.values], names)
+    return distribution([per_run.steady(run) for run in benchmark.runs], names)
 
 
 def _unusable(benchmark: Benchmark, per_run: PerRun) -> str | None:

@@ -215,6 +215,7 @@ def check(
         other = read(confirm_against) if confirm_against else baseline
         checked = checking.confirmed(checked, candidate, second, other, rules, per_run=per_run, known=known)
         gathered += [second, *([other] if confirm_against else [])]
+    checked = checking.naming_warmup(checked, per_run, gathered)
     if annotations:
         _annotate(annotations, checking.ANNOTATIONS[annotations](checked, [str(path) for path in paths]))
         if annotations == "github" and os.environ.get(STEP_SUMMARY):

@@ -49,6 +49,8 @@ def noise(
     ]
     show(rows if as_json else percents, as_json=as_json)
     say_of_files(gathered)
+    for sentence in checking.warmup_left_out(gathered, per_run):
+        remark(sentence)
     if result.n_left_out:
         remark(f"Left out: {result.n_left_out} with another number of runs than {result.n_runs}.")
     if target is not None:

@@ -7,6 +7,7 @@ from the field. The metadata can also have:
              off.
     choices  the accepted texts; a tuple of texts is given as one text, separated by commas
     within   the accepted numbers as an interval, such as "(0, 1)" or "[2, )"
+    or       a word that is accepted instead of a number
     share    true if the number is a share that may be written in percent
     pairs    an example of pairs, such as "run=NAME,value=NAME"
     metavar  the word for the value in the help text
@@ -47,6 +48,20 @@ class Share(click.ParamType[float]):
         if share >= 1 and not text.endswith("%"):
             self.fail(f"{value!r} means {100 * share:g} %. If you mean {value} percent, write {value}%.", param, ctx)
         return share
+
+
+class NumberOr(click.ParamType[float | str]):
+    """A word, or a number of another type."""
+
+    def __init__(self, word: str, numbers: click.ParamType[Any]) -> None:
+        self.word, self.numbers, self.name = word, numbers, f"{word}|{numbers.name}"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
+        """Return the word or the number."""
+        if value == self.word:
+            return self.word
+        number: float = self.numbers.convert(value, param, ctx)
+        return number
 
 
 class Names(click.ParamType[tuple[str, ...]]):
@@ -162,7 +177,8 @@ def _type_of(field: Field[Any]) -> Any:
     if "choices" in about:
         return Names(tuple(about["choices"])) if "tuple[" in str(field.type) else click.Choice(about["choices"])
     if "within" in about:
-        return _range(about["within"], whole=int in kinds)
+        numbers = _range(about["within"], whole=int in kinds)
+        return NumberOr(about["or"], numbers) if "or" in about else numbers
     if Path in kinds:
         return click.Path(path_type=Path, dir_okay=False)
     if "pairs" in about:

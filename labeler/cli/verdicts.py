@@ -160,6 +160,8 @@ def _compute(
         raise InputError(f"Stopped. {GOES_ON}") from None
     if not computed.n_items:
         raise InputError("The study has no measurements. Import measurements first.")
+    for sentence in stored_verdicts.warmup_left_out(db, options):
+        remark(sentence)
     missing = f"{counted(computed.n_without_verdict, 'verdict')} could not be computed"
     remark(f"Computed the verdicts of {computed.n_computed} of {counted(computed.n_items, 'item')}; {missing}.")
     failures = stored_verdicts.reasons_of_failures(db) if computed.n_without_verdict else []

@@ -160,9 +160,11 @@ def test_without_warm_up_the_order_of_iterations_does_not_matter(run, aggregate,
     assert min(run) - 1e-6 <= per_run.value(run) <= max(run) + 1e-6
 
 
-@pytest.mark.parametrize("warmup", [-1, 1.5, float("nan"), float("inf")])
+@pytest.mark.parametrize("warmup", [-1, 1.5, float("nan"), float("inf"), "soon"])
 def test_a_warm_up_that_is_neither_number_nor_share_is_refused(warmup):
-    with pytest.raises(ValueError, match=f"warmup must be a number of iterations or a share below 1, got {warmup}"):
+    with pytest.raises(
+        ValueError, match=f"warmup must be a number of iterations, a share below 1, or auto, got {warmup}"
+    ):
         PerRun(warmup)
 
 

@@ -130,7 +130,7 @@ def test_nothing_but_bad_files_is_exit_code_2(here):
         (["alike.json", "--classifier", "oracle"], "--classifier"),
         (["alike.json", "--alpha", "1"], "--alpha"),
         (["alike.json", "--warmup", "-1"], "--warmup"),
-        (["alike.json", "--warmup", "1.5"], "below 1, got 1.5"),
+        (["alike.json", "--warmup", "1.5"], "or auto, got 1.5"),
         (["alike.json", "--warmup", "100"], "all of them warm-up"),
         (["alike.json", "--columns", "x"], "benchmark=NAME"),
         (["alike.json", "--against", "alike.json", "--nonsense"], "No such option"),

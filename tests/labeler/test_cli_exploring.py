@@ -249,7 +249,7 @@ def test_bad_input_is_one_line(method, table, master, tmp_path, monkeypatch):
         ([tmp_path / "gone.csv"], "gone.csv: no such file or folder."),
         ([tmp_path / "empty"], "no result files"),
         ([table, "--study", master], "Give either files or --study FILE, not both."),
-        ([table, "--warmup", 1.5], "Warmup must be a number of iterations or a share below 1, got 1.5."),
+        ([table, "--warmup", 1.5], "Warmup must be a number of iterations, a share below 1, or auto, got 1.5."),
     ):
         done = answered(method, *arguments, code=2)
         assert done.stdout == ""

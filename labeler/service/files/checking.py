@@ -13,6 +13,8 @@ from analysis.benchmark import Benchmark, Failure, PerRun
 from analysis.check import DEFAULT_RULES, FOUND, INCONCLUSIVE, NOTHING_FOUND, Check, KnownChange, Rules
 from analysis.classifiers import CLASSIFIERS as REGISTRY
 from analysis.document import Document, json_values, to_html, to_json, to_text
+from analysis.runs import AUTO
+from analysis.steady import DroppedWarmup, describe_warmup, dropped_warmup, with_warmup
 from labeler.errors import InputError, sentence
 from labeler.formats import DEFAULTS, Advance, Format, Part, ReadOptions, Source
 from labeler.formats.more_runs import false_alarms, more_runs
@@ -25,8 +27,9 @@ from labeler.service.files.models import read_model, warmup_of
 
 __all__ = [
     "ANNOTATIONS", "CLASSIFIERS", "FORMS", "FOUND", "INCONCLUSIVE", "NOTHING_FOUND", "Checked", "Gathered", "PerRun",
-    "Rules", "by_version", "check_candidates", "check_files", "confirmed", "gather", "noise_of", "read_known",
-    "read_limits", "read_names", "separate", "warmup_of", "with_classifier", "with_former_names",
+    "Rules", "by_version", "check_candidates", "check_files", "confirmed", "gather", "naming_warmup", "noise_of",
+    "read_known", "read_limits", "read_names", "separate", "warmup_left_out", "warmup_of", "with_classifier",
+    "with_former_names",
 ]  # fmt: skip
 
 CLASSIFIERS = tuple(REGISTRY)
@@ -41,6 +44,7 @@ class Checked:
 
     check: Check
     formats: tuple[Format, ...] = ()
+    warmup: DroppedWarmup | None = None  # what --warmup auto left out
 
     @property
     def outcome(self) -> int:
@@ -56,12 +60,13 @@ class Checked:
     @cached_property
     def document(self) -> Document:
         """The result as a document with text and tables."""
-        return checking.document(self.check, commands=self.commands)
+        document = checking.document(self.check, commands=self.commands)
+        return with_warmup(document, self.warmup) if self.warmup else document
 
     @property
     def content(self) -> Any:
         """All numbers of the check as dictionaries, lists, numbers and texts, for JSON."""
-        return json_values(self.check)
+        return json_values(self.check) | ({"warmup": json_values(self.warmup)} if self.warmup else {})
 
 
 FORMS: Mapping[str, Callable[[Checked], str]] = {
@@ -208,6 +213,20 @@ def confirmed(
     again = checking.check(sides[0], sides[1], rules, per_run=per_run, explain=False)
     result = checking.confirm(first.check, again)
     return replace(first, check=checking.acknowledge(result, known) if known else result)
+
+
+def naming_warmup(checked: Checked, per_run: PerRun, read: Sequence[Gathered]) -> Checked:
+    """Return the result, which says what the warm-up "auto" left out of the runs that were read."""
+    if per_run.warmup != AUTO:
+        return checked
+    dropped = dropped_warmup(benchmark for gathered in read for benchmark in gathered.benchmarks)
+    notes = (*describe_warmup(dropped), *checked.check.notes)
+    return replace(checked, check=replace(checked.check, notes=notes), warmup=dropped)
+
+
+def warmup_left_out(gathered: Gathered, per_run: PerRun) -> list[str]:
+    """Return sentences on the warm-up that was left out, if its end was looked for."""
+    return list(describe_warmup(dropped_warmup(gathered.benchmarks))) if per_run.warmup == AUTO else []
 
 
 def noise_of(gathered: Gathered, per_run: PerRun, *, alpha: float, rate: float, seed: int) -> checking.Noise:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from analysis import benchmark as measurements, contexts, order, spread, steady, trend, trust
 from analysis.benchmark import ALTERED, HIGHER, UNKNOWN, VERSION, Benchmark, Failure, PerRun, by_name, sorted_by_name
 from analysis.document import Document, json_values, to_html, to_json, to_text
+from analysis.runs import AUTO
 from labeler.errors import InputError, sentence
 from labeler.model import Item
 from labeler.service.files.gathering import Gathered, from_files, per_run
@@ -60,18 +61,19 @@ class Explored:
 
     module: ModuleType
     result: Any
+    warmup: steady.DroppedWarmup | None = None  # what the warm-up "auto" left out
 
     @cached_property
     def content(self) -> Mapping[str, Any]:
         """All numbers as dictionaries, lists, numbers and texts."""
-        values: Mapping[str, Any] = json_values(self.result)
-        return values
+        values: dict[str, Any] = json_values(self.result)
+        return values | ({"warmup": json_values(self.warmup)} if self.warmup else {})
 
     @cached_property
     def document(self) -> Document:
         """The text with tables."""
         document: Document = self.module.document(self.result)
-        return document
+        return steady.with_warmup(document, self.warmup) if self.warmup else document
 
     @cached_property
     def charts(self) -> Mapping[str, "Chart"]:
@@ -88,9 +90,10 @@ def explore(name: str, benchmarks: Sequence[Benchmark], **options: Any) -> Explo
     """
     if not benchmarks:
         raise InputError("There are no measurements to analyse.")
-    method = METHODS[name]
+    method, per_run = METHODS[name], options.get("per_run")
+    dropped = steady.dropped_warmup(benchmarks) if per_run and per_run.warmup == AUTO else None
     try:
-        return Explored(method.module, method.module.survey(benchmarks, **options))
+        return Explored(method.module, method.module.survey(benchmarks, **options), dropped)
     except ValueError as error:
         raise InputError(sentence(error)) from None
 

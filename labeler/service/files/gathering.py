@@ -95,9 +95,13 @@ def usable(
     return parts, Gathered((), tuple(refused), tuple(remarks), tuple(formats.values()), hashes)
 
 
-def per_run(warmup: float, aggregate: str) -> PerRun:
+def per_run(warmup: str, aggregate: str) -> PerRun:
     """Return the options that decide how a run is summarised by one number; raises InputError if one is invalid."""
     try:
-        return PerRun(warmup, aggregate)
+        number = float(warmup)
+    except ValueError:
+        number = None
+    try:
+        return PerRun(warmup.strip() if number is None else number, aggregate)
     except ValueError as error:
         raise InputError(sentence(error)) from None

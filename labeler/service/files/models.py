@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analysis.document import describe_value
+from analysis.runs import Warmup
 from labeler.errors import InputError, sentence
 from labeler.formats import Source
 
@@ -22,11 +24,12 @@ def read_model(path: Path) -> "Model":
         raise InputError(f"{path}: {sentence(error)}") from None
 
 
-def warmup_of(model: "Model", warmup: float) -> float:
+def warmup_of(model: "Model", warmup: Warmup) -> Warmup:
     """Return the warm-up with which a model was learned; raises InputError if `warmup` requests another warm-up."""
     if warmup not in (0, model.warmup):
         raise InputError(
-            f"The model was learned with --warmup {model.warmup:g}, so it cannot be used with --warmup {warmup:g}. "
-            f"Leave out --warmup, or compute verdicts with --warmup {warmup:g} and learn a new model from them."
+            f"The model was learned with --warmup {describe_value(model.warmup)}, so it cannot be used with --warmup "
+            f"{describe_value(warmup)}. Leave out --warmup, or compute verdicts with --warmup {describe_value(warmup)} "
+            "and learn a new model from them."
         )
     return model.warmup

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 import labeler
 from analysis import learning
-from analysis.document import Document, json_values, to_html, to_json, to_markdown, to_text
+from analysis.document import Document, describe_value, json_values, to_html, to_json, to_markdown, to_text
 from analysis.document.figures import Chart, to_svg
 from analysis.learning import DEFAULT_FEATURES, FEATURES, TARGETS, Arena, Fingerprint, Learned
-from analysis.runs import Runs
+from analysis.runs import Runs, Warmup
 from labeler.errors import InputError, sentence
 from labeler.formats import tables
 from labeler.formats.source import Source
@@ -29,6 +29,7 @@ from labeler.questions import SIMILAR, require_question_of_runs
 from labeler.service.files.models import read_model
 from labeler.service.outputs import as_csv
 from labeler.service.results import exchange
+from labeler.service.verdicts.classifying import with_unit
 from labeler.service.verdicts.stored_verdicts import ROW_OF_SHAPES, item_features
 from labeler.store import Database, events, items, runs, studies, verdicts
 
@@ -77,7 +78,7 @@ class Material:
     features: pd.DataFrame  # one row per item and one column per feature; a missing value is NaN
     applications: pd.Series
     verdicts: pd.DataFrame  # columns item, classifier, verdict and score
-    warmup: float = 0.0  # the warm-up that was left out of each run before the features were computed
+    warmup: Warmup = 0.0  # the warm-up that was left out of each run before the features were computed
     hashes: Mapping[str, str] = field(default_factory=dict)  # hashes of the input data, by name
     n_runs: Mapping[str, int] = field(default_factory=dict)  # number of runs of each item; empty if unknown
     prints: Mapping[str, Fingerprint] = field(default_factory=dict)  # of the runs of each item; empty if unknown
@@ -100,9 +101,9 @@ def material_of_study(db: Database, *, with_shapes: bool = True, actor: str, now
         evidence = {item.name: verdicts.of_item(db, item.item_id) for item in counting}
     features, prints = {}, {}
     for item in counting:  # after the transaction, because reading all runs takes long and reviewers go on
-        series = runs.of_item(db, item.item_id) if with_shapes else []
+        series = with_unit(runs.of_item(db, item.item_id), item.unit) if with_shapes else []
         features[item.name] = item_features(evidence[item.name], series)
-        found = Fingerprint.of(series)
+        found = Fingerprint.of([run.values for run in series])
         if found is not None:
             prints[item.name] = found
     # first labels of other items depend on these answers, so the answers stay, with a kind that no result uses
@@ -162,11 +163,11 @@ def _number(text: str, path: Path, line: object, column: str) -> float:
     return number
 
 
-def _one_warmup(parameters: Sequence[Mapping[str, Any]]) -> float:
-    warmups = {float(entry["drop"]) for entry in parameters if "drop" in entry}
+def _one_warmup(parameters: Sequence[Mapping[str, Any]]) -> Warmup:
+    warmups: set[Warmup] = {entry["drop"] for entry in parameters if "drop" in entry}
     if len(warmups) > 1:
         raise InputError(
-            f"The verdicts were computed with different warm-ups: {', '.join(f'{w:g}' for w in sorted(warmups))}. "
+            f"The verdicts were computed with different warm-ups: {', '.join(sorted(map(describe_value, warmups)))}. "
             "Compute all verdicts with the same warm-up: labeler verdicts --warmup"
         )
     return warmups.pop() if warmups else 0.0
@@ -381,11 +382,12 @@ def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple
             warmup = _one_warmup([v.parameters for v in sources])
             if warmup != model.warmup:
                 raise InputError(
-                    f"{path}: the model was learned with warm-up {model.warmup:g}, but the verdicts of this study have "
-                    f"warm-up {warmup:g}. Compute the verdicts again: labeler verdicts --warmup {model.warmup:g}"
+                    f"{path}: the model was learned with warm-up {describe_value(model.warmup)}, but the verdicts of "
+                    f"this study have warm-up {describe_value(warmup)}. Compute the verdicts again: labeler verdicts "
+                    f"--warmup {describe_value(model.warmup)}"
                 )
             first = sources[0]
-            shape = Runs(runs.of_item(db, item.item_id), warmup) if model.needs_runs else None
+            shape = Runs(with_unit(runs.of_item(db, item.item_id), item.unit), warmup) if model.needs_runs else None
             judged = model.judge(sources, shape)
             verdicts.put(
                 db,

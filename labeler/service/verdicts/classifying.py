@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from analysis.benchmark import OF_WARMUP, Run
 from analysis.categories import CATEGORIES
 from analysis.classifiers import CLASSIFIERS, Classifier, Verdict, classifier_named
-from analysis.runs import Floats, Runs, checked_drop
+from analysis.runs import AUTO, Floats, Runs, Warmup, checked_drop
 from labeler.errors import InputError, sentence
 from labeler.model import Series
 from labeler.plugins import classifier_plugins
@@ -27,14 +28,16 @@ PLUGIN_VERSION, NOT_INSTALLED = (
 class JudgeOptions:
     """Options that apply to all classifiers."""
 
-    warmup: float = field(default=0, metadata={
-        "within": "[0, )",
-        "help": "Warm-up to leave out of each run: a number of iterations, or a share below 1.",
-    })  # fmt: skip
+    warmup: Warmup = field(default=0, metadata=OF_WARMUP)
     only_verdict: bool = field(default=False, metadata={"help": "Compute verdicts without scores and evidence."})
 
+    @property
+    def drop(self) -> Warmup:
+        """Return the warm-up as the parameter of a classifier."""
+        return self.warmup if self.warmup == AUTO else float(self.warmup)
+
     def __post_init__(self) -> None:
-        """Raise InputError if the warm-up is neither a number of iterations nor a share."""
+        """Raise InputError if the warm-up is invalid."""
         try:
             checked_drop(self.warmup)
         except ValueError as error:
@@ -84,12 +87,12 @@ def judges(options: JudgeOptions, more: Sequence[str] = ()) -> list[Judge]:
         Judge(
             classifier.name,
             classifier.version,
-            {**classifier.parameters, "drop": float(options.warmup), **_laziness(classifier, options)},
+            {**classifier.parameters, "drop": options.drop, **_laziness(classifier, options)},
         )
         for classifier in known
     ]
     of_packages = [
-        Judge(name, PLUGIN_VERSION, {"package": plugin.distribution, "drop": float(options.warmup)})
+        Judge(name, PLUGIN_VERSION, {"package": plugin.distribution, "drop": options.drop})
         for name, plugin in classifier_plugins().items()
         if classifier_named(name) is None
     ]
@@ -106,7 +109,14 @@ def ignored_plugins() -> list[str]:
     ]
 
 
-def judge(series: Sequence[Series], names: Sequence[str], options: JudgeOptions = JudgeOptions()) -> list[Verdict]:
+def with_unit(series: Sequence[Series], unit: str) -> list[Run]:
+    """Return the runs of an item; rules for the end of warm-up need to know whether values are times."""
+    return [Run(values, unit) for values in series]
+
+
+def judge(
+    series: Sequence[Run] | Sequence[Series], names: Sequence[str], options: JudgeOptions = JudgeOptions()
+) -> list[Verdict]:
     """Return the verdicts of the named classifiers on one benchmark; if a classifier fails, its verdict has the reason.
 
     The classifiers share intermediate results, so that each result is computed only once. Verdicts are in the order of

@@ -13,7 +13,15 @@ from datetime import UTC, datetime
 from analysis.classifiers import Verdict
 from labeler.model import Item, StoredVerdict
 from labeler.questions import require_question_of_runs
-from labeler.service.verdicts.classifying import NOT_INSTALLED, Judge, JudgeOptions, is_variant, judge, judges
+from labeler.service.verdicts.classifying import (
+    NOT_INSTALLED,
+    Judge,
+    JudgeOptions,
+    is_variant,
+    judge,
+    judges,
+    with_unit,
+)
 from labeler.store import Database, events, items, jobs, runs, studies, verdicts
 from labeler.store.jobs import Job
 
@@ -141,12 +149,15 @@ def _item_verdicts(
 ) -> Iterator[ItemVerdicts]:
     if executor is None:
         for item, names in missing:
-            yield item, judge(runs.of_item(db, item.item_id), names, options)
+            yield item, judge(with_unit(runs.of_item(db, item.item_id), item.unit), names, options)
         return
     pending: dict[Future[list[Verdict]], tuple[Item, list[str]]] = {}
 
     def submit(item: Item, names: list[str]) -> None:
-        pending[executor.submit(judge, runs.of_item(db, item.item_id), names, options)] = item, names
+        pending[executor.submit(judge, with_unit(runs.of_item(db, item.item_id), item.unit), names, options)] = (
+            item,
+            names,
+        )
 
     def completed() -> Iterator[ItemVerdicts]:
         for future in wait(pending, return_when=FIRST_COMPLETED).done:

@@ -1,5 +1,6 @@
 """Read, export, import and remove stored verdicts."""
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,16 +13,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.agreement import classifiers_among_themselves, send_first
+from analysis.benchmark import Benchmark, Run
 from analysis.categories import CATEGORIES
 from analysis.classifiers import CLASSIFIERS
 from analysis.learning import FEATURES, RUNS, features_of
-from analysis.runs import Runs
+from analysis.runs import AUTO, Runs
+from analysis.steady import describe_warmup, dropped_warmup, quick_rule
 from labeler.errors import InputError
 from labeler.formats import Source, tables
 from labeler.model import Item, StoredVerdict
 from labeler.plugins import classifier_plugins
 from labeler.service.cache import until_changed
-from labeler.service.verdicts.classifying import JudgeOptions, is_variant, judges
+from labeler.service.verdicts.classifying import JudgeOptions, is_variant, judges, with_unit
 from labeler.store import Database, events, items, runs, studies, verdicts
 
 Floats = NDArray[np.float64]
@@ -163,13 +166,25 @@ def of_counting_items(db: Database, table: pd.DataFrame) -> pd.DataFrame:
 ROW_OF_SHAPES = "spread"  # the classifier whose rows of a verdict file have the features of the runs' shapes
 
 
-def item_features(evidence: Sequence[StoredVerdict], series: Sequence[Floats]) -> dict[str, float | None]:
+def item_features(evidence: Sequence[StoredVerdict], series: Sequence[Run]) -> dict[str, float | None]:
     """Return the features of an item, from its verdicts and its runs without the warm-up of the verdicts."""
-    warmups = {float(verdict.parameters["drop"]) for verdict in evidence if "drop" in verdict.parameters}
+    warmups = {verdict.parameters["drop"] for verdict in evidence if "drop" in verdict.parameters}
     if len(warmups) == 1 and len(series):
         with suppress(ValueError):  # runs that no classifier can judge have no shape
             return features_of(evidence, Runs(series, warmups.pop()))
     return features_of(evidence)
+
+
+def warmup_left_out(db: Database, options: JudgeOptions) -> list[str]:
+    """Return sentences on the warm-up that verdicts left out of the runs, if its end was looked for."""
+    if options.warmup != AUTO:
+        return []
+    measured = [(item, runs.of_item(db, item.item_id)) for item in items.all_items(db) if item.n_runs]
+    return list(
+        describe_warmup(
+            dropped_warmup(Benchmark.of_series(item.name, series, unit=item.unit) for item, series in measured)
+        )
+    )
 
 
 def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
@@ -177,20 +192,27 @@ def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
 
     The columns include the mean of each measure and, for SAME, the clusters. Some measures that
     `labeler learn` uses are computed by other classifiers. These measures are in the rows of the other classifiers, and
-    the features of the runs' shapes in the rows of `spread`.
+    the features of the runs' shapes in the rows of `spread`. With the warm-up "auto", the column dropped has the number
+    of iterations that were left out of each run.
     """
     with events.by(db, actor, now) as deed:
         deed.log("export verdicts")
         table = verdicts.table(db)
-        features = {
-            item.name: item_features(verdicts.of_item(db, item.item_id), runs.of_item(db, item.item_id))
-            for item in items.all_items(db)
-        }
+        is_auto = table["parameters"].map(lambda text: json.loads(text).get("drop") == AUTO)
+        features, dropped = {}, {}
+        for item in items.all_items(db):
+            series = with_unit(runs.of_item(db, item.item_id), item.unit)
+            features[item.name] = item_features(verdicts.of_item(db, item.item_id), series)
+            if is_auto.any():
+                dropped[item.name] = " ".join(str(quick_rule(run).n_warmup) for run in series)
     for measure in tables.MEASURES:
         table[measure] = [means.get(measure) for means in table["means"]]
     table["clusters"] = [" ".join(map(str, clusters)) or None for clusters in table["clusters"]]
     columns = ["item", "benchmark", "classifier", "verdict", "score", "threshold", *tables.OF_HEURISTICS]
     columns += ["clusters", "iterations", "parameters", "version", "error", *tables.OF_SAME]
+    if dropped:
+        table["dropped"] = table["item"].map(dropped).where(is_auto)
+        columns.append("dropped")
     further = [name for name, feature in FEATURES.items() if feature.of_score is None and name not in columns]
     of_rows = {}
     for name in further:

@@ -394,7 +394,12 @@ def test_control_characters_of_names_do_not_reach_a_terminal(name):
 
 @pytest.mark.parametrize(
     ("warmup", "aggregate", "words"),
-    [(-1, "mean", "Warmup must be"), (1.5, "mean", "got 1.5"), (0, "max", "mean, median, min, got 'max'")],
+    [
+        ("-1", "mean", "Warmup must be"),
+        ("1.5", "mean", "got 1.5"),
+        ("soon", "mean", "or auto, got soon"),
+        ("0", "max", "mean, median, min, got 'max'"),
+    ],
 )
 def test_a_run_that_cannot_become_one_number_so_is_an_error(warmup, aggregate, words):
     with pytest.raises(InputError, match=words):

@@ -177,7 +177,7 @@ def test_what_file_names_say_is_used(opened):
 @pytest.mark.parametrize(
     ("method", "kind", "key", "value", "words"),
     [
-        ("spread", "number_input", "warmup-spread", 1.5, "a share below 1"),
+        ("spread", "text_input", "warmup-spread", "1.5", "a share below 1"),
         ("spread", "number_input", "per", 1, "1"),
         ("order", "text_input", "baseline-order", "1.0", "1.0"),
     ],
@@ -197,7 +197,7 @@ def test_a_bad_option_is_said_in_words_and_can_be_mended(opened, method, kind, k
 def test_the_options_are_those_that_the_answer_is_made_with(opened):
     page = opened("draft", "trust")
     page.selectbox(key="aggregate-trust").set_value("median")
-    page.number_input(key="warmup-trust").set_value(10.0)
+    page.text_input(key="warmup-trust").set_value("10")
     page.number_input(key="alpha-trust").set_value(0.01)
     page.number_input(key="n-runs").set_value(2)
     asked(page)
