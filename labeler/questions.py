@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -126,6 +126,12 @@ class Question:
     def classes(self) -> tuple[str, ...]:
         """The categories into which all labels fall; for marks, whether there are any."""
         return (str(self.no_mark), MARKED) if self.is_marked else self.names
+
+    def labels_in(self, answers: Iterable[str]) -> tuple[str, ...]:
+        """Return all labels that can be in a table of answers: the categories, or the labels with marks in it."""
+        if not self.is_marked:
+            return self.names
+        return tuple(dict.fromkeys([*map(str, self.labels), *filter(marks.are_marks, answers)]))
 
     def class_of(self, answer: str) -> str:
         """Return the class of a label; an answer that is no label is its own class."""

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from labeler.model import Protocol
+from labeler.model import Item, Protocol
 from labeler.screen import binning
 from labeler.store import Database, bins, items, runs, studies
 
@@ -19,6 +19,11 @@ def payload_of_item(db: Database, item_id: int) -> Mapping[str, Any]:
         return _new(db, item_id, studies.get(db).protocol)
     payload: Mapping[str, Any] = json.loads(stored)
     return payload
+
+
+def n_points(db: Database, item: Item) -> int | None:
+    """Return the number of points of a series that reviewers mark; None if the item has no measurements."""
+    return int(payload_of_item(db, item.item_id)["n"]) if item.n_runs else None
 
 
 def refresh(db: Database, *, all_items: bool = False) -> int:

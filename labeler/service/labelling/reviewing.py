@@ -399,7 +399,8 @@ def submit(
             raise _not_open(submission)
         _check(task, submission, _undoable(db, reviewer_id, calibrating), study.protocol)
         item = items.by_id(db, task.item_id)
-        _check_marks(study.question, submission, item.n_iterations)
+        if study.question.is_marked and study.question.is_label(submission.answer):
+            _check_marks(study.question, submission, drawing.n_points(db, item))
         variation = _variation(db, task, item.n_runs)
         view = {
             **{
@@ -466,10 +467,8 @@ def _check(task: Task, submission: Submission, last: str | None, protocol: Proto
         raise AnswerRefused(f"Press 1, 2 or 3 to say how sure you are about item {task.code}.")
 
 
-def _check_marks(question: Question, submission: Submission, n: int) -> None:
+def _check_marks(question: Question, submission: Submission, n: int | None) -> None:
     """Raise AnswerRefused if marks are not points of the series, or the reviewer has not seen the whole series."""
-    if not (question.is_marked and question.is_label(submission.answer)):
-        return
     try:
         question.checked_label(submission.answer, n)
     except ValueError as error:

@@ -17,6 +17,7 @@ from labeler.plan.active_plan import ActivePlan, Place, place_of
 from labeler.plan.design import Plan, Seed, draw_plan, key, keyed_seed
 from labeler.plan.lifecycle import Action, require
 from labeler.questions import hash_in_plan
+from labeler.service.items import drawing
 from labeler.store import Database, assignments, events, items, labels, people, studies
 from labeler.store.assignments import NewAssignment, StoredAssignment
 
@@ -38,8 +39,10 @@ class AnswerHistory:
 
     marks: Sequence[tuple[Place, str]]  # the assignment and the answer
     table: "pd.DataFrame"  # the same answers with the columns of the label file
-    categories: Sequence[str]  # the classes of the question
+    categories: Sequence[str]  # all labels in the table
     merged: frozenset[int]  # positions of the answers that were merged from a copy of the study
+    # If labels are marks: whether the labels of an item differ by more than the margin.
+    differ: Callable[[str, Mapping[str, str]], bool] | None = None
 
     def until(self, n_answers: int) -> dict[Place, tuple[str, ...]]:
         """Return the answers to each assignment, among the first `n_answers` answers of the study."""
@@ -51,13 +54,18 @@ class AnswerHistory:
     def first_labels(self, n_answers: int) -> FirstLabels:
         """Return the first labels among the first `n_answers` answers, as item -> reviewer -> category.
 
-        Labels of assignments that no result uses, such as calibration items, are left out.
+        Labels of assignments that no result uses, such as calibration items, are left out. Marks within the margin are
+        one category.
         """
         from analysis.tables import counted_labels  # imported here because most functions in this module need no table
 
         first: dict[str, dict[str, str]] = defaultdict(dict)
         for row in counted_labels(self._given(n_answers), self.categories).itertuples():
             first[str(row.item)][str(row.rater)] = str(row.category)
+        if self.differ is not None:
+            for item, of_item in first.items():
+                if not self.differ(item, of_item):
+                    first[item] = dict.fromkeys(of_item, next(iter(of_item.values())))
         return first
 
     def labelled(self, n_answers: int) -> frozenset[Place]:
@@ -125,8 +133,18 @@ def answer_history(db: Database) -> AnswerHistory:
     """Return all answers so far, with the data to derive earlier states of the plan."""
     places = {row.assignment_id: place_of(row.assignment) for row in assignments.everything(db)}
     marks = [(places[assignment_id], answer) for _, assignment_id, answer in labels.marks(db)]
-    categories = studies.get(db).question.classes
-    return AnswerHistory(marks, labels.classes(db, as_stored=True), categories, labels.merged(db))
+    question, table = studies.get(db).question, labels.table(db, as_stored=True)
+    categories, merged = question.labels_in(table["label"]), labels.merged(db)
+    if not question.is_marked:
+        return AnswerHistory(marks, table, categories, merged)
+    from labeler.service.plan import mark_consensus  # imported here because only these studies need it
+
+    by_name = {item.name: item for item in items.all_items(db)}
+
+    def differ(item: str, of_item: Mapping[str, str]) -> bool:
+        return mark_consensus.consensus(question, of_item, drawing.n_points(db, by_name[item]) or 1).is_split
+
+    return AnswerHistory(marks, table, categories, merged, differ)
 
 
 def active_plan(db: Database) -> ActivePlan:

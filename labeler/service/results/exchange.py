@@ -16,6 +16,7 @@ from labeler.plan.design import key
 from labeler.plan.lifecycle import Action, require
 from labeler.safe_text import csv_text
 from labeler.screen import timing
+from labeler.service.items import drawing
 from labeler.service.people import identity
 from labeler.service.plan import assigning, item_batches
 from labeler.store import Database, assignments, decisions, events, items, labels, people, studies
@@ -231,19 +232,14 @@ def _append(
             f"Line {row.line}: the next revision of {row.reviewer!r} on {row.item!r} is {task.revision}, not "
             f"{row.revision}."
         )
-    _answer(question, row.label.answer, _n_points(question, item), row.line)
+    _answer(question, row.label.answer, drawing.n_points(db, item) if question.is_marked else None, row.line)
     label = replace(row.label, assignment_id=task.assignment_id, revision=task.revision)
     return labels.add(db, label, row.source_key)
 
 
-def _n_points(question: Question, item: Item) -> int | None:
-    """Return the number of points that a reviewer can mark; None if the study has no measurements of the item."""
-    return item.n_iterations if question.is_marked and item.n_runs else None
-
-
 def _append_decision(db: Database, row: LabelRow, item: Item, question: Question) -> bool:
     try:
-        question.checked_label(row.label.answer, _n_points(question, item))
+        question.checked_label(row.label.answer, drawing.n_points(db, item) if question.is_marked else None)
     except ValueError as error:
         raise InputError(f"Line {row.line}: the decision {error}.") from None
     why = row.label.comment or "not in the label file"

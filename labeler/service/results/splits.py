@@ -3,8 +3,8 @@
 A person who labelled a split item cannot make decisions.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cached_property
@@ -17,14 +17,17 @@ from analysis import consensus
 from analysis.agreement import agreement_so_far
 from analysis.intervals import Estimate
 from analysis.tables import COUNTED_KINDS, counted_labels, first_of, with_defaults
+from labeler import marks
 from labeler.errors import InputError, NotAllowed
-from labeler.model import Item, ItemRole, Kind
+from labeler.model import Item, ItemRole, Kind, Question
 from labeler.plan.lifecycle import Action, require
 from labeler.questions import either
 from labeler.service.cache import until_changed
+from labeler.service.items import drawing
 from labeler.service.items.browsing import item_named
 from labeler.service.people.identity import checked_reason
-from labeler.service.plan import item_batches
+from labeler.service.plan import item_batches, mark_consensus
+from labeler.service.plan.mark_consensus import MarksOfItem
 from labeler.store import Database, assignments, decisions, events, items, labels, studies
 from labeler.store.decisions import Decision
 
@@ -51,19 +54,27 @@ class Split:
     # First and third labels, sorted by category and comment, so that their order does not reveal the reviewers.
     labels: tuple[SplitLabel, ...]
     decision: Decision | None  # the current decision; None if nobody has decided
-    categories: Sequence[str]  # of the question
+    question: Question
+    marks: MarksOfItem | None = None  # if the labels are marks
 
     @cached_property
     def majority(self) -> str | None:
-        """The category of more than half of the first and third labels; None if there is a tie."""
+        """The category of more than half of the first and third labels; None if there is a tie.
+
+        Of marks, those of more than half of the people; None if exactly half of the people marked somewhere.
+        """
+        if self.marks is not None:
+            return None if self.marks.ties else mark_consensus.answer_of(self.question, self.marks.agreed)
         (most, n_most), *runners_up = Counter(label.category for label in self.labels).most_common()
         return most if all(n < n_most for _, n in runners_up) else None
 
     def json_values(self) -> dict[str, Any]:
         """Return the split item as a row of a table."""
-        counts = {
-            str(category): sum(label.category == category for label in self.labels) for category in self.categories
-        }
+        classes = [self.question.class_of(label.category) for label in self.labels]
+        counts: dict[str, Any] = {name: classes.count(name) for name in self.question.classes}
+        if self.marks is not None:
+            for name, clusters in (("agreed", self.marks.agreed), ("ties", self.marks.ties), ("lone", self.marks.lone)):
+                counts[name] = "; ".join(cluster.describe() for cluster in clusters)
         return {
             "item": self.item.name,
             **counts,
@@ -84,18 +95,23 @@ def split_items(db: Database) -> tuple[Split, ...]:
 
     The undecided items and the other items are each sorted by name.
     """
-    table, categories = _first_and_third(db), studies.get(db).question.categories
+    table, question = _first_and_third(db), studies.get(db).question
     by_name = {item.name: item for item in items.included(db)}
     standing = {decision.item: decision for decision in decisions.everything(db)}
-    labels_of: dict[str, list[SplitLabel]] = {name: [] for name in _split_names(table) & by_name.keys()}
-    columns = (table[name].tolist() for name in ("item", "category", "comment", "kind"))
-    for name, category, comment, kind in zip(*columns, strict=True):
+    labels_of: dict[str, list[SplitLabel]] = {name: [] for name in _split_names(db, table) & by_name.keys()}
+    people_of: dict[str, dict[str, str]] = {name: {} for name in labels_of}
+    columns = (table[name].tolist() for name in ("item", "rater", "category", "comment", "kind"))
+    for name, rater, category, comment, kind in zip(*columns, strict=True):
         if name in labels_of and kind in (*COUNTED_KINDS, Kind.THIRD):
             labels_of[name].append(SplitLabel(category, comment or None, kind == Kind.THIRD))
+            people_of[name].setdefault(rater, category)
     split = [
-        Split(by_name[name], _in_order(item_labels), standing.get(name), categories)
+        Split(
+            by_name[name], _in_order(item_labels), standing.get(name), question,
+            _marks(db, question, by_name[name], people_of[name]) if question.is_marked else None,
+        )
         for name, item_labels in labels_of.items()
-    ]
+    ]  # fmt: skip
     return tuple(sorted(split, key=lambda split: (not split.remains, split.item.name)))
 
 
@@ -120,16 +136,17 @@ def describe_labels(db: Database, shown: Sequence[Item]) -> list[str]:
 
     The caller must make sure that the person who sees the result may see names.
     """
-    categories = studies.get(db).question.categories
-    names: dict[tuple[int, str], list[str]] = {(item.item_id, name): [] for item in shown for name in categories}
+    question = studies.get(db).question
+    of_item: dict[int, dict[str, list[str]]] = {item.item_id: defaultdict(list) for item in shown}
     for item_id, reviewer, kind, answer in labels.on_items(db, [item.item_id for item in shown]):
-        if kind in COUNTED_KINDS and (item_id, answer) in names:
-            names[item_id, answer].append(reviewer)
+        if kind in COUNTED_KINDS and question.is_label(answer):
+            of_item[item_id][answer].append(reviewer)
+    keys = {str(category): category.key.upper() for category in question.categories}
     return [
         " · ".join(
-            f"{category.key.upper()}: {', '.join(names[item.item_id, category])}"
-            for category in categories
-            if names[item.item_id, category]
+            f"{keys.get(label) or marks.describe(label)}: {', '.join(of_item[item.item_id][label])}"
+            for label in question.labels_in(of_item[item.item_id])
+            if label in of_item[item.item_id]
         )
         for item in shown
     ]
@@ -149,15 +166,30 @@ def describe_results(db: Database, shown: Sequence[Item]) -> list[str]:
 
 @until_changed
 def _agreed_categories(db: Database) -> dict[str, str]:
-    """Return the category of each item whose first labels are all equal."""
+    """Return the category of each item whose first labels are all equal, or whose marks are within the margin."""
+    question = studies.get(db).question
+    if question.is_marked:
+        first = counted_labels(labels.table(db), question.labels_in(labels.table(db)["label"]))
+        by_name = {item.name: item for item in items.all_items(db)}
+        labels_of = {
+            str(name): dict(zip(rows["rater"], rows["category"], strict=True)) for name, rows in first.groupby("item")
+        }
+        found = {
+            name: _marks(db, question, by_name[name], given) for name, given in labels_of.items() if len(given) > 1
+        }
+        return {
+            name: marks.describe(mark_consensus.answer_of(question, of_item.agreed))
+            for name, of_item in found.items()
+            if not of_item.is_split
+        }
     agreed = consensus.agreed_only(counted_labels(labels.classes(db), studies.get(db).question.classes))
     return {str(row.Index): str(row.category) for row in agreed[agreed["status"] == consensus.AGREED].itertuples()}
 
 
 def _describe_split(split: Split) -> str:
     if split.decision is not None:
-        return f"{split.decision.category}, decided"
-    return f"{split.majority}, majority" if split.majority else "not decided"
+        return f"{marks.describe(split.decision.category)}, decided"
+    return f"{marks.describe(split.majority)}, majority" if split.majority else "not decided"
 
 
 def adjudicate(db: Database, name: str, category: str | None, why: str, *, actor: str, now: datetime) -> str:
@@ -170,11 +202,15 @@ def adjudicate(db: Database, name: str, category: str | None, why: str, *, actor
     why = checked_reason(why)
     with events.by(db, actor, now) as deed:
         question = studies.get(db).question
-        if category is None or not question.is_label(category):
+        if category is None or not (question.is_marked or question.is_label(category)):
             given = "The decision has no category." if category is None else f"{category!r} is not a category."
-            raise InputError(f"{given} Choose {either(question.categories)}.")
+            raise InputError(f"{given} Choose {either(question.labels)}.")
         require(studies.get(db), Action.ADJUDICATE)
         item = item_named(db, name)
+        try:
+            category = question.checked_label(category, drawing.n_points(db, item))
+        except ValueError as error:
+            raise InputError(f"The decision cannot be saved: {error}.") from None
         split = split_items(db)
         if item.name not in {candidate.item.name for candidate in split}:
             raise InputError(f"{item.name} is not a split item, so it needs no decision.")
@@ -192,7 +228,7 @@ def why_not_decide(db: Database, name: str) -> str:
     A person who labelled one of the split items may not make decisions.
     """
     table = _first_and_third(db)
-    own = (_split_names(table) - items.excluded(db).keys()) & set(table.loc[table["rater"] == name, "item"])
+    own = (_split_names(db, table) - items.excluded(db).keys()) & set(table.loc[table["rater"] == name, "item"])
     if not own:
         return ""
     return (
@@ -212,13 +248,30 @@ def n_complete(db: Database) -> tuple[int, int]:
 
 def _first_and_third(db: Database) -> pd.DataFrame:
     """Return first labels of all kinds of assignments, with the columns item, rater, category, kind and comment."""
-    return first_of(with_defaults(labels.classes(db)), studies.get(db).question.classes)
+    answers = labels.table(db)
+    return first_of(with_defaults(answers), studies.get(db).question.labels_in(answers["label"]))
 
 
-def _split_names(table: pd.DataFrame) -> set[str]:
-    """Return the names of the items whose first labels differ; labels that do not count are ignored."""
-    n_categories = table[table["kind"].isin(COUNTED_KINDS)].groupby("item")["category"].nunique()
-    return set(n_categories.index[n_categories > 1])
+def _split_names(db: Database, table: pd.DataFrame) -> set[str]:
+    """Return the names of the items whose first labels differ; labels that do not count are ignored.
+
+    Marks differ if somebody did not mark where somebody else did.
+    """
+    counted, question = table[table["kind"].isin(COUNTED_KINDS)], studies.get(db).question
+    n_categories = counted.groupby("item")["category"].nunique()
+    differing = set(n_categories.index[n_categories > 1])
+    if not question.is_marked:
+        return differing
+    by_name = {item.name: item for item in items.all_items(db)}
+    people_of: dict[str, dict[str, str]] = {name: {} for name in differing}
+    for name, rater, category in counted[["item", "rater", "category"]].itertuples(index=False, name=None):
+        if name in people_of:
+            people_of[name][rater] = category
+    return {name for name, given in people_of.items() if _marks(db, question, by_name[name], given).is_split}
+
+
+def _marks(db: Database, question: Question, item: Item, given: Mapping[str, str]) -> MarksOfItem:
+    return mark_consensus.consensus(question, given, drawing.n_points(db, item) or 1)
 
 
 def _in_order(shown: Iterable[SplitLabel]) -> tuple[SplitLabel, ...]:
@@ -240,16 +293,19 @@ class InterimAgreement:
     kappa_once: Estimate  # kappa with the ordinary interval, which is valid for one look at a fixed number of items
     wider: float | None  # how many times as wide the always-valid interval of kappa is
     stop_half_width: float | None  # the stopping rule of the plan
+    of_marks: bool = False  # whether percent agreement and kappa compare only whether people marked anything
 
     def json_values(self) -> dict[str, Any]:
         """Return the summary as values for JSON."""
-        return asdict(self)
+        values = asdict(self)
+        return values if values.pop("of_marks") is False else {**values, "of_marks": True}
 
     @property
     def sentences(self) -> tuple[str, ...]:
         """Describe agreement so far, the price of looking often, and the stopping rule."""
         lines = [
             f"Items: {self.n_agreed} agreed, {self.n_split} split, {self.n_incomplete} incomplete.",
+            *(["Of marks: agreement on whether the series has any mark."] if self.of_marks else []),
             f"Percent agreement: {describe_estimate(self.percent)}",
             f"Fleiss' kappa: {describe_estimate(self.kappa)}",
         ]
@@ -280,14 +336,18 @@ def current_agreement(db: Database) -> InterimAgreement:
     A caller that shows the result must first check with `identity.why_hidden` that the person may see it.
     """
     counting = {name for name, role in item_batches.roles(db).items() if role is ItemRole.COUNTED}
-    categories = studies.get(db).question.classes
+    question = studies.get(db).question
+    categories = question.classes
     first = counted_labels(labels.classes(db), categories)
     first = first[first["item"].isin(counting)]
     status, so_far = consensus.agreed_only(first, categories)["status"], agreement_so_far(first, categories)
     n_agreed, n_split = (int((status == name).sum()) for name in (consensus.AGREED, consensus.SPLIT))
+    if question.is_marked:
+        n_complete, n_split = n_agreed + n_split, len(_split_names(db, _first_and_third(db)) & counting)
+        n_agreed = n_complete - n_split
     return InterimAgreement(
         n_agreed, n_split, len(counting) - n_agreed - n_split, so_far.percent, so_far.kappa, so_far.kappa_once,
-        so_far.wider, (studies.get(db).plan_parameters or {}).get("stop_half_width"),
+        so_far.wider, (studies.get(db).plan_parameters or {}).get("stop_half_width"), question.is_marked,
     )  # fmt: skip
 
 
