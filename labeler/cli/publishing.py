@@ -11,7 +11,7 @@ from labeler.cli.options import options_of
 from labeler.errors import InputError
 from labeler.model import counted
 from labeler.service.handover.publishing import bundle
-from labeler.service.handover.publishing.publish_file import FILE_NAME, PublishFile, Venue
+from labeler.service.handover.publishing.publish_file import FILE_NAME, PublishFile, Venue, to_toml
 from labeler.service.results.reporting import ReportOptions, Resampling
 
 
@@ -73,7 +73,7 @@ def publish(
         if init:
             if file.exists():
                 raise InputError(f"{file} exists already. Fill it in, or choose another file with --answers.")
-            text = bundle.new_answers(db, now().date())
+            text = to_toml(bundle.new_answers(db, now().date()))
             with in_place(file) as partial:
                 partial.write_text(text, encoding="utf-8")
             remark(f"Wrote {file}. Fill it in, then: labeler publish OUT --study {named(study)}")
@@ -84,7 +84,11 @@ def publish(
         elif check:
             missing = bundle.lacking(db, PublishFile.read(file), options)
             if missing:
-                raise InputError("\n".join([f"{file} lacks these answers:", *(f"  {line}" for line in missing)]))
+                raise InputError(
+                    "\n".join(
+                        [f"{file} lacks these answers:", *(f"  {place}: {why}" for place, why in missing.items())]
+                    )
+                )
             remark(f"{file} has every required answer.")
         elif out is not None:
             done = bundle.publish(db, out, PublishFile.read(file), options, actor=actor, now=now())

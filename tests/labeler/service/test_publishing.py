@@ -13,6 +13,7 @@ from datetime import date
 import mlcroissant
 import pandas as pd
 import pytest
+from hypothesis import given, strategies as st
 
 from analysis import fleiss_kappa
 from analysis.report import Resampling
@@ -21,7 +22,7 @@ from labeler.model import Category, Role, State
 from labeler.plan.lifecycle import Step
 from labeler.questions import SIMILAR
 from labeler.service.handover.publishing import bundle, metadata
-from labeler.service.handover.publishing.publish_file import BLANK, Author, PublishFile, Venue
+from labeler.service.handover.publishing.publish_file import BLANK, Author, PublishFile, Venue, to_toml
 from labeler.service.handover.publishing.tables import folds_by_application
 from labeler.service.items import browsing, importing
 from labeler.service.people import identity
@@ -36,6 +37,7 @@ from tests.labeler.service.test_anonymising import BEN, CAROL, DAN, MAIL, NAMES,
 __all__ = ["named_study"]  # a fixture
 # mlcroissant uses functions that rdflib and pandas will remove
 OLD_CALLS = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="@")).map(str.strip)
 QUICK = ReportOptions(resampling=Resampling.none())
 OPTIONS = bundle.PublishOptions(report=QUICK)
 ANSWERS = PublishFile(
@@ -483,7 +485,7 @@ def test_an_answer_that_names_somebody_is_refused_but_authors_may_be_reviewers(f
 
 
 def test_a_new_file_of_answers_names_nobody(finished):
-    text = bundle.new_answers(finished, date(2026, 11, 22))
+    text = to_toml(bundle.new_answers(finished, date(2026, 11, 22)))
     assert not [name for name in (*NAMES, CAROL) if name in text]
     assert 'title = "Caches of C1"' in text
 
@@ -502,11 +504,19 @@ def test_studies_of_earlier_versions_are_published(file, tmp_path):
 
 
 def test_the_template_can_be_read_and_lacks_what_only_people_know(finished):
-    answers = PublishFile.of_text(bundle.new_answers(finished, date(2026, 11, 22)))
-    assert answers.date == "2026-11-22" and set(answers.sources) == {"example/app0", "example/app1"}
-    assert [line.partition(":")[0] for line in bundle.lacking(finished, answers, OPTIONS)] == [
-        "licence", "authors", "sources",
-    ]  # fmt: skip
+    new = bundle.new_answers(finished, date(2026, 11, 22))
+    assert PublishFile.of_text(to_toml(new)) == new
+    assert new.date == "2026-11-22" and set(new.sources) == {"example/app0", "example/app1"}
+    assert list(bundle.lacking(finished, new, OPTIONS)) == ["licence", "authors", "sources"]
+
+
+@given(st.builds(
+    PublishFile, title=WORDS, uses=WORDS, keywords=st.lists(WORDS.filter(bool)).map(tuple), plan_seed=st.booleans(),
+    authors=st.lists(st.builds(Author, WORDS.filter(bool), WORDS.filter(bool), affiliation=WORDS)).map(tuple),
+    sources=st.dictionaries(WORDS, st.sampled_from(["", "MIT"])),
+))  # fmt: skip
+def test_answers_are_read_again_as_they_were_written(answers):
+    assert PublishFile.of_text(to_toml(answers)) == answers
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,10 @@ SHOWN_ON = {
     Action.SEE_VERDICTS: {"All items", "Item", "Figures"} | EXPLORE,
     Action.SEE_NAMES: {"Comments", "Item"},
 }
-ALSO_ONCE_UNBLINDED = {Action.SEE_AGREEMENT: {"Classifiers", "Item"}}  # classifiers; comments
+ALSO_ONCE_UNBLINDED = {  # classifiers; comments; All items opens an item
+    Action.SEE_AGREEMENT: {"Classifiers", "Item", "All items"},
+    Action.SEE_NAMES: {"All items"},
+}
 ELSEWHERE = {"Add", *(method.title for method in METHODS.values())}  # nothing is added once there is a plan
 VIEWS = [(place, view) for place, views in PLACES.items() for view in views if view not in ELSEWHERE] + [(ITEM, "")]
 FOLDS = ("times", "fold-classifiers", "fold-histograms", "fold-import-log", "fold-split-items")

@@ -11,7 +11,7 @@ from tests.labeler.conftest import NOW, answer_next, make_study
 from tests.labeler.ui.pages import coordinator_page, texts
 from tests.sentences import says
 
-BACK_UP, ANONYMISE, MERGE = range(3)
+BACK_UP, MERGE = range(2)
 
 
 @pytest.fixture
@@ -42,14 +42,6 @@ def test_a_name_that_leads_elsewhere_writes_nothing(study):
     page.button[BACK_UP].click().run()
     assert says(page.error[0].value, "'../elsewhere'", "not a valid")
     assert not study.parent.with_name("elsewhere.study").exists()
-
-
-def test_the_copy_for_publication_names_nobody(study):
-    with open_database(study) as db:
-        answer_next(db, "ada", "similar")
-    send(coordinator_page("Study", "Log", study), ANONYMISE, "published")
-    with open_database(study.with_name("published.study")) as copy:
-        assert set(labels.table(copy)["reviewer"]) <= {"R1", "R2", "R3", "R4"}
 
 
 def test_labels_given_in_a_copy_come_back_once(study):

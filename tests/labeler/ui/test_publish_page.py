@@ -5,10 +5,11 @@ import zipfile
 import pytest
 
 from labeler.plan.lifecycle import Step
+from labeler.service.handover.publishing.publish_file import Author, PublishFile
 from labeler.service.study import course
-from labeler.store import events, open_database
+from labeler.store import events, labels, open_database
 from tests.labeler.conftest import NOW, answer_everything, make_study
-from tests.labeler.ui.pages import coordinator_page
+from tests.labeler.ui.pages import button, checked, coordinator_page, texts
 from tests.sentences import says
 
 ANSWERS = """\
@@ -42,49 +43,75 @@ def unblinded(path):
     return path
 
 
-def button(page, label):
-    (found,) = [candidate for candidate in page.button if candidate.label == label]
-    return found
+def field(page, label, number=0):
+    return [one for one in (*page.text_input, *page.selectbox) if one.label == label][number]
 
 
-def test_nothing_is_offered_before_the_study_is_unblinded(study):
+def kept(path):
+    return PublishFile.read(path.with_name("publish.toml"))
+
+
+def test_only_an_anonymised_copy_is_offered_before_the_study_is_unblinded(study):
     page = coordinator_page("Results", "Publish", study)
     assert says(page.info[0].value, "Only an unblinded study")
-    assert not page.button and not page.text_area
+    assert [one.label for one in page.button] == ["Write the anonymised copy"]
 
 
-def test_answers_are_kept_beside_the_study_and_the_page_lists_what_is_missing(study):
+def test_the_form_keeps_each_answer_and_says_how_many_are_missing(study):
     page = coordinator_page("Results", "Publish", unblinded(study))
-    assert "licence: " in page.warning[0].value
+    assert page.warning[0].value.startswith("Still missing: 3\n")
     assert button(page, "Publish the data set").disabled
+    checked(button(page, "Add an author").click().run())
+    for name, number in (("Grace", 0), ("Alan", 1)):
+        field(page, "Given names", number).set_value(name)
+        field(page, "Family names", number).set_value("Hopper" if number == 0 else "Turing")
+    checked(field(page, "Licence of the labels").set_value("CC-BY-4.0").run())
+    for application in ("example/app0", "example/app1"):
+        field(page, application).set_value("MIT").run()
+    answers = kept(study)
+    assert answers.authors == (Author("Grace", "Hopper"), Author("Alan", "Turing"))
+    assert (answers.licence, answers.sources) == ("CC-BY-4.0", {"example/app0": "MIT", "example/app1": "MIT"})
+    assert not page.warning and not button(page, "Publish the data set").disabled
+    assert "Hopper, G., Turing, A. " in texts(page)  # the citation in the preview
+    checked(field(page, "Venue").set_value("icse").run())
+    assert page.warning[0].value.startswith("Still missing: 5\n")
+    assert says(page.warning[0].value, "The badge Artifacts Available")
+
+
+def test_answers_edited_as_text_are_in_the_form_at_once(study):
+    page = coordinator_page("Results", "Publish", unblinded(study))
     page.text_area[0].set_value(ANSWERS)
-    button(page, "Save answers").click().run()
+    checked(button(page, "Save answers").click().run())
     assert study.with_name("publish.toml").read_text(encoding="utf-8") == ANSWERS
+    assert (field(page, "Title").value, field(page, "Family names").value) == ("Labels of caches", "Hopper")
     assert not page.warning
-    assert not button(page, "Publish the data set").disabled
-    page.selectbox[0].set_value("icse").run()
-    assert "doi: the badge Artifacts Available" in page.warning[0].value
+    study.with_name("publish.toml").write_text("titel = 1")
+    page = coordinator_page("Results", "Publish", study)
+    assert "unknown entry 'titel'" in page.error[0].value
+    assert page.text_area[0].value == "titel = 1"
 
 
 def test_an_answer_that_cannot_be_used_is_explained_and_not_kept(study):
     page = coordinator_page("Results", "Publish", unblinded(study))
-    page.text_area[0].set_value('licence = "CC BY"')
-    button(page, "Save answers").click().run()
-    assert "licence 'CC BY' is not valid" in page.error[0].value
+    checked(field(page, "DOI").set_value("https://doi.org/10.1/x").run())
+    assert says(page.error[0].value, "doi 'https://doi.org/10.1/x' is not valid")
     assert not study.with_name("publish.toml").exists()
+    checked(field(page, "DOI").set_value("10.5281/zenodo.1234567").run())
+    assert (len(page.error), kept(study).doi) == (0, "10.5281/zenodo.1234567")
 
 
 @pytest.mark.slow
 def test_the_data_set_is_written_beside_the_study_with_the_name_of_the_person(study):
     unblinded(study).with_name("publish.toml").write_text(ANSWERS, encoding="utf-8")
     page = coordinator_page("Results", "Publish", study)
-    (name,) = [field for field in page.text_input if field.label.startswith("Name of the new folder")]
-    assert name.value == "cache-data"
-    name.set_value("../elsewhere")
+    folder = "Name of the new folder, in the folder of the study"
+    assert field(page, folder).value == "cache-data"
+    field(page, folder).set_value("../elsewhere")
     button(page, "Publish the data set").click().run()
     assert "valid file name" in page.error[0].value
-    page.checkbox[-1].uncheck().run()  # resampling is tested elsewhere
-    page.text_input[0].set_value("for others")
+    (resamples,) = [one for one in page.checkbox if one.label.startswith("Report with bootstrap")]
+    resamples.uncheck().run()  # resampling is tested elsewhere
+    field(page, folder).set_value("for others")
     button(page, "Publish the data set").click().run()
     assert "Wrote for others and for others.zip" in page.success[-1].value, page.error
     with zipfile.ZipFile(study.with_name("for others.zip")) as archive:
@@ -92,3 +119,12 @@ def test_the_data_set_is_written_beside_the_study_with_the_name_of_the_person(st
     with open_database(study) as db:
         (event,) = events.of_actions(db, ["publish"])
     assert event.actor == "carol"
+
+
+def test_the_anonymised_copy_names_nobody(study):
+    page = coordinator_page("Results", "Publish", study)
+    field(page, "File name of the anonymised copy").set_value("published")
+    checked(button(page, "Write the anonymised copy").click().run())
+    assert "Wrote published" in page.success[0].value
+    with open_database(study.with_name("published.study")) as copy:
+        assert set(labels.table(copy)["reviewer"]) == {"R1", "R2", "R3", "R4"}

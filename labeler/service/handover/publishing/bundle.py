@@ -27,7 +27,7 @@ from labeler.service.handover import anonymising
 from labeler.service.handover.publishing import documents, metadata
 from labeler.service.handover.publishing.facts import Facts
 from labeler.service.handover.publishing.metadata import RecordSet
-from labeler.service.handover.publishing.publish_file import EMAIL, FILE_NAME, PublishFile, Times, Venue, template
+from labeler.service.handover.publishing.publish_file import EMAIL, FILE_NAME, PublishFile, Times, Venue, to_toml
 from labeler.service.handover.publishing.tables import StudyTables, codebook, tables_of, write_measurements
 from labeler.service.labelling import reviewing
 from labeler.service.outputs import write_files
@@ -104,25 +104,38 @@ class Published:
     remarks: tuple[str, ...]
 
 
-def new_answers(db: Database, today: date) -> str:
-    """Return the text of a new publish.toml for this study, without names of people."""
+def new_answers(db: Database, today: date) -> PublishFile:
+    """Return answers for this study that people can complete, without names of people."""
     study = studies.get(db)
-    applications = sorted({item.application for item in items.all_items(db)} - {""})
     hidden = anonymising.replacing(anonymising.pseudonyms(people.all_people(db), _token(db)))
-    return template(hidden(study.name), hidden(reviewing.question(db)), applications, today)
+    question = hidden(reviewing.question(db))
+    return PublishFile(
+        title=hidden(study.name),
+        description=f"Labels of repeated benchmark runs by several reviewers. Question: {question}",
+        version="1.0.0",
+        date=today.isoformat(),
+        keywords=("benchmarking", "performance", "inter-rater agreement"),
+        sources=dict.fromkeys(_applications(db), ""),
+    )
 
 
-def lacking(db: Database, answers: PublishFile, options: PublishOptions) -> list[str]:
-    """Return the answers that are missing for publishing with these options, each with the reason."""
-    applications = sorted({item.application for item in items.all_items(db)} - {""})
-    without = [name for name in applications if not answers.sources.get(name)]
+def _applications(db: Database) -> list[str]:
+    return sorted({item.application for item in items.all_items(db)} - {""})
+
+
+def lacking(db: Database, answers: PublishFile, options: PublishOptions) -> dict[str, str]:
+    """Return the answers that are missing for publishing with these options: entry -> reason."""
+    without = [name for name in _applications(db) if not answers.sources.get(name)]
     if options.unlicensed or not without:
         return answers.missing(options.venue)
     named = ", ".join(without[:5]) + (f" and {len(without) - 5} more" if len(without) > 5 else "")
-    return [
-        *answers.missing(options.venue),
-        f"sources: no licence for {named}. Add the licences, or publish these items without a licence (--unlicensed)",
-    ]
+    remedy = "Add the licences, or publish these items without a licence (--unlicensed)"
+    return answers.missing(options.venue) | {"sources": f"no licence for {named}. {remedy}"}
+
+
+def contents(options: PublishOptions) -> dict[str, str]:
+    """Return the files that the data set will have, with their meanings, apart from the figures of the report."""
+    return {path: meaning for path, meaning in _MEANINGS.items() if options.measurements or path != MEASUREMENTS}
 
 
 def publish(
@@ -147,7 +160,9 @@ def publish(
     missing = lacking(db, answers, options)
     if missing:
         whom = f"{options.venue} requires" if options.venue else "every data set requires"
-        raise InputError("\n".join([f"{FILE_NAME} lacks what {whom}:", *(f"  {line}" for line in missing)]))
+        raise InputError(
+            "\n".join([f"{FILE_NAME} lacks what {whom}:", *(f"  {place}: {why}" for place, why in missing.items())])
+        )
     for path in (out, archive):
         if path.exists():
             raise InputError(f"{path} exists already. Choose another folder.")
@@ -536,7 +551,7 @@ def answers_text(db: Database, today: date) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except FileNotFoundError:
-        return new_answers(db, today)
+        return to_toml(new_answers(db, today))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{FILE_NAME} in the folder of the study could not be read: {error}.") from None
 

@@ -4,7 +4,7 @@ Each venue, such as Zenodo, requires some of these facts.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
 from enum import StrEnum
@@ -175,10 +175,10 @@ class PublishFile:
         flat += [("sources", text) for pair in self.sources.items() for text in pair]
         return flat + [("authors", text) for author in self.authors for text in vars(author).values()]
 
-    def missing(self, venue: Venue | None) -> list[str]:
+    def missing(self, venue: Venue | None) -> dict[str, str]:
         """Return the entries that are empty although every data set or this venue requires them, with the reasons."""
         asked = {**REQUIRED, **(OF_VENUE[venue] if venue else {})}
-        return [f"{place}: {why}" for place, why in asked.items() if not _is_answered(self, place)]
+        return {place: why for place, why in asked.items() if not _is_answered(self, place)}
 
     def declared(self, place: str) -> str:
         """Return the answer of an entry; if the answer is empty, return a marked blank that a person must fill in."""
@@ -251,57 +251,70 @@ def _is_answered(answers: PublishFile, place: str) -> bool:
     return _OF_SEVERAL[place](answers) if place in _OF_SEVERAL else bool(getattr(answers, place))
 
 
-def template(title: str, question: str, applications: Sequence[str], today: date) -> str:
-    """Return the text of a new publish.toml for a study, in which people fill in the answers."""
-    described = f"Labels of repeated benchmark runs by several reviewers. Question: {question}"
-    sources = "\n".join(f'{_quoted(application)} = ""' for application in applications)
-    return f"""\
-# Answers for `labeler publish`. "" means not answered yet; the data set then has a marked blank.
-# Do not enter e-mail addresses: everything here is published.
+ABOUT: Mapping[str, str] = {
+    "title": "",
+    "description": "",
+    "version": "",
+    "date": "of release",
+    "licence": 'of the labels, an SPDX identifier, such as "CC-BY-4.0"',
+    "keywords": "",
+    "doi": "of this data set, once the archive has assigned one",
+    "url": "web address of the data set",
+    "contact": "a web address for questions",
+    "article_doi": "of the article about it",
+    "measurements_url": "where the measurements are, if they are left out",
+    "given_names": "",
+    "family_names": "",
+    "orcid": 'such as "0000-0002-1825-0097"',
+    "affiliation": "",
+    "purpose": "why was the data set created?",
+    "sampling": "how were the benchmarks chosen, and from what?",
+    "funding": 'who funded it? "none" is a valid answer',
+    "uses": "what are its intended uses?",
+    "unsuitable_uses": "what are unsuitable uses?",
+    "social_impact": "how could its use affect people?",
+    "maintenance": "who maintains it, for how long, and where can errors be reported?",
+    "hardware": "on which machines were the measurements taken?",
+    "consent": "did the reviewers agree to the publication of their labels, and how?",
+    "demographics": "general description of the reviewers: profession, experience",
+    "payment": "were the reviewers paid, and how much?",
+    "ethics": "did an ethics board review the study?",
+    "plan_seed": "publish the seed and the secret of the plan? Anyone who knows the reviewers can then identify each",
+    "times": 'when each answer was given: "minutes" or "days" since the reviewer\'s first answer, or "none"',
+}  # entry -> what it means
+GENERAL = tuple(ABOUT)[: list(ABOUT).index("given_names")]  # the entries that belong to no section
 
-title = {_quoted(title)}
-description = {_quoted(described)}
-version = "1.0.0"
-date = "{today.isoformat()}"         # date of release
-licence = ""                # of the labels, an SPDX identifier, such as "CC-BY-4.0"
-keywords = ["benchmarking", "performance", "inter-rater agreement"]
-doi = ""                    # of this data set, once the archive has assigned one
-url = ""                    # web address of the data set
-contact = ""                # a web address for questions
-article_doi = ""            # of the article about it
-measurements_url = ""       # where the measurements are, if they are left out
 
-[[authors]]                 # repeat this block for each author, in the order of citation
-given_names = ""
-family_names = ""
-orcid = ""                  # such as "0000-0002-1825-0097"
-affiliation = ""
+def to_toml(answers: PublishFile) -> str:
+    """Return answers as the text of publish.toml, with a comment at each entry; of_text reads the text again."""
+    authors = answers.authors or (Author("", ""),)
+    lines = [
+        '# Answers for `labeler publish`. "" means not answered yet; the data set then has a marked blank.',
+        "# Do not enter e-mail addresses: everything here is published.",
+        "",
+        *_entries(answers, GENERAL),
+    ]
+    for author in authors:
+        lines += ["", "[[authors]]  # repeat this block for each author, in the order of citation"]
+        lines += _entries(author, [entry.name for entry in fields(Author)])
+    for section, names in SECTIONS.items():
+        lines += ["", f"[{section}]", *_entries(answers, names)]
+    lines += ["", '[sources]  # the licence of each application whose benchmarks were measured, such as "Apache-2.0"']
+    lines += [f"{_quoted(application)} = {_quoted(licence)}" for application, licence in answers.sources.items()]
+    return "\n".join(lines) + "\n"
 
-[data_set]
-purpose = ""                # why was the data set created?
-sampling = ""               # how were the benchmarks chosen, and from what?
-funding = ""                # who funded it? "none" is a valid answer
-uses = ""                   # what are its intended uses?
-unsuitable_uses = ""        # what are unsuitable uses?
-social_impact = ""          # how could its use affect people?
-maintenance = ""            # who maintains it, for how long, and where can errors be reported?
-hardware = ""               # on which machines were the measurements taken?
 
-[people]                    # of the reviewers
-consent = ""                # did they agree to the publication of their labels, and how?
-demographics = ""           # general description: profession, experience
-payment = ""                # were they paid, and how much?
-ethics = ""                 # did an ethics board review the study?
-
-[privacy]
-# Publish the seed and the secret of the plan? Anyone who knows the reviewers' names can then identify each reviewer.
-plan_seed = false
-# How exactly to say when a reviewer gave an answer: "minutes" or "days" since the reviewer's first answer, or "none".
-times = "minutes"
-
-[sources]                   # the licence of each application whose benchmarks were measured, such as "Apache-2.0"
-{sources}
-"""
+def _entries(answers: PublishFile | Author, names: Iterable[str]) -> list[str]:
+    """Return a line of TOML for each entry."""
+    lines = []
+    for name in names:
+        value = getattr(answers, name)
+        if isinstance(value, bool):
+            text = str(value).lower()
+        else:
+            text = f"[{', '.join(map(_quoted, value))}]" if isinstance(value, tuple) else _quoted(value)
+        lines.append(f"{name} = {text}".ljust(27) + f" # {ABOUT[name]}" if ABOUT[name] else f"{name} = {text}")
+    return lines
 
 
 def _quoted(text: str) -> str:

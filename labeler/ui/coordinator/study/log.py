@@ -1,4 +1,4 @@
-"""Hand the study over: create a backup or an anonymised copy, merge labels from a copy, and export the labels."""
+"""Hand the study over: create a backup, merge labels from a copy, and export the labels."""
 
 from datetime import UTC, datetime
 from functools import partial
@@ -10,7 +10,7 @@ from labeler.config import settings
 from labeler.errors import InputError
 from labeler.model import counted
 from labeler.plan.lifecycle import Action
-from labeler.service.handover import anonymising, merging
+from labeler.service.handover import merging
 from labeler.service.items import folders
 from labeler.service.people import identity
 from labeler.service.results import exchange, reporting
@@ -21,7 +21,7 @@ from labeler.ui.coordinator.shared import errors_here
 
 
 def render(db: Database, person: str) -> None:
-    """Show the forms for backup, anonymised copy and merge, and the download of labels."""
+    """Show the forms for backup and merge, and the download of labels."""
     log = coordinating.event_log(db)
     if identity.reviews_too(db, person):  # details contain decisions of other people
         log = log.drop(columns="details")
@@ -36,19 +36,6 @@ def render(db: Database, person: str) -> None:
                 target = folders.path_in_study_folder(db.path, name)
                 end = coordinating.back_up(db, target, actor=person, now=datetime.now(UTC))
                 st.success(escape_markdown(f"Copied to {target.name} in the folder of the study. Chain: {end}"))
-    with st.form("anonymise"):
-        st.write("**Anonymised copy.** Write a copy without names into the folder of the study, for publication.")
-        name = st.text_input("File name of the anonymised copy")
-        comments = st.checkbox(
-            "Keep comments", help="Names in comments are replaced. Read the comments before you publish them."
-        )
-        if st.form_submit_button("Write the anonymised copy"):
-            with errors_here():
-                target = folders.path_in_study_folder(db.path, name)
-                anonymising.anonymise(db, target, keep_comments=comments, actor=person, now=datetime.now(UTC))
-                st.success(
-                    escape_markdown(f"Wrote {target.name} to the folder of the study. Reviewers are called R1, R2, …")
-                )
     with st.form("merge"):
         root = settings().import_root or db.path.parent
         st.write("**Merge.** Import the labels that were given in a copy of this study.")
