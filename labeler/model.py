@@ -186,15 +186,19 @@ class PlanParameters:
         "within": "[0, )", "default": "a random number, which is printed", "help": "Random seed of the plan.",
     })  # fmt: skip
     # at least 2; called k
-    per_item: int = field(default=2, metadata={"help": "Number of reviewers per item."})
-    overlap: float = field(default=0.2, metadata={"help": "Share of items that every reviewer labels."})
-    retest: int = field(default=20, metadata={"help": "Number of hidden retests per reviewer."})
+    per_item: int = field(default=2, metadata={"within": "[2, )", "help": "Number of reviewers per item."})
+    overlap: float = field(default=0.2, metadata={
+        "within": "[0, 1]", "help": "Share of items that every reviewer labels.",
+    })  # fmt: skip
+    retest: int = field(default=20, metadata={"within": "[0, )", "help": "Number of hidden retests per reviewer."})
     # The items are then split at random into parts of nearly equal size. `per_item` must be 2, and `overlap` and
     # `retest` must be 0.
     paper: bool = field(default=False, metadata={
+        "flag": "--paper-design", "old": "--paper",
         "help": "Use the design of the paper: random parts, with one pair of reviewers per part.",
     })  # fmt: skip
     calibration: int = field(default=0, metadata={
+        "within": "[0, )",
         "help": "Number of calibration items, which everyone labels before the study. No result uses these labels.",
     })  # fmt: skip
     # Whether the number of items that all reviewers label is the share `overlap` of all items, spread over the

@@ -2,7 +2,7 @@
 
     python scripts/learning_figures.py ACCOUNT STUDY LABELS
 
-ACCOUNT is a folder of `labeler learn --report` on the benchmarks of the ICPE '23 data challenge, STUDY a study with
+ACCOUNT is a folder of `labeler learn --out` on the benchmarks of the ICPE '23 data challenge, STUDY a study with
 verdicts on these benchmarks, and LABELS a table of labels for them (item, reviewer, label, application).
 """
 

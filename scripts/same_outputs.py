@@ -79,14 +79,14 @@ def write_outputs(study: Path, out: Path) -> None:
     commands = {
         "status": ("status", *of, "--json"),
         "plan": ("plan", *of, "--verify"),
-        "labels": ("labels", *of, "--export", str(out / "labels.csv")),
-        "verdicts": ("verdicts", *of, "--export", str(out / "verdicts.csv")),
+        "labels": ("labels", *of, "--out", str(out / "labels.csv")),
+        "verdicts": ("verdicts", *of, "--out", str(out / "verdicts.csv")),
         "splits": ("adjudicate", *of, "--json"),
         "calibration": ("calibration", *of, "--json"),
         "report": ("report", *of, "--out", str(out / "report")),
     }
     commands |= {
-        form: ("labels", *of, "--layout", form, "--export", str(out / f"labels-{form}"))
+        form: ("labels", *of, "--layout", form, "--out", str(out / f"labels-{form}"))
         for form in ("wide", "label-studio", "potato", "rater", "irrcac")
     }
     for name, arguments in commands.items():

@@ -2,8 +2,8 @@
 
     python scripts/simulate_interventions.py --items 586 --seed 1 --out made-up
 
-The output is for `labeler learn --interventions` and `--reviewers`. Four simulated reviewers label the items; the file
-habits.csv says which measures decide their labels. No verdicts are written.
+The output is for `labeler learn --interventions` and `--by-reviewer`. Four simulated reviewers label the items; the
+file habits.csv says which measures decide their labels. No verdicts are written.
 """
 
 import argparse

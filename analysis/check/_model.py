@@ -180,7 +180,8 @@ class Rules:
     # A name in `CLASSIFIERS`, or a variant such as "heuristic@0.30"; its verdict decides if there is no baseline.
     classifier: str = SPREAD
     limit: float = field(default=CLASSIFIERS[SPREAD].parameters["limit"], metadata={
-        "share": True, "metavar": "SHARE", "help": "Spread above which runs are dissimilar.",
+        "flag": "--max-spread", "old": "--limit", "share": True, "metavar": "SHARE",
+        "help": "Spread above which runs are dissimilar.",
     })  # fmt: skip
     # "missing" means only in the baseline
     allow_missing: bool = field(default=False, metadata={

@@ -1,6 +1,5 @@
 """Command that answers what is asked first about agreement."""
 
-import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,7 +7,17 @@ from typing import Any
 
 import click
 
-from labeler.cli.common import json_option, opened, remark, say_if_interim, show, study_option
+from labeler.cli.common import (
+    Renamed,
+    former_argument,
+    json_option,
+    opened,
+    remark,
+    say_if_interim,
+    show,
+    show_json,
+    study_option,
+)
 from labeler.errors import InputError
 
 NAMES = ("alpha", "kappa", "ac1", "percent")
@@ -33,12 +42,13 @@ class Required(click.ParamType[tuple[str, float]]):
         return name.lower(), required
 
 
-@click.command(epilog="Example: labeler agreement labels.csv --fail-under alpha:.67")
-@click.argument("labels", type=click.Path(path_type=Path), required=False)
+@click.command(epilog="Example: labeler agreement --labels labels.csv --fail-under alpha:.67")
 @study_option
-@click.option("--labels", "label_file", type=click.Path(path_type=Path), default=None, metavar="L.csv",
+@former_argument("labels")
+@click.option("--labels", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
               help="Labels to use instead of a study: a CSV file with the columns item, reviewer, label.")  # fmt: skip
-@click.option("--before", type=click.Path(path_type=Path), default=None, metavar="FILE",
+@click.option("--against", "before", cls=Renamed, old="--before", type=click.Path(path_type=Path), default=None,
+              metavar="FILE",
               help="Earlier round to compare with: a study, or a CSV file of labels.")  # fmt: skip
 @click.option("--fail-under", type=Required(), default=None, metavar="NAME:X",
               help="Required agreement: alpha, kappa, ac1 or percent, and a number, such as alpha:.67. Exit code 1 if "
@@ -47,9 +57,8 @@ class Required(click.ParamType[tuple[str, float]]):
               help="Confidence level of the interval for --fail-under.")  # fmt: skip
 @json_option
 def agreement(
-    labels: Path | None,
     study: Path | None,
-    label_file: Path | None,
+    labels: Path | None,
     before: Path | None,
     fail_under: tuple[str, float] | None,
     level: float,
@@ -57,11 +66,10 @@ def agreement(
 ) -> None:
     """Compare each reviewer with the rest, and this study with an earlier round.
 
-    LABELS is a CSV file with the columns item, reviewer, label; without it, the labels come from the study. Items with
-    the same name in both rounds are paired. The command also tests whether all pairs of reviewers agree equally often,
-    and whether a reviewer's agreement changes in the course of the work. With --fail-under, it only compares the lower
-    limit of the interval of a coefficient with what you require, so a build can depend on it. Labels can then have any
-    categories.
+    Items with the same name in both rounds are paired. The command also tests whether all pairs of reviewers agree
+    equally often, and whether a reviewer's agreement changes in the course of the work. With --fail-under, it only
+    compares the lower limit of the interval of a coefficient with what you require, so a build can depend on it. Labels
+    can then have any categories.
     """
     from labeler.service.results import agreement_questions as service  # imported here because it needs the statistics
 
@@ -72,18 +80,16 @@ def agreement(
             say_if_interim(db)
             return service.labels_of_study(db)
 
-    if labels is not None and label_file is not None:
-        raise InputError("Give the file of labels once: LABELS, or --labels.")
     if fail_under is not None and before is not None:
-        raise InputError("--fail-under judges one set of labels. Leave out --before.")
-    given = labels_of(labels or label_file or study)
+        raise InputError("--fail-under judges one set of labels. Leave out --against.")
+    given = labels_of(labels or study)
     if fail_under is not None:
         gate = service.gate(given, *fail_under, level=level)
-        click.echo(json.dumps(gate.json_values(), indent=1) if as_json else gate.words)
+        show_json(gate.json_values()) if as_json else click.echo(gate.words)
         raise SystemExit({True: 0, False: 1, None: 3}[gate.passed])
     found = service.questions(given, None if before is None else labels_of(before))
     if as_json:
-        click.echo(json.dumps(found, indent=1))
+        show_json(found)
         return
     show(
         [

@@ -117,22 +117,22 @@ def output_options(function: Callable[..., None]) -> Callable[..., None]:
 
 
 @click.command(cls=CheckCommand, epilog="Example: labeler check new*.json --against old*.json --max-slowdown 5%")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
-@click.option(AGAINST, multiple=True, type=click.Path(path_type=Path), metavar="BASE...",
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
+@click.option(AGAINST, multiple=True, type=click.Path(path_type=Path), metavar="PATH...",
               help="Result files or folders of the baseline.")  # fmt: skip
 @click.option("--against-version", default=None, metavar="VERSION",
-              help="Version in FILE... to use as the baseline, such as a commit in asv results. Every other version is "
-                   "compared with it.")  # fmt: skip
+              help="Version in the files to use as the baseline, such as a commit in asv results. Every other version "
+                   "is compared with it.")  # fmt: skip
 @click.option(BETWEEN, multiple=True, metavar="NAME...",
-              help="Compare parts of FILE...: versions, benchmarks, or words in the names of benchmarks, such as old "
+              help="Compare parts of the files: versions, benchmarks, or words in the names of benchmarks, such as old "
                    "and new. The first NAME is the baseline.")  # fmt: skip
 @click.option("--renamed", "names_file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", default=None,
               help='TOML file with lines "former name" = "name", for benchmarks that have another name in '
                    "the baseline.")  # fmt: skip
-@click.option("--confirm", multiple=True, type=click.Path(path_type=Path), metavar="NEW",
+@click.option("--confirm", multiple=True, type=click.Path(path_type=Path), metavar="PATH",
               help="Result file or folder of a second sample of the candidate. It decides about the changes that the "
                    "first sample shows. Repeatable.")  # fmt: skip
-@click.option("--confirm-against", multiple=True, type=click.Path(path_type=Path), metavar="BASE",
+@click.option("--confirm-against", multiple=True, type=click.Path(path_type=Path), metavar="PATH",
               help="Second sample of the baseline, for --confirm [default: the baseline]. Repeatable.")  # fmt: skip
 @options_of(Rules, "rules")
 @click.option("--limits", "limits_file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",

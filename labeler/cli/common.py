@@ -4,18 +4,20 @@ import errno
 import json
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from labeler.atomic_files import in_place
 from labeler.cli import streams
 from labeler.config import settings
-from labeler.errors import LabelerError, NoStudy
+from labeler.errors import InputError, LabelerError, NoStudy
 from labeler.safe_text import multiline, one_line
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ COORDINATOR = "coordinator"  # default name of the first coordinator
 FIGURE_FORMATS = ("svg", "png", "pdf")
 WHY = "Reason, kept in the log and shown in reports."
 DEFAULT_URL = "http://127.0.0.1:8501"
+NUMBERS = {"integer": "N", "integer range": "N", "float": "X", "float range": "X", "share": "SHARE"}
+NOTHING_SAVED = "Nothing was saved, because --dry-run is given."
 INTERIM = "Interim results: the study is not unblinded."
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -46,11 +50,16 @@ class Commands(click.Group):
     """
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, whose files must be regular files or folders: a device or pipe may never end."""
+        """Return a command; its numbers are called N or X in help, and its files must be regular files or folders.
+
+        A device or pipe may never end.
+        """
         command = super().get_command(ctx, cmd_name)
         for parameter in command.params if command else ():
             if type(parameter.type) is click.Path:
                 parameter.type.__class__ = _RegularPath
+            if parameter.metavar is None and isinstance(parameter, click.Option) and not parameter.is_flag:
+                parameter.metavar = NUMBERS.get(parameter.type.name)
         return command
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -157,8 +166,13 @@ def study_option(function: Function) -> Function:
 
 
 def json_option(function: Function) -> Function:
-    """Add `--json`: print the table as JSON."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")(function)
+    """Add `--json`: print the result as JSON."""
+    return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")(function)
+
+
+def dry_run_option(help_text: str) -> Callable[[Function], Function]:
+    """Add `--dry-run`: show what the command would do, without doing it."""
+    return click.option("--dry-run", is_flag=True, help=help_text)
 
 
 class Renamed(click.Option):
@@ -172,6 +186,64 @@ class Renamed(click.Option):
         self.opts.append(self.old)
         super().add_to_parser(parser, ctx)
         self.opts.remove(self.old)
+
+
+class FormerArgument(click.Argument):
+    """An argument of earlier versions that is an option now; help and messages do not show the argument."""
+
+    def get_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Return nothing to show."""
+        del ctx
+        return []
+
+
+def former_argument(parameter: str) -> Callable[[Function], Function]:
+    """Accept the path of an option also as an argument, as earlier versions did."""
+
+    def decorated(function: Any) -> Any:
+        @wraps(function)
+        def command(**arguments: Any) -> Any:
+            former, context = arguments.pop(f"former_{parameter}"), click.get_current_context()
+            if former is not None:
+                if context.get_parameter_source(parameter) is ParameterSource.COMMANDLINE:
+                    raise click.UsageError(f"Unexpected argument '{former}', because --{parameter} is given.", context)
+                arguments[parameter] = former
+            return function(**arguments)
+
+        path = click.Path(path_type=Path)
+        return click.argument(f"former_{parameter}", cls=FormerArgument, required=False, type=path)(command)
+
+    return decorated
+
+
+def out_option(
+    metavar: str,
+    help_text: str,
+    *,
+    required: bool = True,
+    folder: bool | None = False,
+    old: str | None = None,
+    was_argument: bool = False,
+) -> Callable[[Function], Function]:
+    """Add `--out`: the file or folder to write (`folder` None: either of them).
+
+    `old` is the name of the option in earlier versions; `was_argument` is true if it was an argument.
+    """
+    path = click.Path(path_type=Path, dir_okay=folder is not False, file_okay=folder is not True)
+    renamed: dict[str, Any] = {} if old is None else {"cls": Renamed, "old": old}
+
+    def decorated(function: Any) -> Any:
+        @wraps(function)
+        def command(**arguments: Any) -> Any:
+            if required and arguments["out"] is None:
+                raise click.UsageError(f"Missing option '--out {metavar}'.", click.get_current_context())
+            return function(**arguments)
+
+        text = f"{help_text}  [required]" if required else help_text
+        command = click.option("--out", "-o", type=path, default=None, metavar=metavar, help=text, **renamed)(command)
+        return former_argument("out")(command) if was_argument else command
+
+    return decorated
 
 
 def figure_formats_option(function: Function) -> Function:
@@ -198,7 +270,11 @@ def actor_option(function: Function) -> Function:
 def url_option(function: Function) -> Function:
     """Add `--url`: the address of the browser application."""
     return click.option(
-        "--url", default=DEFAULT_URL, show_default=True, help="Address of the browser application, used in links."
+        "--url",
+        default=DEFAULT_URL,
+        show_default=True,
+        metavar="URL",
+        help="Address of the browser application, used in links.",
     )(function)
 
 
@@ -210,13 +286,17 @@ def named(study: Path | None) -> Path:
 
 
 @contextmanager
-def opened(study: Path | None, *, changed_schema: bool = False) -> Iterator["Database"]:
-    """Open the study file and yield its database; close it when the command ends (see `open_database`)."""
+def opened(study: Path | None, *, changed_schema: bool = False, dry_run: bool = False) -> Iterator["Database"]:
+    """Open the study file and yield its database; close it when the command ends (see `open_database`).
+
+    With `dry_run`, all changes are undone at the end.
+    """
     from labeler.store import open_database  # imported here because help needs no study
 
     with open_database(named(study), changed_schema=changed_schema, long_texts=False) as db:
         try:
-            yield db
+            with db.rehearsal() if dry_run else nullcontext():
+                yield db
         except (LabelerError, OSError, MemoryError, click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:
@@ -227,6 +307,20 @@ def opened(study: Path | None, *, changed_schema: bool = False) -> Iterator["Dat
                 f"changed this file, labeler audit {db.path} shows what was changed. Otherwise, please report this; "
                 "LABELER_TRACEBACK=1 shows where it failed."
             ) from error
+
+
+def one_of(*options: tuple[str, bool]) -> None:
+    """Raise InputError unless exactly one of these options is given; each comes with whether it is given."""
+    given = [option for option, is_given in options if is_given]
+    if len(given) > 1:
+        raise InputError(f"{' and '.join(given)} cannot be used together. Give only one of them.")
+    if not given:
+        raise InputError(f"Give {alternatives([option for option, _ in options])}.")
+
+
+def alternatives(options: Sequence[str]) -> str:
+    """Return options in a sentence: "A", "A or B", "A, B or C"."""
+    return " or ".join([*([", ".join(options[:-1])] if options[1:] else []), *options[-1:]])
 
 
 def now() -> datetime:
@@ -253,13 +347,41 @@ def link(url: str, secret: str) -> str:
     return f"{url.rstrip('/')}/join/{secret}"
 
 
+def show_json(content: Any) -> None:
+    """Print a result as JSON, in ASCII, so that no name can control the terminal; paths become texts."""
+    click.echo(json.dumps(content, indent=1, default=str))
+
+
+def show_files(paths: Iterable[Path], *, as_json: bool) -> None:
+    """Print the names of the files that a command wrote, while it writes them; as JSON, at the end."""
+    if as_json:
+        show_json({"files": list(paths)})
+        return
+    for path in paths:
+        click.echo(path)
+
+
+def rows_of_links(links: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+    """Return a row for each person and sign-in link."""
+    return [{"name": name, "link": secret_link} for name, secret_link in links]
+
+
+def show_links(links: Sequence[tuple[str, str]], *, as_json: bool) -> None:
+    """Print people and their sign-in links."""
+    if as_json:
+        show_json(rows_of_links(links))
+        return
+    for name, secret_link in links:
+        click.echo(f"{name}: {secret_link}")
+
+
 def show(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
     """Print rows as JSON or as an aligned table.
 
     In the table, numbers are right-aligned, and None is an empty cell.
     """
     if as_json:
-        click.echo(json.dumps(list(rows), indent=1))  # ASCII, so that no name can control the terminal
+        show_json(list(rows))
         return
     if not rows:
         return

@@ -1,6 +1,5 @@
 """Commands for the states of a study, its calibration round, and single items."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from labeler.cli.common import (
     remark,
     say_if_interim,
     show,
+    show_json,
     study_option,
 )
 from labeler.errors import InputError
@@ -35,7 +35,8 @@ from labeler.service.study.calibrating import CalibrationResult
 @click.option(
     "--force", cls=Renamed, old="--anyway", is_flag=True, help="Open the study even though calibration was not passed."
 )
-def state(step: str, study: Path | None, why: str, force: bool) -> None:
+@json_option
+def state(step: str, study: Path | None, why: str, force: bool, as_json: bool) -> None:
     """Open, pause, close or unblind the study, or begin the third-label round.
 
     A study goes through the states draft, calibration (if planned), open, third (if wanted), closed and unblinded. You
@@ -43,6 +44,8 @@ def state(step: str, study: Path | None, why: str, force: bool) -> None:
     """
     with opened(study) as db:
         moved = course.change_state(db, Step(step), why=why, force=force, actor=OWNER, now=now())
+    if as_json:
+        show_json({"state": str(moved.state), "remarks": [*moved.remarks, *moved.to_owner]})
     for text in (*moved.remarks, *moved.to_owner):
         remark(text)
     remark(f"The study is {moved.state}.")
@@ -53,10 +56,13 @@ def state(step: str, study: Path | None, why: str, force: bool) -> None:
 @study_option
 @reason_option
 @click.option("--undo", is_flag=True, help="Include the item again.")
-def exclude(item: str, study: Path | None, why: str, undo: bool) -> None:
+@json_option
+def exclude(item: str, study: Path | None, why: str, undo: bool, as_json: bool) -> None:
     """Exclude an item from labelling and from all results; its labels are kept."""
     with opened(study) as db:
         (browsing.include if undo else browsing.exclude)(db, item, why, actor=OWNER, now=now())
+    if as_json:
+        show_json({"item": item, "excluded": not undo})
     remark(f"{item} is included again." if undo else f"{item} is excluded. The report lists it with the reason.")
 
 
@@ -86,6 +92,8 @@ def adjudicate(item: str | None, category: str | None, study: Path | None, why: 
             raise InputError(f"To decide an item, give its name, {either(categories)}, and --reason TEXT.")
         splits.adjudicate(db, item, category, why, actor=OWNER, now=now())
         n_left = sum(split.remains for split in splits.split_items(db))
+    if as_json:
+        show_json({"item": item, "category": category, "n_undecided": n_left})
     remark(f"Decision saved: {item} is {category}. Split items that still need a decision: {n_left}.")
 
 
@@ -125,7 +133,7 @@ def calibration(study: Path | None, reference: Path | None, gate: float | None, 
         result = calibrating.result(db)
         say_if_interim(db)
     if as_json:
-        click.echo(json.dumps(result.json_values(), indent=1))
+        show_json(result.json_values())
         return
     show(rows_of_calibration(result), as_json=False)
     for name, share in (("Percent agreement", result.percent), ("Fleiss' kappa", result.kappa)):

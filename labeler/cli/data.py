@@ -1,6 +1,7 @@
 """Commands that import measurements into a study, or convert them."""
 
 from contextlib import nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +9,14 @@ import click
 
 from labeler.cli.common import (
     OWNER,
+    dry_run_option,
     json_option,
     now,
     opened,
+    out_option,
     remark,
     show,
+    show_json,
     study_option,
 )
 from labeler.cli.formats import MAX_SHOWN, reading, reading_options
@@ -31,9 +35,7 @@ from labeler.service.items.importing import ReadOptions
 @click.option(
     "--as-new", is_flag=True, help="If a benchmark already has other measurements, import it as a separate item."
 )
-@click.option(
-    "--dry-run", is_flag=True, help="Show what the import would do, without importing anything. Needs no study."
-)
+@dry_run_option("Show what the import would do, without importing anything. Needs no study.")
 @json_option
 def import_(
     paths: tuple[Path, ...],
@@ -82,14 +84,14 @@ def _for_people(row: dict[str, Any]) -> dict[str, Any]:
     } | texts
 
 
-@click.command(epilog="Example: labeler convert results/ --to parquet -o runs.parquet")
+@click.command(epilog="Example: labeler convert results/ --to parquet --out runs.parquet")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
 @click.option("--to", "form", type=click.Choice(FORMS), required=True,
               help="Output format. parquet, csv: a table with one row per measurement. icpe: a folder.")  # fmt: skip
-@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="OUT",
-              help="Output file; for icpe, a new folder.")  # fmt: skip
+@out_option("FILE|DIR", "Output file; for icpe, a new folder.", folder=None)
 @reading_options
-def convert(paths: tuple[Path, ...], form: str, out: Path, read_options: ReadOptions) -> None:
+@json_option
+def convert(paths: tuple[Path, ...], form: str, out: Path, read_options: ReadOptions, as_json: bool) -> None:
     """Convert measurements to a single table or folder that pandas, R and DuckDB can read.
 
     Each row of the table is one measurement. The columns are benchmark, application, run, iteration, value, unit,
@@ -101,6 +103,8 @@ def convert(paths: tuple[Path, ...], form: str, out: Path, read_options: ReadOpt
     files = list(importing.files_below(paths))
     with reading(files, "Reading") as advance:
         done = converting.convert(files, form, out, options, advance=advance)
+    if as_json:
+        show_json({"out": out} | asdict(done))
     for text in done.remarks:
         remark(one_line(text, 1000))
     for name, reason in done.refused:

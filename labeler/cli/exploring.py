@@ -14,6 +14,7 @@ from click.core import ParameterSource
 
 from labeler.cli.common import (
     OWNER,
+    Renamed,
     figure_formats_option,
     json_option,
     now,
@@ -77,7 +78,7 @@ def out_options(function: Function) -> Function:
 
 @click.command(epilog="Example: labeler spread results/ --html spread.html")
 @in_options
-@click.option("--per", type=click.IntRange(min=2), default=None, metavar="N",
+@click.option("--subset-runs", "per", cls=Renamed, old="--per", type=click.IntRange(min=2), default=None, metavar="N",
               help="Average maxSpread across all subsets of N runs, to compare it with suites that have N "
                    "runs.")  # fmt: skip
 @click.option("--baseline", default=None, metavar="NAME", help="Value in the column `altered` to use as the baseline.")
@@ -109,10 +110,13 @@ def spread(context: click.Context, /, **arguments: Any) -> None:
 @click.option("--baseline", default=None, metavar="VERSION", help="Baseline, if two versions were measured.")
 @click.option("--candidate", default=None, metavar="VERSION", help="Candidate, if two versions were measured.")
 @click.option(
-    "--ci-level",
+    "--level",
+    "ci_level",
+    cls=Renamed,
+    old="--ci-level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=None,
-    metavar="LEVEL",
+    metavar="X",
     help="Confidence level of the interval of each median [default: 1 - alpha / number of tests].",
 )
 @click.option("--compat", type=click.Choice(["ordersage"]), default=None,
@@ -132,7 +136,7 @@ def order(context: click.Context, /, **arguments: Any) -> None:
 
 @click.command(epilog="Example: labeler trust results/ --runs 5 --json")
 @in_options
-@click.option("--runs", "n_runs", type=click.IntRange(min=1), default=5, show_default=True, metavar="R",
+@click.option("--runs", "n_runs", type=click.IntRange(min=1), default=5, show_default=True, metavar="N",
               help="Number of runs per measurement.")  # fmt: skip
 @jobs_option
 @out_options
@@ -176,13 +180,13 @@ def steady(context: click.Context, /, jobs: int, **arguments: Any) -> None:
 @click.option("--candidate", default=None, metavar="VERSION", help="Version to compare with the baseline.")
 @click.option(
     "--instrumentation",
-    "--observer",
-    "instrumentation",
+    cls=Renamed,
+    old="--observer",
     default=None,
     metavar="NAME",
     help="Condition or factor that gives the amount of instrumentation. Also show its effect on each version.",
 )
-@click.option("--held-fixed", default=None, metavar="LEVEL",
+@click.option("--held-fixed", default=None, metavar="X",
               help="Level of the factor `intervention` at which the suspected cause is held fixed.")  # fmt: skip
 @out_options
 @click.pass_context
@@ -191,8 +195,8 @@ def contexts(context: click.Context, /, **arguments: Any) -> None:
 
     The versions must be measured in several contexts. Give results of `labeler measure`, a table with the columns
     version and context, or files whose names contain version and context (--from-name). `labeler variants` plans runs
-    for other tools. With --observer, one version is enough; the result shows whether measuring itself changes the
-    times.
+    for other tools. With --instrumentation, one version is enough; the result shows whether measuring itself changes
+    the times.
     """
     _answer(context, "contexts", arguments, "baseline", "candidate", "instrumentation", "held_fixed")
 
@@ -214,9 +218,8 @@ def _levels(_context: click.Context, _option: click.Parameter, texts: tuple[str,
 )
 @click.option("--contexts", "n", type=click.IntRange(min=1), default=None, metavar="N",
               help="Number of combinations to draw at random [default: all].")  # fmt: skip
-@click.option(
-    "--runs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of runs in each context."
-)
+@click.option("--runs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
+              help="Number of runs in each context.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed.")
 @json_option
 def variants(
@@ -324,7 +327,7 @@ def gather(
             say_if_interim(db)
         return gathered
     if context.get_parameter_source("study") is ParameterSource.COMMANDLINE:
-        raise InputError("Give either files or --study FILE, not both.")
+        raise InputError("Files and --study FILE cannot be used together. Give only one of them.")
     return read_files(paths, read_options, gather_as)
 
 

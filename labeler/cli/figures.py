@@ -4,7 +4,17 @@ from pathlib import Path
 
 import click
 
-from labeler.cli.common import OWNER, figure_formats_option, now, opened, remark, study_option
+from labeler.cli.common import (
+    OWNER,
+    figure_formats_option,
+    json_option,
+    now,
+    opened,
+    out_option,
+    remark,
+    show_files,
+    study_option,
+)
 from labeler.service.outputs import write_files
 from labeler.service.study import coordinating
 from labeler.service.verdicts import evidence
@@ -12,15 +22,20 @@ from labeler.service.verdicts import evidence
 
 @click.command(epilog="Example: labeler figures --study cache.study --out figures --figure-format pdf")
 @study_option
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR",
-              help="Output folder; it is created if needed.")  # fmt: skip
+@out_option("DIR", "Output folder; it is created if needed.", folder=True)
 @click.option("--application", "applications", multiple=True, metavar="NAME",
               help="Also draw the measures of this application's benchmarks (Figure 3). Repeatable.")  # fmt: skip
 @click.option("--item", "items", multiple=True, metavar="NAME",
               help="Also draw the runs and evidence of this item (Figure 4). Repeatable.")  # fmt: skip
 @figure_formats_option
+@json_option
 def figures(
-    study: Path | None, out: Path, applications: tuple[str, ...], items: tuple[str, ...], forms: tuple[str, ...]
+    study: Path | None,
+    out: Path,
+    applications: tuple[str, ...],
+    items: tuple[str, ...],
+    forms: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Draw figures of the similarity measures: example pairs (Figure 1) and applications (Figure 2).
 
@@ -32,7 +47,6 @@ def figures(
         reasons = {name: evidence.describe_reasons(db, name) for name in items}
         coordinating.log_look(db, "figures", actor=OWNER, now=now())
     files = {f"{name}.{form}": evidence.as_file(chart, form) for name, chart in charts.items() for form in forms}
-    for path in write_files(files, out):
-        click.echo(path)
+    show_files(write_files(files, out), as_json=as_json)
     for name, sentences in reasons.items():
         remark(f"{name}\n" + "\n".join(f"  {sentence}" for sentence in sentences))

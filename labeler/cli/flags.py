@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from labeler.cli.common import OWNER, json_option, now, opened, remark, say_if_interim, show, study_option
+from labeler.cli.common import OWNER, json_option, now, opened, remark, say_if_interim, show, show_json, study_option
 from labeler.errors import InputError
 from labeler.model import counted
 from labeler.safe_text import one_line
@@ -27,6 +27,8 @@ def flags(study: Path | None, answer: tuple[str, str] | None, reviewer: str | No
         if answer is not None:
             item, text = answer
             n_answered = inbox.reply_to_item(db, item, text, reviewer=reviewer, actor=OWNER, now=now())
+            if as_json:
+                show_json({"item": item, "n_answered": n_answered})
             answered = counted(n_answered, "flag or comment", "flags and comments")
             remark(f"Answered {answered} on {item}. Reviewers read the answer under My labels.")
             return

@@ -1,6 +1,5 @@
 """Commands that export and import labels, merge copies, and anonymise or audit a study."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 
@@ -9,12 +8,17 @@ import click
 from labeler.cli.common import (
     OWNER,
     Renamed,
+    dry_run_option,
+    former_argument,
     json_option,
     now,
+    one_of,
     opened,
+    out_option,
     remark,
     say_if_interim,
     show,
+    show_json,
     study_option,
     write_text,
 )
@@ -25,49 +29,69 @@ from labeler.service.labelling import auditing
 from labeler.service.results import exchange
 
 
-@click.command(epilog="Example: labeler labels --study cache.study --export labels.csv")
+@click.command(epilog="Example: labeler labels --study cache.study --out labels.csv")
 @study_option
-@click.option("--export", "export", type=click.Path(path_type=Path), default=None, metavar="FILE",
-              help="Write all answers to FILE, one row per answer; - is standard output.")  # fmt: skip
+@out_option(
+    "FILE", "Write all answers to FILE, one row per answer; - is standard output.", required=False, old="--export"
+)
 @click.option("--import", "import_file", type=click.Path(path_type=Path), default=None, metavar="FILE",
               help="Import labels of another tool from FILE. Columns: item, reviewer, label, and any column that "
-                   "--export writes.")  # fmt: skip
+                   "--out writes.")  # fmt: skip
 @click.option("--layout", "form", cls=Renamed, old="--as",
               type=click.Choice(["long", "wide", "label-studio", "potato", "rater", "irrcac"]),
               default="long", show_default=True,
               help="Form of the file. long has all answers; the other forms have only first labels.")  # fmt: skip
 @click.option("--force", is_flag=True,
               help="With --import: add reviewers whose names only look like names of other people.")  # fmt: skip
-def labels(study: Path | None, export: Path | None, import_file: Path | None, form: str, force: bool) -> None:
+@dry_run_option("With --import: show what would be imported, without importing it.")
+@json_option
+def labels(
+    study: Path | None,
+    out: Path | None,
+    import_file: Path | None,
+    form: str,
+    force: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
     """Export labels as a table, or import labels from another tool.
 
     The forms are the tidy table (long), one column per reviewer (wide), tasks of Label Studio, lines of Potato, and the
     input of the R packages rater and irrCAC, which can only be exported.
     """
-    if (export is None) == (import_file is None):
-        raise InputError("Give either --export FILE or --import FILE, not both.")
-    with opened(study) as db:
-        if import_file is not None:
+    one_of(("--out FILE", out is not None), ("--import FILE", import_file is not None))
+    if import_file is not None:
+        with opened(study, dry_run=dry_run) as db:
             done = exchange.import_label_file(db, import_file, form, look_alike=force, actor=OWNER, now=now())
-            remark(f"{counted(done.n_new, 'label')} imported, {done.n_already_there} already in the study.")
-            if done.new_reviewers:
-                remark(f"New reviewers: {', '.join(done.new_reviewers)}.")
-        if export is not None and form != exchange.LONG:
+        if as_json:
+            show_json(asdict(done))
+        outcome = "would be imported" if dry_run else "imported"
+        remark(f"{counted(done.n_new, 'label')} {outcome}, {done.n_already_there} already in the study.")
+        if done.new_reviewers:
+            remark(f"New reviewers: {', '.join(done.new_reviewers)}.")
+        return
+    if dry_run:
+        raise InputError("--dry-run needs --import FILE.")
+    assert out is not None  # noqa: S101 - checked by one_of
+    with opened(study) as db:
+        if form == exchange.LONG:
+            text, n_rows = exchange.export_label_file(db, actor=OWNER, now=now())
+            sentence = f"{counted(n_rows, 'answer')} written."
+        else:
             exported = exchange.export_as(db, form, actor=OWNER, now=now())
-            write_text(export, exported.text)
-            remark(f"{counted(exported.n_labels, 'first label')} written. {exported.legend}".rstrip())
-            say_if_interim(db)
-        elif export is not None:
-            text, n_answers = exchange.export_label_file(db, actor=OWNER, now=now())
-            write_text(export, text)
-            remark(f"{counted(n_answers, 'answer')} written.")
-            say_if_interim(db)
+            text, n_rows = exported.text, exported.n_labels
+            sentence = f"{counted(n_rows, 'first label')} written. {exported.legend}".rstrip()
+        say_if_interim(db)
+    write_text(out, text)
+    if as_json and str(out) != "-":
+        show_json({"file": out, "rows": n_rows})
+    remark(sentence)
 
 
 @click.command(epilog="Example: labeler merge --study cache.study cache-of-ada.study --dry-run")
 @click.argument("source", metavar="FROM", type=click.Path(path_type=Path, dir_okay=False))
 @study_option
-@click.option("--dry-run", is_flag=True, help="Show what the merge would add, without merging.")
+@dry_run_option("Show what the merge would add, without merging.")
 @json_option
 def merge(source: Path, study: Path | None, dry_run: bool, as_json: bool) -> None:
     """Add the labels from a copy of the study.
@@ -76,8 +100,8 @@ def merge(source: Path, study: Path | None, dry_run: bool, as_json: bool) -> Non
     of a reviewer to an item, this answer is listed and not merged, and the exit code is 1. If you merge the same copy
     again, nothing is added.
     """
-    with opened(study) as db:
-        merged = merging.merge(db, source, dry_run=dry_run, actor=OWNER, now=now())
+    with opened(study, dry_run=dry_run) as db:
+        merged = merging.merge(db, source, actor=OWNER, now=now())
     show([conflict.json_values() for conflict in merged.conflicts], as_json=as_json)
     done = "would be merged" if dry_run else "merged"
     remark(f"{counted(merged.n_new, 'answer')} {done}, {merged.n_already_there} already in the study.")
@@ -86,16 +110,21 @@ def merge(source: Path, study: Path | None, dry_run: bool, as_json: bool) -> Non
         raise SystemExit(1)
 
 
-@click.command(epilog="Example: labeler anonymise --study cache.study published.study --comments keep")
-@click.argument("out", type=click.Path(path_type=Path, dir_okay=False))
+@click.command(epilog="Example: labeler anonymise --study cache.study --out published.study --keep-comments")
 @study_option
-@click.option("--comments", type=click.Choice(["drop", "keep"]), default="drop", show_default=True,
-              help="Keep or drop comments. In kept comments, known names and addresses are replaced, but other details "
-                   "can identify people: read the comments before you publish them.")  # fmt: skip
+@out_option("FILE", "Study file to create.", was_argument=True)
+@click.option("--keep-comments", is_flag=True,
+              help="Keep comments. Known names and addresses in them are replaced, but other details can identify "
+                   "people: read the comments before you publish them.")  # fmt: skip
+@click.option("--comments", type=click.Choice(["drop", "keep"]), default="drop", hidden=True)  # of earlier versions
 @click.option("--names-of-benchmarks", "benchmarks", type=click.Choice(["keep", "drop"]), default="keep",
               show_default=True, help="Keep the names of items, applications and files, or replace them with "
                                       "numbers.")  # fmt: skip
-def anonymise(out: Path, study: Path | None, comments: str, benchmarks: str) -> None:
+@dry_run_option("Show what the copy would contain, without writing it.")
+@json_option
+def anonymise(
+    study: Path | None, out: Path, keep_comments: bool, comments: str, benchmarks: str, dry_run: bool, as_json: bool
+) -> None:
     """Write an anonymised copy of a study.
 
     In the copy, reviewers are called R1, R2, ... and coordinators C1, C2, ..., in random order. Names in the log and in
@@ -104,35 +133,40 @@ def anonymise(out: Path, study: Path | None, comments: str, benchmarks: str) -> 
     except those that rest on random draws: the draws follow the order of the names, so they can change slightly. The
     dates and times of answers stay too: anyone who knows when a person labelled can find this person in the copy.
     """
+    keep = keep_comments or comments == "keep"
     with opened(study) as db:
         done = anonymising.anonymise(
-            db, out, keep_comments=comments == "keep", keep_benchmarks=benchmarks == "keep", actor=OWNER, now=now()
+            db, out, keep_comments=keep, keep_benchmarks=benchmarks == "keep", dry_run=dry_run, actor=OWNER, now=now()
         )
-    outcome = "kept (check them before you publish)" if comments == "keep" else "left out"
+    if as_json:
+        show_json({"file": out} | asdict(done))
+    outcome = "kept (check them before you publish)" if keep else "left out"
     people = f"{counted(done.n_reviewers, 'reviewer')} and {counted(done.n_coordinators, 'other')} renamed"
-    remark(f"Wrote {out}: {people}, {counted(done.n_comments, 'comment')} {outcome}.")
+    written = "Would write" if dry_run else "Wrote"
+    remark(f"{written} {out}: {people}, {counted(done.n_comments, 'comment')} {outcome}.")
     remark(anonymising.TIMES_STAY)
     if done.reveals:
         remark(done.reveals)
 
 
-@click.command(epilog="Example: labeler audit cache.study --against report/report.json")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.command(epilog="Example: labeler audit --study cache.study --against report/report.json")
+@study_option
+@former_argument("study")
 @click.option("--against", default=None, metavar="FILE|CHAIN",
               help="Compare the study with this report.json, backup, or receipt of a reviewer, or with the end of the "
                    "chain that was printed earlier.")  # fmt: skip
 @json_option
-def audit(file: Path, against: str | None, as_json: bool) -> None:
+def audit(study: Path | None, against: str | None, as_json: bool) -> None:
     """Detect changed, removed, inserted or rolled-back records.
 
     A problem is a change that was made outside this application. Exit code 0: no problems found. 1: at least one
     problem found. The hash chain covers answers, decisions, replies, the log, measurements and pictures. If someone has
     rebuilt the whole chain, only --against can detect this.
     """
-    with opened(file, changed_schema=True) as db:
+    with opened(study, changed_schema=True) as db:
         result = auditing.audit(db, against)
     if as_json:
-        click.echo(json.dumps(asdict(result), indent=1))
+        show_json(asdict(result))
     else:
         click.echo("\n".join(result.describe()))
     raise SystemExit(1 if result.faults else 0)

@@ -4,23 +4,30 @@ from pathlib import Path
 
 import click
 
-from labeler.cli.common import actor_option, json_option, now, opened, remark, say_if_interim, study_option, write_text
+from labeler.cli.common import (
+    Renamed,
+    actor_option,
+    json_option,
+    now,
+    opened,
+    out_option,
+    remark,
+    say_if_interim,
+    study_option,
+    write_text,
+)
 from labeler.cli.options import options_of
 from labeler.errors import InputError
 from labeler.service.outputs import write_files
 from labeler.service.results import learning
 from labeler.service.results.learning import Account, LearnOptions, Material
 
-LABEL_FILE = click.option("--labels", "label_file", type=click.Path(path_type=Path), default=None, metavar="L.csv",
+LABEL_FILE = click.option("--labels", "label_file", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
                           help="Labels to use instead of a study: a CSV file with the columns item, reviewer, label, "
                                "application.")  # fmt: skip
 VERDICT_FILE = click.option(
-    "--verdicts", "verdict_file", type=click.Path(path_type=Path), default=None, metavar="V.csv",
-    help="With --labels: file of verdicts and measures that `labeler verdicts --export` wrote.",
-)  # fmt: skip
-REPORT = click.option(
-    "--report", "folder", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
-    help="Write the report, its figures, and the scores behind the figures to this folder.",
+    "--verdicts", "verdict_file", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
+    help="With --labels: file of verdicts and measures that `labeler verdicts --out` wrote.",
 )  # fmt: skip
 
 
@@ -34,19 +41,23 @@ def _material(study: Path | None, label_file: Path | None, verdict_file: Path | 
         return learning.material_of_study(db, actor=actor, now=now())
 
 
-@click.command(epilog="Example: labeler learn --study cache.study --out model.json --report learning")
+@click.command(epilog="Example: labeler learn --study cache.study --out learning")
 @study_option
 @LABEL_FILE
 @VERDICT_FILE
 @options_of(LearnOptions)
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="MODEL.json",
-              help="Write the model to this file.")  # fmt: skip
+@out_option(
+    "DIR|MODEL.json",
+    "Folder for the model, the report, its figures, and the scores behind the figures; or a file for the model alone.",
+    required=False, folder=None,
+)  # fmt: skip
+@click.option("--report", "folder", type=click.Path(path_type=Path, file_okay=False), hidden=True)  # now --out DIR
 @click.option("--plain", is_flag=True, hidden=True, expose_value=False)  # the default since models use ranks
-@click.option("--even-if-useless", is_flag=True, help="Write the model even if the features do not predict the labels.")
-@REPORT
-@click.option("--reviewers", "of_reviewers", is_flag=True,
+@click.option("--force", "even_if_useless", cls=Renamed, old="--even-if-useless", is_flag=True,
+              help="Write the model even if the features do not predict the labels.")  # fmt: skip
+@click.option("--by-reviewer", "of_reviewers", cls=Renamed, old="--reviewers", is_flag=True,
               help="Show which measures predict each reviewer's labels; learn no classifier.")  # fmt: skip
-@click.option("--interventions", type=click.Path(path_type=Path), default=None, metavar="I.csv",
+@click.option("--interventions", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
               help="Show which reviewers and classifiers detect the interventions in this file; learn no classifier. "
                    "Columns: benchmark, run, intervention, amount.")  # fmt: skip
 @actor_option
@@ -69,10 +80,12 @@ def learn(
     All results are for held-out applications. The labels must give a category to 60 items, at least 10 items per
     category, from 5 applications. To use the model, give it to `labeler verdicts --model` or `labeler check --model`.
     """
+    if out is not None and (out.is_dir() or not out.suffix) and str(out) != "-":
+        folder, out = out, None
     if (of_reviewers or interventions) and out is not None:
-        raise InputError("--out writes a model; it cannot be used with --reviewers or --interventions.")
+        raise InputError(f"--by-reviewer and --interventions learn no model. Give a folder instead of --out {out}.")
     if of_reviewers and interventions is not None:
-        raise InputError("Give either --reviewers or --interventions, not both.")
+        raise InputError("--by-reviewer and --interventions cannot be used together. Give only one of them.")
     material = _material(study, label_file, verdict_file, actor)
     if of_reviewers:
         account = learning.account(learning.habits(material, options))
@@ -86,7 +99,7 @@ def learn(
             _write(account, folder, as_json=as_json, quiet=str(out) == "-")
             raise InputError(
                 f"No model was written, because these features do not predict the labels: {learned.useless}. "
-                "To write it anyway, pass --even-if-useless."
+                "To write it anyway, pass --force."
             )
         if out is not None:
             write_text(out, learned.model.to_text())
@@ -114,7 +127,10 @@ def _votes(_context: click.Context, _option: click.Parameter, texts: tuple[str, 
 @click.option("--vote", "votes", multiple=True, callback=_votes, metavar="K:NAMES",
               help="Add a classifier that says dissimilar if at least K of these classifiers say dissimilar. "
                    "Repeatable.")  # fmt: skip
-@REPORT
+@out_option(
+    "DIR", "Folder for the report, its figures, and the scores behind the figures.", required=False, folder=True,
+    old="--report",
+)  # fmt: skip
 @actor_option
 @json_option
 def compare(
@@ -123,7 +139,7 @@ def compare(
     verdict_file: Path | None,
     options: LearnOptions,
     votes: list[tuple[int, list[str]]],
-    folder: Path | None,
+    out: Path | None,
     actor: str,
     as_json: bool,
 ) -> None:
@@ -136,7 +152,7 @@ def compare(
     """
     material = _material(study, label_file, verdict_file, actor)
     compared = learning.compare_classifiers(material, options, votes=votes)
-    _write(learning.account(compared, options.consensus), folder, as_json=as_json)
+    _write(learning.account(compared, options.consensus), out, as_json=as_json)
 
 
 def _write(account: Account, folder: Path | None, *, as_json: bool, quiet: bool = False) -> None:

@@ -4,12 +4,20 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
 
 import click
 
-from labeler.cli.common import remark, write_text
+from labeler.cli.common import (
+    Renamed,
+    dry_run_option,
+    json_option,
+    remark,
+    show_json,
+    write_text,
+)
 from labeler.errors import InputError
 from labeler.measuring import machine
 from labeler.measuring.example import example
@@ -36,18 +44,24 @@ N_SHOWN = 12  # number of runs that a dry run shows
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=Path("results"), show_default=True,
               metavar="DIR", help="Folder for the measurements.")  # fmt: skip
 @click.option("--init", is_flag=True, help="Write an example plan that explains every key, and measure nothing.")
-@click.option(
-    "--dry-run",
-    is_flag=True,
-    help="Show the runs, their expected time, and the questions that the plan can answer; measure nothing.",
-)
-@click.option("--limit", type=click.IntRange(min=1), default=None, metavar="N", help="Run at most N runs now.")
+@dry_run_option("Show the runs, their expected time, and the questions that the plan can answer; measure nothing.")
+@click.option("--max-runs", cls=Renamed, old="--limit", type=click.IntRange(min=1), default=None, metavar="N",
+              help="Run at most N runs now.")  # fmt: skip
 @click.option("--runs", type=click.IntRange(min=1), default=None, metavar="N",
               help="Number of runs of each benchmark; overrides the plan.")  # fmt: skip
 @click.option("--interleave/--no-interleave", default=None,
               help="Alternate the versions, or measure one version after the other; overrides the plan.")  # fmt: skip
+@json_option
 def measure(
-    plan: Path, out: Path, *, init: bool, dry_run: bool, limit: int | None, runs: int | None, interleave: bool | None
+    plan: Path,
+    out: Path,
+    *,
+    init: bool,
+    dry_run: bool,
+    max_runs: int | None,
+    runs: int | None,
+    interleave: bool | None,
+    as_json: bool,
 ) -> None:
     """Run the benchmarks of a plan and record the conditions of every run.
 
@@ -58,6 +72,8 @@ def measure(
     """
     if init:
         _write_example(plan)
+        if as_json:
+            show_json({"file": plan})
         return
     check_system()
     planned = with_changes(read_plan(plan), runs=runs, interleave=interleave)
@@ -66,16 +82,16 @@ def measure(
     if _has_reset(planned) and not planned.reset:
         remark(RESET_UNSAID)
     if dry_run:
-        _show_plan(planned, out)
+        _show_plan(planned, out, as_json=as_json)
         return
     with _stopped_by_signals(), _progress(planned) as watch:
         try:
-            outcome = measure_plan(planned, out, plan.resolve().parent, limit=limit, watch=watch)
+            outcome = measure_plan(planned, out, plan.resolve().parent, limit=max_runs, watch=watch)
         except KeyboardInterrupt:
             sys.stderr.write("\n")
             remark("Stopped. The current run is not recorded. Run the same command again to continue.")
             raise SystemExit(130) from None
-    _say_outcome(planned, outcome, out)
+    _say_outcome(planned, outcome, out, as_json=as_json)
 
 
 def _write_example(path: Path) -> None:
@@ -85,11 +101,20 @@ def _write_example(path: Path) -> None:
     remark(f"{path} written. `labeler measure {path} --dry-run` shows its runs.")
 
 
-def _show_plan(plan: MeasurementPlan, out: Path) -> None:
+def _show_plan(plan: MeasurementPlan, out: Path, *, as_json: bool) -> None:
     from labeler.measuring import design  # imported here because only a dry run needs statistics
 
     done = done_so_far(plan, out)
     n, contexts, kinds = n_steps(plan), contexts_of(plan), kinds_of_order(plan)
+    left = seconds_left(plan, done)
+    if as_json:
+        show_json(
+            {
+                "n_runs": n, "n_done": len(done), "seconds_left": left, "max_seconds": _longest(plan),
+                "questions": list(design.describe(plan, done)), "runs": [asdict(step) for step in schedule(plan)],
+            }
+        )  # fmt: skip
+        return
     n_altered = len(plan.altered) + 1
     factors = [
         _counted(len(plan.benchmarks), "benchmark"),
@@ -102,12 +127,11 @@ def _show_plan(plan: MeasurementPlan, out: Path) -> None:
     if done:
         failed = sum(bool(run.failure) for run in done)
         click.echo(f"{len(done):,} runs are done{f', {failed:,} of them failed' if failed else ''}.")
-    left = seconds_left(plan, done)
     click.echo(
         f"Time left: about {_duration(left)}, estimated from the runs so far."
         if left is not None
-        else "The time is unknown before the first runs. Measure some runs with --limit N, then use --dry-run again. "
-        f"With the timeouts of the plan, the time is at most {_duration(_longest(plan))}."
+        else "The time is unknown before the first runs. Measure some runs with --max-runs N, then use --dry-run "
+        f"again. With the timeouts of the plan, the time is at most {_duration(_longest(plan))}."
     )
     if plan.reset or _has_reset(plan):
         click.echo(f"Reset: {'once before each pass of all benchmarks' if plan.resets_passes else 'before each run'}.")
@@ -164,27 +188,30 @@ def _progress(plan: MeasurementPlan) -> Iterator[Callable[[SessionProgress], Non
         yield watch
 
 
-def _say_outcome(plan: MeasurementPlan, outcome: Outcome, out: Path) -> None:
+def _say_outcome(plan: MeasurementPlan, outcome: Outcome, out: Path, *, as_json: bool) -> None:
+    say = remark if as_json else click.echo
+    if as_json:
+        show_json(asdict(outcome))
     n_done = outcome.n_before + outcome.n_made
-    click.echo(
+    say(
         f"{n_done:,} of {outcome.n_steps:,} runs are in {outcome.path}"
         f"{f' ({outcome.n_made:,} of them are new)' if outcome.n_before else ''}."
     )
     if outcome.n_made:
-        click.echo(
+        say(
             f"{_counted(outcome.n_made, 'run')} took {_duration(outcome.seconds)}, with "
             f"{1000 * outcome.overhead_s:.0f} ms of overhead per run."
         )
     if outcome.n_failed:
-        click.echo(f"{_counted(outcome.n_failed, 'run')} failed. The column `failure` gives the reasons.")
+        say(f"{_counted(outcome.n_failed, 'run')} failed. The column `failure` gives the reasons.")
     if outcome.n_skipped:
-        click.echo(f"{_counted(outcome.n_skipped, 'run')} left out, because a benchmark failed too often.")
+        say(f"{_counted(outcome.n_skipped, 'run')} left out, because a benchmark failed too often.")
         for text in outcome.stopped:
-            click.echo(f"  {one_line(text)}")
+            say(f"  {one_line(text)}")
     if not outcome.is_complete:
-        click.echo("Run the same command again to continue.")
+        say("Run the same command again to continue.")
         return
-    click.echo(f"Next: {', '.join(_next_commands(plan, out))}")
+    say(f"Next: {', '.join(_next_commands(plan, out))}")
     if outcome.stopped or n_done == outcome.n_failed:
         raise SystemExit(1)
 

@@ -3,6 +3,7 @@
 A field becomes an option if its metadata has a help text. The default value, the type and the name of the option come
 from the field. The metadata can also have:
 
+    old      the option of earlier versions, which is still accepted
     flag     the option, if its name is not the name of the field. A flag of a field that is true by default turns it
              off.
     choices  the accepted texts; a tuple of texts is given as one text, separated by commas
@@ -24,6 +25,7 @@ from typing import Any, TypeVar, get_args
 import click
 from click.core import ParameterSource
 
+from labeler.cli.common import Renamed
 from labeler.errors import InputError, LabelerError, sentence
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -155,14 +157,18 @@ def _option(field: Field[Any]) -> Callable[[Any], Any]:
     """Return the click option of a field."""
     about, default = dict(field.metadata), None if field.default in (MISSING, "", ()) else field.default
     flag = about.get("flag", f"--{field.name.replace('_', '-')}")
+    more: dict[str, Any] = {"cls": Renamed, "old": about["old"]} if "old" in about else {}
     if isinstance(default, bool):
-        return click.option(flag, field.name, is_flag=True, flag_value=not default, default=default, help=about["help"])
+        return click.option(
+            flag, field.name, is_flag=True, flag_value=not default, default=default, help=about["help"], **more
+        )
     if about.get("share") and default is not None:
         about["default"] = f"{100 * default:g}%"
     help_text = f"{about['help']}  [default: {about['default']}]" if "default" in about else about["help"]
     return click.option(
         flag, field.name, type=_type_of(field), default=default, help=help_text, metavar=about.get("metavar"),
         show_default="default" not in about and default is not None, multiple=_is_repeatable(field),
+        **more,
     )  # fmt: skip
 
 

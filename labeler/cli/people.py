@@ -1,25 +1,32 @@
 """Commands that add, list, change and remove reviewers and coordinators."""
 
 from copy import copy
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
 import click
 
 from labeler.cli.common import (
+    NOTHING_SAVED,
     OWNER,
     Commands,
+    Renamed,
+    dry_run_option,
     json_option,
     link,
     now,
     opened,
     reason_option,
     remark,
+    rows_of_links,
     show,
+    show_json,
+    show_links,
     study_option,
     url_option,
 )
-from labeler.model import Role
+from labeler.model import Role, counted
 from labeler.service.labelling import own_result
 from labeler.service.people import identity
 from labeler.service.study import staffing
@@ -46,18 +53,31 @@ valid_option = click.option(
 @click.option("--force", is_flag=True, help="Add a name that only looks like the name of another person.")
 @valid_option
 @url_option
+@json_option
 def add(
-    role: Role, names: tuple[str, ...], study: Path | None, both: bool, force: bool, valid_days: int, url: str
+    role: Role,
+    names: tuple[str, ...],
+    study: Path | None,
+    both: bool,
+    force: bool,
+    valid_days: int,
+    url: str,
+    as_json: bool,
 ) -> None:
     """Add {role}s and print a sign-in link for each."""
+    links = []
     with opened(study) as db:
         for name in names:
             person, change = staffing.add(db, name, Role if both else [role], look_alike=force, actor=OWNER, now=now())
             secret = identity.invite(db, person.name, role, valid_days=valid_days, actor=OWNER, now=now())
-            click.echo(f"{person.name}: {link(url, secret)}")
+            links.append((person.name, link(url, secret)))
+            if not as_json:  # at once, so that no link is lost if a later name is refused
+                show_links(links[-1:], as_json=False)
             if change != NOTHING_CHANGED:
-                show_change(person.name, change)
-    remark(f"{len(names)} added. Each link is for one person and is not shown again.")
+                say_change(person.name, change)
+    if as_json:
+        show_links(links, as_json=True)
+    remark(f"{counted(len(names), str(role))} added. Each link is for one person and is not shown again.")
 
 
 @click.command("list", epilog="Example: labeler {role}s list --study cache.study")
@@ -78,21 +98,25 @@ def list_people(role: Role, study: Path | None, as_json: bool) -> None:
 @study_option
 @valid_option
 @url_option
-def make_link(role: Role, name: str, study: Path | None, valid_days: int, url: str) -> None:
+@json_option
+def make_link(role: Role, name: str, study: Path | None, valid_days: int, url: str, as_json: bool) -> None:
     """Create a new sign-in link for a {role}; the previous link stops working."""
     with opened(study) as db:
         secret = identity.invite(db, name, role, valid_days=valid_days, actor=OWNER, now=now())
     remark("The previous link no longer works.")
-    click.echo(f"{name}: {link(url, secret)}")
+    show_links([(name, link(url, secret))], as_json=as_json)
 
 
 @click.command("revoke", epilog="Example: labeler {role}s revoke ada --study cache.study")
 @click.argument("name")
 @study_option
-def revoke(role: Role, name: str, study: Path | None) -> None:
+@json_option
+def revoke(role: Role, name: str, study: Path | None, as_json: bool) -> None:
     """Revoke the sign-in link of a {role}, and sign the {role} out everywhere."""
     with opened(study) as db:
         identity.revoke(db, name, role, actor=OWNER, now=now())
+    if as_json:
+        show_json({"name": name, "revoked": True})
     remark(f"The link of {name} no longer works, and {name} is signed out everywhere. Labels are kept.")
 
 
@@ -100,13 +124,16 @@ def revoke(role: Role, name: str, study: Path | None) -> None:
 @click.argument("name")
 @click.argument("address")
 @study_option
-def email(role: Role, name: str, address: str, study: Path | None) -> None:
+@json_option
+def email(role: Role, name: str, address: str, study: Path | None, as_json: bool) -> None:
     """Let a {role} sign in through the identity provider (OpenID Connect) with this address.
 
     If ADDRESS is "", the stored address is removed.
     """
     with opened(study) as db:
         identity.set_email(db, name, role, address, actor=OWNER, now=now())
+    if as_json:
+        show_json({"name": name, "email": address or None})
     remark(
         f"{name} can sign in through the provider as {address}."
         if address
@@ -118,47 +145,58 @@ def email(role: Role, name: str, address: str, study: Path | None) -> None:
 @click.argument("name")
 @study_option
 @reason_option
-def pause(name: str, study: Path | None, why: str) -> None:
+@json_option
+def pause(name: str, study: Path | None, why: str, as_json: bool) -> None:
     """Pause a reviewer: open items stay assigned, and no labels are accepted until the reviewer resumes."""
     with opened(study) as db:
         staffing.pause(db, name, why=why, actor=OWNER, now=now())
+    if as_json:
+        show_json({"name": name, "paused": True})
     remark(f"{name} is paused. To continue: labeler reviewers resume {name}")
 
 
 @click.command("resume", epilog="Example: labeler reviewers resume ada --study cache.study")
 @click.argument("name")
 @study_option
-def resume(name: str, study: Path | None) -> None:
+@json_option
+def resume(name: str, study: Path | None, as_json: bool) -> None:
     """Resume a paused reviewer, or bring back a reviewer who was removed."""
     with opened(study) as db:
         change = staffing.resume(db, name, actor=OWNER, now=now())
-    show_change(name, change)
+    show_change(name, change, as_json=as_json)
 
 
 @click.command("result", epilog="Example: labeler reviewers result ada --study cache.study")
 @click.argument("name")
 @study_option
-@click.option("--withdraw", is_flag=True, help="Do not let the reviewer see it any longer.")
-def result(name: str, study: Path | None, withdraw: bool) -> None:
+@click.option("--undo", cls=Renamed, old="--withdraw", is_flag=True, help="No longer let the reviewer see the result.")
+@json_option
+def result(name: str, study: Path | None, undo: bool, as_json: bool) -> None:
     """Let a reviewer see the own result: the own labels beside those of the others, who stay without names.
 
     The page *Your result* opens once the study is unblinded.
     """
     with opened(study) as db:
-        own_result.allow(db, name, not withdraw, actor=OWNER, now=now())
-    may = "can no longer see" if withdraw else "can see"
-    remark(f"{name} {may} the page Your result{'' if withdraw else ' once the study is unblinded'}.")
+        own_result.allow(db, name, not undo, actor=OWNER, now=now())
+    if as_json:
+        show_json({"name": name, "sees_result": not undo})
+    may = "can no longer see" if undo else "can see"
+    remark(f"{name} {may} the page Your result{'' if undo else ' once the study is unblinded'}.")
 
 
 @click.command("remove", epilog="Example: labeler reviewers remove ada --study cache.study --reason 'changed jobs'")
 @click.argument("name")
 @study_option
 @reason_option
-def remove(name: str, study: Path | None, why: str) -> None:
+@dry_run_option("Show how many open items would be reassigned, without removing the reviewer.")
+@json_option
+def remove(name: str, study: Path | None, why: str, dry_run: bool, as_json: bool) -> None:
     """Remove a reviewer: labels are kept, open items go to other reviewers, and the log records the change."""
-    with opened(study) as db:
+    with opened(study, dry_run=dry_run) as db:
         change = staffing.remove(db, name, why=why, actor=OWNER, now=now())
-    show_change(name, change)
+    show_change(name, change, as_json=as_json)
+    if dry_run:
+        remark(NOTHING_SAVED)
 
 
 @click.command(
@@ -168,23 +206,48 @@ def remove(name: str, study: Path | None, why: str) -> None:
 @click.argument("successor")
 @study_option
 @reason_option
+@dry_run_option("Show how many open items would be reassigned, without replacing the reviewer.")
 @valid_option
 @url_option
-def replace(name: str, successor: str, study: Path | None, why: str, valid_days: int, url: str) -> None:
+@json_option
+def replace(
+    name: str,
+    successor: str,
+    study: Path | None,
+    why: str,
+    dry_run: bool,
+    valid_days: int,
+    url: str,
+    as_json: bool,
+) -> None:
     """Replace the reviewer NAME with SUCCESSOR, who takes over the open items.
 
     If SUCCESSOR is new, the command prints a sign-in link.
     """
-    with opened(study) as db:
+    links = []
+    with opened(study, dry_run=dry_run) as db:
         heir, change = staffing.replace(db, name, successor, why=why, actor=OWNER, now=now())
-        if change.is_new:
+        if change.is_new and not dry_run:
             secret = identity.invite(db, heir.name, Role.REVIEWER, valid_days=valid_days, actor=OWNER, now=now())
-            click.echo(f"{heir.name}: {link(url, secret)}")
-    show_change(name, change)
+            links = [(heir.name, link(url, secret))]
+    if as_json:
+        show_json({"name": name, "successor": heir.name, **asdict(change), "links": rows_of_links(links)})
+    else:
+        show_links(links, as_json=False)
+    say_change(name, change)
+    if dry_run:
+        remark(NOTHING_SAVED)
 
 
-def show_change(name: str, change: staffing.StaffChange) -> None:
-    """Print the result of a change, and the requirements of the plan that are no longer met."""
+def show_change(name: str, change: staffing.StaffChange, *, as_json: bool) -> None:
+    """Print the result of a change, as JSON if wanted, and say it in sentences."""
+    if as_json:
+        show_json({"name": name, **asdict(change)})
+    say_change(name, change)
+
+
+def say_change(name: str, change: staffing.StaffChange) -> None:
+    """Say what a change did, and which requirements of the plan are no longer met."""
     for sentence in (change.describe(name), *(f"{shortfall}." for shortfall in change.shortfalls)):
         remark(sentence)
 

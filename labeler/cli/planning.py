@@ -1,16 +1,15 @@
 """Commands that estimate the size and precision of a study before labelling, and that simulate a study."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from labeler.cli.common import json_option, opened, remark, show
+from labeler.cli.common import json_option, opened, out_option, remark, show, show_files, show_json, study_option
 from labeler.cli.options import options_of
-from labeler.config import settings
 from labeler.errors import InputError
+from labeler.model import counted
 from labeler.service.outputs import write_files
 from labeler.service.plan import planning as service
 from labeler.service.plan.planning import Assumptions, Rater
@@ -35,10 +34,11 @@ def design_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command(epilog="Example: labeler planning --items 586 --reviewers 4 --half-width 0.08")
-@click.option("--study", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
-              help="Study file from which the numbers of items and reviewers are taken.")  # fmt: skip
-@click.option("--items", type=click.IntRange(min=1), default=None, help="Number of items.  [default: 586]")
-@click.option("--reviewers", type=click.IntRange(min=2), default=None, help="Number of reviewers.  [default: 4]")
+@study_option
+@click.option("--items", type=click.IntRange(min=1), default=None, metavar="N",
+              help="Number of items.  [default: as in the study; without a study, 586]")  # fmt: skip
+@click.option("--reviewers", type=click.IntRange(min=2), default=None, metavar="N",
+              help="Number of reviewers.  [default: as in the study; without a study, 4]")  # fmt: skip
 @design_options
 @click.option(
     "--retest", type=click.IntRange(min=0), default=20, show_default=True, help="Number of hidden retests per reviewer."
@@ -60,10 +60,11 @@ def planning(
     The result also shows how precise the study will be, and what it cannot estimate.
     """
     n_applications, sizes = 0, [items or 586]
-    if study is not None or (settings().study is not None and items is None):
-        with opened(study or settings().study) as db:
+    if study is not None:
+        with opened(study) as db:
             known_items, known_reviewers, n_applications = service.size_of_study(db)
             sizes = service.application_sizes(db, items or known_items)
+        remark(f"{study} has {counted(known_items, 'item')} and {counted(known_reviewers, 'reviewer')}.")
         items, reviewers = items or known_items, reviewers or max(known_reviewers, 2)
         if not items:
             raise InputError("The study has no items with measurements yet. Import measurements, or give --items N.")
@@ -71,7 +72,7 @@ def planning(
     needed = service.items_needed(assumed)
     expected, unknown = service.expected_of(planned, assumed)
     if as_json:
-        click.echo(json.dumps({"needed": needed, "expected": expected, "not_told": list(unknown)}, indent=1))
+        show_json({"needed": needed, "expected": expected, "not_told": list(unknown)})
         return
     remark(
         f"Items needed for intervals of ±{assumed.half_width:g}, if kappa is {assumed.kappa:g} and the share of "
@@ -95,19 +96,23 @@ def _raters(_context: click.Context, _option: click.Parameter, texts: tuple[str,
 
 
 @click.command(epilog="Example: labeler simulate --items 200 --per-item 3 --out made-up")
-@click.option("--items", type=click.IntRange(min=1), default=586, show_default=True, help="Number of items.")
+@click.option(
+    "--items", type=click.IntRange(min=1), default=586, show_default=True, metavar="N", help="Number of items."
+)
 @design_options
 @click.option("--reviewer", "reviewers", multiple=True, default=REVIEWERS, show_default=True, callback=_raters,
+              metavar="NAME=X/X",
               help="Reviewer, as NAME=SENSITIVITY/SPECIFICITY. Repeatable.")  # fmt: skip
 @click.option("--classifier", "classifiers", multiple=True, default=CLASSIFIERS, show_default=True, callback=_raters,
+              metavar="NAME=X/X",
               help="Classifier, as NAME=SENSITIVITY/SPECIFICITY. Repeatable.")  # fmt: skip
 @click.option("--prevalence", type=SHARE, default=0.55, show_default=True, help="Share of dissimilar items.")
 @click.option("--hard", type=SHARE, default=0.0, show_default=True, help="Share of items that are hard for everyone.")
 @click.option("--shared-error", type=SHARE, default=0.0, show_default=True,
               help="Share of items on which both the first reviewer and the first classifier are wrong.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed.")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, metavar="DIR",
-              help="Output folder.")  # fmt: skip
+@out_option("DIR", "Output folder.", folder=True)
+@json_option
 def simulate(
     items: int,
     per_item: int,
@@ -119,6 +124,7 @@ def simulate(
     shared_error: float,
     seed: int,
     out: Path,
+    as_json: bool,
 ) -> None:
     """Simulate a study with known truth, to see what its report would show.
 
@@ -128,6 +134,5 @@ def simulate(
     files = service.simulated(
         planned, reviewers, classifiers, prevalence, hard_share=hard, shared_error=shared_error, seed=seed
     )
-    for path in write_files(files, out):
-        click.echo(path)
+    show_files(write_files(files, out), as_json=as_json)
     remark(f"Next: labeler report --labels {out}/labels.csv --verdicts {out}/verdicts.csv --out {out}/report")

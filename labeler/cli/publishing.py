@@ -6,7 +6,21 @@ from pathlib import Path
 import click
 
 from labeler.atomic_files import in_place
-from labeler.cli.common import actor_option, json_option, named, now, opened, remark, show, study_option, write_text
+from labeler.cli.common import (
+    Renamed,
+    actor_option,
+    json_option,
+    named,
+    now,
+    one_of,
+    opened,
+    out_option,
+    remark,
+    show,
+    show_json,
+    study_option,
+    write_text,
+)
 from labeler.cli.options import options_of
 from labeler.errors import InputError
 from labeler.model import counted
@@ -15,13 +29,14 @@ from labeler.service.handover.publishing.publish_file import FILE_NAME, PublishF
 from labeler.service.results.reporting import ReportOptions, Resampling
 
 
-@click.command(epilog="Example: labeler publish cache-labels --study cache.study --for zenodo")
-@click.argument("out", type=click.Path(path_type=Path, file_okay=False), required=False)
+@click.command(epilog="Example: labeler publish --study cache.study --out cache-labels --for zenodo")
 @study_option
+@out_option("DIR", "Folder to create; the command also writes DIR.zip.", required=False, folder=True, was_argument=True)
 @click.option("--init", is_flag=True, help=f"Only write {FILE_NAME}, which you then fill in.")
-@click.option("--answers", "answers_file", type=click.Path(path_type=Path, dir_okay=False), default=None,
-              metavar="FILE",
-              help=f"File with your answers about the study [default: {FILE_NAME} in the study's folder].")  # fmt: skip
+@click.option("--publish-file", "answers_file", cls=Renamed, old="--answers",
+              type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
+              help=f"File with the facts that the study does not have [default: {FILE_NAME} in the study's "
+                   "folder].")  # fmt: skip
 @click.option("--for", "venue", type=click.Choice([venue.value for venue in Venue]), default=None,
               help="Refuse to publish if an answer that this venue requires is missing.")  # fmt: skip
 @options_of(bundle.PublishOptions)
@@ -30,7 +45,8 @@ from labeler.service.results.reporting import ReportOptions, Resampling
                                       "numbers.")  # fmt: skip
 @click.option("--list-comments", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
               help="Only write all comments to a file; then enter yes or no in the column `publish`.")  # fmt: skip
-@click.option("--check", is_flag=True, help="Only list the missing answers.")
+@click.option("--dry-run", cls=Renamed, old="--check", is_flag=True,
+              help=f"Only list what {FILE_NAME} lacks; publish nothing.")  # fmt: skip
 @click.option("--quick", is_flag=True, help="Skip all resampling: bootstrap and latent class.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
               help="Random seed for the resampling.")  # fmt: skip
@@ -38,15 +54,15 @@ from labeler.service.results.reporting import ReportOptions, Resampling
 @actor_option
 @json_option
 def publish(
-    out: Path | None,
     study: Path | None,
+    out: Path | None,
     init: bool,
     answers_file: Path | None,
     venue: str | None,
     options: bundle.PublishOptions,
     benchmarks: str,
     list_comments: Path | None,
-    check: bool,
+    dry_run: bool,
     quick: bool,
     seed: int,
     report: ReportOptions,
@@ -55,14 +71,16 @@ def publish(
 ) -> None:
     """Publish a finished study as a data set.
 
-    The command writes a folder OUT and the same files as OUT.zip. Both are reproducible byte by byte. The data set has
+    The command writes a folder and the same files as a zip file. Both are reproducible byte by byte. The data set has
     the labels, items, measurements and report, a codebook, a datasheet, and the metadata that archives and venues
-    require. It contains no names of people. You write information that is not in the study, such as the licence, into a
-    file of answers. Create this file with --init.
+    require. It contains no names of people. You write the facts that are not in the study, such as the licence, into a
+    file. Create this file with --init.
     """
     file = answers_file or named(study).with_name(FILE_NAME)
-    if sum((out is not None, init, list_comments is not None, check)) != 1:
-        raise InputError("Give exactly one of: a folder OUT, --init, --list-comments FILE.csv, --check.")
+    one_of(
+        ("--out DIR", out is not None and not dry_run), ("--init", init),
+        ("--list-comments FILE.csv", list_comments is not None), ("--dry-run", dry_run),
+    )  # fmt: skip
     options = replace(
         options,
         venue=Venue(venue) if venue else None,
@@ -72,24 +90,27 @@ def publish(
     with opened(study) as db:
         if init:
             if file.exists():
-                raise InputError(f"{file} exists already. Fill it in, or choose another file with --answers.")
+                raise InputError(f"{file} exists already. Fill it in, or choose another file with --publish-file.")
             text = to_toml(bundle.new_answers(db, now().date()))
             with in_place(file) as partial:
                 partial.write_text(text, encoding="utf-8")
-            remark(f"Wrote {file}. Fill it in, then: labeler publish OUT --study {named(study)}")
+            if as_json:
+                show_json({"file": file})
+            remark(f"Wrote {file}. Fill it in, then: labeler publish --study {named(study)} --out DIR")
         elif list_comments is not None:
             text, n_comments = bundle.comments_to_read(db)
             write_text(list_comments, text)
+            if as_json and str(list_comments) != "-":
+                show_json({"file": list_comments, "n_comments": n_comments})
             remark(f"{counted(n_comments, 'comment')} written. Enter yes or no in the column publish.")
-        elif check:
+        elif dry_run:
             missing = bundle.lacking(db, PublishFile.read(file), options)
+            if as_json:
+                show_json({"file": file, "missing": missing})
             if missing:
-                raise InputError(
-                    "\n".join(
-                        [f"{file} lacks these answers:", *(f"  {place}: {why}" for place, why in missing.items())]
-                    )
-                )
-            remark(f"{file} has every required answer.")
+                lines = (f"  {place}: {why}" for place, why in missing.items())
+                raise InputError("\n".join([f"{file} lacks:", *lines]))
+            remark(f"{file} has everything that is required.")
         elif out is not None:
             done = bundle.publish(db, out, PublishFile.read(file), options, actor=actor, now=now())
             rows = [{"file": each.path, "rows": each.rows, "bytes": each.size, "content": each.meaning}

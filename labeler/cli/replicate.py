@@ -5,8 +5,20 @@ from functools import partial
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
-from labeler.cli.common import actor_option, json_option, now, opened, remark, say_if_interim, show
+from labeler.cli.common import (
+    actor_option,
+    json_option,
+    now,
+    opened,
+    out_option,
+    remark,
+    say_if_interim,
+    show,
+    show_files,
+    study_option,
+)
 from labeler.cli.formats import read_files, reading_options, say_of_files
 from labeler.config import bundled
 from labeler.errors import InputError
@@ -27,10 +39,8 @@ WITHOUT_DATA = (
 
 @click.command(epilog="Example: labeler replicate timeseries --out replication --classes classes.json")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[FOLDER]")
-@click.option("--study", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
-              help="Study file whose measurements are used instead of FOLDER.")  # fmt: skip
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
-              help="Folder for the page, Markdown, JSON and figures.")  # fmt: skip
+@study_option
+@out_option("DIR", "Folder for the page, Markdown, JSON and figures.", required=False, folder=True)
 @click.option("--labels", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.csv",
               help="File with the reviewers' labels. Columns: item, reviewer, label; or item and one column per "
                    "reviewer.")  # fmt: skip
@@ -55,20 +65,20 @@ def replicate(
 ) -> None:
     """Compare the claims of the published paper with its measurements.
 
-    FOLDER has the time series of the public data set, or a part of them. The command recomputes every claim. The result
-    is reproduced, reproduced by construction, differs, or cannot be known; the reason is given. Without FOLDER, the
-    command takes a few seconds and compares only the numbers of Tables 1 to 3, with labels that were built from the
-    published counts.
+    FOLDER has the time series of the public data set, or a part of them. Without FOLDER, the study's measurements are
+    used. The command recomputes every claim. The result is reproduced, reproduced by construction, differs, or cannot
+    be known; the reason is given. Without FOLDER and study, the command takes a few seconds and compares only the
+    numbers of Tables 1 to 3, with labels that were built from the published counts.
     """
-    if paths and study is not None:
-        raise InputError("Give either FOLDER or --study FILE, not both.")
+    if paths and click.get_current_context().get_parameter_source("study") is ParameterSource.COMMANDLINE:
+        raise InputError("FOLDER and --study FILE cannot be used together. Give only one of them.")
     if not paths and study is None:
         if labels is not None or classes is not None:
             raise InputError("--labels and --classes need FOLDER, the folder of the measurements.")
         _tables(out, as_json)
         return
     measuring = replicating.Measuring()
-    if study is not None:
+    if not paths and study is not None:
         gathered = _from_study(study, actor)
         for benchmark in gathered.benchmarks:
             measuring.add(benchmark)
@@ -93,8 +103,7 @@ def replicate(
         show(rows if as_json else [{**row, "why": ""} for row in rows], as_json=as_json)
         remark("To write the reasons, the figures and all numbers, use --out DIR.")
         return
-    for path in write_files(written.files(), out):
-        click.echo(path)
+    show_files(write_files(written.files(), out), as_json=as_json)
 
 
 def _from_study(study: Path, actor: str) -> Gathered:

@@ -1,7 +1,7 @@
 """The command that writes the agreement report, or checks the numbers of an earlier report."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -10,14 +10,18 @@ import click
 
 from labeler.cli.common import (
     OWNER,
+    Renamed,
     actor_option,
     json_option,
     named,
     now,
+    one_of,
     opened,
+    out_option,
     remark,
     say_if_interim,
     show,
+    show_files,
     study_option,
 )
 from labeler.cli.options import options_of
@@ -31,26 +35,25 @@ from labeler.service.study import coordinating
 
 @click.command(epilog="Example: labeler report --study cache.study --out report")
 @study_option
-@click.option("--labels", "label_file", type=click.Path(path_type=Path), default=None, metavar="L.csv",
-              help="Label file to use instead of a study.")  # fmt: skip
-@click.option("--verdicts", "verdict_file", type=click.Path(path_type=Path), default=None, metavar="V.csv",
+@click.option("--labels", "label_file", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
+              help="File of labels to use instead of a study.")  # fmt: skip
+@click.option("--verdicts", "verdict_file", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
               help="With --labels: file of verdicts (columns item, classifier, verdict).")  # fmt: skip
 @click.option(
-    "--question", default=None, metavar="FILE|NAME",
+    "--question", default=None, metavar="FILE|NAME|TEXT",
     help="With --labels: the question whose categories the labels have [default: the categories in the file].",
 )  # fmt: skip
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=None, metavar="DIR",
-              help="Folder for the files of the report.")  # fmt: skip
+@out_option("DIR", "Folder for the files of the report.", required=False, folder=True)
 @click.option("--quick", is_flag=True, help="Skip all resampling: bootstrap and latent class.")
 @click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed for the resampling."
 )
 @options_of(ReportOptions)
 @click.option("--pdf", is_flag=True, help="Also write report.pdf, with Chromium or Chrome on this machine.")
-@click.option(
-    "--paper", type=click.Choice(["a4", "letter"]), default="a4", show_default=True, help="Paper size of the PDF."
-)
-@click.option("--check", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
+@click.option("--paper-size", "paper", cls=Renamed, old="--paper", type=click.Choice(["a4", "letter"]), default="a4",
+              show_default=True, help="Paper size of the PDF.")  # fmt: skip
+@click.option("--verify", "check", cls=Renamed, old="--check", type=click.Path(path_type=Path, dir_okay=False),
+              default=None, metavar="FILE",
               help="Recompute this report (.json, .html or .md) and show which numbers differ; write "
                    "nothing.")  # fmt: skip
 @actor_option
@@ -73,16 +76,16 @@ def report(
     """Write the agreement report.
 
     The folder gets the report as HTML, Markdown and JSON, its tables in LaTeX, its figures, and the labels as tables.
-    With --check, nothing is written. The command recomputes all numbers of an earlier report with the same seed; the
+    With --verify, nothing is written. The command recomputes all numbers of an earlier report with the same seed; the
     exit code is 1 if a number differs.
     """
     if verdict_file is not None and label_file is None:
         raise InputError("--verdicts needs --labels.")
-    if check is not None and out is None:
+    one_of(("--out DIR", out is not None), ("--verify FILE", check is not None))
+    if check is not None:
         _check(check, study, label_file, verdict_file, as_json)
         return
-    if out is None or check is not None:
-        raise InputError("Give either --out DIR or --check FILE, not both.")
+    assert out is not None  # noqa: S101 - checked by one_of
     options = replace(options, resampling=Resampling.none(seed) if quick else Resampling(seed))
     if label_file is not None:
         with _progress() as progress:
@@ -95,11 +98,14 @@ def report(
             with _progress() as progress:
                 files = reporting.files_of_study(db, options, actor=actor, now=now(), progress=progress)
             say_if_interim(db)
-    for path in write_files(files, out):
-        click.echo(path)
-    if pdf:  # last, so that the other files are written even without a browser
-        for path in write_files({"report.pdf": reporting.to_pdf(str(files["report.html"]), paper=paper)}, out):
-            click.echo(path)
+    show_files(_written(files, out, paper if pdf else None), as_json=as_json)
+
+
+def _written(files: Mapping[str, str | bytes], out: Path, paper: str | None) -> Iterator[Path]:
+    """Write the files, and the PDF last, so that the other files are written even without a browser."""
+    yield from write_files(files, out)
+    if paper is not None:
+        yield from write_files({"report.pdf": reporting.to_pdf(str(files["report.html"]), paper=paper)}, out)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from urllib.request import urlopen
 import click
 
 from labeler.cli import streams
-from labeler.cli.common import COORDINATOR, link, named, now, remark, study_option
+from labeler.cli.common import COORDINATOR, link, named, now, out_option, remark, study_option
 from labeler.config import DEMO_MORE, DEMO_REPORT, bundled
 from labeler.errors import InputError
 from labeler.model import Role
@@ -81,10 +81,12 @@ def serve(study: Path | None, port: int | None, address: str, url: str | None, u
     default=None,
     help=f"Port [default: {DEFAULT_PORT}, or the next free port].",
 )
-@click.option("--study", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
-              help="Demo study file [default: demo.study, or demo-fresh.study].")  # fmt: skip
+@out_option(
+    "FILE", "Study file to create, or to continue with [default: demo.study, or demo-fresh.study].", required=False,
+    old="--study",
+)  # fmt: skip
 @click.option("--fresh", is_flag=True, help="Start with a study that has no labels yet.")
-def demo(port: int | None, study: Path | None, fresh: bool) -> None:
+def demo(port: int | None, out: Path | None, fresh: bool) -> None:
     """Show a finished demo study in the browser, and a second study in which you label ten items yourself.
 
     Both studies have real measurements of benchmarks with ten runs each; half of the benchmarks had a known
@@ -93,7 +95,7 @@ def demo(port: int | None, study: Path | None, fresh: bool) -> None:
     """
     from labeler.service import demo as demo_study
 
-    study = study or Path("demo-fresh.study" if fresh else "demo.study")
+    study = out or Path("demo-fresh.study" if fresh else "demo.study")
     chosen = free_port(LOOPBACK, port)
     if study.exists():
         remark(f"Continuing with the demo study {study}. Remove the file to start again.")

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,18 @@ from labeler.cli.common import (
     COORDINATOR,
     OWNER,
     actor_option,
+    dry_run_option,
     json_option,
     link,
     named,
     now,
     opened,
+    out_option,
     remark,
     say_if_interim,
     show,
+    show_json,
+    show_links,
     study_option,
     url_option,
     write_text,
@@ -35,14 +40,25 @@ from labeler.store import Database
 
 @click.command(epilog="Example: labeler init --study cache.study --name 'Cache benchmarks'")
 @study_option
-@click.option("--name", default=None, help="Name of the study [default: the file's name].")
+@click.option("--name", default=None, metavar="NAME", help="Name of the study [default: the file's name].")
 @click.option("--question", default="similar", show_default=True, metavar="FILE|NAME|TEXT",
               help="Question: a question file (TOML), the name of a question that `labeler questions` lists, or other "
                    "words for the question *similar*.")  # fmt: skip
-@click.option("--coordinator", default=COORDINATOR, show_default=True, help="Name of the first coordinator.")
+@click.option(
+    "--coordinator", default=COORDINATOR, show_default=True, metavar="NAME", help="Name of the first coordinator."
+)
 @options_of(Protocol, "protocol")
 @url_option
-def init(study: Path | None, name: str | None, question: str, coordinator: str, protocol: Protocol, url: str) -> None:
+@json_option
+def init(
+    study: Path | None,
+    name: str | None,
+    question: str,
+    coordinator: str,
+    protocol: Protocol,
+    url: str,
+    as_json: bool,
+) -> None:
     """Create an empty study and print the sign-in link of its coordinator.
 
     The question and the protocol (axis, confidence, numbers, pictures, instructions) can be changed until the first
@@ -58,7 +74,7 @@ def init(study: Path | None, name: str | None, question: str, coordinator: str, 
         now=now(),
     )
     remark(f"Created {path}. Next: labeler import --study {path} FOLDER")
-    click.echo(f"{coordinator}: {link(url, secret)}")
+    show_links([(coordinator, link(url, secret))], as_json=as_json)
 
 
 @click.command(epilog="Example: labeler questions similar > mine.toml")
@@ -89,9 +105,7 @@ def questions(name: str | None, as_json: bool) -> None:
 @click.option("--random-share", type=click.FloatRange(0, 1, min_open=True), default=0.3, show_default=True,
               help="With --next: share of items that are drawn at random. Only these items count towards "
                    "agreement.")  # fmt: skip
-@click.option(
-    "--dry-run", is_flag=True, help="Show load, hours, expected precision and limits of the plan, without saving it."
-)
+@dry_run_option("Show load, hours, expected precision and limits of the plan, without saving it.")
 @click.option("--seconds", type=click.FloatRange(0, 86_400, min_open=True), default=15.0,
               show_default=True, help="With --dry-run: expected time for one label.")  # fmt: skip
 @click.option(
@@ -127,6 +141,8 @@ def plan(
 
         with opened(study) as db:
             added = next_items.next_items(db, n_next, random_share=random_share, actor=actor, now=now())
+        if as_json:
+            show_json(asdict(added))
         for sentence in added.sentences:
             remark(sentence)
         return
@@ -160,7 +176,7 @@ def _preview(db: Database, parameters: PlanParameters, seconds: float, as_json: 
 
     preview = previewing.preview(db, parameters, planning.Assumptions(seconds=seconds))
     if as_json:
-        click.echo(json.dumps(preview.json_values(), indent=1))
+        show_json(preview.json_values())
         return
     show(preview.rows_of_loads(), as_json=False)
     click.echo()
@@ -174,7 +190,7 @@ def _verify(study: Path | None, as_json: bool) -> None:
     with opened(study) as db:
         verified = verifying.verify_plan(db)
     if as_json:
-        click.echo(json.dumps(verified.json_values(), indent=1))
+        show_json(verified.json_values())
     else:
         click.echo(f"original  {verified.hash_drawn}\nchanges   {verified.n_changes}\ncurrent   {verified.hash_now}")
     if verified.n_imported:
@@ -206,7 +222,7 @@ def status(study: Path | None, with_agreement: bool, as_json: bool) -> None:
         content = current.json_values() | ({} if so_far is None else {"agreement": so_far.json_values()})
         more = {row["reviewer"]: row for row in rows}
         content["reviewers"] = [row | {"pace": more[row["reviewer"]]} for row in content["reviewers"]]
-        click.echo(json.dumps(content, indent=1))
+        show_json(content)
         return
     items, answers = counted(current.n_items, "item"), counted(current.n_answers, "answer")
     remark(f"{current.study.name}: {current.study.state}, {items}, {answers}.")
@@ -217,30 +233,32 @@ def status(study: Path | None, with_agreement: bool, as_json: bool) -> None:
         remark(sentence)
 
 
-@click.command(epilog="Example: labeler backup --study cache.study cache-copy.study")
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.command(epilog="Example: labeler backup --study cache.study --out cache-copy.study")
 @study_option
-def backup(file: Path, study: Path | None) -> None:
+@out_option("FILE", "Study file to create.", was_argument=True)
+@json_option
+def backup(study: Path | None, out: Path, as_json: bool) -> None:
     """Copy the study into a new file.
 
     People can label during the backup.
     """
     with opened(study) as db:
-        end = coordinating.back_up(db, file, actor=OWNER, now=now())
-    remark(f"Copied {study} to {file}. Chain: {end}")
+        end = coordinating.back_up(db, out, actor=OWNER, now=now())
+    if as_json:
+        show_json({"file": out, "chain": end})
+    remark(f"Copied {study} to {out}. Chain: {end}")
 
 
-@click.command(epilog="Example: labeler log --study cache.study --export events.csv")
+@click.command(epilog="Example: labeler log --study cache.study --out events.csv")
 @study_option
-@click.option("--export", "export", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
-              help="Write the log instead of printing it; - is standard output.")  # fmt: skip
+@out_option("FILE.csv", "Write the log instead of printing it; - is standard output.", required=False, old="--export")
 @json_option
-def log(study: Path | None, export: Path | None, as_json: bool) -> None:
+def log(study: Path | None, out: Path | None, as_json: bool) -> None:
     """Show the audit log: every event of the study, in order."""
     with opened(study) as db:
         events = coordinating.event_log(db)
-    if export is not None:
-        write_text(export, as_csv(events))
+    if out is not None:
+        write_text(out, as_csv(events))
         remark(f"{counted(len(events), 'event')} written.")
     else:
         show([{str(name): value for name, value in row.items()} for row in events.to_dict("records")], as_json=as_json)

@@ -11,10 +11,12 @@ from labeler.cli.common import (
     COORDINATOR,
     OWNER,
     Renamed,
+    dry_run_option,
     json_option,
     link,
     now,
     opened,
+    out_option,
     remark,
     say_if_interim,
     show,
@@ -101,20 +103,24 @@ def browse(study: Path | None, filters: Filter, as_json: bool) -> None:
     remark(f"{len(matches)} of {counted(len(table), 'item')}.")
 
 
-@click.command(epilog="Example: labeler triage --study cache.study split.study --disagree")
-@click.argument("new", metavar="NEW.study", type=click.Path(path_type=Path, dir_okay=False))
+@click.command(epilog="Example: labeler triage --study cache.study --out split.study --disagree")
 @study_option
+@out_option("FILE", "Study file to create.", was_argument=True)
 @filter_options
-@click.option("--name", default=None, help="Name of the new study [default: the file's name].")
+@click.option("--name", default=None, metavar="NAME", help="Name of the new study [default: the file's name].")
 @click.option(
-    "--coordinator", default=COORDINATOR, show_default=True, help="Name of the first coordinator of the new study."
+    "--coordinator",
+    default=COORDINATOR,
+    show_default=True,
+    metavar="NAME",
+    help="Name of the first coordinator of the new study.",
 )
-@click.option("--dry-run", is_flag=True, help="List the items without creating a study.")
+@dry_run_option("List the items without creating a study.")
 @url_option
 @json_option
 def triage(
-    new: Path,
     study: Path | None,
+    out: Path,
     filters: Filter,
     name: str | None,
     coordinator: str,
@@ -134,11 +140,11 @@ def triage(
         secret = None
         if not dry_run:
             names = matches["item"].tolist()
-            secret = service.make_study(db, names, new, name=name or new.stem, coordinator=coordinator, actor=OWNER,
+            secret = service.make_study(db, names, out, name=name or out.stem, coordinator=coordinator, actor=OWNER,
                                         now=now())  # fmt: skip
     _show(matches, as_json=as_json)
     if secret is None:
-        remark(f"{counted(len(matches), 'item')} would be in {new}.")
+        remark(f"{counted(len(matches), 'item')} would be in {out}.")
         return
-    remark(f"Created {new} with {counted(len(matches), 'item')}. Next: labeler reviewers add --study {new} NAME...")
+    remark(f"Created {out} with {counted(len(matches), 'item')}. Next: labeler reviewers add --study {out} NAME...")
     click.echo(f"{coordinator}: {link(url, secret)}", err=as_json)  # only JSON goes to standard output

@@ -22,9 +22,11 @@ from labeler.cli.common import (
     OWNER,
     Renamed,
     actor_option,
+    dry_run_option,
     json_option,
     now,
     opened,
+    out_option,
     remark,
     say_if_interim,
     show,
@@ -70,15 +72,19 @@ THRESHOLD = click.FloatRange(0, 1)
     help="Address of a Dask cluster that computes the verdicts, such as tcp://host:8786.",
 )
 @options_of(JudgeOptions)
-@click.option("--export", "export", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
-              help="Also write all verdicts with their numbers to this file; - is standard output.")  # fmt: skip
+@out_option(
+    "FILE.csv", "Also write all verdicts with their numbers to this file; - is standard output.", required=False,
+    old="--export",
+)  # fmt: skip
 @click.option("--import", "import_file", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
               help="Import verdicts of another tool from this file. Columns: item, verdict, and optionally "
                    "classifier and score.")  # fmt: skip
 @click.option("--model", type=click.Path(path_type=Path), default=None, metavar="MODEL.json",
               help="Also compute the verdicts of a model from `labeler learn`, as learned:NAME. They stay in the study "
                    "until you use --remove.")  # fmt: skip
-@click.option("--name", default=None, help="With --import: name of the classifier, if the file has no column for it.")
+@click.option("--classifier", "name", cls=Renamed, old="--name", default=None, metavar="NAME",
+              help="With --import: name of the classifier, if the file has no column for it.")  # fmt: skip
+@dry_run_option("With --import or --remove: show what would change, without changing it.")
 @actor_option
 @json_option
 def verdicts(
@@ -89,10 +95,11 @@ def verdicts(
     jobs: int,
     scheduler: str | None,
     options: JudgeOptions,
-    export: Path | None,
+    out: Path | None,
     import_file: Path | None,
     model: Path | None,
     name: str | None,
+    dry_run: bool,
     actor: str,
     as_json: bool,
 ) -> None:
@@ -104,7 +111,9 @@ def verdicts(
     number of items per classifier and verdict.
     """
     if name is not None and import_file is None:
-        raise InputError("--name can only be used with --import.")
+        raise InputError("--classifier can only be used with --import.")
+    if dry_run and import_file is None and not removed:
+        raise InputError("--dry-run needs --import FILE.csv or --remove NAME.")
     if model is not None:
         if import_file is not None or options.only_verdict:
             raise InputError("--model needs all measures; it cannot be used with --import or --only-verdict.")
@@ -115,26 +124,28 @@ def verdicts(
     variants = classifying.variants({"theta": thetas, "cut": cuts})
     if variants and import_file is not None:
         raise InputError("--theta and --cut cannot be used with --import.")
-    with opened(study) as db:
+    with opened(study, dry_run=dry_run) as db:
         if removed:
             n_removed = stored_verdicts.remove_classifiers(db, removed, actor=OWNER, now=now())
-            remark(f"Removed {', '.join(removed)} and {counted(n_removed, 'verdict')}.")
+            remark(
+                f"{'Would remove' if dry_run else 'Removed'} {', '.join(removed)} and {counted(n_removed, 'verdict')}."
+            )
         if import_file is not None:
             n = stored_verdicts.import_verdicts(db, import_file, name, actor=OWNER, now=now())
-            remark(f"Imported {counted(n, 'verdict')}.")
-        else:
+            remark(f"{'Would import' if dry_run else 'Imported'} {counted(n, 'verdict')}.")
+        elif not dry_run:
             _compute(db, options, variants, jobs, scheduler, actor)
-        if model is not None:
+        if model is not None and not dry_run:
             learned, n_given, n_without = learning.apply_model(db, model, actor=OWNER, now=now())
             remark(f"{learned}: {counted(n_given, 'verdict')}; no verdict for {counted(n_without, 'item')}.")
         if actor == OWNER:  # not if a page started this command: nobody has seen the verdicts then
             coordinating.log_look(db, "verdicts", actor=OWNER, now=now())
         say_if_interim(db)
         table, categories = stored_verdicts.verdict_table(db), coordinating.get_study(db).question.categories
-        exported = stored_verdicts.export_table(db, actor=OWNER, now=now()) if export else None
-    if export is not None and exported is not None:
-        write_text(export, as_csv(exported))
-    if str(export) != "-":
+        exported = stored_verdicts.export_table(db, actor=OWNER, now=now()) if out else None
+    if out is not None and exported is not None:
+        write_text(out, as_csv(exported))
+    if str(out) != "-":
         show(stored_verdicts.verdict_counts(table, categories), as_json=as_json)
 
 
@@ -168,7 +179,7 @@ def _compute(
     for row in failures[:MOST_REASONS]:
         remark(f"- {row['classifier']}, {counted(row['items'], 'item')}: {row['reason']}")
     if len(failures) > MOST_REASONS:
-        remark(f"- {counted(len(failures) - MOST_REASONS, 'more reason')}: see the column error of --export.")
+        remark(f"- {counted(len(failures) - MOST_REASONS, 'more reason')}: see the column error of --out.")
 
 
 @contextmanager

@@ -64,7 +64,7 @@ class Format:
     keep: str = ""  # option that makes the tool write all values into a file
     in_file_order: bool = False  # whether a file has all runs in the order in which they were measured
     metrics: tuple[str, ...] = ()  # the values that `--metric` can choose; the first is the default
-    takes_name: bool = False  # whether files do not name the benchmark, so that `--name` can
+    takes_name: bool = False  # whether files do not name the benchmark, so that `--benchmark` can
     package: str = ""  # the package that provides the format; "" for a built-in one
     beside: str = ""  # name of a file in the same folder whose text the reader gets in `columns` under this name
     # Like `read`, but if the file has no measurements, the tool's mean or median is the only value of a run. This
@@ -156,7 +156,7 @@ FORMATS: dict[str, Format] = {
             long_table.is_csv, long_table.read_csv, takes_name=True,
         ),
         Format("numbers", "plain column of numbers", "file", "number", plain_numbers.detect, plain_numbers.read,
-               RUN, keep="one number per line; --name NAME", takes_name=True),
+               RUN, keep="one number per line; --benchmark NAME", takes_name=True),
     )
 }  # fmt: skip
 

@@ -253,7 +253,7 @@ def _wanted(given: Sequence[str], columns: Mapping[str, str]) -> _Wanted:
     constants = {}
     if "name" in columns:
         if "benchmark" in names or "benchmark" in columns:
-            raise ValueError("the table has a column of benchmarks, so --name does not apply")
+            raise ValueError("the table has a column of benchmarks, so --benchmark does not apply")
         constants["benchmark"] = columns["name"]
     columns = {ours: theirs for ours, theirs in columns.items() if ours != "name"}
     if columns.get("run") == ONE_RUN:
@@ -312,7 +312,7 @@ def _what_is_missing(column: str, names: Sequence[str]) -> str:
         else "If each file is one run, give --file-is run"
     )
     if column == "benchmark":
-        way_out += ", or give the name of the benchmark with --name NAME"
+        way_out += ", or give the name of the benchmark with --benchmark NAME"
     return f"column {column!r} is missing; the table has {_listed(names)}. {way_out}"
 
 

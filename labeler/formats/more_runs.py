@@ -45,7 +45,7 @@ MORE_RUNS: dict[str, str] = {
     ),
     "benchmark-ips": _TURNS.format("ruby $v/benchmark.rb >> $v.txt", "labeler check NEW.txt --against OLD.txt"),
     "perf-stat": _TURNS.format(
-        "perf stat -o $v.txt --append $v/command", "labeler check NEW.txt --against OLD.txt --name command"
+        "perf stat -o $v.txt --append $v/command", "labeler check NEW.txt --against OLD.txt --benchmark command"
     ),
     "rebench": _TURNS.format(
         "(cd $v && rebench -in $i rebench.conf)", "labeler check NEW/rebench.data --against OLD/rebench.data"

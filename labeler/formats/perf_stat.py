@@ -1,10 +1,10 @@
 """Read the counters that `perf stat` writes: JSON (`-j`), fields (`-x`), or text.
 
 Each measured command is a process, so its counters are a run, and each event is a benchmark. Several outputs in one
-file (`-o FILE --append`) are several runs. Only text names the command; `--name` names the benchmark of the other two
-forms. Times are in seconds, and lower counts are better. With `-r`, perf writes means of several processes, so such a
-file is accepted only where one number per run is enough; `--table` also writes the time of each process. An event that
-was not counted is a failed run. Nothing in the output says that the command failed.
+file (`-o FILE --append`) are several runs. Only text names the command; `--benchmark` names the benchmark of the other
+two forms. Times are in seconds, and lower counts are better. With `-r`, perf writes means of several processes, so such
+a file is accepted only where one number per run is enough; `--table` also writes the time of each process. An event
+that was not counted is a failed run. Nothing in the output says that the command failed.
 """
 
 import json

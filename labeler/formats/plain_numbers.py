@@ -1,8 +1,8 @@
 """Read a plain column of numbers, one per line, with or without one line of heading.
 
-The file names no benchmark, so `--name` must. The file is a run and its numbers are iterations, unless `--values-are
-runs` says that each number was measured by another process. `#` begins a comment. The format has no way to say that a
-run failed: a line that is not a number, such as `nan`, is refused.
+The file names no benchmark, so `--benchmark` must. The file is a run and its numbers are iterations, unless
+`--values-are runs` says that each number was measured by another process. `#` begins a comment. The format has no
+way to say that a run failed: a line that is not a number, such as `nan`, is refused.
 """
 
 import math
@@ -41,7 +41,7 @@ def _is_number(text: str) -> bool:
 def read(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """Read the numbers as one run; if a line is not a finite number, raise ValueError with the line."""
     if NAME not in columns:
-        raise ValueError("the file does not name the benchmark. Give --name NAME")
+        raise ValueError("the file does not name the benchmark. Give --benchmark NAME")
     values = []
     is_first = True
     for number, line in enumerate(json_text.text_of(content).splitlines(), 1):

@@ -25,7 +25,7 @@ class ReadOptions:
     """Options for reading files."""
 
     format: str | None = field(default=None, metadata={
-        "help": "Format of the files [default: detected from the content].",
+        "metavar": "NAME", "help": "Format of the files [default: detected from the content].",
     })  # fmt: skip
     # for tables: name of the column in this project -> name in the file
     columns: Mapping[str, str] = field(default_factory=dict, metadata={
@@ -41,7 +41,7 @@ class ReadOptions:
         "help": "Meaning of the values. runs: each value is a separate run. iterations: if all runs have one value, "
                 "these values are the iterations of one run [default: see `labeler formats`].",
     })  # fmt: skip
-    unit: str = field(default="", metadata={"help": "Unit of values that have no unit in the file."})
+    unit: str = field(default="", metadata={"metavar": "UNIT", "help": "Unit of values that have no unit in the file."})
     better: str = field(default=UNKNOWN, metadata={
         "choices": DIRECTIONS[:2],
         "help": "Whether lower or higher values are better, if the file does not say so [default: lower for times].",
@@ -51,11 +51,12 @@ class ReadOptions:
         "help": "Pattern that reads conditions of the runs from file names, such as {version}-{context}.json.",
     })  # fmt: skip
     name: str = field(default="", metadata={
+        "flag": "--benchmark", "old": "--name", "metavar": "NAME",
         "help": "Name of the benchmark, for files that do not name it: a column of numbers, a table without a column "
                 "benchmark, or perf stat.",
     })  # fmt: skip
     metric: str = field(default="", metadata={
-        "help": "Value to read, such as cpu_time of Google Benchmark [default: real_time].",
+        "metavar": "NAME", "help": "Value to read, such as cpu_time of Google Benchmark [default: real_time].",
     })  # fmt: skip
     # Formats of other packages by name, tried after the built-in ones.
     others: Mapping[str, Format] = field(default_factory=dict)
@@ -175,7 +176,7 @@ def _checked(source: Source, chosen: Format, content: bytes, options: ReadOption
 def _name_and_metric(source: Source, chosen: Format, options: ReadOptions) -> dict[str, str]:
     """Return the name and the metric of the options, if they apply to this format; raise Refused if they do not."""
     if options.name and not chosen.takes_name:
-        raise Refused(source.name, f"this is {chosen.title}, which names its benchmarks, so --name does not apply")
+        raise Refused(source.name, f"this is {chosen.title}, which names its benchmarks, so --benchmark does not apply")
     if options.metric and options.metric not in chosen.metrics:
         known = f"; the metrics are {', '.join(chosen.metrics)}" if chosen.metrics else ""
         raise Refused(source.name, f"{chosen.title} has no --metric {options.metric}{known}")

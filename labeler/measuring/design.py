@@ -32,8 +32,8 @@ def describe(plan: MeasurementPlan, done: Sequence[Done] = ()) -> Iterator[str]:
         yield "Contexts: cannot be compared, because there is only one. Add [factors], such as the environment size."
     elif len(plan.versions) < 2:
         yield (
-            f"Contexts: {len(contexts)} for one version. `labeler contexts --observer FACTOR` and `labeler spread` "
-            "compare them. The effect of the context on a comparison of versions needs a second version."
+            f"Contexts: {len(contexts)} for one version. `labeler contexts --instrumentation FACTOR` and `labeler "
+            "spread` compare them. The effect of the context on a comparison of versions needs a second version."
         )
     else:
         yield f"Contexts: {len(contexts)} with both versions each; `labeler contexts` compares them."

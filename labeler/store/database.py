@@ -23,6 +23,10 @@ _WRITERS: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
 Parameters = Sequence[Any] | Mapping[str, Any]
 
 
+class _Undone(Exception):
+    """Ends a rehearsal."""
+
+
 class Database:
     """A connection to a study file, for one run of a page or one command.
 
@@ -90,6 +94,13 @@ class Database:
         self._check_files()
 
     @contextmanager
+    def rehearsal(self) -> Iterator[None]:
+        """Undo everything that is written inside this context when it ends."""
+        with suppress(_Undone), self.atomic():
+            yield
+            raise _Undone
+
+    @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Read one consistent state of the file inside this context, whatever other processes write."""
         self.execute("BEGIN")
@@ -118,7 +129,7 @@ class Database:
                 raise StudyError(
                     f"{path} was removed or replaced while the study was in use, so the last changes may be lost. "
                     f"Stop the program that removes it (such as a clean-up or sync program), restart the server, and "
-                    f"check the study with: labeler audit {self.path}"
+                    f"check the study with: labeler audit --study {self.path}"
                 )
 
     def backup(self, target: Path) -> None:

@@ -164,9 +164,9 @@ def test_the_same_seed_gives_the_same_plan(study, results):
 def test_the_papers_design_takes_no_overlap(study, results):
     run("import", "--study", study, results)
     run("reviewers", "add", "--study", study, "ada", "ben", "cleo")
-    refused = run("plan", "--study", study, "--paper", "--overlap", 0.2, code=2)
+    refused = run("plan", "--study", study, "--paper-design", "--overlap", 0.2, code=2)
     assert "overlap and no retest" in refused.stderr
-    rows = json.loads(run("plan", "--study", study, "--paper", "--json").stdout)
+    rows = json.loads(run("plan", "--study", study, "--paper-design", "--json").stdout)
     assert [row["in all"] for row in rows] == [2, 2, 2]
 
 
@@ -177,22 +177,22 @@ def test_verdicts_are_computed_once_and_exported(planned, tmp_path):
     assert all(row["dissimilar"] + row["similar"] == 3 for row in counts.values())
     assert "3 of 3 items" in first.stderr
     assert "0 of 3 items" in run("verdicts", "--study", planned).stderr
-    run("verdicts", "--study", planned, "--export", tmp_path / "v.csv")
+    run("verdicts", "--study", planned, "--out", tmp_path / "v.csv")
     table = pd.read_csv(tmp_path / "v.csv")
     assert table.columns.tolist()[:16] == [
         "item", "benchmark", "classifier", "verdict", "score", "threshold", "m1", "m2", "m3", "m4", "m5", "clusters",
         "iterations", "parameters", "version", "error",
     ]  # fmt: skip
     assert len(table) == 3 * len(CLASSIFIERS)
-    assert run("verdicts", "--study", planned, "--export", "-").stdout == (tmp_path / "v.csv").read_text()
+    assert run("verdicts", "--study", planned, "--out", "-").stdout == (tmp_path / "v.csv").read_text()
 
 
 @pytest.mark.slow
 def test_verdicts_with_two_processes_are_the_same(planned, tmp_path):
     copy = tmp_path / "copy.study"
-    run("backup", "--study", planned, copy)
-    one = run("verdicts", "--study", planned, "--export", "-").stdout
-    assert run("verdicts", "--study", copy, "--jobs", 2, "--export", "-").stdout == one
+    run("backup", "--study", planned, "--out", copy)
+    one = run("verdicts", "--study", planned, "--out", "-").stdout
+    assert run("verdicts", "--study", copy, "--jobs", 2, "--out", "-").stdout == one
 
 
 def test_an_empty_study_has_nothing_to_judge_but_a_report(study, tmp_path):
@@ -211,9 +211,9 @@ def test_labels_in_and_out_and_the_report_from_both(planned, tmp_path):
     assert "6 labels imported, 0 already" in run("labels", "--study", planned, "--import", made).stderr
     assert "0 labels imported, 6 already" in run("labels", "--study", planned, "--import", made).stderr
 
-    run("labels", "--study", planned, "--export", tmp_path / "out.csv")
+    run("labels", "--study", planned, "--out", tmp_path / "out.csv")
     assert len(pd.read_csv(tmp_path / "out.csv")) == 6
-    run("verdicts", "--study", planned, "--export", tmp_path / "v.csv")
+    run("verdicts", "--study", planned, "--out", tmp_path / "v.csv")
 
     result = run("report", "--study", planned, "--out", tmp_path / "a")
     assert INTERIM in result.stderr
@@ -231,7 +231,7 @@ def test_labels_in_and_out_and_the_report_from_both(planned, tmp_path):
 
 
 def test_refusals_of_the_label_and_report_commands(planned, tmp_path):
-    assert "Give either --export" in run("labels", "--study", planned, code=2).stderr
+    assert "Give --out FILE or --import FILE." in run("labels", "--study", planned, code=2).stderr
     bad = tmp_path / "bad.csv"
     bad.write_text("item,reviewer,label\nnothing,ada,similar\n")
     assert says(
@@ -242,7 +242,7 @@ def test_refusals_of_the_label_and_report_commands(planned, tmp_path):
     assert "column 'reviewer' is missing" in run("report", "--labels", bad, "--out", tmp_path / "x", code=2).stderr
     assert not (tmp_path / "x").exists()
     (tmp_path / "file").write_text("")
-    refused = run("labels", "--study", planned, "--export", tmp_path / "file" / "l.csv", code=2)
+    refused = run("labels", "--study", planned, "--out", tmp_path / "file" / "l.csv", code=2)
     assert "could not be written" in refused.stderr
 
 
@@ -281,22 +281,6 @@ def test_a_taken_port_is_refused_in_words(planned):
             in run("serve", "--study", planned, "--port", port, code=2).stderr
         )
         assert f"port {port}" in run("demo", "--port", port, code=2).stderr
-
-
-@pytest.mark.parametrize(
-    ("command", "old", "new"),
-    [
-        ("state", "why", "reason"), ("state", "anyway", "force"), ("exclude", "why", "reason"),
-        ("adjudicate", "why", "reason"), ("reviewers pause", "why", "reason"),
-        ("calibration", "gate", "required-agreement"), ("classifiers", "send-first", "most-disputed"),
-        ("labels", "as", "layout"), ("figures", "as", "figure-format"), ("spread", "as", "figure-format"),
-    ],
-)  # fmt: skip
-def test_the_old_name_of_an_option_is_accepted_but_not_shown(command, old, new):
-    shown = run(*command.split(), "--help").stdout
-    assert f"--{new}" in shown
-    assert not re.search(rf"--{old}\b(?!-)", shown)
-    assert "No such option" not in run(*command.split(), f"--{old}", code=2).stderr
 
 
 @pytest.mark.parametrize(

@@ -34,13 +34,13 @@ def run(*arguments, code=0):
 def test_each_reviewer_is_compared_with_the_rest_and_a_round_with_an_earlier_one(tmp_path):
     before = write(tmp_path / "before.csv", (0.7, 0.7, 0.5), 1)
     after = write(tmp_path / "after.csv", (0.95, 0.95, 0.5), 2)
-    found = json.loads(run("--labels", after, "--before", before, "--json").stdout)
+    found = json.loads(run("--labels", after, "--against", before, "--json").stdout)
     assert [row["rater"] for row in found["against_the_rest"]] == ["r1", "r2", "r3"]
     assert found["against_the_rest"][2]["change"] > 0  # kappa is larger without the reviewer who guesses
     assert found["pairs"]["contrast"]["first"] == ["r1", "r2"]
     assert found["difference"]["n_common"] == 80
     assert found["difference"]["difference"]["value"] > 0
-    text = run("--labels", after, "--before", before).output
+    text = run("--labels", after, "--against", before).output
     assert "kappa without the reviewer" in text
     assert "paired by 80 common items" in text
 

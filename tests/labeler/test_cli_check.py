@@ -119,13 +119,13 @@ def test_nothing_but_bad_files_is_exit_code_2(here):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "Missing argument 'FILE...'"),
+        ([], "Missing argument 'PATH...'"),
         (["gone.json"], "gone.json: no such file or folder."),
         (["alike.json", "--against", "gone.json"], "gone.json: no such file or folder."),
         (["alike.json", "--against"], "--against"),
         (["alike.json", "--against", ""], "names is empty"),
         (["", "--against", "alike.json"], "names is empty"),
-        (["--against", "alike.json"], "Missing argument 'FILE...'"),
+        (["--against", "alike.json"], "Missing argument 'PATH...'"),
         (["alike.json", "--format", "xml"], "There is no format 'xml'. The formats are "),
         (["alike.json", "--classifier", "oracle"], "--classifier"),
         (["alike.json", "--alpha", "1"], "--alpha"),
@@ -373,7 +373,7 @@ def test_the_classifier_chosen_decides(here, classifier, verdict):
 
 
 def test_the_limit_of_spread_is_a_share(old):
-    assert verdicts(old, "--limit", "1%", code=DISSIMILAR) == {"b": "dissimilar"}
+    assert verdicts(old, "--max-spread", "1%", code=DISSIMILAR) == {"b": "dissimilar"}
 
 
 def test_warmup_is_left_out(here):
@@ -517,7 +517,7 @@ def test_columns_are_mapped_on_both_sides(here):
 
 def test_the_help_says_what_each_exit_code_means():
     text = " ".join(run("check", "--help").output.split())
-    assert "Usage: labeler check [OPTIONS] FILE..." in text.replace("main check", "labeler check")
+    assert "Usage: labeler check [OPTIONS] PATH..." in text.replace("main check", "labeler check")
     for words in ("Exit code 0: no findings.", "1: a benchmark became worse",
                   "2: a usage error, or a file that cannot be read.", "3: the check is inconclusive",
                   "the spread is also shown"):  # fmt: skip
@@ -846,7 +846,7 @@ def test_noise_of_one_version_gives_limits_for_the_check(here, old, new):
     rows = {(row["runs"], row["measured"]): row for row in json.loads(run("noise", drifting, "--json").stdout)}
     assert rows[10, "in blocks"]["false alarms"] > 0.4 > 0.1 > rows[10, "by turns"]["false alarms"]
     assert rows[10, "in blocks"]["min-change"] > 0.1
-    run("noise", steady, "--write", "limits.toml")
+    run("noise", steady, "--out", "limits.toml")
     assert 'min_change = "' in (here / "limits.toml").read_text()
     (here / "broken.json").write_text("{")
     assert "Refused broken.json" in run("noise", steady, "broken.json", code=1).stderr

@@ -364,8 +364,8 @@ def looks(path, out):
     """Return every command that shows what pages hide until unblinding."""
     return [
         ("report", "--study", path, "--out", out, "--quick"),
-        ("labels", "--study", path, "--export", out / "labels.csv"),
-        ("verdicts", "--study", path, "--only-verdict", "--export", out / "verdicts.csv"),
+        ("labels", "--study", path, "--out", out / "labels.csv"),
+        ("verdicts", "--study", path, "--only-verdict", "--out", out / "verdicts.csv"),
     ]
 
 
@@ -404,7 +404,7 @@ def test_a_report_says_in_its_pages_whether_it_is_interim(closed, tmp_path):
 def test_exported_labels_with_decisions_give_the_same_report_as_the_study(closed, tmp_path):
     for split in asked(closed, splits.split_items)[:2]:
         run("adjudicate", split.item.name, "dissimilar", "--study", closed, "--reason", "two levels")
-    run("labels", "--study", closed, "--export", tmp_path / "l.csv")
+    run("labels", "--study", closed, "--out", tmp_path / "l.csv")
     exported = pd.read_csv(tmp_path / "l.csv")
     assert exported["kind"].tolist()[-2:] == ["adjudicated"] * 2
     run("report", "--study", closed, "--out", tmp_path / "a", "--quick")

@@ -140,9 +140,9 @@ def test_a_page_can_go_to_standard_output(table):
 
 
 def test_spread_averages_over_as_many_runs_as_asked_for(table):
-    content = json.loads(run("spread", table, "--per", 3, "--json").stdout)
+    content = json.loads(run("spread", table, "--subset-runs", 3, "--json").stdout)
     assert content["parameters"]["per"] == content["per"] == 3
-    assert "--per" in run("spread", table, "--per", 1, code=2).stderr
+    assert "--subset-runs" in run("spread", table, "--subset-runs", 1, code=2).stderr
 
 
 def test_spread_of_altered_methods_gets_a_score(tmp_path):
@@ -167,7 +167,7 @@ def test_order_compares_two_versions_and_offers_the_published_ranks(table):
     parameters = content["parameters"]
     assert (parameters["baseline"], parameters["candidate"], parameters["compat"]) == ("old", "new", "ordersage")
     assert content["level"] == 0.95
-    assert json.loads(run("order", table, "--ci-level", 0.9, "--json").stdout)["level"] == 0.9
+    assert json.loads(run("order", table, "--level", 0.9, "--json").stdout)["level"] == 0.9
     refused = run("order", table, "--baseline", "1.0", code=2).stderr
     assert "1.0" in refused and "old" in refused
 
@@ -182,7 +182,7 @@ def test_trust_with_two_processes_gives_the_same_numbers(table):
 def test_contexts_says_which_version_is_the_baseline(table):
     text = run("contexts", table, "--baseline", "new", "--candidate", "old").stdout
     assert "old (candidate) against new (baseline)" in text
-    content = json.loads(run("contexts", table, "--observer", "tool", "--held-fixed", "yes", "--json").stdout)
+    content = json.loads(run("contexts", table, "--instrumentation", "tool", "--held-fixed", "yes", "--json").stdout)
     assert content["parameters"] | {"instrumentation": "tool", "held_fixed": "yes"} == content["parameters"]
 
 
@@ -248,7 +248,7 @@ def test_bad_input_is_one_line(method, table, master, tmp_path, monkeypatch):
         ([], "No study given. Use --study FILE, or set LABELER_STUDY."),
         ([tmp_path / "gone.csv"], "gone.csv: no such file or folder."),
         ([tmp_path / "empty"], "no result files"),
-        ([table, "--study", master], "Give either files or --study FILE, not both."),
+        ([table, "--study", master], "Files and --study FILE cannot be used together. Give only one of them."),
         ([table, "--warmup", 1.5], "Warmup must be a number of iterations, a share below 1, or auto, got 1.5."),
     ):
         done = answered(method, *arguments, code=2)
@@ -277,7 +277,7 @@ def test_a_study_named_by_the_environment_does_not_get_in_the_way_of_files(table
 @pytest.mark.parametrize("method", QUICK_EVERY_DAY)
 def test_a_study_gives_the_answer_of_its_files_and_keeps_that_somebody_looked(method, table, master, tmp_path):
     path = tmp_path / "copy.study"
-    run("backup", "--study", master, path)
+    run("backup", "--study", master, "--out", path)
     done = answered(method, "--study", path, "--json")
     assert INTERIM in done.stderr
     from_study, from_file = (json.loads(text) for text in (done.stdout, answered(method, table, "--json").stdout))

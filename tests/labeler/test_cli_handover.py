@@ -68,17 +68,17 @@ def test_anything_but_a_copy_is_refused_in_one_line(pair, tmp_path):
 
 def test_anonymising_says_what_was_written_and_what_to_read_again(pair, tmp_path):
     study, _ = pair
-    done = run("anonymise", "--study", study, tmp_path / "out.study")
+    done = run("anonymise", "--study", study, "--out", tmp_path / "out.study")
     wrote, times, reveals = done.stderr.splitlines()
     assert wrote == f"Wrote {tmp_path / 'out.study'}: 4 reviewers and 1 other renamed, 0 comments left out."
     assert "has the date and time of every answer, because" in times
     assert done.stdout == "" and "trying all seeds" in reveals  # this study has no secret
     with open_database(tmp_path / "out.study") as out:
         assert [person.name for person in people.all_people(out)] == ["C1", "R1", "R2", "R3", "R4"]
-    options = ("--comments", "keep", "--names-of-benchmarks", "drop")
-    kept = run("anonymise", "--study", study, tmp_path / "other.study", *options)
+    options = ("--keep-comments", "--names-of-benchmarks", "drop")
+    kept = run("anonymise", "--study", study, "--out", tmp_path / "other.study", *options)
     assert "0 comments" in kept.stderr
-    assert "exists already" in run("anonymise", "--study", study, tmp_path / "out.study", code=2).stderr
+    assert "exists already" in run("anonymise", "--study", study, "--out", tmp_path / "out.study", code=2).stderr
 
 
 @pytest.mark.parametrize("name", ["merge", "anonymise"])
@@ -92,7 +92,7 @@ def test_labels_go_out_and_into_another_study_in_the_form_of_another_tool(tmp_pa
     make_study(study, plan=True)
     with open_database(study) as db:
         answer_everything(db, {"ada": "similar", "ben": "dissimilar", "cleo": "similar", "dan": "not sure"})
-    result = run("labels", "--study", study, "--export", file, "--layout", form)
+    result = run("labels", "--study", study, "--out", file, "--layout", form)
     assert "first labels written" in result.stderr
     make_study(other, n_items=0, reviewers=())
     assert says(run("labels", "--study", other, "--import", file, "--layout", form).stderr, "ada, ben, cleo")
@@ -105,7 +105,7 @@ def test_labels_in_numbers_are_only_written(tmp_path):
     make_study(study, plan=True)
     assert (
         "Ratings: 1 = similar, 2 = dissimilar."
-        in run("labels", "--study", study, "--export", file, "--layout", "rater").stderr
+        in run("labels", "--study", study, "--out", file, "--layout", "rater").stderr
     )
     result = run("labels", "--study", study, "--import", file, "--layout", "rater", code=2)
     assert "rater" in result.stderr

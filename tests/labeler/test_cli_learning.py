@@ -41,7 +41,7 @@ def folder(tmp_path_factory):
     with (folder / "labels.csv").open("w", newline="") as file:
         csv.writer(file).writerows(rows)
     run("labels", "--study", path, "--import", folder / "labels.csv")
-    run("verdicts", "--study", path, "--export", folder / "verdicts.csv")
+    run("verdicts", "--study", path, "--out", folder / "verdicts.csv")
     run("learn", "--study", path, "--name", "level", "--out", folder / "model.json", "--report", folder / "report")
     return folder
 
@@ -164,11 +164,11 @@ def test_a_made_study_goes_from_measurements_to_habits_and_doses(tmp_path):
     assert "60 items imported" in run("import", "--study", study, made / "measurements").output
     run("verdicts", "--study", study)
     run("labels", "--study", study, "--import", made / "labels.csv")
-    text = run("learn", "--study", study, "--reviewers", "--report", tmp_path / "reviewers").output
+    text = run("learn", "--study", study, "--by-reviewer", "--out", tmp_path / "reviewers").output
     assert "not estimated, because 30 labels are fewer than 50" in text
     assert (tmp_path / "reviewers" / "reviewers.html").is_file()
     arguments = ("learn", "--study", study, "--interventions", made / "interventions.csv")
-    rows = json.loads(run(*arguments, "--json", "--report", tmp_path / "dose").stdout)
+    rows = json.loads(run(*arguments, "--json", "--out", tmp_path / "dose").stdout)
     assert {row["kind"] for row in rows} >= {"noise alone", "slowdown", "drift"}
     assert (tmp_path / "dose" / "figures" / "dose-response.svg").is_file()
     large = [row for row in rows if (row["kind"], row["amount"], row["rater"]) == ("slowdown", 0.5, "spread")]
@@ -176,6 +176,6 @@ def test_a_made_study_goes_from_measurements_to_habits_and_doses(tmp_path):
 
 
 def test_options_that_exclude_each_other_are_refused(folder):
-    base = ("learn", "--study", folder / "all.study", "--reviewers")
-    assert "--out writes a model" in run(*base, "--out", "x.json", code=2).output
-    assert "Give either --reviewers" in run(*base, "--interventions", "i.csv", code=2).output
+    base = ("learn", "--study", folder / "all.study", "--by-reviewer")
+    assert "Give a folder instead of --out x.json" in run(*base, "--out", "x.json", code=2).output
+    assert "cannot be used together" in run(*base, "--interventions", "i.csv", code=2).output

@@ -70,7 +70,7 @@ def content(command, results, *options):
 
 
 def test_measuring_names_the_result_and_the_next_step(folder):
-    first = run("measure", "--limit", 6)
+    first = run("measure", "--max-runs", 6)
     assert says(first.stdout, "6 of 64 runs", "results/measurements.csv")
     assert "same command" in first.stdout
     rest = run("measure")
@@ -92,7 +92,7 @@ def test_a_dry_run_runs_nothing_and_says_what_it_would_do_and_could_tell(folder)
     assert "The time is unknown" in shown
     assert says(shown, "4 runs in each order", "0.021", "8 tests")
     assert not (folder / "results").exists()
-    run("measure", "--limit", 12)
+    run("measure", "--max-runs", 12)
     after = run("measure", "--dry-run").stdout
     assert "12 runs are done." in after
     assert "runs so far" in after
@@ -118,7 +118,7 @@ def test_a_dry_run_says_what_a_plan_lacks(folder, lines, words):
 
 def test_the_example_is_written_once_and_runs(folder):
     assert "example.toml written." in run("measure", "example.toml", "--init").stderr
-    assert "3 of 160 runs" in run("measure", "example.toml", "--out", "e", "--limit", 3).stdout
+    assert "3 of 160 runs" in run("measure", "example.toml", "--out", "e", "--max-runs", 3).stdout
     assert "example.toml already exists" in run("measure", "example.toml", "--init", code=2).stderr
 
 

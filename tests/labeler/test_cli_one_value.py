@@ -30,7 +30,7 @@ def assert_one_value(folder, tmp_path, monkeypatch):
     study, exported = tmp_path / "s.study", tmp_path / "verdicts.csv"
     run("init", "--study", study, "--name", "x")
     run("import", "--study", study, folder, code=None)
-    run("verdicts", "--study", study, "--export", exported)
+    run("verdicts", "--study", study, "--out", exported)
     table = pd.read_csv(exported).set_index(["classifier", "item"])
 
     expected = table.loc["heuristic"][list(MEASURES)]

@@ -105,7 +105,7 @@ def test_a_link_is_valid_for_the_days_asked_for(study, group):
 
 def test_a_new_reviewer_gets_a_link_valid_for_the_days_asked_for(study):
     result = run("reviewers", "add", "--study", study, "cleo", "--valid-days", "3")
-    assert result.stderr.startswith("1 added.") and "not shown again" in result.stderr
+    assert result.stderr.startswith("1 reviewer added.") and "not shown again" in result.stderr
     with pytest.raises(SignInFailed, match="link expired"):
         sign_in(study, secret_in(result), NOW + timedelta(days=4))
 

@@ -34,18 +34,18 @@ def test_from_an_empty_file_of_answers_to_a_data_set(study, tmp_path):
     assert "Wrote" in run("publish", "--init", "--study", study).stderr
     answers = tmp_path / "publish.toml"
     assert "exists already" in run("publish", "--init", "--study", study, code=2).stderr
-    lacks = run("publish", "--check", "--study", study, code=2).stderr
+    lacks = run("publish", "--dry-run", "--study", study, code=2).stderr
     assert "licence: " in lacks and "sources: no licence for example/app0" in lacks
     fill_in(answers)
-    assert "has every required answer" in run("publish", "--check", "--study", study).stderr
-    assert "doi: the badge" in run("publish", "--check", "--for", "icse", "--study", study, code=2).stderr
-    result = run("publish", tmp_path / "out", "--quick", "--json", "--study", study)
+    assert "has every required answer" in run("publish", "--dry-run", "--study", study).stderr
+    assert "doi: the badge" in run("publish", "--dry-run", "--for", "icse", "--study", study, code=2).stderr
+    result = run("publish", "--out", tmp_path / "out", "--quick", "--json", "--study", study)
     files = {row["file"]: row for row in json.loads(result.stdout)}
     assert files["data/items.parquet"]["rows"] == 8
     assert all(len(row["sha256"]) == 64 for row in files.values())
     assert "no verdicts" in result.stderr and "SHA-256" in result.stderr
     check = run(
-        "report", "--check", tmp_path / "out/report/report.json", "--labels", tmp_path / "out/data/labels.csv",
+        "report", "--verify", tmp_path / "out/report/report.json", "--labels", tmp_path / "out/data/labels.csv",
         "--verdicts", tmp_path / "out/report/verdicts.csv",
     )  # fmt: skip
     assert "match the recomputed values" in check.stderr
@@ -54,7 +54,7 @@ def test_from_an_empty_file_of_answers_to_a_data_set(study, tmp_path):
 def test_the_table_of_files_is_for_people(study, tmp_path):
     run("publish", "--init", "--study", study)
     fill_in(tmp_path / "publish.toml")
-    result = run("publish", tmp_path / "out", "--quick", "--no-measurements", "--study", study)
+    result = run("publish", "--out", tmp_path / "out", "--quick", "--no-measurements", "--study", study)
     assert "the labels, one row per answer" in result.stdout and "measurements.parquet" not in result.stdout
 
 
@@ -64,13 +64,8 @@ def test_comments_are_listed_to_be_read(study, tmp_path):
     assert "0 comments written." in result.stderr
 
 
-@pytest.mark.parametrize("arguments", [(), ("--init", "--check"), ("out", "--init")])
-def test_one_thing_at_a_time(study, arguments):
-    assert "Give exactly one of" in run("publish", *arguments, "--study", study, code=2).stderr
-
-
 def test_without_a_file_of_answers_the_next_step_is_named(study, tmp_path):
-    result = run("publish", tmp_path / "out", "--study", study, code=2)
+    result = run("publish", "--out", tmp_path / "out", "--study", study, code=2)
     assert "Create it with --init" in result.stderr
 
 
@@ -78,7 +73,7 @@ def test_without_a_file_of_answers_the_next_step_is_named(study, tmp_path):
 def test_the_report_of_a_data_set_has_the_level_asked_for(study, tmp_path):
     run("publish", "--init", "--study", study)
     fill_in(tmp_path / "publish.toml")
-    run("publish", tmp_path / "out", "--quick", "--no-measurements", "--level", "0.8", "--study", study)
+    run("publish", "--out", tmp_path / "out", "--quick", "--no-measurements", "--level", "0.8", "--study", study)
     report = json.loads((tmp_path / "out/report/report.json").read_text())
     assert report["parameters"]["level"] == 0.8
     assert "80 % CI" in (tmp_path / "out/report/report.html").read_text()

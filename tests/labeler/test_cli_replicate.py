@@ -61,7 +61,9 @@ def test_options_that_need_measurements_say_so(tmp_path):
     labels = tmp_path / "l.csv"
     labels.write_text("item,reviewer,label\n", encoding="utf-8")
     assert "need FOLDER" in run("replicate", "--labels", labels, code=2).stderr
-    assert "either FOLDER or --study" in run("replicate", tmp_path, "--study", "x", code=2).stderr
+    assert (
+        "FOLDER and --study FILE cannot be used together" in run("replicate", tmp_path, "--study", "x", code=2).stderr
+    )
     nothing = tmp_path / "nothing"
     nothing.mkdir()
     assert run("replicate", nothing, code=2).stderr

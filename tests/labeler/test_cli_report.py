@@ -65,17 +65,17 @@ def changed(file, change):
 
 
 def test_a_fresh_report_agrees_with_its_study(study, made):
-    result = run("report", "--study", study, "--check", made)
+    result = run("report", "--study", study, "--verify", made)
     assert result.stdout == ""
     assert f"All numbers in {made} match" in result.stderr
 
 
 def test_one_altered_number_is_named_with_both_values(study, made):
     changed(made, lambda content: content["agreement"]["percent"].update(value=0.125))
-    result = run("report", "--study", study, "--check", made, code=1)
+    result = run("report", "--study", study, "--verify", made, code=1)
     header, line = result.stdout.splitlines()
     assert header.split("  ")[0] == "place"
-    now = json.loads((run("report", "--study", study, "--check", made, "--json", code=1)).stdout)[0]["recomputed"]
+    now = json.loads((run("report", "--study", study, "--verify", made, "--json", code=1)).stdout)[0]["recomputed"]
     assert line.split() == ["agreement.percent.value", "0.125", repr(now)]
     assert result.stderr.startswith(f"{made}: 1 ")
 
@@ -83,27 +83,27 @@ def test_one_altered_number_is_named_with_both_values(study, made):
 def test_values_that_differ_look_different_in_the_table(study, made):
     value = json.loads(made.read_text())["agreement"]["percent"]["value"]
     changed(made, lambda content: content["agreement"]["percent"].update(value=value + 1e-6))
-    line = run("report", "--study", study, "--check", made, code=1).stdout.splitlines()[1]
+    line = run("report", "--study", study, "--verify", made, code=1).stdout.splitlines()[1]
     assert line.split()[1] != line.split()[2]
 
 
 def test_differences_as_json(study, made):
-    assert json.loads(run("report", "--study", study, "--check", made, "--json").stdout) == []
+    assert json.loads(run("report", "--study", study, "--verify", made, "--json").stdout) == []
     changed(made, lambda content: content["consensus"].update(agreed=99))
-    (row,) = json.loads(run("report", "--study", study, "--check", made, "--json", code=1).stdout)
+    (row,) = json.loads(run("report", "--study", study, "--verify", made, "--json", code=1).stdout)
     assert (row["place"], row["in the file"]) == ("consensus.agreed", 99)
 
 
 def test_a_check_writes_no_file(study, made):
     before = sorted(path.name for path in made.parent.iterdir())
-    run("report", "--study", study, "--check", made)
+    run("report", "--study", study, "--verify", made)
     assert sorted(path.name for path in made.parent.iterdir()) == before
 
 
 def test_a_label_after_the_report_makes_it_differ(study, made):
     with open_database(study) as db:
         answer_next(db, "dan", "similar")
-    rows = json.loads(run("report", "--study", study, "--check", made, "--json", code=1).stdout)
+    rows = json.loads(run("report", "--study", study, "--verify", made, "--json", code=1).stdout)
     found = {row["place"]: (row["in the file"], row["recomputed"]) for row in rows}
     assert found["agreement.n_labels"] == (15, 16)
     assert "hashes.answers" in found
@@ -113,7 +113,7 @@ def test_a_report_with_another_seed_checks_with_its_own(study, tmp_path):
     run("report", "--study", study, "--out", tmp_path / "out", "--seed", 5)
     made = tmp_path / "out" / "report.json"
     assert json.loads(made.read_text())["parameters"]["resampling"]["seed"] == 5
-    run("report", "--study", study, "--check", made, "--quick", "--seed", 9)
+    run("report", "--study", study, "--verify", made, "--quick", "--seed", 9)
 
 
 def test_a_quick_report_has_nothing_resampled(made):
@@ -127,11 +127,11 @@ def test_a_quick_report_has_nothing_resampled(made):
 def test_a_report_on_files_checks_with_them(files, tmp_path):
     run("report", *files, "--out", tmp_path / "out", "--quick")
     made = tmp_path / "out" / "report.json"
-    assert f"All numbers in {made} match" in run("report", *files, "--check", made).stderr
-    rows = json.loads(run("report", *files[:2], "--check", made, "--json", code=1).stdout)
+    assert f"All numbers in {made} match" in run("report", *files, "--verify", made).stderr
+    rows = json.loads(run("report", *files[:2], "--verify", made, "--json", code=1).stdout)
     assert "classifiers.rule.confusion.tn" in [row["place"] for row in rows]
     (tmp_path / "l.csv").write_text(LABELS.replace("x2,ada,similar", "x2,ada,dissimilar"))
-    rows = json.loads(run("report", *files, "--check", made, "--json", code=1).stdout)
+    rows = json.loads(run("report", *files, "--verify", made, "--json", code=1).stdout)
     assert "consensus.split" in [row["place"] for row in rows]
 
 
@@ -145,22 +145,20 @@ def test_a_report_on_files_checks_with_them(files, tmp_path):
 )
 def test_a_file_that_is_no_report_is_refused_in_a_sentence(study, tmp_path, text, message):
     (tmp_path / "other.json").write_text(text)
-    assert message in error("report", "--study", study, "--check", tmp_path / "other.json")
+    assert message in error("report", "--study", study, "--verify", tmp_path / "other.json")
 
 
 def test_a_missing_report_is_refused_in_a_sentence(study, tmp_path):
-    assert "No such file" in error("report", "--study", study, "--check", tmp_path / "none.json")
+    assert "No such file" in error("report", "--study", study, "--verify", tmp_path / "none.json")
 
 
-def test_a_report_is_either_written_or_checked(study, made, tmp_path):
-    sentence = "Give either --out DIR or --check FILE, not both."
-    assert error("report", "--study", study) == sentence
-    assert error("report", "--study", study, "--out", tmp_path / "x", "--check", made) == sentence
+def test_a_report_is_either_written_or_verified(study, made, tmp_path):
+    assert "cannot be used together" in error("report", "--study", study, "--out", tmp_path / "x", "--verify", made)
     assert not (tmp_path / "x").exists()
 
 
 def test_verdicts_go_with_labels_when_checking_too(study, made, files):
-    assert error("report", "--study", study, *files[2:], "--check", made) == "--verdicts needs --labels."
+    assert error("report", "--study", study, *files[2:], "--verify", made) == "--verdicts needs --labels."
 
 
 def test_a_negative_seed_is_refused(study, tmp_path):
@@ -348,12 +346,12 @@ def test_a_report_of_version_0_1_is_checked_but_for_what_is_defined_otherwise(tm
     verdicts[["item", "classifier", "verdict", "application"]].to_csv(tmp_path / "verdicts.csv", index=False)
     stored = GOLDEN / "reports" / f"{name.replace(' ', '-')}-0.1.json"
     files = ("--labels", tmp_path / "labels.csv", "--verdicts", tmp_path / "verdicts.csv")
-    checked = run("report", *files, "--check", stored)
+    checked = run("report", *files, "--verify", stored)
     assert "Defined differently since 0.2, so not compared: specific agreement" in checked.stderr
     assert "tests and status of the latent class model" in checked.stderr
 
     content = json.loads(stored.read_text(encoding="utf-8"))
     content["agreement"]["percent"]["value"] += 0.01
     (tmp_path / "altered.json").write_text(json.dumps(content), encoding="utf-8")
-    found = run("report", *files, "--check", tmp_path / "altered.json", code=1)
+    found = run("report", *files, "--verify", tmp_path / "altered.json", code=1)
     assert found.stdout.splitlines()[1].startswith("agreement.percent.value")

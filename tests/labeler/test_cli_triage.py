@@ -88,7 +88,9 @@ def test_every_option_leaves_what_fulfils_it(study, options, expected):
 
 def test_triage_makes_the_study_lists_its_items_and_prints_the_link(study, tmp_path):
     new = tmp_path / "split.study"
-    done = run("triage", "--study", study, new, "--verdict", "mine=dissimilar", "--url", "https://bench.example/")
+    done = run(
+        "triage", "--study", study, "--out", new, "--verdict", "mine=dissimilar", "--url", "https://bench.example/"
+    )
     *_, first, second, way_in = done.stdout.splitlines()
     assert (first.split()[0], second.split()[0]) == (item_name(0), item_name(1))
     assert done.stderr == f"Created {new} with 2 items. Next: labeler reviewers add --study {new} NAME...\n"
@@ -104,20 +106,20 @@ def test_triage_makes_the_study_lists_its_items_and_prints_the_link(study, tmp_p
 
 def test_the_new_study_and_its_coordinator_are_called_as_asked(study, tmp_path):
     new = tmp_path / "split.study"
-    run("triage", "--study", study, new, "--disagree", "--name", "Split", "--coordinator", "dora")
+    run("triage", "--study", study, "--out", new, "--disagree", "--name", "Split", "--coordinator", "dora")
     with open_database(new) as db:
         assert studies.get(db).name == "Split"
         assert [person.name for person in people.all_people(db)] == ["dora"]
 
 
 def test_excluded_items_stay_behind(study, tmp_path):
-    dry = run("triage", "--study", study, tmp_path / "new.study", "--application", "example/app0", "--dry-run")
+    dry = run("triage", "--study", study, "--out", tmp_path / "new.study", "--application", "example/app0", "--dry-run")
     assert [line.split()[0] for line in dry.stdout.splitlines()[1:]] == [item_name(0)]
 
 
 def test_a_dry_run_only_lists(study, tmp_path):
     new = tmp_path / "split.study"
-    dry = run("triage", "--study", study, new, "--disagree", "--dry-run", "--json")
+    dry = run("triage", "--study", study, "--out", new, "--disagree", "--dry-run", "--json")
     assert [row["item"] for row in json.loads(dry.stdout)] == [item_name(0)]
     assert dry.stderr == f"1 item would be in {new}.\n"
     assert not new.exists()
@@ -126,7 +128,7 @@ def test_a_dry_run_only_lists(study, tmp_path):
 
 
 def test_with_json_the_link_is_not_among_the_data(study, tmp_path):
-    done = run("triage", "--study", study, tmp_path / "split.study", "--disagree", "--json")
+    done = run("triage", "--study", study, "--out", tmp_path / "split.study", "--disagree", "--json")
     assert [row["item"] for row in json.loads(done.stdout)] == [item_name(0)]
     assert "/join/" in done.stderr
 
@@ -142,7 +144,7 @@ def test_with_json_the_link_is_not_among_the_data(study, tmp_path):
     ],
 )
 def test_what_cannot_be_is_one_line_and_makes_nothing(study, tmp_path, options, words):
-    done = run("triage", "--study", study, tmp_path / "new.study", *options, code=2)
+    done = run("triage", "--study", study, "--out", tmp_path / "new.study", *options, code=2)
     assert done.stderr.startswith("Error: ") and words in done.stderr
     assert done.stdout == ""
     assert not (tmp_path / "new.study").exists()
@@ -154,7 +156,7 @@ def test_a_verdict_needs_a_classifier_and_a_category(study, text):
 
 
 def test_a_file_that_is_there_is_not_written_over(study):
-    assert "already exists" in run("triage", "--study", study, study, "--disagree", code=2).stderr
+    assert "already exists" in run("triage", "--study", study, "--out", study, "--disagree", code=2).stderr
 
 
 @pytest.mark.parametrize("name", ["browse", "triage"])

@@ -75,7 +75,7 @@ def test_verdicts_leave_out_the_same_and_the_file_of_verdicts_tells_how_much(tmp
     study, exported = tmp_path / "s.study", tmp_path / "verdicts.csv"
     run("init", "--study", study)
     run("import", table, "--study", study)
-    result = run("verdicts", "--study", study, "--warmup", "auto", "--export", exported)
+    result = run("verdicts", "--study", study, "--warmup", "auto", "--out", exported)
     assert "The rule quick left out" in result.stderr and CAUTION in result.stderr
     rows = [row for row in csv.DictReader(io.StringIO(exported.read_text())) if row["classifier"] == "spread"]
     assert all(json.loads(row["parameters"])["drop"] == "auto" for row in rows)

@@ -42,7 +42,7 @@ def study(tmp_path_factory):
 
 @pytest.mark.parametrize(
     "words",
-    ["--version", "--help", "status", "status --json", "labels --export -", "reviewers list", "flags", "backup COPY",
+    ["--version", "--help", "status", "status --json", "labels --out -", "reviewers list", "flags", "backup --out COPY",
      "calibration --help", "state --help", "plan --help", "log --help", "serve --help", "merge --help",
      "anonymise --help"],
 )  # fmt: skip

@@ -59,7 +59,7 @@ def startup_rows(folder: Path, repeats: int) -> list[dict[str, object]]:
         "labeler --help": [*LABELER, "--help"],
         "labeler --version": [*LABELER, "--version"],
         "labeler status": [*LABELER, "status", "--study", study],
-        "labeler labels": [*LABELER, "labels", "--study", study, "--export", "-"],
+        "labeler labels": [*LABELER, "labels", "--study", study, "--out", "-"],
         COMPARE: [sys.executable, "-m", "pyperf", "compare_to", before, after],
         "labeler check, 5 benchmarks": [*LABELER, "check", after, "--against", before],
     }

@@ -86,7 +86,7 @@ def reports(one: Scene) -> Iterator[Case]:
     commands = {
         "status": ("status",),
         "plan --verify": ("plan", "--verify"),
-        "labels --export": ("labels", "--export", out / "labels.csv"),
+        "labels --out": ("labels", "--out", out / "labels.csv"),
         "report": ("report", "--quick", "--out", out / "report"),
         "backup": ("backup", out / "copy.study"),
     }

@@ -86,9 +86,9 @@ LISTS = (
     ("reviewers", "list"), ("coordinators", "list"),
 )  # fmt: skip
 EXPORTS = (
-    ("labels", "--export", "-"), ("labels", "--export", "-", "--layout", "wide"),
-    ("labels", "--export", "-", "--layout", "label-studio"), ("labels", "--export", "-", "--layout", "potato"),
-    ("verdicts", "--export", "-"), ("log", "--export", "-"), ("log", "--json"), ("flags", "--json"),
+    ("labels", "--out", "-"), ("labels", "--out", "-", "--layout", "wide"),
+    ("labels", "--out", "-", "--layout", "label-studio"), ("labels", "--out", "-", "--layout", "potato"),
+    ("verdicts", "--out", "-"), ("log", "--out", "-"), ("log", "--json"), ("flags", "--json"),
     ("audit", "STUDY"), ("audit", "STUDY", "--json"), ("plan", "--verify"), ("agreement",),
 )  # fmt: skip
 

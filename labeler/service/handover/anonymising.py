@@ -61,6 +61,7 @@ def anonymise(
     keep_comments: bool = False,
     keep_benchmarks: bool = True,
     token: str | None = None,
+    dry_run: bool = False,
     actor: str,
     now: datetime,
 ) -> Anonymised:
@@ -69,8 +70,8 @@ def anonymise(
     The copy also lacks the metadata of the runs, such as the name of the machine. Names and addresses in comments are
     replaced even where comments are kept. Unless `keep_benchmarks` is true, numbers replace the names of items,
     benchmarks, applications and files, and parameters are left out. `token` decides the order of the new names; by
-    default it is random, and it is never stored. Raises StudyError if the file exists or cannot be written. No
-    incomplete file remains.
+    default it is random, and it is never stored. With `dry_run`, the copy is removed again, and the log has no event.
+    Raises StudyError if the file exists or cannot be written. No incomplete file remains.
     """
     chosen = {"comments": "keep" if keep_comments else "drop", "benchmarks": "keep" if keep_benchmarks else "drop"}
     try:
@@ -86,6 +87,8 @@ def anonymise(
                 keep_benchmarks=keep_benchmarks,
                 entry=(now, chosen),
             )
+            if dry_run:
+                return done
             partial_file.rename(out)
     except OSError as error:
         raise StudyError(f"The anonymised study could not be written to {out}: {error.strerror}.") from error

@@ -73,7 +73,7 @@ class _Contents:
     answers: Sequence[SavedAnswer]
 
 
-def merge(db: Database, source: Path, *, dry_run: bool = False, actor: str, now: datetime) -> Merged:
+def merge(db: Database, source: Path, *, actor: str, now: datetime) -> Merged:
     """Add the answers that a copy has and the study lacks.
 
     If the same copy is merged again, nothing is added. The same answer given at another time is the same answer.
@@ -85,7 +85,7 @@ def merge(db: Database, source: Path, *, dry_run: bool = False, actor: str, now:
     NotAllowed if the study is unblinded. Raises StudyError if the copy cannot be read, or was last opened by an older
     version of labeler.
 
-    The copy is not changed; with `dry_run`, nothing is stored.
+    The copy is not changed.
     """
     if source.exists() and source.samefile(db.path):
         raise InputError(f"{source} is this study itself. Choose a copy in which people have labelled.")
@@ -97,12 +97,11 @@ def merge(db: Database, source: Path, *, dry_run: bool = False, actor: str, now:
         _check_same_study(ours, theirs)
         new, n_already_there, conflicts = _compared(ours.answers, theirs.answers)
         merged = Merged(len(new), n_already_there, tuple(conflicts))
-        if not dry_run:
-            for answer in _in_order(new, theirs.answers):
-                assignment_id = ours.assigned[answer.code].assignment_id
-                labels.add(db, replace(answer.label, assignment_id=assignment_id), answer.source_key)
-            counts = {"new": len(new), "already_there": n_already_there, "conflicts": len(conflicts)}
-            deed.log("merge labels", file=source.name, **counts)
+        for answer in _in_order(new, theirs.answers):
+            assignment_id = ours.assigned[answer.code].assignment_id
+            labels.add(db, replace(answer.label, assignment_id=assignment_id), answer.source_key)
+        counts = {"new": len(new), "already_there": n_already_there, "conflicts": len(conflicts)}
+        deed.log("merge labels", file=source.name, **counts)
     return merged
 
 

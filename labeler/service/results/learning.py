@@ -61,7 +61,7 @@ class LearnOptions:
         "within": "(0, )", "metavar": "X", "help": "Cost of a missed dissimilar item, if a false alarm costs 1.",
     })  # fmt: skip
     name: str = field(default="model", metadata={
-        "help": "Name of the model; the classifier is called learned:NAME.",
+        "metavar": "NAME", "help": "Name of the model; the classifier is called learned:NAME.",
     })  # fmt: skip
     seed: int = field(default=1, metadata={"within": "[0, )", "help": "Random seed for folds and intervals."})
 
@@ -123,7 +123,7 @@ def material_of_study(db: Database, *, with_shapes: bool = True, actor: str, now
 
 
 def material_of_files(label_file: Path, verdict_file: Path) -> Material:
-    """Read labels and verdicts from files written by `labeler labels --export` and `labeler verdicts --export`.
+    """Read labels and verdicts from files written by `labeler labels --out` and `labeler verdicts --out`.
 
     The label file has the columns item, reviewer, label and application; the verdict file item, classifier, verdict and
     score, and one column per measure. Raises InputError if a file cannot be read or a column is missing. The message

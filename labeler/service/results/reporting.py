@@ -114,7 +114,7 @@ class ReportOptions:
         "choices": (PAPER,), "help": "Also write the tables in the layout of the paper.",
     })  # fmt: skip
     prevalences: tuple[float, ...] = field(default=(), metadata={
-        "flag": "--prevalence", "within": "(0, 1)", "metavar": "SHARE",
+        "flag": "--prevalence", "within": "(0, 1)",
         "help": "Also show precision and negative predictive value of each classifier if this share of the items were "
                 "dissimilar. Repeatable.",
     })  # fmt: skip

@@ -78,7 +78,7 @@ def render(db: Database, reviewer_id: int) -> None:
 def show_receipt(db: Database, reviewer_id: int) -> None:
     """Show the reviewer's own labels with the hash of each label, ready to copy."""
     st.caption(
-        "Copy this text into a file and keep the file. With `labeler audit STUDY --against FILE`, the coordinator can "
+        "Copy this text into a file and keep the file. With `labeler audit --against FILE`, the coordinator can "
         "later check that nobody changed your labels."
     )
     st.code(reviewing.receipt(db, reviewer_id, now=datetime.now(UTC)), language="json")

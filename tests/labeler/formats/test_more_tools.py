@@ -197,12 +197,16 @@ def test_a_column_of_numbers_is_a_run_with_the_name_that_the_reader_gives(conten
 @pytest.mark.parametrize(
     ("content", "options", "words"),
     [
-        ("1\n2\n", {}, "the file does not name the benchmark. Give --name NAME"),
+        ("1\n2\n", {}, "the file does not name the benchmark. Give --benchmark NAME"),
         ("1\n2\nnan\n", {"name": "x"}, "line 3: 'nan' is not a finite number"),
         ("1\n2\n" + "3\n" * 30 + "three\n", {"name": "x"}, "line 33: 'three' is not a finite number"),
-        ("run,value\n0,1\n", {}, "or give the name of the benchmark with --name NAME"),
+        ("run,value\n0,1\n", {}, "or give the name of the benchmark with --benchmark NAME"),
         ("benchmark,run,value\na,0,1\n", {"name": "x"}, "the table has a column of benchmarks"),
-        ('{"context": {"num_cpus": 1}, "benchmarks": []}', {"name": "x"}, "names its benchmarks, so --name does not"),
+        (
+            '{"context": {"num_cpus": 1}, "benchmarks": []}',
+            {"name": "x"},
+            "names its benchmarks, so --benchmark does not",
+        ),
         ('{"context": {"num_cpus": 1}, "benchmarks": []}', {"metric": "x"}, "the metrics are real_time, cpu_time"),
         ("benchmark,run,value\na,0,1\n", {"metric": "cpu_time"}, "long CSV table has no --metric cpu_time"),
     ],

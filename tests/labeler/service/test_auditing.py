@@ -248,10 +248,10 @@ def test_a_plain_client_cannot_replace_an_answer(study):
 
 
 def test_the_command_names_what_was_changed_and_exits_with_1(study):
-    assert "No fault found." in run("audit", study).stdout
+    assert "No fault found." in run("audit", "--study", study).stdout
     with closing(sqlite3.connect(study, isolation_level=None)) as plain:
         plain.execute("UPDATE runs SET measurements = zeroblob(length(measurements)) WHERE run = 0 AND item_id = 1")
-    result = run("audit", study, code=1)
+    result = run("audit", "--study", study, code=1)
     assert "measurement 1: was changed." in result.stdout
 
 
@@ -334,7 +334,7 @@ def test_labels_that_are_left_out_after_the_fact_are_found(full_study):
         plain.execute("UPDATE items SET excluded_why = 'noise' WHERE item_id = 1")
     (fault,) = audited(full_study)
     assert (fault.part, fault.row_id, fault.what) == ("item", 1, 'excluded_why is "noise"; the log says empty')
-    assert "item 1: excluded_why" in run("audit", full_study, code=1).stdout
+    assert "item 1: excluded_why" in run("audit", "--study", full_study, code=1).stdout
 
 
 @pytest.mark.parametrize(
@@ -390,7 +390,7 @@ def test_a_changed_schema_is_refused_at_every_opening_and_named_by_the_audit(stu
         plain.backup(target)
     with pytest.raises(ChangedSchema, match=re.escape(difference)), copies.read_only(plain_copy):
         pass
-    assert f"schema 0: {difference}." in run("audit", study, code=1).stdout
+    assert f"schema 0: {difference}." in run("audit", "--study", study, code=1).stdout
 
 
 def test_an_endless_view_in_place_of_the_log_ends_every_command_at_once(study):
@@ -403,7 +403,7 @@ def test_an_endless_view_in_place_of_the_log_ends_every_command_at_once(study):
     for command in ("status", "log", "backup"):
         arguments = [command, "--study", study, *([study.parent / "b.study"] if command == "backup" else [])]
         assert "was changed by another program" in run(*arguments, code=2).stderr
-    run("audit", study, code=1)
+    run("audit", "--study", study, code=1)
 
 
 def test_an_answer_that_the_file_changes_on_the_way_is_not_acknowledged(study, monkeypatch):

@@ -197,7 +197,7 @@ def hostile(db, take_in):
 def test_hostile_names_are_inert_in_the_exported_file_and_come_back_as_they_were(hostile, tmp_path):
     assert verdicts(hostile) == [(HYPERLINK, SCRIPT, "dissimilar", None), (HYPERLINK, HYPERLINK, "similar", None)]
     path = tmp_path / "out.csv"
-    run("verdicts", "--study", hostile.path, "--import", tmp_path / "verdicts.csv", "--export", path)
+    run("verdicts", "--study", hostile.path, "--import", tmp_path / "verdicts.csv", "--out", path)
     cells = pd.read_csv(path, dtype=str)[["item", "benchmark", "classifier"]].to_numpy().ravel().tolist()
     assert {cell for cell in cells if not cell.startswith("'=")} == {SCRIPT}
     back = tables.read_verdicts(Source("out.csv", path), SIMILAR.categories)
@@ -227,7 +227,7 @@ def test_an_exported_table_can_be_imported_elsewhere(study, db, take_in, tmp_pat
 def test_the_command_takes_verdicts_in_and_counts_them(study, tmp_path):
     path = tmp_path / "made.csv"
     path.write_text(f"item,verdict\n{FIRST},similar\n{SECOND},dissimilar\n", encoding="utf-8")
-    result = run("verdicts", "--study", study.path, "--import", path, "--name", "mine")
+    result = run("verdicts", "--study", study.path, "--import", path, "--classifier", "mine")
     assert result.stderr == f"Imported 2 verdicts.\n{INTERIM}\n"
     assert re.search(r"^mine +1 +1 +0$", result.stdout, re.MULTILINE)
     assert verdicts(study) == [(FIRST, "mine", "similar", None), (SECOND, "mine", "dissimilar", None)]
@@ -235,9 +235,9 @@ def test_the_command_takes_verdicts_in_and_counts_them(study, tmp_path):
 
 def test_the_command_says_in_one_line_what_is_wrong_with_the_file(study, tmp_path):
     path = tmp_path / "made.csv"
-    refused = run("verdicts", "--study", study.path, "--import", path, "--name", "mine", code=2)
+    refused = run("verdicts", "--study", study.path, "--import", path, "--classifier", "mine", code=2)
     assert refused.stderr == f"Error: {path}: No such file or directory\n"
     path.write_text(f"item,verdict\n{FIRST},maybe\n", encoding="utf-8")
-    refused = run("verdicts", "--study", study.path, "--import", path, "--name", "mine", code=2)
+    refused = run("verdicts", "--study", study.path, "--import", path, "--classifier", "mine", code=2)
     assert refused.stderr == f"Error: {path}: line 2: verdict 'maybe' is not similar, dissimilar or empty\n"
     assert (refused.stdout, shown(study)) == ("", [])

@@ -97,7 +97,8 @@ def test_a_dry_run_tells_the_same_and_keeps_nothing(parted):
     db, path = parted
     there(path, ("ben", "similar"))
     before = everything(db), len(log(db))
-    told = merging.merge(db, path, dry_run=True, **ARGS)
+    with db.rehearsal():
+        told = merging.merge(db, path, **ARGS)
     assert (everything(db), len(log(db)) - 1) == before  # reading them was logged
     assert merging.merge(db, path, **ARGS) == told == Merged(1, 1, ())
 

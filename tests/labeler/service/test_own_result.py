@@ -68,5 +68,5 @@ def test_the_command_allows_and_withdraws(planned):
     planned.close()
     path = str(planned.path)
     assert "ada can see the page Your result once" in run("reviewers", "result", "ada", "--study", path).stderr
-    assert "ada can no longer see" in run("reviewers", "result", "ada", "--withdraw", "--study", path).stderr
+    assert "ada can no longer see" in run("reviewers", "result", "ada", "--undo", "--study", path).stderr
     assert "no reviewer 'zoe'" in run("reviewers", "result", "zoe", "--study", path, code=2).stderr

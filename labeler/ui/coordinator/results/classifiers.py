@@ -40,7 +40,7 @@ def render(db: Database, person: str) -> None:
         bar = Bar("Computing")
         with errors_here():
             st.session_state[key] = background.files_of(
-                command, into="report", study=db.path, actor=person, **options,
+                command, into="out", study=db.path, actor=person, **options,
                 waiting=lambda seconds: bar.show(seconds, USUAL_S),
             )  # fmt: skip
         bar.end()
@@ -51,7 +51,7 @@ def render(db: Database, person: str) -> None:
 def asked_for(question: str) -> tuple[str, dict[str, Any]]:
     """Show the fields for the options of a question; return the command that answers the question, and its options."""
     if question == REVIEWERS:
-        return "learn", {"reviewers": True}
+        return "learn", {"by_reviewer": True}
     left, right = st.columns(2)
     target = left.selectbox("Truth", list(learning.TARGETS), format_func=learning.TARGETS.__getitem__, key="target")
     cost = right.number_input("Cost ratio", 0.05, 20.0, 1.0, 0.5, key="cost-ratio", help=COST_HELP)

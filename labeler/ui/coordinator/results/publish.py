@@ -216,7 +216,7 @@ def data_set(db: Database, person: str, options: bundle.PublishOptions, *, ready
             with errors_here():
                 out = folders.path_in_study_folder(db.path, name, "")
                 background.output_of(
-                    "publish", out, study=db.path, actor=person, for_=options.venue,
+                    "publish", study=db.path, out=out, actor=person, for_=options.venue,
                     no_measurements=not options.measurements, unlicensed=options.unlicensed,
                     names_of_benchmarks="keep" if options.keep_benchmarks else "drop",
                     quick=options.report is reporting.QUICK, comments=released.getvalue() if released else None,

@@ -1,0 +1,229 @@
+"""One grammar for all commands: the tables in docs/commands.md hold for every command, also for new ones."""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+
+from labeler.cli import main
+from labeler.cli.common import FormerArgument, Renamed
+from tests.labeler.commands import run
+
+PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
+SERVERS = {"serve", "demo"}
+INTERNAL = {"--actor", "--until-stdin-ends", "--plain"}  # for pages and other processes, and one without a meaning now
+CHANGING = {  # commands that import, remove or publish
+    "import", "merge", "labels", "verdicts", "reviewers remove", "reviewers replace", "publish", "anonymise",
+}  # fmt: skip
+
+
+def commands(group: click.Group = main, prefix: str = "") -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{name} ")
+        elif command is not None:
+            yield prefix + name, command
+
+
+COMMANDS = dict(commands())
+
+
+def table(heading: str) -> list[list[str]]:
+    section = PAGE.read_text(encoding="utf-8").split(f"## {heading}\n")[1].split("\n## ")[0]
+    rows = [line.strip("| ") for line in section.splitlines() if line.startswith("|")][2:]
+    return [[cell.strip().strip("`").replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", row)] for row in rows]
+
+
+def options(command: click.Command) -> Iterator[click.Option]:
+    return (option for option in command.params if isinstance(option, click.Option))
+
+
+def name_of(option: click.Option) -> str:
+    return max(option.opts, key=len)
+
+
+def value_of(option: click.Option) -> str:
+    if option.is_flag:
+        return ""
+    if option.metavar is None and isinstance(option.type, click.Choice):
+        return "choice"
+    return option.metavar or str(option.type.name).upper()
+
+
+def test_options_of_several_commands_have_one_meaning_and_the_values_in_the_table():
+    used = defaultdict(list)
+    for command in COMMANDS.values():
+        for option in options(command):
+            if not option.hidden:
+                used[name_of(option)].append(value_of(option))
+    shared = {name: sorted({*values} - {""}) for name, values in used.items() if len(values) > 1}
+    told = {row[0]: sorted(filter(None, row[1].split(", "))) for row in table("Options with one meaning")}
+    assert told == shared
+
+
+def test_former_names_are_accepted_but_not_shown():
+    former = {
+        (row[0], "" if row[1] == "an argument" else row[1], name.strip("` "))
+        for row in table("Former names of options")
+        for name in row[2].split(",")
+    }
+    found = set()
+    for name, command in COMMANDS.items():
+        for parameter in command.params:
+            if isinstance(parameter, FormerArgument):
+                found.add((f"--{str(parameter.name).removeprefix('former_')}", "", name))
+            elif isinstance(parameter, Renamed):
+                found.add((name_of(parameter), parameter.old, name))
+        shown = run(*name.split(), "--help").stdout
+        for now, before, of in former:
+            if of == name and before:
+                assert not re.search(rf"{before}(?![\w-])", shown), (name, before)
+                refused = run(*name.split(), before, "--nothing", "--nothing", code=2).stderr
+                assert f"No such option '{before}'" not in refused, (name, before)
+                assert now in shown
+    assert former - found == {
+        ("--out", "--report", "learn"), ("--keep-comments", "--comments", "anonymise"),  # another kind of value
+    }  # fmt: skip
+    assert found <= former
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_follows_the_grammar(name):
+    command = COMMANDS[name]
+    names = {name_of(option) for option in options(command)}
+    assert "--json" in names or name in SERVERS
+    assert "--dry-run" in names or name not in CHANGING
+    hidden = {option for option in options(command) if option.hidden}
+    former = {row[1] for row in table("Former names of options")}
+    assert {name_of(option) for option in hidden} <= INTERNAL | former
+    for option in options(command):
+        assert option.hidden or option.help, f"{name} {name_of(option)}: no help"
+        assert not re.match(r"--(output|export|write|to-file)$", name_of(option)), "the main result goes to --out"
+    for argument in command.params:
+        if isinstance(argument, click.Argument) and not isinstance(argument, FormerArgument):
+            assert "study" not in str(argument.metavar).lower(), "a study is --study, a new file is --out"
+    takes_study = any(option.name == "study" for option in options(command))
+    assert takes_study == ("--study" in names)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("grammar")
+    rng = np.random.default_rng(5)
+    for index in range(3):
+        runs = (1e-6 * (10 + rng.random((4, 60)))).tolist()
+        (folder / f"org__project#bench.Method{index}#size={index}.json").write_text(json.dumps(runs))
+    path = folder / "cache.study"
+    run("init", "--study", path)
+    run("import", "--study", path, folder)
+    run("reviewers", "add", "--study", path, "ada", "ben")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("adjudicate", "No study given. Use --study FILE, or set LABELER_STUDY."),
+        ("adjudicate ITEM --study S", "To decide an item, give its name, similar or dissimilar, and --reason TEXT."),
+        ("adjudicate ITEM similar --reason x --study S", "The study is draft now."),
+        ("plan --overlap 2 --study S", "Invalid value for '--overlap'"),
+        ("plan --seed -1 --study S", "Invalid value for '--seed'"),
+        ("plan --per-item 5 --study S", "Each item needs 5 reviewers, but the study has 2."),
+        ("labels --study S", "Give --out FILE or --import FILE."),
+        ("labels --out a --import b --study S", "--out FILE and --import FILE cannot be used together."),
+        ("labels --out a --dry-run --study S", "--dry-run needs --import FILE."),
+        ("report --study S", "Give --out DIR or --verify FILE."),
+        ("report --out a --verify b --study S", "--out DIR and --verify FILE cannot be used together."),
+        ("report --verdicts a --out b --study S", "--verdicts needs --labels."),
+        ("publish --study S", "Give --out DIR, --init, --list-comments FILE.csv or --dry-run."),
+        ("publish --init --dry-run --study S", "--init and --dry-run cannot be used together."),
+        ("publish a --init --study S", "--out DIR and --init cannot be used together."),
+        ("backup --study S", "Missing option '--out FILE'."),
+        ("backup a --out b --study S", "Unexpected argument 'a', because --out is given."),
+        ("audit S --study S", "because --study is given."),
+        ("audit", "No study given."),
+        ("triage --study S", "Missing option '--out FILE'."),
+        ("verdicts --classifier x --study S", "--classifier can only be used with --import."),
+        ("verdicts --dry-run --study S", "--dry-run needs --import FILE.csv or --remove NAME."),
+        ("learn --labels a --study S", "Give both --labels and --verdicts, or neither."),
+        ("flags --reviewer ada --study S", "--reviewer can only be used with --answer ITEM TEXT."),
+        ("state open --study S", "Missing option '--reason'."),
+        ("measure none.toml", "`labeler measure --init` writes an example."),
+        ("spread --study S FILE", "Files and --study FILE cannot be used together."),
+        ("replicate --study S FOLDER", "FOLDER and --study FILE cannot be used together."),
+        ("agreement --labels a --fail-under kappa:2", "is not one of alpha, kappa, ac1, percent"),
+        ("nothing", "No such command 'nothing'."),
+    ],
+)
+def test_a_usage_error_ends_with_2_and_one_sentence(study, tmp_path, monkeypatch, line, sentence):
+    monkeypatch.chdir(tmp_path)
+    result = run(*(str(study) if word == "S" else word for word in line.split()), code=2)
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    assert sentence in " ".join(result.stderr.split())
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "keys"),
+    [
+        ("init --study NEW", {"name", "link"}),
+        ("reviewers add cleo --study S", {"name", "link"}),
+        ("reviewers link ada --study S", {"name", "link"}),
+        ("reviewers revoke ada --study S", {"name", "revoked"}),
+        ("reviewers email ada a@example.org --study S", {"name", "email"}),
+        ("reviewers pause ada --reason x --study S", {"name", "paused"}),
+        ("reviewers resume ada --study S", {"name", "n_moved", "n_given_up", "shortfalls", "is_new"}),
+        ("reviewers result ada --study S", {"name", "sees_result"}),
+        ("reviewers replace ada eve --reason x --dry-run --study S", {"name", "successor", "n_moved", "links"}),
+        ("reviewers remove cleo --reason x --dry-run --study S", {"name", "n_moved"}),
+        ("exclude org__project#bench.Method0#size=0 --reason x --study S", {"item", "excluded"}),
+        ("backup --out COPY --study S", {"file", "chain"}),
+        ("anonymise --out COPY --dry-run --study S", {"file", "n_reviewers", "n_comments"}),
+        ("convert FOLDER --to csv --out COPY", {"out", "n_benchmarks", "n_values", "refused"}),
+        ("simulate --items 20 --out COPY", {"files"}),
+        ("plan --seed 1 --retest 0 --study S", {"reviewer"}),
+        ("state pause --reason x --study S", {"state", "remarks"}),
+        ("labels --out COPY --study S", {"file", "rows"}),
+        ("publish --init --publish-file COPY --study S", {"file"}),
+        ("measure --init COPY", {"file"}),
+    ],
+)
+def test_a_command_that_does_something_says_what_as_json(study, tmp_path, line, keys):
+    paths = {"S": study, "NEW": tmp_path / "new.study", "COPY": tmp_path / "copy", "FOLDER": study.parent}
+    code = None if line.startswith("convert") else 0  # the folder also has the study, which is refused
+    content = json.loads(run(*(paths.get(word, word) for word in line.split()), "--json", code=code).stdout)
+    (first, *_) = content if isinstance(content, list) else [content]
+    assert first.keys() >= keys
+
+
+def test_a_dry_run_changes_nothing(study, tmp_path):
+    labels, verdicts = tmp_path / "labels.csv", tmp_path / "verdicts.csv"
+    labels.write_text("item,reviewer,label\norg__project#bench.Method1#size=1,zoe,similar\n", encoding="utf-8")
+    verdicts.write_text("item,verdict\norg__project#bench.Method1#size=1,similar\n", encoding="utf-8")
+    before = run("log", "--study", study).stdout
+    for line in (
+        ("labels", "--import", labels), ("verdicts", "--import", verdicts, "--classifier", "mine"),
+        ("reviewers", "remove", "ben", "--reason", "x"), ("anonymise", "--out", tmp_path / "copy.study"),
+    ):  # fmt: skip
+        result = run(*line, "--dry-run", "--study", study)
+        assert "ould" in result.stderr or "Nothing was saved" in result.stderr
+    assert run("log", "--study", study).stdout == before
+    assert [row["reviewer"] for row in json.loads(run("reviewers", "list", "--json", "--study", study).stdout)] == [
+        "ada", "ben", "cleo",
+    ]  # fmt: skip
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["labels.csv", "verdicts.csv"]
+
+
+def test_former_arguments_still_work(study, tmp_path, monkeypatch):
+    monkeypatch.setenv("LABELER_STUDY", str(study))
+    run("backup", tmp_path / "copy.study")
+    run("audit", "--study", tmp_path / "copy.study")  # the argument wins over the variable
+    assert str(tmp_path / "none.study") in run("audit", "--study", tmp_path / "none.study", code=2).stderr
