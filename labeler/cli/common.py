@@ -29,7 +29,14 @@ COORDINATOR = "coordinator"  # default name of the first coordinator
 FIGURE_FORMATS = ("svg", "png", "pdf")
 WHY = "Reason, kept in the log and shown in reports."
 DEFAULT_URL = "http://127.0.0.1:8501"
-NUMBERS = {"integer": "N", "integer range": "N", "float": "X", "float range": "X", "share": "SHARE"}
+NUMBERS = {
+    "auto|float range": "X|auto",
+    "integer": "N",
+    "integer range": "N",
+    "float": "X",
+    "float range": "X",
+    "share": "SHARE",
+}
 NOTHING_SAVED = "Nothing was saved, because --dry-run is given."
 INTERIM = "Interim results: the study is not unblinded."
 
