@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 RUN, VERSION, CONTEXT = "run", "version", "context"
 ORDER_TYPE, ORDER_POSITION, PREDECESSOR, ALTERED = "order_type", "order_position", "predecessor", "altered"
 DURATION = "duration"  # duration of a run in seconds; not a factor of the context
+DATE = "date"  # a column that tables of histories often have instead of a time
 TIME = "time"  # date and time of a run, see `labeler.formats.naming`; a factor in tables, where the name is common
 FACTOR = "factor:"  # column prefix for any other condition
 RECORDED = "recorded:"  # prefix for conditions that were observed but not chosen, such as the load; never factors
@@ -474,6 +475,35 @@ def _place_in_order(run: Run, places: Mapping[str, Mapping[str, int]]) -> tuple[
     shared = [places[name][run.of(name)] for name in places if name not in OF_ONE_RUN]
     own = [places[name][run.of(name)] for name in places if name in OF_ONE_RUN]
     return *shared, number_or_name(run.of(RUN)), *own
+
+
+def dated(benchmark: Benchmark) -> Benchmark:
+    """Take a column `date` as the time of each run, instead of as a factor of the context."""
+    if not benchmark.runs or DATE not in benchmark.conditions:
+        return benchmark
+    runs = (
+        replace(run, conditions={TIME if name == DATE else name: text for name, text in run.conditions.items()})
+        for run in benchmark.runs
+    )
+    return replace(benchmark, runs=tuple(runs))
+
+
+def history_key(benchmark: Benchmark) -> str | None:
+    """Return the condition that orders the runs of a history: version or else time, if all runs have it."""
+    return next((name for name in (VERSION, TIME) if benchmark.runs and all(benchmark.of(name))), None)
+
+
+def in_time_order(benchmark: Benchmark) -> list[str]:
+    """Return the versions in the order of their times if all are known, else in order of appearance; times in order."""
+    if history_key(benchmark) != VERSION:
+        return sorted(benchmark.levels(TIME), key=natural)
+    levels, times = list(benchmark.levels(VERSION)), benchmark.of(TIME)
+    if not all(times):
+        return levels
+    first: dict[str, str] = {}
+    for version, time in zip(benchmark.of(VERSION), times, strict=True):
+        first[version] = min(time, first.get(version, time))
+    return sorted(levels, key=lambda version: natural(first[version]))
 
 
 def two_versions(

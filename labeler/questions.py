@@ -3,8 +3,8 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Self
 
 from labeler import marks, toml_file
@@ -81,6 +81,14 @@ class Category(str, metaclass=_BuiltInCategories):
 
 
 @dataclass(frozen=True)
+class Extra:
+    """A second answer about an item, which reviewers may give before or after the main answer, or leave out."""
+
+    text: str  # what is asked, such as "How difficult was it?"
+    answers: tuple[str, ...]  # such as the numbers from 1 to 5, or a few words
+
+
+@dataclass(frozen=True)
 class Question:
     """What a study asks about each item."""
 
@@ -96,6 +104,11 @@ class Question:
     no_mark: str | None = None
     marks: str | None = None
     ranges: bool = False
+    # Whether reviewers cannot know which side of an item is which. The answers of those who see the sides in the
+    # other order are mapped back, so the categories must form a scale.
+    blind_side: bool = False
+    facts: tuple[str, ...] = ()  # what stands beside the picture; each of `FACTS` limits how blind reviewers are
+    extra: Extra | None = None  # a second answer
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -173,6 +186,10 @@ class Question:
         except ValueError:
             return False
 
+    def mirrored(self, answer: str) -> str:
+        """Return the answer that means the same if the two sides of an item change places."""
+        return str(self.categories[-1 - self.names.index(answer)]) if answer in self.names else answer
+
     def category(self, name: str) -> Category:
         """Return the category with this name; raise ValueError that lists the categories if there is none."""
         for category in self.categories:
@@ -189,6 +206,10 @@ class Question:
             **({"positive": str(self.positive)} if self.positive else {}),
             "not_sure": self.not_sure,
             **({"no_mark": str(self.no_mark), "marks": self.marks, "ranges": self.ranges} if self.is_marked else {}),
+            # only if they are used, so that the hashes of earlier questions stay as they are
+            **({"blind_side": True} if self.blind_side else {}),
+            **({"facts": list(self.facts)} if self.facts else {}),
+            **({"extra": {"text": self.extra.text, "answers": list(self.extra.answers)}} if self.extra else {}),
             "category": [category.definition() for category in self.categories],
         }
 
@@ -196,6 +217,9 @@ class Question:
     def of(cls, text: str, definition: Mapping[str, Any]) -> Self:
         """Return the question with this text and this result of `definition`."""
         values = {name: value for name, value in definition.items() if name != "category"}
+        values["facts"] = tuple(values.get("facts", ()))
+        if extra := values.get("extra"):
+            values["extra"] = Extra(extra["text"], tuple(extra["answers"]))
         return cls(text, tuple(Category(**category) for category in definition["category"]), **values)
 
     @property
@@ -229,8 +253,6 @@ Category.SIMILAR, Category.DISSIMILAR = SIMILAR.categories
 
 FORMER_TEXT = "Are these ten runs similar?"  # pages replace "ten" by the number of runs of an item
 
-QUESTIONS: Mapping[str, Question] = {"similar": SIMILAR}  # the built-in questions; the first is the default
-
 
 def hash_in_plan(question: Question) -> str:
     """Return the hash of a question that becomes part of the hash of a plan; "" for *similar* in any words."""
@@ -260,31 +282,40 @@ N_CATEGORIES = {CATEGORY: (2, 9), POINTS: (1, 9)}
 NO_CHANGE = {"name": "no change", "key": "c", "meaning": "The level is the same from the first point to the last."}
 _KEYS = {
     "text", "shows", "answer", "ordered", "positive", "not_sure", "category", "no_mark", "marks", "ranges",
+    "blind_side", "facts", "extra",
 }  # fmt: skip
-_OF_ANSWER = {CATEGORY: {"ordered", "positive"}, POINTS: {"no_mark", "marks", "ranges"}}  # keys of one way to answer
+# the keys of one way to answer
+_OF_ANSWER = {CATEGORY: {"ordered", "positive", "blind_side"}, POINTS: {"no_mark", "marks", "ranges"}}
+N_EXTRA = (2, 6)
+FACTS = ("application", "benchmark", "unit", "version")
 _CATEGORY_KEYS = {"name", "key", "meaning", "colour", "short"}
 _NAME = re.compile(r"[^\W_](?:[^\W_]|[ /+%.()-])*")  # nothing that pages or tables could take for markup
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
 
-def read_question(content: str, file: str) -> Question:
-    """Return the question that a TOML text describes; raise InputError that names file, line, key and value."""
-    return _QuestionFile(content, file).question()
+def read_question(content: str, file: str, kinds: Collection[str] | None = None) -> Question:
+    """Return the question that a TOML text describes; raise InputError that names file, line, key and value.
+
+    `kinds` are the names of what items can show (see `labeler.screen.kinds`); None allows any name.
+    """
+    return _QuestionFile(content, file).question(kinds)
 
 
 def to_toml(question: Question) -> str:
     """Return a question as the text of a question file."""
     lines = [f"text = {_quoted(question.text)}"]
     for name, value in question.definition().items():
-        if name != "category":
+        if name not in ("category", "extra"):
             lines.append(f"{name} = {_quoted(value)}")
+    if question.extra:
+        lines += ["", "[extra]", *(f"{name} = {_quoted(value)}" for name, value in asdict(question.extra).items())]
     for category in question.categories:
         lines += ["", "[[category]]", *(f"{name} = {_quoted(value)}" for name, value in category.definition().items())]
     return "\n".join(lines) + "\n"
 
 
-def _quoted(value: str | bool) -> str:
-    return str(value).lower() if isinstance(value, bool) else json.dumps(value, ensure_ascii=False)
+def _quoted(value: str | bool | Sequence[str]) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 class _QuestionFile:
@@ -297,11 +328,12 @@ class _QuestionFile:
         except ValueError as error:
             raise InputError(f"{file}: this is not TOML: {error}") from None
 
-    def question(self) -> Question:
+    def question(self, kinds: Collection[str] | None) -> Question:
         """Check all entries, and return the question."""
         self._known(self.entries, _KEYS)
         text = self._text("text", self.entries)
-        shows, answer = (self._one_of(name, of) for name, of in (("shows", ("runs",)), ("answer", (CATEGORY, POINTS))))
+        shows = self._one_of("shows", list(kinds) if kinds else [str(self.entries.get("shows", "runs"))])
+        answer = self._one_of("answer", (CATEGORY, POINTS))
         for other, keys in _OF_ANSWER.items():
             for name in keys & self.entries.keys() if other != answer else ():
                 raise self._error(name, f'only a question with answer = "{other}" has {name}')
@@ -318,12 +350,41 @@ class _QuestionFile:
         if positive is not None and positive not in categories:
             raise self._error("positive", f"{positive!r} is not one of: {', '.join(categories)}")
         ordered, not_sure = self._flag("ordered", default=False), self._flag("not_sure", default=True)
-        question = Question(text, tuple(categories), shows, answer, ordered, positive, not_sure)
+        blind_side = self._flag("blind_side", default=False)
+        if blind_side and not ordered:
+            raise self._error("blind_side", "the answers can be mapped back only if the categories are ordered")
+        question = Question(
+            text, tuple(categories), shows, answer, ordered, positive, not_sure, blind_side=blind_side,
+            facts=self._facts(), extra=self._extra(),
+        )  # fmt: skip
         if answer == CATEGORY:
             return question
         no_mark = self._one_of("no_mark", question.names)
         how_many, ranges = self._one_of("marks", marks.HOW_MANY), self._flag("ranges", default=False)
         return replace(question, no_mark=no_mark, marks=how_many, ranges=ranges)
+
+    def _facts(self) -> tuple[str, ...]:
+        facts = self.entries.get("facts", [])
+        unknown = facts if not isinstance(facts, list) else [fact for fact in facts if fact not in FACTS]
+        if unknown:
+            raise self._error("facts", f"facts is a list of some of these: {', '.join(FACTS)}; not {facts!r}")
+        return tuple(fact for fact in FACTS if fact in facts)
+
+    def _extra(self) -> Extra | None:
+        row = self.entries.get("extra")
+        if row is None:
+            return None
+        if not isinstance(row, dict):
+            raise self._error("extra", 'write [extra], then text = "How difficult was it?" and answers = ["1", "2"]')
+        self._known(row, {"text", "answers"})
+        answers, (least, most) = row.get("answers"), N_EXTRA
+        if not isinstance(answers, list) or not least <= len(answers) <= most:
+            raise self._error("answers", f"answers must be a list of {least} to {most} numbers or words")
+        texts = [str(answer) for answer in answers]
+        wrong = [text for text in texts if not _NAME.fullmatch(text) or len(text) > LIMITS["name"]]
+        if wrong or len(set(texts)) < len(texts):
+            raise self._error("answers", f"each answer is a different number or word, not {wrong or texts}")
+        return Extra(self._text("text", row), tuple(texts))
 
     def _category(self, row: Mapping[str, Any], number: int, earlier: Sequence[Category], answer: str) -> Category:
         self._known(row, _CATEGORY_KEYS, number)

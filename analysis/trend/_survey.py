@@ -1,7 +1,7 @@
 """Find where the level of each benchmark changes over versions or dates."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from statistics import fmean, median
@@ -16,14 +16,15 @@ from analysis.benchmark import (
     FASTER,
     MACHINE,
     SLOWER,
-    TIME,
-    VERSION,
     Advance,
     Benchmark,
     LeftOut,
     PerRun,
     by_level,
+    dated,
+    history_key,
     in_direction,
+    in_time_order,
     natural,
     sorted_by_name,
     unwatched,
@@ -32,7 +33,6 @@ from analysis.points import DETECTORS
 from analysis.points._detectors import NONE
 from analysis.runs import Floats
 
-DATE = "date"
 N_UNCHANGED = 200  # simulated histories for the rate of false changes
 LEVEL = 0.95
 SEPARATE = (ALTERED, CONTEXT)  # conditions with a history each
@@ -195,7 +195,7 @@ def survey(
     if within is not None and within < 1:
         raise ValueError(f"within must be at least 1, got {within}")
     found, left_out = [], []
-    measured = [level for each in sorted_by_name(map(_dated, benchmarks)) for level in by_level(each, SEPARATE)]
+    measured = [level for each in sorted_by_name(map(dated, benchmarks)) for level in by_level(each, SEPARATE)]
     for done, benchmark in enumerate(measured):
         result = _trend(benchmark, per_run, detector, decisions)
         if isinstance(result, str):
@@ -225,26 +225,15 @@ def false_changes(detector: str, n_versions: int, seed: int = 1) -> int:
     return sum(bool(DETECTORS[detector](rng.normal(1, 0.01, n_versions))) for _ in range(N_UNCHANGED))
 
 
-def _dated(benchmark: Benchmark) -> Benchmark:
-    """Take a column `date` as the time of each run, instead of as a factor of the context."""
-    if not benchmark.runs or DATE not in benchmark.conditions:
-        return benchmark
-    runs = (
-        replace(run, conditions={TIME if name == DATE else name: text for name, text in run.conditions.items()})
-        for run in benchmark.runs
-    )
-    return replace(benchmark, runs=tuple(runs))
-
-
 def _trend(benchmark: Benchmark, per_run: PerRun, detector: str, decisions: Sequence[Decision]) -> BenchmarkTrend | str:
-    key = next((name for name in (VERSION, TIME) if benchmark.runs and all(benchmark.of(name))), None)
+    key = history_key(benchmark)
     if key is None:
         return "its runs have neither a version nor a date"
     try:
         numbers = per_run.values(benchmark.runs)
     except ValueError as error:
         return str(error)
-    versions = _in_order(benchmark, key)
+    versions = in_time_order(benchmark)
     places = {version: at for at, version in enumerate(versions)}
     of_run = [places[version] for version in benchmark.of(key)]
     values = np.array(
@@ -273,20 +262,6 @@ def _trend(benchmark: Benchmark, per_run: PerRun, detector: str, decisions: Sequ
         tuple(values.tolist()),
         tuple(levels.tolist()),
     )
-
-
-def _in_order(benchmark: Benchmark, key: str) -> list[str]:
-    """Return the versions in the order of their times if all are known, else in order of appearance; dates in order."""
-    levels = list(benchmark.levels(key))
-    if key != VERSION:
-        return sorted(levels, key=natural)
-    times = benchmark.of(TIME)
-    if not all(times):
-        return levels
-    first: dict[str, str] = {}
-    for version, time in zip(benchmark.of(VERSION), times, strict=True):
-        first[version] = min(time, first.get(version, time))
-    return sorted(levels, key=lambda version: natural(first[version]))
 
 
 def _detected(values: Floats, detector: str, accepted: Sequence[int]) -> list[int]:

@@ -31,7 +31,8 @@ from labeler.cli.common import (
 from labeler.cli.options import given_of, options_of
 from labeler.errors import InputError
 from labeler.model import PlanParameters, Protocol, counted
-from labeler.questions import QUESTIONS, to_toml
+from labeler.questions import to_toml
+from labeler.screen.kinds import QUESTIONS
 from labeler.service.outputs import as_csv
 from labeler.service.plan import assigning, verifying
 from labeler.service.study import coordinating, progress

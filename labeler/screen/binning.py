@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from labeler.model import AXIS_RULES as AXIS_RULES, Protocol, Series
 
 VERSION = 4
-RUNS = "runs"  # kind of a panel that shows runs
 RULE_VERSIONS: Mapping[str, int] = {"levels": 1, "core": 1, "pooled": 1, "full": 1}
 VIEWS: Mapping[str, str] = {"close": "Close", "pooled": "0.5 to 99.5 %", "full": "All"}  # other views of every item
 HIGHER_LEVELS = ("close-2", "close-3")  # views of items with several separate levels, the next higher level first
@@ -95,15 +94,6 @@ def payload(
             for drawn in _drawn(block, in_order, middle_half, axes)
         ],
     }
-
-
-def panel(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the runs of a payload as one panel of a picture on the screen.
-
-    A picture is a list of panels. `kind` says how to draw a panel, so a picture can have several panels, and later
-    also panels of other kinds.
-    """
-    return {"kind": RUNS, **payload}
 
 
 def axis_limits(

@@ -81,7 +81,7 @@ def varied(payload: Mapping[str, Any], runs: Sequence[Series], variation: Variat
     two pictures with thousands of values near one level would share many float32 values by chance. The shares in
     `beyond` are shifted slightly, because they would otherwise be the same in all pictures of an item.
     """
-    shift = _Shift(payload, variation.seed)
+    shift = Shift(payload, variation.seed)
     stretch = 1 + MAX_STRETCH * _signed(variation.seed, "stretch")
     offset, factor = shift.scale
     quantiles = np.stack([binning.unpacked(payload["runs"][run]["quantiles"]) for run in variation.order])
@@ -128,7 +128,7 @@ def _moved(shares: NDArray[np.float64], seeds: Sequence[str]) -> NDArray[np.floa
     return np.where(shares > 0, np.clip(moved, 1 / binning.WHOLE, 1), 0.0)
 
 
-class _Shift:
+class Shift:
     """Shifts values by less than the eye can see and keeps their order and signs.
 
     Near the median, a value shifts by up to the share MAX_SHIFT of the main axis. Far from the median, a value shifts

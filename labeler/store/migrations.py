@@ -275,6 +275,12 @@ def m010_question(db: Database) -> None:
         )
 
 
+def m012_items_with_one_run(db: Database) -> None:
+    """Allow items of one run, for questions about single runs."""
+    db.execute("PRAGMA defer_foreign_keys = ON")  # all tables refer to items, which are copied
+    _remove_check(db, "items", " CHECK (n_runs <> 1)")
+
+
 def _remove_check(db: Database, table: str, check: str) -> None:
     """Create a table again without one CHECK, with the same rows, ids, triggers and indexes."""
     (sql,) = db.execute("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?", (table,)).fetchone()
@@ -319,6 +325,7 @@ MIGRATIONS: list[Step] = [
     m009_secret_of_the_plan,
     m010_question,
     m011_marks,
+    m012_items_with_one_run,
 ]
 
 # the question of all studies before version 10, without its text

@@ -6,7 +6,8 @@ import pytest
 from analysis.classifiers import Verdict
 from analysis.runs import Runs
 from labeler.model import Category
-from labeler.questions import NOT_SURE, QUESTIONS, SIMILAR, WITHDRAWN, Question, either, is_label
+from labeler.questions import NOT_SURE, SIMILAR, WITHDRAWN, Question, either, is_label
+from labeler.screen.kinds import QUESTIONS
 from labeler.service.verdicts.classifying import checked_verdict
 from labeler.store import migrations
 

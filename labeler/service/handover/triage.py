@@ -9,7 +9,6 @@ from tempfile import TemporaryDirectory
 from labeler.errors import InputError, StudyError
 from labeler.model import Item
 from labeler.plan.lifecycle import Action
-from labeler.screen import binning
 from labeler.service.items import browsing, drawing
 from labeler.service.items.browsing import Catalogue
 from labeler.service.people import identity
@@ -99,7 +98,8 @@ def _usable(db: Database, names: Sequence[str]) -> list[Item]:
 def _copy(db: Database, new: Database, item: Item) -> None:
     item_id = items.copy(db, new, item.item_id)
     runs.copy(db, new, item.item_id, item_id)
-    picture = bins.get(db, item.item_id, binning.VERSION)
+    version = drawing.kind_of_study(db).version
+    picture = bins.get(db, item.item_id, version)
     if picture is not None:
-        bins.put(new, item_id, binning.VERSION, picture)
+        bins.put(new, item_id, version, picture)
     verdicts.copy(db, new, item.item_id, item_id)

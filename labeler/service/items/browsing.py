@@ -11,7 +11,6 @@ import numpy as np
 from labeler.errors import InputError, NotAllowed
 from labeler.model import Item, Kind, counted
 from labeler.plan.lifecycle import Action, require
-from labeler.screen import binning
 from labeler.service.cache import cached, until_changed
 from labeler.service.items import drawing
 from labeler.service.people.identity import checked_reason
@@ -138,9 +137,9 @@ def _range_of_medians(db: Database, item: Item) -> float | None:
     """
     if not item.n_runs:
         return None
-    payload = drawing.payload_of_item(db, item.item_id)
-    at = payload["percentiles"].index(50)
-    medians = np.array([binning.unpacked(run["quantiles"])[at] for run in payload["runs"]])
+    medians = drawing.kind_of_study(db).medians(drawing.payload_of_item(db, item.item_id))
+    if len(medians) < 2:
+        return None
     middle = abs(np.median(medians))
     return float(np.ptp(medians) / middle) if middle else None
 

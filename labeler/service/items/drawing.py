@@ -1,22 +1,30 @@
-"""Provide the data for drawing an item's runs: bins, which are summaries of consecutive iterations."""
+"""Provide the data for drawing items: payloads, which summarise the runs as the kind of item needs them."""
 
 import json
 from collections.abc import Mapping
 from typing import Any
 
+from analysis.benchmark import Benchmark
 from labeler.model import Item, Protocol
-from labeler.screen import binning
+from labeler.screen.kinds import Kind, kind_of, sides_of
 from labeler.store import Database, bins, items, runs, studies
 
 
-def payload_of_item(db: Database, item_id: int) -> Mapping[str, Any]:
-    """Return the bins of an item (see `labeler.screen.binning.payload`).
+def kind_of_study(db: Database) -> Kind:
+    """Return what the items of the study show."""
+    return kind_of(studies.get(db).question)
 
-    If the study has no bins of the current version, the function computes them.
+
+def payload_of_item(db: Database, item_id: int) -> Mapping[str, Any]:
+    """Return the payload of an item (see `labeler.screen.kinds`).
+
+    If the study has no payload of the current version, the function computes it.
     """
-    stored = bins.get(db, item_id, binning.VERSION)
+    study = studies.get(db)
+    kind = kind_of(study.question)
+    stored = bins.get(db, item_id, kind.version)
     if stored is None:
-        return _new(db, item_id, studies.get(db).protocol)
+        return _new(db, item_id, kind, study.protocol)
     payload: Mapping[str, Any] = json.loads(stored)
     return payload
 
@@ -26,52 +34,71 @@ def n_points(db: Database, item: Item) -> int | None:
     return int(payload_of_item(db, item.item_id)["n"]) if item.n_runs else None
 
 
-def refresh(db: Database, *, all_items: bool = False) -> int:
-    """Compute the stored bins again if they are out of date, and return the number of updated items.
+def panels_of_item(db: Database, item_id: int) -> list[dict[str, Any]]:
+    """Return the panels of an item as coordinators see them."""
+    question = studies.get(db).question
+    return kind_of(question).panels(payload_of_item(db, item_id), sides=sides_of(question))
 
-    The caller must have opened a transaction. With `all_items`, bins of the current version are computed again too, for
-    example after a change of the protocol.
+
+def thumbnail_of_item(
+    db: Database, item_id: int, *, label: str, panel: tuple[int, int], height: int | None = None
+) -> str:
+    """Return a small picture of an item as SVG, with this alternative text."""
+    return kind_of_study(db).thumbnail(payload_of_item(db, item_id), label=label, panel=panel, height=height)
+
+
+def refresh(db: Database, *, all_items: bool = False) -> int:
+    """Compute the stored payloads again if they are out of date, and return the number of updated items.
+
+    The caller must have opened a transaction. With `all_items`, payloads of the current version are computed again too,
+    for example after a change of the protocol.
     """
-    protocol = studies.get(db).protocol
+    study = studies.get(db)
+    kind = kind_of(study.question)
     item_ids = [item.item_id for item in items.all_items(db) if item.n_runs] if all_items else stale(db)
     for item_id in item_ids:
-        bins.put(db, item_id, binning.VERSION, _packed(db, item_id, protocol))
+        bins.put(db, item_id, kind.version, packed(_new(db, item_id, kind, study.protocol)))
     return len(item_ids)
 
 
 def stale(db: Database) -> list[int]:
-    """Return the ids of items that have measurements, but no bins of the current version."""
+    """Return the ids of items that have measurements, but no payload of the current version."""
+    version = kind_of_study(db).version
     return [
-        item.item_id
-        for item in items.all_items(db)
-        if item.n_runs and not bins.is_there(db, item.item_id, binning.VERSION)
+        item.item_id for item in items.all_items(db) if item.n_runs and not bins.is_there(db, item.item_id, version)
     ]
 
 
 def renew_if_stale(db: Database, item_id: int) -> None:
-    """Update the bins of an item if they have an older version, for example because a page just needed them."""
-    if items.by_id(db, item_id).n_runs and not bins.is_there(db, item_id, binning.VERSION):
+    """Update the payload of an item if it has an older version, for example because a page just needed it."""
+    if items.by_id(db, item_id).n_runs and not bins.is_there(db, item_id, kind_of_study(db).version):
         renew(db, item_id)
 
 
 def renew(db: Database, item_id: int) -> bool:
-    """Update the bins of one item in a short transaction.
+    """Update the payload of one item in a short transaction.
 
-    Return False if another process has already updated them.
+    Return False if another process has already updated it.
     """
-    protocol = studies.get(db).protocol
-    payload = _packed(db, item_id, protocol)  # before the transaction, so that no answer waits for it
+    study = studies.get(db)
+    kind = kind_of(study.question)
+    payload = packed(_new(db, item_id, kind, study.protocol))  # before the transaction, so that no answer waits for it
     with db.atomic():
-        if bins.is_there(db, item_id, binning.VERSION) or studies.get(db).protocol != protocol:
+        if bins.is_there(db, item_id, kind.version) or studies.get(db).protocol != study.protocol:
             return False
-        bins.put(db, item_id, binning.VERSION, payload)
+        bins.put(db, item_id, kind.version, payload)
     return True
 
 
-def _packed(db: Database, item_id: int, protocol: Protocol) -> bytes:
-    return json.dumps(_new(db, item_id, protocol)).encode()
+def packed(payload: Mapping[str, Any]) -> bytes:
+    """Return a payload as it is stored."""
+    return json.dumps(payload).encode()
 
 
-def _new(db: Database, item_id: int, protocol: Protocol) -> Mapping[str, Any]:
-    series, unit = runs.of_item(db, item_id), items.by_id(db, item_id).unit
-    return binning.payload(series, unit, rule=protocol.axis_rule, min_span=protocol.min_span)
+def _new(db: Database, item_id: int, kind: Kind, protocol: Protocol) -> Mapping[str, Any]:
+    item = items.by_id(db, item_id)
+    conditions = runs.conditions_of_item(db, item_id)
+    benchmark = Benchmark.of_series(
+        item.name, runs.of_item(db, item_id), unit=item.unit, better=item.better, conditions=conditions
+    )
+    return kind.payload(benchmark, protocol)

@@ -1,13 +1,12 @@
 """Import result files into a study."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from analysis.benchmark import ALTERED, DIRECTIONS, LOWER, RUN, TIME, VERSION, Benchmark, by_level
+from analysis.benchmark import DIRECTIONS, LOWER, RUN, Benchmark
 from labeler.errors import NotAllowed, Refused
 from labeler.formats import (
     DEFAULTS,
@@ -28,12 +27,14 @@ from labeler.formats import (
 from labeler.model import Protocol, counted, measurement_hash
 from labeler.plan.lifecycle import Action, require
 from labeler.screen import binning
+from labeler.screen.kinds import KINDS, Kind, NewItem, NotAnItem, Selection, kind_of
+from labeler.service.items import drawing
 from labeler.store import Database, bins, events, items, runs, studies
 
 __all__ = [
-    "BETTER", "FILE_IS", "VALUES_ARE", "Advance", "File", "FileBenchmark", "FileResult", "ReadOptions", "describe",
-    "describe_outcome", "files_below", "formats_table", "import_files", "look_into_files", "read_options", "upload",
-    "uploads", "with_others",
+    "BETTER", "FILE_IS", "VALUES_ARE", "Advance", "File", "FileBenchmark", "FileResult", "ReadOptions", "Selection",
+    "describe", "describe_outcome", "files_below", "formats_table", "import_files", "look_into_files", "read_options",
+    "upload", "uploads", "with_others",
 ]  # fmt: skip
 
 
@@ -92,10 +93,10 @@ class KnownItem:
 
 
 File = Source  # the name that pages and commands use for a source
-NewItem = tuple[Benchmark, tuple[str, ...]]  # (benchmark that becomes an item, its warnings)
+RUNS = KINDS["runs"]  # what an import without a study looks for
+ALL_RUNS = Selection()
 
 BETTER = tuple(filter(None, DIRECTIONS))
-LEVELS = (ALTERED, VERSION)  # conditions that distinguish different software, whose runs are not repetitions
 Lookup = Callable[[str], KnownItem | None]
 
 
@@ -178,6 +179,7 @@ def import_files(
     options: ReadOptions = DEFAULTS,
     *,
     as_new: bool = False,
+    selection: Selection = ALL_RUNS,
     advance: Advance = lambda _source: None,
     actor: str,
     now: datetime,
@@ -200,93 +202,46 @@ def import_files(
             "This study already has a plan, so nobody would label new items. Import items before you create the plan."
         )
     require(study, Action.IMPORT)
-    importer = _Importer(db, as_new, study.protocol, actor, now)
+    kind = kind_of(study.question)
+    options = replace(options, accept_means=options.accept_means or kind.accepts_means)
+    importer = _Importer(db, as_new, kind, study.protocol, actor, now)
     for part in read_benchmarks(
         _without_study(db, files), options, skip=lambda sha256: items.is_imported(db, sha256), may_conflict=as_new,
         advance=advance,
     ):  # fmt: skip
         try:
-            yield importer.keep(part, to_import(part))
+            yield importer.keep(part, to_import(part, kind, selection))
         except Refused as error:
             yield _result(part, refused=after_name(error))
 
 
-def to_import(part: Part) -> list[NewItem]:
-    """Return the benchmarks that become items, with warnings.
+def to_import(part: Part, kind: Kind = RUNS, selection: Selection = ALL_RUNS) -> list[NewItem]:
+    """Return the benchmarks that become items of this kind, with warnings.
 
-    Runs of different software are not repetitions. A benchmark with several versions or altered methods is therefore
-    split into one benchmark per version or altered method. A version with only one run is left out. If every version
-    has only one run and the runs come from several files, the runs are combined as if their versions were unknown.
-    Raises Refused if no benchmark is left, or a benchmark has only one run.
+    Raises Refused if the part was refused, or a benchmark cannot become an item.
     """
     if part.refused:
         as_new = "; or give --as-new to keep both" if part.is_conflict and not part.is_joined else ""
         raise Refused(part.label, part.refused + as_new)
-    new_items: list[NewItem] = [
-        (_without_time(benchmark), (*part.warnings, *part.remarks)) for benchmark in part.benchmarks
-    ]
-    for condition in LEVELS:
-        new_items = [
-            (level, (*before, *warnings))
-            for benchmark, before in new_items
-            for level, warnings in _levels(part, benchmark, condition)
-        ]
+    selection = _selection(part, selection)
+    new_items = []
+    for benchmark in part.benchmarks:
+        try:
+            of_benchmark = kind.items(benchmark, selection)
+        except NotAnItem as error:
+            raise Refused(part.label, str(error), f"benchmark {benchmark.name!r}") from None
+        new_items += [(item, (*part.warnings, *part.remarks, *warnings)) for item, warnings in of_benchmark]
     return new_items
 
 
-def _without_time(benchmark: Benchmark) -> Benchmark:
-    """Return a benchmark without the start times of its runs.
-
-    The time is different for each run, and would otherwise be treated as a measurement condition.
-    """
-    if not any(run.of(TIME) for run in benchmark.runs):
-        return benchmark
-    runs = (
-        replace(run, conditions={name: text for name, text in run.conditions.items() if name != TIME})
-        for run in benchmark.runs
-    )
-    return replace(benchmark, runs=tuple(runs))
-
-
-def _levels(part: Part, benchmark: Benchmark, condition: str) -> list[NewItem]:
-    """Split a benchmark by the values of a condition; return one new item per value, with warnings."""
-    entries = benchmark.of(condition)
-    if len(set(entries)) < 2:
-        _check_comparable(part, benchmark)
-        return [(benchmark, ())]
-    levels = {level.of(condition)[0]: level for level in by_level(benchmark, [condition])}
-    several = {entry: level for entry, level in levels.items() if len(level.runs) > 1}
-    if not several and len(part.files) > 1:
-        return [(benchmark, (f"only one run per {condition}, so all {len(entries)} runs are combined in one item",))]
-    if not several:
-        reason = f"only one run per {condition}, but a comparison needs at least two runs"
-        raise Refused(part.label, reason, f"benchmark {benchmark.name!r}")
-    n_items = counted(len(several), "item")
-    warnings = [f"each value of {condition} becomes a separate item: {n_items}"]
-    warnings += [f"{condition} {entry!r} has only one run and is left out" for entry in levels if entry not in several]
-    return [(_as_item(benchmark, level, condition, entry), tuple(warnings)) for entry, level in several.items()]
-
-
-def _as_item(benchmark: Benchmark, level: Benchmark, condition: str, entry: str) -> Benchmark:
-    """Return the benchmark that has only the runs with one value of a condition.
-
-    The runs have the condition even if its value is empty. The failures that may belong to this value are included.
-    """
-    runs = tuple(replace(run, conditions={**run.conditions, condition: entry}) for run in level.runs)
-    failures = (failure for failure in benchmark.failures if failure.conditions.get(condition, entry) == entry)
-    return replace(level, runs=runs, failures=tuple(failures))
-
-
-def _check_comparable(part: Part, benchmark: Benchmark) -> None:
-    if len(benchmark.runs) > 1:
-        return
-    reason = "only one run, but a comparison needs at least two runs"
-    if part.known and part.known.file_is == RUN:
-        how = f" ({part.known.keep})" if part.known.keep else ""
-        reason += f". Each {part.known.title} file has one run. Write several files{how} and import them together"
-    else:
-        reason += ". If each file has one run, import all files together with --file-is run"
-    raise Refused(part.label, reason, f"benchmark {benchmark.name!r}")
+def _selection(part: Part, selection: Selection) -> Selection:
+    """Return what an import selects, with what is known about the files of a part."""
+    selection = replace(selection, n_files=len(part.files))
+    if part.known is None or part.known.file_is != RUN:
+        return selection
+    how = f" ({part.known.keep})" if part.known.keep else ""
+    more = f"Each {part.known.title} file has one run. Write several files{how} and import them together"
+    return replace(selection, more_runs=more)
 
 
 def _without_study(db: Database, files: Sequence[Source]) -> list[Source]:
@@ -312,6 +267,7 @@ class _Importer:
 
     db: Database
     as_new: bool
+    kind: Kind  # what the items of the study show
     protocol: Protocol  # the protocol of the study, which determines how items are drawn
     actor: str
     now: datetime
@@ -323,7 +279,7 @@ class _Importer:
         if part.already_there:
             return _result(part, already_there=True)
         prepared = [
-            (benchmark, measurement_hash(benchmark.values), _bins(benchmark, self.protocol))
+            (benchmark, measurement_hash(benchmark.values), drawing.packed(self.kind.payload(benchmark, self.protocol)))
             for benchmark, _warnings in new_items  # computed before the database is locked
         ]
         with events.by(self.db, self.actor, self.now) as deed:
@@ -359,17 +315,12 @@ class _Importer:
                 failures=[(failure.conditions, failure.reason) for failure in benchmark.failures],
             )  # fmt: skip
             runs.add(self.db, item_id, benchmark.values, benchmark.conditions)
-            bins.put(self.db, item_id, binning.VERSION, payload)
+            bins.put(self.db, item_id, self.kind.version, payload)
         return name
 
     def _known_item(self, name: str) -> KnownItem | None:
         item = items.by_name(self.db, name)
         return KnownItem(item.application, item.benchmark, item.data_hash, item.n_runs) if item else None
-
-
-def _bins(benchmark: Benchmark, protocol: Protocol) -> bytes:
-    rule, min_span = protocol.axis_rule, protocol.min_span
-    return json.dumps(binning.payload(benchmark.values, benchmark.unit, rule=rule, min_span=min_span)).encode()
 
 
 def _free_name(lookup: Lookup, label: str, benchmark: Benchmark, data_hash: str, as_new: bool) -> str | None:

@@ -17,6 +17,7 @@ from labeler.plan.active_plan import N_OFFERED
 from labeler.plan.design import MIN_RETEST_GAP
 from labeler.questions import FORMER_TEXT, NOT_SURE, WITHDRAWN, is_label
 from labeler.screen import binning, blinding, timing
+from labeler.screen.kinds import Kind, kind_of, sides_of
 from labeler.service.items import drawing
 from labeler.service.labelling import auditing
 from labeler.service.people import identity
@@ -56,6 +57,11 @@ class Brief:
 
     question: Question
     protocol: Protocol
+
+    @property
+    def kind(self) -> Kind:
+        """What an item shows."""
+        return kind_of(self.question)
 
 
 @dataclass(frozen=True)
@@ -303,7 +309,7 @@ def typical_time_s(own: list[OwnLabel]) -> float | None:
 
 
 def picture(db: Database, task: Task) -> Mapping[str, Any] | None:
-    """Return the runs of an item as a reviewer sees them; return None if the item has no measurements.
+    """Return the payload of an item as a reviewer sees it; return None if the item has no measurements.
 
     The data contain only summaries of iterations, and nothing about what was measured. This function creates all
     pictures for reviewers.
@@ -312,15 +318,25 @@ def picture(db: Database, task: Task) -> Mapping[str, Any] | None:
     if not item.n_runs:
         return None
     payload, variation = drawing.payload_of_item(db, task.item_id), _variation(db, task, item.n_runs)
+    question = studies.get(db).question
+    kind = kind_of(question)
     if variation is not None:
-        payload = blinding.varied(payload, runs.of_item(db, task.item_id), variation)
-    return {**payload, "unit": blinding.neutral_unit(payload["unit"])}
+        payload = kind.varied(payload, runs.of_item(db, task.item_id), variation)
+    hidden = {key for key, fact in kind.telling.items() if fact not in question.facts}
+    seen = {key: value for key, value in payload.items() if key not in hidden}
+    return {**seen, "unit": blinding.neutral_unit(payload["unit"])}
 
 
 def panels(db: Database, task: Task) -> list[Mapping[str, Any]]:
     """Return the panels from which the screen draws an item; return no panel if the item has no measurements."""
-    runs_of_item = picture(db, task)
-    return [] if runs_of_item is None else [binning.panel(runs_of_item)]
+    payload, question = picture(db, task), studies.get(db).question
+    return [] if payload is None else list(kind_of(question).panels(payload, sides=sides_of(question)))
+
+
+def thumbnail(db: Database, task: Task, words: str) -> str | None:
+    """Return a small picture of an item as a reviewer sees it, as SVG; return None if there are no measurements."""
+    payload = picture(db, task)
+    return None if payload is None else kind_of(studies.get(db).question).thumbnail(payload, label=words)
 
 
 def shown(db: Database, task: Task, *, known: Container[str] = ()) -> Mapping[str, Any]:
@@ -408,7 +424,7 @@ def submit(
             },  # only the server sets these two
             "rule": study.protocol.axis_rule,
             "rule_version": binning.RULE_VERSIONS[study.protocol.axis_rule],
-            "drawing": binning.VERSION,
+            "drawing": kind_of(study.question).version,
             "min_span": study.protocol.min_span,
             **({"picture": variation.json_values()} if variation else {}),
             **({"session": session} if session else {}),

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labeler.errors import InputError, NotAllowed, StudyError
-from labeler.model import Item, Protocol, Question, Role, State, Study, is_storable
-from labeler.questions import QUESTIONS, SIMILAR, read_question
-from labeler.screen import binning
+from labeler.model import AXIS_RULES, Item, Protocol, Question, Role, State, Study, is_storable
+from labeler.questions import SIMILAR, read_question
+from labeler.screen.kinds import KINDS, QUESTIONS
 from labeler.service.items import drawing
 from labeler.service.people import identity
 from labeler.store import Database, chain, copies, create_database, discard, events, items, labels, studies
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 MAX_INSTRUCTIONS = 4000
 STANDARD_PROTOCOL = Protocol()
-AXIS_RULES = binning.AXIS_RULES
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,7 @@ def question_from(text: str) -> Question:
     try:
         if path.suffix != ".toml" and not path.is_file():
             return replace(SIMILAR, text=text)
-        return read_question(path.read_text(encoding="utf-8-sig"), text)
+        return read_question(path.read_text(encoding="utf-8-sig"), text, KINDS)
     except UnicodeDecodeError:
         raise InputError(f"{path}: this is not UTF-8 text.") from None
     except (OSError, ValueError) as error:
@@ -228,10 +227,8 @@ def back_up(db: Database, target: Path, *, actor: str, now: datetime) -> str:
 
 
 def _check(protocol: Protocol) -> None:
-    if protocol.axis_rule not in binning.AXIS_RULES:
-        raise InputError(
-            f"There is no axis rule {protocol.axis_rule!r}. Choose one of: {', '.join(binning.AXIS_RULES)}."
-        )
+    if protocol.axis_rule not in AXIS_RULES:
+        raise InputError(f"There is no axis rule {protocol.axis_rule!r}. Choose one of: {', '.join(AXIS_RULES)}.")
     if not 0 <= protocol.min_span <= 10:
         raise InputError(f"The minimum span of the axis must be a number from 0 to 10, not {protocol.min_span}.")
     if not is_storable(protocol.instructions):

@@ -116,7 +116,7 @@ def picture(
     key : str
         Key of the widget; the same key for all items that are shown in this place.
     panels : sequence of mapping
-        Results of `labeler.screen.binning.panel`; empty if the item has no measurements.
+        The panels of the item (see `labeler.screen.kinds`); empty if the item has no measurements.
     item : str
         Identifies the item, so that a key press for the previous item has no effect on this item.
     title, caption : str
@@ -194,9 +194,11 @@ def still(svg: str, words: str) -> None:
     st.html(f'<img alt="{escape(words)}" src="data:image/svg+xml;base64,{source}" style="max-width: 100%">')
 
 
-def brief(question: Question, protocol: Protocol) -> dict[str, Any]:
-    """Return the parts of the question and the protocol that the component needs."""
+def brief(question: Question, protocol: Protocol, sees: str, overlay: str) -> dict[str, Any]:
+    """Return the parts of the question and the protocol that the component needs, and two texts of the help."""
     return {
+        "sees": sees,
+        "overlay": overlay,
         "question": {
             "text": question.text,
             "not_sure": question.not_sure,

@@ -9,7 +9,6 @@ import streamlit as st
 
 from labeler.model import Item, Question
 from labeler.questions import either
-from labeler.screen import binning
 from labeler.service.items import drawing
 from labeler.store import Database
 from labeler.ui import component
@@ -105,7 +104,7 @@ def look(
         caption = f"{caption} · {NO_PICTURE}" if caption else NO_PICTURE
     return component.picture(
         f"{queue}-picture",
-        [binning.panel(drawing.payload_of_item(db, item.item_id))] if item.n_runs else [],
+        drawing.panels_of_item(db, item.item_id) if item.n_runs else [],
         item=name or item.name,
         title=title,
         caption=caption,

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from labeler.screen import thumbnails
 from labeler.service.labelling import reviewing
 from labeler.store import Database
 from labeler.ui import component
@@ -32,11 +31,11 @@ def render(db: Database, reviewer_id: int) -> None:
         st.write(f"{comparison.with_others:.0%} of the other reviewers' labels for these items are the same as yours.")
     for row in comparison.rows:
         picture, words = st.columns([2, 5], vertical_alignment="center")
-        drawing = reviewing.picture(db, row.task)
-        if drawing:
-            name = f"The runs of item {row.task.code}"
+        name = f"The runs of item {row.task.code}"
+        still = reviewing.thumbnail(db, row.task, name)
+        if still:
             with picture:
-                component.still(thumbnails.svg(drawing, label=name), name)
+                component.still(still, name)
         words.text(f"Item {row.task.code}: your label is {row.task.answer}; {describe(row)}.")
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import streamlit as st
 
-from labeler.screen import thumbnails
 from labeler.service.labelling import guide, reviewing
 from labeler.store import Database
 from labeler.ui import component
@@ -35,11 +34,11 @@ def card(db: Database, reviewer_id: int) -> None:
     """Show the question, the meaning of each answer, a picture of each if there is one, and the buttons to continue."""
     brief = reviewing.brief(db)
     st.title(reviewing.question(db), anchor=False)
-    st.write("Each item shows all runs of one benchmark. Press one key to label it. There is no time limit.")
+    st.write(f"Each item shows {brief.kind.shows}. Press one key to label it. There is no time limit.")
     if brief.protocol.instructions:
         st.text(brief.protocol.instructions)
     has_examples = guide.has_examples(brief.question)
-    examples = guide.worked_examples(brief.protocol.axis_rule, brief.protocol.min_span) if has_examples else ()
+    examples = guide.worked_examples(brief.question, brief.protocol) if has_examples else ()
     categories = brief.question.categories
     columns: list[Any] = []
     for category in categories:
@@ -49,7 +48,7 @@ def card(db: Database, reviewer_id: int) -> None:
             st.text(category.meaning)
             for example in [example for example in examples if example.category == category][:1]:
                 words = f"Example: {example.title}"
-                component.still(thumbnails.svg(example.picture, label=words, panel=PANEL), words)
+                component.still(example.thumbnail(words, PANEL), words)
                 st.write(f"{example.title}. {example.explanation}")
     if not has_examples:
         start(db, reviewer_id, "Start labelling", is_next=True)

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from labeler.screen import binning
 from labeler.service.labelling import guide, reviewing
 from labeler.store import Database
 from labeler.ui import component
@@ -35,18 +34,18 @@ def as_reviewers_see(db: Database, practice: str = "") -> None:
         st.html(practice)
     st.header("Worked examples", anchor=False)
     st.caption("These are real measurements with known changes. None of the examples is an item of this study.")
-    axis = brief.protocol.axis_rule, brief.protocol.min_span
-    for example in guide.worked_examples(*axis):
+    for example in guide.worked_examples(brief.question, brief.protocol):
         show(example)
+    schematic = guide.schematic_examples(brief.question, brief.protocol)
+    if not schematic:
+        return
     st.header("Three ways to differ", anchor=False)
     st.caption("These pairs of runs are simulated. The runs of each pair differ in one way only.")
-    for example in guide.schematic_examples(*axis):
+    for example in schematic:
         show(example)
 
 
 def show(example: guide.Example) -> None:
     """Show one example: its category, the reason, and the same picture as on the labelling screen."""
     st.markdown(f"**{example.title}: {example.category or 'people disagree'}.** {example.explanation}")
-    component.picture(
-        f"example-{example.title}", [binning.panel(example.picture)], item=example.title, height=PICTURE_HEIGHT
-    )
+    component.picture(f"example-{example.title}", example.panels, item=example.title, height=PICTURE_HEIGHT)

@@ -35,7 +35,7 @@ def screen(db: Database, reviewer_id: int, only: Task | None = None) -> dict[str
         "mode": "revise" if only else "label",
         **state,
         "token": st.session_state.get(component.TOKEN, ""),
-        **component.brief(brief.question, brief.protocol),
+        **component.brief(brief.question, brief.protocol, brief.kind.help, brief.kind.overlay),
     }
 
 

@@ -11,7 +11,6 @@ import streamlit as st
 from labeler.errors import NotAssigned
 from labeler.model import Question
 from labeler.questions import NOT_SURE, either
-from labeler.screen import thumbnails
 from labeler.service.labelling import reviewing
 from labeler.service.labelling.reviewing import OwnLabel, OwnProgress
 from labeler.store import Database
@@ -88,11 +87,11 @@ def row(db: Database, own: OwnLabel, *, can_revise: bool) -> None:
     """Show one label as a row with its item, picture, answer, times, comment and replies."""
     code, picture, answer, more, change = st.columns([2, 3, 2, 4, 3], vertical_alignment="center")
     code.markdown(f"{own.number}. Item {own.task.code}")
-    drawing = reviewing.picture(db, own.task) if own.can_look_again else None
-    if drawing:
-        words = f"The runs of item {own.task.code}"
+    words = f"The runs of item {own.task.code}"
+    still = reviewing.thumbnail(db, own.task, words) if own.can_look_again else None
+    if still:
         with picture:
-            component.still(thumbnails.svg(drawing, label=words), words)
+            component.still(still, words)
     sure = f", {('a guess', 'fairly sure', 'certain')[own.confidence - 1]}" if own.confidence else ""
     answer.markdown(f"**{own.task.answer}**{sure}" + (" · flagged" if own.flag else ""))
     when = f"{own.created_utc[:16].replace('T', ' ')} UTC"
@@ -102,7 +101,7 @@ def row(db: Database, own: OwnLabel, *, can_revise: bool) -> None:
         more.text(f"“{own.comment}”")
     for reply in own.replies:
         more.text(f"Reply from the coordinator: {reply}")
-    if drawing and can_revise and change.button(f"Look and revise {own.task.code}", key=f"revise-{own.task.code}"):
+    if still and can_revise and change.button(f"Look and revise {own.task.code}", key=f"revise-{own.task.code}"):
         st.session_state["chosen"] = own.task.code
         st.rerun()
 

@@ -11,7 +11,6 @@ import streamlit as st
 
 from labeler.model import Question
 from labeler.questions import NOT_SURE
-from labeler.screen import binning
 from labeler.service.labelling import guide, reviewing
 from labeler.service.labelling.reviewing import Brief
 from labeler.store import Database
@@ -40,7 +39,7 @@ def round_of_six(db: Database) -> bool:
     """
     brief = reviewing.brief(db)
     seed = st.session_state.setdefault(SEED, randbelow(2**31))
-    examples = guide.practice_round(seed, brief.protocol.axis_rule, brief.protocol.min_span)
+    examples = guide.practice_round(seed, brief.question, brief.protocol)
     change = component.change_of(KEY)
     if isinstance(change, dict) and change.get("round") == seed:
         st.session_state[OVER] = answers_in(change.get("answers"), examples, brief.question)
@@ -73,11 +72,11 @@ def data_of(
             {
                 "code": f"P{number}",
                 "revision": 0,
-                "panels": [binning.panel(example.picture)],
+                "panels": example.panels,
                 "explains": {answer: example.feedback(answer) for answer in possible},
                 "right": example.category,
             }
             for number, example in enumerate(examples, start=1)
         ],
-        **component.brief(brief.question, brief.protocol),
+        **component.brief(brief.question, brief.protocol, brief.kind.help, brief.kind.overlay),
     }

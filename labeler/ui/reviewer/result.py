@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import streamlit as st
 
 from labeler.model import counted
-from labeler.screen import thumbnails
 from labeler.service.labelling import own_result, reviewing
 from labeler.service.labelling.own_result import ComparedItem, OwnResult, SameLabel
 from labeler.store import Database
@@ -73,11 +72,11 @@ def pictures(db: Database, shown: Sequence[ComparedItem]) -> None:
     """Show items with their pictures and labels."""
     for item in shown[:MOST_SHOWN]:
         picture, words = st.columns([2, 5], vertical_alignment="center")
-        drawing = reviewing.picture(db, item.task)
-        if drawing:
-            name = f"The runs of item {item.task.code}"
+        name = f"The runs of item {item.task.code}"
+        still = reviewing.thumbnail(db, item.task, name)
+        if still:
             with picture:
-                component.still(thumbnails.svg(drawing, label=name), name)
+                component.still(still, name)
         done = f" Known change: {item.change}." if item.change else ""
         words.text(f"Item {item.task.code}: your label is {item.label}; {of_others(item)}.{done}")
     if len(shown) > MOST_SHOWN:

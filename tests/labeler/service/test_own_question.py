@@ -11,6 +11,7 @@ from labeler.errors import AnswerRefused, InputError, NotAllowed
 from labeler.model import PlanParameters, Role, Submission
 from labeler.plan.lifecycle import Step
 from labeler.questions import SIMILAR, hash_in_plan, read_question, to_toml
+from labeler.screen.kinds import KINDS
 from labeler.service.labelling import auditing, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning, verifying
@@ -182,7 +183,7 @@ def test_a_question_file_is_written_as_it_is_read():
         ('name = "spike"', 'name = "not sure"', "line 12: category 3, name: 'not sure' has another meaning"),
         ('key = "s"', 'key = "s"\ncolour = "red"', "line 14: category 3, colour: a colour is written as"),
         ('text = "What is this alert?"', "", "line 1: text: text must be a text"),
-        ('text = "What', 'shows = "tea"\ntext = "What', "line 2: shows: 'tea' is not one of: runs"),
+        ('text = "What', 'shows = "tea"\ntext = "What', "line 2: shows: 'tea' is not one of: runs, history, run"),
         ('text = "What', 'positive = "no"\ntext = "What', "line 2: positive: 'no' is not one of: regression"),
         ('text = "What', 'orderd = 1\ntext = "What', "line 2: orderd: 'orderd' is not one of"),
         ('text = "What', 'ordered = 1\ntext = "What', "line 2: ordered: ordered must be true or false, not 1"),
@@ -192,7 +193,7 @@ def test_a_question_file_is_written_as_it_is_read():
 def test_a_question_file_that_cannot_be_used_is_refused_with_line_and_key(old, new, message):
     assert old in ALERTS
     with pytest.raises(InputError, match=f"^alerts.toml(, |: ){message}"):
-        read_question(ALERTS.replace(old, new, 1), "alerts.toml")
+        read_question(ALERTS.replace(old, new, 1), "alerts.toml", KINDS)
 
 
 @pytest.mark.parametrize("n", [0, 1, 10])

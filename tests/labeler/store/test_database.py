@@ -94,7 +94,7 @@ def cut_short(path):
         (lambda path: path.touch(), NotAStudy, "not a study file"),
         (lambda path: path.write_text("item,reviewer,label\n" * 99), NotAStudy, "not a study file"),
         (other_sqlite_file, NotAStudy, "new.study is an SQLite"),
-        (newer_study, NewerStudy, "schema 999.*schema 10"),
+        (newer_study, NewerStudy, "schema 999.*schema 12"),
         (damaged_header, NotAStudy, r"new.study is damaged: .*Restore a backup"),
         (cut_short, NotAStudy, r"new.study is damaged: database disk image is malformed. Restore a backup"),
     ],

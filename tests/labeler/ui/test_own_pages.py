@@ -265,7 +265,8 @@ def test_the_guide_shows_question_protocol_and_examples(study):
         verdict = {"similar": "similar", "dissimilar": "dissimilar", None: "people disagree"}[example.category]
         assert f"**{example.title}: {verdict}.**" in words
     drawn = [drawing for drawing in drawings(page) if "item" in drawing]
-    examples = (*guide.worked_examples(min_span=0.25), *guide.schematic_examples(min_span=0.25))
+    wide = Protocol(min_span=0.25)
+    examples = (*guide.worked_examples(protocol=wide), *guide.schematic_examples(protocol=wide))
     assert [drawing["item"] for drawing in drawn] == [example.title for example in examples]
     assert [drawing["panels"] for drawing in drawn] == [[{"kind": "runs", **example.picture}] for example in examples]
 

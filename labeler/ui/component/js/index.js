@@ -98,6 +98,8 @@ class Review {
     });
     this.part("categories").replaceChildren(...categories.map(categoryButton));
     this.part("meanings").replaceChildren(...categories.map(meaningRow));
+    this.part("sees").textContent = this.data.sees;
+    this.part("overlaid").textContent = this.data.overlay;
     this.root.querySelectorAll(".unsure").forEach((part) => (part.hidden = !hasNotSure));
     this.root.querySelectorAll(".keys [data-key]").forEach((one) => { // if there is little space, only the key is shown
       one.title = `${one.querySelector("span").textContent} (${one.dataset.key.toUpperCase()})`;
@@ -291,7 +293,7 @@ class Review {
   /** Update all texts and button states on the screen. */
   say() {
     const pending = this.queue.events.filter(({ answer }) => isLabel(answer)).length;
-    this.nRuns = this.current ? nRunsOf(this.current.panels) : this.nRuns;
+    this.nRuns = this.current ? nRunsOf(this.current.panels) || null : this.nRuns;
     this.part("question").textContent = questionWords(this.data.question.text, this.nRuns);
     this.part("progress").textContent = progressWords(this.data, pending);
     this.part("code").textContent = this.current ? `Item ${this.current.code}` : "";

@@ -14,7 +14,7 @@ const SMALL = 560; // narrower pictures have less space for labels
 
 /** Decode the numbers of a picture, which the server sends as base64 of float32. */
 export function unpack(picture) {
-  const series = (text) => rescaled(floats(text), picture.scale);
+  const series = (text) => decode(text, picture.scale);
   return {
     ...picture,
     runs: picture.runs.map((run) => ({
@@ -28,6 +28,11 @@ export function unpack(picture) {
       quantiles: series(run.quantiles),
     })),
   };
+}
+
+/** Decode numbers that the server sends as base64 of float32, optionally scaled. */
+export function decode(text, own) {
+  return rescaled(floats(text), own);
 }
 
 function bytesOf(text) {

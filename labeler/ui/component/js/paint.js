@@ -85,7 +85,7 @@ function title({ context, picture, view, isLog, showsNumbers }, panel, series, i
 }
 
 /** Lanes, lines at round shares of the median, and labels for the first and last panel of a row. */
-function axes(shared, panel) {
+export function axes(shared, panel) {
   const { context, picture, limits, y, view } = shared;
   const at = grid(shared, panel);
   if (panel.isFirst) {

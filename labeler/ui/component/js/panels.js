@@ -3,8 +3,13 @@
 import { STRIP_HEIGHT, WIDE, arrange, runAt, summary, unpack } from "./layout.js";
 import { INK, text } from "./ink.js";
 import { paint, thumbnail } from "./paint.js";
+import * as points from "./points.js";
+import { legendWords } from "./words.js";
 
-const KINDS = { runs: { unpack, arrange, paint, thumbnail, runAt, summary } };
+const KINDS = {
+  runs: { unpack, arrange, paint, thumbnail, runAt, summary, legend: legendWords, count: ({ runs }) => runs.length },
+  points,
+};
 const MIN_BESIDE = 480; // panels that would be narrower are below each other
 const BETWEEN = 12;
 const HEADING = 22; // height of the title of a panel
@@ -17,7 +22,7 @@ export function unpackAll(panels) {
 
 /** The number of runs in all panels. */
 export function nRunsOf(panels) {
-  return panels.reduce((sum, { runs }) => sum + runs.length, 0);
+  return panels.reduce((sum, panel) => sum + kindOf(panel).count(panel), 0);
 }
 
 /**
@@ -33,10 +38,11 @@ export function arrangeAll(panels, width, height, overlay) {
   const room = (isBeside ? height : (height - BETWEEN * (n - 1)) / n) - heading - under;
   let [x, y, before] = [0, 0, 0];
   const parts = panels.map((panel) => {
-    const part = { x, y: y + heading, before, geometry: kindOf(panel).arrange(each, room, panel.runs.length, overlay) };
+    const count = kindOf(panel).count(panel);
+    const part = { x, y: y + heading, before, geometry: kindOf(panel).arrange(each, room, count, overlay) };
     if (isBeside) x += each + BETWEEN;
     else y += heading + part.geometry.height + BETWEEN;
-    before += panel.runs.length;
+    before += count;
     return part;
   });
   return { parts, width, height: Math.max(...parts.map((part) => part.y + part.geometry.height)) };
@@ -60,11 +66,11 @@ export function paintAll(context, panels, { parts, width, height }, view, showsN
 
 /** Draw all panels side by side and very small. */
 export function thumbnailOf(context, panels, width, height) {
-  const n = nRunsOf(panels);
+  const n = nRunsOf(panels) || panels.length;
   context.clearRect(0, 0, width, height);
   let x = 0;
   panels.forEach((panel) => {
-    const own = (width * panel.runs.length) / n;
+    const own = (width * (kindOf(panel).count(panel) || 1)) / n;
     context.save();
     context.translate(x, 0);
     kindOf(panel).thumbnail(context, panel, own, height);
@@ -87,8 +93,13 @@ export function summaryOf(panels) {
   return panels.map((panel) => [panel.title, kindOf(panel).summary(panel)].filter(Boolean).join(": ")).join(" ");
 }
 
-function isIn(run, before, { runs }) {
-  return run !== null && run >= before && run < before + runs.length;
+/** The line below the picture that explains its marks, in at most `room` letters if possible. */
+export function legendOf([first], room) {
+  return kindOf(first).legend(first, room);
+}
+
+function isIn(run, before, panel) {
+  return run !== null && run >= before && run < before + kindOf(panel).count(panel);
 }
 
 function kindOf({ kind }) {

@@ -1,8 +1,8 @@
 // The picture of one item on a canvas, with its view: axis, logarithm, overlay, highlighted run.
 
 import { viewsOf } from "./layout.js";
-import { arrangeAll, nRunsOf, paintAll, runOf, summaryOf } from "./panels.js";
-import { axisWords, legendWords } from "./words.js";
+import { arrangeAll, legendOf, nRunsOf, paintAll, runOf, summaryOf } from "./panels.js";
+import { axisWords } from "./words.js";
 
 const LETTER_WIDTH = 6.1; // of the legend, in pixels
 const PREPARE_AFTER_MS = 100; // a reviewer needs longer to answer
@@ -74,7 +74,7 @@ export class Picture {
     this.height = height;
     const width = this.root.clientWidth;
     this.geometry = arrangeAll(this.panels, width, height, this.view.overlay);
-    this.legend.textContent = legendWords(this.panels[0], width / LETTER_WIDTH);
+    this.legend.textContent = legendOf(this.panels, width / LETTER_WIDTH);
     this.repaint();
   }
 
@@ -143,6 +143,7 @@ export class Picture {
 
   #step(by) {
     const n = nRunsOf(this.panels);
+    if (!n) return;
     this.highlight(this.view.run === null ? (by > 0 ? 0 : n - 1) : (this.view.run + by + n) % n);
   }
 

@@ -9,7 +9,6 @@ import streamlit as st
 
 from labeler.model import Item, combined_hash, counted
 from labeler.plan.lifecycle import Action
-from labeler.screen import thumbnails
 from labeler.service.handover import triage
 from labeler.service.items import browsing, drawing
 from labeler.service.people import identity
@@ -22,7 +21,7 @@ from labeler.ui.coordinator.shared import errors_here, fold, go_to
 PAGE_SIZE = 20
 ROW_PX = 48
 CHOSEN = "item-to-open"  # key in the session state: the item that was just chosen
-PICTURE_PX, PANEL_PX, MIN_PANEL_PX, N_COLUMNS = 42, 24, 4, 5  # of the small pictures
+PICTURE_PX, PANEL_PX = 42, 24  # of the small pictures
 ORDERS = {"Name": ("item", True), "Largest spread": ("spread", False), "Smallest spread": ("spread", True),
           "Fewest iterations": ("iterations", True)}  # fmt: skip
 SPREAD = "Largest minus smallest median of a run, as a share of the overall median."
@@ -142,10 +141,8 @@ def small(db: Database, item: Item) -> str:
     """Return a small picture of the runs of an item, for a table; return "" if the item has no runs."""
     if not item.n_runs:
         return ""
-    n_rows = -(-item.n_runs // N_COLUMNS)
-    panel = PANEL_PX, max(PICTURE_PX // n_rows - thumbnails.GAP, MIN_PANEL_PX)  # the whole picture fits into a row
-    payload = drawing.payload_of_item(db, item.item_id)
-    svg = thumbnails.svg(payload, label=f"The runs of {item.name}", panel=panel)
+    label, panel = f"The runs of {item.name}", (PANEL_PX, PICTURE_PX)
+    svg = drawing.thumbnail_of_item(db, item.item_id, label=label, panel=panel, height=PICTURE_PX)
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
 

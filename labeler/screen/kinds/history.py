@@ -1,0 +1,72 @@
+"""Items that show one benchmark over its versions or dates."""
+
+from typing import Any
+
+import numpy as np
+
+from analysis.benchmark import ALTERED, CONTEXT, EVERY_ITERATION, Benchmark, by_level, dated, history_key, in_time_order
+from labeler.model import Protocol, Series, counted
+from labeler.screen import binning, points
+from labeler.screen.kinds.kind import Kind, NewItem, NotAnItem, Payload, Selection
+
+MIN_VERSIONS = 3
+
+
+def items(benchmark: Benchmark, _selection: Selection) -> list[NewItem]:
+    """Return the benchmark with all its versions, as one item per altered method and context.
+
+    Raises NotAnItem if a run has neither a version nor a date, or no history has three of them.
+    """
+    benchmark = dated(benchmark)
+    key = history_key(benchmark)
+    if key is None:
+        raise NotAnItem("its runs have neither a version nor a date. Add a column version or date, or give --from-name")
+    levels = by_level(benchmark, [ALTERED, CONTEXT])
+    sizes = {level.name: len(level.levels(key)) for level in levels}
+    short = [f"{name!r} has only {counted(n, key)} and is left out" for name, n in sizes.items() if n < MIN_VERSIONS]
+    if len(short) == len(levels):
+        raise NotAnItem(f"only {counted(max(sizes.values()), key)}, but a history needs at least {MIN_VERSIONS}")
+    return [(level, tuple(short)) for level in levels if sizes[level.name] >= MIN_VERSIONS]
+
+
+def payload(benchmark: Benchmark, protocol: Protocol) -> dict[str, Any]:
+    """Return the mean of each run at the position of its version, and a line through the median of each version."""
+    key = history_key(benchmark) or ""
+    versions = in_time_order(benchmark)
+    place = {version: at for at, version in enumerate(versions)}
+    values = EVERY_ITERATION.values(benchmark.values)
+    at = np.array([place[version] for version in benchmark.of(key)])
+    order = np.argsort(at, kind="stable")
+    values, at = values[order], at[order]
+    of_version = [values[at == position] for position in range(len(versions))]
+    axes = binning.axis_limits(of_version, rule=protocol.axis_rule, min_span=protocol.min_span)
+    middles = np.array([np.median(of) for of in of_version])
+    drawn = points.payload(values, at.tolist(), len(versions), middles, axes, benchmark.unit, protocol)
+    return {**drawn, "names": versions}
+
+
+def medians(payload: Payload) -> Series:
+    """Return the value of each run."""
+    return binning.unpacked(payload["values"])
+
+
+KIND = Kind(
+    name="history",
+    shows="one benchmark over its versions",
+    version=points.VERSION,
+    items=items,
+    payload=payload,
+    varied=points.varied,
+    panels=points.panels,
+    thumbnail=points.thumbnail,
+    medians=medians,
+    sees="You see one benchmark over its versions, from the first on the left to the last on the right. A dot is the "
+    "mean of one run, and the line connects the medians of the versions. The axis covers {axis}. Marks in the grey "
+    "lanes at the top and bottom are values beyond the axis.",
+    help="One benchmark over its versions, from the first on the left to the last on the right, at equal distances. A "
+    "dot is the mean of one run; a version can have several. The line connects the medians of the versions. The dashed "
+    "line is the median of all runs. Marks in the grey lanes at the top and bottom are values beyond the axis.",
+    overlay="the line without the dots",
+    telling={"names": "version"},
+    accepts_means=True,
+)
