@@ -1,5 +1,6 @@
 """Shared parts of several tests: golden values, folders of real data, missing tools, the order of tests."""
 
+import gc
 import json
 import os
 import random
@@ -86,6 +87,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for group in groups:
         drawn.shuffle(group)
     items[:] = [item for group in groups for item in group]
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage less often: by default the thousands of collected tests are searched again and again."""
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -286,12 +286,11 @@ CATEGORY_NAME = re.compile(r"(?<![a-z])(dis)?similar(?![a-z])", re.IGNORECASE)
 
 def names_of_categories(module: Path) -> int:
     """Count the names and texts of a module, without docstrings, that name a category of the built-in question."""
-    tree = ast.parse((ROOT / module).read_text(encoding="utf-8"))
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    documented = [node.body[0] for node in ast.walk(tree) if isinstance(node, kinds) and ast.get_docstring(node)]
-    docstrings = {id(statement.value) for statement in documented if isinstance(statement, ast.Expr)}
+    first = [node.body[0] for node in nodes(module) if isinstance(node, kinds)]
+    docstrings = {id(statement.value) for statement in first if isinstance(statement, ast.Expr)}
     n = 0
-    for node in ast.walk(tree):
+    for node in nodes(module):
         if isinstance(node, ast.Constant):
             text = node.value if isinstance(node.value, str) and id(node) not in docstrings else ""
         else:

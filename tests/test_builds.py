@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 import labeler
+from tests.conftest import some_slow
 from tests.workflows import ACTION, ROOT, Runner, example, tools
 
 SCHEMAS = (sys.executable, "-m", "check_jsonschema", "--builtin-schema")
@@ -226,7 +227,7 @@ else:
 """
 
 
-@pytest.mark.parametrize("tool", ["go", "cargo", "java", "pytest"])
+@pytest.mark.parametrize("tool", some_slow(["go", "cargo", "java", "pytest"], ["cargo", "java", "pytest"]))
 def test_the_loop_of_the_page_measures_and_finds_a_slower_version(runner, tmp_path, tool):
     page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8").partition("## Measure with other tools")[2]
     blocks = re.findall(r"^```bash\n(.*?)^```$", page.partition("\n## ")[0], flags=re.MULTILINE | re.DOTALL)

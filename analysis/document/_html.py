@@ -2,9 +2,13 @@
 
 import re
 from collections.abc import Collection, Mapping
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from analysis.document._content import Document, clean
+
+if TYPE_CHECKING:
+    import jinja2
 
 LONG_WORD = 16  # number of letters above which a word may break
 LONG_TEXT = 30  # number of letters above which a text in the first column gets a minimum width in print
@@ -16,6 +20,11 @@ def to_html(document: Document, figures: Mapping[str, str]) -> str:
 
     `figures` has SVG text by name of figure; missing figures are left out.
     """
+    return _template().render(report=document, figures=figures)
+
+
+@cache  # compiling the template takes longer than filling it in
+def _template() -> "jinja2.Template":
     import jinja2  # imported here, because only HTML needs it
 
     environment = jinja2.Environment(
@@ -28,7 +37,7 @@ def to_html(document: Document, figures: Mapping[str, str]) -> str:
     )
     environment.filters["lines"] = _lines_of_cell
     environment.filters["classes"] = _classes_of_cell
-    return environment.get_template("report.html.j2").render(report=document, figures=figures)
+    return environment.get_template("report.html.j2")
 
 
 def _lines_of_cell(text: str) -> tuple[str, ...]:

@@ -180,16 +180,17 @@ class RankScale(Result):
 
 
 def rank(quantiles: Floats, values: Floats) -> Floats:
-    """Return the rank of values among items with these quantiles; equal quantiles share their mean rank.
+    """Return the rank of values among items with these sorted quantiles; equal quantiles share their mean rank.
 
     Examples
     --------
     >>> rank(np.array([0.0, 1.0, 2.0]), np.array([-5.0, 1.0, 1.5])).round(3).tolist()
     [-1.732, 0.0, 0.866]
     """
-    distinct, of = np.unique(quantiles, return_inverse=True)
+    is_new = np.append(True, quantiles[1:] != quantiles[:-1])
+    of = is_new.cumsum() - 1
     share = np.bincount(of, weights=np.linspace(0, 1, len(quantiles))) / np.bincount(of)
-    ranks: Floats = (np.interp(values, distinct, share) - 0.5) * np.sqrt(12)
+    ranks: Floats = (np.interp(values, quantiles[is_new], share) - 0.5) * np.sqrt(12)
     return ranks
 
 

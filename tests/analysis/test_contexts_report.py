@@ -16,6 +16,7 @@ from analysis.document.figures import FORMATS, INK, SOFT, render, to_svg
 from tests.analysis.drawn import contrast, parts, texts, titles
 from tests.analysis.made_orders import without_direction
 from tests.analysis.made_sweeps import SIZES, instrumented, measured, sweep, with_intervention
+from tests.conftest import some_slow
 from tests.sentences import says
 
 NAMES = ("it's", 'say "hi"', "<script>alert(1)</script>", "${datum}", "bell \x07 end", "]); alert(1)//")
@@ -279,7 +280,7 @@ def test_names_from_files_stay_names(name):
 # the figures
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", some_slow(FORMATS, {"png", "pdf"}))
 def test_every_figure_is_drawn_in_every_form(charts, form):
     assert list(charts) == [
         "violins",

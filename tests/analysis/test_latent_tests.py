@@ -12,6 +12,7 @@ from analysis.consensus._tests import COPIED, STATES, check_independence
 from analysis.simulation import Rater, SimulatedDesign, simulate
 from tests.analysis.model_goals import GOOD, WORLDS, outcome, simulated
 from tests.analysis.test_latent_model import label_table
+from tests.conftest import some_slow
 
 
 def found(labels, verdicts=None, n_draws=99):
@@ -100,7 +101,7 @@ def test_the_order_of_rows_changes_no_drawn_number():
     assert found(labels, verdicts).state == found(*shuffled).state
 
 
-@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("world", some_slow(WORLDS, set(list(WORLDS)[3:])))
 def test_each_simulated_world_has_an_outcome(world):
     study = outcome(world, 80, 1, 0)
     assert study["state"] in STATES

@@ -13,6 +13,7 @@ from analysis.document import to_json
 from analysis.report import Resampling, differences
 from analysis.simulation import Difficulty, Rater, SimulatedDesign, simulate
 from tests.analysis.reports import summarise
+from tests.conftest import some_slow
 
 REVIEWERS = (Rater("ada", 0.95, 0.9), Rater("ben", 0.8, 0.7), Rater("cleo", 0.7, 0.85), Rater("dan", 0.6, 0.6))
 CLASSIFIERS = (Rater("heuristic", 0.92, 0.45), Rater("same", 0.3, 0.85))
@@ -109,6 +110,7 @@ DESIGNS = {
 
 
 NAMES = (*DESIGNS, "k = 2, bare", "k = 3 with overlap, bare")
+SLOW = {"k = 2 with overlap", "k = 3", "k = 3 with overlap, bare"}
 
 
 @cache
@@ -124,7 +126,7 @@ def report(name):
     return summarise(study(name).answers, study(name).verdicts, resampling=SMALL)
 
 
-@pytest.fixture(params=NAMES)
+@pytest.fixture(params=some_slow(NAMES, SLOW))
 def content(request):
     return report(request.param)
 

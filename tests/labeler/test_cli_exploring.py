@@ -453,6 +453,7 @@ def test_steady_prints_classes_starts_and_change_points_as_json(long_runs, rule)
     assert (short["class"], short["start"], short["change_points"]) == (None, None, [])
 
 
+@pytest.mark.slow
 def test_steady_with_two_processes_gives_the_same_numbers(long_runs):
     alone = run("steady", long_runs, "--rule", "quick", "--json").stdout
     assert run("steady", long_runs, "--rule", "quick", "--jobs", 2, "--json").stdout == alone

@@ -68,6 +68,7 @@ def test_an_account_is_written_with_its_figures_and_the_scores_behind_it(folder)
     assert own["auc"]["value"] > 0.8
 
 
+@pytest.mark.slow
 def test_the_files_of_a_study_teach_the_same_model(folder, tmp_path):
     arguments = ("--labels", folder / "labels.csv", "--verdicts", folder / "verdicts.csv", "--name", "level")
     run("learn", *arguments, "--out", tmp_path / "model.json")
@@ -155,6 +156,7 @@ def test_a_vote_that_is_none_is_a_usage_error(folder, vote):
     assert "K:NAME" in run("compare", "--study", folder / "all.study", "--vote", vote, code=2).output
 
 
+@pytest.mark.slow
 def test_a_made_study_goes_from_measurements_to_habits_and_doses(tmp_path):
     made = tmp_path / "made"
     simulate_interventions.simulate(made, 60, n_iterations=60, per_item=2, seed=3, advance=lambda _done: None)

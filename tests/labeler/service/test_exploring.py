@@ -298,17 +298,16 @@ def test_an_answer_is_plain_values_a_document_and_figures(method):
 @pytest.mark.parametrize(
     "benchmarks",
     [
-        [bench(levels=(1.0,))],
-        [bench(levels=(1.0, 1.0, 1.0))],
-        [bench(levels=(0.0, 0.0))],
-        [bench(levels=(-1.0, 1.0))],
-        [Benchmark.of_series("b", (np.array([1.0]), np.array([1.0, 2.0, 3.0])))],
-        [sweep(n_runs=1)],
-        [sweep(versions=("old",))],
-        [sweep(contexts=("x",))],
-        [bench(), orders("c"), sweep("d")],
+        pytest.param([bench(levels=(1.0,))], id="one run"),
+        pytest.param([bench(levels=(1.0, 1.0, 1.0))], id="equal", marks=pytest.mark.slow),
+        pytest.param([bench(levels=(0.0, 0.0))], id="zero"),
+        pytest.param([bench(levels=(-1.0, 1.0))], id="around zero", marks=pytest.mark.slow),
+        pytest.param([Benchmark.of_series("b", (np.ones(1), np.array([1.0, 2.0, 3.0])))], id="lengths"),
+        pytest.param([sweep(n_runs=1)], id="one a cell"),
+        pytest.param([sweep(versions=("old",))], id="one version", marks=pytest.mark.slow),
+        pytest.param([sweep(contexts=("x",))], id="one context", marks=pytest.mark.slow),
+        pytest.param([bench(), orders("c"), sweep("d")], id="mixed"),
     ],
-    ids=["one run", "equal", "zero", "around zero", "lengths", "one a cell", "one version", "one context", "mixed"],
 )
 def test_what_cannot_be_told_is_said_in_words_and_never_nan(method, benchmarks):
     explored = exploring.explore(method, benchmarks, **QUICK[method])
