@@ -55,10 +55,10 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/service/files/build_outputs.py": {"labeler.safe_text", "analysis"},
     "labeler/service/handover/publishing": {
         "labeler", "labeler.service", "labeler.store", "labeler.formats", "labeler.atomic_files", "labeler.safe_text",
-        "labeler.toml_file", "labeler.plan", "analysis", "jinja2", "pyarrow", *PURE,
+        "labeler.toml_file", "labeler.plan", "labeler.screen", "analysis", "jinja2", "pyarrow", *PURE,
     },
     "labeler/ui/__init__.py": set(),
-    "labeler/ui/component": {"labeler.model", "streamlit"},
+    "labeler/ui/component": {"labeler.screen.component", "streamlit"},
     "labeler/ui/reviewer": {
         "labeler.ui.reviewer", "labeler.ui.component", "labeler.service.labelling.reviewing",
         "labeler.service.labelling.answering", "labeler.service.labelling.guide",

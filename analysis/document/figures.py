@@ -87,17 +87,22 @@ def _with_own_ids(svg: str) -> str:
     """Replace the ids in an SVG figure by ids that depend on the content of the figure.
 
     With the new ids, equal figures have equal bytes, and different figures on a page have different ids. Each id
-    contains a hash of the figure and a number. Vega itself numbers clip paths across all figures of a process.
+    contains a hash of the figure and a number. Vega itself numbers clip paths across all figures of a process. It also
+    gives an empty group the role of a symbol without a name, which screen readers would announce.
     """
     numbers: dict[str, int] = {}
-    numbered = _CLIP.sub(lambda match: f"clip{numbers.setdefault(match[1], len(numbers))}", svg)
+    named = _NAMELESS.sub("", svg)
+    numbered = _CLIP.sub(lambda match: f"clip{numbers.setdefault(match[1], len(numbers))}", named)
     if not numbers:
-        return svg
+        return named
     digest = hashlib.sha256(numbered.encode()).hexdigest()[:8]
     return _CLIP.sub(rf"clip-{digest}-\1", numbered)
 
 
 _CLIP = re.compile(r'(?<=id="|rl\(#)clip(\d+)(?=[")])')  # a look-behind needs a fixed length
+
+
+_NAMELESS = re.compile(r' role="graphics-symbol" aria-roledescription="[\w -]+ mark container"(?=></g>|/>)')
 
 
 @lru_cache(maxsize=16)  # pages show the same figure often, and rendering takes up to a second

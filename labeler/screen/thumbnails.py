@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,13 @@ WIDE = 100  # panels of at least this width show dots
 LANE_SHARE, LEAST_LANE, MOST_LANE = 0.06, 2, 12  # share of the panel height; smallest and largest height in pixels
 
 
-def svg(payload: Mapping[str, Any], *, label: str, rule: str | None = None, panel: tuple[int, int] = (34, 26)) -> str:
+def svg(
+    payload: Mapping[str, Any],
+    *,
+    label: str,
+    rule: str | None = None,
+    panel: tuple[int, int] = (34, 26),
+) -> str:
     """Draw all runs as small panels with one y axis, as on the labelling screen but without numbers.
 
     `rule` is the view that gives the limits of the y axis, by default the main axis. Windows that do not fit into a
@@ -40,8 +47,14 @@ def svg(payload: Mapping[str, Any], *, label: str, rule: str | None = None, pane
     full = (columns * (width + GAP) - GAP + 1, rows * (height + GAP) - GAP + 1)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(label)}" '
-        f'width="{full[0]}" height="{full[1]}" viewBox="-0.5 -0.5 {full[0]} {full[1]}">{DARK}{shapes}</svg>'
+        f'width="{full[0]}" height="{full[1]}" viewBox="-0.5 -0.5 {full[0]} {full[1]}">'
+        f"{DARK}{shapes}</svg>"
     )
+
+
+def always_light(picture: str) -> str:
+    """Return a picture that does not follow the theme, for use inside a page, to which its rules would apply."""
+    return picture.replace(DARK, "")
 
 
 def sheet(pictures: Sequence[tuple[str, Mapping[str, Any]]], *, panel: tuple[int, int] = (54, 34)) -> str:
@@ -55,7 +68,7 @@ def sheet(pictures: Sequence[tuple[str, Mapping[str, Any]]], *, panel: tuple[int
     shapes = []
     for i, (name, payload, _) in enumerate(of_items):
         x, y = i % 2 * width, i // 2 * height
-        still = svg(payload, label=f"The runs of {name}", panel=panel)
+        still = always_light(svg(payload, label=f"The runs of {name}", panel=panel))
         shapes.append(
             f'<text x="{x}" y="{y + TITLE - 5}" font-size="11" font-family="sans-serif" fill="{INK}">'
             f"{escape(name)}</text>"
@@ -92,7 +105,7 @@ def _panel(payload: Mapping[str, Any], run: Mapping[str, Any], view: str, width:
     ends = [(0.0, line[0][1]), *line, (end, line[-1][1])]
     drawn = [
         f'<path d="{lanes}" fill="{LANE}" stroke="{LANE_EDGE}" stroke-width="0.5"/>',
-        f'<path d="{_path(_steps(tops, end))}{_path(reversed(_steps(bottoms, end)), "L")}Z" fill="{BAND}"/>',
+        f'<path d="{_path([*_steps(tops, end), *reversed(_steps(bottoms, end))])}z" fill="{BAND}"/>',
         f'<path d="{_path(ends)}" fill="none" stroke="{INK}" stroke-width="1.3"/>',
         *_bars(shares, end, height, lane),
         f'<rect width="{width}" height="{height}" fill="none" stroke="{FRAME}"/>',
@@ -101,7 +114,7 @@ def _panel(payload: Mapping[str, Any], run: Mapping[str, Any], view: str, width:
         at, values = spikes_of(low, high, lower, upper)
         on_axis = (values >= limits[0]) & (values <= limits[1])
         dots = zip(((at[on_axis] + 0.5) * end / len(low)).tolist(), heights(values[on_axis]), strict=True)
-        marks = "".join(f"M{x:.1f} {y:.1f}h1" for x, y in dots)
+        marks = "".join(_path([(x, y), (x + 1, y)]) for x, y in dots)
         drawn.insert(1, f'<path d="{marks}" stroke="{DOT}" stroke-opacity="0.6"/>')
     return "".join(drawn)
 
@@ -114,12 +127,13 @@ def _bars(shares: NDArray[np.float64], end: float, height: int, lane: int) -> li
     bars = []
     for is_below, side in enumerate(shares):
         fewer = _fewer(side, max(int(end), 1), np.maximum)
-        step = end / len(fewer)
-        marks = ""
-        for i in np.flatnonzero(fewer).tolist():
-            size = max(fewer[i] * lane, min(1.5, lane))
-            top = height - lane if is_below else lane - size
-            marks += f"M{i * step:.1f} {top:.1f}h{step:.2f}v{size:.1f}h{-step:.2f}z"
+        step, base = end / len(fewer), height - lane if is_below else lane
+        bars_at, marks = np.flatnonzero(fewer), ""
+        for at in np.split(bars_at, np.flatnonzero(np.diff(bars_at) > 1) + 1) if len(bars_at) else ():
+            sizes = [max(size, min(1.5, lane)) for size in (fewer[at] * lane).tolist()]
+            ends = [base + size if is_below else base - size for size in sizes]
+            left, right = int(at[0]) * step, (int(at[-1]) + 1) * step
+            marks += f"{_path([(left, base), *_steps(ends, right, left), (right, base)])}z"
         if marks:
             bars.append(f'<path d="{marks}" fill="{BEYOND}"/>')
     return bars
@@ -152,11 +166,31 @@ def _averaged(values: NDArray[np.float64], n_points: int) -> NDArray[np.float64]
     return means
 
 
-def _steps(heights: Sequence[float], end: float) -> list[tuple[float, float]]:
-    """Return the corner points of a line with one step per height, from x = 0 to `end`."""
-    step = end / len(heights)
-    return [(x * step, y) for i, y in enumerate(heights) for x in (i, i + 1)]
+def _steps(heights: Sequence[float], end: float, begin: float = 0.0) -> list[tuple[float, float]]:
+    """Return the corner points of a line with one step per height, from x = `begin` to `end`."""
+    step, first = (end - begin) / len(heights), 0
+    corners = []
+    for i, y in enumerate(heights):
+        if i + 1 == len(heights) or round(10 * y) != round(10 * heights[i + 1]):
+            corners += [(begin + first * step, y), (begin + (i + 1) * step, y)]
+            first = i + 1
+    return corners
 
 
-def _path(points: Iterable[tuple[float, float]], begin: str = "M") -> str:
-    return begin + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+def _path(points: Iterable[tuple[float, float]]) -> str:
+    """Return the commands of a line through the points, in steps of a tenth of a pixel, as short as possible."""
+    places = [(round(10 * x), round(10 * y)) for x, y in points]
+    text = f"M{_tenths(places[0][0])} {_tenths(places[0][1])}"
+    for (x, y), (next_x, next_y) in pairwise(places):
+        right, down = next_x - x, next_y - y
+        if right and down:
+            text += f"l{_tenths(right)}{'' if down < 0 else ' '}{_tenths(down)}"
+        elif right or down:
+            text += f"h{_tenths(right)}" if right else f"v{_tenths(down)}"
+    return text
+
+
+def _tenths(number: int) -> str:
+    """Return a number of tenths as a decimal number, such as 12, -.5 or 3.1."""
+    whole, tenth = divmod(abs(number), 10)
+    return f"{'-' if number < 0 else ''}{whole or '' if tenth else whole}{f'.{tenth}' if tenth else ''}"

@@ -40,10 +40,9 @@ def write_files(files: Mapping[str, str | bytes], out: Path) -> list[Path]:
 def as_part_of_a_page(page: str) -> tuple[list[tuple[str, str]], str]:
     """Return the sections of a written HTML page as (anchor, title), and its content without title and style."""
     body = page.partition("<body>")[2].rpartition("</body>")[0]
-    content = re.sub(r"</?header>|<h1>.*?</h1>", "", body, flags=re.DOTALL)
+    content = re.sub(r"</?header>|</?main>|<h1>.*?</h1>", "", body, flags=re.DOTALL)
     content = _DRAWING.sub(_as_image, content)
-    reachable = content.replace('<div class="scroll">', '<div class="scroll" tabindex="0">')  # by keyboard
-    return re.findall(r'<section id="([^"]+)">\s*<h2>(.*?)</h2>', content, flags=re.DOTALL), reachable
+    return re.findall(r'<section id="([^"]+)">\s*<h2>(.*?)</h2>', content, flags=re.DOTALL), content
 
 
 # a drawing, which may contain others, with the caption that follows

@@ -3,13 +3,18 @@
 from dataclasses import replace
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 
 from labeler.model import Protocol
 from labeler.questions import SIMILAR, read_question
+from labeler.screen import component
 from labeler.service.labelling import guide
 from labeler.service.labelling.reviewing import Brief
-from labeler.ui import component
 from labeler.ui.reviewer import practice
+from tests.labeler.service.test_anonymising import named_study
+from tests.labeler.service.test_publishing import finished_study, published
+
+__all__ = ["finished_study", "named_study", "published"]  # fixtures
 
 
 @pytest.fixture
@@ -43,6 +48,22 @@ def test_a_practice_round_runs_from_a_file_and_asks_nobody(page, file):
     assert words == (f"The practice round is over. {n_right} of your 6 answers match the way the items were generated.")
     assert "</script>" in page.locator(".question").text_content()
     assert (set(asked) <= {"file", "data"}, errors) == (True, [])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_the_pages_of_a_published_study(browser, published, width, scheme):
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = context.new_page()
+    for path in sorted((published / "html").iterdir()):
+        page.goto(path.as_uri())
+        if path.stem == "practice":
+            page.wait_for_function("() => window.__review?.paintedAt")
+        assert page.evaluate("() => document.documentElement.scrollWidth") == width
+        violations = Axe().run(page).response["violations"]
+        assert [(path.stem, found["id"], found["nodes"][0]["html"][:200]) for found in violations] == []
+    context.close()
 
 
 NINE = "".join(

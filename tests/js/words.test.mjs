@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  axisWords, deliveryWords, emptyWords, legendWords, progressWords, questionWords, statusWords,
+  axisWords, deliveryWords, emptyWords, legendWords, progressWords, questionWords, roundWords, statusWords,
 } from "../../labeler/ui/component/js/words.js";
 
 const HALF_WAY = { done: 5, total: 10, not_sure: 0, mode: "label", closed: null, end: null };
@@ -169,4 +169,17 @@ test("after many attempts a reload is proposed, unless it would lose the answers
   const queue = { length: 1, isWaitingLong: true, isStuck: true };
   assert.match(statusWords(screen({ queue })), /reload the page: nothing is lost\.$/);
   assert.doesNotMatch(statusWords(screen({ queue: { ...queue, isForgotten: true } })), /reload the page/);
+});
+
+test("a round with the items of a study says how often the answers equal the labels of people", () => {
+  const items = [
+    { code: "P1", labels: { similar: 1, dissimilar: 2 } }, { code: "P2", labels: { similar: 3 } },
+    { code: "P3", labels: { similar: 2 } },
+  ];
+  assert.equal(
+    roundWords(items, { P1: "similar", P2: "similar", P3: "not sure" }, "Two people agree on 71 %."),
+    "The practice round is over. Your answers equal 4 of the 6 labels that people gave these items (67 %). Two people " +
+    "agree on 71 %.",
+  );
+  assert.match(roundWords(items.slice(2), { P3: "not sure" }, ""), /not sure about any/u);
 });

@@ -28,8 +28,14 @@ def panels(text):
 
 def points(path):
     """Return the points of a path as (x, y)."""
-    numbers = [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", path.attrib["d"])]
-    return list(zip(numbers[::2], numbers[1::2], strict=True))
+    x = y = 0.0
+    found = []
+    for command, text in re.findall(r"([Mlhv])([-\d. ]*)", path.attrib["d"]):
+        numbers = [float(number) for number in re.findall(r"-?[\d.]+", text)]
+        right, down = {"h": (numbers[0], 0), "v": (0, numbers[0])}.get(command, tuple(numbers))
+        x, y = (right, down) if command == "M" else (x + right, y + down)
+        found.append((round(x, 1), round(y, 1)))
+    return found
 
 
 def band_and_line(panel):
@@ -41,9 +47,9 @@ def band_and_line(panel):
 
 
 def bars(panel):
-    """Return the heights of the bars above the axis and below it."""
+    """Return the number of groups of bars above the axis and below it."""
     paths = [path for path in panel.findall(f"{SVG}path") if path.attrib.get("fill") == thumbnails.BEYOND]
-    places = [[float(y) for y in re.findall(r"M[-\d.]+ ([-\d.]+)h", path.attrib["d"])] for path in paths]
+    places = [[float(y) for y in re.findall(r"M[\d.]+ ([\d.]+)", path.attrib["d"])] for path in paths]
     return {"above" if max(ys) < HEIGHT / 2 else "below": len(ys) for ys in places}
 
 
@@ -108,7 +114,7 @@ def test_spikes_are_dots_where_there_is_room_and_no_band():
 def test_the_band_of_a_run_worked_by_hand():
     # full axis 1 .. 3 between lanes of 2 of 26 pixels: 1.0 is at 24, 3.0 at 2; two iterations share 34 pixels
     band, line = band_and_line(panels(drawn([np.array([1.0, 2.0]), np.array([3.0, 3.0])], "full"))[0])
-    assert band == [(0, 24), (17, 24), (17, 13), (34, 13), (34, 13), (17, 13), (17, 24), (0, 24)]
+    assert band == [(0, 24), (17, 24), (17, 13), (34, 13), (17, 13), (17, 24), (0, 24)]
     assert line == [(0, 24), (8.5, 24), (25.5, 13), (34, 13)]
 
 

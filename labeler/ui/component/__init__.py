@@ -11,23 +11,18 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from labeler.model import Protocol, Question
+from labeler.screen.component import FILES as FILES, FOLDER, LOADING, STYLE
 
-HERE = Path(__file__).parent
-JS_DIRECTORY = HERE / "js"
 VIEW_KEYS = ("z", "l", "o")
 NO_KEYS: Mapping[str, str] = {}
 TOKEN = "token"  # noqa: S105 - key in the session state: the token for requests of the components
 VIEWER_HEIGHT = 420
 
-_LOADING = JS_DIRECTORY / "loading.js"
-_STYLE = HERE / "style.css"
-PAGE_STYLE = (HERE / "page.css").read_text(encoding="utf-8")  # the style of the page around the component
+PAGE_STYLE = (FOLDER / "page.css").read_text(encoding="utf-8")  # the style of the page around the component
 
 
 @dataclass(frozen=True)
@@ -53,27 +48,15 @@ class Decides:
     reasons: Sequence[str] = ()
 
 
-def _module(path: Path) -> bytes:
-    """Return a file of the component as a JavaScript module; a module with markup or style exports its text."""
-    content = path.read_bytes()
-    return content if path.suffix == ".js" else f"export default {json.dumps(content.decode())};\n".encode()
-
-
-# Browsers request all files at once. If they loaded one module after another, the first item would appear later.
-FILES: Mapping[str, bytes] = {
-    path.name.removesuffix(".js") + ".js": _module(path)
-    for path in (*sorted(JS_DIRECTORY.glob("*.js")), *sorted(HERE.glob("*.html")), _STYLE)
-    if path != _LOADING
-}
 # another address after an update, because browsers keep files
 ASSETS = f"/review/{hashlib.sha256(b''.join(FILES.values())).hexdigest()[:12]}"
 
 
 def _registered(name: str, markup: str, entry: str) -> Any:
     """Register a component from a file with markup and an entry module."""
-    arguments = (ASSETS, list(FILES), entry, f"{markup}.js", f"{_STYLE.name}.js")
+    arguments = (ASSETS, list(FILES), entry, f"{markup}.js", f"{STYLE.name}.js")
     start = f"export default loader({', '.join(json.dumps(argument) for argument in arguments)});"
-    return st.components.v2.component(name, js=f"{_LOADING.read_text(encoding='utf-8')}\n{start}\n")
+    return st.components.v2.component(name, js=f"{LOADING.read_text(encoding='utf-8')}\n{start}\n")
 
 
 _mount = _registered("labeler_review", "review.html", "index.js")
@@ -162,62 +145,10 @@ def picture(
     return Press(str(pressed["key"]), number if isinstance(number, int) else 0)
 
 
-def standalone(data: Mapping[str, Any], title: str) -> str:
-    """Return an HTML page in which the review component runs without a server, for example from a file.
-
-    `data` must be a practice round. The page contains all modules, because a browser loads no modules from files.
-    """
-    modules = {name: content.decode().replace('"./', '"review/') for name, content in FILES.items()}
-    addresses = {
-        f"review/{name}": f"data:text/javascript;base64,{base64.b64encode(text.encode()).decode()}"
-        for name, text in modules.items()
-    }
-    start = f"review({{ parentElement: document.body, data: {_in_script(data)}, setTriggerValue: () => {{}} }});"
-    return f"""<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{escape(title)}</title><style>body {{ margin: 1rem; }} .when-served {{ display: none; }}
-{_STYLE.read_text(encoding="utf-8")}</style>
-<script type="importmap">{_in_script({"imports": addresses})}</script></head>
-<body>{(HERE / "review.html").read_text(encoding="utf-8")}
-<script type="module">import review from "review/index.js"; {start}</script></body></html>
-"""
-
-
-def _in_script(value: object) -> str:
-    """Return JSON that cannot end the script element that contains it."""
-    return json.dumps(value).replace("<", "\\u003c")
-
-
 def still(svg: str, words: str) -> None:
     """Show a small static picture with alternative text, which `st.image` does not support."""
     source = base64.b64encode(svg.encode()).decode("ascii")
     st.html(f'<img alt="{escape(words)}" src="data:image/svg+xml;base64,{source}" style="max-width: 100%">')
-
-
-def brief(question: Question, protocol: Protocol, sees: str, overlay: str) -> dict[str, Any]:
-    """Return the parts of the question and the protocol that the component needs, and two texts of the help."""
-    return {
-        "sees": sees,
-        "overlay": overlay,
-        "question": {
-            "text": question.text,
-            "not_sure": question.not_sure,
-            "categories": [
-                {
-                    "name": category,
-                    "label": category.label,
-                    "key": category.key,
-                    "meaning": category.meaning,
-                    "colour": category.colour,
-                }
-                for category in question.categories
-            ],
-        },
-        "protocol": {
-            "asks_confidence": protocol.asks_confidence,
-            "shows_numbers": protocol.shows_numbers,
-        },
-    }
 
 
 def show(key: str, data: Mapping[str, Any]) -> None:

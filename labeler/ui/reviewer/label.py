@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from labeler.model import Task
+from labeler.screen.component import brief as brief_of
 from labeler.service.labelling import answering, reviewing
 from labeler.store import Database
 from labeler.ui import component
@@ -35,7 +36,7 @@ def screen(db: Database, reviewer_id: int, only: Task | None = None) -> dict[str
         "mode": "revise" if only else "label",
         **state,
         "token": st.session_state.get(component.TOKEN, ""),
-        **component.brief(brief.question, brief.protocol, brief.kind.help, brief.kind.overlay),
+        **brief_of(brief.question, brief.protocol, brief.kind.help, brief.kind.overlay),
     }
 
 

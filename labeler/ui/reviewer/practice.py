@@ -11,6 +11,7 @@ import streamlit as st
 
 from labeler.model import Question
 from labeler.questions import NOT_SURE
+from labeler.screen.component import brief as brief_of
 from labeler.service.labelling import guide, reviewing
 from labeler.service.labelling.reviewing import Brief
 from labeler.store import Database
@@ -78,5 +79,5 @@ def data_of(
             }
             for number, example in enumerate(examples, start=1)
         ],
-        **component.brief(brief.question, brief.protocol, brief.kind.help, brief.kind.overlay),
+        **brief_of(brief.question, brief.protocol, brief.kind.help, brief.kind.overlay),
     }

@@ -1,5 +1,6 @@
 import gzip
 import hashlib
+import html
 import json
 import re
 import shutil
@@ -39,7 +40,7 @@ __all__ = ["named_study"]  # a fixture
 OLD_CALLS = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="@")).map(str.strip)
 QUICK = ReportOptions(resampling=Resampling.none())
-OPTIONS = bundle.PublishOptions(report=QUICK)
+OPTIONS = bundle.PublishOptions(html=True, report=QUICK)
 ANSWERS = PublishFile(
     title="Labels of caches",
     description="What reviewers said of runs.",
@@ -113,6 +114,36 @@ def test_every_file_of_the_description_is_there(published):
         assert set(archive.namelist()) == there
         for name in there:
             assert archive.read(name) == (published / name).read_bytes()
+
+
+def test_the_pages_ask_nobody_and_only_practice_has_scripts(published):
+    pages = {path.stem: path.read_text() for path in (published / "html").iterdir()}
+    assert set(pages) == {"index", "report", "items", "practice"}
+    for name, text in pages.items():
+        assert "default-src 'none'" in text
+        assert not re.search(r"\ssrc=|<link|url\(|@import", text)
+        assert ("<script" in text) is (name == "practice")
+    items = pd.read_parquet(published / "data/items.parquet")
+    labels = pd.read_csv(published / "data/labels.csv")
+    articles = re.findall(r"<article.*?</article>", pages["items"], flags=re.DOTALL)
+    assert len(articles) == len(items)
+    for article, row in zip(articles, items.sort_values(["application", "item"]).itertuples(), strict=True):
+        assert html.escape(row.item) in article and "<svg" in article
+        for label in labels[(labels["item"] == row.item) & (labels["counts"] == 1)].itertuples():
+            assert f"{label.reviewer} {label.label}" in article
+
+
+def test_practice_has_the_labels_of_people_and_no_pictures_without_measurements(finished, published, tmp_path):
+    practice = (published / "html/practice.html").read_text()
+    data = json.loads(re.search(r'id="round">(.*?)</script>', practice)[1])
+    counted = pd.read_parquet(published / "data/items.parquet").query("role == 'counted'").set_index("item")
+    assert len(data["items"]) == (counted["n_similar"] + counted["n_dissimilar"] >= 2).sum()  # fewer than 20
+    for item in data["items"]:
+        name = re.search(r"This is (.*)\.$", item["explains"]["similar"])[1]
+        assert item["labels"] == {kind: counted.loc[name, f"n_{kind}"] for kind in ("similar", "dissimilar")}
+    folder = publish(finished, tmp_path / "out", options=replace(OPTIONS, measurements=False)).folder
+    assert not (folder / "html/practice.html").exists()
+    assert "<svg" not in (folder / "html/items.html").read_text()
 
 
 def test_labels_that_count_give_the_kappa_of_the_report(published):

@@ -18,7 +18,7 @@ def answer(path: str, *, method: str = "GET", **headers: str):
 
 
 def test_a_file_is_sent_compressed_to_browsers_that_can_read_it_and_as_it_is_to_others():
-    text = (component.JS_DIRECTORY / "index.js").read_bytes()
+    text = (component.FOLDER / "js" / "index.js").read_bytes()
     packed, plain = answer(INDEX, **{"accept-encoding": "gzip, br"}), answer(INDEX)
     assert gzip.decompress(packed.body) == plain.body == text
     assert packed.headers["content-encoding"] == "gzip" and "content-encoding" not in plain.headers
@@ -30,7 +30,7 @@ def test_a_file_is_sent_compressed_to_browsers_that_can_read_it_and_as_it_is_to_
 def test_markup_and_style_are_modules_that_export_their_text(name):
     sent = answer(f"{component.ASSETS}/{name}.js")
     text = sent.body.decode().removeprefix("export default ").removesuffix(";\n")
-    assert json.loads(text) == (component.HERE / name).read_text(encoding="utf-8")
+    assert json.loads(text) == (component.FOLDER / name).read_text(encoding="utf-8")
     assert sent.headers["content-type"].startswith("text/javascript")
 
 

@@ -17,14 +17,13 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import pandas as pd
 
 from analysis.document import to_json
-from analysis.report import Report
 from labeler.atomic_files import in_place
 from labeler.errors import InputError, NotAllowed
 from labeler.formats import Source, tables as files
 from labeler.model import State
 from labeler.questions import require_question_of_runs
 from labeler.service.handover import anonymising
-from labeler.service.handover.publishing import documents, metadata
+from labeler.service.handover.publishing import documents, metadata, site
 from labeler.service.handover.publishing.facts import Facts
 from labeler.service.handover.publishing.metadata import RecordSet
 from labeler.service.handover.publishing.publish_file import EMAIL, FILE_NAME, PublishFile, Times, Venue, to_toml
@@ -49,6 +48,7 @@ _PATH = re.compile(
     r"(?<![\w/.:-])(?:/(?:home|Users|root|tmp|var|mnt|media|srv|opt|private|usr|etc)/[^\s\"',;)<]+"
     r"|[A-Za-z]:\\+(?:Users|Temp|home)[^\s\"',;)<]+)"
 )
+_BASE64 = re.compile(r"[A-Za-z0-9+/=]{200,}")  # packed numbers, in which a path can only occur by chance
 _TIME = re.compile(r"\b(\d{4}-\d\d-\d\d)T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?")
 _VOCABULARIES = (
     "kind",
@@ -78,6 +78,9 @@ class PublishOptions:
     })  # fmt: skip
     unlicensed: bool = field(default=False, metadata={
         "help": "Also publish items of applications without a licence.",
+    })  # fmt: skip
+    html: bool = field(default=False, metadata={
+        "help": "Also write pages that need no server: the report, the picture of every item, and practice.",
     })  # fmt: skip
     report: ReportOptions = field(default_factory=ReportOptions)
 
@@ -135,7 +138,10 @@ def lacking(db: Database, answers: PublishFile, options: PublishOptions) -> dict
 
 def contents(options: PublishOptions) -> dict[str, str]:
     """Return the files that the data set will have, with their meanings, apart from the figures of the report."""
-    return {path: meaning for path, meaning in _MEANINGS.items() if options.measurements or path != MEASUREMENTS}
+    left_out = set() if options.measurements else {MEASUREMENTS, site.PRACTICE}
+    if not options.html:
+        left_out |= set(site.MEANINGS)
+    return {path: meaning for path, meaning in _MEANINGS.items() if path not in left_out}
 
 
 def publish(
@@ -257,7 +263,11 @@ def _build(
             plan_secret=studies.plan_secret(copy),
             plan_reveals=anonymising.plan_reveals(db),
         )
-        _write_report(gathered, report, facts, folder)
+        written = gathered.files(report)
+        _write_report(written, facts, folder)
+        if options.html:
+            report_html = str(written["report.html"])
+            write_files(site.pages(copy, facts, report_html, with_pictures=has_measurements), folder)
     _write_documents(facts, folder)
     _check_texts(folder)
     if facts.plan_reveals:
@@ -304,12 +314,10 @@ def _with_days(value: Any, day: str) -> Any:
     return _TIME.sub(day, value) if isinstance(value, str) else value
 
 
-def _write_report(gathered: ReportInput, report: Report, facts: Facts, folder: Path) -> None:
+def _write_report(written: Mapping[str, str | bytes], facts: Facts, folder: Path) -> None:
     # the folder data has the labels; the bytes of PDF figures are not reproducible
     contents = {
-        name: content
-        for name, content in gathered.files(report).items()
-        if name != "labels.csv" and not name.startswith("latex/")
+        name: content for name, content in written.items() if name != "labels.csv" and not name.startswith("latex/")
     }
     study = facts.study
     plan = {
@@ -377,6 +385,7 @@ _MEANINGS = {
     "report/plan.csv": "the assignments of each reviewer, in order",
     "report/plan.json": "the parameters of the plan",
     "report/log.csv": "the audit log without names",
+    **site.MEANINGS,
 }
 
 
@@ -537,7 +546,7 @@ def _check_texts(folder: Path) -> None:
 def _texts(folder: Path) -> Iterator[tuple[str, str]]:
     for path in _paths(folder):
         if metadata.is_text(path):
-            yield path, (folder / path).read_bytes().decode()
+            yield path, _BASE64.sub("", (folder / path).read_bytes().decode())
     frame = pd.read_parquet(folder / ITEMS)
     for column in frame:
         for text in frame[column]:

@@ -1,22 +1,27 @@
 // A practice round in the browser, with the same functions as `Requests`, but without a server.
 
+import { roundWords } from "./words.js";
+
 export class PracticeRound {
-  /** data: {items: [{code, panels, explains, right}], given: code -> answer, if the round is over}. */
-  constructor({ items, given }) {
+  /**
+   * data: {items: [{code, panels, explains, right}], given: code -> answer, if the round is over}. Items that people
+   * have labelled have `labels` (category -> number of labels) in place of `right`, and `people` says how often people
+   * agree.
+   */
+  constructor({ items, given, people }) {
     this.all = items;
     this.given = { ...given };
+    this.people = people ?? "";
   }
 
   /** What a server would reply. */
   get reply() {
     const open = this.all.filter(({ code }) => !(code in this.given));
     const n = this.all.length;
-    const nRight = this.all.filter(({ code, right }) => right !== null && this.given[code] === right).length;
-    const score = `${nRight} of your ${n} answers match the way the items were generated.`;
     return {
       state: open.length ? "open" : "done",
       closed: "",
-      end: `The practice round is over. ${score}`,
+      end: roundWords(this.all, this.given, this.people),
       done: n - open.length,
       total: n,
       not_sure: 0,

@@ -83,6 +83,23 @@ export function questionWords(question, nRuns) {
   return question.replace("{runs}", nRuns === null ? "" : (NUMBERS[nRuns] ?? String(nRuns))).replace("  ", " ");
 }
 
+/** The result of a practice round: how often the answers match the items, or the labels of people. */
+export function roundWords(items, given, people) {
+  const over = "The practice round is over.";
+  if (!items.some(({ labels }) => labels)) {
+    const nRight = items.filter(({ code, right }) => right !== null && given[code] === right).length;
+    return `${over} ${nRight} of your ${items.length} answers match the way the items were generated.`;
+  }
+  const labelled = items.filter(({ code }) => given[code] !== "not sure");
+  const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+  const nAll = sum(labelled.flatMap(({ labels }) => Object.values(labels)));
+  if (!nAll) return `${over} You were not sure about any item.`;
+  const nEqual = sum(labelled.map(({ code, labels }) => labels[given[code]] ?? 0));
+  const share = Math.round((100 * nEqual) / nAll);
+  const equal = `Your answers equal ${nEqual} of the ${nAll} labels that people gave these items (${share} %).`;
+  return [over, equal, people].filter(Boolean).join(" ");
+}
+
 function keptWords({ isForgotten, isStuck }) {
   if (isForgotten) return "Do not close or reload this window, or these answers are lost. Trying again …";
   const advice = isStuck ? " If this does not change, reload the page: nothing is lost." : "";

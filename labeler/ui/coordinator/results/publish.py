@@ -136,11 +136,17 @@ def contents() -> bundle.PublishOptions:
         help="If you leave out the names, numbers replace them.",
     )  # fmt: skip
     unlicensed = st.checkbox("Include items of applications without a licence")
+    html = st.checkbox(
+        "Also write pages that need no server",
+        help="The report, the picture of every item, and practice. Open html/index.html from the folder or any host.",
+    )
     resampled = st.checkbox(
         "Report with bootstrap and latent class", value=True, help="These computations take most of the time."
     )
     report = reporting.STANDARD if resampled else reporting.QUICK
-    return bundle.PublishOptions(venue, measurements, keep_benchmarks=names, unlicensed=unlicensed, report=report)
+    return bundle.PublishOptions(
+        venue, measurements, keep_benchmarks=names, unlicensed=unlicensed, html=html, report=report
+    )
 
 
 def more(saved: PublishFile) -> PublishFile:
@@ -217,7 +223,7 @@ def data_set(db: Database, person: str, options: bundle.PublishOptions, *, ready
                 out = folders.path_in_study_folder(db.path, name, "")
                 background.output_of(
                     "publish", study=db.path, out=out, actor=person, for_=options.venue,
-                    no_measurements=not options.measurements, unlicensed=options.unlicensed,
+                    no_measurements=not options.measurements, unlicensed=options.unlicensed, html=options.html,
                     names_of_benchmarks="keep" if options.keep_benchmarks else "drop",
                     quick=options.report is reporting.QUICK, comments=released.getvalue() if released else None,
                     waiting=lambda seconds: bar.show(seconds, whole_s),
