@@ -20,21 +20,23 @@ from labeler.cli.common import (
     study_option,
 )
 from labeler.cli.formats import MAX_SHOWN, reading, reading_options
+from labeler.errors import InputError
 from labeler.model import counted
 from labeler.safe_text import one_line
 from labeler.service.files import converting
 from labeler.service.files.converting import FORMS
-from labeler.service.items import importing
+from labeler.service.items import importing, taking_back
 from labeler.service.items.importing import ReadOptions
 
 
 @click.command("import", epilog="Example: labeler import --study cache.study results/ more.csv")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
+@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="PATH...")
 @study_option
 @reading_options
 @click.option(
     "--as-new", is_flag=True, help="If a benchmark already has other measurements, import it as a separate item."
 )
+@click.option("--undo", is_flag=True, help="Take the last import back, while the study has no plan.")
 @dry_run_option("Show what the import would do, without importing anything. Needs no study.")
 @json_option
 def import_(
@@ -42,6 +44,7 @@ def import_(
     study: Path | None,
     read_options: ReadOptions,
     as_new: bool,
+    undo: bool,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -53,6 +56,11 @@ def import_(
     with the name NAME @ LEVEL. If a file cannot be used, the command refuses it with a reason, imports the other files,
     and ends with exit code 1. If you import the same file again, nothing is added.
     """
+    if undo == bool(paths):
+        raise InputError("Give the files to import, or --undo without files.")
+    if undo:
+        take_back(study, dry_run=dry_run)
+        return
     options = importing.with_others(read_options)
     files = list(importing.files_below(paths))
     with (
@@ -74,6 +82,18 @@ def import_(
     remark(checked if dry_run else importing.describe(results))
     if refused:
         raise SystemExit(1)
+
+
+def take_back(study: Path | None, *, dry_run: bool) -> None:
+    """Take the last import of a study back, or only say what it is."""
+    with opened(study) as db:
+        if dry_run:
+            refused, last = taking_back.why_not(db), taking_back.last_import(db)
+            if refused or last is None:
+                raise InputError(refused)
+            remark(f"Would be taken back: {last.describe()}.")
+        else:
+            remark(f"Taken back: {taking_back.take_back(db, actor=OWNER, now=now()).describe()}.")
 
 
 def _for_people(row: dict[str, Any]) -> dict[str, Any]:

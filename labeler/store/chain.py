@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from labeler.store.database import Database
 
 BEGUN = "begun"  # the first link if an earlier version of labeler created the study
+REMOVED = "removed item"  # the link of an item that was removed, whose id a later item may get
 
 # part -> the queries that read one row by its id; the hash of the row covers their results
 _CONTENT: Mapping[str, tuple[str, ...]] = {
@@ -107,7 +108,7 @@ def digests_of(db: Database, part: str) -> set[str]:
 
 def digest_of(db: Database, part: str, row_id: int) -> str | None:
     """Return the hash of the present content of a row; return None if the row does not exist."""
-    if part == BEGUN:
+    if part in (BEGUN, REMOVED):
         return hashlib.sha256(str(row_id).encode()).hexdigest()
     digest, is_there = hashlib.sha256(), False
     for query in _CONTENT[part]:
@@ -130,7 +131,10 @@ def faults(db: Database) -> Iterator[Fault]:
             yield Fault("chain", last.n_links + 1, f"links {last.n_links + 1} to {link_id - 1} were removed")
         elif stored != _next(last, part, row_id, digest):
             yield Fault("chain", link_id, "the link does not match the previous link: a link was changed or moved")
-        if part != BEGUN:
+        if part == REMOVED:
+            newest.pop(("measurement", row_id), None)
+            newest.pop(("picture", row_id), None)
+        elif part != BEGUN:
             if part != "picture" and (part, row_id) in newest:
                 yield Fault("chain", link_id, f"{part} {row_id} is linked twice")
             newest[part, row_id] = digest

@@ -1,7 +1,7 @@
 """Store and read items, and the files from which items were imported."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from labeler.model import Item, ItemRole
 from labeler.store import chain
@@ -132,3 +132,17 @@ def copy(db: Database, into: Database, item_id: int) -> int:
         row,
     ).fetchone()
     return int(copied[0])
+
+
+def remove(db: Database, names: Iterable[str]) -> None:
+    """Remove items with their runs, pictures and verdicts; nothing else may refer to these items."""
+    for name in names:
+        (item_id,) = db.execute("SELECT item_id FROM items WHERE name = ?", (name,)).fetchone()
+        for table in ("verdicts", "bins", "runs", "items"):
+            db.execute(f"DELETE FROM {table} WHERE item_id = ?", (item_id,))  # noqa: S608 - constants
+        chain.append(db, chain.REMOVED, item_id)
+
+
+def remove_files(db: Database, sha256s: Iterable[str]) -> None:
+    """Forget imported files, so that they can be imported again; no item may come from them."""
+    db.executemany("DELETE FROM files WHERE sha256 = ?", ((sha256,) for sha256 in sha256s))

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from labeler.store.database import Database
 
+VERDICTS = "verdicts"  # the kind of job that computes verdicts
+
 
 @dataclass(frozen=True)
 class Job:

@@ -111,6 +111,17 @@ def test_an_empty_folder_and_a_missing_path_are_refused(study, tmp_path):
     assert says(run("import", "--study", study, tmp_path / "gone", code=2).stderr, "no such file")
 
 
+def test_the_last_import_is_taken_back(study, results):
+    assert "no import to take back" in run("import", "--undo", "--study", study, code=2).stderr
+    assert "Give the files to import" in run("import", "--study", study, code=2).stderr
+    run("import", "--study", study, results)
+    would = run("import", "--undo", "--dry-run", "--study", study).stderr
+    assert says(would, "Would be taken back: 3 items from 3 files, imported by owner")
+    did = run("import", "--undo", "--study", study).stderr
+    assert did == would.replace("Would be taken back", "Taken back")
+    assert "no import to take back" in run("import", "--undo", "--dry-run", "--study", study, code=2).stderr
+
+
 def test_a_dry_run_needs_no_study_and_shows_what_would_be_imported(results):
     rows = json.loads(run("import", "--dry-run", "--json", results).stdout)
     assert [set(row) for row in rows] == [

@@ -25,6 +25,7 @@ from labeler.errors import StudyError
 from labeler.model import Origin, Person, Role
 from labeler.plan.design import hash_of, key
 from labeler.questions import hash_in_plan
+from labeler.service.items.taking_back import TAKE_BACK
 from labeler.store import Database, assignments, chain, copies, events, items, open_database, people, studies
 from labeler.store.events import Deed
 
@@ -276,7 +277,10 @@ def _number_benchmarks(copy: Database, token: str) -> dict[str, str]:
         numbers = _numbered({getattr(item, column) for item in all_items} - {""}, noun)
         copies.rewrite(copy, "items", column, partial(_looked_up, numbers))
         words |= numbers
-    return files | words
+    removed = [event.details for event in events.of_actions(copy, {TAKE_BACK})]
+    gone = {name for details in removed for name in details["items"]}
+    gone |= {text for details in removed for file in details["files"] for text in file}
+    return _numbered(gone, "removed") | files | words
 
 
 def _numbered(texts: Collection[str], noun: str) -> dict[str, str]:

@@ -198,6 +198,14 @@ class Derived:
             self.unnamed_files.add(event.at_utc)
         self.file_of |= dict.fromkeys(details.get("items", ()), (details.get("sha256", ""), event.at_utc))
 
+    def remove_import(self, event: Event) -> None:
+        """Forget the files and items of an import that was taken back."""
+        for _, sha256 in event.details["files"]:
+            self.files.pop(sha256, None)
+        for name in event.details["items"]:
+            self.file_of.pop(name, None)
+            self.excluded.pop(name, None)
+
 
 _CHANGES: Mapping[str, Callable[[Derived, Event], None]] = {
     "create study": Derived.create, "describe study": Derived.describe, "set protocol": Derived.protocol,
@@ -208,6 +216,7 @@ _CHANGES: Mapping[str, Callable[[Derived, Event], None]] = {
     "pause reviewer": Derived.pause, "resume reviewer": Derived.pause, "remove reviewer": Derived.leave,
     "replace reviewer": Derived.leave, "set e-mail": Derived.email, "invite": Derived.invite, "revoke": Derived.revoke,
     "sign in": Derived.sign_in, "import file": Derived.import_file,
+    "remove import": Derived.remove_import,
 }  # fmt: skip
 
 
@@ -256,6 +265,8 @@ def _items(derived: Derived, rows: list[dict[str, Any]], sha256_of: Mapping[int,
         imported_then = sha256 is not None and derived.files.get(sha256, ("", ""))[1] == at_utc
         if now != sha256 and (imported_then or now is not None):
             yield Fault("item", row["row_id"], "comes from another file than the log says")
+    for name in derived.file_of.keys() - {row["name"] for row in rows}:
+        yield Fault("item", 0, f"{name!r} was removed or renamed, and the log does not say so")
 
 
 def _files(derived: Derived, rows: list[dict[str, Any]]) -> Iterator[Fault]:

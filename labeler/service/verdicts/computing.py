@@ -25,7 +25,6 @@ from labeler.service.verdicts.classifying import (
 from labeler.store import Database, events, items, jobs, runs, studies, verdicts
 from labeler.store.jobs import Job
 
-JOB = "verdicts"
 MAX_BATCH, MAX_BATCH_S = 50, 0.5  # a transaction stores at most this many items, and takes at most this many seconds
 IN_FLIGHT = 16  # maximum number of items in the executor at the same time, which limits the memory
 
@@ -69,7 +68,7 @@ def compute_verdicts(
             [(judge.name, judge.parameters, judge.version) for judge in _acceptable(options, variants)],
             _now(),
         )
-        job_id = jobs.start(db, JOB, os.getpid(), len(missing), _now())
+        job_id = jobs.start(db, jobs.VERDICTS, os.getpid(), len(missing), _now())
     n_done, n_without, error = 0, 0, None
     try:
         for batch in _batches(_item_verdicts(db, missing, options, executor)):
@@ -107,7 +106,7 @@ def _with_kept(db: Database, variants: Sequence[str]) -> Sequence[str]:
 
 def latest_job(db: Database) -> Job | None:
     """Return the most recent computation of verdicts, finished or not; return None if there was none."""
-    return jobs.latest(db, JOB)
+    return jobs.latest(db, jobs.VERDICTS)
 
 
 def _acceptable(options: JudgeOptions, variants: Sequence[str]) -> list[Judge]:

@@ -6,7 +6,7 @@ import zipfile
 from labeler.store import open_database
 from tests.labeler.formats.examples import csv_bytes
 from tests.labeler.service.test_importing_joined import go_file, kept
-from tests.labeler.ui.pages import checked, coordinator_page
+from tests.labeler.ui.pages import button, checked, coordinator_page, texts
 from tests.labeler.ui.test_data_pages import copied, empty, made, outcome
 from tests.sentences import says
 
@@ -53,3 +53,15 @@ def test_hostile_names_are_shown_as_they_are(empty):
     assert not [one.value for one in page.markdown if "<b>" in one.value or "$x$" in one.value]
     with open_database(empty) as db:
         assert sorted(kept(db)) == sorted(names)
+
+
+def test_an_import_is_taken_back_after_a_tick(empty):
+    page = upload(coordinator_page("Items", "Add", empty), ("1.json", b"[[1], [2]]"), ("2.json", b"[[1], [3]]"))
+    assert says(texts(page), "2 items from 2 files, imported by carol")
+    assert button(page, "Take this import back").disabled
+    (sure,) = [box for box in page.checkbox if box.label == "I know that this cannot be undone."]
+    page = checked(button(checked(sure.check().run()), "Take this import back").click().run())
+    assert "Taken back: 2 items removed." in texts(page)
+    assert "2 files are in" not in texts(page)
+    with open_database(empty) as db:
+        assert kept(db) == {}

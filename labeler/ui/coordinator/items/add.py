@@ -11,11 +11,11 @@ from labeler.errors import InputError, NotAllowed
 from labeler.model import counted
 from labeler.plan.lifecycle import Action, require
 from labeler.service import background
-from labeler.service.items import folders, importing
+from labeler.service.items import folders, importing, taking_back
 from labeler.service.study import coordinating
 from labeler.store import Database
 from labeler.ui.coordinator.escaping import escape_markdown
-from labeler.ui.coordinator.shared import box, errors_here, fold, fresh, go_to, refresh, table
+from labeler.ui.coordinator.shared import box, done, errors_here, fold, fresh, go_to, refresh, table
 
 OUTCOME = "import-outcome"  # key in the session state: the results of the last import
 MAX_TABLE = 30
@@ -40,6 +40,7 @@ def render(db: Database, person: str) -> None:
     if files:
         with errors_here():
             take_in(db, importing.uploads((file.name, file.getvalue()) for file in files), options, person)
+    take_back(db, person)
     with st.expander("What one file contains", type="compact"):
         st.selectbox(
             "One file contains", (None, *importing.FILE_IS), format_func=folders.describe_file_state, key="file-is"
@@ -67,6 +68,22 @@ def from_server(db: Database, options: importing.ReadOptions, person: str) -> No
                 if not path.strip():
                     raise InputError("Enter a folder or a file. To import all files, enter a dot.")
                 take_in(db, folders.result_files(root, path.strip(), study=db.path), options, person)
+
+
+def take_back(db: Database, person: str) -> None:
+    """Offer to take the last import back."""
+    last = taking_back.last_import(db)
+    if last is None:
+        return
+    with st.expander("Take the last import back", type="compact"):
+        st.write(f"The last import: {escape_markdown(last.describe())}.")
+        st.write("Its items and their verdicts are removed. The log keeps that they were there.")
+        is_sure = st.checkbox("I know that this cannot be undone.", key=fresh("sure-to-take-back"))
+        if st.button("Take this import back", disabled=not is_sure):
+            with errors_here():
+                taking_back.take_back(db, actor=person, now=datetime.now(UTC))
+                st.session_state.pop(OUTCOME, None)
+                done(f"Taken back: {counted(len(last.items), 'item')} removed.")
 
 
 def take_in(db: Database, files: folders.Files, options: importing.ReadOptions, person: str) -> None:

@@ -1,0 +1,121 @@
+"""Take the last import back, and what an audit then says."""
+
+import os
+from datetime import timedelta
+
+import pytest
+
+from labeler.errors import InputError
+from labeler.model import PlanParameters, Role
+from labeler.plan.lifecycle import Step
+from labeler.service.handover import anonymising
+from labeler.service.items import importing, taking_back
+from labeler.service.labelling import auditing
+from labeler.service.people import identity
+from labeler.service.plan import assigning
+from labeler.service.results import exchange
+from labeler.service.study import course
+from labeler.service.verdicts import computing
+from labeler.store import chain, events, items, jobs, open_database
+from tests.labeler.conftest import NOW, result_file, series
+from tests.sentences import says
+
+LATER = NOW + timedelta(hours=1)
+
+
+@pytest.fixture
+def twice(db):
+    """A study with two imports: one item, and two items with verdicts."""
+    take_in(db, "first", now=NOW)
+    take_in(db, "second", "third", now=LATER)
+    computing.compute_verdicts(db, actor="carol")
+    return db
+
+
+def take_in(db, *names, now):
+    files = [result_file(name, series(number)) for number, name in enumerate(names, start=len(names))]
+    assert not [result for result in importing.import_files(db, files, actor="carol", now=now) if result.refused]
+
+
+def taken_back(db):
+    return taking_back.take_back(db, actor="dora", now=LATER + timedelta(hours=1))
+
+
+def names(db):
+    return [item.name for item in items.all_items(db)]
+
+
+def test_the_items_of_the_last_import_are_removed_with_everything_of_theirs(twice):
+    assert says(taking_back.last_import(twice).describe(), "2 items from 2 files, imported by carol")
+    assert taken_back(twice).items == ("second", "third")
+    assert names(twice) == ["first"]
+    left = {table: twice.execute(f"SELECT count(DISTINCT item_id) FROM {table}").fetchone()[0]
+            for table in ("runs", "bins", "verdicts")}  # fmt: skip
+    assert left == {"runs": 1, "bins": 1, "verdicts": 1}
+    event = events.of_actions(twice, [taking_back.TAKE_BACK])[0]
+    assert (event.actor, event.details["items"]) == ("dora", ["second", "third"])
+    assert taken_back(twice).items == ("first",)
+    assert (names(twice), taking_back.why_not(twice)) == ([], "There is no import to take back.")
+
+
+def test_the_same_files_can_be_imported_again_and_the_audit_finds_no_fault(twice):
+    taken_back(twice)
+    assert auditing.audit(twice).faults == ()
+    take_in(twice, "second", "third", now=LATER + timedelta(hours=2))
+    assert names(twice) == ["first", "second", "third"]
+    assert auditing.audit(twice).faults == ()
+
+
+def test_an_item_that_somebody_removed_from_the_file_is_found_although_the_chain_says_removed(twice):
+    with twice.atomic():
+        items.remove(twice, ["second"])
+    assert [fault.what for fault in auditing.audit(twice).faults] == [
+        "'second' was removed or renamed, and the log does not say so"
+    ]
+    assert chain.n_before(twice) == 0
+
+
+def test_a_copy_without_names_of_benchmarks_does_not_have_those_of_removed_items(twice, tmp_path):
+    taken_back(twice)
+    anonymising.anonymise(twice, tmp_path / "copy.study", keep_benchmarks=False, actor="carol", now=LATER)
+    with open_database(tmp_path / "copy.study") as copy:
+        assert auditing.audit(copy).faults == ()
+        log = "\n".join(events.table(copy)["details"])
+    assert "removed-001" in log and not [name for name in ("first", "second", "third") if name in log]
+
+
+def with_labels(db, folder):
+    (folder / "labels.csv").write_text("item,reviewer,label\nsecond,ada,similar\n")
+    exchange.import_label_file(db, folder / "labels.csv", actor="carol", now=LATER)
+
+
+def with_plan(db, _folder):
+    for name in ("ada", "ben"):
+        identity.add_person(db, name, [Role.REVIEWER], actor="carol", now=LATER)
+    assigning.confirm_plan(db, PlanParameters(seed=1, overlap=0, retest=0), actor="carol", now=LATER)
+
+
+def with_running_job(db, _folder):
+    jobs.start(db, jobs.VERDICTS, os.getpid(), 3, LATER.isoformat())
+
+
+def closed(db, folder):
+    with_labels(db, folder)
+    course.change_state(db, Step.OPEN, why="", force=True, actor="carol", now=LATER)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (with_labels, ("second of this import has labels",)),
+        (with_plan, ("The study has a plan",)),
+        (with_running_job, ("The classifiers are judging",)),
+        (closed, ("The study is open",)),
+    ],
+)
+def test_an_import_that_is_in_use_stays(twice, tmp_path, change, reason):
+    change(twice, tmp_path)
+    with pytest.raises(InputError) as refused:
+        taken_back(twice)
+    assert says(str(refused.value), *reason)
+    assert len(names(twice)) == 3
