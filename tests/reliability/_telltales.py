@@ -37,6 +37,7 @@ SCREEN_KEYS = {
     "token",  # of the reviewer's session, for requests of the component
     *("title", "caption", "item", "keys", "panels", "height", "shows_numbers", "decides"),  # of a plot without answers
     *("round", "items", "given"),  # of a practice round
+    *("sees", "overlay"),  # what an item shows, the same for all items of a study
 }  # fmt: skip
 MIN_CODES, MIN_LETTERS, MAX_CORRELATION = 20, 8, 0.3  # chance reaches none of them once in 10,000 times
 N_SEEDS, FAR = 400, 0.1

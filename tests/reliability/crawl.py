@@ -40,7 +40,6 @@ SENDER = "-sender"  # ends the name of the part that sends answers, which depend
 CAN_LABEL = ("calibration", "open", "third")
 TITLES = frozenset(word for title in (*PLACES, "Item") for word in title.lower().split())  # in the menu of both roles
 CODES = re.compile(r'(?:Item |"code": ?"|revise-|revision-)([A-HJ-NP-Z2-9]{6})\b')
-THOROUGH = ("open", "unblinded")  # states in which a quick crawl visits everything
 N_TOLD = 6
 
 
@@ -62,8 +61,8 @@ class Scene:
 
     @property
     def is_thorough(self) -> bool:
-        """Whether pages that do not depend on the state are visited."""
-        return not self.quick or self.stage in THOROUGH
+        """Whether pages that do not depend on the state are visited; a quick crawl does so only in the open study."""
+        return not self.quick or self.stage == "open"
 
     def caller(self, name: str, heard: Heard) -> Caller:
         """Return a signed-in client."""

@@ -11,6 +11,7 @@ import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from labeler.store import open_database
+from tests.conftest import some_slow
 from tests.reliability import _crawl_study as made, _telltales
 from tests.reliability._crawl_window import Heard
 from tests.reliability._hidden import Hidden, from_reviewer
@@ -21,12 +22,13 @@ NAME = "vexillum/quokkadb#abacus"
 HIDDEN = Hidden.of([NAME, "0.73519264"], ["fresh", "ottokar"])
 
 
-def test_nobody_is_sent_what_they_may_not_know_in_any_state(tmp_path):
+@pytest.mark.parametrize("quick", some_slow([True, False], [False]))
+def test_nobody_is_sent_what_they_may_not_know_in_any_state(tmp_path, quick):
     """A study goes through all states while all kinds of people visit it: one test, because it starts a server."""
     study = tmp_path / "sauerkraut.study"
     links = made.make(study)
     with served(study) as url:
-        found = {case.what: case for case in crawl(url, study, links, quick=True)}
+        found = {case.what: case for case in crawl(url, study, links, quick=quick)}
     assert {what: case.figures for what, case in found.items() if not case.passed} == {}
     assert set(found) >= {f"{stage}, {role}" for stage in SHOWS for role in ROLES}
     later = set(SHOWS) - {"draft", "calibration"}
