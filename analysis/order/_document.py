@@ -306,7 +306,7 @@ def _conclusions(survey: OrderSurvey) -> Iterator[Block]:
     yield first_rows(
         f"{first.candidate} compared with {first.baseline}, flags first. The ratio is median of candidate / median of "
         "baseline.",
-        ("Benchmark", "Fixed order", "Ratio", "Candidate is", "Random order", "Ratio", "Candidate is", "Flag"),
+        ("Benchmark", "Fixed order", "Ratio", "Change", "Random order", "Ratio", "Change", "Flag"),
         [
             (
                 row.benchmark, row.fixed, number(row.ratio_fixed.value), _short(row.change_fixed), row.random,

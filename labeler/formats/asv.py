@@ -20,7 +20,7 @@ import numpy as np
 from analysis.benchmark import LOWER, UNKNOWN, Benchmark, Failure
 from labeler.formats import json_text
 from labeler.formats.machine import machine, members, of_runs
-from labeler.formats.naming import measured, with_parameters
+from labeler.formats.naming import with_parameters, with_unique_names
 from labeler.model import Series, is_storable
 
 VERSIONS = (1, 2)
@@ -69,7 +69,7 @@ def _read(content: bytes, *, medians: bool) -> Iterator[Benchmark]:
             if row.get("stats_repeat"):
                 raise ValueError(f"benchmark {name!r} {_NOT_KEPT}")
     conditions = _conditions(document)
-    yield from measured(
+    yield from with_unique_names(
         one for name, row in rows.items() for one in _combinations(name, row, conditions, medians=medians)
     )
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from analysis.benchmark import Benchmark
 from labeler.formats import json_text
-from labeler.formats.naming import measured
+from labeler.formats.naming import with_unique_names
 from labeler.formats.single_values import Single, finite, with_failures
 
 UNIT = "i/s"
@@ -32,10 +32,10 @@ def detect(_name: str, content: bytes) -> bool:
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """Read the rates; if the content is invalid, raise ValueError with the entry or the value."""
     if json_text.first_signs(content)[:1] == b"[":
-        yield from measured(with_failures(_of_json(content), ()))
+        yield from with_unique_names(with_failures(_of_json(content), ()))
         return
     singles, failed = _of_text(json_text.text_of(content))
-    yield from measured(with_failures(singles, failed))
+    yield from with_unique_names(with_failures(singles, failed))
 
 
 def _of_json(content: bytes) -> Iterator[Single]:

@@ -18,7 +18,7 @@ import numpy as np
 from analysis.benchmark import Benchmark, Failure
 from labeler.formats import json_text
 from labeler.formats.machine import machine, members, of_runs
-from labeler.formats.naming import measured
+from labeler.formats.naming import with_unique_names
 from labeler.formats.units import SECONDS
 from labeler.model import Series
 
@@ -77,7 +77,7 @@ def _read(content: bytes, stage: str, *, means: bool) -> Iterator[Benchmark]:
     if entries and not means and not any("Measurements" in entry for entry in entries):
         raise ValueError(f"this file has only averages. BenchmarkDotNet {_FULL}")
     times = Counter(names)
-    yield from measured(
+    yield from with_unique_names(
         _benchmark(entry, name, stage, known, has_jobs=times[name] > 1, means=means)
         for entry, name in zip(entries, names, strict=True)
     )

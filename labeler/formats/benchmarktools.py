@@ -15,7 +15,7 @@ import numpy as np
 
 from analysis.benchmark import Benchmark, Failure
 from labeler.formats import json_text
-from labeler.formats.naming import measured
+from labeler.formats.naming import with_unique_names
 from labeler.formats.units import SECONDS
 
 GROUP, TRIAL, ESTIMATE = "BenchmarkGroup", "Trial", "TrialEstimate"
@@ -36,7 +36,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
         raise ValueError("this is not a list of versions and results, as BenchmarkTools.save writes it")
     names = [""] if len(document[1]) == 1 else [str(at) for at in range(1, len(document[1]) + 1)]
     found = (one for name, result in zip(names, document[1], strict=True) for one in _results(result, name, MAX_DEPTH))
-    yield from measured(found)
+    yield from with_unique_names(found)
 
 
 def _results(result: Any, name: str, depth: int) -> Iterator[Benchmark]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from analysis.benchmark import Benchmark, Failure
 from labeler.formats import json_text
-from labeler.formats.naming import measured
+from labeler.formats.naming import with_unique_names
 from labeler.formats.single_values import finite
 from labeler.formats.units import SECONDS
 
@@ -32,7 +32,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
     text = json_text.text_of(content).strip()  # ignores the declared encoding, because Catch2 always writes UTF-8
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise ValueError("the XML declares a document type or entities, which Catch2 never writes")
-    yield from measured(_benchmarks(_root(text)), advice="name its test case or section differently")
+    yield from with_unique_names(_benchmarks(_root(text)), advice="name its test case or section differently")
 
 
 def _root(text: str) -> "ElementTree.Element":

@@ -13,7 +13,7 @@ import numpy as np
 from analysis.benchmark import Benchmark, Failure
 from labeler.formats import json_text
 from labeler.formats.machine import machine, members, of_runs
-from labeler.formats.naming import measured
+from labeler.formats.naming import with_unique_names
 
 _NANOSECOND = 1e-9
 
@@ -36,7 +36,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
     python = members(members(document.get("python")).get("sysconfig")).get("py_version")
     conditions = of_runs(machine(runtime=f"Python {python}" if isinstance(python, str) else ""), 1)
     entries = json_text.member(document, "benchmarks", list, "the file")
-    yield from measured(_benchmark(entry, f"benchmark {at}", conditions) for at, entry in enumerate(entries))
+    yield from with_unique_names(_benchmark(entry, f"benchmark {at}", conditions) for at, entry in enumerate(entries))
 
 
 def _benchmark(entry: Any, place: str, conditions: Mapping[str, tuple[str, ...]]) -> Benchmark:

@@ -24,7 +24,7 @@ import numpy as np
 from analysis.benchmark import LOWER, UNKNOWN, Benchmark, Failure
 from labeler.formats import json_text
 from labeler.formats.machine import machine
-from labeler.formats.naming import absent, measured
+from labeler.formats.naming import absent, with_unique_names
 from labeler.formats.units import SECONDS
 
 _NAMED = re.compile(r"(Benchmark(?![a-z])\S*)(?:\s+|$)", re.ASCII)
@@ -103,7 +103,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
     output = _Output()
     for number, line in enumerate(text.split("\n"), 1):
         _take(output, line, number)
-    yield from measured(_benchmarks(output), advice="it has values in two units")
+    yield from with_unique_names(_benchmarks(output), advice="it has values in two units")
 
 
 def _printed(events: str) -> str:

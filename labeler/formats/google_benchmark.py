@@ -18,7 +18,7 @@ import numpy as np
 from analysis.benchmark import TIME, Benchmark, Failure
 from labeler.formats import json_text
 from labeler.formats.machine import machine, members, of_runs
-from labeler.formats.naming import measured, time_of
+from labeler.formats.naming import time_of, with_unique_names
 from labeler.formats.units import SECONDS
 
 _KEEPS = "--benchmark_report_aggregates_only=false --benchmark_out=FILE.json --benchmark_out_format=json"
@@ -61,7 +61,7 @@ def read(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Ben
             rows[json_text.member(row, "run_name", str, f"row {name!r}") if "run_name" in row else name].append(row)
     if named and not rows:
         raise ValueError(f"this file has only averages. Google Benchmark saves all repetitions with {_KEEPS}")
-    yield from measured(
+    yield from with_unique_names(
         _benchmark(name, repetitions, {TIME: time, **known}, columns.get(METRIC, REAL_TIME))
         for name, repetitions in rows.items()
     )

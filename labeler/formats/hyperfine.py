@@ -14,7 +14,7 @@ import numpy as np
 
 from analysis.benchmark import Benchmark, Failure
 from labeler.formats import json_text
-from labeler.formats.naming import measured, with_parameters
+from labeler.formats.naming import with_parameters, with_unique_names
 
 _JSON = re.compile(rb'\{\s*"results"\s*:\s*\[\s*(\{\s*"command"|\]\s*\})')
 _CSV = b"command,mean,stddev,median,user,system,min,max"
@@ -37,7 +37,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
         )
     entries = json_text.member(json_text.parse(content), "results", list, "the file")
     benchmarks = (_benchmark(entry, f"result {index}") for index, entry in enumerate(entries))
-    yield from measured(benchmarks, advice="give them different names with --command-name")
+    yield from with_unique_names(benchmarks, advice="give them different names with --command-name")
 
 
 def _benchmark(entry: Any, place: str) -> Benchmark:

@@ -206,12 +206,7 @@ class _Reader:
         if is_joined:
             self.joiner.add(file, known, benchmarks)
             return None
-        part = _part((file,), (_with_conditions(benchmark, conditions) for benchmark in benchmarks), known=known)
-        if not part.benchmarks:
-            raise Refused(
-                source.name, "; ".join(f"benchmark {name!r}: {why}" for name, why in part.left_out()[:N_NAMED])
-            )
-        return part
+        return _part((file,), (_with_conditions(benchmark, conditions) for benchmark in benchmarks), known=known)
 
 
 def _part(files: tuple[Opened, ...], benchmarks: Iterable[Benchmark], **rest: Any) -> Part:

@@ -12,7 +12,7 @@ import numpy as np
 
 from analysis.benchmark import Benchmark, Failure
 from labeler.formats import json_text
-from labeler.formats.naming import measured
+from labeler.formats.naming import with_unique_names
 from labeler.formats.single_values import finite
 from labeler.formats.text_table import read_text_table
 from labeler.formats.units import SECONDS
@@ -43,7 +43,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
             n_failed[label] = n_failed.get(label, 0) + 1
         else:
             times.append((begun, elapsed))
-    yield from measured(_benchmark(label, times, n_failed.get(label, 0)) for label, times in requests.items())
+    yield from with_unique_names(_benchmark(label, times, n_failed.get(label, 0)) for label, times in requests.items())
 
 
 def _benchmark(label: str, times: list[tuple[float, float]], n_failed: int) -> Benchmark:

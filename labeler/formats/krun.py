@@ -14,7 +14,7 @@ import numpy as np
 
 from analysis.benchmark import Benchmark, Failure
 from labeler.formats import json_text
-from labeler.formats.naming import measured
+from labeler.formats.naming import with_unique_names
 from labeler.formats.text_table import header
 from labeler.model import Series
 
@@ -53,7 +53,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
             runs[name][process] = Failure({"run": process}, f"line {line}: crash")
         else:
             runs[name][process] = _series(times, len(columns) - N_NAMES, f"line {line}")
-    yield from measured(_benchmark(name, by_process) for name, by_process in runs.items())
+    yield from with_unique_names(_benchmark(name, by_process) for name, by_process in runs.items())
 
 
 def _benchmark(name: str, by_process: Mapping[str, Series | Failure]) -> Benchmark:

@@ -12,7 +12,7 @@ from typing import Any
 
 from analysis.benchmark import Benchmark
 from labeler.formats import json_text
-from labeler.formats.naming import measured
+from labeler.formats.naming import with_unique_names
 from labeler.formats.single_values import Single, benchmarks
 
 _ACTION = re.compile(rb'\[\s*\{\s*"(name|unit|value|range|extra)"\s*:')
@@ -77,7 +77,7 @@ def read_k6(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator
     A time is read as its mean and its 95th percentile, and a count as its rate.
     """
     metrics = json_text.member(json_text.parse(content), "metrics", dict, "the file")
-    yield from measured(benchmarks(_of_k6(metrics)))
+    yield from with_unique_names(benchmarks(_of_k6(metrics)))
 
 
 def _of_k6(metrics: Mapping[str, Any]) -> Iterator[Single]:

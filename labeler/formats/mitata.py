@@ -11,7 +11,7 @@ from typing import Any
 from analysis.benchmark import Benchmark, Failure
 from labeler.formats import json_text
 from labeler.formats.machine import machine, members, of_runs
-from labeler.formats.naming import measured
+from labeler.formats.naming import with_unique_names
 from labeler.formats.units import SECONDS
 
 
@@ -34,7 +34,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
         cpu=members(context.get("cpu")).get("name"), architecture=context.get("arch"),
         runtime=[context.get("runtime"), context.get("version")],
     )  # fmt: skip
-    yield from measured(
+    yield from with_unique_names(
         one for at, entry in enumerate(entries) for one in _benchmarks(entry, layout, f"benchmark {at}", known)
     )
 

@@ -20,24 +20,14 @@ def with_parameters(operation: str, parameters: Mapping[str, str]) -> str:
     return "#".join(filter(None, (operation, "&".join(f"{name}={value}" for name, value in parameters.items()))))
 
 
-def measured(benchmarks: Iterable[Benchmark], *, advice: str = "") -> Iterator[Benchmark]:
-    """Check the benchmarks of a file: names must be unique, and at least one benchmark must have a run.
-
-    A benchmark without runs has failures with the reasons. `advice` says in the error message what to do about a
-    duplicate name. Raises ValueError if a name is not unique, or no benchmark has a run.
-    """
+def with_unique_names(benchmarks: Iterable[Benchmark], *, advice: str = "") -> Iterator[Benchmark]:
+    """Yield the benchmarks of a file; raise ValueError if two have the same name, with `advice` on what to do."""
     names: set[str] = set()
-    first, n_measured = None, 0
     for benchmark in benchmarks:
         if benchmark.name in names:
             raise ValueError(f"benchmark {benchmark.name!r} appears twice{advice and '; '}{advice}")
         names.add(benchmark.name)
-        n_measured += bool(benchmark.runs)
-        first = first or benchmark
         yield benchmark
-    if first and not n_measured:
-        reason = first.failures[0].reason if first.failures else "no measurements"
-        raise ValueError(f"no benchmark of the file has a measurement; {first.name!r}: {reason}")
 
 
 def _suites(groups: Sequence[AbstractSet[Hashable]]) -> list[int]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from analysis.benchmark import Benchmark
 from labeler.formats import json_text
-from labeler.formats.naming import measured
+from labeler.formats.naming import with_unique_names
 from labeler.formats.units import scaled
 
 _JSON = re.compile(rb'\{\s*"results"\s*:\s*\[\s*\{\s*"title"\s*:')
@@ -28,7 +28,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
     If the content is invalid, raise ValueError with the benchmark and epoch.
     """
     entries = json_text.member(json_text.parse(content), "results", list, "the file")
-    yield from measured(_benchmark(entry, f"result {at}") for at, entry in enumerate(entries))
+    yield from with_unique_names(_benchmark(entry, f"result {at}") for at, entry in enumerate(entries))
 
 
 def _benchmark(entry: Any, place: str) -> Benchmark:

@@ -17,7 +17,7 @@ import numpy as np
 
 from analysis.benchmark import LOWER, TIME, Benchmark, Failure
 from labeler.formats import json_text
-from labeler.formats.naming import absent, measured
+from labeler.formats.naming import absent, with_unique_names
 from labeler.formats.plain_numbers import NAME
 from labeler.formats.single_values import finite
 from labeler.formats.units import SECONDS
@@ -78,7 +78,7 @@ def _read(content: bytes, columns: Mapping[str, str], *, means: bool) -> Iterato
     outputs = [output for output in _outputs(json_text.text_of(content)) if output.counts or output.table]
     if not means and any(output.has_means and not output.table for output in outputs):
         raise ValueError(f"perf stat -r writes only means of several processes. To keep each process, use {_KEEPS}")
-    yield from measured(_benchmarks(outputs, columns.get(NAME, "")))
+    yield from with_unique_names(_benchmarks(outputs, columns.get(NAME, "")))
 
 
 def _outputs(text: str) -> Iterator[_Output]:

@@ -10,7 +10,7 @@ from typing import Any
 from analysis.benchmark import TIME, Benchmark, Failure
 from labeler.formats import json_text
 from labeler.formats.machine import machine, members, of_runs
-from labeler.formats.naming import measured, time_of
+from labeler.formats.naming import time_of, with_unique_names
 
 
 def detect(_name: str, content: bytes) -> bool:
@@ -43,7 +43,7 @@ def _read(content: bytes, *, means: bool) -> Iterator[Benchmark]:
         cpu=members(info.get("cpu")).get("brand_raw") or info.get("processor"), architecture=info.get("machine"),
         runtime=[info.get("python_implementation"), info.get("python_version")], host=info.get("node"),
     )  # fmt: skip
-    yield from measured(
+    yield from with_unique_names(
         _benchmark(entry, f"benchmark {index}", conditions, means=means) for index, entry in enumerate(entries)
     )
 

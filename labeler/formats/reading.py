@@ -61,6 +61,7 @@ class ReadOptions:
     # Formats of other packages by name, tried after the built-in ones.
     others: Mapping[str, Format] = field(default_factory=dict)
     accept_means: bool = False  # whether to accept the mean of a run if a file keeps nothing else
+    accept_failures: bool = False  # whether to accept a file whose benchmarks all failed
 
 
 DEFAULTS = ReadOptions()
@@ -148,6 +149,12 @@ def read(
     benchmarks = list(_checked(source, chosen, content, options))
     if not benchmarks:
         raise Refused(source.name, "the file contains no benchmarks")
+    if options.file_is != RUN and not any(benchmark.runs for benchmark in benchmarks):
+        has_failed = any(not failure.on_purpose for benchmark in benchmarks for failure in benchmark.failures)
+        if not (has_failed and options.accept_failures):
+            first = benchmarks[0]
+            reason = first.failures[0].reason if first.failures else "no measurements"
+            raise Refused(source.name, f"no benchmark of the file has a measurement; {first.name!r}: {reason}")
     return benchmarks
 
 

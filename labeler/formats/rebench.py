@@ -16,7 +16,7 @@ import numpy as np
 from analysis.benchmark import RUN, VERSION, Benchmark, Failure
 from labeler.formats import json_text
 from labeler.formats.machine import machine, members
-from labeler.formats.naming import measured, with_parameters
+from labeler.formats.naming import with_parameters, with_unique_names
 from labeler.formats.single_values import finite, in_unit
 
 TOTAL = "total"
@@ -60,7 +60,7 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
             if len(cells) > len(header):
                 raise ValueError(f"line {number}: the row has {len(cells)} cells, but the header has {len(header)}")
             _take(dict(zip(header, cells, strict=False)), number, comments, groups)
-    yield from measured(_joined(groups, environment))
+    yield from with_unique_names(_joined(groups, environment))
 
 
 def _take_comment(line: str, comments: dict[str, dict[int, Any]], environment: dict[str, str]) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from analysis.benchmark import Benchmark, Failure
 from labeler.formats import json_text
-from labeler.formats.naming import measured
+from labeler.formats.naming import with_unique_names
 from labeler.formats.units import SECONDS
 
 _VITEST = re.compile(rb'\{\s*"files"\s*:\s*\[')
@@ -33,7 +33,7 @@ def detect(_name: str, content: bytes) -> bool:
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """Read the tasks of the file, one run each; if the content is invalid, raise ValueError with the task."""
     document = json_text.parse(content)
-    yield from measured(_of_vitest(document) if isinstance(document, dict) else _of_tasks(document))
+    yield from with_unique_names(_of_vitest(document) if isinstance(document, dict) else _of_tasks(document))
 
 
 def _of_vitest(document: Any) -> Iterator[Benchmark]:

@@ -15,6 +15,7 @@ from tests.labeler.formats.examples import csv_bytes, jmh_entry, pyperf_file, py
 from tests.sentences import says
 
 SIMILAR, DISSIMILAR, FAILED, INCONCLUSIVE = 0, 1, 2, 3
+GO_HEAD = "goos: linux\ngoarch: amd64\npkg: p\n"
 STEP = np.repeat([1.0, 2.0], 50)
 WITH_VALUE, MAY_HAVE_VALUE = {"--against", "--format", "--json"}, {"--json"}
 
@@ -515,6 +516,20 @@ def test_columns_are_mapped_on_both_sides(here):
     assert [change["verdict"] for change in found["changes"]] == ["no significant change"]
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("go.txt", f"{GO_HEAD}BenchmarkA-8\n--- FAIL: BenchmarkA-8\nFAIL\tp\t0.01s\n", "failed  p.BenchmarkA"),
+        ("t.csv", "benchmark,run,iteration,value,failure\nc,1,0,,exit status 3\n", "failed  c"),
+    ],
+)
+def test_a_file_in_which_every_benchmark_failed_is_inconclusive_but_cannot_be_imported(tmp_path, name, text, line):
+    file = tmp_path / name
+    file.write_text(text, encoding="utf-8")
+    assert line in run("check", file, code=INCONCLUSIVE).stdout
+    assert "has a measurement" in run("import", "--dry-run", file, code=1).stderr
+
+
 def test_the_help_says_what_each_exit_code_means():
     text = " ".join(run("check", "--help").output.split())
     assert "Usage: labeler check [OPTIONS] PATH..." in text.replace("main check", "labeler check")
@@ -855,7 +870,7 @@ def test_noise_of_one_version_gives_limits_for_the_check(here, old, new):
     run("check", new, "--against", old, "--limits", "limits.toml", "--runs", "4", code=DISSIMILAR)
 
 
-HEAD, END = "goos: linux\ngoarch: amd64\npkg: p\n", "PASS\nok  \tp\t1.2s\n"
+HEAD, END = GO_HEAD, "PASS\nok  \tp\t1.2s\n"
 
 
 def go_process(names="ABC", end=END, *, level=100.0):

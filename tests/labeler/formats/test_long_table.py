@@ -244,7 +244,7 @@ def test_a_benchmark_whose_runs_all_failed_is_left_out_by_name(tmp_path):
     assert [benchmark.name for benchmark in part.benchmarks] == ["b"]
     assert part.left_out() == [("c", "all 2 runs failed (exit status 3)")]
     (only_failures,) = read_benchmarks([Source("b.csv", data=csv_bytes(rows[1:], (*COLUMNS, "failure")))])
-    assert only_failures.refused == "benchmark 'c': all 2 runs failed (exit status 3)"
+    assert only_failures.refused == "no benchmark of the file has a measurement; 'c': exit status 3"
     (joined,) = read_benchmarks(
         [Source("b.csv", data=csv_bytes(rows[1:], (*COLUMNS, "failure")))], ReadOptions(file_is="run")
     )

@@ -1,7 +1,7 @@
 import pytest
 
 from analysis.benchmark import Benchmark, Failure
-from labeler.formats.naming import measured
+from labeler.formats.naming import with_unique_names
 
 
 def benchmark(name, *runs, why=""):
@@ -11,21 +11,16 @@ def benchmark(name, *runs, why=""):
 
 def test_benchmarks_come_in_order_also_those_whose_runs_all_failed():
     given = [benchmark("c", [1.0]), benchmark("a", why="failed"), benchmark("b", [2.0], why="failed once")]
-    assert [one.name for one in measured(given)] == ["c", "a", "b"]
-
-
-def test_if_none_has_a_run_the_first_says_why():
-    with pytest.raises(ValueError, match=r"^no benchmark of the file has a measurement; 'a': failed$"):
-        list(measured([benchmark("a", why="failed"), benchmark("b", why="crashed")]))
+    assert [one.name for one in with_unique_names(given)] == ["c", "a", "b"]
 
 
 def test_a_name_that_appears_twice_is_refused_with_what_to_do():
     twice = [benchmark("a", [1.0]), benchmark("a", why="failed")]
     with pytest.raises(ValueError, match=r"^benchmark 'a' appears twice$"):
-        list(measured(twice))
+        list(with_unique_names(twice))
     with pytest.raises(ValueError, match=r"^benchmark 'a' appears twice; rename one$"):
-        list(measured(twice, advice="rename one"))
+        list(with_unique_names(twice, advice="rename one"))
 
 
 def test_of_no_benchmarks_none_is_made():
-    assert list(measured([])) == []
+    assert list(with_unique_names([])) == []
