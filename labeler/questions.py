@@ -131,6 +131,11 @@ class Question:
         return tuple(category for category in self.categories if not self.is_marked or category == self.no_mark)
 
     @property
+    def has_default_categories(self) -> bool:
+        """Whether the categories are those of the default question, in whatever words it is asked."""
+        return self.names == SIMILAR.names
+
+    @property
     def answers(self) -> tuple[str, ...]:
         """What reviewers can answer without marks, which includes taking an answer back."""
         return (*self.labels, *([NOT_SURE] if self.not_sure else []), WITHDRAWN)
@@ -261,7 +266,7 @@ def hash_in_plan(question: Question) -> str:
 
 def require_question_of_runs(question: Question, what: str) -> None:
     """Raise InputError if a question is not whether runs are similar, in whatever words."""
-    if question.names != SIMILAR.names:
+    if not question.has_default_categories:
         raise InputError(
             f"{what} needs the categories {either(SIMILAR.names, 'and')}, but the question of this study has the "
             f"categories {either(question.names, 'and')}."

@@ -55,6 +55,7 @@ from analysis.agreement._pairs import (
     specific_agreement as specific_agreement,
     two_by_two_tables as two_by_two_tables,
 )
+from analysis.agreement._rank_test import RankTest as RankTest, rank_test as rank_test
 from analysis.agreement._reviewers import (
     AgainstRest as AgainstRest,
     Drift as Drift,

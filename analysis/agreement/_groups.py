@@ -12,6 +12,7 @@ from analysis.intervals import Estimate, linearised, one_sided, wilson
 from analysis.results import Result
 from analysis.tables import Floats, checked_labels, positive_category
 
+NO_POSITIVE = "there is no positive category"
 LEAST_ITEMS = 10  # a kappa of fewer items says nothing
 
 
@@ -55,7 +56,8 @@ def by_group(
     column : str
         Column that defines the groups.
     positive : hashable, optional
-        The category whose share is computed; by default the last of two, required if there are more.
+        The category whose share is computed; by default the last of two. Of more categories, there is no default, and
+        without it the share is undefined.
     level : float
         Confidence level. If the column describes items, the intervals are those of `percent_agreement` and
         `fleiss_kappa`. Otherwise, they are linearised over items [1]_ with n_items - 1 degrees of freedom.
@@ -80,7 +82,10 @@ def by_group(
     if column not in labels.columns:
         raise ValueError(f"label table lacks the column {column}; it has {', '.join(map(str, labels))}")
     table = _partnered(labels, categories)
-    table["positive"] = table["k"] == list(categories).index(positive_category(categories, positive))
+    if positive is None and len(categories) > 2:
+        table["positive"] = np.nan
+    else:
+        table["positive"] = table["k"] == list(categories).index(positive_category(categories, positive))
     return [
         _of_group(group, table.loc[rows.index], len(categories), level)
         for group, rows in table.assign(group=labels[column].to_numpy()).groupby("group", sort=True)
@@ -163,11 +168,14 @@ def _partnered(labels: pd.DataFrame, categories: Categories) -> pd.DataFrame:
 
 
 def _of_group(group: object, table: pd.DataFrame, q: int, level: float) -> GroupAgreement:
-    dissimilar = wilson(float(table["positive"].sum()), len(table), level)
+    is_known = bool(table["positive"].notna().all())
+    share = (
+        wilson(float(table["positive"].sum()), len(table), level) if is_known else Estimate(None, reason=NO_POSITIVE)
+    )
     shared = table[table["r_i"] >= 2]
     if not len(shared):
         undefined = Estimate(None, reason="the items of this group have no other labels")
-        return GroupAgreement(group, 0, 0, dissimilar, undefined, undefined)
+        return GroupAgreement(group, 0, 0, share, undefined, undefined)
     number, _ = pd.factorize(shared["item"])
     weight = 1 / shared["r_i"].to_numpy()
     own = np.eye(q)[shared["k"].to_numpy()]
@@ -184,7 +192,7 @@ def _of_group(group: object, table: pd.DataFrame, q: int, level: float) -> Group
     else:
         w, a, p, s = sums[:, 0], sums[:, 1], sums[:, 2 : 2 + q], sums[:, 2 + q :]
         percent, kappa = _percent(a, w, level), few or _kappa(a, w, p, s, level)
-    return GroupAgreement(group, len(sums), len(shared), dissimilar, percent, kappa)
+    return GroupAgreement(group, len(sums), len(shared), share, percent, kappa)
 
 
 def _percent(a: Floats, w: Floats, level: float) -> Estimate:

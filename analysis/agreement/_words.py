@@ -145,8 +145,9 @@ def minority_warning(ratings: Ratings, categories: Sequence[Hashable] | None = N
         return None
     rarest = int(np.argmin(used.sum(axis=0)))
     if len(used) * (used[:, rarest].sum() / used.sum()) ** 2 < ENOUGH:
+        rare = "rarer" if used.shape[1] == 2 else "rarest"
         n_rare = int((used[:, rarest] > 0).sum())
-        return f"interval unreliable: only {n_rare} {_items(n_rare)} a label of the rarer category"
+        return f"interval unreliable: only {n_rare} {_items(n_rare)} a label of the {rare} category"
     n_split = int((used.max(axis=1) < used.sum(axis=1)).sum())
     if 0 < n_split < ENOUGH:
         return f"interval unreliable: only {n_split} {_items(n_split)} different labels"

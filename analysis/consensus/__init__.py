@@ -25,6 +25,11 @@ from analysis.consensus._tests import (
     ModelState as ModelState,
     PairFit as PairFit,
 )
+from analysis.consensus._true_categories import (
+    ErrorMatrix as ErrorMatrix,
+    TrueCategories as TrueCategories,
+    true_categories as true_categories,
+)
 from analysis.consensus._votes import (
     ADJUDICATED as ADJUDICATED,
     AGREED as AGREED,

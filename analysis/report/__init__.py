@@ -14,11 +14,18 @@ from analysis.report._document import (
     to_markdown as to_markdown,
 )
 from analysis.report._figures import draw as draw
+from analysis.report._former import is_former as is_former, recomputed_as as recomputed_as
 from analysis.report._report import (
     PAPER as PAPER,
     PublishedNumber as PublishedNumber,
     Report as Report,
     summarise as summarise,
 )
-from analysis.report._settings import Provenance as Provenance, Resampling as Resampling, registry as registry
+from analysis.report._settings import (
+    SIMILARITY as SIMILARITY,
+    CategorySet as CategorySet,
+    Provenance as Provenance,
+    Resampling as Resampling,
+    registry as registry,
+)
 from analysis.report._tables import paper_tables as paper_tables, wide as wide

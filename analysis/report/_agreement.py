@@ -1,11 +1,10 @@
 """Agreement of the reviewers, for example overall, by pair, by group, and in retests: numbers and sections."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from analysis import agreement
@@ -31,6 +30,7 @@ from analysis.document import (
     Paragraph,
     Section,
     Statistic,
+    Table,
     counted,
     estimate,
     interval,
@@ -44,7 +44,8 @@ from analysis.document import (
 )
 from analysis.intervals import Estimate
 from analysis.multiple import holm
-from analysis.report._settings import Resampling
+from analysis.report._categories import shares_of_categories
+from analysis.report._settings import CategorySet, Resampling, capitalised
 from analysis.tables import count_table, in_name_order
 
 if TYPE_CHECKING:
@@ -71,8 +72,9 @@ LEAST_FOR_KAPPA = 10  # items; kappa of a smaller group says nothing
 MANY = 40  # maximum number of rows in a table of groups; the JSON has all rows
 MORE, NOT_MORE, UNCLEAR, UNDEFINED = "more", "not more", "unclear", "undefined"
 SLIGHT = 0.2  # an interval of kappa that includes 0 and ends below this excludes all but slight agreement
+ONLY_FOR_TWO = "defined for two categories only"
+NO_POSITIVE = "the question has no positive category"
 PICTURES = "disputed-items"  # the name of a figure that needs measurements
-LETTERS = {"d": "dissimilar", "s": "similar", "-": DASH}
 
 
 @dataclass(frozen=True)
@@ -204,7 +206,7 @@ class Agreement:
     by_applications: Clustered
     bootstrap: Mapping[str, Estimate]  # name of a statistic -> its bootstrap interval; empty without resampling
     warning: str | None
-    leniency: Leniency
+    leniency: Leniency | None  # None without a positive category
     against_the_rest: tuple[AgainstRest, ...] = ()
     drift: tuple[Drift, ...] = ()  # empty if the order of labels is unknown
     retest: tuple[Retest, ...]
@@ -222,40 +224,40 @@ class Agreement:
     disputed: Disputed = Disputed((), (), ())
 
 
-def agreement_numbers(labels: Labels, level: float, resampling: Resampling) -> Agreement:
+def agreement_numbers(labels: Labels, of: CategorySet, level: float, resampling: Resampling) -> Agreement:
     """Compute all numbers on agreement."""
-    first = labels.first
-    counts = count_table(first).sort_index()  # sorted, so that draws do not depend on the order of rows
+    first, names = labels.first, of.names
+    counts = count_table(first, names).sort_index()  # sorted, so that draws do not depend on the order of rows
     n_labels = counts.sum(axis=1)
     coefficients: dict[str, Any] = {
-        name: _with_bands(function(counts, level=level)) for name, function in COEFFICIENTS.items()
+        name: _with_bands(function(counts, names, level=level)) for name, function in COEFFICIENTS.items()
     }
-    groups: dict[str, Any] = _by_groups(first, level)
+    groups: dict[str, Any] = _by_groups(first, of, level)
     return Agreement(
         n_labels=len(first),
         n_items=len(counts),
         n_items_with_two_labels=int((n_labels >= 2).sum()),
-        pairs=tuple(_pair_numbers(first, level)),
-        pair_equality=agreement.pair_equality(first, level=level) if len(first) else None,
-        percent=agreement.percent_agreement(counts, level=level),
+        pairs=tuple(_pair_numbers(first, of, level)),
+        pair_equality=agreement.pair_equality(first, names, level=level) if len(first) else None,
+        percent=agreement.percent_agreement(counts, names, level=level),
         **coefficients,
-        specific={str(k): value for k, value in agreement.specific_agreement(counts, level=level).items()},
-        chance_test=agreement.fleiss_kappa_test(counts),
-        by_applications=_clustered(first, counts, level),
-        bootstrap=_bootstrap(counts, level, resampling),
-        warning=agreement.minority_warning(counts),
-        leniency=agreement.leniency(first, level=level),
-        against_the_rest=tuple(agreement.against_rest(first, level=level)) if (n_labels >= 2).any() else (),
-        drift=_drift(first, level),
-        retest=tuple(_retest_numbers(labels.retest, level)),
-        by_labels_used=tuple(_by_labels_used(labels, level)),
+        specific={str(k): value for k, value in agreement.specific_agreement(counts, names, level=level).items()},
+        chance_test=agreement.fleiss_kappa_test(counts, names),
+        by_applications=_clustered(first, counts, names, level),
+        bootstrap=_bootstrap(counts, names, level, resampling),
+        warning=agreement.minority_warning(counts, names),
+        leniency=agreement.leniency(first, names, positive=of.positive, level=level) if of.positive else None,
+        against_the_rest=tuple(agreement.against_rest(first, names, level=level)) if (n_labels >= 2).any() else (),
+        drift=_drift(first, names, level),
+        retest=tuple(_retest_numbers(labels.retest, of, level)),
+        by_labels_used=tuple(_by_labels_used(labels, names, level)),
         **groups,
-        order=_order(first),
-        jackknife=agreement.jackknife_over_raters(first, level=level) if len(first) else None,
-        if_given=tuple(_if_given(labels, level)),
-        confidence=_confidence(first, level),
+        order=_order(first, of),
+        jackknife=agreement.jackknife_over_raters(first, categories=names, level=level) if len(first) else None,
+        if_given=tuple(_if_given(labels, names, level)),
+        confidence=_confidence(first, of, level),
         time_on_task=tuple(_times_on_task(first)),
-        disputed=_disputed_items(first),
+        disputed=_disputed_items(first, of),
     )
 
 
@@ -277,9 +279,14 @@ def entries(result: Any) -> dict[str, Any]:
     return {of_field.name: getattr(result, of_field.name) for of_field in fields(result)}
 
 
-def _pair_numbers(first: pd.DataFrame, level: float) -> Iterator[Pair]:
-    tables = agreement.two_by_two_tables(first)
-    for pair in agreement.pair_agreements(first, level=level):
+def _pair_numbers(first: pd.DataFrame, of: CategorySet, level: float) -> Iterator[Pair]:
+    pairs = agreement.pair_agreements(first, of.names, level=level)
+    if not of.is_binary:
+        none = Estimate(None, reason=ONLY_FOR_TWO)
+        yield from (Pair(**entries(pair), pabak=none, prevalence_index=none, bias_index=none) for pair in pairs)
+        return
+    tables = agreement.two_by_two_tables(first, of.names, positive=of.positive)
+    for pair in pairs:
         of_pair = tables[pair.a, pair.b]
         yield Pair(
             **entries(pair),
@@ -289,10 +296,13 @@ def _pair_numbers(first: pd.DataFrame, level: float) -> Iterator[Pair]:
         )
 
 
-def _retest_numbers(pairs: pd.DataFrame, level: float) -> Iterator[Retest]:
+def _retest_numbers(pairs: pd.DataFrame, of: CategorySet, level: float) -> Iterator[Retest]:
     """Compute the test-retest agreement of each reviewer; correct the tests of drift for the number of reviewers."""
-    rows = agreement.retest_agreement(pairs, level=level)
-    for row, p in zip(rows, holm([row.drift.p_mid for row in rows]), strict=True):
+    rows = agreement.retest_agreement(pairs, of.names, positive=of.positive or of.names[-1], level=level)
+    if not of.positive:
+        rows = [replace(row, change=Estimate(None, reason=NO_POSITIVE)) for row in rows]
+    ps = holm([row.drift.p_mid if of.positive else None for row in rows])
+    for row, p in zip(rows, ps, strict=True):
         yield Retest(**entries(row), p_holm=p)
 
 
@@ -300,70 +310,77 @@ def _with_bands(kappa: Estimate) -> Kappa:
     return Kappa(**entries(kappa), band_low=agreement.band(kappa.low), band_high=agreement.band(kappa.high))
 
 
-def _clustered(first: pd.DataFrame, counts: pd.DataFrame, level: float) -> Clustered:
+def _clustered(first: pd.DataFrame, counts: pd.DataFrame, names: Sequence[str], level: float) -> Clustered:
     if "application" not in first:
         unknown = Estimate(None, reason="the applications of the items are unknown")
         return Clustered(unknown, unknown)
     groups = first.drop_duplicates("item").set_index("item")["application"].reindex(counts.index)
     return Clustered(
-        agreement.fleiss_kappa(counts, level=level, groups=groups),
-        agreement.percent_agreement(counts, level=level, groups=groups),
+        agreement.fleiss_kappa(counts, names, level=level, groups=groups),
+        agreement.percent_agreement(counts, names, level=level, groups=groups),
     )
 
 
-def _bootstrap(counts: pd.DataFrame, level: float, resampling: Resampling) -> dict[str, Estimate]:
+def _bootstrap(counts: pd.DataFrame, names: Sequence[str], level: float, resampling: Resampling) -> dict[str, Estimate]:
     if not resampling.n_bootstrap:
         return {}
     functions = {"percent": agreement.percent_agreement, **COEFFICIENTS}
     return {
         name: agreement.bootstrap_coefficient(
-            function, counts, rng=resampling.rng(f"bootstrap {name}"), n_draws=resampling.n_bootstrap, level=level
+            function,
+            counts,
+            names,
+            rng=resampling.rng(f"bootstrap {name}"),
+            n_draws=resampling.n_bootstrap,
+            level=level,
         )
         for name, function in functions.items()
     }
 
 
-def _by_labels_used(labels: Labels, level: float) -> Iterator[LabelsUsed]:
+def _by_labels_used(labels: Labels, categories: Sequence[str], level: float) -> Iterator[LabelsUsed]:
     """Compute agreement after reviewers revised their answers.
 
     The overall agreement of the report uses first labels only. Third labels go to split items, so agreement with them
     would rise by construction.
     """
     for name, of_name in {"after own revisions": labels.current}.items():
-        counts = count_table(of_name).sort_index()
+        counts = count_table(of_name, categories).sort_index()
         yield LabelsUsed(
             name,
             len(of_name),
-            agreement.percent_agreement(counts, level=level),
-            agreement.fleiss_kappa(counts, level=level),
+            agreement.percent_agreement(counts, categories, level=level),
+            agreement.fleiss_kappa(counts, categories, level=level),
         )
 
 
-def _by_groups(first: pd.DataFrame, level: float) -> dict[str, tuple[GroupAgreement, ...]]:
+def _by_groups(first: pd.DataFrame, of: CategorySet, level: float) -> dict[str, tuple[GroupAgreement, ...]]:
     """Compute agreement by application, date, axis rule, third of the order and quartile of the time on task."""
     parts: dict[str, tuple[GroupAgreement, ...]] = {}
+    of_categories: dict[str, Any] = {"categories": of.names, "positive": of.positive, "level": level}
     dated = first.assign(date=first["created_utc"].astype("string").str[:10]) if "created_utc" in first else first
     for name, column in (("by_application", "application"), ("by_date", "date")):
-        parts[name] = tuple(agreement.by_group(dated, column, level=level)) if _has(dated, column) else ()
+        parts[name] = tuple(agreement.by_group(dated, column, **of_categories)) if _has(dated, column) else ()
     for name, column, n_bins in (("by_position", "position", N_PARTS), ("by_time_quartile", "dwell_ms", N_TIME_PARTS)):
-        groups = agreement.by_order(first, column, n_bins=n_bins, level=level) if _has(first, column) else []
-        parts[name] = tuple(groups)
+        parts[name] = ()
+        if _has(first, column):
+            parts[name] = tuple(agreement.by_order(first, column, n_bins=n_bins, **of_categories))
     if _has(first, "axis_rule") and first["axis_rule"].nunique() > 1:
-        parts["by_axis_rule"] = tuple(agreement.by_group(first, "axis_rule", level=level))
+        parts["by_axis_rule"] = tuple(agreement.by_group(first, "axis_rule", **of_categories))
     return parts
 
 
-def _if_given(labels: Labels, level: float) -> Iterator[IfGiven]:
+def _if_given(labels: Labels, names: Sequence[str], level: float) -> Iterator[IfGiven]:
     """Compute agreement as if all missing labels had one category, once for each category."""
     if not len(labels.missing):
         return
-    kappas = agreement.if_given(labels.first, labels.missing, agreement.fleiss_kappa, level=level)
-    shares = agreement.if_given(labels.first, labels.missing, agreement.percent_agreement, level=level)
+    kappas = agreement.if_given(labels.first, labels.missing, agreement.fleiss_kappa, names, level=level)
+    shares = agreement.if_given(labels.first, labels.missing, agreement.percent_agreement, names, level=level)
     for kappa, agreed in zip(kappas, shares, strict=True):
         yield IfGiven(kappa.category, kappa.n, agreed.value, kappa.value)
 
 
-def _confidence(first: pd.DataFrame, level: float) -> Confidence | None:
+def _confidence(first: pd.DataFrame, of: CategorySet, level: float) -> Confidence | None:
     """Compute agreement by confidence, and weighted kappa of the confidences (1 to 3).
 
     Return None if no reviewer stated a confidence.
@@ -375,7 +392,11 @@ def _confidence(first: pd.DataFrame, level: float) -> Confidence | None:
         stated[["item", "rater", "confidence"]].rename(columns={"confidence": "category"}), CONFIDENCES
     )
     weighted = agreement.fleiss_kappa(counts, CONFIDENCES, weights="quadratic", level=level)
-    return Confidence(len(stated), tuple(agreement.by_group(stated, "confidence", level=level)), weighted)
+    return Confidence(
+        len(stated),
+        tuple(agreement.by_group(stated, "confidence", of.names, positive=of.positive, level=level)),
+        weighted,
+    )
 
 
 def _times_on_task(first: pd.DataFrame) -> Iterator[TimeOnTask]:
@@ -389,16 +410,17 @@ def _times_on_task(first: pd.DataFrame) -> Iterator[TimeOnTask]:
             yield TimeOnTask(str(rater), int(of_rater.notna().sum()), float(of_rater.median()), n_fast)
 
 
-def _disputed_items(first: pd.DataFrame) -> Disputed:
+def _disputed_items(first: pd.DataFrame, of: CategorySet) -> Disputed:
     """Count how often each pattern of labels occurs, and list the items with the most disagreement."""
     raters = in_name_order(pd.unique(first["rater"]))
     if len(raters) < 2:
         return Disputed((), (), ())
     wide = first.pivot(index="item", columns="rater", values="category").reindex(columns=raters)
-    n_dissimilar, n = (wide == "dissimilar").sum(axis=1), wide.notna().sum(axis=1)
-    minority = pd.concat([n_dissimilar, n - n_dissimilar], axis=1).min(axis=1) / n
-    letters = np.where(wide.isna(), "-", np.where(wide == "dissimilar", "d", "s"))
-    written = pd.Series(["".join(row) for row in letters.tolist()], index=wide.index)
+    n = wide.notna().sum(axis=1)
+    most = pd.concat([(wide == name).sum(axis=1) for name in of.names], axis=1).max(axis=1)
+    minority = (n - most) / n
+    letters = [[of.letters.get(label, "-") for label in row] for row in wide.to_numpy(dtype=object).tolist()]
+    written = pd.Series(["".join(row) for row in letters], index=wide.index, dtype=object)
     patterns = written[n >= 2].value_counts()
     ranked = pd.DataFrame({"minority": minority, "n": n, "labels": written})[n >= 2]
     ranked = ranked[ranked["minority"] > 0].assign(name=lambda rows: rows.index.map(str))
@@ -418,18 +440,23 @@ def _has(labels: pd.DataFrame, column: str) -> bool:
     return column in labels and bool(labels[column].notna().any())
 
 
-def _order(first: pd.DataFrame) -> OrderTest | None:
-    """Test whether labels or agreement change over each reviewer's items; return None if positions are unknown."""
-    if not _has(first, "position"):
+def _order(first: pd.DataFrame, of: CategorySet) -> OrderTest | None:
+    """Test whether labels or agreement change over each reviewer's items; return None if positions are unknown.
+
+    Without a positive category, there is no test.
+    """
+    if not of.positive or not _has(first, "position"):
         return None
     outcomes = ["dissimilar", "agreement", *(["dwell_ms"] if _has(first, "dwell_ms") else [])]
-    return agreement.order_test(first[first["position"].notna()], outcomes=outcomes)
+    return agreement.order_test(
+        first[first["position"].notna()], outcomes=outcomes, categories=of.names, positive=of.positive
+    )
 
 
-def _drift(first: pd.DataFrame, level: float) -> tuple[Drift, ...]:
+def _drift(first: pd.DataFrame, names: Sequence[str], level: float) -> tuple[Drift, ...]:
     """Test the agreement of each reviewer for drift, by position or by time; empty if neither is known."""
     column = next((column for column in ("position", "created_utc") if _has(first, column)), None)
-    return () if column is None else tuple(agreement.reviewer_drift(first, column=column, level=level))
+    return () if column is None else tuple(agreement.reviewer_drift(first, names, column=column, level=level))
 
 
 def agreement_sections(report: "Report", *, with_pictures: bool) -> tuple[Section, ...]:
@@ -449,15 +476,15 @@ def _pairs(report: "Report") -> Iterator[Block]:
         yield table(
             "Number of items that both reviewers of a pair labelled, and the share of these items on which they "
             "agree. The table uses first labels only. Intervals of shares are Wilson intervals.",
-            ("Pair", "Items", "Agreed", f"Agreement ({level})", f"Cohen's kappa ({level})", "PABAK",
-             "Prevalence index", "Bias index"),
+            ("Pair", "Items", "Agreed", f"Agreement ({level})", f"Cohen's kappa ({level})",
+             *(("PABAK", "Prevalence index", "Bias index") if report.category_set.is_binary else ())),
             [
-                (f"{pair.a} – {pair.b}", pair.n, pair.agree, share(pair.percent),
-                 plain_number(pair.cohen_kappa), number(pair.pabak.value, 2), number(pair.prevalence_index.value, 2),
-                 number(pair.bias_index.value, 2))
+                (f"{pair.a} – {pair.b}", pair.n, pair.agree, share(pair.percent), plain_number(pair.cohen_kappa),
+                 *(number(value.value, 2)
+                   for value in (pair.pabak, pair.prevalence_index, pair.bias_index) if report.category_set.is_binary))
                 for pair in numbers.pairs
             ],
-            numeric=(1, 2, 5, 6, 7), name="pairs")  # fmt: skip
+            numeric=(1, 2, 5, 6, 7) if report.category_set.is_binary else (1, 2), name="pairs")  # fmt: skip
     yield Paragraph(f"Do all pairs agree equally often? {_equality(report)}")
 
 
@@ -496,6 +523,8 @@ def _overall(report: "Report") -> Iterator[Block]:
     for name, title in TITLES:
         kappa: Kappa = getattr(numbers, name)
         rows.append((title, plain_number(kappa), _bands(kappa), _resampled(numbers, name)))
+    weighted = report.by_category.weighted if report.by_category else ()
+    rows += [(f"{row.name} ({row.weights} weights)", plain_number(row.value), "", "") for row in weighted]
     for category, estimate_ in numbers.specific.items():
         rows.append((f"Agreement on {category}", share(estimate_), "", ""))
     if numbers.jackknife:
@@ -575,28 +604,29 @@ def _groups(report: "Report") -> Iterator[Block]:
                 if len(rows) > MANY
                 else ""
             )
-            yield table(caption + more,
-                (first, "Items", "Labels", f"Dissimilar ({level})", f"Agreement ({level})", f"Kappa ({level})"),
-                [
-                    (row.group, row.n_items, row.n_labels, share(row.dissimilar), share(row.percent),
-                     _kappa_cell(row))
-                    for row in rows[:MANY]
-                ],
-                numeric=(1, 2), name=name.replace("_", "-"))  # fmt: skip
+            yield _group_table(report, caption + more, first, rows[:MANY], name.replace("_", "-"))
     confidence = numbers.confidence
     if confidence:
-        yield table(
-            "Agreement by the confidence that reviewers stated (1 is low, 3 is high).",
-            ("Confidence", "Items", "Labels", f"Dissimilar ({level})", f"Agreement ({level})", f"Kappa ({level})"),
-            [
-                (row.group, row.n_items, row.n_labels, share(row.dissimilar), share(row.percent),
-                 _kappa_cell(row))
-                for row in confidence.by_confidence
-            ],
-            numeric=(1, 2), name="by-confidence")  # fmt: skip
+        caption = "Agreement by the confidence that reviewers stated (1 is low, 3 is high)."
+        yield _group_table(report, caption, "Confidence", confidence.by_confidence, "by-confidence")
         weighted = estimate(confidence.weighted_kappa, as_percent=False)
         yield Paragraph(f"Do reviewers agree on their confidence? Weighted kappa (quadratic): {weighted} ({level}).")
-    yield Paragraph(_describe_order(numbers.order))
+    if numbers.order or report.category_set.positive:
+        yield Paragraph(_describe_order(numbers.order, report.category_set))
+
+
+def _group_table(report: "Report", caption: str, first: str, rows: Sequence[GroupAgreement], name: str) -> Table:
+    positive, level = report.category_set.positive, report.level_text
+    of_positive = (f"{capitalised(positive)} ({level})",) if positive else ()
+    return table(
+        caption,
+        (first, "Items", "Labels", *of_positive, f"Agreement ({level})", f"Kappa ({level})"),
+        [
+            (row.group, row.n_items, row.n_labels, *((share(row.dissimilar),) if positive else ()),
+             share(row.percent), _kappa_cell(row))
+            for row in rows
+        ],
+        numeric=(1, 2), name=name)  # fmt: skip
 
 
 def _kappa_cell(row: GroupAgreement) -> Statistic | Marked:
@@ -622,7 +652,7 @@ def _seen_change(order: OrderTest) -> str:
     return f"; only changes of more than {largest} points between first and last items would usually have been seen"
 
 
-def _describe_order(order: OrderTest | None) -> str:
+def _describe_order(order: OrderTest | None, of: CategorySet) -> str:
     """Describe in sentences whether labels depend on the item order."""
     if order is None:
         return "Effects of the item order on labels were not tested because positions are unknown."
@@ -630,9 +660,8 @@ def _describe_order(order: OrderTest | None) -> str:
         return f"Effects of the item order on labels were not tested: {order.reason}."
     question = (
         f"Do labels depend on the item order? {order.n_tests} tests (trend over positions; labels after a "
-        "dissimilar "
-        "label against labels after a similar label; for each reviewer and outcome), overall level "
-        f"{order.alpha:g} (Bonferroni): "
+        f"{of.positive} label against labels after a {of.negative} label; for each reviewer and outcome), overall "
+        f"level {order.alpha:g} (Bonferroni): "
     )
     if not order.matters:
         return question + (
@@ -641,17 +670,31 @@ def _describe_order(order: OrderTest | None) -> str:
         )
     threshold = order.alpha / order.n_tests
     rows = [e for e in order.effects if e.p is not None and e.p < threshold]
-    names = "; ".join(f"{e.rater}, {readable_name(e.outcome)}, {e.test} (p = {p_value(e.p)})" for e in rows)
+    outcomes = {"dissimilar": of.positive}
+    names = "; ".join(
+        f"{e.rater}, {outcomes.get(e.outcome, readable_name(e.outcome))}, {e.test} (p = {p_value(e.p)})" for e in rows
+    )
     return f"{question}yes: {names}."
 
 
 def _reviewers(report: "Report") -> Iterator[Block]:
-    leniency, level = report.agreement.leniency, report.level_text
+    if report.by_category:
+        yield from shares_of_categories(report, report.by_category)
+    if report.agreement.leniency:
+        yield from _leniency(report, report.agreement.leniency)
+    yield from _against_the_rest(report)
+    yield from _describe_drift(report)
+    yield from _times(report.agreement.time_on_task)
+    yield from _retest(report)
+
+
+def _leniency(report: "Report", leniency: Leniency) -> Iterator[Block]:
+    positive, level = report.category_set.positive, report.level_text
     if leniency.raters:
         yield table(
-            "Share of dissimilar labels of each reviewer, and log odds of calling the same items dissimilar. Log odds "
+            f"Share of {positive} labels of each reviewer, and log odds of calling the same items {positive}. Log odds "
             "of 0 mean that the reviewer is as strict as the others.",
-            ("Reviewer", "First labels", f"Dissimilar ({level})", f"Log odds on the same items ({level})"),
+            ("Reviewer", "First labels", f"{capitalised(positive)} ({level})", f"Log odds on the same items ({level})"),
             [(row.rater, row.n, share(row.dissimilar), plain_number(row.log_odds)) for row in leniency.raters],
             numeric=(1,),
             name="leniency",
@@ -659,7 +702,7 @@ def _reviewers(report: "Report") -> Iterator[Block]:
     yield Paragraph(f"Are all reviewers equally strict? {_describe_leniency(leniency.overall, report.alpha)}")
     if leniency.pairs:
         yield table(
-            "Number of items that only one of two reviewers calls dissimilar. The p values come from McNemar's mid-p "
+            f"Number of items that only one of two reviewers calls {positive}. The p values come from McNemar's mid-p "
             "test and are corrected over the pairs by Holm's method. Raw and exact p values are in report.json.",
             ("Pair", "Only the first", "Only the second", f"Difference of shares ({level})", "p (Holm)"),
             [
@@ -668,10 +711,6 @@ def _reviewers(report: "Report") -> Iterator[Block]:
                 for pair in leniency.pairs
             ],
             numeric=(1, 2, 4), name="leniency-pairs")  # fmt: skip
-    yield from _against_the_rest(report)
-    yield from _describe_drift(report)
-    yield from _times(report.agreement.time_on_task)
-    yield from _retest(report.agreement.retest, level)
 
 
 def _against_the_rest(report: "Report") -> Iterator[Block]:
@@ -733,18 +772,24 @@ def _disputed(report: "Report", with_pictures: bool) -> Iterator[Block]:
     if not disputed.patterns:
         yield Paragraph("No item has two labels yet.")
         return
+    of = report.category_set
+    colours = (
+        f"Dark means {of.positive}, light means {of.negative}, and blank means not labelled."
+        if of.is_binary
+        else "A blank means not labelled."
+    )
     yield Figure(
         "label-strip",
-        "All items with two or more labels, sorted by agreement, one row per reviewer. Dark means dissimilar, light "
-        "means similar, and blank means not labelled.",
+        f"All items with two or more labels, sorted by agreement, one row per reviewer. {colours}",
     )
     if disputed.items and report.study.interim:
         yield Paragraph("The items with the most disagreement are named after the study is unblinded.", "note")
     elif disputed.items:
+        names = {"-": DASH} | {letter: name for name, letter in of.letters.items()}
         yield table(
             "Items with the most disagreement.",
             ("Item", *disputed.reviewers),
-            [(row.item, *(LETTERS[letter] for letter in row.labels)) for row in disputed.items],
+            [(row.item, *(names[letter] for letter in row.labels)) for row in disputed.items],
             name="disputed",
         )
     if with_pictures:
@@ -770,18 +815,24 @@ def _describe_leniency(test: LeniencyTest, alpha: float) -> str:
     )
 
 
-def _retest(rows: Sequence[Retest], level: str) -> Iterator[Block]:
+def _retest(report: "Report") -> Iterator[Block]:
+    rows, level, of = report.agreement.retest, report.level_text, report.category_set
     if not rows:
         yield Paragraph("No reviewer labelled an item twice, so the consistency of reviewers is unknown.")
         return
-    yield table(
+    caption = (
         "Agreement of each reviewer with themselves: in a retest, a reviewer labels the same item again under another "
-        "code. Drift is tested by McNemar's mid-p test and corrected over the reviewers by Holm's method.",
-        ("Reviewer", "Items", f"Agreement ({level})", f"Cohen's kappa ({level})", f"PABAK ({level})",
-         f"Drift to dissimilar ({level})", "p of drift (Holm)"),
+        "code."
+    )
+    if of.positive:
+        caption += " Drift is tested by McNemar's mid-p test and corrected over the reviewers by Holm's method."
+    drift = (f"Drift to {of.positive} ({level})", "p of drift (Holm)") if of.positive else ()
+    yield table(
+        caption,
+        ("Reviewer", "Items", f"Agreement ({level})", f"Cohen's kappa ({level})", f"PABAK ({level})", *drift),
         [
-            (row.rater, row.n, share(row.percent), plain_number(row.cohen_kappa),
-             plain_number(row.pabak), share(row.change), p_value(row.p_holm))
+            (row.rater, row.n, share(row.percent), plain_number(row.cohen_kappa), plain_number(row.pabak),
+             *((share(row.change), p_value(row.p_holm)) if of.positive else ()))
             for row in rows
         ],
-        numeric=(1, 6), name="retest")  # fmt: skip
+        numeric=(1, 6) if of.positive else (1,), name="retest")  # fmt: skip

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from analysis import evaluation
-from analysis.categories import CATEGORIES, DISSIMILAR
+from analysis.categories import DISSIMILAR
 from analysis.consensus import REJECTED, PairFit
 from analysis.document import (
     DASH,
@@ -42,8 +42,9 @@ from analysis.evaluation import (
 from analysis.intervals import Estimate
 from analysis.multiple import holm
 from analysis.report._agreement import MORE, chance_state, entries
+from analysis.report._categories import category_classifier_blocks, category_classifier_section
 from analysis.report._consensus import StatedRates, Truths, mark_of, model_cell
-from analysis.report._settings import Resampling, row_title, title_of
+from analysis.report._settings import CategorySet, Resampling, capitalised, row_title, title_of
 
 if TYPE_CHECKING:
     from analysis.report._report import Report
@@ -59,7 +60,7 @@ STATISTICS: Mapping[str, Callable[..., Estimate]] = {
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of a confusion matrix; the positive category is dissimilar."""
+    """The cells of a confusion matrix of the positive category."""
 
     tp: int
     fp: int
@@ -181,6 +182,7 @@ def classifier_numbers(
     truth: Truths,
     latent: StatedRates | None,
     applications: Mapping[object, object],
+    of: CategorySet,
     level: float,
     resampling: Resampling,
     prevalences: Sequence[float] = (),
@@ -188,22 +190,28 @@ def classifier_numbers(
     """Compute all numbers on one classifier, whose verdicts are `rows`.
 
     `latent` has the rates of the classifier against the latent class. `applications` defines the folds; an item without
-    an application is a separate group. For each share of dissimilar items in `prevalences`, there are precision and
+    an application is a separate group. For each share of positive items in `prevalences`, there are precision and
     negative predictive value.
     """
     verdict = rows.set_index("item")["verdict"]
     agreed, majority = _decided(truth.agreed), _decided(truth.majority)
-    confusion = evaluation.confusion_matrix(agreed, verdict, groups=_groups(agreed, applications))
-    adjudicated = evaluation.confusion_matrix(majority, verdict, groups=_groups(majority, applications))
+    confusion, adjudicated = (
+        evaluation.confusion_matrix(
+            known, verdict, groups=_groups(known, applications), categories=of.names, positive=of.positive
+        )
+        for known in (agreed, majority)
+    )
     return Classifier(
-        verdicts={category: int((verdict == category).sum()) for category in CATEGORIES}
+        verdicts={category: int((verdict == category).sum()) for category in of.names}
         | {"none": int(verdict.isna().sum())},
         rates=_rates_against(confusion, level),
         mcc=_mcc(name, confusion, level, resampling),
-        baseline=_baseline(confusion, level),
+        baseline=_baseline(confusion, of, level),
         always_dissimilar=_always_dissimilar(confusion, level),
-        bounds=evaluation.bounds(*_with_split(truth.agreed, verdict), level=level),
-        scores=_score_numbers(name, rows, truth.agreed, applications, level, resampling),
+        bounds=evaluation.bounds(
+            *_with_split(truth.agreed, verdict), categories=of.names, positive=of.positive, level=level
+        ),
+        scores=_score_numbers(name, rows, truth.agreed, applications, of, level, resampling),
         by_consensus=ByConsensus(_rates_against(adjudicated, level), latent),
         predictive_values=tuple(evaluation.predictive_values(confusion, p, level=level) for p in prevalences) or None,
     )
@@ -243,7 +251,7 @@ def _always_dissimilar(confusion: Confusion, level: float) -> Shares:
     })  # fmt: skip
 
 
-def _baseline(confusion: Confusion, level: float) -> Baseline:
+def _baseline(confusion: Confusion, of: CategorySet, level: float) -> Baseline:
     """Return the rates of the majority rule on the same items.
 
     Rates that follow from the rule itself have no interval.
@@ -252,14 +260,14 @@ def _baseline(confusion: Confusion, level: float) -> Baseline:
     compared = replace(compared, difference=_with_enough_items(compared.difference, confusion.n))
     is_dissimilar = compared.category == DISSIMILAR
     return Baseline(
-        **entries(compared),
+        **entries(replace(compared, category=str(of.positive) if is_dissimilar else of.negative)),
         sensitivity=Estimate(float(is_dissimilar), reason=BY_CONSTRUCTION),
         specificity=Estimate(float(not is_dissimilar), reason=BY_CONSTRUCTION),
         mcc=Estimate(None, reason="one verdict for all items"),
     )
 
 
-def comparisons(verdicts: pd.DataFrame, truth: Truths, level: float) -> tuple[Compared, ...]:
+def comparisons(verdicts: pd.DataFrame, truth: Truths, of: CategorySet, level: float) -> tuple[Compared, ...]:
     """Compare each pair of classifiers on the same agreed items.
 
     The comparison uses McNemar's test, overall and within each category, and the difference of the AUC.
@@ -269,10 +277,11 @@ def comparisons(verdicts: pd.DataFrame, truth: Truths, level: float) -> tuple[Co
     pairs = []
     for (a, of_a), (b, of_b) in combinations(by_name.items(), 2):
         compared = evaluation.compare(
-            agreed, *(rows["verdict"].reindex(agreed.index) for rows in (of_a, of_b)), level=level
-        )
+            agreed, *(rows["verdict"].reindex(agreed.index) for rows in (of_a, of_b)), categories=of.names,
+            positive=of.positive, level=level,
+        )  # fmt: skip
         parts = {part: _compared_shares(getattr(compared, part)) for part in PARTS}
-        scores = _compared_scores(agreed, of_a, of_b, level)
+        scores = _compared_scores(agreed, of_a, of_b, of, level)
         pairs.append(Compared(a=a, b=b, **parts, n_without_verdict=compared.n_without_verdict, auc=scores))
     tested = [of_part for pair in pairs for of_part in (pair.overall, pair.dissimilar, pair.similar)]
     corrected = iter(holm([of_part.mcnemar.p_mid if of_part.n >= LEAST_FOR_TEST else None for of_part in tested]))
@@ -301,11 +310,14 @@ def _with_enough_items(difference: Estimate, n: int) -> Estimate:
     return Estimate(difference.value, reason=f"fewer than {LEAST_FOR_TEST} items ({n}): no interval and no test")
 
 
-def _compared_scores(agreed: pd.Series, of_a: pd.DataFrame, of_b: pd.DataFrame, level: float) -> ComparedAuc | None:
+def _compared_scores(
+    agreed: pd.Series, of_a: pd.DataFrame, of_b: pd.DataFrame, of: CategorySet, level: float
+) -> ComparedAuc | None:
     if "score" not in of_a:
         return None
     scores = (pd.to_numeric(rows["score"]).reindex(agreed.index) for rows in (of_a, of_b))
-    return ComparedAuc(**entries(evaluation.compare_auc(agreed, *scores, level=level)))
+    compared = evaluation.compare_auc(agreed, *scores, categories=of.names, positive=of.positive, level=level)
+    return ComparedAuc(**entries(compared))
 
 
 def _decided(table: pd.DataFrame) -> pd.Series:
@@ -347,6 +359,7 @@ def _score_numbers(
     rows: pd.DataFrame,
     agreed: pd.DataFrame,
     applications: Mapping[object, object],
+    of: CategorySet,
     level: float,
     resampling: Resampling,
 ) -> Scores | None:
@@ -357,18 +370,19 @@ def _score_numbers(
     scores = pd.to_numeric(rows.set_index("item")["score"]).reindex(truth.index)
     thresholds = pd.to_numeric(rows["threshold"]).dropna() if "threshold" in rows else pd.Series(dtype=float)
     choice, costs, near_costs = None, None, None
+    by: Any = {"categories": of.names, "positive": of.positive}
     if len(thresholds):
         fixed = float(thresholds.iloc[0])
         groups = pd.Series([applications.get(item, item) for item in truth.index], index=truth.index)
         rng = resampling.rng(f"folds {name}")
-        choice = evaluation.cross_validated_threshold(truth, scores, groups, rng=rng, fixed=fixed)
-        costs = evaluation.cost_range(truth, scores, fixed)
-        near_costs = evaluation.cost_range(truth, scores, fixed, tolerance=NEAR)
+        choice = evaluation.cross_validated_threshold(truth, scores, groups, rng=rng, fixed=fixed, **by)
+        costs = evaluation.cost_range(truth, scores, fixed, **by)
+        near_costs = evaluation.cost_range(truth, scores, fixed, tolerance=NEAR, **by)
     return Scores(
-        auc=evaluation.auc(truth, scores, level=level),
-        average_precision=evaluation.average_precision(truth, scores, level=level),
-        roc=evaluation.roc(truth, scores),
-        precision_recall=evaluation.precision_recall(truth, scores),
+        auc=evaluation.auc(truth, scores, level=level, **by),
+        average_precision=evaluation.average_precision(truth, scores, level=level, **by),
+        roc=evaluation.roc(truth, scores, **by),
+        precision_recall=evaluation.precision_recall(truth, scores, **by),
         threshold=choice,
         cost_range=costs,
         near_cost_range=near_costs,
@@ -378,10 +392,11 @@ def _score_numbers(
 def main_classifier_blocks(report: "Report") -> Iterator[Block]:
     """Show the rates of all classifiers on the agreed items, and compare them with the majority rule."""
     rows = [(name, row) for name, row in report.classifiers.items() if row.rates.n]
-    if not report.classifiers:
+    by_category = report.by_category
+    if not report.judged:
         yield Paragraph("The study has no verdicts. Compute verdicts, or import a file of verdicts.")
         return
-    if not rows:
+    if not any(row.result.n for row in by_category.classifiers.values()) if by_category else not rows:
         yield Paragraph("No agreed item has a verdict yet.")
         return
     judges = chance_state(report.agreement) == MORE
@@ -391,6 +406,9 @@ def main_classifier_blocks(report: "Report") -> Iterator[Block]:
             "the classifiers.",
             "warning",
         )
+    if by_category:
+        yield from category_classifier_blocks(report, by_category)
+        return
     yield _classifier_table(report, rows, judges=judges)
     mark = mark_of(report)
     if mark:
@@ -419,7 +437,8 @@ def _classifier_table(report: "Report", rows: Sequence[tuple[str, Classifier]], 
         fixed = [percent(rule.sensitivity.value), percent(rule.specificity.value)]
         cells.append((f"majority rule: always {category}", n, *fixed, share(rule.accuracy), None, None, None))
     return table(
-        "Classifiers on the agreed items; the positive category is dissimilar. The last column compares accuracy "
+        f"Classifiers on the agreed items; the positive category is {report.category_set.positive}. The last column "
+        "compares accuracy "
         "with the majority rule on the same items (McNemar's mid-p test, Holm's correction; intervals are not "
         "corrected). The rates of the majority rule follow from its definition.",
         ("Classifier", "Items", f"Sensitivity ({level})", f"Specificity ({level})", f"Accuracy ({level})",
@@ -445,9 +464,11 @@ def _figure_caption(report: "Report") -> str:
 
 def classifier_sections(report: "Report") -> Iterator[Section]:
     """Yield the sections on classifiers; yield nothing if there are no classifiers."""
+    if report.by_category and any(row.result.n for row in report.by_category.classifiers.values()):
+        yield category_classifier_section(report, report.by_category)
     if not report.classifiers:
         return
-    yield Section("Confusion matrices", tuple(_confusion(report)))
+    yield Section("Confusion matrices", (*_against_rest(report), *_confusion(report)))
     if any(row.rates.n for row in report.classifiers.values()):
         yield Section("Classifiers against each consensus", tuple(_by_consensus(report)))
     if any(row.rates.n or row.scores for row in report.classifiers.values()):
@@ -456,19 +477,34 @@ def classifier_sections(report: "Report") -> Iterator[Section]:
         yield Section("Comparison of classifiers", tuple(_comparisons(report)))
 
 
+def _against_rest(report: "Report") -> Iterator[Block]:
+    """Of more than two categories, show the rates of the positive category against all others together."""
+    of = report.category_set
+    rows = [(name, row) for name, row in report.classifiers.items() if row.rates.n]
+    if of.is_binary or not rows:
+        return
+    yield Paragraph(
+        f"From here on, {of.positive} is one category and all other categories together are the other, which is called "
+        f"{of.negative}."
+    )
+    yield _classifier_table(report, rows, judges=chance_state(report.agreement) == MORE)
+    yield Figure("classifiers", _figure_caption(report))
+
+
 def _confusion(report: "Report") -> Iterator[Block]:
-    level = report.level_text
+    level, of = report.level_text, report.category_set
+    positive, negative = of.positive, of.negative
     rows = [
         (row_title(name), *_four(row.rates.confusion), row.rates.n_without_verdict, share(row.rates.shares.precision),
          percent(row.rates.prevalence.value), share(row.rates.shares.balanced_accuracy), share(row.rates.shares.f1))
         for name, row in report.classifiers.items()
     ]  # fmt: skip
     yield table(
-        "Verdicts on the agreed items. True positives (tp) are dissimilar items called dissimilar; false positives "
-        "(fp) are similar items called dissimilar. False negatives (fn) are dissimilar items called similar; true "
-        "negatives (tn) are similar items called similar. Precision is valid only for the prevalence in the next "
-        "column.",
-        ("Classifier", "tp", "fp", "fn", "tn", "No verdict", f"Precision ({level})", "Prevalence of dissimilar",
+        f"Verdicts on the agreed items. True positives (tp) are {positive} items called {positive}; false positives "
+        f"(fp) are {negative} items called {positive}. False negatives (fn) are {positive} items called {negative}; "
+        f"true negatives (tn) are {negative} items called {negative}. Precision is valid only for the prevalence in "
+        "the next column.",
+        ("Classifier", "tp", "fp", "fn", "tn", "No verdict", f"Precision ({level})", f"Prevalence of {positive}",
          f"Balanced accuracy ({level})", f"F1 ({level})"),
         rows,
         numeric=(1, 2, 3, 4, 5, 7), name="confusion")  # fmt: skip
@@ -479,21 +515,22 @@ def _confusion(report: "Report") -> Iterator[Block]:
     ]
     if chosen:
         yield table(
-            "Precision (the share of items called dissimilar that are dissimilar) and negative predictive value (the "
-            "share of items called similar that are similar) if another share of the items were dissimilar. Computed "
-            "from sensitivity and specificity on the agreed items, which are assumed not to change.",
-            ("Classifier", "Prevalence of dissimilar", f"Precision ({level})", f"Negative predictive value ({level})"),
+            f"Precision (the share of items called {positive} that are {positive}) and negative predictive value (the "
+            f"share of items called {negative} that are {negative}) if another share of the items were {positive}. "
+            "Computed from sensitivity and specificity on the agreed items, which are assumed not to change.",
+            ("Classifier", f"Prevalence of {positive}", f"Precision ({level})", f"Negative predictive value ({level})"),
             chosen,
             numeric=(1,), name="predictive-values")  # fmt: skip
+    names = (positive, negative) if of.is_binary else of.names
     yield table(
         "Number of verdicts on all items, including items without a consensus.",
-        ("Classifier", "Dissimilar", "Similar", "No verdict", "Computed with"),
+        ("Classifier", *map(capitalised, names), "No verdict", "Computed with"),
         [
-            (row_title(name), *(row.verdicts[kind] for kind in ("dissimilar", "similar", "none")),
+            (row_title(name), *(row.verdicts[kind] for kind in (*names, "none")),
              "; ".join(map(describe_value, (report.parameters.verdicts or {}).get(name, ()))) or DASH)
             for name, row in report.classifiers.items()
         ],
-        numeric=(1, 2, 3), name="verdicts")  # fmt: skip
+        numeric=tuple(range(1, len(names) + 2)), name="verdicts")  # fmt: skip
     if report.measures.get("heuristic"):
         yield Figure("measures-by-application", "Measures of the heuristic by application.")
 
@@ -554,7 +591,7 @@ def _by_consensus(report: "Report") -> Iterator[Block]:
 
 def _favoured(report: "Report") -> Iterator[str]:
     """Say whether a reviewer and a classifier agree more often than the model of independent errors expects."""
-    fitted = report.consensus.latent.fitted
+    fitted = report.consensus.latent.fitted if report.consensus.latent else None
     tests: dict[tuple[str, str], float] = {}
     fits: dict[tuple[str, str], PairFit] = {}
     if fitted:
@@ -595,8 +632,9 @@ def _scores(report: "Report") -> Iterator[Block]:
     yield table(
         "Average precision summarises precision over all thresholds. The last two columns show at which cost ratios "
         "the fixed threshold has the lowest cost of all thresholds, and at which its cost is at most 10 % higher than "
-        "the lowest. The cost ratio is the cost of a missed dissimilar item divided by the cost of a false alarm. The "
-        "area under the ROC curve is in the first table of the report.",
+        "the lowest. The cost ratio is the cost of a missed "
+        f"{report.category_set.positive} item divided by the cost of a false alarm. The area under the ROC curve is in "
+        "the first table of the report.",
         (
             "Classifier",
             f"Average precision ({level})",
@@ -616,7 +654,8 @@ def _scores(report: "Report") -> Iterator[Block]:
             "roc", "Sensitivity against false alarms over all thresholds. The point shows the actual verdicts."
         )
         yield Figure(
-            "precision-recall", "Precision against sensitivity. The grey line is the share of dissimilar items."
+            "precision-recall",
+            f"Precision against sensitivity. The grey line is the share of {report.category_set.positive} items.",
         )
     rows = [row for name, scores in scored.items() for row in _threshold_rows(name, scores.threshold)]
     if rows:

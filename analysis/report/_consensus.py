@@ -1,13 +1,13 @@
 """The consensus of the items: agreed labels only, adjudicated majority, and latent class: numbers and sections."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from analysis import consensus
-from analysis.categories import CATEGORIES
+from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.consensus import BY_VERDICTS, Dependence, Identifiability, LeftOut, ModelState, PairFit, RaterRates
 from analysis.document import (
     Block,
@@ -29,7 +29,8 @@ from analysis.document import (
 )
 from analysis.intervals import Estimate, wilson
 from analysis.report._agreement import Labels, entries
-from analysis.report._settings import Resampling, row_title, title_of
+from analysis.report._categories import true_category_section
+from analysis.report._settings import CategorySet, Resampling, row_title, title_of
 
 if TYPE_CHECKING:
     from analysis.report._report import Report
@@ -186,21 +187,23 @@ class Consensus:
     incomplete: int
     by_n_labels: tuple[AgreedShare, ...]
     majority: Majority
-    latent: Latent
+    latent: Latent | None  # None without a positive category
 
 
-def truths(labels: Labels, decisions: Mapping[object, str]) -> Truths:
+def truths(labels: Labels, decisions: Mapping[object, str], names: Sequence[str]) -> Truths:
     """Compute two kinds of consensus by counting labels, and collect the labels for the latent class model."""
     third = labels.third if len(labels.third) else None
     columns = ["item", "rater", "category"]
     return Truths(
-        agreed=consensus.agreed_only(labels.first),
-        majority=consensus.majority(labels.first, third, decisions),
+        agreed=consensus.agreed_only(labels.first, names),
+        majority=consensus.majority(labels.first, third, decisions, names),
         third=labels.third[columns],
     )
 
 
-def consensus_numbers(truth: Truths, latent: Latent, n_third: int, n_items: int, level: float) -> Consensus:
+def consensus_numbers(
+    truth: Truths, names: Sequence[str], latent: Latent | None, n_third: int, n_items: int, level: float
+) -> Consensus:
     """Compute all numbers on the consensus that comes from counting labels."""
     status, n_labels = truth.agreed["status"], truth.agreed["n_labels"]
     n_agreed, n_split = (int((status == name).sum()) for name in (consensus.AGREED, consensus.SPLIT))
@@ -208,29 +211,29 @@ def consensus_numbers(truth: Truths, latent: Latent, n_third: int, n_items: int,
         rule="agreed only: at least two first labels, all equal",
         n_items=n_items,
         agreed=n_agreed,
-        agreed_by_category=_by_category(truth.agreed),
+        agreed_by_category=_by_category(truth.agreed, names),
         split=n_split,
         incomplete=n_items - n_agreed - n_split,
         by_n_labels=tuple(
             AgreedShare(int(n), len(group), wilson(int((group == consensus.AGREED).sum()), len(group), level))
             for n, group in status[n_labels >= 2].groupby(n_labels)
         ),
-        majority=_majority(truth.majority, n_third),
+        majority=_majority(truth.majority, names, n_third),
         latent=latent,
     )
 
 
-def _by_category(table: pd.DataFrame) -> dict[str, int]:
-    return {category: int((table["category"] == category).sum()) for category in CATEGORIES}
+def _by_category(table: pd.DataFrame, names: Sequence[str]) -> dict[str, int]:
+    return {category: int((table["category"] == category).sum()) for category in names}
 
 
-def _majority(table: pd.DataFrame, n_third: int) -> Majority:
+def _majority(table: pd.DataFrame, categories: Sequence[str], n_third: int) -> Majority:
     counts = table["status"].value_counts()
     names = (consensus.MAJORITY, consensus.ADJUDICATED, consensus.SPLIT, consensus.INCOMPLETE)
     return Majority(
         n_third_labels=n_third,
         **{name: int(counts.get(name, 0)) for name in names},
-        by_category=_by_category(table),
+        by_category=_by_category(table, categories),
     )
 
 
@@ -238,24 +241,30 @@ def latent_numbers(
     truth: Truths,
     first: pd.DataFrame,
     verdicts: pd.DataFrame,
+    of: CategorySet,
     level: float,
     resampling: Resampling,
     show_rejected: bool,
     done: Done,
-) -> tuple[Latent, dict[str, StatedRates]]:
+) -> tuple[Latent | None, dict[str, StatedRates]]:
     """Fit the latent class model to the reviewers' labels, and compute the rates of each classifier against it.
 
     Every row states the status of its model. The numbers of a rejected model are withheld unless `show_rejected` is
-    true. If the resampling has no Gibbs sweeps, the result only says whether the model is identifiable.
+    true. If the resampling has no Gibbs sweeps, the result only says whether the model is identifiable. The model has
+    two categories, so all categories that are not positive are one; without a positive category, there is no model.
     """
+    if of.positive is None:
+        return None, {}
+    first, third = (_two_categories(table, "category", of) for table in (first, truth.third))
+    verdicts = _two_categories(verdicts, "verdict", of)
     if not resampling.n_sweeps:
-        labels = pd.concat([first[truth.third.columns], truth.third], ignore_index=True)
+        labels = pd.concat([first[third.columns], third], ignore_index=True)
         return Latent(consensus.identifiability(labels)), {}
     found = done(
         consensus.latent_class(
             first,
             verdicts[["item", "classifier", "verdict"]] if len(verdicts) else None,
-            third_labels=truth.third,
+            third_labels=third,
             level=level,
             n_sweeps=resampling.n_sweeps,
             n_draws=resampling.n_misfit,
@@ -269,7 +278,9 @@ def latent_numbers(
         level=found.level,
         prevalence=_stated(found.prevalence, state, show_rejected=show_rejected),
         reviewers=tuple(_stated_rates(rates, state, show_rejected=show_rejected) for rates in found.reviewers),
-        n_decided=None if is_withheld else _by_category(items),
+        n_decided=None
+        if is_withheld
+        else dict(zip((of.negative, of.positive), _by_category(items, (SIMILAR, DISSIMILAR)).values(), strict=True)),
         undecided=None if is_withheld else tuple(_undecided_items(items, state.state)),
         dependence=Dependences(tuple(map(_alternative, found.alternatives)), _best_alternative(found.best)),
         left_out=found.left_out,
@@ -278,6 +289,15 @@ def latent_numbers(
     return Latent(found.identifiability, numbers), {
         str(rates.rater): _stated_rates(rates, state, show_rejected=show_rejected) for rates in found.classifiers
     }
+
+
+def _two_categories(table: pd.DataFrame, column: str, of: CategorySet) -> pd.DataFrame:
+    """Return a table in which the positive category is called dissimilar and each other category similar."""
+    if of.is_built_in:
+        return table
+    return table.assign(
+        **{column: table[column].map(lambda name: DISSIMILAR if name == of.positive else SIMILAR, na_action="ignore")}
+    )
 
 
 def _alternative(model: Dependence) -> Alternative:
@@ -341,28 +361,30 @@ def mark_of(report: "Report") -> str:
 
     Agreed labels and majorities carry the same mark as the model, because they are wrong for the same reasons.
     """
-    fitted = report.consensus.latent.fitted
+    latent = report.consensus.latent
+    fitted = latent.fitted if latent else None
     return fitted.state.state if fitted and fitted.state.state in (consensus.REJECTED, consensus.WEAK) else ""
 
 
 def consensus_sections(report: "Report") -> tuple[Section, ...]:
     """Build the sections on consensus and the latent class model."""
+    latent = report.consensus.latent
     return (
         Section("Consensus and items left out", tuple(_consensus(report))),
-        Section("Latent class", tuple(_latent(report))),
+        *([true_category_section(report, report.by_category)] if report.by_category else []),
+        *([Section("Latent class", tuple(_latent(report, latent)))] if latent else []),
     )
 
 
 def _consensus(report: "Report") -> Iterator[Block]:
     decided = report.consensus
-    n_similar, n_dissimilar = (decided.agreed_by_category[category] for category in CATEGORIES)
     yield Paragraph(
         f"Rule for the consensus: {decided.rule}. Items: {decided.n_items}, of which {decided.agreed} agreed "
-        f"({n_dissimilar} dissimilar, {n_similar} similar), {decided.split} split and {decided.incomplete} with fewer "
+        f"({_counts(report, decided.agreed_by_category)}), {decided.split} split and {decided.incomplete} with fewer "
         "than two first labels. Only agreed items enter the confusion matrices. Split items are not scored, although "
         "they are usually harder than the agreed items."
     )
-    yield Paragraph(_describe_majority(decided.majority))
+    yield Paragraph(_describe_majority(report, decided.majority))
     if len(decided.by_n_labels) > 1:
         yield table(
             "Share of agreed items by number of labels. The more reviewers label an item, the rarer is full agreement.",
@@ -375,21 +397,29 @@ def _consensus(report: "Report") -> Iterator[Block]:
     yield Paragraph(f"Answers left out of the tables: {left_out}.")
 
 
-def _describe_majority(majority: Majority) -> str:
+def _counts(report: "Report", by_category: Mapping[str, int], word: str = ", ") -> str:
+    """Return the number of items of each category in words, of two categories the positive one first."""
+    names = report.category_set.names
+    ordered = sorted(names, key=lambda name: name != report.category_set.positive) if len(names) == 2 else names
+    parts = [f"{by_category[name]} {name}" for name in ordered]
+    return f"{', '.join(parts[:-1])}{word}{parts[-1]}"
+
+
+def _describe_majority(report: "Report", majority: Majority) -> str:
     if not majority.n_third_labels and not majority.adjudicated:
         return "There are no third labels and no adjudications yet, so the adjudicated majority uses first labels only."
-    n_similar, n_dissimilar = (majority.by_category[category] for category in CATEGORIES)
     return (
         f"With {majority.n_third_labels} third labels and {majority.adjudicated} adjudications, the adjudicated "
-        f"majority has {n_dissimilar} dissimilar and {n_similar} similar items; "
+        f"majority has {_counts(report, majority.by_category, ' and ')} items; "
         f"{majority.split} items are still split and {majority.incomplete} are incomplete."
     )
 
 
-def _latent(report: "Report") -> Iterator[Block]:
+def _latent(report: "Report", latent: Latent) -> Iterator[Block]:
     """Describe what the latent class model can estimate, and what it cannot."""
-    latent = report.consensus.latent
-    identifiability = latent.identifiability
+    identifiability, of = latent.identifiability, report.category_set
+    if not of.is_binary:
+        yield Paragraph(f"This model has two categories: {of.positive}, and all other categories together.")
     yield Paragraph(
         "A latent class model estimates the true category of each item and the error rates of each reviewer. "
         f"{sentence(identifiability.words)}"
@@ -407,10 +437,10 @@ def _latent(report: "Report") -> Iterator[Block]:
     yield from _state(fitted.state, shows_rejected=report.parameters.show_rejected)
     if identifiability.identified:
         yield Paragraph(UNSEEN)
-        yield from _rates(fitted)
-        yield from _dependence(fitted, report.level_text)
+        yield from _rates(fitted, of)
+        yield from _dependence(fitted, of, report.level_text)
     if not report.study.interim:  # the table names items
-        yield from _undecided(latent)
+        yield from _undecided(latent, of)
 
 
 def _state(judged: ModelState, *, shows_rejected: bool) -> Iterator[Block]:
@@ -430,24 +460,24 @@ def _state(judged: ModelState, *, shows_rejected: bool) -> Iterator[Block]:
     yield Paragraph(text, "text" if judged.state == consensus.NOT_CONTRADICTED else "warning")
 
 
-def _rates(fitted: Fitted) -> Iterator[Block]:
+def _rates(fitted: Fitted, of: CategorySet) -> Iterator[Block]:
     """Show the estimates of the latent class model, each with the status of the model."""
     level = f"{100 * fitted.level:g} % credible interval"
     prevalence = fitted.prevalence
     yield Paragraph(
-        f"Share of dissimilar items ({level}): {estimate(prevalence)}. Model: {prevalence.state}."
+        f"Share of {of.positive} items ({level}): {estimate(prevalence)}. Model: {prevalence.state}."
         if prevalence.value is not None
-        else f"Share of dissimilar items: {prevalence.reason}."
+        else f"Share of {of.positive} items: {prevalence.reason}."
     )
     yield table(
         f"Share of right labels of each reviewer with its {level}, as the model estimates them.",
-        ("Reviewer", "Items", f"On dissimilar items ({level})", f"On similar items ({level})", "Model"),
+        ("Reviewer", "Items", f"On {of.positive} items ({level})", f"On {of.negative} items ({level})", "Model"),
         [(row.rater, row.n, share(row.sensitivity), share(row.specificity), model_cell(row))
          for row in fitted.reviewers],
         numeric=(1,), name="reviewer-rates")  # fmt: skip
 
 
-def _dependence(fitted: Fitted, level: str) -> Iterator[Block]:
+def _dependence(fitted: Fitted, of: CategorySet, level: str) -> Iterator[Block]:
     """Compare models of dependent errors with the model of independent errors."""
     found = fitted.dependence
     if fitted.pair_fits:
@@ -488,17 +518,17 @@ def _dependence(fitted: Fitted, level: str) -> Iterator[Block]:
             f"These raters have too few labels to estimate how their errors depend on each other: {', '.join(unknown)}."
         )
     if found.best:
-        yield from _best(found.best, level)
+        yield from _best(found.best, of, level)
 
 
-def _best(best: BestAlternative, level: str) -> Iterator[Block]:
+def _best(best: BestAlternative, of: CategorySet, level: str) -> Iterator[Block]:
     yield Paragraph(
         f"If {_model(best)} ({_raters(best.raters_of)}), {estimate(best.prevalence)} of the items are "
-        f"dissimilar ({level}). Model: {CHOSEN.state}; {CHOSEN.words}."
+        f"{of.positive} ({level}). Model: {CHOSEN.state}; {CHOSEN.words}."
     )
     yield table(
         f"Estimated share of right labels of each rater if {_model(best)}.",
-        ("Rater", "Items", f"On dissimilar items ({level})", f"On similar items ({level})", "Model"),
+        ("Rater", "Items", f"On {of.positive} items ({level})", f"On {of.negative} items ({level})", "Model"),
         [
             (row_title(str(row.rater)) if row.rater == best.raters_of else row.rater, row.n,
              share(row.sensitivity), share(row.specificity),
@@ -523,15 +553,15 @@ def _raters(name: str) -> str:
     return {"reviewers": name, BY_VERDICTS: "reviewers, by verdicts"}.get(name, f"reviewers with {title_of(name)}")
 
 
-def _undecided(latent: Latent) -> Iterator[Block]:
+def _undecided(latent: Latent, of: CategorySet) -> Iterator[Block]:
     fitted = latent.fitted
     if not latent.identifiability.identified or not fitted or not fitted.undecided:
         return
     undecided = fitted.undecided
     yield first_rows(
-        f"{counted(len(undecided), 'item')} for which the model cannot decide, because the probability of dissimilar "
-        f"is between 0.1 and 0.9. Model: {_describe_state(fitted.state)}.",
-        ("Item", "Probability of dissimilar", "Model"),
+        f"{counted(len(undecided), 'item')} for which the model cannot decide, because the probability of "
+        f"{of.positive} is between 0.1 and 0.9. Model: {_describe_state(fitted.state)}.",
+        ("Item", f"Probability of {of.positive}", "Model"),
         [(row.item, number(row.posterior, 2), fitted.state.state) for row in undecided],
         numeric=(1,),
     )

@@ -21,6 +21,7 @@ from analysis.document import (
 )
 from analysis.learning import habit_sections
 from analysis.report._agreement import PICTURES, agreement_sections
+from analysis.report._categories import question_blocks
 from analysis.report._classifiers import classifier_sections, main_classifier_blocks
 from analysis.report._consensus import consensus_sections
 from analysis.report._course import course_sections
@@ -61,6 +62,7 @@ def document(report: Report, *, with_pictures: bool = False) -> Document:
     notes = tuple(Paragraph(note, "note") for note in report.notes)
     sections = (
         Section("In short", (Bullets(in_short(report)), *notes)),
+        *([Section("Question", tuple(question_blocks(report, report.categories)))] if report.categories else []),
         Section("Classifiers against the majority rule", tuple(main_classifier_blocks(report))),
         Section("Agreement of the reviewers", tuple(_agreement(report))),
         Section("Methods", (Paragraph(methods(report)),)),

@@ -136,29 +136,35 @@ def pair_heat_map(report: Report) -> Chart | None:
 
 
 def label_strip(report: Report) -> Chart | None:
-    """Draw the labels of all reviewers, with items sorted from all similar to all dissimilar.
+    """Draw the labels of all reviewers, with the items sorted by category.
 
     Return None if there are no labels.
     """
     disputed = report.agreement.disputed
     if not disputed.patterns:
         return None
-    patterns = sorted(disputed.patterns, key=lambda row: (_share_dissimilar(row.labels), row.labels))
+    of = report.category_set
+    names = (of.negative, str(of.positive)) if of.is_binary else of.names
+    letter_of = {of.letters[name]: place for place, name in enumerate(names)}
+    patterns = sorted(disputed.patterns, key=lambda row: (*_place(row.labels, letter_of), row.labels))
     rows, begin = [], 0
     for pattern in patterns:
         for at, letter in enumerate(pattern.labels):
             if letter != "-":
                 ends = {"begin": begin, "end": begin + pattern.n}
-                rows.append({"reviewer": at, "label": {"d": "dissimilar", "s": "similar"}[letter], **ends})
+                rows.append({"reviewer": at, "label": names[letter_of[letter]], **ends})
         begin += pattern.n
-    colour = alt.Scale(domain=["similar", "dissimilar"], range=["#d5dae2", INK])
+    asked = {row["name"]: row.get("colour") for row in (report.question or {}).get("category", ())}
+    ramp = ["#d5dae2", INK] if len(names) == 2 else [asked.get(name) or INK for name in names]
+    colour = alt.Scale(domain=list(names), range=ramp)
+    order = f"all {names[0]} to all {names[-1]}" if of.is_binary or of.ordered else "category to category"
     chart = (
         alt.Chart(pd.DataFrame(rows))
         .mark_rect()
         .encode(
             x=alt.X(
                 "begin:Q",
-                title="items, ordered from all similar to all dissimilar",
+                title=f"items, ordered from {order}",
                 scale=alt.Scale(domain=[0, begin], nice=False),
             ),
             x2="end:Q",
@@ -170,8 +176,11 @@ def label_strip(report: Report) -> Chart | None:
     return drawn
 
 
-def _share_dissimilar(labels: str) -> float:
-    return labels.count("d") / max(labels.count("d") + labels.count("s"), 1)
+def _place(labels: str, letter_of: Mapping[str, int]) -> tuple[int, float]:
+    """Return where an item stands: with more than two categories, by its most frequent one; then by the mean."""
+    places = [letter_of[letter] for letter in labels if letter != "-"]
+    most = 0 if len(letter_of) == 2 else max(range(len(letter_of)), key=places.count)
+    return most, sum(places) / max(len(places), 1)
 
 
 def residual_agreement(report: Report) -> Chart | None:
@@ -180,7 +189,7 @@ def residual_agreement(report: Report) -> Chart | None:
     Return None if the model was not fitted or is not identified.
     """
     latent = report.consensus.latent
-    if not latent.fitted or not latent.fitted.pair_fits or not latent.identifiability.identified:
+    if not latent or not latent.fitted or not latent.fitted.pair_fits or not latent.identifiability.identified:
         return None
     rows = pd.DataFrame([
         {
@@ -208,13 +217,14 @@ def residual_agreement(report: Report) -> Chart | None:
 def roc(report: Report) -> Chart | None:
     """Draw the ROC curve of each classifier in its own panel; return None if no classifier has scores."""
     curves, points, chance = [], [], []
+    of = report.category_set
     for name, row, scores in _scored(report):
         curves += _steps(name, scores.roc.false_positive_rate, scores.roc.sensitivity)
         chance += [{"classifier": name, "x": end, "y": end} for end in (0, 1)]
         rates = row.rates.shares
         if rates.sensitivity.value is not None and rates.specificity.value is not None:
             points.append({"classifier": name, "x": 1 - rates.specificity.value, "y": rates.sensitivity.value})
-    return _curves(curves, points, chance, ("false alarms (similar items called dissimilar)", "sensitivity"))
+    return _curves(curves, points, chance, (f"false alarms ({of.negative} items called {of.positive})", "sensitivity"))
 
 
 def precision_recall(report: Report) -> Chart | None:

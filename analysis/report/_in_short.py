@@ -6,13 +6,14 @@ first, and nothing is said about classifiers.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from analysis.categories import CATEGORIES
 from analysis.consensus import REJECTED, UNTESTABLE, WEAK, ModelState
 from analysis.document import counted, interval, number, percent, sentence
 from analysis.evaluation import BETTER, WORSE
 from analysis.intervals import ONE_SIDED, Estimate
 from analysis.report._agreement import MORE, NOT_MORE, UNCLEAR, UNDEFINED, chance_state
+from analysis.report._categories import CategoryClassifier
 from analysis.report._classifiers import Classifier, p_clause
 from analysis.report._report import Report
 from analysis.report._settings import title_of
@@ -27,7 +28,10 @@ def in_short(report: Report) -> tuple[str, ...]:
     if numbers.percent.value is None:
         sentences = [f"It is not possible to compute agreement yet: {numbers.percent.reason}.", "", "", "", ""]
     else:
-        sentences = [_agreement(report), _chance(report), _pairs(report), _classifiers(report), _uncertain(report)]
+        sentences = [
+            _agreement(report), _chance(report), _categories(report), _pairs(report), _classifiers(report),
+            _uncertain(report),
+        ]  # fmt: skip
     if chance_state(numbers) == NOT_MORE:
         sentences[:2] = sentences[1], sentences[0]
     return tuple(text for text in (*sentences, _next_step(report)) if text)
@@ -61,8 +65,9 @@ def _agreement(report: Report) -> str:
 
 
 def _only_category(report: Report) -> str:
-    """Return the only category that was used, or "" if both were used."""
-    used = [category for category in CATEGORIES if report.agreement.specific[category].value is not None]
+    """Return the only category that was used, or "" if several were used."""
+    specific = report.agreement.specific
+    used = [category for category in report.category_set.names if specific[category].value is not None]
     return used[0] if len(used) == 1 else ""
 
 
@@ -80,6 +85,34 @@ def _chance(report: Report) -> str:
         verb = "agree less often than" if less else "do not agree more than"
         return f"Reviewers {verb} chance would: {text}."
     return f"These labels do not show whether reviewers agree more than chance would: {text}."
+
+
+def _categories(report: Report) -> str:
+    """Name the categories that nobody used, and those on which reviewers agree most and least."""
+    if not report.by_category:
+        return ""
+    rows = report.categories or ()
+    unused = [row.category for row in rows if not row.n_labels]
+    never = (
+        f"No reviewer used {_joined(unused, 'or')}, so nothing can be said about "
+        f"{'this category' if len(unused) == 1 else 'these categories'}."
+        if unused and len(unused) < len(rows)
+        else ""
+    )
+    known = [(row.agreement.value, row.category) for row in rows if row.n_labels and row.agreement.value is not None]
+    shares = [value for value, _ in known]
+    if len(known) < 2 or max(shares) == min(shares):
+        return never
+    (low, high) = min(shares), max(shares)
+    least, most = ([name for value, name in known if value == end] for end in (low, high))
+    return (
+        f"Reviewers agree most on {_joined(most)} (specific agreement {percent(high)}) and least on {_joined(least)} "
+        f"({percent(low)}). {never}"
+    ).strip()
+
+
+def _joined(names: Sequence[str], word: str = "and") -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
 
 
 def _pairs(report: Report) -> str:
@@ -116,12 +149,13 @@ def _pairs(report: Report) -> str:
 
 def _classifiers(report: Report) -> str:
     """Compare all classifiers with the majority rule, if the labels can judge them."""
-    scored = {name: row for name, row in report.classifiers.items() if row.rates.n}
+    scored = {name: _against_rule(row) for name, row in report.judged.items()}
+    scored = {name: row for name, row in scored.items() if row.n}
     if not scored or chance_state(report.agreement) != MORE:
         return ""
     groups: dict[str, list[str]] = {BETTER: [], "cannot tell": [], WORSE: []}
     for name, row in scored.items():
-        groups[row.baseline.verdict].append(f"{title_of(name)} ({percent(row.rates.shares.accuracy.value)})")
+        groups[row.verdict].append(f"{title_of(name)} ({percent(row.accuracy)})")
     clauses = [
         clause
         for clause in (
@@ -134,12 +168,33 @@ def _classifiers(report: Report) -> str:
     return f"{_of_majority_rule(list(scored.values()))}: {'; '.join(clauses)}."
 
 
-def _of_majority_rule(rows: Sequence[Classifier]) -> str:
+@dataclass(frozen=True)
+class _AgainstRule:
+    """What a sentence needs of a classifier and the majority rule on its items."""
+
+    n: int
+    accuracy: float | None
+    verdict: str
+    rule: str  # the category that the rule gives
+    of_rule: float  # accuracy of the rule
+
+
+def _against_rule(row: Classifier | CategoryClassifier) -> _AgainstRule:
+    if isinstance(row, CategoryClassifier):
+        result, rule = row.result, row.result.baseline
+        return _AgainstRule(
+            result.n, result.accuracy.value, row.verdict, str(rule.category), rule.accuracy.value or 0.0
+        )
+    rates, of = row.rates, row.baseline
+    return _AgainstRule(rates.n, rates.shares.accuracy.value, of.verdict, of.category, of.accuracy.value or 0.0)
+
+
+def _of_majority_rule(rows: Sequence[_AgainstRule]) -> str:
     """Say how often the majority rule agrees with the labels; it is a range if classifiers lack different verdicts."""
-    numbers = [row.rates.n for row in rows]
-    categories = {row.baseline.category for row in rows}
+    numbers = [row.n for row in rows]
+    categories = {row.rule for row in rows}
     rule = f"the majority rule (always {categories.pop()})" if len(categories) == 1 else "the majority rule"
-    shares = sorted(row.baseline.accuracy.value or 0.0 for row in rows)
+    shares = sorted(row.of_rule for row in rows)
     low, high = percent(shares[0]), percent(shares[-1])
     where = f"On {counted(max(numbers), 'agreed item')}"
     if min(numbers) < max(numbers):
@@ -152,8 +207,7 @@ def _verb(names: list[str], one: str, several: str) -> str:
         return ""
     rest = len(names) - MOST_NAMED
     shown = [*names[:MOST_NAMED], f"{rest} more"] if rest > 0 else names
-    subject = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-    return f"{subject} {one if len(names) == 1 else several}"
+    return f"{_joined(shown)} {one if len(names) == 1 else several}"
 
 
 def _uncertain(report: Report) -> str:
@@ -167,11 +221,14 @@ def _uncertain(report: Report) -> str:
 def _reasons(report: Report) -> Iterator[str]:
     """Yield why the results are uncertain, as clauses, the most important first."""
     numbers, decided = report.agreement, report.consensus
-    fitted = decided.latent.fitted
-    state = fitted.state.state if fitted else None
+    latent, by_category = decided.latent, report.by_category
+    fitted = latent.fitted if latent else None
+    state = fitted.state.state if fitted else by_category.truth.state if by_category else None
     n = numbers.n_items_with_two_labels
     if fitted and state == REJECTED:
         yield _dependent(fitted.state, set(report.classifiers))
+    elif state == REJECTED:
+        yield "the labels contradict the model of reviewers' errors"
     if n < FEW_ITEMS:
         yield f"only {counted(n, 'item')} {'has' if n == 1 else 'have'} two labels"
     if len(numbers.by_application) == 1 and n > 1:
@@ -188,7 +245,7 @@ def _reasons(report: Report) -> Iterator[str]:
         yield "the accuracy of each reviewer depends on errors being independent"
     elif state == UNTESTABLE:
         yield "these labels cannot test whether reviewers err independently"
-    elif not decided.latent.identifiability.identified:
+    elif not (by_category.truth.identified if by_category else latent and latent.identifiability.identified):
         yield "these labels cannot show how accurate each reviewer is"
 
 
@@ -208,14 +265,15 @@ def _next_step(report: Report) -> str:
     """Return the step that would help most."""
     numbers, tested, state = report.agreement, report.agreement.pair_equality, chance_state(report.agreement)
     n = numbers.n_items_with_two_labels
+    other = "the other category" if len(report.category_set.names) == 2 else "other categories"
     if numbers.percent.value is None:
         return "Let at least two reviewers label the same items."
     if report.study.interim:
         return "Next: finish labelling, and do not stop because of these numbers."
     if state == UNDEFINED and n < FEW_ITEMS:
-        return "Next: label more items, among them some that are likely to be in the other category."
+        return f"Next: label more items, among them some that are likely to be in {other}."
     if state == UNDEFINED:
-        return "Next: add items that are likely to be in the other category."
+        return f"Next: add items that are likely to be in {other}."
     if state == NOT_MORE:
         return (
             "Next: discuss the question with the reviewers and repeat the calibration round; until they agree, these "
@@ -236,7 +294,8 @@ def _next_step(report: Report) -> str:
         return f"Next: discuss with {found.first[0]} the items on which the others disagree with {found.first[0]}."
     if n < FEW_ITEMS:
         return f"Next: label more items; rates of reviewers and classifiers need about {ENOUGH_ITEMS}."
-    remedies = report.consensus.latent.fitted.state.remedies if report.consensus.latent.fitted else ()
+    latent = report.consensus.latent
+    remedies = latent.fitted.state.remedies if latent and latent.fitted else ()
     if report.consensus.split:
         return f"Next: decide the {counted(report.consensus.split, 'split item')}, by third labels or in a discussion."
     if remedies:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from analysis.document import Block, Section, counted, describe_value, table
+from analysis.report._categories import CategoryClassifier
 
 if TYPE_CHECKING:
     from analysis.report._agreement import Agreement
@@ -15,6 +16,10 @@ AUTHOR = "(author)"
 # sections that a report has only if there are data for them
 OPTIONAL = {
     "Classifiers against each consensus",
+    "Classifiers by category",
+    "Confusion matrices",
+    "Latent class",
+    "True categories",
     "Scores and thresholds",
     "Comparison of classifiers",
     "Course of the study",
@@ -31,10 +36,10 @@ def _sentences(report: "Report") -> Iterator[str]:
     question = report.study.question
     blind = "without access to other reviewers' answers, names of benchmarks, or verdicts"
     clause = f", for the question “{question}”, {blind}" if question else ""
-    n_reviewers = len(agreement.leniency.raters)
+    names = report.category_set.names
     yield (
-        f"{counted(n_reviewers, 'reviewer')} classified {counted(agreement.n_items, 'benchmark')} as "
-        f"similar or dissimilar{clause}; {counted(agreement.n_labels, 'first label')} entered the "
+        f"{counted(report.n_reviewers, 'reviewer')} classified {counted(agreement.n_items, 'benchmark')} as "
+        f"{', '.join(names[:-1])} or {names[-1]}{clause}; {counted(agreement.n_labels, 'first label')} entered the "
         "analysis."
     )
     yield from _plan(report.plan_facts, sum(row.n for row in agreement.retest))
@@ -99,11 +104,12 @@ def _tests(agreement: "Agreement") -> Iterator[str]:
         made.append("a Wald test of equal agreement of all pairs (linearised item terms, F distribution)")
     if agreement.chance_test.p is not None:
         made.append("a test of kappa = 0 with the null standard error of Fleiss, Nee and Landis")
-    if agreement.leniency.overall.p is not None:
-        made.append(f"a {agreement.leniency.overall.test} test of equal leniency (conditional logit on items)")
-    if agreement.leniency.pairs:
+    leniency = agreement.leniency
+    if leniency and leniency.overall.p is not None:
+        made.append(f"a {leniency.overall.test} test of equal leniency (conditional logit on items)")
+    if leniency and leniency.pairs:
         made.append("McNemar's mid-p test of the leniency of two reviewers, with Holm's correction")
-    if agreement.retest:
+    if agreement.retest and leniency:
         made.append("McNemar's mid-p test of drift between test and retest, with Holm's correction")
     if agreement.order and agreement.order.matters is not None:
         made.append("tests of trend over each reviewer's item order, with Bonferroni's correction")
@@ -115,30 +121,44 @@ def _classifiers(report: "Report") -> Iterator[str]:
     settings = report.parameters.verdicts or {}
     comparisons = [
         f"{name} ({'; '.join(map(describe_value, settings[name]))})" if settings.get(name) else str(name)
-        for name in report.classifiers
+        for name in report.judged
     ]
     if not comparisons:
         return
     holm = " with Holm's correction" if len(comparisons) > 1 else ""
     resampled = report.parameters.resampling.n_bootstrap
-    mcc = "Matthews' correlation has a bootstrap interval over items. " if resampled else ""
+    whose = "Gorodkin's" if report.by_category else "Matthews'"
+    mcc = f"{whose} correlation has a bootstrap interval over items. " if resampled else ""
     scored = any(row.scores for row in report.classifiers.values())
     auc = "Areas under the ROC curve have DeLong's standard error. " if scored else ""
     between = "; the same test compares the classifiers with each other" if len(comparisons) > 1 else ""
+    if report.by_category:
+        positive, rates = "", "Rates per category have Wilson intervals. "
+    else:
+        positive = f" (positive category: {report.category_set.positive})"
+        rates = "Their rates have intervals clustered by application, or Wilson intervals if no application is known. "
     yield (
-        f"Classifiers were compared with the consensus (positive category: dissimilar): {', '.join(comparisons)}. "
-        "Their rates have intervals clustered by application, or Wilson intervals if no application is known. "
-        f"{mcc}{auc}The reference is the majority rule, which gives every item the most "
+        f"Classifiers were compared with the consensus{positive}: {', '.join(comparisons)}. "
+        f"{rates}{mcc}{auc}The reference is the majority rule, which gives every item the most "
         "frequent "
         f"category of the agreed items, compared by McNemar's mid-p test{holm}{between}."
     )
 
 
 def _resampling(report: "Report") -> Iterator[str]:
-    resampling, latent = report.parameters.resampling, report.consensus.latent
+    resampling, latent, by_category = report.parameters.resampling, report.consensus.latent, report.by_category
+    if by_category and by_category.truth.identified:
+        tested = (
+            ""
+            if by_category.truth.p is None
+            else f"; its fit was tested by a parametric bootstrap ({resampling.n_misfit} draws, seed {resampling.seed})"
+        )
+        yield f"Dawid and Skene's model of true categories and reviewers' errors was fitted by EM{tested}."
     if resampling and resampling.n_bootstrap:
         yield f"Bootstrap intervals come from {resampling.n_bootstrap} draws of items (seed {resampling.seed})."
     if not (resampling and resampling.n_sweeps):
+        return
+    if latent is None:
         return
     if not latent.identifiability.identified:
         yield "A latent class model is not reported because these labels do not identify it."
@@ -168,7 +188,7 @@ def checklist_sections(report: "Report", titles: Collection[str]) -> Iterator[Se
     `titles` are the titles of the sections in the report. An answer names no other section.
     """
     yield Section("GRRAS checklist", tuple(_table(report, titles, "grras", GRRAS_TITLE, GRRAS)))
-    if report.classifiers:
+    if report.judged:
         yield Section("STARD checklist", tuple(_table(report, titles, "stard", STARD_TITLE, STARD)))
 
 
@@ -202,7 +222,7 @@ def _where_sample(report: "Report") -> str:
 
 
 def _where_reviewers(report: "Report") -> str:
-    return f"{len(report.agreement.leniency.raters)} reviewers. Experience of reviewers: {AUTHOR}"
+    return f"{report.n_reviewers} reviewers. Experience of reviewers: {AUTHOR}"
 
 
 def _where_plan(report: "Report") -> str:
@@ -231,13 +251,21 @@ def _where_thresholds(report: "Report") -> str:
 
 
 def _where_indeterminate(report: "Report") -> str:
-    lacking = [row.rates.n_without_verdict for row in report.classifiers.values() if row.rates.n_without_verdict]
+    n_lacking = [
+        row.result.n_without_verdict if isinstance(row, CategoryClassifier) else row.rates.n_without_verdict
+        for row in report.judged.values()
+    ]
+    lacking = [n for n in n_lacking if n]
     if not lacking:
         return "There were none: every classifier has a verdict on each agreed item"
     fewest, most = min(lacking), max(lacking)
     n = counted(most, "agreed item") if fewest == most else f"{fewest} to {most} agreed items"
-    which = f"{len(lacking)} of {counted(len(report.classifiers), 'classifier')}"
+    which = f"{len(lacking)} of {counted(len(report.judged), 'classifier')}"
     return f"Left out: {which} lack{'s' if len(lacking) == 1 else ''} a verdict on {n}. See Confusion matrices"
+
+
+def _where_positive(report: "Report") -> str:
+    return f"Methods: {report.category_set.positive}" if report.category_set.positive else "Rates are per category"
 
 
 def _where_course(report: "Report") -> str:
@@ -277,11 +305,15 @@ STARD: tuple[tuple[str, str, str | Answer], ...] = (
     ("7", "On what basis items were identified", AUTHOR),
     ("8", "Where and when items were identified", AUTHOR),
     ("9", "Whether items are a consecutive, random or convenience series", AUTHOR),
-    ("10a", "The index tests, in enough detail to repeat them", "Methods; Confusion matrices (computed with)"),
+    (
+        "10a",
+        "The index tests, in enough detail to repeat them",
+        "Methods; Confusion matrices (computed with); Classifiers by category",
+    ),
     ("10b", "The reference standard, in enough detail to repeat it", "Methods; Consensus and items left out"),
     ("11", "Why this reference standard was chosen", AUTHOR),
     ("12a", "Thresholds of the index tests, and whether they were fixed in advance", _where_thresholds),
-    ("12b", "Which result of the reference standard counts as positive", "Methods: dissimilar"),
+    ("12b", "Which result of the reference standard counts as positive", _where_positive),
     (
         "13a",
         "Whether the index tests were run with knowledge of the reference standard",
@@ -291,17 +323,21 @@ STARD: tuple[tuple[str, str, str | Answer], ...] = (
     ("14", "How measures of accuracy were estimated and compared", "Methods"),
     ("15", "How indeterminate results were handled", _where_indeterminate),
     ("16", "How missing data were handled", "Consensus and items left out; Overall agreement"),
-    ("17", "How accuracy varies, and whether this was analysed as planned", "Classifiers against each consensus"),
+    (
+        "17",
+        "How accuracy varies, and whether this was analysed as planned",
+        "Classifiers against each consensus; Classifiers by category",
+    ),
     ("18", "Intended sample size, and how it was determined", AUTHOR),
     ("19", "Flow of items", "In short; Consensus and items left out"),
     ("20", "Characteristics of items", "Agreement by group"),
     ("21a", "Distribution of severity of the condition", AUTHOR),
     ("21b", "Distribution of alternative diagnoses", AUTHOR),
     ("22", "Time and interventions between index test and reference standard", _where_course),
-    ("23", "Cross tabulation of index test and reference standard", "Confusion matrices"),
+    ("23", "Cross tabulation of index test and reference standard", "Confusion matrices; Classifiers by category"),
     ("24", "Estimates of accuracy and their precision", "Classifiers against the majority rule"),
     ("25", "Adverse events", "Not applicable"),
-    ("26", "Limitations, bias, uncertainty, generalisability", f"Latent class; {AUTHOR}"),
+    ("26", "Limitations, bias, uncertainty, generalisability", f"Latent class; True categories; {AUTHOR}"),
     ("27", "Implications for practice", AUTHOR),
     ("28", "Registration", AUTHOR),
     ("29", "Where readers can find the full protocol", "Parameters and provenance"),

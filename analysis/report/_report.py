@@ -3,16 +3,18 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import count
 from typing import Any, Self
 
 import pandas as pd
 
-from analysis.categories import CATEGORIES, NOT_SURE, WITHDRAWN
+from analysis.categories import NOT_SURE, WITHDRAWN
 from analysis.document import IF_KNOWN, inline, json_values, read_back
 from analysis.learning import Habits
 from analysis.measures import measure_numbers
 from analysis.report._agreement import Agreement, Labels, agreement_numbers
+from analysis.report._categories import ByCategory, Category, CategoryClassifier, category_numbers, category_rows
 from analysis.report._classifiers import (
     Classifier,
     Compared,
@@ -25,7 +27,7 @@ from analysis.report._consensus import Consensus, Done, consensus_numbers, laten
 from analysis.report._course import Course
 from analysis.report._differences import DEFINITIONS, OLDEST_DEFINITIONS
 from analysis.report._reviewers import habit_numbers
-from analysis.report._settings import Provenance, Resampling
+from analysis.report._settings import SIMILARITY, CategorySet, Provenance, Resampling
 from analysis.tables import COUNTED_KINDS, first_of, with_defaults
 
 PAPER = "paper"  # the layout of the tables in the paper
@@ -108,8 +110,11 @@ class Report:
     notes: tuple[str, ...]
     course: Course | None
     published: tuple[PublishedNumber, ...] | None = field(default=None, metadata=IF_KNOWN)
-    # None if the categories are similar and dissimilar
-    categories: tuple[str, ...] | None = field(default=None, metadata=IF_KNOWN)
+    # what a report on a question with own categories has: None if the categories are similar and dissimilar
+    question: Mapping[str, Any] | None = field(default=None, metadata=IF_KNOWN)
+    categories: tuple[Category, ...] | None = field(default=None, metadata=IF_KNOWN)
+    # None for two categories of which one is positive
+    by_category: ByCategory | None = field(default=None, metadata=IF_KNOWN)
 
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> Self:
@@ -121,6 +126,25 @@ class Report:
     def level_text(self) -> str:
         """Return the level of all intervals of the report as text, such as "95 % CI"."""
         return f"{100 * self.parameters.level:g} % CI"
+
+    @cached_property
+    def category_set(self) -> CategorySet:
+        """Return the categories of the labels."""
+        if self.categories is None:
+            return SIMILARITY
+        names, asked = tuple(row.category for row in self.categories), self.question or {}
+        return CategorySet(names, asked.get("positive"), bool(asked.get("ordered")))
+
+    @property
+    def n_reviewers(self) -> int:
+        """Return the number of reviewers who gave a first label."""
+        leniency = self.agreement.leniency
+        return len(leniency.raters) if leniency else len(self.by_category.reviewers) if self.by_category else 0
+
+    @property
+    def judged(self) -> Mapping[str, Classifier | CategoryClassifier]:
+        """Return the numbers of all classifiers that are compared with the majority rule."""
+        return self.by_category.classifiers if self.by_category else self.classifiers
 
     @property
     def plan_facts(self) -> PlanFacts | None:
@@ -139,6 +163,7 @@ def summarise(
     verdicts: pd.DataFrame,
     provenance: Provenance = NO_PROVENANCE,
     *,
+    categories: CategorySet = SIMILARITY,
     n_items: int | None = None,
     not_given: Sequence[Mapping[str, str]] = (),
     level: float = 0.95,
@@ -154,12 +179,16 @@ def summarise(
     Parameters
     ----------
     answers : DataFrame
-        Every answer in chronological order: columns item, reviewer, label (similar, dissimilar, not sure, withdrawn);
+        Every answer in chronological order: columns item, reviewer, label (a category, not sure, withdrawn);
         optionally kind (default: fresh), assignment (default: item and kind), application, position, created_utc,
         dwell_ms and confidence.
     verdicts : DataFrame
         Columns item, classifier, verdict (None if the classifier gave no verdict); optionally score, threshold,
         application, means (measure -> mean over all pairs of runs), parameters (JSON text) and version.
+    categories : CategorySet
+        The categories that labels and verdicts can have. If there are two of which one is positive, the report is that
+        of similar and dissimilar in other words; otherwise it has numbers per category, and those of the positive
+        category against all others together.
     n_items : int, optional
         Number of items in the study; by default the number of items with an answer.
     not_given : sequence of mappings
@@ -173,20 +202,22 @@ def summarise(
     show_rejected : bool
         Include the numbers of a rejected latent class model; by default they are withheld.
     prevalences : sequence of float
-        Shares of dissimilar items, within (0, 1), for which each classifier gets precision and negative predictive
+        Shares of positive items, within (0, 1), for which each classifier gets precision and negative predictive
         value.
     progress : callable, optional
         Called after each finished part with the share of parts that are finished, in (0, 1].
     """
     table, classifiers = with_defaults(answers), _checked_verdicts(verdicts)
-    first = first_of(table)
-    labels = _labels(table, first, not_given)
-    truth = truths(labels, _decisions(table))
+    first = first_of(table, categories.names)
+    labels = _labels(table, first, categories, not_given)
+    truth = truths(labels, _decisions(table, categories), categories.names)
     n_all = table.loc[table["kind"] != CALIBRATION, "item"].nunique() if n_items is None else n_items
     applications = _applications(table, verdicts)
     done = _counted(progress, 1 + len(classifiers) + (1 if resampling.n_sweeps else 0))
-    latent, latent_rates = latent_numbers(truth, labels.first, verdicts, level, resampling, show_rejected, done)
-    agreement = done(agreement_numbers(labels, level, resampling))
+    latent, latent_rates = latent_numbers(
+        truth, labels.first, verdicts, categories, level, resampling, show_rejected, done
+    )
+    agreement = done(agreement_numbers(labels, categories, level, resampling))
     settings: dict[str, Any] = {"level": level, "show_rejected": show_rejected, "resampling": json_values(resampling)}
     if prevalences:
         settings["prevalences"] = list(prevalences)
@@ -196,27 +227,40 @@ def summarise(
         parameters=read_back(Parameters, {**settings, **json_values(provenance.parameters), **_used(verdicts)}),
         plan=json_values(provenance.plan),
         agreement=agreement,
-        consensus=consensus_numbers(truth, latent, len(labels.third), n_all, level),
-        left_out=_left_out(table, first),
+        consensus=consensus_numbers(truth, categories.names, latent, len(labels.third), n_all, level),
+        left_out=_left_out(table, first, categories),
         classifiers=with_holm_of_baseline({
             name: done(
                 classifier_numbers(
-                    name, rows, truth, latent_rates.get(name), applications, level, resampling, prevalences
+                    name, rows, truth, latent_rates.get(name), applications, categories, level, resampling, prevalences
                 )
             )
-            for name, rows in classifiers.items()
+            for name, rows in (classifiers.items() if categories.positive else ())
         }, level),
-        comparisons=comparisons(verdicts, truth, level),
+        comparisons=comparisons(verdicts, truth, categories, level) if categories.positive else (),
         measures={
             name: tuple(MeansOfApplication(**row) for row in measure_numbers(rows))
             for name, rows in classifiers.items()
         },
-        reviewers_follow=habit_numbers(labels.first, verdicts, applications, resampling, level),
+        reviewers_follow=habit_numbers(labels.first, verdicts, applications, resampling, level)
+        if categories.is_built_in
+        else None,
         hashes=json_values(provenance.hashes),
         versions=json_values(provenance.versions),
         notes=tuple(provenance.notes),
         course=None if provenance.course is None else read_back(Course, json_values(provenance.course), "course"),
+        question=None if categories.is_built_in else _question(provenance, categories),
+        categories=None if categories.is_built_in else category_rows(labels, truth, categories, level),
+        by_category=None
+        if categories.is_binary
+        else category_numbers(labels, verdicts, truth, categories, level, resampling),
     )  # fmt: skip
+
+
+def _question(provenance: Provenance, categories: CategorySet) -> dict[str, Any]:
+    """Return the definition of the question, with what the report has to know about its categories."""
+    known = {"ordered": categories.ordered, **({"positive": categories.positive} if categories.positive else {})}
+    return {**(provenance.question or {}), **known}
 
 
 def _counted(progress: Callable[[float], object] | None, n_parts: int) -> Done:
@@ -231,11 +275,13 @@ def _counted(progress: Callable[[float], object] | None, n_parts: int) -> Done:
     return done
 
 
-def _labels(table: pd.DataFrame, first: pd.DataFrame, not_given: Sequence[Mapping[str, str]]) -> Labels:
+def _labels(
+    table: pd.DataFrame, first: pd.DataFrame, categories: CategorySet, not_given: Sequence[Mapping[str, str]]
+) -> Labels:
     counted = first[first["kind"].isin(COUNTED_KINDS)]
     task = ["reviewer", "assignment"]
     last = table.groupby(task, sort=False).tail(1)
-    standing = last[last["kind"].isin(COUNTED_KINDS) & last["label"].isin(CATEGORIES)]
+    standing = last[last["kind"].isin(COUNTED_KINDS) & last["label"].isin(categories.names)]
     again = first[first["kind"] == RETEST]
     pairs = counted.merge(again.drop_duplicates(["item", "rater"]), on=["item", "rater"], suffixes=("", "_again"))
     further = first[first["kind"] == THIRD].drop_duplicates(["item", "rater"])
@@ -260,9 +306,9 @@ def _not_given(table: pd.DataFrame, counted: pd.DataFrame, planned: Sequence[Map
     return met[~pd.MultiIndex.from_frame(met).isin(labelled)].reset_index(drop=True)
 
 
-def _decisions(table: pd.DataFrame) -> dict[object, str]:
+def _decisions(table: pd.DataFrame, categories: CategorySet) -> dict[object, str]:
     """Return the adjudicated category of each split item; if there are several decisions, the last counts."""
-    decided = table[(table["kind"] == ADJUDICATED) & table["label"].isin(CATEGORIES)]
+    decided = table[(table["kind"] == ADJUDICATED) & table["label"].isin(categories.names)]
     return dict(zip(decided["item"], decided["label"], strict=True))
 
 
@@ -274,7 +320,7 @@ def _applications(table: pd.DataFrame, verdicts: pd.DataFrame) -> dict[object, o
     return {item: application for item, application in names.items() if isinstance(application, str) and application}
 
 
-def _left_out(table: pd.DataFrame, first: pd.DataFrame) -> dict[str, int]:
+def _left_out(table: pd.DataFrame, first: pd.DataFrame, categories: CategorySet) -> dict[str, int]:
     """Count the answers that the tables leave out, by reason."""
     task = ["reviewer", "assignment"]
     current = table.groupby(task, sort=False)["label"].last()
@@ -286,7 +332,7 @@ def _left_out(table: pd.DataFrame, first: pd.DataFrame) -> dict[str, int]:
     return {
         "not_sure": int((current == NOT_SURE).sum()),
         "withdrawn_answers": int((table["label"] == WITHDRAWN).sum()),
-        "own_revisions": int((table["label"].isin(CATEGORIES).to_numpy() & later).sum()),
+        "own_revisions": int((table["label"].isin(categories.names).to_numpy() & later).sum()),
         **{f"{kind}_labels": int(n) for kind, n in sorted(other_kinds.items())},
     }
 

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from analysis.categories import CATEGORIES
 from analysis.classifiers import CLASSIFIERS, classifier_named
 from analysis.dissimilarity import MEASURES
 from analysis.document import json_values
@@ -58,6 +59,40 @@ class Resampling:
 
 
 @dataclass(frozen=True)
+class CategorySet:
+    """The categories that labels can have; without a positive category, rates are per category."""
+
+    names: tuple[str, ...] = CATEGORIES  # in their order, if they form a scale
+    positive: str | None = CATEGORIES[-1]
+    ordered: bool = False
+    meanings: Mapping[str, str] = field(default_factory=dict)  # what reviewers were told
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether the categories are similar and dissimilar."""
+        return self.names == CATEGORIES
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether there are two categories of which one is positive."""
+        return len(self.names) == 2 and self.positive is not None
+
+    @property
+    def negative(self) -> str:
+        """The other of two categories, or all other categories together."""
+        others = [name for name in self.names if name != self.positive]
+        return others[0] if len(others) == 1 else f"not {self.positive}"
+
+    @property
+    def letters(self) -> dict[str, str]:
+        """One character for each category, with which patterns of labels are written."""
+        return dict(zip(self.names, "sd" if self.is_built_in else "123456789", strict=False))
+
+
+SIMILARITY = CategorySet()
+
+
+@dataclass(frozen=True)
 class Provenance:
     """Where the numbers of a report come from. The report shows these values unchanged."""
 
@@ -69,6 +104,7 @@ class Provenance:
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: Sequence[str] = ()  # remarks that a reader needs, such as arbitrary choices in a data set
     course: Mapping[str, Any] | None = None  # how the study proceeded: the fields of `Course`
+    question: Mapping[str, Any] | None = None  # the definition of a question with own categories
 
 
 def registry() -> dict[str, dict[str, dict[str, Any]]]:
@@ -93,4 +129,9 @@ def title_of(classifier: str) -> str:
 def row_title(classifier: str) -> str:
     """Return the title of a classifier with a capital letter, for table rows and the start of a sentence."""
     title = title_of(classifier)
-    return f"{title[:1].upper()}{title[1:]}" if classifier_named(classifier) else title
+    return capitalised(title) if classifier_named(classifier) else title
+
+
+def capitalised(name: str | None) -> str:
+    """Return a name with a capital letter."""
+    return f"{name[:1].upper()}{name[1:]}" if name else ""

@@ -5,20 +5,21 @@ from collections.abc import Sequence
 import pandas as pd
 
 from analysis import consensus
+from analysis.categories import CATEGORIES
 from analysis.document import DASH, Table, table
 from analysis.report._report import Report
 from analysis.report._settings import row_title, title_of
 from analysis.tables import counted_labels
 
 
-def wide(answers: pd.DataFrame, verdicts: pd.DataFrame) -> pd.DataFrame:
+def wide(answers: pd.DataFrame, verdicts: pd.DataFrame, names: Sequence[str] = CATEGORIES) -> pd.DataFrame:
     """Return a table of first labels, consensus, verdicts and scores, with one row per item, sorted by item.
 
     The columns are item, status, category, n_labels, `label_REVIEWER` for each reviewer, `verdict_CLASSIFIER` and
     `score_CLASSIFIER` for each classifier. Items without answers and verdicts are left out.
     """
-    labels = counted_labels(answers)
-    decided = consensus.agreed_only(labels)
+    labels = counted_labels(answers, names)
+    decided = consensus.agreed_only(labels, names)
     parts = [decided, labels.pivot(index="item", columns="rater", values="category").add_prefix("label_")]
     for column in ("verdict", "score"):
         if column in verdicts:
@@ -37,7 +38,7 @@ def paper_tables(report: Report, classifiers: Sequence[str] | None = None) -> tu
     `classifiers` names the classifiers and their order; by default, these are all classifiers of the report. There is
     no table of pairs without a pair, and no table of a classifier without a verdict on an agreed item.
     """
-    pairs = report.agreement.pairs
+    pairs, positive, negative = report.agreement.pairs, str(report.category_set.positive), report.category_set.negative
     tables = []
     if pairs:
         header = ("Pair", *(f"{pair.a}-{pair.b}" for pair in pairs))
@@ -52,8 +53,8 @@ def paper_tables(report: Report, classifiers: Sequence[str] | None = None) -> tu
         tables.append(
             table(
                 f"Reviewers against {title_of(name)}, on {row.rates.n} agreed items.",
-                ("Reviewers", f"{row_title(name)}: similar", f"{row_title(name)}: dissimilar"),
-                [("similar", cells.tn, cells.fp), ("dissimilar", cells.fn, cells.tp)],
+                ("Reviewers", f"{row_title(name)}: {negative}", f"{row_title(name)}: {positive}"),
+                [(negative, cells.tn, cells.fp), (positive, cells.fn, cells.tp)],
                 (1, 2),
                 name=f"paper-{name}",
             )

@@ -22,7 +22,7 @@ import pandas as pd
 from scipy import special
 
 from analysis.document import json_values
-from analysis.report import Resampling
+from analysis.report import SIMILARITY, Resampling
 from analysis.report._consensus import Truths, latent_numbers
 from analysis.simulation import Difficulty, Rater, SharedError, Simulated, SimulatedDesign, simulate
 
@@ -131,6 +131,7 @@ def simulated(kind: str, design: str, n_items: int, prevalence: float, replicate
         Truths(pd.DataFrame(), pd.DataFrame(), study.labels.iloc[:0]),
         study.labels,
         study.verdicts,
+        SIMILARITY,
         LEVEL,
         Resampling(replicate, 0, 300, 99),
         show_rejected=True,

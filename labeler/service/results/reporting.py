@@ -27,19 +27,21 @@ import pandas as pd
 import scipy
 
 import labeler
-from analysis import own_question, report
-from analysis.document import json_values, to_html, to_json, to_latex, to_markdown
+from analysis import report
+from analysis.document import json_values, to_json
 from analysis.document.figures import svg_to_pdf
-from analysis.own_question import CategoryReport
 from analysis.report import (
     DEFINITIONS as DEFINITIONS,
     PAPER as PAPER,
     PICTURES,
+    CategorySet,
     Report,
     ReportDifference,
     Resampling as Resampling,
     defined_anew as report_definitions,
     differences,
+    is_former,
+    recomputed_as,
 )
 from labeler.errors import InputError, LabelerError
 from labeler.formats import tables
@@ -160,9 +162,19 @@ class ReportInput:
     question: Question = SIMILAR  # whose categories the labels have
 
     @property
-    def has_own_categories(self) -> bool:
-        """Whether the report is about other categories than those of the built-in question."""
-        return self.question.names != SIMILAR.names
+    def categories(self) -> CategorySet:
+        """The categories of the labels, as the report needs them."""
+        asked = self.question
+        if asked.has_default_categories:
+            return report.SIMILARITY
+        meanings = {str(category): category.meaning for category in asked.categories}
+        positive = None if asked.positive is None else str(asked.positive)
+        return CategorySet(asked.names, positive, asked.ordered, meanings)
+
+    @property
+    def question_facts(self) -> dict[str, Any]:
+        """The definition of the question, with its hash."""
+        return {"hash": self.question.hash, **self.question.definition()}
 
     def as_told_by(self, reported: Mapping[str, Any]) -> Self:
         """Return this input, completed with values from an existing report of the study.
@@ -178,6 +190,7 @@ class ReportInput:
             versions=self.provenance.versions,
             notes=self.provenance.notes,
             course=reported["course"],
+            question=reported.get("question"),
         )
         return replace(self, provenance=told, n_items=reported["study"]["items"])
 
@@ -186,7 +199,8 @@ class ReportInput:
         return report.summarise(
             self.answers,
             self.verdicts,
-            self.provenance,
+            replace(self.provenance, question=self.provenance.question or self.question_facts),
+            categories=self.categories,
             n_items=self.n_items,
             not_given=(self.provenance.course or {}).get("not_given", ()),
             level=self.options.level,
@@ -196,41 +210,6 @@ class ReportInput:
             progress=progress,
         )
 
-    def category_report(self) -> CategoryReport:
-        """Compute all numbers of the report about own categories."""
-        told, options = self.provenance, self.options
-        settings = {"level": options.level, "show_rejected": False, "resampling": json_values(options.resampling)}
-        categories = self.question.categories
-        return own_question.summarise(
-            self.answers,
-            self.verdicts,
-            {str(category): category.meaning for category in categories},
-            ordered=self.question.ordered,
-            n_items=self.n_items,
-            level=options.level,
-            seed=options.resampling.seed,
-            n_draws=options.resampling.n_bootstrap,
-            study=json_values(told.study),
-            question={"hash": self.question.hash, **self.question.definition()},
-            parameters=json_values({**told.parameters, **settings}),
-            plan=json_values(told.plan),
-            hashes=json_values(told.hashes),
-            versions=json_values(told.versions),
-            notes=tuple(told.notes),
-        )
-
-    def category_files(self) -> dict[str, str | bytes]:
-        """Return the files of the report about own categories, as name -> text."""
-        computed = self.category_report()
-        page = own_question.document(computed)
-        return {
-            "report.html": to_html(page, {}),
-            "report.md": to_markdown(page),
-            "report.json": to_json({"definitions": DEFINITIONS, **json_values(computed)}),
-            "labels.csv": tables.write(self.label_file),
-            **{f"latex/{name}": text for name, text in to_latex(page).items()},
-        }
-
     def files(self, computed: Report) -> dict[str, str | bytes]:
         """Return the files of the report, as name -> text or bytes: pages, numbers, figures and labels."""
         figures = {**report.draw(computed), **self.pictures}
@@ -239,7 +218,7 @@ class ReportInput:
             "report.md": report.to_markdown(computed, figures),
             "report.json": to_json(json_values(computed)),
             "labels.csv": tables.write(self.label_file),
-            "labels-wide.csv": tables.write(report.wide(self.answers, self.verdicts)),
+            "labels-wide.csv": tables.write(report.wide(self.answers, self.verdicts, self.question.names)),
             **{f"figures/{name}.svg": svg for name, svg in figures.items()},
             **{f"latex/{name}": text for name, text in report.to_latex(computed, figures).items()},
             **{f"latex/figures/{name}.pdf": svg_to_pdf(svg) for name, svg in figures.items()},
@@ -265,8 +244,6 @@ def files_of_study(
     numbers that are finished. The figures are drawn after all numbers are finished.
     """
     gathered = gathered_study(db, options, actor=actor, now=now)
-    if gathered.has_own_categories:
-        return gathered.category_files()
     computed = gathered.report(progress)
     return replace(gathered, pictures=pictures_of(db, computed)).files(computed)
 
@@ -377,7 +354,12 @@ def gathered_files(
         raise InputError(f"{label_file}: {error}") from None
     verdict_table = tables.read_verdicts(_source(verdict_file), asked.names) if verdict_file else EMPTY_VERDICTS
     provenance = report.Provenance(
-        study={"name": label_file.name, "question": "", "state": "files only", "interim": False},
+        study={
+            "name": label_file.name,
+            "question": "" if asked.has_default_categories else asked.text,
+            "state": "files only",
+            "interim": False,
+        },
         parameters=options.shown,
         hashes={"answers": _table_hash(table), "verdicts": _table_hash(verdict_table)},
         versions=_versions(),
@@ -409,8 +391,6 @@ def files_of_files(
     """
     gathered = gathered_files(label_file, verdict_file, notes, options, question=question)
     try:
-        if gathered.has_own_categories:
-            return gathered.category_files()
         return gathered.files(gathered.report(progress))
     except ValueError as error:
         raise InputError(f"{label_file}: {error}.") from None
@@ -640,7 +620,6 @@ def to_pdf(page: str, *, paper: str = "a4") -> bytes:
 
 
 PARTS = {"agreement", "classifiers", "parameters", "notes"}
-CATEGORY_PARTS = {"question", "coefficients", "classifiers", "parameters", "notes"}  # of a report on own categories
 PAGES: dict[str, Callable[[Report, Mapping[str, str]], str]] = {".html": report.to_html, ".md": report.to_markdown}
 IN_PAGE = re.compile(
     rf'<figure id="figure-{PICTURES}">(?P<svg>.*?)<figcaption|^!\[.*\]\(figures/{PICTURES}\.svg\)$', re.MULTILINE
@@ -656,11 +635,9 @@ def check_study(db: Database, file: Path, *, actor: str, now: datetime) -> list[
     """
     stored = _read(_numbers_of(file))
     gathered = gathered_study(db, _options(stored, file), actor=actor, now=now)
-    if gathered.has_own_categories:
-        return _of_categories(gathered, stored, file)
     recomputed = gathered.report()
     pictures = pictures_of(db, recomputed) if file.suffix in PAGES else {}
-    return [*differences(stored, json_values(recomputed)), *_of_page(file, stored, pictures)]
+    return [*differences(stored, recomputed_as(stored, recomputed)), *_of_page(file, stored, pictures)]
 
 
 def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list[ReportDifference]:
@@ -674,20 +651,14 @@ def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list
     stored = _read(_numbers_of(file))
     notes = tuple(map(str, stored["notes"]))
     gathered = gathered_files(label_file, verdict_file, notes, _options(stored, file), question=_asked(stored))
-    if gathered.has_own_categories:
-        hashes = gathered.provenance.hashes
-        told = replace(
-            gathered.provenance, study=stored.get("study", {}), parameters=stored["parameters"],
-            plan=stored.get("plan"), hashes={**stored.get("hashes", {}), "answers": hashes["answers"]},
-        )  # fmt: skip
-        return _of_categories(replace(gathered, provenance=told, n_items=stored.get("n_items")), stored, file)
+    gathered = replace(gathered, provenance=replace(gathered.provenance, question=stored.get("question")))
     if stored.get("course") is not None:
         try:
             gathered = gathered.as_told_by(stored)
         except (KeyError, TypeError) as error:
             raise InputError(f"{file} is not a complete report of labeler ({error}).") from None
     try:
-        return [*differences(stored, json_values(gathered.report())), *_of_page(file, stored)]
+        return [*differences(stored, recomputed_as(stored, gathered.report())), *_of_page(file, stored)]
     except ValueError as error:
         raise InputError(f"{label_file}: {error}.") from None
 
@@ -703,23 +674,6 @@ def _asked(stored: Mapping[str, Any]) -> Question | None:
         return Question.of(text, {name: value for name, value in definition.items() if name != "hash"})
     except (KeyError, TypeError) as error:
         raise InputError(f"the question of the report cannot be read: {error}.") from None
-
-
-def _of_categories(gathered: ReportInput, stored: Mapping[str, Any], file: Path) -> list[ReportDifference]:
-    """Compare a report about own categories, and its page, with the numbers computed now."""
-    computed = gathered.category_report()
-    found = differences(stored, {"definitions": DEFINITIONS, **json_values(computed)})
-    if file.suffix in (".html", ".md"):
-        told = replace(
-            computed,
-            study=stored.get("study", {}),
-            versions=stored.get("versions", {}),
-            hashes=stored.get("hashes", {}),
-        )
-        page = own_question.document(told)
-        if file.read_text(encoding="utf-8") != (to_html(page, {}) if file.suffix == ".html" else to_markdown(page)):
-            found.append(ReportDifference(f"the text of {file.name}", "differs", "from its numbers"))
-    return found
 
 
 def defined_anew(file: Path) -> list[str]:
@@ -774,7 +728,7 @@ def _read(file: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{file} is not valid JSON: {error}.") from None
     is_report = isinstance(stored, dict) and isinstance(stored.get("notes"), list)
-    if not is_report or not (set(stored) >= PARTS or set(stored) >= CATEGORY_PARTS):
+    if not is_report or not (set(stored) >= PARTS or is_former(stored)):
         raise InputError(f"{file} is not a report of labeler. Give a file report.json, report.md or report.html.")
     return dict(stored)
 

@@ -19,6 +19,7 @@ from labeler.service.results import exchange, reporting, splits
 from labeler.service.study import coordinating, course
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, open_database
+from tests.conftest import GOLDEN
 from tests.labeler.conftest import NOW, import_all, result_file, series
 
 ALERTS = """
@@ -93,7 +94,7 @@ def test_five_categories_from_labels_to_a_report_that_is_recomputed(alerts, tmp_
     numbers = json.loads(files["report.json"])
     counts = {row["category"]: row["n_labels"] for row in numbers["categories"]}
     assert (list(counts), counts["improvement"], sum(counts.values())) == (NAMES, 0, 36)
-    assert numbers["classifiers"][0]["result"]["categories"] == NAMES
+    assert numbers["by_category"]["classifiers"]["rule"]["result"]["categories"] == NAMES
     assert "No reviewer used improvement, so nothing can be said about this category." in files["report.md"]
     assert "It became slower, and the code is the cause." in files["report.html"]
     assert not [word for word in ("similar", "dissimilar") if f" {word} " in files["report.md"]]
@@ -201,3 +202,16 @@ def test_a_question_has_two_to_nine_categories(n):
     more = "".join(f'[[category]]\nname = "c{i}"\nkey = "{"abcdeghijk"[i]}"\nmeaning = "m"\n' for i in range(n))
     with pytest.raises(InputError, match=r"needs categories|has 2 to 9 categories"):
         read_question(f'text = "?"\n{more}', "q.toml")
+
+
+def test_a_report_on_own_categories_of_the_former_version_is_checked(tmp_path):
+    folder = GOLDEN / "reports" / "own-categories-0.2"
+    files = folder / "labels.csv", folder / "verdicts.csv"
+    assert reporting.check_files(*files, folder / "report.json") == []
+    changed = json.loads((folder / "report.json").read_text())
+    changed["classifiers"][0]["result"]["accuracy"]["value"] += 0.01
+    changed["reviewers"][1]["n"] += 1
+    (tmp_path / "report.json").write_text(json.dumps(changed))
+    assert [found.place for found in reporting.check_files(*files, tmp_path / "report.json")] == [
+        "reviewers[1].n", "classifiers[0].result.accuracy.value",
+    ]  # fmt: skip
