@@ -1,4 +1,4 @@
-"""Commands that list the items of a study and create a new study from some of them."""
+"""Commands that list the items of a study, and create a new study from an existing study."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -20,6 +20,7 @@ from labeler.cli.common import (
     remark,
     say_if_interim,
     show,
+    show_links,
     study_option,
     url_option,
 )
@@ -27,6 +28,7 @@ from labeler.model import counted
 from labeler.service.handover import triage as service
 from labeler.service.items import browsing
 from labeler.service.items.browsing import Filter
+from labeler.service.people import identity
 from labeler.service.study import coordinating
 
 
@@ -148,3 +150,25 @@ def triage(
         return
     remark(f"Created {out} with {counted(len(matches), 'item')}. Next: labeler reviewers add --study {out} NAME...")
     click.echo(f"{coordinator}: {link(url, secret)}", err=as_json)  # only JSON goes to standard output
+
+
+@click.command(epilog="Example: labeler template --study cache.study --out next.study")
+@study_option
+@out_option("FILE", "Study file to create.")
+@click.option("--name", default=None, metavar="NAME", help="Name of the new study [default: the file's name].")
+@click.option("--coordinator", default=None, metavar="NAME",
+              help="Name of the first coordinator of the new study [default: that of this study].")  # fmt: skip
+@url_option
+@json_option
+def template(study: Path | None, out: Path, name: str | None, coordinator: str | None, url: str, as_json: bool) -> None:
+    """Create a new study with the question, guide and people of an existing study.
+
+    The new study has the same question, protocol, required agreement of the calibration round, and the people who take
+    part, but no items, plan or labels. The command prints the sign-in link of its coordinator; `labeler reviewers
+    link` prints new links for the others.
+    """
+    with opened(study) as db:
+        coordinator = coordinator or identity.first_coordinator(db)
+        secret = service.make_template(db, out, name=name or out.stem, coordinator=coordinator, actor=OWNER, now=now())
+    remark(f"Created {out}. Next: labeler import --study {out} FOLDER")
+    show_links([(coordinator, link(url, secret))], as_json=as_json)

@@ -162,3 +162,11 @@ def test_a_file_that_is_there_is_not_written_over(study):
 @pytest.mark.parametrize("name", ["browse", "triage"])
 def test_the_help_has_an_example_of_itself(name):
     assert f"Example: labeler {name} --study" in run(name, "--help").output
+
+
+def test_a_template_prints_the_link_of_the_coordinator_and_has_the_people(tmp_path):
+    run("init", "--study", tmp_path / "one.study", "--coordinator", "carol")
+    run("reviewers", "add", "--study", tmp_path / "one.study", "ada")
+    made = run("template", "--study", tmp_path / "one.study", "--out", tmp_path / "two.study")
+    assert made.stdout.startswith("carol: http")
+    assert "ada" in run("reviewers", "list", "--study", tmp_path / "two.study").stdout

@@ -46,14 +46,7 @@ def add_person(
     """
     name, roles = checked_name(name), frozenset(roles)
     with events.by(db, actor, now) as deed:
-        for other in people.all_people(db):
-            if people.folded(other.name) == people.folded(name):
-                raise InputError(f"The study already has a person called {other.name}. Choose another name.")
-            if not look_alike and _look_alike(name, other.name):
-                raise InputError(
-                    f"{name} looks like {other.name}, but has other characters. If these are two people, confirm it "
-                    "(--force); otherwise, choose another name."
-                )
+        check_new_name(db, name, look_alike=look_alike)
         person_id = people.add(db, name, roles, deed.at_utc)
         deed.log("add person", name=name, roles=sorted(roles))
     return Person(person_id, name, roles, active=True)
@@ -120,6 +113,12 @@ def checked_reason(why: str) -> str:
 def everyone(db: Database) -> list[Person]:
     """Return all people of the study, sorted by name."""
     return people.all_people(db)
+
+
+def first_coordinator(db: Database) -> str:
+    """Return the name of the coordinator who was added first."""
+    coordinators = [person for person in people.all_people(db) if Role.COORDINATOR in person.roles]
+    return min(coordinators, key=lambda person: person.person_id).name
 
 
 def describe_people(db: Database) -> str:

@@ -129,6 +129,12 @@ def download(files: Mapping[str, str | bytes]) -> None:
             st.download_button(f"Download {name}", content, name, key=f"download-{name}", on_click="ignore")
 
 
+def study_created(lines: Sequence[str]) -> None:
+    """Say that a new study was created, with the command of its server and the sign-in link of its coordinator."""
+    st.success("Study created. The first line starts its server; the second line is your sign-in link.")
+    st.code("\n".join(lines), language=None)
+
+
 def done(message: str, *, stays: bool = False) -> None:
     """Reload the page with a message about the completed action.
 

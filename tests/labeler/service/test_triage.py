@@ -6,14 +6,15 @@ from datetime import timedelta
 import pytest
 
 from labeler.errors import InputError, StudyError
-from labeler.model import PlanParameters, Protocol, Role, State
+from labeler.model import Gate, PlanParameters, Protocol, Role, State
 from labeler.screen import binning
 from labeler.service.handover import triage
 from labeler.service.items import browsing
+from labeler.service.labelling import auditing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.results import exchange
-from labeler.service.study import coordinating
+from labeler.service.study import coordinating, staffing
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import bins, events, items, labels, open_database, people, runs, studies
 from tests.labeler.conftest import (
@@ -208,16 +209,40 @@ def test_a_failure_in_the_middle_leaves_nothing_behind(study, tmp_path):
 
 
 def test_beside_the_study_the_file_is_called_like_the_new_study(study, tmp_path):
-    command, way_in = triage.make_beside(study, CHOSEN, "Split ones", coordinator="carol", now=NOW)
+    command, way_in = triage.make_beside(study, "Split ones", CHOSEN, coordinator="carol", now=NOW)
     path = study.path.with_name("Split ones.study")
     assert command == f"labeler serve --study '{path}'"
     with open_database(path) as new:
         assert studies.get(new).name == "Split ones"
         assert identity.sign_in(new, way_in.removeprefix("/join/"), now=NOW)
     with pytest.raises(InputError, match="valid file name"):
-        triage.make_beside(study, CHOSEN, "../x", coordinator="carol", now=NOW)
+        triage.make_beside(study, "../x", CHOSEN, coordinator="carol", now=NOW)
 
 
 def test_what_a_new_study_can_have_is_measured_and_not_excluded(study):
     browsing.exclude(study, item_name(2), "twice in it", actor="carol", now=NOW)
     assert set(triage.usable(browsing.catalogue(study))["item"]) == {item_name(n) for n in (0, 1, 3, 4, 5, 6, 7)}
+
+
+def test_a_template_has_the_question_the_guide_and_the_people_and_nothing_else(planned, study_path):
+    coordinating.set_protocol(planned, Protocol("full", 0.3, False, True, "Look twice."), actor="carol", now=NOW)
+    identity.set_email(planned, "ada", Role.REVIEWER, "ada@example.org", actor="carol", now=NOW)
+    identity.add_role(planned, "ben", Role.COORDINATOR, actor="carol", now=NOW)
+    staffing.remove(planned, "dan", actor="carol", now=NOW)
+    studies.set_gate(planned, Gate("reviewers", 0.8))
+    answer_everything(planned, {"ada": "similar", "ben": "similar", "cleo": "similar"})
+    secret = triage.make_template(planned, study_path, name="Next", coordinator="carol", actor="carol", now=NOW)
+    old = studies.get(planned)
+    with open_database(study_path) as new:
+        study = studies.get(new)
+        assert (study.question, study.protocol, study.gate) == (old.question, old.protocol, old.gate)
+        assert (study.name, study.state, study.plan_hash) == ("Next", State.DRAFT, None)
+        assert {one.name: one.roles for one in people.all_people(new)} == {
+            "ada": {Role.REVIEWER}, "ben": {Role.REVIEWER, Role.COORDINATOR}, "carol": {Role.COORDINATOR},
+            "cleo": {Role.REVIEWER},
+        }  # fmt: skip
+        assert people.emails(new) == {"ada@example.org": "ada"}
+        assert (items.n_items(new), labels.n_labels(new)) == (0, 0)
+        assert identity.person_of_invitation(new, secret, now=NOW).name == "carol"
+        assert auditing.audit(new).faults == ()
+    assert log(planned)[-1] == ("carol", "template")

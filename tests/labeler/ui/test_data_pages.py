@@ -230,7 +230,7 @@ def test_a_coordinator_who_labels_sees_no_verdict_in_a_draft_either(four):
     assert why in texts(page)
     assert not [button for button in page.button if "Create a study" in button.label]
     with open_database(four) as db, pytest.raises(NotAllowed, match="after the study is"):
-        triage.make_beside(db, [item_name(0)], "Split", coordinator="both", now=NOW)
+        triage.make_beside(db, "Split", [item_name(0)], coordinator="both", now=NOW)
     assert not four.with_name("Split.study").exists()
 
 

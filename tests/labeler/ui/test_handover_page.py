@@ -5,10 +5,10 @@ import pytest
 from labeler.plan.lifecycle import Step
 from labeler.service.results import reporting
 from labeler.service.study import coordinating, course
-from labeler.store import labels, open_database
+from labeler.store import labels, open_database, people
 from labeler.ui.coordinator.study import log as handover
 from tests.labeler.conftest import NOW, answer_next, make_study
-from tests.labeler.ui.pages import coordinator_page, texts
+from tests.labeler.ui.pages import button, checked, coordinator_page, texts
 from tests.sentences import says
 
 BACK_UP, MERGE = range(2)
@@ -69,6 +69,16 @@ def test_a_file_outside_of_the_folder_is_not_merged(study):
     page.text_input[MERGE].set_value("/etc/passwd")
     page.button[MERGE].click().run()
     assert (len(page.error), len(page.success)) == (1, 0)
+
+
+def test_a_template_is_written_beside_the_study(study):
+    page = coordinator_page("Study", "Log", study)
+    (name,) = [field for field in page.text_input if field.label == "Name of the new study"]
+    name.set_value("Next")
+    page = checked(button(page, "Copy as a template").click().run())
+    assert "Study created." in page.success[0].value and "/join/" in page.code[-1].value
+    with open_database(study.with_name("Next.study")) as new:
+        assert {one.name for one in people.all_people(new)} == {"ada", "ben", "carol", "cleo", "dan"}
 
 
 def test_the_label_file_is_offered_once_the_study_is_unblinded_and_the_download_is_logged(study):

@@ -16,7 +16,7 @@ from labeler.service.results import reporting, splits
 from labeler.service.study import coordinating
 from labeler.store import Database
 from labeler.ui.coordinator.items import classifiers, one_item
-from labeler.ui.coordinator.shared import errors_here, fold, go_to
+from labeler.ui.coordinator.shared import errors_here, fold, go_to, study_created
 
 PAGE_SIZE = 20
 ROW_PX = 48
@@ -156,9 +156,8 @@ def offer_triage(db: Database, matches: browsing.Catalogue, person: str) -> None
         name = st.text_input("Name of the new study", help="Its file is written to the folder of this study.")
         if st.button(f"Create a study from {counted(len(names), 'item')}", disabled=not names):
             with errors_here():
-                lines = triage.make_beside(db, names, name, coordinator=person, now=datetime.now(UTC))
-                st.success("Study created. The first line starts its server; the second line is your sign-in link.")
-                st.code("\n".join(lines), language=None)
+                lines = triage.make_beside(db, name, names, coordinator=person, now=datetime.now(UTC))
+                study_created(lines)
 
 
 def asked_for(table: browsing.Catalogue, text: str, categories: Sequence[str]) -> browsing.Filter:

@@ -10,18 +10,18 @@ from labeler.config import settings
 from labeler.errors import InputError
 from labeler.model import counted
 from labeler.plan.lifecycle import Action
-from labeler.service.handover import merging
+from labeler.service.handover import merging, triage
 from labeler.service.items import folders
 from labeler.service.people import identity
 from labeler.service.results import exchange, reporting
 from labeler.service.study import coordinating
 from labeler.store import Database, open_database
 from labeler.ui.coordinator.escaping import escape_markdown
-from labeler.ui.coordinator.shared import errors_here
+from labeler.ui.coordinator.shared import errors_here, study_created
 
 
 def render(db: Database, person: str) -> None:
-    """Show the forms for backup and merge, and the download of labels."""
+    """Show the forms for backup, merge and template, and the download of labels."""
     log = coordinating.event_log(db)
     if identity.reviews_too(db, person):  # details contain decisions of other people
         log = log.drop(columns="details")
@@ -50,6 +50,13 @@ def render(db: Database, person: str) -> None:
                 if merged.conflicts:
                     left_out = counted(len(merged.conflicts), "answer")
                     st.warning(f"{left_out} not merged, because the study has a different answer to the same item.")
+    with st.form("template"):
+        st.write("**Copy as a template.** Write a new study with this question, guide, protocol and these people.")
+        st.caption("It has no items, plan or labels. Everybody gets a new link there.")
+        name = st.text_input("Name of the new study")
+        if st.form_submit_button("Copy as a template"):
+            with errors_here():
+                study_created(triage.make_beside(db, name, coordinator=person, now=datetime.now(UTC)))
     labels(db.path, person, identity.why_hidden(db, person, Action.SEE_NAMES))
 
 
