@@ -11,6 +11,12 @@ from math import inf
 from numpy.typing import ArrayLike
 
 from analysis.classifiers import _heuristic, _kruskal, _same, _spread
+from analysis.classifiers._changes import (
+    CHANGE_CATEGORIES as CHANGE_CATEGORIES,
+    CHANGE_RULES as CHANGE_RULES,
+    NO_CHANGE as NO_CHANGE,
+    ChangeRule as ChangeRule,
+)
 from analysis.classifiers._explain import explain as explain, runs_apart as runs_apart
 from analysis.classifiers._heuristic import heuristic as heuristic
 from analysis.classifiers._kruskal import kruskal as kruskal
