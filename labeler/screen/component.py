@@ -80,6 +80,7 @@ def brief(question: Question, protocol: Protocol, sees: str, overlay: str) -> di
         "question": {
             "text": question.text,
             "not_sure": question.not_sure,
+            "marking": _marking(question) if question.is_marked else None,
             "categories": [
                 {
                     "name": category,
@@ -95,4 +96,15 @@ def brief(question: Question, protocol: Protocol, sees: str, overlay: str) -> di
             "asks_confidence": protocol.asks_confidence,
             "shows_numbers": protocol.shows_numbers,
         },
+    }
+
+
+def _marking(question: Question) -> dict[str, Any]:
+    """Return how points are marked."""
+    return {
+        "marks": question.marks,
+        "ranges": question.ranges,
+        "no_mark": str(question.no_mark),
+        "no_mark_key": question.category(str(question.no_mark)).key,
+        "kinds": [{"name": str(kind), "key": kind.key} for kind in question.kinds],
     }

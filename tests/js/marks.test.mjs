@@ -138,7 +138,7 @@ test("an answer is possible only after the whole series was on the screen", () =
   assert.deepEqual([marks.problem, marks.answer], ["", "no change"]);
 });
 
-test("the zoom keeps the cursor in its place, ends at few points and at the whole series, and follows the cursor", () => {
+test("the zoom keeps the cursor in its place, ends at few points and at the whole series, and follows it", () => {
   const marks = series(100_000);
   marks.moveTo(25_000);
   marks.zoom(2);

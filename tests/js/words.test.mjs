@@ -178,8 +178,8 @@ test("a round with the items of a study says how often the answers equal the lab
   ];
   assert.equal(
     roundWords(items, { P1: "similar", P2: "similar", P3: "not sure" }, "Two people agree on 71 %."),
-    "The practice round is over. Your answers equal 4 of the 6 labels that people gave these items (67 %). Two people " +
-    "agree on 71 %.",
+    "The practice round is over. Your answers equal 4 of the 6 labels that people gave these items (67 %). " +
+    "Two people agree on 71 %.",
   );
   assert.match(roundWords(items.slice(2), { P3: "not sure" }, ""), /not sure about any/u);
 });

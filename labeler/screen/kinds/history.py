@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 
 from analysis.benchmark import ALTERED, CONTEXT, EVERY_ITERATION, Benchmark, by_level, dated, history_key, in_time_order
+from labeler.marks import CHANGES
 from labeler.model import Protocol, Series, counted
+from labeler.questions import POINTS, Category, Question
 from labeler.screen import binning, points
 from labeler.screen.kinds.kind import Kind, NewItem, NotAnItem, Payload, Selection
 
@@ -50,6 +52,17 @@ def medians(payload: Payload) -> Series:
     return binning.unpacked(payload["values"])
 
 
+MARK_CHANGES = Question(
+    text="Where does the level change?",
+    categories=(
+        Category("no change", "c", "The level is the same from the first version to the last, apart from noise."),
+    ),
+    shows="history",
+    answer=POINTS,
+    no_mark="no change",
+    marks=CHANGES,
+)
+
 KIND = Kind(
     name="history",
     shows="one benchmark over its versions",
@@ -68,5 +81,7 @@ KIND = Kind(
     "line is the median of all runs. Marks in the grey lanes at the top and bottom are values beyond the axis.",
     overlay="the line without the dots",
     telling={"names": "version"},
+    is_series=True,
     accepts_means=True,
+    questions={"mark-changes": MARK_CHANGES},
 )

@@ -80,6 +80,7 @@ class Kind:
     # Keys of the payload that would tell a reviewer what was measured. `facts` of a question can show them.
     telling: Mapping[str, str] = field(default_factory=dict)  # key of the payload -> name of the fact
     has_sides: bool = False  # whether an item has two sides, whose order can be hidden from reviewers
+    is_series: bool = False  # whether an item is one series, in which points can be marked
     accepts_means: bool = False  # whether one number per run is enough
     questions: Mapping[str, Question] = field(default_factory=dict)  # the built-in questions about such items
     examples: Mapping[str, Examples] = field(default_factory=dict)  # of built-in questions, by the same names

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from analysis.benchmark import ALTERED, VERSION, Benchmark, by_level
+from labeler.marks import START
 from labeler.model import Protocol, Series
+from labeler.questions import POINTS, Category, Question
 from labeler.screen import binning, points
 from labeler.screen.kinds.kind import Kind, NewItem, NotAnItem, Payload, Selection
 
@@ -60,6 +62,17 @@ def medians(payload: Payload) -> Series:
     return np.array([payload["median"]])
 
 
+MARK_STEADY = Question(
+    text="From where on is the run steady?",
+    categories=(
+        Category("never", "v", "The run does not become steady: its level changes until the end, or comes back."),
+    ),
+    shows="run",
+    answer=POINTS,
+    no_mark="never",
+    marks=START,
+)
+
 KIND = Kind(
     name="run",
     shows="the iterations of one run",
@@ -77,4 +90,6 @@ KIND = Kind(
     "iteration; the line is the median of 50 iterations. The dashed line is the median of the run. Marks in the grey "
     "lanes at the top and bottom are iterations beyond the axis.",
     overlay="the line without the dots",
+    is_series=True,
+    questions={"mark-steady": MARK_STEADY},
 )

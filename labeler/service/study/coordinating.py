@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from labeler.errors import InputError, NotAllowed, StudyError
 from labeler.model import AXIS_RULES, Item, Protocol, Question, Role, State, Study, is_storable
-from labeler.questions import SIMILAR, read_question
+from labeler.questions import SIMILAR, either, read_question
 from labeler.screen.kinds import KINDS, QUESTIONS
 from labeler.service.items import drawing
 from labeler.service.people import identity
@@ -108,13 +108,17 @@ def question_from(text: str) -> Question:
     try:
         if path.suffix != ".toml" and not path.is_file():
             return replace(SIMILAR, text=text)
-        return read_question(path.read_text(encoding="utf-8-sig"), text, KINDS)
+        question = read_question(path.read_text(encoding="utf-8-sig"), text, KINDS)
     except UnicodeDecodeError:
         raise InputError(f"{path}: this is not UTF-8 text.") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         names = ", ".join(QUESTIONS)
         raise InputError(f"{text}: {reason}. Give a question file, or the name of a question: {names}.") from None
+    series = [name for name, kind in KINDS.items() if kind.is_series]
+    if question.is_marked and question.shows not in series:
+        raise InputError(f"{text}: points can be marked only if shows is {either(series)}, not {question.shows}.")
+    return question
 
 
 def logged_question(question: Question) -> dict[str, Any]:

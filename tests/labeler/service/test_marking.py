@@ -21,7 +21,7 @@ from labeler.service.study import coordinating, course
 from labeler.store import labels, open_database, studies
 from tests.labeler.conftest import NOW, id_of, import_all, result_file
 
-QUESTION = read_question('text = "Where does it change?"\nanswer = "points"\n', "q.toml")
+QUESTION = read_question('text = "Where does it change?"\nshows = "run"\nanswer = "points"\n', "q.toml")
 PEOPLE = ("ada", "ben", "cleo")
 WHO = {"actor": "carol", "now": NOW}
 N = 60
@@ -36,7 +36,7 @@ def make_study(path, question=QUESTION, people=PEOPLE, parameters=None):
         import_all(
             db,
             *(
-                result_file(f"app#bench_{i}", (step * rng.normal(1, 0.01, (2, N))).tolist())
+                result_file(f"app#bench_{i}", [(step * rng.normal(1, 0.01, N)).tolist()])
                 for i, step in enumerate(steps)
             ),
         )
@@ -138,7 +138,7 @@ def test_the_file_itself_refuses_what_is_no_label_of_this_question(db, tmp_path)
 def replace_answer():
     """A question that is answered with a category."""
     first = QUESTION.categories[0]
-    return Question("Does it change?", (first, replace_category(first, "change", "x")))
+    return Question("Does it change?", (first, replace_category(first, "change", "x")), shows="run")
 
 
 def replace_category(category, name, key):

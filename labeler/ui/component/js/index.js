@@ -6,7 +6,9 @@ import { Clock } from "./clock.js";
 import { CommentDialog } from "./comment.js";
 import { button } from "./decision.js";
 import { Delivery } from "./delivery.js";
-import { SHIFT, isTyping, pressedKey, pressesAgain, wasSeen } from "./guard.js";
+import { SHIFT, isTyping, markingKey, pressedKey, pressesAgain, wasSeen } from "./guard.js";
+import { Marking } from "./marking.js";
+import { feedbackWords } from "./marks.js";
 import { nRunsOf, unpackAll } from "./panels.js";
 import { Picture } from "./picture.js";
 import { PracticeRound } from "./practice.js";
@@ -48,6 +50,7 @@ class Review {
     this.part = (name) => root.querySelector(`.${name}`);
     this.key = (name) => root.querySelector(`[data-key="${name}"]`);
     this.picture = new Picture(root, () => this.draw());
+    this.marking = new Marking(root, this.picture, () => this.say());
     this.help = root.querySelector(".help");
     this.comment = new CommentDialog(root.querySelector(".comment"), (text) => this.keep({ comment: text }));
     this.current = null;
@@ -84,11 +87,11 @@ class Review {
 
   /** Create the button of each category, and its row in the help; if the question did not change, keep them. */
   sayCategories() {
-    const { categories, not_sure: hasNotSure } = this.data.question;
+    const { categories, marking, not_sure: hasNotSure } = this.data.question;
     const wanted = JSON.stringify(this.data.question);
     if (this.asked === wanted) return;
     this.asked = wanted;
-    this.answers = Object.fromEntries(categories.map(({ key, name }) => [key, name]));
+    this.answers = marking ? {} : Object.fromEntries(categories.map(({ key, name }) => [key, name]));
     if (hasNotSure) this.answers.n = NOT_SURE;
     this.digitsAnswer = categories.some(({ key }) => /[1-9]/u.test(key));
     this.sureness = [1, 2, 3].map((confidence) => `${this.digitsAnswer ? SHIFT : ""}${confidence}`);
@@ -96,7 +99,10 @@ class Review {
       one.dataset.key = this.sureness[Number(one.dataset.sure) - 1];
       one.setAttribute("aria-keyshortcuts", one.dataset.key);
     });
-    this.part("categories").replaceChildren(...categories.map(categoryButton));
+    const save = marking ? [saveButton()] : [];
+    this.part("categories").replaceChildren(...categories.map(categoryButton), ...save);
+    this.root.classList.toggle("marks-points", Boolean(marking));
+    this.root.classList.toggle("takes-ranges", Boolean(marking?.ranges));
     this.part("meanings").replaceChildren(...categories.map(meaningRow));
     this.part("sees").textContent = this.data.sees;
     this.part("overlaid").textContent = this.data.overlay;
@@ -116,6 +122,7 @@ class Review {
     this.root.addEventListener("click", (event) => this.onClick(event), { signal });
     this.root.addEventListener("keydown", (event) => pressesAgain(event) && event.preventDefault(), { signal });
     this.picture.listen(signal);
+    this.marking.listen(signal);
     window.addEventListener("resize", () => this.draw(), { signal }); // zooming also fires this event
     this.resized = new ResizeObserver(() => this.draw());
     this.resized.observe(this.root);
@@ -252,6 +259,7 @@ class Review {
       chosen: null,
       before: offer.before ?? null, // the answer that was undone or is being revised
       explains: offer.explains ?? null, // in practice: answer -> explanation
+      truth: offer.truth ?? null, // in practice with marks: the known marks
       explained: null,
     };
     this.part("explanation").hidden = true;
@@ -259,11 +267,13 @@ class Review {
     if (this.root.getBoundingClientRect().top < this.top - 1) this.root.scrollIntoView(); // show the first runs
     if (!this.current) return this.draw();
     this.picture.show(this.current.panels, this.data.protocol.shows_numbers);
+    this.marking.show(this.data.question.marking, this.current.panels, this.current.before);
     this.say();
     const shown = this.current;
     requestAnimationFrame(() => { // the browser draws nothing before; until then, Streamlit can send the answer
       if (this.current !== shown) return;
       this.draw();
+      this.marking.marks?.see();
       this.paintedAt = performance.now();
       this.clock.start();
       this.picture.describe();
@@ -277,6 +287,7 @@ class Review {
     this.part("keys").hidden = !this.current && this.data.mode === "practice"; // the round is over
     if (this.current) {
       this.picture.draw(Math.min(Math.max(this.room, MIN_HEIGHT), MAX_HEIGHT));
+      this.marking.draw();
     }
     this.say();
   }
@@ -319,7 +330,8 @@ class Review {
     const isOver = !this.current || explained !== null;
     [...Object.keys(this.answers), ...this.sureness, "f", "m"].forEach((key) => (this.key(key).disabled = isOver));
     [..."ozl"].forEach((key) => (this.key(key).disabled = !this.current));
-    const canUndo = this.data.mode === "label" && Boolean(chosen || this.lastAnswered());
+    this.#sayMarking(isOver);
+    const canUndo = this.data.mode === "label" && Boolean(chosen || this.canUndoMark || this.lastAnswered());
     this.key("u").setAttribute("aria-disabled", String(!canUndo)); // a press gives the reason
     Object.entries(this.answers).forEach(([key, answer]) => {
       this.key(key).classList.toggle("before", this.current?.before === answer);
@@ -331,6 +343,26 @@ class Review {
     };
     this.sureness.forEach((key, i) => (pressed[key] = said.confidence === i + 1));
     Object.entries(pressed).forEach(([key, on]) => this.key(key).setAttribute("aria-pressed", String(on)));
+  }
+
+  /** Update the buttons that belong to marks. */
+  #sayMarking(isOver) {
+    const { marking } = this.data.question;
+    if (!marking) return;
+    const { marks } = this.marking;
+    this.root.querySelectorAll(".marking button").forEach((one) => (one.disabled = isOver));
+    this.key(" ").disabled = isOver;
+    this.key(" ").setAttribute("aria-disabled", String(!isOver && Boolean(this.marking.problem)));
+    const isKind = (key) => marks?.current?.kind === nameOf(marking, key);
+    const isPressed = (key) => (key === marking.no_mark_key ? marks?.isNone : marks?.current && isKind(key));
+    [marking.no_mark_key, ...marking.kinds.map(({ key }) => key)].forEach((key) => {
+      this.key(key).disabled = isOver;
+      this.key(key).setAttribute("aria-pressed", String(Boolean(isPressed(key))));
+    });
+  }
+
+  get canUndoMark() {
+    return Boolean(this.current && this.marking.isOn && this.marking.marks.done.length);
   }
 
   /** Expose the state of the screen and the queue to tests. */
@@ -345,6 +377,7 @@ class Review {
       pending: this.queue.length,
       view: { ...this.picture.view },
       done: this.data?.done ?? null,
+      marks: this.marking.isOn ? { ...this.marking.marks, answer: this.marking.answer } : null,
     };
   }
 
@@ -364,8 +397,10 @@ class Review {
 
   onKey(event) {
     const dialogIsOpen = this.help.open || this.comment.isOpen || document.querySelector('[role="dialog"]') !== null;
-    const key = pressedKey(event, event.composedPath()[0], dialogIsOpen, this.digitsAnswer);
-    if (key !== null && this.act(key, event.timeStamp)) event.preventDefault();
+    const [target] = event.composedPath();
+    const keyOf = this.isMarking ? markingKey : pressedKey;
+    const key = keyOf(event, target, dialogIsOpen, this.digitsAnswer);
+    if (key !== null && this.act(key, event.timeStamp, event.repeat)) event.preventDefault();
   }
 
   onClick(event) {
@@ -376,8 +411,17 @@ class Review {
     if (event.detail > 0 || isAnswer) pressed.blur(); // so that the space bar does not press it again
   }
 
+  /** Whether points of the current item can be marked now. */
+  get isMarking() {
+    return Boolean(this.current && this.current.explained === null && this.marking.isOn);
+  }
+
   /** Perform the action of a key that was pressed at this time; return whether the key has one. */
-  act(key, at) {
+  act(key, at, isHeld = false) {
+    if (this.isMarking && !this.current.chosen) {
+      if (key === " ") return this.save(at);
+      if (this.marking.act(key, isHeld)) return true;
+    }
     if (key in this.answers) this.answer(this.answers[key], at);
     else if (key === "Enter") return this.goOn();
     else if (key === "u") this.undo();
@@ -412,6 +456,18 @@ class Review {
     this.say();
   }
 
+  /** Save the marks of the current item, or say what is missing. */
+  save(at) {
+    const { problem } = this.marking;
+    if (!problem) {
+      this.answer(this.marking.answer, at);
+      return true;
+    }
+    this.strip.tell("unfinished", null, problem);
+    this.say();
+    return true;
+  }
+
   answer(answer, at) {
     if (!this.current || this.current.explained !== null) return;
     if (this.data.mode === "revise" && answer === NOT_SURE) return;
@@ -441,7 +497,10 @@ class Review {
   explain(answer) {
     this.current.explained = answer;
     this.part("explanation").hidden = false;
-    this.part("told").textContent = this.current.explains[answer];
+    const { truth } = this.current;
+    const { explains } = this.current;
+    this.part("told").textContent = truth ? feedbackWords(answer, truth, explains) : explains[answer];
+    if (truth) this.marking.tell(truth);
     this.draw();
   }
 
@@ -484,7 +543,8 @@ class Review {
     this.refusal = "";
     const { clientWidth: width } = this.root;
     const height = this.picture.canvas.clientHeight;
-    const view = { ...this.picture.view, width, height, density: window.devicePixelRatio, pauses };
+    const whole = this.marking.isOn ? { whole: this.marking.isWhole } : {};
+    const view = { ...this.picture.view, ...whole, width, height, density: window.devicePixelRatio, pauses };
     this.queue.push({ event_id: newId(), view, ...answer });
   }
 }
@@ -504,6 +564,19 @@ function categoryButton({ key, label, colour }, number) {
   }
   made.setAttribute("aria-pressed", "false");
   return made;
+}
+
+/** The button that saves marks. */
+function saveButton() {
+  const made = button(" ", "Save");
+  made.classList.add("answer");
+  made.querySelector("kbd").textContent = "Space";
+  made.setAttribute("aria-keyshortcuts", "Space");
+  return made;
+}
+
+function nameOf({ kinds }, key) {
+  return kinds.find((kind) => kind.key === key)?.name;
 }
 
 /** The row of a category in the help. */

@@ -188,8 +188,39 @@ export function markWords({ first, last, kind }) {
   return kind === null ? place : `${place} (${kind})`;
 }
 
+/** In practice: how far each mark is from the known changes (points in order), and the explanation of the item. */
+export function feedbackWords(answer, truth, explains) {
+  const given = marksIn(answer);
+  const far = ({ first, last }, at) => Math.max(first - at, 0) || Math.min(last - at, 0);
+  const pairs = given.flatMap((mark) => truth.map((at) => ({ mark, at, off: far(mark, at) })));
+  const taken = new Set();
+  const matches = pairs.sort((a, b) => Math.abs(a.off) - Math.abs(b.off)).filter(({ mark, at }) => {
+    if (taken.has(mark) || taken.has(at)) return false;
+    taken.add(mark).add(at);
+    return true;
+  });
+  const of = matches.sort((a, b) => a.at - b.at).map(({ mark, at, off }) => `${markWords(mark)} ${offWords(off, at)}`);
+  const extra = given.filter((mark) => !taken.has(mark)).map((mark) => `${markWords(mark)}, where there is no change`);
+  const missed = truth.filter((at) => !taken.has(at));
+  const yours = [...of, ...extra];
+  const known = truth.length === 1 ? "There is 1 known change" : `There are ${truth.length || "no"} known changes`;
+  return [
+    truth.length ? `${known}: ${truth.join(", ")}.` : `${known}.`,
+    yours.length ? `You marked ${yours.join("; ")}.` : "You marked nothing.",
+    ...(missed.length ? [`Not marked: ${missed.join(", ")}.`] : []),
+    explains,
+  ].join(" ");
+}
+
+function offWords(off, at) {
+  if (off === 0) return "(exactly)";
+  const n = Math.abs(off) === 1 ? "1 point" : `${Math.abs(off)} points`;
+  return `(${n} ${off > 0 ? "after" : "before"} the change at ${at})`;
+}
+
 /** An answer in words, such as "2 marks: 12, 80". */
 export function answerWords(answer) {
   const marks = marksIn(answer);
-  return marks.length ? `${marks.length === 1 ? "1 mark" : `${marks.length} marks`}: ${marks.map(markWords).join(", ")}` : answer;
+  if (!marks.length) return answer;
+  return `${marks.length === 1 ? "1 mark" : `${marks.length} marks`}: ${marks.map(markWords).join(", ")}`;
 }

@@ -1,5 +1,6 @@
 // The list of unsaved answers with the reasons; the reviewer can download the list and delete an answer.
 
+import { answerWords } from "./marks.js";
 import { listedWords } from "./words.js";
 
 const COLUMNS = ["item", "answer", "pressed_utc", "reason", "revision", "confidence", "flag", "comment", "event_id"];
@@ -32,7 +33,7 @@ export class Outbox {
   }
 
   #line(row) {
-    const line = element("li", `Item ${row.item}: ${row.answer}. ${row.reason} `);
+    const line = element("li", `Item ${row.item}: ${answerWords(row.answer)}. ${row.reason} `);
     const isAsked = this.asked === row.event_id;
     const drop = button(isAsked ? `Yes, delete the answer to ${row.item}` : "Delete", () => {
       this.asked = isAsked ? null : row.event_id;

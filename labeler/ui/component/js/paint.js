@@ -102,11 +102,13 @@ export function axes(shared, panel) {
   if (panel.isBottom) iterations(shared, panel);
 }
 
-/** Numbers of iterations under a panel, with a thin space between thousands. */
-function iterations({ context, picture }, panel) {
-  const marks = ticks(0, picture.n, panel.w / 45).filter((n) => Number.isInteger(n));
+/** Numbers of iterations under a panel, with a thin space between thousands. `xOf`: where a number is, if not usual. */
+function iterations({ context, picture, xOf, shown = [0, picture.n] }, panel) {
+  const [from, to] = xOf ? shown.map((place) => place - 0.5) : shown; // a position is in the middle of its place
+  const marks = ticks(from, to, panel.w / 45).filter((n) => Number.isInteger(n));
   const write = (n) => String(n).replace(/\B(?=(\d{3})+$)/gu, "\u2009");
-  axisLabels(context, panel, marks.map((n) => [panel.x + (n / picture.n) * panel.w, write(n)]));
+  const place = xOf ?? ((n) => panel.x + (n / picture.n) * panel.w);
+  axisLabels(context, panel, marks.map((n) => [place(n), write(n)]));
 }
 
 /** Whether each bin is one iteration. Then all iterations are drawn, because the run has only a few windows. */

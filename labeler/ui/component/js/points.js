@@ -1,6 +1,6 @@
 // A panel of points: values by position (versions or iterations), and a line; see labeler/screen/points.py.
 
-import { BEYOND, DOT, INK, bottomUp, frame, inside, line, plotOf, pooledMedian, text, SOFT } from "./ink.js";
+import { BEYOND, DOT, INK, SOFT, bottomUp, frame, inside, line, plotOf, pooledMedian, text } from "./ink.js";
 import { cut, decode, laneOf, scale, shareText, unitFor } from "./layout.js";
 import { axes } from "./paint.js";
 
@@ -31,30 +31,22 @@ export function runAt() {
   return null;
 }
 
-/** The x coordinate of the middle of a position. */
-export function xOf(picture, { panel }, position) {
-  return panel.x + ((position + 0.5) / picture.n) * panel.w;
+/** The x coordinate of the middle of a position, if the panel shows the positions [from, to). */
+export function xAt({ panel }, [from, to], position) {
+  return panel.x + ((position + 0.5 - from) / (to - from)) * panel.w;
 }
 
-/** The position at an x coordinate, in the range of positions. */
-export function positionAt(picture, { panel }, x) {
-  const position = Math.floor(((x - panel.x) / panel.w) * picture.n);
-  return Math.min(Math.max(position, 0), picture.n - 1);
-}
-
-/** Draw the panel. In the overlay, only the line is drawn. */
+/** Draw the panel, or its part `view.shown` and `view.span`. In the overlay, only the line is drawn. */
 export function paint(context, picture, geometry, view) {
-  const limits = picture.axes[view.axis];
-  const isLog = view.log && limits[1] > 0;
-  const shared = { context, picture, limits, y: scale(limits, view.log), view, isLog };
   const { panel } = geometry;
+  const shared = shareOf(context, picture, geometry, view);
   axes(shared, panel);
   inside(context, plotOf(panel), () => pooledMedian(shared, panel));
   inside(context, panel, () => {
-    if (!view.overlay) dots(shared, geometry);
+    if (!view.overlay) dots(shared, panel);
     line(context, cut(middleLine(shared, panel), panel), { colour: INK, width: 1.6 });
   });
-  const beyond = outside(shared, geometry);
+  const beyond = outside(shared, panel);
   frame(context, panel);
   const shares = beyond.map((n, i) => n && `${"▲▼"[i]} ${shareText(n / picture.values.length)}`).filter(Boolean);
   text(context, shares.join(" "), panel.x + panel.w, panel.y - 5, { align: "right", colour: SOFT, size: 11 });
@@ -62,11 +54,10 @@ export function paint(context, picture, geometry, view) {
 
 /** Draw the panel very small. */
 export function thumbnail(context, picture, width, height) {
-  const limits = picture.axes[picture.rule];
   const panel = { x: 0, y: 0, w: width - 2, h: height };
-  const shared = { context, picture, limits, y: scale(limits, false) };
+  const shared = shareOf(context, picture, { panel }, { axis: picture.rule, log: false });
   inside(context, panel, () => {
-    dots(shared, { panel });
+    dots(shared, panel);
     line(context, cut(middleLine(shared, panel), panel), { colour: INK });
   });
   frame(context, panel);
@@ -93,19 +84,38 @@ export function legend({ n, middles }) {
   return `Line: ${of}. Dashed: median of all. Marks in the grey lanes: values beyond the axis.`;
 }
 
-function middleLine({ picture, y }, panel) {
-  const n = picture.middles.length;
-  return Array.from(picture.middles, (value, i) => [panel.x + ((i + 0.5) / n) * panel.w, bottomUp(panel, y(value))]);
+/** What all parts of a drawing need: the scales, and the limits in both directions. */
+function shareOf(context, picture, geometry, view) {
+  const limits = view.span ?? picture.axes[view.axis];
+  const shown = view.shown ?? [0, picture.n];
+  const y = scale(limits, view.log);
+  const isLog = view.log && limits[1] > 0;
+  return { context, picture, limits, shown, y, xOf: (position) => xAt(geometry, shown, position), view, isLog };
 }
 
-function dots({ context, picture, limits, y }, geometry) {
-  const isMany = picture.values.length > MAX_DOTS;
+function middleLine({ picture, y, xOf }, panel) {
+  const each = picture.n / picture.middles.length;
+  return Array.from(picture.middles, (value, i) => [xOf((i + 0.5) * each - 0.5), bottomUp(panel, y(value))]);
+}
+
+/** Call draw(value, position) for each value that is shown. */
+function eachShown({ picture, shown: [from, to] }, draw) {
+  picture.values.forEach((value, i) => {
+    if (picture.at[i] >= from - 1 && picture.at[i] <= to) draw(value, picture.at[i]);
+  });
+}
+
+function dots(shared, panel) {
+  const { context, limits, y, xOf } = shared;
+  let n = 0;
+  eachShown(shared, () => (n += 1));
+  const isMany = n > MAX_DOTS;
   const radius = isMany ? 0.8 : 2.2;
   context.fillStyle = isMany ? DOT : INK;
   context.globalAlpha = isMany ? 0.6 : 1;
-  picture.values.forEach((value, i) => {
+  eachShown(shared, (value, position) => {
     if (value < limits[0] || value > limits[1]) return;
-    const [x, at] = [xOf(picture, geometry, picture.at[i]), bottomUp(geometry.panel, y(value))];
+    const [x, at] = [xOf(position), bottomUp(panel, y(value))];
     if (isMany) context.fillRect(x - radius, at - radius, 2 * radius, 2 * radius);
     else {
       context.beginPath();
@@ -117,17 +127,17 @@ function dots({ context, picture, limits, y }, geometry) {
 }
 
 /** Draw a mark in a lane for each value beyond the axis; returns how many are above and below. */
-function outside({ context, picture, limits, isLog }, geometry) {
-  const { panel } = geometry;
+function outside(shared, panel) {
+  const { context, limits, isLog, xOf } = shared;
   const lane = laneOf(panel);
   const n = [0, 0];
   context.fillStyle = BEYOND;
-  picture.values.forEach((value, i) => {
+  eachShown(shared, (value, position) => {
     const side = value > limits[1] ? 0 : value < limits[0] || (isLog && value <= 0) ? 1 : null;
     if (side === null) return;
     n[side] += 1;
     const top = side ? panel.y + panel.h - lane + 2 : panel.y + 2;
-    context.fillRect(xOf(picture, geometry, picture.at[i]) - 0.75, top, 1.5, lane - 4);
+    context.fillRect(xOf(position) - 0.75, top, 1.5, lane - 4);
   });
   return n;
 }

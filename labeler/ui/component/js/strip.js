@@ -13,14 +13,17 @@ export class Strip {
     this.remark = null; // the reason why a press did nothing
   }
 
-  /** kind: "answered", "undone", "fast" or "nothing"; said: {code, answer, panels} for the first two kinds. */
-  tell(kind, said = null) {
+  /**
+   * kind: "answered", "undone", "fast", "nothing" or "unfinished"; said: {code, answer, panels} for the first two
+   * kinds; words: for the last kind.
+   */
+  tell(kind, said = null, words = "") {
     if (said) {
       this.kept = { kind, ...said };
       this.remark = null;
       this.#draw(said.panels);
     } else {
-      this.remark = { kind, until: performance.now() + SHORT_MS };
+      this.remark = { kind, words, until: performance.now() + SHORT_MS };
     }
   }
 

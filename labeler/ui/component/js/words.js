@@ -1,5 +1,7 @@
 // The texts on the labelling screen.
 
+import { answerWords } from "./marks.js";
+
 const NUMBERS = (
   "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen " +
   "eighteen nineteen twenty"
@@ -58,7 +60,8 @@ export function statusWords({ refusal, hindrance, queue, data, current, clock, s
   if (strip.told && !strip.told.code) return told;
   if (current?.chosen) {
     const [one, two, three] = sureness; // keys
-    return `${capital(current.chosen)}. How sure are you? ${one} a guess, ${two} fairly sure, ${three} certain`;
+    const chosen = capital(answerWords(current.chosen));
+    return `${chosen}. How sure are you? ${one} a guess, ${two} fairly sure, ${three} certain`;
   }
   if (current && clock.isAway) return "Paused: this time is not counted";
   if (data.mode === "practice") return "Practice: your answers are not counted";
@@ -68,13 +71,14 @@ export function statusWords({ refusal, hindrance, queue, data, current, clock, s
 }
 
 /** What the last key press did. */
-function happenedWords({ kind, code, answer }, isOnItsWay) {
+function happenedWords({ kind, code, answer, words }, isOnItsWay) {
+  if (kind === "unfinished") return words;
   if (kind === "fast") return "The key press did not count, because it came before you could see the item.";
   if (kind === "nothing") return "There is no answer to undo.";
   if (kind === "answered") {
-    return `${code}: ${capital(answer)}, ${isOnItsWay ? "saving …" : "saved. Press U to undo."}`;
+    return `${code}: ${capital(answerWords(answer))}, ${isOnItsWay ? "saving …" : "saved. Press U to undo."}`;
   }
-  const earlier = answer ? ` (${answer})` : "";
+  const earlier = answer ? ` (${answerWords(answer)})` : "";
   return `${isOnItsWay ? "Undoing" : "Undone"}: your answer to ${code}${earlier}.`;
 }
 
