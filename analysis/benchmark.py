@@ -418,16 +418,8 @@ def by_name(benchmarks: Iterable[Benchmark]) -> list[Benchmark]:
 def by_level(benchmark: Benchmark, conditions: Sequence[str] = (ALTERED, VERSION, CONTEXT)) -> list[Benchmark]:
     """Split the runs by conditions that a sample must not mix, such as versions and contexts.
 
-    Parameters
-    ----------
-    conditions : sequence of str
-        The conditions to split by.
-
-    Returns
-    -------
-    list of Benchmark
-        One benchmark for each combination of levels, named `NAME @ LEVEL`, in order of first appearance. If each
-        condition has one level, the list contains only the benchmark itself.
+    `conditions`: the conditions to split by. Returns one benchmark for each combination of levels, named `NAME @
+    LEVEL`, in order of first appearance. If each condition has one level, the list contains only the benchmark itself.
 
     Examples
     --------
@@ -514,13 +506,8 @@ def two_versions(
     If it is not clear which versions to compare, return the reason as text. Raises ValueError if a named version does
     not occur, or both are the same.
 
-    Parameters
-    ----------
-    benchmarks : sequence of Benchmark
-        All benchmarks of the analysis.
-    baseline, candidate : str, optional
-        Names of versions. By default, these are the two versions that occur together in a benchmark, in sorted order;
-        there must be no third version.
+    `benchmarks`: all benchmarks of the analysis; `baseline` and `candidate`: names of versions. By default, these are
+    the two versions that occur together in a benchmark, in sorted order; there must be no third version.
     """
     if baseline is not None and baseline == candidate:
         raise ValueError(f"baseline and candidate must be different versions, got {candidate!r}")

@@ -27,31 +27,16 @@ def bootstrap(
 
     Raises ValueError if there is not one group per item, or `n_draws` or `level` is out of range.
 
-    Parameters
-    ----------
-    statistic : callable
-        A function that takes weights of shape (m, n_items), which say how often each item was drawn in each of m draws.
-        It returns m values, which are not finite if the statistic is undefined; 0 / 0 is allowed. Weights of 1 give the
-        statistic itself.
-    n_items : int
-        Number of items, >= 0.
-    rng : Generator
-        Source of the draws; the same state gives the same interval.
-    n_draws : int
-        Number of draws, >= 1.
-    groups : sequence of hashable, one per item, optional
-        Items of a group, such as the benchmarks of an application, are drawn together; each draw has as many groups as
-        the data. Items without a group (None) form one group. By default, single items are drawn.
-    kinds : ndarray of int, shape (n_items,), optional
-        Items of the same kind, 0, 1, ..., are equal: the weights then have shape (m, n_kinds), and are sums over the
-        items of each kind. The result is the same, but there are fewer weights.
-
-    Returns
-    -------
-    Estimate
-        `se` is the standard deviation over the draws. Undefined draws are treated as in `percentile_interval`. The
-        result is undefined if there are no items, or if the statistic is undefined. A single item (or group) has no
-        interval.
+    `statistic`: a function that takes weights of shape (m, n_items), which say how often each item was drawn in each of
+    m draws. It returns m values, which are not finite if the statistic is undefined; 0 / 0 is allowed. Weights of 1
+    give the statistic itself. `n_items`: number of items, >= 0; `rng`: source of the draws; the same state gives the
+    same interval; `n_draws`: number of draws, >= 1; `groups`: items of a group, such as the benchmarks of an
+    application, are drawn together; each draw has as many groups as the data. Items without a group (None) form one
+    group. By default, single items are drawn. `kinds` (shape (n_items,)): items of the same kind, 0, 1, ..., are equal:
+    the weights then have shape (m, n_kinds), and are sums over the items of each kind. The result is the same, but
+    there are fewer weights. `se` is the standard deviation over the draws. Undefined draws are treated as in
+    `percentile_interval`. The result is undefined if there are no items, or if the statistic is undefined. A single
+    item (or group) has no interval.
 
     References
     ----------
@@ -93,20 +78,9 @@ def percentile_interval(value: float, draws: ArrayLike, level: float = 0.95) -> 
 
     Raises ValueError if `level` is not within (0, 1).
 
-    Parameters
-    ----------
-    value : float
-        The statistic on the items themselves.
-    draws : array_like of float, shape (n_draws,)
-        Values of the statistic on resampled items; not finite if undefined.
-    level : float
-        In (0, 1).
-
-    Returns
-    -------
-    Estimate
-        Undefined draws are left out of `se` and the interval, and `reason` states how many. If half of the draws or
-        more are undefined, there is no interval.
+    `value`: the statistic on the items themselves; `draws` (shape (n_draws,)): values of the statistic on resampled
+    items; not finite if undefined; `level`: in (0, 1). Undefined draws are left out of `se` and the interval, and
+    `reason` states how many. If half of the draws or more are undefined, there is no interval.
 
     Examples
     --------

@@ -54,17 +54,8 @@ class Measure:
 
         Raises MeasurementError if a measurement is NaN or infinite, or negative although `needs_nonnegative` is true.
 
-        Parameters
-        ----------
-        x, y : array_like of float, shape (n_iterations,)
-            Two runs of finite measurements; the longer run is cut to the length of the shorter run.
-        drop : int or float
-            Warm-up to leave out: a number of iterations, or a share below 1.
-
-        Returns
-        -------
-        float
-            In [0, 1].
+        `x` and `y` (shape (n_iterations,)): two runs of finite measurements; the longer run is cut to the length of the
+        shorter run; `drop`: Warm-up to leave out: a number of iterations, or a share below 1. The result is in [0, 1].
         """
         return float(self.of_pairs(Runs([x, y], drop))[0])
 
@@ -295,15 +286,7 @@ def _normratio(runs: Runs, *, centred: bool) -> Floats:
 def compression_exceeds(runs: Runs, theta: float) -> bool:
     """Return whether the mean of M2 across all pairs exceeds theta; stop as soon as the answer is certain.
 
-    Parameters
-    ----------
-    theta : float
-        Threshold, exclusive.
-
-    Returns
-    -------
-    bool
-        The same as `compression(runs).mean() > theta`.
+    `theta`: threshold, exclusive. Returns the same as `compression(runs).mean() > theta`.
     """
     if theta not in runs.m2_exceeds:  # cached, because both heuristics need it
         runs.m2_exceeds[theta] = _compression_exceeds(runs, theta)

@@ -151,28 +151,16 @@ def linearised(
 
     Raises ValueError if there is not one group per item.
 
-    Parameters
-    ----------
-    terms : ndarray of float, shape (n_items,)
-        The linear terms x_i of the paper. Their mean estimates the statistic, and items are independent.
-    level : float
-        Confidence level of the interval (t distribution, n_items - 1 degrees of freedom).
-    groups : sequence of hashable, one per item, optional
-        Groups of possibly related items, such as applications. With at least 20 groups, the standard error is
-        cluster-robust [2]_, G/(G-1) sum_g (sum_{i in g} (x_i - value))^2 / n^2, and t has G - 1 degrees of freedom.
-        With 5 to 19 groups, it is the jackknife over groups, also with G - 1 degrees of freedom. With fewer groups,
-        there is no interval, and `reason` says so. Items without a group form one group.
-    statistic : callable, optional
-        Computes the statistic from item weights of shape (m, n_items), for the jackknife; by default, the weighted mean
-        of the terms.
-    lowest, highest : float
-        Range of the statistic; the interval is truncated to it.
-
-    Returns
-    -------
-    Estimate
-        If there is one item, or if items (or groups) do not vary, there is no standard error and no interval, because
-        an interval of width 0 would suggest certainty. `reason` says so.
+    `terms` (shape (n_items,)): the linear terms x_i of the paper. Their mean estimates the statistic, and items are
+    independent. `level`: confidence level of the interval (t distribution, n_items - 1 degrees of freedom); `groups`:
+    groups of possibly related items, such as applications. With at least 20 groups, the standard error is
+    cluster-robust [2]_, G/(G-1) sum_g (sum_{i in g} (x_i - value))^2 / n^2, and t has G - 1 degrees of freedom. With 5
+    to 19 groups, it is the jackknife over groups, also with G - 1 degrees of freedom. With fewer groups, there is no
+    interval, and `reason` says so. Items without a group form one group. `statistic`: computes the statistic from item
+    weights of shape (m, n_items), for the jackknife; by default, the weighted mean of the terms; `lowest` and
+    `highest`: range of the statistic; the interval is truncated to it. If there is one item, or if items (or groups) do
+    not vary, there is no standard error and no interval, because an interval of width 0 would suggest certainty.
+    `reason` says so.
 
     References
     ----------
@@ -213,15 +201,8 @@ def clustered_share(x: NDArray[np.float64], n: NDArray[np.float64], level: float
     over groups) to the binomial variance, at least 1. The quantile is Student's t with G - 1 degrees of freedom. If all
     items or no items have the property, the effective number is the number of groups.
 
-    Parameters
-    ----------
-    x, n : ndarray of float, shape (n_groups,)
-        Number of items with the property, and number of items, of each group.
-
-    Returns
-    -------
-    Estimate
-        Undefined without items. With fewer than 5 groups that have items, there is no interval.
+    `x` and `n` (shape (n_groups,)): number of items with the property, and number of items, of each group. The result
+    is undefined without items. With fewer than 5 groups that have items, there is no interval.
 
     References
     ----------
@@ -253,15 +234,8 @@ def paired_difference(both: int, only_a: int, only_b: int, neither: int, *, leve
     The interval is Newcombe's paired score interval (method 10) [1]_. Raises ValueError if a number is negative or
     `level` is not within (0, 1).
 
-    Parameters
-    ----------
-    both, only_a, only_b, neither : int
-        Numbers of items with the property in both, in only one, or in neither.
-
-    Returns
-    -------
-    Estimate
-        (only_a - only_b) / n in [-1, 1]. There is an interval even if all items agree. Undefined if there are no items.
+    `both`, `only_a`, `only_b` and `neither`: numbers of items with the property in both, in only one, or in neither.
+    Returns (only_a - only_b) / n in [-1, 1]. There is an interval even if all items agree. Undefined without items.
 
     References
     ----------

@@ -131,14 +131,8 @@ def items_for_kappa_test(
     (p(1-p)(1-k0)) + 1 / ((1-p)^2 + p(1-p)k0)]. Raises ValueError if an argument is out of range, the kappas are equal,
     or a kappa is impossibly low at this prevalence.
 
-    Parameters
-    ----------
-    kappa_0, kappa_1 : float
-        Kappa under the null and under the alternative hypothesis; in (-1, 1), not equal.
-    prevalence : float
-        Expected share of dissimilar, in (0, 1).
-    power, alpha : float
-        In (0, 1); the test is two-sided.
+    `kappa_0` and `kappa_1`: kappa under the null and under the alternative hypothesis; in (-1, 1), not equal;
+    `prevalence`: expected share of dissimilar, in (0, 1); `power` and `alpha`: in (0, 1); the test is two-sided.
 
     References
     ----------
@@ -233,22 +227,11 @@ def expected(
     `items_for_kappa` uses the same model and gives the same half-width. Raises ValueError if an argument is out of
     range, or `kappa` is impossibly low for more than two ratings.
 
-    Parameters
-    ----------
-    kappa, prevalence : float
-        Expected kappa, in [-1, 1), and expected share of dissimilar, in (0, 1). The defaults are close to the paper's
-        values.
-    retest_agreement, sensitivity, specificity : float
-        Expected shares, in [0, 1].
-    seconds : float
-        Seconds per label, > 0.
-    level : float
-        Confidence level, in (0, 1). Shares have Wilson's intervals; kappa and percent agreement have normal intervals.
-
-    Returns
-    -------
-    Expected
-        Expected counts and intervals; `retest` is undefined if there are no retest items.
+    `kappa` and `prevalence`: expected kappa, in [-1, 1), and expected share of dissimilar, in (0, 1). The defaults are
+    close to the paper's values. `retest_agreement`, `sensitivity` and `specificity`: expected shares, in [0, 1];
+    `seconds`: seconds per label, > 0; `level`: confidence level, in (0, 1). Shares have Wilson's intervals; kappa and
+    percent agreement have normal intervals. Returns expected counts and intervals; `retest` is undefined if there are
+    no retest items.
 
     Examples
     --------
@@ -282,16 +265,8 @@ def expected(
 def reviewer_groups(blocks: Iterable[Iterable[str]]) -> list[tuple[str, ...]]:
     """Group the reviewers that are connected by common items, directly or through other reviewers.
 
-    Parameters
-    ----------
-    blocks : iterable of iterables of str
-        The reviewers of each item, or of each block of items.
-
-    Returns
-    -------
-    list of tuple of str
-        Each group is sorted, and groups are sorted by their first name. If there is a single group, all reviewers are
-        connected.
+    `blocks`: the reviewers of each item, or of each block of items. Each group is sorted, and groups are sorted by
+    their first name. If there is a single group, all reviewers are connected.
 
     Examples
     --------
@@ -315,20 +290,9 @@ def limits(
 ) -> tuple[str, ...]:
     """List what the planned design cannot estimate.
 
-    Parameters
-    ----------
-    expectation : Expected
-        Expected results of this design.
-    blocks : iterable of iterables of str
-        As in `reviewer_groups`; empty if there is no plan yet.
-    latent_class : str, optional
-        The `words` of `analysis.consensus.identifiability_of_plan` if the latent class model is not identified,
-        otherwise None.
-
-    Returns
-    -------
-    tuple of str
-        One text per limit; empty if no limit is known.
+    `expectation`: expected results of this design; `blocks`: as in `reviewer_groups`; empty if there is no plan yet;
+    `latent_class`: the `words` of `analysis.consensus.identifiability_of_plan` if the latent class model is not
+    identified, otherwise None. Returns one text per limit; empty if no limit is known.
 
     Examples
     --------

@@ -30,25 +30,12 @@ def power(effect: float, n_runs: int, *, alpha: float = 0.05, n_tests: int = 1, 
     strict if few benchmarks have changed. Runs are assumed to be normal, with the same spread on both sides. For such
     runs, the combined test of `analysis.two_samples` has at most 0.02 less power than Welch's test.
 
-    Parameters
-    ----------
-    effect : float
-        Difference of the means, in standard deviations of the values of runs.
-    n_runs : int
-        Number of runs in each set, at least 2.
-    alpha : float
-        Significance level for all benchmarks together, in (0, 1).
-    n_tests : int
-        Number of benchmarks that are corrected together.
-    n_known : int, optional
-        Number of runs from which the standard deviation in `effect` was estimated, at least 2. The result is then the
-        mean power over possible true standard deviations. By default, the standard deviation is known.
-
-    Returns
-    -------
-    float
-        In [0, 1]. The power is an integral over the distributions of both variances [1]_, which determine the degrees
-        of freedom.
+    `effect`: difference of the means, in standard deviations of the values of runs; `n_runs`: number of runs in each
+    set, at least 2; `alpha`: significance level for all benchmarks together, in (0, 1); `n_tests`: number of benchmarks
+    that are corrected together; `n_known`: number of runs from which the standard deviation in `effect` was estimated,
+    at least 2. The result is then the mean power over possible true standard deviations. By default, the standard
+    deviation is known. The result is in [0, 1]. The power is an integral over the distributions of both variances [1]_,
+    which determine the degrees of freedom.
 
     References
     ----------
@@ -72,24 +59,11 @@ def smallest_difference(
 ) -> Estimate:
     """Compute the smallest relative difference between two means that new runs detect with the required power.
 
-    Parameters
-    ----------
-    values : array_like of float, shape (n_known,)
-        One number per run; new runs are assumed to have the same spread.
-    alpha : float
-        Significance level of the comparison for all benchmarks together.
-    wanted : float
-        Required power, in (alpha, 1).
-    n_tests : int
-        Number of benchmarks that are corrected together.
-    n_runs : int, optional
-        Number of new runs in each set, at least 2; by default the number of values.
-
-    Returns
-    -------
-    Estimate
-        The difference as a share of the mean; 0 if all values are equal. Undefined if there are fewer than two runs, if
-        the mean is not positive, or if there are so few runs that no difference can be detected.
+    `values` (shape (n_known,)): one number per run; new runs are assumed to have the same spread; `alpha`: significance
+    level of the comparison for all benchmarks together; `wanted`: required power, in (alpha, 1); `n_tests`: number of
+    benchmarks that are corrected together; `n_runs`: number of new runs in each set, at least 2; by default the number
+    of values. Returns the difference as a share of the mean; 0 if all values are equal. Undefined if there are fewer
+    than two runs, if the mean is not positive, or if there are so few runs that no difference can be detected.
     """
     variation = _variation(values)
     if not variation.value:
@@ -110,21 +84,9 @@ def detectable_changes(
     pooled as deviations from the mean of the logarithms of their side; the deviations of a side are enlarged by
     sqrt(n / (n - 1)), because the mean was estimated.
 
-    Parameters
-    ----------
-    a, b : ndarray of float, shapes (n_benchmarks, n_a) and (n_benchmarks, n_b)
-        Positive values that vary, at least five in each row.
-    start : ndarray of float, shape (n_benchmarks,)
-        A first guess, > 0.
-    level : float
-        Significance level of the test.
-    wanted : float
-        Required power, in (0, 1).
-
-    Returns
-    -------
-    ndarray of float, shape (n_benchmarks,)
-        The change as a share; infinity if even 64 times the first guess is not detected.
+    `a` and `b`: positive values that vary, at least five in each row; `start` (shape (n_benchmarks,)): a first guess, >
+    0; `wanted`: required power, in (0, 1). Returns the change as a share; infinity if even 64 times the first guess is
+    not detected.
     """
     n_a, n_b = a.shape[1], b.shape[1]
     deviations = [
@@ -183,17 +145,8 @@ def runs_needed(
 
     Raises ValueError if the difference is not positive.
 
-    Parameters
-    ----------
-    values : array_like of float, shape (n_known,)
-        One number per run.
-    difference : float
-        The difference as a share of the mean, > 0.
-
-    Returns
-    -------
-    Estimate
-        A whole number, at least 2. Undefined as in `smallest_difference`, or if more than 100 000 runs would be needed.
+    `values` (shape (n_known,)): one number per run; `difference`: the difference as a share of the mean, > 0. Returns a
+    whole number, at least 2. Undefined as in `smallest_difference`, or if more than 100 000 runs would be needed.
     """
     if not difference > 0:
         raise ValueError(f"difference must be > 0, got {difference}")

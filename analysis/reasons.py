@@ -55,19 +55,9 @@ def reasons(
 ) -> Reasons:
     """Describe how the runs of a benchmark differ, and what this means for a comparison of two versions.
 
-    Parameters
-    ----------
-    per_run : PerRun
-        How to summarise each run as one number.
-    alpha : float
-        Significance level of the planned comparison for all benchmarks together.
-    n_tests : int
-        Number of benchmarks compared together.
-
-    Returns
-    -------
-    Reasons
-        A value that needs more runs or longer runs is undefined and has a reason.
+    `per_run`: how to summarise each run as one number; `alpha`: significance level of the planned comparison for all
+    benchmarks together; `n_tests`: number of benchmarks compared together. A value that needs more runs or longer runs
+    is undefined and has a reason.
     """
     benchmark = by_content(benchmark)  # no number here depends on the order of the runs
     values = per_run.values(benchmark.runs)

@@ -27,12 +27,9 @@ class Result:
     def to_frame(self) -> "pd.DataFrame":
         """Convert the result to a table with one row, or with one row per entry if the result contains sequences.
 
-        Returns
-        -------
-        DataFrame
-            One column per field. A nested result, such as an interval, has one column for each of its own fields; the
-            column of its `value` has no suffix, as in percent, percent_low, percent_high. Undefined numbers are
-            missing.
+        Returns one column per field. A nested result, such as an interval, has one column for each of its own fields;
+        the column of its `value` has no suffix, as in percent, percent_low, percent_high. Undefined numbers are
+        missing.
         """
         return to_frame([self] if self.rows_of is None else getattr(self, self.rows_of))
 

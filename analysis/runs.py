@@ -35,29 +35,16 @@ def some_runs(runs: Sequence[Run]) -> Sequence[Run]:
 class Runs:
     """The runs of a benchmark, cut to the length of the shortest run, and intermediate results for measures.
 
-    Parameters
-    ----------
-    runs : sequence of array_like of float, each of shape (n_iterations,)
-        At least two runs of finite measurements in any unit; lengths may differ. If there are more than 1000 runs, a
-        random sample of 1000 runs (with a fixed seed) is used.
-    drop : int, float or "auto"
-        Warm-up to leave out at the start of each run: a number of iterations, or, if below 1, a share of the length of
-        the run (rounded down), or "auto" for the end of the warm-up that the quick rule finds. The default 0 leaves out
-        nothing, as in the papers.
-    values : ndarray of float, shape (k, n)
-        The first n iterations of each run after its warm-up, where n is the length of the shortest run.
-    drop : int, float or "auto"
-        The parameter `drop`.
-    n_dropped : list of int
-        Number of warm-up iterations left out of each run.
-    n_left_out : int
-        Number of iterations that cutting left out, over all runs, not including the warm-up.
-    MeasurementError
-        If a measurement is NaN or infinite. The message gives the run and the iteration, counted from 0 and including
-        the warm-up.
-    ValueError
-        If there are fewer than two runs, if a run is empty, not one-dimensional or has only warm-up, or if `drop` is
-        negative.
+    `runs` (shape (n_iterations,)): at least two runs of finite measurements in any unit; lengths may differ. If there
+    are more than 1000 runs, a random sample of 1000 runs (with a fixed seed) is used. `drop`: Warm-up to leave out at
+    the start of each run: a number of iterations, or, if below 1, a share of the length of the run (rounded down), or
+    "auto" for the end of the warm-up that the quick rule finds. The default 0 leaves out nothing, as in the papers.
+    `values` (shape (k, n)): the first n iterations of each run after its warm-up, where n is the length of the shortest
+    run; `drop`: the parameter `drop`; `n_dropped`: number of warm-up iterations left out of each run; `n_left_out`:
+    number of iterations that cutting left out, over all runs, not including the warm-up; `MeasurementError`: if a
+    measurement is NaN or infinite. The message gives the run and the iteration, counted from 0 and including the
+    warm-up. `ValueError`: if there are fewer than two runs, if a run is empty, not one-dimensional or has only warm-up,
+    or if `drop` is negative.
     """
 
     def __init__(self, runs: Sequence[ArrayLike] | Floats, drop: Warmup = 0) -> None:

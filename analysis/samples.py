@@ -46,16 +46,8 @@ def kruskal(groups: Sequence[ArrayLike]) -> KruskalWallis:
 
     Raises ValueError if a group is not a series of finite values.
 
-    Parameters
-    ----------
-    groups : sequence of array_like of float, each of shape (n_values,)
-        Finite values in any unit.
-
-    Returns
-    -------
-    KruskalWallis
-        The test is corrected for ties. No p if fewer than two groups have a value. If all values are equal, p is 1 and
-        epsilon2 is 0.
+    `groups` (shape (n_values,)): finite values in any unit. The test is corrected for ties. No p if fewer than two
+    groups have a value. If all values are equal, p is 1 and epsilon2 is 0.
 
     References
     ----------
@@ -87,15 +79,8 @@ def welch(x: ArrayLike, y: ArrayLike) -> Test:
 
     Raises ValueError if a sample is not a series of finite values.
 
-    Parameters
-    ----------
-    x, y : array_like of float, shape (n_values,)
-
-    Returns
-    -------
-    Test
-        No p if a sample has fewer than two values. If neither sample varies, p is 1 if the means are equal, and
-        otherwise 0.
+    `x` and `y` (shape (n_values,)). There is no p if a sample has fewer than two values. If neither sample varies, p is
+    1 if the means are equal, and otherwise 0.
 
     References
     ----------
@@ -121,14 +106,8 @@ def rank_sum(x: ArrayLike, y: ArrayLike) -> Test:
     The test is exact if both samples have fewer than 50 values and there are no ties. Otherwise it uses the normal
     approximation, corrected for ties and continuity. Raises ValueError if a sample is not a series of finite values.
 
-    Parameters
-    ----------
-    x, y : array_like of float, shape (n_values,)
-
-    Returns
-    -------
-    Test
-        The statistic is U of `x`. No p if a sample is empty; p is 1 if all values are equal.
+    `x` and `y` (shape (n_values,)). The statistic is U of `x`. No p if a sample is empty; p is 1 if all values are
+    equal.
 
     References
     ----------
@@ -167,16 +146,9 @@ def mean_interval(x: ArrayLike, level: float = 0.95) -> Estimate:
 
     Raises ValueError if `x` is not a series of finite values, or `level` is not within (0, 1).
 
-    Parameters
-    ----------
-    x : array_like of float, shape (n_values,)
-        Independent values, such as one number per run.
-
-    Returns
-    -------
-    Estimate
-        Undefined if there are no values. There is no interval if there is a single value, or if a limit overflows. If
-        all values are equal, the interval has width 0.
+    `x` (shape (n_values,)): independent values, such as one number per run. The result is undefined if there are no
+    values. There is no interval if there is a single value, or if a limit overflows. If all values are equal, the
+    interval has width 0.
     """
     if not 0 < level < 1:
         raise ValueError(f"level must be in (0, 1), got {level}")
@@ -203,18 +175,9 @@ def describe_change(ratio: float, better: str = "lower", *, who: str = "the cand
 
     Raises ValueError if the ratio is negative or not finite, or `better` is invalid.
 
-    Parameters
-    ----------
-    ratio : float
-        Candidate / baseline, >= 0.
-    better : str
-        "lower" for times, "higher" for rates such as ops/s, "" if unknown.
-
-    Returns
-    -------
-    str
-        The change of the time or rate as a share of the baseline, with its direction. A change below 0.001 % or above a
-        million % is described as "less than" or "more than" this limit.
+    `ratio`: candidate / baseline, >= 0; `better`: "lower" for times, "higher" for rates such as ops/s, "" if unknown.
+    Returns the change of the time or rate as a share of the baseline, with its direction. A change below 0.001 % or
+    above a million % is described as "less than" or "more than" this limit.
 
     Examples
     --------

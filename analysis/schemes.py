@@ -23,10 +23,7 @@ def figure_1_signals(*, rng: np.random.Generator) -> Mapping[str, Pair]:
     - sin(12 pi t) (double frequency),
     - x plus normal noise with standard deviation 0.2.
 
-    Returns
-    -------
-    mapping of str to (ndarray, ndarray), each of shape (300,)
-        Signals without a unit, because times cannot be negative.
+    The signals have no unit, because times cannot be negative.
     """
     t = np.linspace(0, 1, N_ITERATIONS, endpoint=False)
     wave = np.sin(2 * np.pi * N_CYCLES * t)
@@ -41,10 +38,7 @@ def figure_1_signals(*, rng: np.random.Generator) -> Mapping[str, Pair]:
 def schematic_pairs(*, rng: np.random.Generator) -> Mapping[str, Pair]:
     """Generate pairs of runs, named by the kind of difference.
 
-    Returns
-    -------
-    mapping of str to (ndarray, ndarray), each of shape (300,)
-        Milliseconds per iteration. "same pattern" and "two runs of noise" differ only by chance.
+    The values are milliseconds per iteration. "same pattern" and "two runs of noise" differ only by chance.
     """
     t = np.linspace(0, 1, N_ITERATIONS, endpoint=False)
     wave = 10 + np.sin(2 * np.pi * N_CYCLES * t)

@@ -75,22 +75,10 @@ def simulate(
     Raises ValueError if a probability is not within [0, 1], a size is negative, there are fewer reviewers than `k`, two
     raters share a name, or `shared_error` names an unknown rater.
 
-    Parameters
-    ----------
-    reviewers, classifiers : sequences of Rater
-        The raters. Their errors on an item depend only on its true category, its difficulty, and whether it is
-        misleading; otherwise, raters err independently.
-    prevalence : float
-        Probability that an item is dissimilar, in [0, 1].
-    item_difficulty : Difficulty, optional
-        By default, all items have average difficulty.
-    shared_error : SharedError, optional
-        By default, no item is misleading.
-
-    Returns
-    -------
-    Simulated
-        Items are named i0, i1, ...; block sizes differ by at most one item.
+    `reviewers` and `classifiers`: the raters. Their errors on an item depend only on its true category, its difficulty,
+    and whether it is misleading; otherwise, raters err independently. `prevalence`: probability that an item is
+    dissimilar, in [0, 1]; `item_difficulty`: by default, all items have average difficulty; `shared_error`: by default,
+    no item is misleading. Items are named i0, i1, ...; block sizes differ by at most one item.
 
     Examples
     --------

@@ -75,18 +75,10 @@ def counts_of(ratings: Ratings, categories: Sequence[Hashable] | None = None) ->
     categories could have either form, and is rejected. Raises ValueError if `ratings` has none of the three forms or is
     ambiguous; the message names the row.
 
-    Parameters
-    ----------
-    ratings : DataFrame or array_like
-        Label table, count table or wide ratings. A missing entry of wide ratings is None or NaN.
-    categories : sequence of hashable, optional
-        All declared categories in their order, including unused categories. By default, they are the columns of a count
-        table, and otherwise similar and dissimilar.
-
-    Returns
-    -------
-    ndarray of float, shape (n_items, n_categories)
-        Whole numbers. Rows are in the order of `ratings`; for a label table, in the order in which items first appear.
+    `ratings`: label table, count table or wide ratings. A missing entry of wide ratings is None or NaN. `categories`:
+    all declared categories in their order, including unused categories. By default, they are the columns of a count
+    table, and otherwise similar and dissimilar. The table has whole numbers. Rows are in the order of `ratings`; for a
+    label table, in the order in which items first appear.
 
     Examples
     --------
@@ -232,17 +224,9 @@ def checked_labels(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGO
     Raises ValueError if a column is missing or duplicate, an item, rater or category is missing, a category is not
     declared, or a rater labelled an item twice. The message names the first such row, counted from 0.
 
-    Parameters
-    ----------
-    labels : DataFrame
-        Columns `item`, `rater`, `category`; other columns are dropped.
-    categories : sequence of hashable
-        The declared categories; other categories are errors.
-
-    Returns
-    -------
-    DataFrame
-        Columns item, rater, category in this order; one row per (item, rater).
+    `labels`: columns `item`, `rater`, `category`; other columns are dropped; `categories`: the declared categories;
+    other categories are errors. The result has the columns item, rater, category in this order; one row per (item,
+    rater).
 
     Examples
     --------
@@ -271,10 +255,7 @@ def checked_columns(table: pd.DataFrame, columns: Sequence[str], name: str) -> p
     Raise ValueError unless each column exists exactly once and has no missing entries. Raises ValueError if a column is
     missing or duplicate, or an entry is missing, blank or not a plain value; the message gives the row.
 
-    Parameters
-    ----------
-    name : str
-        Name of the table in messages, such as "label table".
+    `name`: name of the table in messages, such as "label table".
     """
     if not _is_frame(table):
         wanted = ", ".join(columns)
@@ -316,15 +297,8 @@ def checked_verdicts(verdicts: pd.DataFrame, categories: Sequence[Hashable] = CA
     Raises ValueError if a column is missing or duplicate, an item or classifier is missing, a verdict is not declared,
     or a classifier judged an item twice. The message names the first such row.
 
-    Parameters
-    ----------
-    verdicts : DataFrame
-        Columns `item`, `classifier`, `verdict` (missing if there is no verdict); other columns are dropped.
-
-    Returns
-    -------
-    DataFrame
-        Columns item, classifier, verdict in this order; one row per (item, classifier).
+    `verdicts`: columns `item`, `classifier`, `verdict` (missing if there is no verdict); other columns are dropped. The
+    result has the columns item, classifier, verdict in this order; one row per (item, classifier).
     """
     checked_columns(verdicts, ("item", "classifier"), "verdict table")
     checked_columns(verdicts.iloc[:0], ("verdict",), "verdict table")
@@ -473,15 +447,8 @@ def with_defaults(answers: pd.DataFrame) -> pd.DataFrame:
     Raises ValueError if a column is missing or duplicate, an entry is missing, or a kind is unknown; the message names
     the row.
 
-    Parameters
-    ----------
-    answers : DataFrame
-        Columns item, reviewer, label; optionally kind and assignment.
-
-    Returns
-    -------
-    DataFrame
-        A copy with `kind` (default: fresh) and `assignment` (default: item and kind).
+    `answers`: columns item, reviewer, label; optionally kind and assignment. Returns a copy with `kind` (default:
+    fresh) and `assignment` (default: item and kind).
     """
     optional = [name for name in ("kind", "assignment") if name in answers.columns]
     checked = checked_columns(answers, ("item", "reviewer", "label", *optional), "answer table")
@@ -498,10 +465,7 @@ def with_defaults(answers: pd.DataFrame) -> pd.DataFrame:
 def first_of(answers: pd.DataFrame, categories: Sequence[str] = CATEGORIES) -> pd.DataFrame:
     """Return the first labels of every kind from an answer table (`with_defaults`), as a label table.
 
-    Returns
-    -------
-    DataFrame
-        The rows of the first labels with all columns; reviewer is renamed to rater, label to category.
+    Returns the rows of the first labels with all columns; reviewer is renamed to rater, label to category.
     """
     renamed = answers.rename(columns={"reviewer": "rater", "label": "answer"})
     return first_labels(renamed, categories).rename(columns={"answer": "category"})
@@ -510,10 +474,7 @@ def first_of(answers: pd.DataFrame, categories: Sequence[str] = CATEGORIES) -> p
 def counted_labels(answers: pd.DataFrame, categories: Sequence[str] = CATEGORIES) -> pd.DataFrame:
     """Return the labels that count for agreement and consensus: first labels of the kinds fresh and overlap.
 
-    Returns
-    -------
-    DataFrame
-        Columns item, rater, category, and all other columns of the answers.
+    The result has the columns item, rater, category, and all other columns of the answers.
     """
     first = first_of(with_defaults(answers), categories)
     return first[first["kind"].isin(COUNTED_KINDS)]

@@ -48,18 +48,9 @@ def p_values(x: ArrayLike, y: ArrayLike, test: str = COMBINED, *, ties: bool = T
     the pooled values are not normal. If the sides have different sizes, the larger p of Welch's and Student's test
     replaces Welch's p. The reason is that Welch's test rejects too often if one side has very few runs.
 
-    Parameters
-    ----------
-    x, y : array_like of float, shapes (n_pairs, n_x) and (n_pairs, n_y)
-        Finite values; at least two in each row.
-    ties : bool
-        Whether to use the exact distribution of ranks with ties; the distribution without ties is faster.
-
-    Returns
-    -------
-    ndarray of float, shape (n_pairs,)
-        If neither sample varies, p is 1 if the values are equal, and otherwise 0 ("mann-whitney" gives the p of the
-        rank test).
+    `x` and `y`: finite values; at least two in each row; `ties`: whether to use the exact distribution of ranks with
+    ties; the distribution without ties is faster. If neither sample varies, p is 1 if the values are equal, and
+    otherwise 0 ("mann-whitney" gives the p of the rank test).
 
     References
     ----------
@@ -99,16 +90,9 @@ def ratio_of_means(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
     The interval contains 1 if Welch's test does not reject at 1 - level, and does not contain 1 otherwise. The interval
     and the test use the same degrees of freedom.
 
-    Parameters
-    ----------
-    x, y : array_like of float, shape (n_values,)
-
-    Returns
-    -------
-    Estimate
-        Undefined if a sample is empty or the mean of `y` is not positive. There is no interval if a sample has fewer
-        than two values, or if `y` varies so much that the interval is unbounded. If neither sample varies, the interval
-        has width 0.
+    `x` and `y` (shape (n_values,)). The result is undefined if a sample is empty or the mean of `y` is not positive.
+    There is no interval if a sample has fewer than two values, or if `y` varies so much that the interval is unbounded.
+    If neither sample varies, the interval has width 0.
 
     References
     ----------

@@ -45,15 +45,8 @@ def classifiers_among_themselves(
 
     Raises ValueError if a column is missing, a verdict is unknown, or a classifier judged an item twice.
 
-    Parameters
-    ----------
-    verdicts : DataFrame
-        Columns item, classifier, verdict (a category, or missing); one row per item and classifier.
-
-    Returns
-    -------
-    list of Among
-        In order of first appearance of the classifiers.
+    `verdicts`: columns item, classifier, verdict (a category, or missing); one row per item and classifier. The result
+    is in order of first appearance of the classifiers.
 
     Examples
     --------
@@ -85,21 +78,11 @@ def send_first(verdicts: pd.DataFrame, categories: Categories = CATEGORIES, *, n
 
     Raises ValueError as `classifiers_among_themselves`.
 
-    Parameters
-    ----------
-    verdicts : DataFrame
-        As in `classifiers_among_themselves`, and optionally score and threshold.
-    n : int, optional
-        Maximum number of items.
-
-    Returns
-    -------
-    DataFrame
-        One row per item with different verdicts. The columns are item, a column for each category that lists the
-        classifiers (last category first), disagreement and margin. Disagreement is the share of pairs of classifiers
-        that differ, in (0, 1]. Margin is the smallest distance of a score from its threshold, relative to the
-        threshold; it is missing if there are no scores. Rows are sorted by largest disagreement, then by smallest
-        margin.
+    `verdicts`: as in `classifiers_among_themselves`, and optionally score and threshold; `n`: maximum number of items.
+    Returns one row per item with different verdicts. The columns are item, a column for each category that lists the
+    classifiers (last category first), disagreement and margin. Disagreement is the share of pairs of classifiers that
+    differ, in (0, 1]. Margin is the smallest distance of a score from its threshold, relative to the threshold; it is
+    missing if there are no scores. Rows are sorted by largest disagreement, then by smallest margin.
     """
     wide = _wide(verdicts, categories)
     codes, names = wide.to_numpy(), [str(name) for name in wide.columns]

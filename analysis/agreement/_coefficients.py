@@ -309,14 +309,8 @@ def category_weights(weights: Weights, q: int) -> Floats:
     Raises ValueError if a table of weights has another shape, is not symmetric or within [0, 1], or is not 1 on the
     diagonal.
 
-    Parameters
-    ----------
-    weights : str or array_like of float, optional
-        None: 1 for the same category, else 0. "linear": 1 - |k - l| / (q - 1). "quadratic": 1 - (k - l)^2 / (q - 1)^2.
-
-    Returns
-    -------
-    ndarray of float, shape (q, q)
+    `weights` None: 1 for the same category, else 0. "linear": 1 - |k - l| / (q - 1). "quadratic": 1 - (k - l)^2 / (q -
+    1)^2. The result has shape (q, q).
 
     Examples
     --------

@@ -48,25 +48,14 @@ def by_group(
     group. Items with only one label are then left out. If the column describes labels, such as the position, the other
     labels of an item can be in another group. Raises ValueError if the label table is invalid, or `column` is missing.
 
-    Parameters
-    ----------
-    labels : DataFrame
-        Label table: columns item, rater, category and `column`; at most one label per (item, rater). Labels with
-        a missing value in `column` belong to no group, but other labels are still compared with them.
-    column : str
-        Column that defines the groups.
-    positive : hashable, optional
-        The category whose share is computed; by default the last of two. Of more categories, there is no default, and
-        without it the share is undefined.
-    level : float
-        Confidence level. If the column describes items, the intervals are those of `percent_agreement` and
-        `fleiss_kappa`. Otherwise, they are linearised over items [1]_ with n_items - 1 degrees of freedom.
-
-    Returns
-    -------
-    list of GroupAgreement
-        One entry per value of `column`, sorted by value. An entry is undefined if no item of the group has another
-        label; kappa is also undefined if only one category was used, or if the group has fewer than 10 items.
+    `labels`: label table: columns item, rater, category and `column`; at most one label per (item, rater). Labels with
+    a missing value in `column` belong to no group, but other labels are still compared with them. `column`: column that
+    defines the groups; `positive`: the category whose share is computed; by default the last of two. Of more
+    categories, there is no default, and without it the share is undefined. `level`: confidence level. If the column
+    describes items, the intervals are those of `percent_agreement` and `fleiss_kappa`. Otherwise, they are linearised
+    over items [1]_ with n_items - 1 degrees of freedom. Returns one entry per value of `column`, sorted by value. An
+    entry is undefined if no item of the group has another label; kappa is also undefined if only one category was used,
+    or if the group has fewer than 10 items.
 
     References
     ----------
@@ -105,17 +94,8 @@ def by_order(
 
     Raises ValueError as in `by_group`, or if `n_bins` is below 2.
 
-    Parameters
-    ----------
-    column : str
-        Column to sort by: position, time, or time on task (fastest labels first).
-    n_bins : int
-        Number of parts, >= 2: 3 for tertiles, 10 for deciles.
-
-    Returns
-    -------
-    list of GroupAgreement
-        One entry per part, 1 to `n_bins`; parts without labels are left out.
+    `column`: column to sort by: position, time, or time on task (fastest labels first); `n_bins`: number of parts, >=
+    2: 3 for tertiles, 10 for deciles. Returns one entry per part, 1 to `n_bins`; parts without labels are left out.
     """
     if n_bins < 2:
         raise ValueError(f"n_bins must be at least 2, got {n_bins}")
@@ -138,10 +118,7 @@ def partner_agreement(labels: pd.DataFrame, categories: Categories = CATEGORIES)
 
     Raises ValueError if the label table is invalid (`analysis.tables.checked_labels`).
 
-    Returns
-    -------
-    Series of float
-        In [0, 1], with the index of `labels`; missing if the item has no other label.
+    The result is in [0, 1], with the index of `labels`; missing if the item has no other label.
     """
     table = _partnered(labels, categories)
     agreement: pd.Series = table["agreement"].where(table["r_i"] >= 2).set_axis(labels.index)

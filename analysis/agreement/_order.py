@@ -84,24 +84,13 @@ def order_test(
     (n - 1) / n. The Kruskal-Wallis test [4]_ compares the labels after a dissimilar and after a similar label; the
     first label has no predecessor. Raises ValueError if the label table is invalid, or lacks a column.
 
-    Parameters
-    ----------
-    labels : DataFrame
-        Label table: columns item, rater, category, `over`, and the columns in `outcomes`; at most one label per (item,
-        rater). A row with a missing value is left out of the effects that need this value.
-    over : str
-        Column to sort the labels of a rater by: position, time, or time on task. Ties share a rank, and keep the order
-        of their rows.
-    outcomes : sequence of str
-        "dissimilar", "agreement", or columns of numbers, such as dwell_ms.
-    alpha : float
-        Significance level of all tests together; effects have intervals at level 1 - alpha.
-
-    Returns
-    -------
-    OrderTest
-        The trends, then the effects of the predecessor, each sorted by outcome, then by rater. An effect is undefined
-        if there are fewer than three labels, or if nothing varies; the test is undefined if all effects are.
+    `labels`: label table: columns item, rater, category, `over`, and the columns in `outcomes`; at most one label per
+    (item, rater). A row with a missing value is left out of the effects that need this value. `over`: column to sort
+    the labels of a rater by: position, time, or time on task. Ties share a rank, and keep the order of their rows.
+    `outcomes`: "dissimilar", "agreement", or columns of numbers, such as dwell_ms; `alpha`: significance level of all
+    tests together; effects have intervals at level 1 - alpha. Returns the trends, then the effects of the predecessor,
+    each sorted by outcome, then by rater. An effect is undefined if there are fewer than three labels, or if nothing
+    varies; the test is undefined if all effects are.
 
     References
     ----------

@@ -79,16 +79,8 @@ def pair_equality(labels: pd.DataFrame, categories: Categories = CATEGORIES, *, 
     significant after correction for all divisions: one pair, one rater or two groups. Raises ValueError if the label
     table is invalid.
 
-    Parameters
-    ----------
-    level : float
-        Confidence level of the intervals; the tests are at 1 - level.
-
-    Returns
-    -------
-    PairEquality
-        There is no test with fewer than two pairs, if all pairs always agree or never agree, or if a pair has fewer
-        than eight expected agreements or disagreements.
+    `level`: confidence level of the intervals; the tests are at 1 - level. There is no test with fewer than two pairs,
+    if all pairs always agree or never agree, or if a pair has fewer than eight expected agreements or disagreements.
 
     Examples
     --------

@@ -183,10 +183,7 @@ def pair_tables(labels: pd.DataFrame, categories: Categories = CATEGORIES) -> di
 
     Raises ValueError if the label table is invalid (`analysis.tables.checked_labels`).
 
-    Returns
-    -------
-    dict of (rater, rater) to ndarray of int, shape (n_categories, n_categories)
-        Sorted by rater; rows are the first rater's categories. Pairs without a common item are left out.
+    The result is sorted by rater; rows are the first rater's categories. Pairs without a common item are left out.
     """
     return tables_of(*wide_labels(labels, categories), len(categories))
 
@@ -279,10 +276,7 @@ def two_by_two_tables(
     Raises ValueError if the label table is invalid (`analysis.tables.checked_labels`), or `positive` is not one of the
     categories.
 
-    Parameters
-    ----------
-    positive : hashable, optional
-        The positive category of the tables; by default the last of two, required if there are more.
+    `positive`: the positive category of the tables; by default the last of two, required if there are more.
     """
     k = tuple(categories).index(positive_category(categories, positive))
     return {pair: two_by_two(table, k) for pair, table in pair_tables(labels, categories).items()}
@@ -299,16 +293,9 @@ def prevalence_index(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
 
     If the index is far from 0, kappa is lower than PABAK.
 
-    Parameters
-    ----------
-    level : float
-        Confidence level. The index is the mean over items that count +1, 0 or -1, and the interval is the interval of
-        this mean.
-
-    Returns
-    -------
-    Estimate
-        In [-1, 1]. Undefined without items. There is no interval if all items have the same value.
+    `level`: confidence level. The index is the mean over items that count +1, 0 or -1, and the interval is the interval
+    of this mean. The result is in [-1, 1]. Undefined without items. There is no interval if all items have the same
+    value.
 
     References
     ----------
@@ -328,15 +315,8 @@ def prevalence_index(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
 def bias_index(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
     """Compute the bias index (b - c) / n [1]_: the difference between the raters' shares of dissimilar labels.
 
-    Parameters
-    ----------
-    level : float
-        Confidence level of Newcombe's paired score interval (`analysis.intervals.paired_difference`).
-
-    Returns
-    -------
-    Estimate
-        In [-1, 1]. Undefined without items.
+    `level`: confidence level of Newcombe's paired score interval (`analysis.intervals.paired_difference`). The result
+    is in [-1, 1]. Undefined without items.
 
     References
     ----------
@@ -350,17 +330,9 @@ def bias_index(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
 def pabak(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
     """Compute PABAK, 2 po - 1 [1]_: kappa adjusted for prevalence and bias.
 
-    Parameters
-    ----------
-    level : float
-        Confidence level. The interval is Wilson's interval of po, transformed in the same way as po. Unlike the
-        interval of `brennan_prediger`, which computes the same coefficient, it does not have width 0 for full
-        agreement.
-
-    Returns
-    -------
-    Estimate
-        In [-1, 1]. Undefined without items.
+    `level`: confidence level. The interval is Wilson's interval of po, transformed in the same way as po. Unlike the
+    interval of `brennan_prediger`, which computes the same coefficient, it does not have width 0 for full agreement.
+    The result is in [-1, 1]. Undefined without items.
 
     References
     ----------

@@ -151,15 +151,7 @@ def against_rest(
 
     Raises ValueError if the label table is invalid.
 
-    Parameters
-    ----------
-    level : float
-        Confidence level of all intervals.
-
-    Returns
-    -------
-    list of AgainstRest
-        Sorted by rater. With two raters, `without` is undefined.
+    The result is sorted by rater. With two raters, `without` is undefined.
 
     Examples
     --------
@@ -200,20 +192,10 @@ def reviewer_drift(
     the label among the rater's own labels, from 0 (first) to 1 (last). The standard error allows for unequal variances
     (HC3 [1]_). Raises ValueError if the label table is invalid or lacks the column.
 
-    Parameters
-    ----------
-    labels : DataFrame
-        Label table with the order of labels: columns item, rater, category and `column`.
-    column : str
-        Column to sort the labels of a rater by.
-    level : float
-        Confidence level; the interval of each slope is not corrected for the number of raters.
-
-    Returns
-    -------
-    list of Drift
-        Sorted by rater. A slope is undefined with fewer than 10 labels that have a partner, and if all labels have the
-        same value in `column`. It has no interval if all labels agree equally.
+    `labels`: label table with the order of labels: columns item, rater, category and `column`; `column`: column to sort
+    the labels of a rater by; `level`: confidence level; the interval of each slope is not corrected for the number of
+    raters. The result is sorted by rater. A slope is undefined with fewer than 10 labels that have a partner, and if
+    all labels have the same value in `column`. It has no interval if all labels agree equally.
 
     References
     ----------
@@ -269,18 +251,9 @@ def jackknife_over_raters(
     variance over raters. With R raters, the jackknife variance is (R - 1) / R sum (k_(-r) - mean)^2, where k_(-r) is
     the coefficient without rater r. Raises ValueError if the label table is invalid.
 
-    Parameters
-    ----------
-    coefficient : callable
-        `fleiss_kappa` or another coefficient of a count table.
-    level : float
-        Confidence level (t distribution, R - 1 degrees of freedom).
-
-    Returns
-    -------
-    Estimate
-        The value of the coefficient. There is no interval if there are fewer than three raters, or if the coefficient
-        is undefined without one of the raters.
+    `coefficient`: `fleiss_kappa` or another coefficient of a count table; `level`: confidence level (t distribution, R
+    - 1 degrees of freedom). Returns the value of the coefficient. There is no interval if there are fewer than three
+    raters, or if the coefficient is undefined without one of the raters.
 
     References
     ----------
@@ -321,17 +294,9 @@ def if_given(
 
     Raises ValueError if the label table is invalid.
 
-    Parameters
-    ----------
-    missing : DataFrame
-        Columns item and rater: assigned raters without a label, for example because of "not sure".
-    coefficient : callable
-        `fleiss_kappa`, `percent_agreement` or another coefficient of a count table.
-
-    Returns
-    -------
-    list of IfGiven
-        One entry per category; empty if no label is missing.
+    `missing`: columns item and rater: assigned raters without a label, for example because of "not sure";
+    `coefficient`: `fleiss_kappa`, `percent_agreement` or another coefficient of a count table. Returns one entry per
+    category; empty if no label is missing.
     """
     given = pd.MultiIndex.from_frame(checked_columns(labels, ("item", "rater"), "label table"))
     asked = checked_columns(missing, ("item", "rater"), "table of missing labels").drop_duplicates()

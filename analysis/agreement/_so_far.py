@@ -43,12 +43,8 @@ def agreement_so_far(
 
     Raises ValueError if the label table is invalid.
 
-    Parameters
-    ----------
-    labels : DataFrame
-        Label table of all labels so far: columns item, rater, category. Items with one label are ignored.
-    level : float
-        Probability that all intervals of a study together contain the true value.
+    `labels`: label table of all labels so far: columns item, rater, category. Items with one label are ignored.
+    `level`: probability that all intervals of a study together contain the true value.
 
     References
     ----------

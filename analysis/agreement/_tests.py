@@ -206,17 +206,9 @@ def compare_agreement(
 
     Raises ValueError if a label table is invalid, or `coefficient` is not a coefficient of a count table.
 
-    Parameters
-    ----------
-    first, second : DataFrame
-        Label tables: columns item, rater, category. Equal item names mean the same item.
-    coefficient : callable
-        `fleiss_kappa`, `percent_agreement`, `krippendorff_alpha`, `gwet_ac1` or `brennan_prediger`.
-
-    Returns
-    -------
-    AgreementDifference
-        Undefined if a coefficient is undefined; there is no interval if a coefficient has none.
+    `first` and `second`: label tables: columns item, rater, category. Equal item names mean the same item.
+    `coefficient`: `fleiss_kappa`, `percent_agreement`, `krippendorff_alpha`, `gwet_ac1` or `brennan_prediger`. The
+    result is undefined if a coefficient is undefined; there is no interval if a coefficient has none.
 
     References
     ----------

@@ -126,12 +126,9 @@ def band_membership(kappa: Estimate, *, wanted: float = 0.95) -> BandMembership:
 def minority_warning(ratings: Ratings, categories: Sequence[Hashable] | None = None) -> str | None:
     """Return a warning if too few items are informative for a reliable interval of a coefficient; otherwise None.
 
-    Returns
-    -------
-    str or None
-        There is a warning in two cases. By chance, two raters would agree on the rarer category for fewer than five
-        items (number of items times the squared share of the category). Or raters disagree on one to four items. In
-        both cases, a 95 % interval may cover the true value in fewer than 92 % of studies (docs/consensus.md).
+    There is a warning in two cases. By chance, two raters would agree on the rarer category for fewer than five items
+    (number of items times the squared share of the category). Or raters disagree on one to four items. In both cases, a
+    95 % interval may cover the true value in fewer than 92 % of studies (docs/consensus.md).
 
     Examples
     --------

@@ -29,16 +29,10 @@ def check(
 
     Raises ValueError if an option is invalid, or no iteration of a run remains after the warm-up.
 
-    Parameters
-    ----------
-    baseline : sequence of Benchmark, optional
-        If there is a baseline, only changes decide the outcome, and the verdicts are for information.
-    warnings : sequence of str
-        Warnings about the measurements that are already known, for example from reading the files.
-    same_files : sequence of str
-        Names of files that are on both sides.
-    explain : bool
-        Whether to find out why runs differ, which takes most of the time.
+    `baseline`: if there is a baseline, only changes decide the outcome, and the verdicts are for information;
+    `warnings`: warnings about the measurements that are already known, for example from reading the files;
+    `same_files`: names of files that are on both sides; `explain`: whether to find out why runs differ, which takes
+    most of the time.
     """
     after, before = levels_of(benchmarks, per_run), levels_of(baseline or (), per_run)
     notes, of_suite = [], [f"The same file is on both sides: {name}." for name in same_files[:N_FEW]]

@@ -12,10 +12,7 @@ def confirm(first: Check, second: Check) -> Check:
     second is corrected only for the benchmarks that the first one flagged. So at most a share alpha of unchanged suites
     has a false alarm, and about alpha squared if the second sample is independent on both sides.
 
-    Parameters
-    ----------
-    second : Check
-        The check of new runs, which needs only the benchmarks that the first check flagged.
+    `second`: the check of new runs, which needs only the benchmarks that the first check flagged.
     """
     again = {change.name: change for change in second.changes}
     before = {change.name: change for change in first.changes}

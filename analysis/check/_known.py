@@ -25,15 +25,8 @@ def acknowledge(checked: Check, known: Sequence[KnownChange]) -> Check:
     and a missing benchmark. It never covers failed runs or benchmarks with runs of one process, because these findings
     say nothing about a change. If `at_most` is set, the known change covers only changes up to this size.
 
-    Parameters
-    ----------
-    known : sequence of KnownChange
-        The first entry that covers a finding is used. Expired entries cover nothing.
-
-    Returns
-    -------
-    Check
-        Each entry of `known` lists the benchmarks that it covers.
+    `known`: the first entry that covers a finding is used. Expired entries cover nothing. Each entry of `known` in the
+    result lists the benchmarks that it covers.
 
     Examples
     --------

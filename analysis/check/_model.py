@@ -150,10 +150,7 @@ class Check:
 class Rules:
     """Options of a check: what counts as a finding, and what is allowed.
 
-    Raises
-    ------
-    ValueError
-        If an option is invalid.
+    Raises ValueError if an option is invalid.
     """
 
     # "slower" also means changes whose direction is unknown

@@ -56,24 +56,13 @@ def identifiability(
     change together without any effect on the labels. For example, with four reviewers, the rank is 8, but there are 9
     parameters. Raises ValueError if a table is invalid, or an item is in no stratum or in two.
 
-    Parameters
-    ----------
-    labels : DataFrame
-        Label table of reviewers: columns item, rater, category; any number of labels per item. Third labels are
-        allowed, because label patterns that the design cannot produce are recognised and ignored.
-    verdicts : DataFrame, optional
-        Verdicts of classifiers, which count as additional raters: columns item, classifier, verdict (None if there is
-        no verdict).
-    strata : Series indexed by item, optional
-        The stratum of each item. Prevalence may differ between strata; the error rates of a rater are the same in all
-        strata [2]_.
-
-    Returns
-    -------
-    Identifiability
-        The parameters are also not identified if there are no labels, only one category, or fewer items than
-        parameters; `words` gives the reason. If there are few items, or if reviewers are hardly better than chance, a
-        design can be identified although the labels contain little information. The result is then called weak.
+    `labels`: label table of reviewers: columns item, rater, category; any number of labels per item. Third labels are
+    allowed, because label patterns that the design cannot produce are recognised and ignored. `verdicts`: verdicts of
+    classifiers, which count as additional raters: columns item, classifier, verdict (None if there is no verdict);
+    `strata`: the stratum of each item. Prevalence may differ between strata; the error rates of a rater are the same in
+    all strata [2]_. The parameters are also not identified if there are no labels, only one category, or fewer items
+    than parameters; `words` gives the reason. If there are few items, or if reviewers are hardly better than chance, a
+    design can be identified although the labels contain little information. The result is then called weak.
 
     References
     ----------
@@ -97,17 +86,9 @@ def identifiability_of_plan(blocks: Sequence[Sequence[str]], *, n_classifiers: i
 
     Raises ValueError if `n_classifiers` is negative.
 
-    Parameters
-    ----------
-    blocks : sequence of sequences of str
-        The sets of reviewers that label items together. If the plan has overlap, include the set of all reviewers.
-    n_classifiers : int
-        Number of classifiers that count as raters, each with a verdict on every item.
-
-    Returns
-    -------
-    Identifiability
-        Not identified if there is no block.
+    `blocks`: the sets of reviewers that label items together. If the plan has overlap, include the set of all
+    reviewers. `n_classifiers`: number of classifiers that count as raters, each with a verdict on every item. The
+    parameters are not identified if there is no block.
     """
     if n_classifiers < 0:
         raise ValueError(f"n_classifiers must be >= 0, got {n_classifiers}")

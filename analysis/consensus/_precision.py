@@ -37,16 +37,9 @@ def latent_precision(
     The intervals are normal, without priors, and cut at 0 and 1. An estimate that the design does not identify is
     undefined. Raises ValueError if a probability is not within (0, 1), or a reviewer has no rates.
 
-    Parameters
-    ----------
-    blocks : mapping of tuple of str to int
-        Number of items of each set of reviewers that label items together; at most 8 reviewers per set.
-    rates : mapping of str to (float, float)
-        Assumed sensitivity and specificity of each reviewer.
-    prevalence : float
-        Assumed share of dissimilar items.
-    classifiers : mapping of str to (float, float), optional
-        Assumed rates of classifiers, each with a verdict on every item; each is considered alone.
+    `blocks`: number of items of each set of reviewers that label items together; at most 8 reviewers per set; `rates`:
+    assumed sensitivity and specificity of each reviewer; `prevalence`: assumed share of dissimilar items;
+    `classifiers`: assumed rates of classifiers, each with a verdict on every item; each is considered alone.
 
     Examples
     --------

@@ -45,15 +45,8 @@ def brown_forsythe(x: ArrayLike, y: ArrayLike) -> Test:
 
     The test is an analysis of variance of the absolute deviations from the medians.
 
-    Parameters
-    ----------
-    x, y : array_like of float, shape (n_values,)
-
-    Returns
-    -------
-    Test
-        No p if a sample has fewer than three values. p is 1 if neither sample varies. p is 0 if the deviations are
-        equal within each sample but differ between the samples.
+    `x` and `y` (shape (n_values,)). There is no p if a sample has fewer than three values. p is 1 if neither sample
+    varies. p is 0 if the deviations are equal within each sample but differ between the samples.
 
     References
     ----------
@@ -86,18 +79,9 @@ def compare_spreads(
 
     If the suspected cause is the true cause, holding it fixed makes the contexts equal.
 
-    Parameters
-    ----------
-    free, fixed : array_like of float, shape (n_contexts,)
-        Speed-ups, or the numbers of one version; the contexts and their number may differ.
-    quantity : str
-        What the numbers are: "speed-up", "baseline" or "candidate".
-
-    Returns
-    -------
-    DispersionComparison
-        If a number is not above zero, or if `free` or `fixed` has fewer than three numbers, there is no verdict, and
-        `test` contains the reason.
+    `free` and `fixed` (shape (n_contexts,)): Speed-ups, or the numbers of one version; the contexts and their number
+    may differ; `quantity`: what the numbers are: "speed-up", "baseline" or "candidate". If a number is not above zero,
+    or if `free` or `fixed` has fewer than three numbers, there is no verdict, and `test` contains the reason.
 
     References
     ----------

@@ -77,10 +77,7 @@ def varies(sweep: Sweep) -> bool:
 def document(survey: ContextSurvey) -> Document:
     """Build the report on measurement contexts.
 
-    Returns
-    -------
-    Document
-        A document with the figures from `charts`.
+    Returns a document with the figures from `charts`.
     """
     sections = (
         (f"{_term(survey).capitalize()} over contexts", _speedups(survey)),

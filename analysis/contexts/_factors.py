@@ -57,19 +57,10 @@ def factor_effect(name: str, ratios: ArrayLike, levels: Sequence[str], *, level:
 
     Raises ValueError if the numbers of levels and ratios differ.
 
-    Parameters
-    ----------
-    ratios : array_like of float, shape (n_contexts,)
-    levels : sequence of str
-        The level in each context; contexts with an unknown level ("") are left out.
-    level : float
-        Confidence level of the speed-up at each level.
-
-    Returns
-    -------
-    FactorEffect
-        No p and no shares if a ratio is not above zero, or if there are fewer than two levels. The same applies if each
-        level occurs in only one context, because the variation between contexts of the same level is then unknown.
+    `ratios` (shape (n_contexts,)); `levels`: the level in each context; contexts with an unknown level ("") are left
+    out; `level`: confidence level of the speed-up at each level. There is no p and no shares if a ratio is not above
+    zero, or if there are fewer than two levels. The same applies if each level occurs in only one context, because the
+    variation between contexts of the same level is then unknown.
 
     Examples
     --------

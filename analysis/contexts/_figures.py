@@ -26,11 +26,8 @@ UNKNOWN = {"higher": "triangle-up", "lower": "triangle-down"}  # the verdicts if
 def charts(survey: ContextSurvey) -> dict[str, Chart]:
     """Draw each figure of a survey that has data; return a dict from the name of the figure to the figure.
 
-    Returns
-    -------
-    dict of str to Chart
-        Some of the names "violins", "contexts-sorted", "densities", "intervention", "observer-effect" and
-        "speedup-by-instrumentation".
+    Returns some of the names "violins", "contexts-sorted", "densities", "intervention", "observer-effect" and
+    "speedup-by-instrumentation".
     """
     drawers: dict[str, Callable[[ContextSurvey], Chart | None]] = {
         "violins": violins,

@@ -118,22 +118,11 @@ def speedup_by_level(runs: Mapping[str, Cells], *, better: str = "lower", level:
     noise of the runs does not explain a speed-up outside it. Raises ValueError if a number is not above 0, a cell has
     no runs, or `better` is invalid.
 
-    Parameters
-    ----------
-    runs : mapping of str to mapping of str to (array_like of float, array_like of float)
-        Level of instrumentation -> other context -> one number > 0 per run of baseline and of candidate. For the
-        order of levels see `by_size`.
-    better : str
-        "lower" or "higher", as in `speedups`.
-    level : float
-        Confidence level; a verdict is significant if Holm's p over the levels is at most 1 - level.
-
-    Returns
-    -------
-    SpeedupByLevel
-        If there are fewer than two levels, the result has a reason and no levels. A level has a reason instead of
-        `exceeds` if it has no context in common with the lowest level, or if these contexts have only one run of each
-        version at the lowest level.
+    `runs`: level of instrumentation -> other context -> one number > 0 per run of baseline and of candidate. For the
+    order of levels see `by_size`. `better`: "lower" or "higher", as in `speedups`; `level`: confidence level; a verdict
+    is significant if Holm's p over the levels is at most 1 - level. If there are fewer than two levels, the result has
+    a reason and no levels. A level has a reason instead of `exceeds` if it has no context in common with the lowest
+    level, or if these contexts have only one run of each version at the lowest level.
 
     References
     ----------
@@ -189,19 +178,10 @@ def observer_effects(
 ) -> tuple[ObserverEffect, ...]:
     """Estimate how each level of instrumentation changes the measured values of each version [1]_, [2]_.
 
-    Parameters
-    ----------
-    runs : mapping of (application, benchmark, version) to mapping of str to mapping of str to sequence of float
-        Level of instrumentation -> other context -> one number per run. For the order of levels see `by_size`.
-    better : mapping of (application, benchmark, version) to str
-        "lower", "higher" or "".
-    alpha : float
-        Intervals are at level 1 - alpha; an effect is significant if Holm's p for all rows is at most alpha.
-
-    Returns
-    -------
-    tuple of ObserverEffect
-        One entry per version, in the order of `runs`. An entry has a reason if the version has fewer than two levels.
+    `runs`: level of instrumentation -> other context -> one number per run. For the order of levels see `by_size`.
+    `better`: "lower", "higher" or ""; `alpha`: intervals are at level 1 - alpha; an effect is significant if Holm's p
+    for all rows is at most alpha. Returns one entry per version, in the order of `runs`. An entry has a reason if the
+    version has fewer than two levels.
 
     References
     ----------

@@ -31,26 +31,13 @@ def variant_plan(
     commas, equals signs), a factor has the name of a column, `n` or `runs` is out of range, or the plan would have more
     than 200 000 rows.
 
-    Parameters
-    ----------
-    factors : mapping of str to sequence of str
-        Levels of each factor, such as {"version": ["O2", "O3"], "env": ["0", "64"], "link": ["a", "b"]}. `version`
-        and `intervention` are not part of the context: each of their levels is run in every context.
-    benchmarks : sequence of str
-        Each benchmark runs in every context.
-    n : int, optional
-        Number of contexts to draw without repeats; default: all.
-    runs : int
-        Number of runs of each benchmark and version in each context.
-    seed : int
-        The same seed gives the same plan.
-
-    Returns
-    -------
-    DataFrame
-        One row per run, in the order of execution: order (from 1), benchmark (if any), one column per
-        factor, context ("env=0 link=b", as result files should carry it), run (from 0, within benchmark, version,
-        intervention and context) and seed, which `attrs` holds too.
+    `factors`: levels of each factor, such as {"version": ["O2", "O3"], "env": ["0", "64"], "link": ["a", "b"]}.
+    `version` and `intervention` are not part of the context: each of their levels is run in every context.
+    `benchmarks`: each benchmark runs in every context; `n`: number of contexts to draw without repeats; default: all;
+    `runs`: number of runs of each benchmark and version in each context; `seed`: the same seed gives the same plan.
+    Returns one row per run, in the order of execution: order (from 1), benchmark (if any), one column per factor,
+    context ("env=0 link=b", as result files should carry it), run (from 0, within benchmark, version, intervention and
+    context) and seed, which `attrs` holds too.
 
     References
     ----------

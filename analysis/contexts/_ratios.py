@@ -72,18 +72,10 @@ def speedups(baseline: ArrayLike, candidate: ArrayLike, *, better: str = "lower"
 
     Raises ValueError if the shapes differ, a number is not finite and above 0, or `better` is invalid.
 
-    Parameters
-    ----------
-    baseline, candidate : array_like of float, shape (n_contexts,)
-        The number of each version in each context, > 0.
-    better : str
-        "lower" for times: the speed-up is baseline / candidate. "higher" for rates such as ops/s: the speed-up is
-        candidate / baseline. "" if the better direction is unknown: the result is candidate / baseline, and a value
-        above 1 means higher, not faster.
-
-    Returns
-    -------
-    ndarray of float, shape (n_contexts,)
+    `baseline` and `candidate` (shape (n_contexts,)): the number of each version in each context, > 0; `better`: "lower"
+    for times: the speed-up is baseline / candidate. "higher" for rates such as ops/s: the speed-up is candidate /
+    baseline. "" if the better direction is unknown: the result is candidate / baseline, and a value above 1 means
+    higher, not faster. The result has shape (n_contexts,).
 
     Examples
     --------
@@ -129,18 +121,10 @@ def quartiles(ratios: ArrayLike) -> Quartiles:
 def geometric_mean(ratios: ArrayLike, level: float = 0.95, *, noise: Noise | None = None) -> Estimate:
     """Compute the geometric mean of ratios with Student's interval of their logarithms.
 
-    Parameters
-    ----------
-    ratios : array_like of float, shape (n_contexts,)
-    noise : Noise, optional
-        Noise of the runs in the mean logarithm. The interval is then at least as long as this noise alone requires.
-
-    Returns
-    -------
-    Estimate
-        `se` is the standard error of the mean logarithm, so `se` is a share of the value. The value is undefined if
-        there are no ratios, or if a ratio is not above zero. A single ratio has no interval. If the ratios do not vary,
-        the interval has zero width.
+    `ratios` (shape (n_contexts,)); `noise`: noise of the runs in the mean logarithm. The interval is then at least as
+    long as this noise alone requires. `se` is the standard error of the mean logarithm, so `se` is a share of the
+    value. The value is undefined if there are no ratios, or if a ratio is not above zero. A single ratio has no
+    interval. If the ratios do not vary, the interval has zero width.
 
     Examples
     --------
@@ -168,17 +152,10 @@ def paired_ratio(x: ArrayLike, y: ArrayLike, level: float = 0.95) -> Estimate:
 
     Contexts with larger numbers have more weight. Raises ValueError if the shapes differ or a number is not finite.
 
-    Parameters
-    ----------
-    x, y : array_like of float, shape (n_contexts,)
-        One pair per context, in the same unit.
-
-    Returns
-    -------
-    Estimate
-        Undefined if there are no pairs, or if the mean of `y` is zero. A single pair has no interval. There is also no
-        interval if `y` varies so much that its mean may be zero at this level, because the ratio then has no limit. If
-        the pairs do not vary, the interval has zero width.
+    `x` and `y` (shape (n_contexts,)): one pair per context, in the same unit. The result is undefined if there are no
+    pairs, or if the mean of `y` is zero. A single pair has no interval. There is also no interval if `y` varies so much
+    that its mean may be zero at this level, because the ratio then has no limit. If the pairs do not vary, the interval
+    has zero width.
 
     References
     ----------
@@ -241,18 +218,10 @@ def noise_of_runs(
 ) -> Noise | None:
     """Estimate the part of the standard error of a mean difference of two versions that is noise of the runs.
 
-    Parameters
-    ----------
-    baseline, candidate : sequence of sequences of float
-        One number per run, grouped by context. If `logs` is true, all numbers must be above 0.
-    logs : bool
-        Estimate the noise in the mean logarithm of the ratio of both versions (delta method).
-
-    Returns
-    -------
-    Noise or None
-        The noise with Welch-Satterthwaite degrees of freedom [1]_. None if a version has a single run in a context,
-        because the noise is then unknown, or if all runs are equal.
+    `baseline` and `candidate`: one number per run, grouped by context. If `logs` is true, all numbers must be above 0.
+    `logs`: estimate the noise in the mean logarithm of the ratio of both versions (delta method). Returns the noise
+    with Welch-Satterthwaite degrees of freedom [1]_. None if a version has a single run in a context, because the noise
+    is then unknown, or if all runs are equal.
 
     References
     ----------
@@ -279,19 +248,11 @@ def paired_t(x: ArrayLike, y: ArrayLike, *, noise: Noise | None = None) -> Test:
 
     Both arrays have shape (n_contexts,).
 
-    Parameters
-    ----------
-    x, y : array_like of float, shape (n_contexts,)
-    noise : Noise, optional
-        Noise of the runs in the mean difference. p is then the larger p of two t tests: one with the standard error
-        from the differences between contexts, one with the standard error from the runs. If a few contexts are close
-        together by chance, the first test alone would find significant differences that are only noise of the runs.
-
-    Returns
-    -------
-    Test
-        No p if there are fewer than two pairs. If all differences are equal and there is no noise, p is 1 if the
-        differences are zero, and otherwise 0.
+    `x` and `y` (shape (n_contexts,)); `noise`: noise of the runs in the mean difference. p is then the larger p of two
+    t tests: one with the standard error from the differences between contexts, one with the standard error from the
+    runs. If a few contexts are close together by chance, the first test alone would find significant differences that
+    are only noise of the runs. There is no p if there are fewer than two pairs. If all differences are equal and there
+    is no noise, p is 1 if the differences are zero, and otherwise 0.
 
     References
     ----------
@@ -315,11 +276,8 @@ def signed_rank(x: ArrayLike, y: ArrayLike) -> Test:
     ranks are fixed and both signs are equally likely. For more differences, p is a normal approximation that is
     corrected for ties and continuity.
 
-    Returns
-    -------
-    Test
-        The statistic is the sum of the ranks of positive differences. No p if there are no pairs; p is 1 if no pair
-        differs.
+    The statistic is the sum of the ranks of positive differences. No p if there are no pairs; p is 1 if no pair
+    differs.
 
     References
     ----------

@@ -19,11 +19,8 @@ from analysis.runs import Floats
 Answer = TypeVar("Answer")
 Score = Callable[[Answer, Sequence[Answer]], float]  # (an answer, the answers of others) -> larger is better
 
-EXPERT, TRAINED, CROWD = (
-    0.2,
-    0.15,
-    0.1,
-)  # epsilon: the advantage of a person in quality that the costs of a person allow
+# epsilon: the advantage of a person in quality that the costs of a person allow
+EXPERT, TRAINED, CROWD = 0.2, 0.15, 0.1
 MIN_ITEMS = 30  # with fewer items, the Wilcoxon test is used
 PASSES = 0.5  # share of the people whom the machine must be able to replace
 ALPHA = 0.05
@@ -31,68 +28,33 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class PersonTest:
-    """The comparison of a machine with one person.
-
-    Attributes
-    ----------
-    person : str
-    n : int
-        Number of items that this person, at least one other person, and the machine answered.
-    rho : float
-        Share of items on which the machine is at least as close to the others as the person.
-    rho_person : float
-        Share of items on which the person is at least as close to the others as the machine.
-    p : float
-        p of the hypothesis that the person is better by at least epsilon.
-    p_clustered : float or None
-        The same with items of one group counted together; None without groups.
-    replaceable : bool
-        Whether the hypothesis is rejected, after the correction of Benjamini and Yekutieli over people.
-    """
+    """The comparison of a machine with one person."""
 
     person: str
-    n: int
-    rho: float
-    rho_person: float
-    p: float
-    p_clustered: float | None
-    replaceable: bool
+    n: int  # number of items that this person, at least one other person, and the machine answered
+    rho: float  # share of items on which the machine is at least as close to the others as the person
+    rho_person: float  # share of items on which the person is at least as close to the others as the machine
+    p: float  # p of the hypothesis that the person is better by at least epsilon
+    p_clustered: float | None  # the same with items of one group counted together; None without groups
+    replaceable: bool  # whether the hypothesis is rejected, after the correction of Benjamini and Yekutieli over people
 
 
 @dataclass(frozen=True)
 class AlternativeTest:
-    """Whether a machine may replace a person.
-
-    Attributes
-    ----------
-    people : tuple of PersonTest
-    omega : float or None
-        Share of the people whom the machine may replace.
-    passes : bool or None
-        Whether omega is at least .5.
-    rho : float or None
-        Mean of the shares of the people, by which machines are ranked.
-    advantage : Estimate
-        Mean over people and items of machine minus person: above 0, the machine is closer to the others. The interval
-        is from a bootstrap over items, or over groups.
-    rho_random : float or None
-        `rho` of answers drawn at random from those of the people.
-    epsilon : float
-    n_compared_with_one : int
-        Number of items on which the others are a single person; these comparisons are with one person only.
-    reason : str or None
-        Why there is no result, or why it is less reliable.
-    """
+    """Whether a machine may replace a person."""
 
     people: tuple[PersonTest, ...]
-    omega: float | None
-    passes: bool | None
-    rho: float | None
+    omega: float | None  # share of the people whom the machine may replace
+    passes: bool | None  # whether omega is at least .5
+    rho: float | None  # mean of the shares of the people, by which machines are ranked
+    # Mean over people and items of machine minus person: above 0, the machine is closer to the others. The
+    # interval is from a bootstrap over items, or over groups.
     advantage: Estimate
-    rho_random: float | None
+    rho_random: float | None  # `rho` of answers drawn at random from those of the people
     epsilon: float
+    # number of items on which the others are a single person; these comparisons are with one person only
     n_compared_with_one: int
-    reason: str | None = None
+    reason: str | None = None  # why there is no result, or why it is less reliable
 
 
 def alternative_annotator(
@@ -107,31 +69,12 @@ def alternative_annotator(
 ) -> AlternativeTest:
     """Test whether a machine is as close to the other people as each person is.
 
-    Parameters
-    ----------
-    answers : mapping
-        Item -> person -> answer. An answer can be a category, a number or a set of points.
-    machine : mapping
-        Item -> answer of the machine. Items without an answer are left out.
-    score : callable
-        How close an answer is to the answers of others, such as `share_equal`.
-    epsilon : float
-        .2 if people are experts, .15 if they are trained, .1 in a crowd.
-    groups : mapping, optional
-        Item -> group of items that are alike, such as the application of a benchmark.
-    min_items : int
-        People with fewer items are tested with the Wilcoxon test instead of the t test.
-    seed : int
-
-    Returns
-    -------
-    AlternativeTest
-        Without result if no item has two people.
-
-    Raises
-    ------
-    ValueError
-        If epsilon is not within [0, 1).
+    `answers`: item -> person -> answer. An answer can be a category, a number or a set of points. `machine`: item ->
+    answer of the machine. Items without an answer are left out. `score`: how close an answer is to the answers of
+    others, such as `share_equal`; `epsilon`: .2 if people are experts, .15 if they are trained, .1 in a crowd;
+    `groups`: item -> group of items that are alike, such as the application of a benchmark; `min_items`: people with
+    fewer items are tested with the Wilcoxon test instead of the t test. There is no result if no item has two people.
+    Raises ValueError if epsilon is not within [0, 1).
 
     Examples
     --------

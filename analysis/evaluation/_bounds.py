@@ -67,19 +67,9 @@ def bounds(
     items and are not confidence intervals. Raises ValueError if the lengths differ, an item is in a Series twice, or a
     value is not a category.
 
-    Parameters
-    ----------
-    consensus : sequence of str or None, or Series indexed by item
-        The category of each agreed item, None for each split item.
-    verdicts : sequence of str or None, or Series indexed by item
-        The verdict on the same items. None: no verdict; such items are only used for `dropped`.
-    level : float
-        Confidence level of the interval around each bound.
-
-    Returns
-    -------
-    Bounds
-        A bound is undefined only if the statistic is undefined for all possible categories of the split items.
+    `consensus`: the category of each agreed item, None for each split item; `verdicts`: the verdict on the same items.
+    None: no verdict; such items are only used for `dropped`. `level`: confidence level of the interval around each
+    bound. A bound is undefined only if the statistic is undefined for all possible categories of the split items.
 
     Examples
     --------

@@ -19,72 +19,31 @@ ONE_CATEGORY = "the consensus or the verdicts have only one category"
 
 @dataclass(frozen=True, repr=False)
 class CategoryRates(Result):
-    """How often a classifier finds a category, and how often it is right when it gives the category.
+    """How often a classifier finds a category, and how often it is right when it gives the category."""
 
-    Attributes
-    ----------
-    category : str
-        Name of the category.
-    recall : Estimate
-        Share of the items of this category that get this verdict. Undefined if no item has the category.
-    precision : Estimate
-        Share of the items with this verdict that are of this category. Undefined if no item has the verdict.
-    """
-
-    category: str
+    category: str  # name of the category
+    # Share of the items of this category that get this verdict. Undefined if no item has the category.
     recall: Estimate
+    # Share of the items with this verdict that are of this category. Undefined if no item has the verdict.
     precision: Estimate
 
 
 @dataclass(frozen=True, repr=False)
 class MajorityRule(Result):
-    """The rule that gives every item the most frequent category, and the comparison of a classifier with this rule.
+    """The rule that gives every item the most frequent category, and the comparison of a classifier with this rule."""
 
-    Attributes
-    ----------
-    category : str or None
-        The most frequent category; the first of them if several are equally frequent. None if there are no items.
-    accuracy, difference : Estimate
-        Accuracy of the rule, and accuracy of the classifier minus accuracy of the rule, in [-1, 1].
-    mcnemar : McNemar
-        Test that both are right equally often; `b` counts the items on which only the classifier is right.
-    verdict : str
-        "better", "worse" or "cannot tell", by the mid-p value.
-    """
-
+    # The most frequent category; the first of them if several are equally frequent. None if there are no items.
     category: str | None
-    accuracy: Estimate
-    difference: Estimate
+    accuracy: Estimate  # of the rule
+    difference: Estimate  # accuracy of the classifier minus accuracy of the rule, in [-1, 1]
+    # test that both are right equally often; `b` counts the items on which only the classifier is right
     mcnemar: McNemar
-    verdict: str
+    verdict: str  # "better", "worse" or "cannot tell", by the mid-p value
 
 
 @dataclass(frozen=True, repr=False)
 class Evaluation(Result):
     """A classifier against a consensus of any number of categories.
-
-    Attributes
-    ----------
-    categories : tuple of str
-        The declared categories, in their order.
-    table : tuple of tuple of int
-        Numbers of items: one row for each category of the consensus, one column for each verdict.
-    n, n_without_verdict : int
-        Number of items in the table, and number of items with a consensus but without a verdict.
-    accuracy : Estimate
-        Share of items on which the verdict is the consensus, with Wilson's interval.
-    balanced_accuracy : Estimate
-        Mean of the recalls of the categories that the consensus has. The interval combines Wilson's intervals of the
-        recalls (square-and-add [1]_).
-    mcc : Estimate
-        Gorodkin's correlation for any number of categories [2]_, in [-1, 1], with a percentile interval from
-        multinomial resamples. Matthews' correlation if there are two categories.
-    weighted_kappa : Estimate or None
-        Cohen's kappa with linear weights. None if the categories are not ordered.
-    by_category : tuple of CategoryRates
-        Recall and precision of each category.
-    baseline : MajorityRule
-        The rule that gives every item the most frequent category.
 
     References
     ----------
@@ -92,16 +51,21 @@ class Evaluation(Result):
     .. [2] Gorodkin (2004), Comput. Biol. Chem. 28:367-374, doi:10.1016/j.compbiolchem.2004.09.006
     """
 
-    categories: tuple[str, ...]
+    categories: tuple[str, ...]  # the declared categories, in their order
+    # numbers of items: one row for each category of the consensus, one column for each verdict
     table: tuple[tuple[int, ...], ...]
-    n: int
-    n_without_verdict: int
-    accuracy: Estimate
+    n: int  # number of items in the table
+    n_without_verdict: int  # number of items with a consensus but without a verdict
+    accuracy: Estimate  # share of items on which the verdict is the consensus, with Wilson's interval
+    # Mean of the recalls of the categories that the consensus has. The interval combines Wilson's intervals of
+    # the recalls (square-and-add [1]_).
     balanced_accuracy: Estimate
+    # Gorodkin's correlation for any number of categories [2]_, in [-1, 1], with a percentile interval from
+    # multinomial resamples. Matthews' correlation if there are two categories.
     mcc: Estimate
-    weighted_kappa: Estimate | None
-    by_category: tuple[CategoryRates, ...]
-    baseline: MajorityRule
+    weighted_kappa: Estimate | None  # Cohen's kappa with linear weights. None if the categories are not ordered.
+    by_category: tuple[CategoryRates, ...]  # recall and precision of each category
+    baseline: MajorityRule  # the rule that gives every item the most frequent category
 
 
 def evaluate(
@@ -116,27 +80,11 @@ def evaluate(
 ) -> Evaluation:
     """Compare verdicts with a consensus of any number of categories.
 
-    Parameters
-    ----------
-    consensus : sequence of str, or Series indexed by item
-        The category of each item.
-    verdicts : sequence of str or None, or Series indexed by item
-        The verdict on each item; None if there is none. Series are matched by item.
-    categories : sequence of str
-        The declared categories, in their order if they form a scale.
-    ordered : bool
-        Whether the categories form a scale; then there is a weighted kappa.
-    rng : numpy.random.Generator
-        Random numbers for the interval of the correlation.
-    n_draws : int
-        Number of resamples; 0 gives the correlation without an interval.
-    level : float
-        Confidence level of the intervals; the test is at 1 - level.
-
-    Raises
-    ------
-    ValueError
-        If the lengths differ, or a value is not a declared category.
+    `consensus`: the category of each item; `verdicts`: the verdict on each item; None if there is none. Series are
+    matched by item. `categories`: the declared categories, in their order if they form a scale; `ordered`: whether the
+    categories form a scale; then there is a weighted kappa; `rng`: random numbers for the interval of the correlation;
+    `n_draws`: number of resamples; 0 gives the correlation without an interval; `level`: confidence level of the
+    intervals; the test is at 1 - level. Raises ValueError if the lengths differ, or a value is not a declared category.
 
     Examples
     --------

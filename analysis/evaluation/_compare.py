@@ -141,15 +141,8 @@ def against_majority(confusion: Confusion, *, level: float = 0.95) -> AgainstMaj
     The majority rule is "always dissimilar" or "always similar", whichever is right more often on these items.
     McNemar's test compares the classifier with this rule on the same items.
 
-    Parameters
-    ----------
-    level : float
-        Level of the intervals; the test is at 1 - level.
-
-    Returns
-    -------
-    AgainstMajority
-        Undefined if there are no items. If both categories are equally frequent, the rule is "always dissimilar".
+    `level`: level of the intervals; the test is at 1 - level. The result is undefined if there are no items. If both
+    categories are equally frequent, the rule is "always dissimilar".
 
     Examples
     --------

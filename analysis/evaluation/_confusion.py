@@ -182,15 +182,8 @@ def predictive_values(confusion: Confusion, prevalence: float, *, level: float =
     ratio combines the intervals of both rates (MOVER on the logarithm [1]_). Raises ValueError if the prevalence is not
     within (0, 1).
 
-    Parameters
-    ----------
-    prevalence : float
-        Share of dissimilar items among the items to which the classifier will be applied, in (0, 1).
-
-    Returns
-    -------
-    PredictiveValues
-        Undefined if no item is dissimilar or no item is similar.
+    `prevalence`: share of dissimilar items among the items to which the classifier will be applied, in (0, 1). The
+    result is undefined if no item is dissimilar or no item is similar.
 
     References
     ----------

@@ -117,18 +117,9 @@ def roc(
 
     Raises ValueError if the lengths differ, a value is not a category, or a score is not a finite number.
 
-    Parameters
-    ----------
-    truth : sequence of str, or Series indexed by item
-        The category of each item.
-    scores : sequence of float or None, or Series indexed by item
-        A larger score means more dissimilar. Series are matched by item. Items with score None or NaN are left
-        out and counted. Equal scores give one point.
-
-    Returns
-    -------
-    Roc
-        The curve has no points if the items with a score have only one category.
+    `truth`: the category of each item; `scores`: a larger score means more dissimilar. Series are matched by item.
+    Items with score None or NaN are left out and counted. Equal scores give one point. The curve has no points if the
+    items with a score have only one category.
 
     Examples
     --------
@@ -154,10 +145,7 @@ def precision_recall(
 
     Raises ValueError as in `roc`.
 
-    Returns
-    -------
-    PrecisionRecall
-        The curve has no points if the items with a score have only one category.
+    The curve has no points if the items with a score have only one category.
 
     Examples
     --------
@@ -227,16 +215,9 @@ def average_precision(
 
     Raises ValueError as in `roc`.
 
-    Parameters
-    ----------
-    level : float
-        Confidence level. The interval is normal on the logit scale, with n_dissimilar as the number of trials [1]_.
-
-    Returns
-    -------
-    Estimate
-        In (0, 1]. A random score has the prevalence as average precision. Undefined if the items with a score have only
-        one category. There is no interval if the value is 1.
+    `level`: confidence level. The interval is normal on the logit scale, with n_dissimilar as the number of trials
+    [1]_. The result is in (0, 1]. A random score has the prevalence as average precision. Undefined if the items with a
+    score have only one category. There is no interval if the value is 1.
 
     References
     ----------
@@ -271,21 +252,10 @@ def compare_auc(
 
     The test is the paired test of DeLong et al. [1]_. Raises ValueError as in `roc`.
 
-    Parameters
-    ----------
-    truth : sequence of str, or Series indexed by item
-        The category of each item.
-    scores_a, scores_b : sequence of float or None, or Series indexed by item
-        As in `roc`; items without both scores are left out.
-    level : float
-        Confidence level; the interval of the difference is normal, truncated at -1 and 1.
-
-    Returns
-    -------
-    AucComparison
-        Undefined if the areas are undefined. If both scores rank the items equally, the difference is 0, p = 1, and
-        there
-        is no standard error.
+    `truth`: the category of each item; `scores_a` and `scores_b`: as in `roc`; items without both scores are left out;
+    `level`: confidence level; the interval of the difference is normal, truncated at -1 and 1. The result is undefined
+    if the areas are undefined. If both scores rank the items equally, the difference is 0, p = 1, and there is no
+    standard error.
 
     References
     ----------

@@ -23,19 +23,9 @@ def balanced_folds(
     share of the items in the category, times the fold's share. The group goes to the fold with the smallest sum, so
     that both categories stay balanced.
 
-    Parameters
-    ----------
-    dissimilar : ndarray of bool, shape (n_items,)
-        Category of each item.
-    group : ndarray of int, shape (n_items,)
-        Index of each item's group, from 0 without gaps.
-    n_folds : int
-        Number of folds, from 1 to the number of groups, so no fold is empty.
-
-    Returns
-    -------
-    ndarray of int, shape (n_items,)
-        Index of each item's fold.
+    `dissimilar` (shape (n_items,)): category of each item; `group` (shape (n_items,)): index of each item's group, from
+    0 without gaps; `n_folds`: number of folds, from 1 to the number of groups, so no fold is empty. Returns the index
+    of each item's fold.
     """
     sizes = np.stack(
         [np.bincount(group[mask], minlength=group.max() + 1) for mask in (dissimilar, ~dissimilar)], axis=1
@@ -111,25 +101,14 @@ def cross_validated_threshold(
     If the same items are used for both, Youden's index is too high by about 0.12 with 60 items and 0.03 with 586.
     Raises ValueError as in `roc`, or if `folds`, `fixed` or `cost_ratio` is out of range.
 
-    Parameters
-    ----------
-    groups : sequence of hashable, or Series indexed by item, optional
-        The application of each item. All items of an application are in the same fold, so a threshold is scored on
-        held-out applications. Items without a group form one group. If None, every item is a group.
-    folds : int
-        Number of folds, >= 2. The folds are balanced by category (`balanced_folds`).
-    fixed : float
-        Fixed reference threshold. If several thresholds are equally good, the threshold nearest to `fixed` is chosen.
-        `fixed` is also used for a fold if the other folds lack a category.
-    cost_ratio : float, optional
-        Cost of a missed dissimilar item in units of a false alarm, > 0. The threshold then minimises cost_ratio x fn +
-        fp. If None, the threshold maximises Youden's index.
-
-    Returns
-    -------
-    ThresholdChoice
-        Out-of-fold results are undefined if there are fewer than two groups. All results except the fixed reference are
-        undefined if the items with a score have only one category.
+    `groups`: the application of each item. All items of an application are in the same fold, so a threshold is scored
+    on held-out applications. Items without a group form one group. If None, every item is a group. `folds`: number of
+    folds, >= 2. The folds are balanced by category (`balanced_folds`). `fixed`: fixed reference threshold. If several
+    thresholds are equally good, the threshold nearest to `fixed` is chosen. `fixed` is also used for a fold if the
+    other folds lack a category. `cost_ratio`: cost of a missed dissimilar item in units of a false alarm, > 0. The
+    threshold then minimises cost_ratio x fn + fp. If None, the threshold maximises Youden's index. Out-of-fold results
+    are undefined if there are fewer than two groups. All results except the fixed reference are undefined if the items
+    with a score have only one category.
     """
     _check_options(folds, fixed, cost_ratio)
     items, group = _grouped(truth, scores, groups, categories, positive)
@@ -160,20 +139,11 @@ def cost_range(
     The cost of a threshold is ratio x fn + fp. Raises ValueError as in `roc`, or if theta is NaN or `tolerance`
     negative or not finite.
 
-    Parameters
-    ----------
-    theta : float
-        A threshold; items are called dissimilar if their score > theta.
-    tolerance : float
-        How much more theta may cost than the best threshold, as a share >= 0. With 0, the range is empty for most
-        thresholds: of 325 thresholds that divide 324 items, only about 12 are best at some ratio.
-
-    Returns
-    -------
-    CostRange
-        The range of ratios, which is valid for the prevalence of these items. The limits belong to the range, except 0.
-        The limits are None if another threshold is better at every ratio > 0, or if the items with a score have only
-        one category.
+    `theta`: a threshold; items are called dissimilar if their score > theta; `tolerance`: how much more theta may cost
+    than the best threshold, as a share >= 0. With 0, the range is empty for most thresholds: of 325 thresholds that
+    divide 324 items, only about 12 are best at some ratio. Returns the range of ratios, which is valid for the
+    prevalence of these items. The limits belong to the range, except 0. The limits are None if another threshold is
+    better at every ratio > 0, or if the items with a score have only one category.
 
     Notes
     -----

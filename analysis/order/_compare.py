@@ -28,20 +28,11 @@ def median_interval(values: ArrayLike, level: float = 0.95, *, compat: str | Non
     `level`. Raises ValueError if `values` is not a one-dimensional series of finite numbers, or `level` or `compat` is
     invalid.
 
-    Parameters
-    ----------
-    values : array_like of float, shape (n_values,)
-        Independent values in any unit, such as one per run.
-    compat : str, optional
-        "ordersage": use the ranks of the tool published with [2]_. The tool treats ranks of the normal approximation,
-        which start at 1, as if they started at 0, so both limits are one value too high. The tool gives an interval for
-        any n.
-
-    Returns
-    -------
-    Estimate
-        In the unit of `values`. Undefined if there are no values. If n is too small for the level, there is a reason
-        instead of an interval. If all values are equal, the interval has zero width.
+    `values` (shape (n_values,)): independent values in any unit, such as one per run; `compat`: "ordersage": use the
+    ranks of the tool published with [2]_. The tool treats ranks of the normal approximation, which start at 1, as if
+    they started at 0, so both limits are one value too high. The tool gives an interval for any n. The result is in the
+    unit of `values`. Undefined if there are no values. If n is too small for the level, there is a reason instead of an
+    interval. If all values are equal, the interval has zero width.
 
     References
     ----------
@@ -164,17 +155,9 @@ class Cell:
 def delta_percent(fixed: ArrayLike, random: ArrayLike) -> Estimate:
     """Compute the difference between the means in percent of the fixed order: (fixed - random) / fixed * 100 [1]_.
 
-    Parameters
-    ----------
-    fixed, random : array_like of float, shape (n_values,)
-        One number per run, all in the same unit.
-
-    Returns
-    -------
-    Estimate
-        A number of percent, without an interval. It is negative if the random order has the larger mean. Undefined if
-        the mean of the fixed order is not positive, if the mean of the random order is negative, or if there are no
-        values.
+    `fixed` and `random` (shape (n_values,)): one number per run, all in the same unit. Returns a number of percent,
+    without an interval. It is negative if the random order has the larger mean. Undefined if the mean of the fixed
+    order is not positive, if the mean of the random order is negative, or if there are no values.
 
     References
     ----------
@@ -205,18 +188,11 @@ def delta_percent(fixed: ArrayLike, random: ArrayLike) -> Estimate:
 def interval_case(fixed: Estimate, random: Estimate, *, compat: str | None = None) -> int | None:
     """Classify how the intervals of two medians overlap, into one of three cases [1]_.
 
-    Parameters
-    ----------
-    compat : str, optional
-        "ordersage": use the rule of the tool published with [1]_. By this rule, a median that equals a limit of the
-        other interval is outside the interval, unless the interval of the random order has the higher upper limit.
-
-    Returns
-    -------
-    int or None
-        1 is a red flag: the intervals do not overlap. 2: a median is within the other interval, so order is unlikely to
-        change a conclusion. 3: the intervals overlap, but neither median is within the other interval, so somebody
-        should examine the data. None if an interval is missing.
+    `compat`: "ordersage": use the rule of the tool published with [1]_. By this rule, a median that equals a limit of
+    the other interval is outside the interval, unless the interval of the random order has the higher upper limit. Case
+    1 is a red flag: the intervals do not overlap. Case 2: a median is within the other interval, so order is unlikely to
+    change a conclusion. Case 3: the intervals overlap, but neither median is within the other interval, so somebody should
+    examine the data. None if an interval is missing.
 
     References
     ----------
@@ -350,16 +326,8 @@ def conclusion(baseline: Estimate, candidate: Estimate, *, better: str = "lower"
 
     The medians differ if their intervals do not overlap.
 
-    Parameters
-    ----------
-    better : str
-        "lower" for times, "higher" for rates, "" if unknown.
-
-    Returns
-    -------
-    str or None
-        "faster" or "slower" ("higher" or "lower" if the better direction is unknown), or "undecided"; None if an
-        interval is missing.
+    `better`: "lower" for times, "higher" for rates, "" if unknown. Returns "faster" or "slower" ("higher" or "lower" if
+    the better direction is unknown), or "undecided"; None if an interval is missing.
 
     Examples
     --------
@@ -377,11 +345,8 @@ def conclusion(baseline: Estimate, candidate: Estimate, *, better: str = "lower"
 def flag(fixed: str | None, random: str | None) -> str | None:
     """Compare the conclusions from the two orders [1]_.
 
-    Returns
-    -------
-    str or None
-        "red flag" if the conclusions are opposite, "amber" if one of them is undecided, otherwise "same"; None if one
-        of them is None.
+    Returns "red flag" if the conclusions are opposite, "amber" if one of them is undecided, otherwise "same"; None if
+    one of them is None.
 
     References
     ----------

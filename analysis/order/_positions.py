@@ -56,22 +56,11 @@ def drop_failed(benchmarks: Sequence[Benchmark]) -> tuple[list[Benchmark], tuple
 
     In fixed order, the whole run is dropped. In random order, only the failed benchmark is dropped.
 
-    Parameters
-    ----------
-    benchmarks : sequence of Benchmark
-        Runs of different benchmarks belong together if run, order_type, version, context and altered are equal;
-        conditions that a failure does not record are ignored.
-
-    Returns
-    -------
-    list of Benchmark
-        The remaining benchmarks, in the same order. Runs in random order keep all values, because the failed benchmark
-        has no value.
-    tuple of Dropped
-        Each run with a failure, in order of appearance. If the run or its order is unknown, only the failed benchmark
-        is left out.
-    tuple of LeftOut
-        Benchmarks without any remaining run.
+    `benchmarks`: runs of different benchmarks belong together if run, order_type, version, context and altered are
+    equal; conditions that a failure does not record are ignored. Returns the remaining benchmarks, in the same order.
+    Runs in random order keep all values, because the failed benchmark has no value. Also returns each run with a
+    failure, in order of appearance. If the run or its order is unknown, only the failed benchmark is left out. Also
+    returns benchmarks without any remaining run.
 
     References
     ----------
@@ -177,16 +166,9 @@ def position_trend(positions: ArrayLike, values: ArrayLike) -> Test:
     The p of Kendall's tau-b is corrected for ties, unlike the p of Spearman's rank correlation. Ties are frequent,
     because many runs share a position. Raises ValueError if the numbers of positions and values differ.
 
-    Parameters
-    ----------
-    positions, values : array_like of float, shape (n_runs,)
-        Position of the benchmark in each run, and its value in any unit.
-
-    Returns
-    -------
-    Test
-        The statistic is tau-b in [-1, 1], which is positive if values are larger at later positions. No p if there are
-        fewer than three runs, or if all runs have the same position; p is 1 if all values are equal.
+    `positions` and `values` (shape (n_runs,)): position of the benchmark in each run, and its value in any unit. The
+    statistic is tau-b in [-1, 1], which is positive if values are larger at later positions. No p if there are fewer
+    than three runs, or if all runs have the same position; p is 1 if all values are equal.
 
     References
     ----------
@@ -215,16 +197,9 @@ def after_predecessor(before: Sequence[Hashable], values: ArrayLike) -> KruskalW
 
     Raises ValueError if the numbers of predecessors and values differ.
 
-    Parameters
-    ----------
-    before : sequence of hashable, one per run
-        The previous benchmark; "" for the first benchmark in a run, which also forms a group.
-    values : array_like of float, shape (n_runs,)
-
-    Returns
-    -------
-    KruskalWallis
-        Test over the previous benchmarks that precede at least two runs; no p if there are fewer than two of them.
+    `before`: the previous benchmark; "" for the first benchmark in a run, which also forms a group; `values` (shape
+    (n_runs,)). Returns a test over the previous benchmarks that precede at least two runs; no p if there are fewer than
+    two of them.
 
     References
     ----------
@@ -247,19 +222,11 @@ def predecessors(benchmarks: Sequence[Benchmark]) -> list[list[str | None]]:
 
     The positions in the same run determine the previous benchmark.
 
-    Parameters
-    ----------
-    benchmarks : sequence of Benchmark
-        Runs with the conditions run and order_position (numbers that can start anywhere). Runs belong together if run,
-        order_type, version, context and altered are equal. Failures with a known position count, because the benchmark
-        also ran.
-
-    Returns
-    -------
-    list of list of (str or None)
-        One entry per run. The entry is the name of the benchmark with the next lower position; if several benchmarks
-        share this position, their names are joined. It is "" if no position is lower, and None if the run or the
-        position is unknown.
+    `benchmarks`: runs with the conditions run and order_position (numbers that can start anywhere). Runs belong
+    together if run, order_type, version, context and altered are equal. Failures with a known position count, because
+    the benchmark also ran. Returns one entry per run. The entry is the name of the benchmark with the next lower
+    position; if several benchmarks share this position, their names are joined. It is "" if no position is lower, and
+    None if the run or the position is unknown.
     """
     order = _order_of_runs(benchmarks)
     before: list[list[str | None]] = []

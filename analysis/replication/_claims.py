@@ -55,12 +55,8 @@ class Claim:
 def claims_of_labels(content: Mapping[str, Any], *, by_construction: bool = False) -> list[Claim]:
     """Return the paper's claims about the reviewers' labels (section 2.2 and Tables 1 to 3), with our results.
 
-    Parameters
-    ----------
-    content : mapping
-        The numbers of a report, as returned by `analysis.report.summarise`.
-    by_construction : bool
-        Whether the labels were generated from the counts printed in the paper.
+    `content`: the numbers of a report, as returned by `analysis.report.summarise`; `by_construction`: whether the
+    labels were generated from the counts printed in the paper.
     """
     return [*_Rows(content, by_construction)]
 

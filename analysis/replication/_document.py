@@ -57,12 +57,8 @@ def _capitalised(text: str) -> str:
 def document(replication: Replication, *, has_figure_4: bool = True, tables: Sequence[Table] = ()) -> Document:
     """Build the report on a replication: claims, figures, the effect of choices, and an external criterion.
 
-    Parameters
-    ----------
-    has_figure_4 : bool
-        Whether a figure with the runs of `replication.drawn` exists.
-    tables : sequence of Table
-        Tables 1 to 3 in the layout of the paper (see `analysis.report.paper_tables`).
+    `has_figure_4`: whether a figure with the runs of `replication.drawn` exists; `tables`: tables 1 to 3 in the layout
+    of the paper (see `analysis.report.paper_tables`).
     """
     sections = [
         Section("In short", tuple(_short(replication))),

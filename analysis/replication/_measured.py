@@ -88,10 +88,7 @@ def usual_threshold(classifier: str) -> float:
 def measure(benchmark: Benchmark) -> Measured:
     """Compute the measures and scores of one benchmark, which takes tens of milliseconds.
 
-    Returns
-    -------
-    Measured
-        If a classifier cannot judge the benchmark, the result has a reason instead of its numbers.
+    If a classifier cannot judge the benchmark, the result has a reason instead of its numbers.
     """
     lengths = [len(run) for run in benchmark.values] or [0]
     facts = (benchmark.name, benchmark.application, benchmark.benchmark, len(benchmark.runs))

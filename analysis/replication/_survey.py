@@ -224,18 +224,10 @@ def survey(
 
     Raises ValueError if there is no benchmark, or two have the same name.
 
-    Parameters
-    ----------
-    measured : sequence of Measured
-        Results of `measure`; their order does not matter.
-    of_labels : sequence of Claim
-        Claims about labels (`claims_of_labels`), which are sorted among the other claims.
-    labels : LabelScope, optional
-        What the labels behind `of_labels` cover; None if they were generated from the paper's counts.
-    classes : mapping of str to str, optional
-        Benchmark -> "inconsistent", "steady state" or "no steady state", according to another method.
-    revisions : sequence of str, optional
-        Repositories in the file of the published revisions.
+    `measured`: results of `measure`; their order does not matter; `of_labels`: claims about labels
+    (`claims_of_labels`), which are sorted among the other claims; `labels`: what the labels behind `of_labels` cover;
+    None if they were generated from the paper's counts; `classes`: benchmark -> "inconsistent", "steady state" or "no
+    steady state", according to another method; `revisions`: repositories in the file of the published revisions.
     """
     if not measured:
         raise ValueError("there is no benchmark to measure")

@@ -29,11 +29,8 @@ STATES = ("noticed", "not noticed", "cannot be detected")
 def charts(survey: SpreadSurvey) -> dict[str, Chart]:
     """Draw each figure that has data; return a dict from the file name of the figure to the figure.
 
-    Returns
-    -------
-    dict of str to Chart
-        `max-spread` and `spread-buckets` exist if a benchmark is in a bucket. `noticed-by` and `redundancy` exist if
-        the suite has altered methods; if there are several environments, these names end in a number.
+    The figures `max-spread` and `spread-buckets` exist if a benchmark is in a bucket. `noticed-by` and `redundancy`
+    exist if the suite has altered methods; if there are several environments, these names end in a number.
     """
     charts: dict[str, Chart] = {}
     if any(environment.overall.n for environment in survey.environments):

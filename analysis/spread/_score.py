@@ -66,24 +66,11 @@ def is_regression(
     that all runs must agree, partly compensate for this. Improvements and changes in opposite directions also count.
     Raises ValueError if the numbers of runs or names differ, `v` is negative or not finite, or `p` not within (0, 1).
 
-    Parameters
-    ----------
-    base_runs, altered_runs : sequence of array_like of float, each of shape (n_iterations,)
-        Paired runs, in the same order.
-    v : float
-        The variability of the suite, a share >= 0.
-    p : float
-        The p of each pair must be below this limit.
-    per_run : PerRun
-        Warm-up, and the value that is compared in addition to the ranks: mean, median or min.
-    names : sequence of str, optional
-        Names of the pairs; by default numbers from 0.
-
-    Returns
-    -------
-    Regression
-        `found` is false and there is a reason in three cases: there are no pairs, the test cannot reach p with so few
-        iterations (p = .01 needs five iterations per run), or a baseline value is not positive.
+    `base_runs` and `altered_runs` (shape (n_iterations,)): paired runs, in the same order; `v`: the variability of the
+    suite, a share >= 0; `p`: the p of each pair must be below this limit; `per_run`: Warm-up, and the value that is
+    compared in addition to the ranks: mean, median or min; `names`: names of the pairs; by default numbers from 0.
+    `found` is false and there is a reason in three cases: there are no pairs, the test cannot reach p with so few
+    iterations (p = .01 needs five iterations per run), or a baseline value is not positive.
 
     References
     ----------
@@ -198,31 +185,16 @@ def api_benchmarking_score(
 
     Raises ValueError if `baseline` or a name in `without` does not exist, or for invalid options of `is_regression`.
 
-    Parameters
-    ----------
-    benchmarks : sequence of Benchmark
-        One suite. The condition `altered` of a run names the method that was slowed down, or the baseline. Runs with
-        the same `run` (and version and context) form pairs; if `run` is unknown, runs are paired in order.
-    baseline : str, optional
-        The level of `altered` that marks unaltered runs; by default the level called baseline.
-    without : sequence of str
-        Names of benchmarks to leave out of the score. v is still computed from the whole suite, because v measures the
-        noise of the environment. Scores with different v are not comparable.
-    v : float, optional
-        The slowdown that was built into the altered methods, as a share, if known. The default is the `variability` of
-        the spreads of the baseline of all benchmarks, because v is fixed before any method is made slower. With fewer
-        than 20 benchmarks, floor(.95 n) leaves out only the noisiest benchmark; with one benchmark, v is undefined.
-    regression_p : float
-        The limit `p` of `is_regression`.
-    alpha : float
-        The level of the score's interval is 1 - alpha.
-    advance : callable
-        Called with (done, total) after each benchmark.
-
-    Returns
-    -------
-    Score
-        The scores are undefined if there is no baseline, no altered method, or no v.
+    `benchmarks`: one suite. The condition `altered` of a run names the method that was slowed down, or the baseline.
+    Runs with the same `run` (and version and context) form pairs; if `run` is unknown, runs are paired in order.
+    `baseline`: the level of `altered` that marks unaltered runs; by default the level called baseline; `without`: names
+    of benchmarks to leave out of the score. v is still computed from the whole suite, because v measures the noise of
+    the environment. Scores with different v are not comparable. `v`: the slowdown that was built into the altered
+    methods, as a share, if known. The default is the `variability` of the spreads of the baseline of all benchmarks,
+    because v is fixed before any method is made slower. With fewer than 20 benchmarks, floor(.95 n) leaves out only the
+    noisiest benchmark; with one benchmark, v is undefined. `regression_p`: the limit `p` of `is_regression`; `alpha`:
+    the level of the score's interval is 1 - alpha; `advance`: called with (done, total) after each benchmark. The
+    scores are undefined if there is no baseline, no altered method, or no v.
 
     References
     ----------

@@ -28,20 +28,12 @@ def max_spread(values: ArrayLike, *, per: int | None = None) -> Estimate:
 
     Raises ValueError if `per` is below 2, or `values` is not a series of finite numbers.
 
-    Parameters
-    ----------
-    values : array_like of float, shape (n_runs,)
-        One number per run, such as its mean; any unit.
-    per : int, optional
-        The spread grows with the number of runs. With `per`, the result is the average over all choices of `per` runs,
-        so that benchmarks with different numbers of runs can be compared. Up to 200 000 choices are enumerated. If
-        there are more choices, the result is the average range divided by the mean of all runs, and `reason` says so.
-
-    Returns
-    -------
-    Estimate
-        A share >= 0, without interval. Undefined if there are fewer than two runs or fewer than `per` runs, or if the
-        mean of the runs (or of one choice) is not positive.
+    `values` (shape (n_runs,)): one number per run, such as its mean; any unit; `per`: the spread grows with the number
+    of runs. With `per`, the result is the average over all choices of `per` runs, so that benchmarks with different
+    numbers of runs can be compared. Up to 200 000 choices are enumerated. If there are more choices, the result is the
+    average range divided by the mean of all runs, and `reason` says so. Returns a share >= 0, without interval.
+    Undefined if there are fewer than two runs or fewer than `per` runs, or if the mean of the runs (or of one choice)
+    is not positive.
 
     References
     ----------
@@ -80,15 +72,8 @@ def cv(values: ArrayLike) -> Estimate:
 
     Raises ValueError if `values` is not a series of finite numbers.
 
-    Parameters
-    ----------
-    values : array_like of float, shape (n_runs,)
-        One number per run.
-
-    Returns
-    -------
-    Estimate
-        A share >= 0, without interval. Undefined if there are fewer than two runs, or if the mean is not positive.
+    `values` (shape (n_runs,)): one number per run. Returns a share >= 0, without interval. Undefined if there are fewer
+    than two runs, or if the mean is not positive.
 
     Examples
     --------
@@ -109,10 +94,7 @@ def bucket(spread: float) -> str:
     The buckets, named in `BUCKETS`, are (0, .05], (.05, .1], (.1, .25], (.25, .5] and above .5. Raises ValueError if
     `spread` is negative or not a number.
 
-    Parameters
-    ----------
-    spread : float
-        A share >= 0. The paper leaves out 0; here, equal runs are in the first bucket.
+    `spread`: a share >= 0. The paper leaves out 0; here, equal runs are in the first bucket.
 
     References
     ----------
@@ -138,21 +120,9 @@ def variability(
     v = 2 max{MS_i : 0 < i <= floor(.95 |MS|)}, where MS is in ascending order and i starts at 1. Raises ValueError if a
     spread is negative or not finite, or `rng` is missing.
 
-    Parameters
-    ----------
-    max_spreads : array_like of float, shape (n_benchmarks,)
-        Shares >= 0.
-    resamples : int
-        Resamples for the bootstrap interval; 0 for no interval.
-    alpha : float
-        The level of the interval is 1 - alpha.
-    rng : Generator, optional
-        Required for an interval.
-
-    Returns
-    -------
-    Estimate
-        A share >= 0. Undefined if there are fewer than two spreads, because floor(.95) is 0.
+    `max_spreads` (shape (n_benchmarks,)): shares >= 0; `resamples`: resamples for the bootstrap interval; 0 for no
+    interval; `alpha`: the level of the interval is 1 - alpha; `rng`: required for an interval. Returns a share >= 0.
+    Undefined if there are fewer than two spreads, because floor(.95) is 0.
 
     References
     ----------

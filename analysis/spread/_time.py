@@ -78,24 +78,11 @@ def suite_time(
 
     Raises ValueError if the budget is not a positive number.
 
-    Parameters
-    ----------
-    benchmarks : sequence of Benchmark
-        One suite in one environment.
-    n_runs : mapping of (application, benchmark) to int
-        Number of runs of each benchmark.
-    score : Score or None
-        Which methods the benchmarks notice. A benchmark notices the same methods in every part of the suite, because v
-        always comes from the whole suite.
-    budget : float, optional
-        Time limit in minutes for a further part. Parts for a tenth, a quarter and half of the time always exist.
-    level : float
-        Confidence level of the scores.
-
-    Returns
-    -------
-    SuiteTime or None
-        None if no run records its time and no benchmark is in seconds.
+    `benchmarks`: one suite in one environment; `n_runs`: number of runs of each benchmark; `score`: which methods the
+    benchmarks notice. A benchmark notices the same methods in every part of the suite, because v always comes from the
+    whole suite. `budget`: time limit in minutes for a further part. Parts for a tenth, a quarter and half of the time
+    always exist. `level`: confidence level of the scores. The result is None if no run records its time and no
+    benchmark is in seconds.
 
     References
     ----------

@@ -85,26 +85,13 @@ def coverage(
     if there are more than 20 000 multisets, it uses random draws instead. Raises ValueError if an argument is out of
     range, or no iteration of a run remains after the warm-up.
 
-    Parameters
-    ----------
-    runs : sequence of array_like of float, each of shape (n_iterations,)
-        The runs of one benchmark in any unit; lengths may differ.
-    n_runs : int
-        Number of runs in a draw, >= 1; it may exceed the number of available runs.
-    per_run : PerRun
-        Options for the warm-up, and how to summarise each run as one number.
-    aggregations : sequence of str
-        "merged": all values of the drawn runs form one sample. "run means": one number per run. "one sample": one
-        random iteration of each run.
-    resamples : int
-        Number of random draws.
-
-    Returns
-    -------
-    dict of str to Coverage
-        Aggregation -> coverage, which is equal to the level for a good interval. An interval of width 0, for example if
-        one run is drawn repeatedly, counts as not containing the mean. Coverage is undefined if there is one run, or if
-        a draw has one value; it is 1 if all values are equal.
+    `runs` (shape (n_iterations,)): the runs of one benchmark in any unit; lengths may differ; `n_runs`: number of runs
+    in a draw, >= 1; it may exceed the number of available runs; `per_run`: options for the warm-up, and how to
+    summarise each run as one number; `aggregations`: "merged": all values of the drawn runs form one sample. "run
+    means": one number per run. "one sample": one random iteration of each run. `resamples`: number of random draws.
+    Returns aggregation -> coverage, which is equal to the level for a good interval. An interval of width 0, for
+    example if one run is drawn repeatedly, counts as not containing the mean. Coverage is undefined if there is one
+    run, or if a draw has one value; it is 1 if all values are equal.
 
     References
     ----------
@@ -162,20 +149,11 @@ def type_1_error(
     multisets, random pairs are used instead. For example, there are 4368 multisets of 5 out of 12 runs, and 6188 of 5
     out of 13 runs. Raises ValueError as for `coverage`.
 
-    Parameters
-    ----------
-    alpha : float
-        Significance level of the tests, in (0, 1): a test rejects if p is at most alpha.
-    tests : sequence of str
-        "welch", "mann-whitney" (as in `analysis.samples`) or "intervals". The test "intervals" finds a difference if
-        the intervals of the two draws do not overlap, which is far stricter than alpha.
-
-    Returns
-    -------
-    dict of str to dict of str to Rate
-        Aggregation -> test -> type I error, which is equal to alpha for a good test. (Section 3.2 of the paper calls 1
-        - alpha the ideal share of rejections, but the ideal share is alpha.) Undefined as for `coverage`; 0 if all
-        values are equal (p = 1).
+    `alpha`: significance level of the tests, in (0, 1): a test rejects if p is at most alpha; `tests`: "welch",
+    "mann-whitney" (as in `analysis.samples`) or "intervals". The test "intervals" finds a difference if the intervals
+    of the two draws do not overlap, which is far stricter than alpha. Returns aggregation -> test -> type I error,
+    which is equal to alpha for a good test. (Section 3.2 of the paper calls 1 - alpha the ideal share of rejections,
+    but the ideal share is alpha.) Undefined as for `coverage`; 0 if all values are equal (p = 1).
 
     References
     ----------
@@ -225,21 +203,11 @@ def sensitivity(
     Both samples are drawn from the same runs. The values of the second sample are then made slower by a factor. Raises
     ValueError as for `coverage`.
 
-    Parameters
-    ----------
-    gammas : sequence of float
-        Factors >= 1, ascending.
-    better : str
-        For "lower", or "" if unknown, the values of the second draw are multiplied by the factor. For "higher" (rates),
-        they are divided by the factor.
-    exact : bool
-        Whether to enumerate all pairs of multisets if there are at most 20 000 multisets, which takes minutes. By
-        default, `resamples` random pairs are used, the same for all factors.
-
-    Returns
-    -------
-    tuple of Curve
-        One curve per aggregation and test. Undefined as for `coverage`, and if the mean is not above zero.
+    `gammas`: factors >= 1, ascending; `better`: for "lower", or "" if unknown, the values of the second draw are
+    multiplied by the factor. For "higher" (rates), they are divided by the factor. `exact`: whether to enumerate all
+    pairs of multisets if there are at most 20 000 multisets, which takes minutes. By default, `resamples` random pairs
+    are used, the same for all factors. Returns one curve per aggregation and test. Undefined as for `coverage`, and if
+    the mean is not above zero.
 
     References
     ----------
@@ -274,17 +242,9 @@ def smallest_slowdown(curve: Curve, power: float = 0.8) -> Estimate:
 
     Raises ValueError if `power` is out of range.
 
-    Parameters
-    ----------
-    power : float
-        Required share of pairs with a detected difference, in (0, 1].
-
-    Returns
-    -------
-    Estimate
-        A factor of the curve; 1.05 means 5 % slower. Undefined if the curve is undefined, or if no factor reaches the
-        power. `reason` also warns if the test finds a difference in more than 2 alpha of the pairs without a slowdown,
-        because these are false alarms.
+    `power`: required share of pairs with a detected difference, in (0, 1]. Returns a factor of the curve; 1.05 means 5
+    % slower. Undefined if the curve is undefined, or if no factor reaches the power. `reason` also warns if the test
+    finds a difference in more than 2 alpha of the pairs without a slowdown, because these are false alarms.
     """
     if not 0 < power <= 1:
         raise ValueError(f"power must be within (0, 1], got {power}")

@@ -164,16 +164,10 @@ def trust_of(
 
     The result can be pickled. Raises ValueError as for `type_1_error`, and if a power is not within (0, 1].
 
-    Parameters
-    ----------
-    benchmark : Benchmark
-        A benchmark whose runs are draws from one population; see `by_level`.
-    gammas : sequence of float
-        As for `sensitivity`. If empty, no curves are computed; curves take most of the time.
-    powers : sequence of float
-        Powers for which to compute the smallest detected slowdown.
-    by_n_runs : bool
-        Whether to compute coverage also with 2, 3, ... runs per draw, up to all runs and at least up to `n_runs`.
+    `benchmark`: a benchmark whose runs are draws from one population; see `by_level`; `gammas`: as for `sensitivity`.
+    If empty, no curves are computed; curves take most of the time. `powers`: powers for which to compute the smallest
+    detected slowdown; `by_n_runs`: whether to compute coverage also with 2, 3, ... runs per draw, up to all runs and at
+    least up to `n_runs`.
     """
     drawing: dict[str, Any] = {"level": level, "per_run": per_run, "resamples": resamples, "rng": rng}
     testing = drawing | {"alpha": alpha, "tests": tests}
