@@ -190,9 +190,9 @@ def interval_case(fixed: Estimate, random: Estimate, *, compat: str | None = Non
 
     `compat`: "ordersage": use the rule of the tool published with [1]_. By this rule, a median that equals a limit of
     the other interval is outside the interval, unless the interval of the random order has the higher upper limit. Case
-    1 is a red flag: the intervals do not overlap. Case 2: a median is within the other interval, so order is unlikely to
-    change a conclusion. Case 3: the intervals overlap, but neither median is within the other interval, so somebody should
-    examine the data. None if an interval is missing.
+    1 is a red flag: the intervals do not overlap. Case 2: a median is within the other interval, so order is unlikely
+    to change a conclusion. Case 3: the intervals overlap, but neither median is within the other interval, so somebody
+    should examine the data. None if an interval is missing.
 
     References
     ----------
