@@ -13,27 +13,16 @@ from analysis.tables import wide_labels
 
 @dataclass(frozen=True, repr=False)
 class RankTest(Result):
-    """Test that all raters use a scale alike on the same items.
+    """Test that all raters use a scale alike on the same items."""
 
-    Attributes
-    ----------
-    mean_ranks : mapping of str to float or None
-        For each rater, the mean over split items of 2 (rank - mean rank) / number of labels, in (-1, 1): above 0, the
-        rater chooses later categories than the other raters of the same items. None without a split item.
-    chi2, df, p : float, int and float, or None
-        Test statistic, degrees of freedom and p-value; None if the test is undefined.
-    n_split : int
-        Number of items on which raters differ. Only these items contain information.
-    reason : str or None
-        Why there is no test.
-    """
-
+    # For each rater, the mean over split items of 2 (rank - mean rank) / number of labels, in (-1, 1): above 0,
+    # the rater chooses later categories than the other raters of the same items. None without a split item.
     mean_ranks: dict[str, float | None]
-    chi2: float | None
+    chi2: float | None  # test statistic, degrees of freedom and p-value; None if the test is undefined
     df: int | None
     p: float | None
-    n_split: int
-    reason: str | None = None
+    n_split: int  # Number of items on which raters differ. Only these items contain information.
+    reason: str | None = None  # why there is no test
 
 
 def rank_test(labels: pd.DataFrame, categories: Categories) -> RankTest:
@@ -41,17 +30,8 @@ def rank_test(labels: pd.DataFrame, categories: Categories) -> RankTest:
 
     For complete data without ties, it is Friedman's test; for two categories, it is Cochran's Q.
 
-    Parameters
-    ----------
-    labels : DataFrame
-        Label table: columns item, rater, category; at most one label per (item, rater).
-    categories : sequence of hashable
-        The declared categories in their order.
-
-    Returns
-    -------
-    RankTest
-        Undefined if raters do not differ on any item.
+    `labels`: label table: columns item, rater, category; at most one label per (item, rater); `categories`: the
+    declared categories in their order. The result is undefined if raters do not differ on any item.
 
     References
     ----------
@@ -60,7 +40,7 @@ def rank_test(labels: pd.DataFrame, categories: Categories) -> RankTest:
     Examples
     --------
     >>> labels = pd.DataFrame({"item": [1, 1, 2, 2, 3, 3], "rater": ["ada", "ben"] * 3, "category": list("abacbb")})
-    >>> rank_test(labels, "abc").p
+    >>> rank_test(labels, list("abc")).p
     0.15729920705028513
     """
     raters, codes = wide_labels(labels, categories)
