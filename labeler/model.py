@@ -238,6 +238,7 @@ class Submission:
     confidence: int | None = None
     flag: bool = False  # whether the reviewer asks the coordinator to look at the item
     comment: str | None = None
+    extra: str | None = None  # the extra answer, if the question has one
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,8 @@ from labeler.service.files.converting import FORMS
 from labeler.service.items import importing, taking_back
 from labeler.service.items.importing import ReadOptions
 
+MAX_LEFT_OUT = 20  # lines about benchmarks that are left out
+
 
 @click.command("import", epilog="Example: labeler import --study cache.study results/ more.csv")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="PATH...")
@@ -37,6 +39,13 @@ from labeler.service.items.importing import ReadOptions
     "--as-new", is_flag=True, help="If a benchmark already has other measurements, import it as a separate item."
 )
 @click.option("--undo", is_flag=True, help="Take the last import back, while the study has no plan.")
+@click.option("--before", multiple=True, metavar="PATH|VERSION",
+              help="For items that compare two versions: a file or folder with the runs before the change; with "
+                   "PATH... the name of a version.")  # fmt: skip
+@click.option("--after", multiple=True, metavar="PATH|VERSION", help="The same for the runs after the change.")
+@click.option("--runs", "n_runs", type=click.IntRange(min=1), default=None, metavar="N",
+              help="For items that show one run: use only N random runs of each benchmark.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed of --runs.")
 @dry_run_option("Show what the import would do, without importing anything. Needs no study.")
 @json_option
 def import_(
@@ -45,6 +54,10 @@ def import_(
     read_options: ReadOptions,
     as_new: bool,
     undo: bool,
+    before: tuple[str, ...],
+    after: tuple[str, ...],
+    n_runs: int | None,
+    seed: int,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -53,32 +66,50 @@ def import_(
     PATH is a file, a folder, a zip file, a quoted pattern such as 'results/**/*.json', or - for standard input.
     `labeler formats` lists the formats; any file may be compressed (.gz, .zst). If each file is one run, the files of
     several runs are joined into one item per benchmark. Each version and each altered method becomes a separate item
-    with the name NAME @ LEVEL. If a file cannot be used, the command refuses it with a reason, imports the other files,
-    and ends with exit code 1. If you import the same file again, nothing is added.
+    with the name NAME @ LEVEL. If the items of the study compare two versions, give the files of each version with
+    --before and --after, or one table with a column version and the names of two versions. If a file cannot be used,
+    the command refuses it with a reason, imports the other files, and ends with exit code 1. If you import the same
+    file again, nothing is added.
     """
-    if undo == bool(paths):
+    if undo == bool(paths or before or after):
         raise InputError("Give the files to import, or --undo without files.")
     if undo:
         take_back(study, dry_run=dry_run)
         return
     options = importing.with_others(read_options)
-    files = list(importing.files_below(paths))
+    _check_sides(paths, before, after)
+    older, newer = (before[0], after[0]) if paths and before else (None, None)
+    selection = importing.Selection(runs_per_benchmark=n_runs, seed=seed, before=older, after=newer)
+    files = list(importing.files_below(paths or map(Path, before)))
+    others = [] if paths else list(importing.files_below(map(Path, after)))
     with (
         nullcontext() if dry_run else opened(study) as db,
-        reading(files, "Reading" if dry_run else "Importing") as advance,
+        reading([*files, *others], "Reading" if dry_run else "Importing") as advance,
     ):
-        results = list(
-            importing.import_files(db, files, options, as_new=as_new, advance=advance, actor=OWNER, now=now())
-            if db
-            else importing.look_into_files(files, options, as_new=as_new, advance=advance)
-        )
+        if db is None:
+            kind = importing.kind_of_import(selection, others)
+            found = importing.look_into_files(
+                files, options, after=others, kind=kind, as_new=as_new, selection=selection, advance=advance
+            )
+        else:
+            found = importing.import_files(
+                db, files, options, after=others, as_new=as_new, selection=selection, advance=advance, actor=OWNER,
+                now=now(),
+            )  # fmt: skip
+        results = list(found)
     if dry_run or as_json:
         rows = [row for result in results for row in result.json_values()]
         show(rows if as_json else list(map(_for_people, rows)), as_json=as_json)
+    else:
+        left_out = [sentence for result in results for sentence in result.left_out()]
+        for sentence in left_out[:MAX_LEFT_OUT]:
+            remark(one_line(sentence, 1000))
+        if len(left_out) > MAX_LEFT_OUT:
+            remark(f"{len(left_out) - MAX_LEFT_OUT} more are left out. To list all, add --dry-run.")
     refused = [result for result in results if result.refused]
     for result in refused:
         remark(f"Refused {one_line(result.file, 1000)}: {one_line(result.refused, 1000)}")
-    checked = f"{counted(len(files), 'file')}, {len(refused)} would be refused."
+    checked = f"{counted(len(files) + len(others), 'file')}, {len(refused)} would be refused."
     remark(checked if dry_run else importing.describe(results))
     if refused:
         raise SystemExit(1)
@@ -94,6 +125,13 @@ def take_back(study: Path | None, *, dry_run: bool) -> None:
             remark(f"Would be taken back: {last.describe()}.")
         else:
             remark(f"Taken back: {taking_back.take_back(db, actor=OWNER, now=now()).describe()}.")
+
+
+def _check_sides(paths: tuple[Path, ...], before: tuple[str, ...], after: tuple[str, ...]) -> None:
+    if bool(before) != bool(after):
+        raise click.UsageError("Give both --before and --after.")
+    if paths and len(before) + len(after) > 2:
+        raise click.UsageError("With PATH..., --before and --after are the names of two versions, each given once.")
 
 
 def _for_people(row: dict[str, Any]) -> dict[str, Any]:

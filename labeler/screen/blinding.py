@@ -56,6 +56,14 @@ class Variation:
         return {**asdict(self), "order": list(self.order)}
 
 
+def is_swapped(secret: str, code: str) -> bool:
+    """Return whether the assignment with this code shows the two sides of its item in the other order.
+
+    Each assignment draws the order anew, so a retest shows the other order half of the time.
+    """
+    return _share(hashlib.sha256(f"{secret} {code} sides".encode()).hexdigest()[:32], "sides") < 0.5
+
+
 def neutral_unit(unit: str) -> str:
     """Return the unit to show to reviewers, which does not reveal what was measured.
 

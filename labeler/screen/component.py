@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,7 @@ def brief(question: Question, protocol: Protocol, sees: str, overlay: str) -> di
         "question": {
             "text": question.text,
             "not_sure": question.not_sure,
+            **({"extra": asdict(question.extra)} if question.extra else {}),
             "marking": _marking(question) if question.is_marked else None,
             "categories": [
                 {

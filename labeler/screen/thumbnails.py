@@ -1,5 +1,6 @@
 """Small static pictures of the runs of one item, for lists, drawn by the same rules as on the labelling screen."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import pairwise
@@ -55,6 +56,20 @@ def svg(
 def always_light(picture: str) -> str:
     """Return a picture that does not follow the theme, for use inside a page, to which its rules would apply."""
     return picture.replace(DARK, "")
+
+
+def beside(stills: Sequence[str], *, label: str, gap: int) -> str:
+    """Return one picture with several pictures of `svg` beside each other."""
+    sizes = [tuple(int(number) for number in re.findall(r'(?:width|height)="(\d+)"', still)[:2]) for still in stills]
+    shapes, x = "", 0
+    for still, (width, _height) in zip(stills, sizes, strict=True):
+        shapes += f'<g transform="translate({x} 0)">{still}</g>'
+        x += width + gap
+    full = (x - gap, max(height for _width, height in sizes))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(label)}" '
+        f'width="{full[0]}" height="{full[1]}" viewBox="0 0 {full[0]} {full[1]}">{shapes}</svg>'
+    )
 
 
 def sheet(pictures: Sequence[tuple[str, Mapping[str, Any]]], *, panel: tuple[int, int] = (54, 34)) -> str:

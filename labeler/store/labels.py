@@ -290,6 +290,16 @@ def last_remarks(db: Database, assignment_id: int) -> tuple[int | None, bool, st
     return (row[0], bool(row[1]), row[2]) if row else (None, False, None)
 
 
+def last_extra(db: Database, assignment_id: int) -> str | None:
+    """Return the extra answer of the newest answer to an assignment; None if there is none."""
+    row = db.execute(
+        """SELECT json_extract(view, '$.extra') FROM labels
+           WHERE assignment_id = ? AND answer <> 'withdrawn' ORDER BY revision DESC LIMIT 1""",
+        (assignment_id,),
+    ).fetchone()
+    return row[0] if row else None
+
+
 def progress(db: Database, *, calibration: bool = False) -> list[tuple[str, int, int, int, str | None]]:
     """Return the progress of each reviewer in a round.
 

@@ -30,15 +30,30 @@ from collections.abc import Mapping
 
 from labeler.errors import StudyError
 from labeler.model import Question
-from labeler.screen.kinds import history, run, runs
-from labeler.screen.kinds.kind import Examples, Kind, NewItem, NotAnItem, Payload, Recipe, Selection
+from labeler.screen.kinds import change, history, run, runs
+from labeler.screen.kinds.change import SIDES, paired
+from labeler.screen.kinds.kind import Examples, Kind, LeftOut, NewItem, NotAnItem, Payload, Recipe, Selection
 
 __all__ = [
-    "FIRST_QUESTION", "KINDS", "QUESTIONS", "Examples", "Kind", "NewItem", "NotAnItem", "Payload", "Recipe",
-    "Selection", "examples_of", "kind_of", "sides_of",
+    "FIRST_QUESTION",
+    "KINDS",
+    "QUESTIONS",
+    "SIDES",
+    "Examples",
+    "Kind",
+    "LeftOut",
+    "NewItem",
+    "NotAnItem",
+    "Payload",
+    "Recipe",
+    "Selection",
+    "examples_of",
+    "kind_of",
+    "paired",
+    "sides_of",
 ]  # fmt: skip
 
-KINDS: Mapping[str, Kind] = {kind.name: kind for kind in (runs.KIND, history.KIND, run.KIND)}
+KINDS: Mapping[str, Kind] = {kind.name: kind for kind in (runs.KIND, change.KIND, history.KIND, run.KIND)}
 
 # the built-in questions; the first is the default
 QUESTIONS: Mapping[str, Question] = {

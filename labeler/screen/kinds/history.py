@@ -9,7 +9,7 @@ from labeler.marks import CHANGES
 from labeler.model import Protocol, Series, counted
 from labeler.questions import POINTS, Category, Question
 from labeler.screen import binning, points
-from labeler.screen.kinds.kind import Kind, NewItem, NotAnItem, Payload, Selection
+from labeler.screen.kinds.kind import Kind, LeftOut, NewItem, Payload, Selection
 
 MIN_VERSIONS = 3
 
@@ -17,17 +17,17 @@ MIN_VERSIONS = 3
 def items(benchmark: Benchmark, _selection: Selection) -> list[NewItem]:
     """Return the benchmark with all its versions, as one item per altered method and context.
 
-    Raises NotAnItem if a run has neither a version nor a date, or no history has three of them.
+    Raises LeftOut if a run has neither a version nor a date, or no history has three of them.
     """
     benchmark = dated(benchmark)
     key = history_key(benchmark)
     if key is None:
-        raise NotAnItem("its runs have neither a version nor a date. Add a column version or date, or give --from-name")
+        raise LeftOut("its runs have neither a version nor a date. Add a column version or date, or give --from-name")
     levels = by_level(benchmark, [ALTERED, CONTEXT])
     sizes = {level.name: len(level.levels(key)) for level in levels}
     short = [f"{name!r} has only {counted(n, key)} and is left out" for name, n in sizes.items() if n < MIN_VERSIONS]
     if len(short) == len(levels):
-        raise NotAnItem(f"only {counted(max(sizes.values()), key)}, but a history needs at least {MIN_VERSIONS}")
+        raise LeftOut(f"only {counted(max(sizes.values()), key)}, but a history needs at least {MIN_VERSIONS}")
     return [(level, tuple(short)) for level in levels if sizes[level.name] >= MIN_VERSIONS]
 
 

@@ -15,7 +15,11 @@ Payload = Mapping[str, Any]
 
 
 class NotAnItem(ValueError):
-    """A benchmark cannot become an item; the text says why, and what to do."""
+    """A benchmark cannot become an item, so its file is refused; the text says why, and what to do."""
+
+
+class LeftOut(NotAnItem):
+    """A benchmark cannot become an item; the other benchmarks of its file can. A file without an item is refused."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,8 @@ class Selection:
     more_runs: str = "If each file has one run, import all files together with --file-is run"
     runs_per_benchmark: int | None = None  # for kinds that choose runs; None for all runs
     seed: int = 0  # chooses the runs
+    before: str | None = None  # the versions to compare, for kinds with two sides
+    after: str | None = None
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,7 @@ class Kind:
     payload: Callable[[Benchmark, Protocol], dict[str, Any]]
     # The payload, varied for one assignment (see `labeler.screen.blinding`).
     varied: Callable[[Payload, Sequence[Series], Variation], dict[str, Any]]
-    # The panels of the picture. `sides` are the names of the two sides; `swapped` is whether their order is reversed.
+    # The panels of the picture: panels(payload, sides=("Before", "After")).
     panels: Callable[..., list[dict[str, Any]]]
     # A small static picture: thumbnail(payload, label=..., panel=(width, height), height=None).
     thumbnail: Callable[..., str]
@@ -79,8 +85,9 @@ class Kind:
     overlay: str  # what the key O shows
     # Keys of the payload that would tell a reviewer what was measured. `facts` of a question can show them.
     telling: Mapping[str, str] = field(default_factory=dict)  # key of the payload -> name of the fact
-    has_sides: bool = False  # whether an item has two sides, whose order can be hidden from reviewers
     is_series: bool = False  # whether an item is one series, in which points can be marked
+    # For items with two sides: the payload with the sides in the other order.
+    swapped: Callable[[Payload], dict[str, Any]] | None = None
     accepts_means: bool = False  # whether one number per run is enough
     questions: Mapping[str, Question] = field(default_factory=dict)  # the built-in questions about such items
     examples: Mapping[str, Examples] = field(default_factory=dict)  # of built-in questions, by the same names

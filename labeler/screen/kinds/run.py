@@ -11,7 +11,7 @@ from labeler.marks import START
 from labeler.model import Protocol, Series
 from labeler.questions import POINTS, Category, Question
 from labeler.screen import binning, points
-from labeler.screen.kinds.kind import Kind, NewItem, NotAnItem, Payload, Selection
+from labeler.screen.kinds.kind import Kind, LeftOut, NewItem, Payload, Selection
 
 MIN_ITERATIONS = 10
 
@@ -19,7 +19,7 @@ MIN_ITERATIONS = 10
 def items(benchmark: Benchmark, selection: Selection) -> list[NewItem]:
     """Return one item per run, or per chosen run of each version; a name without a run has only one.
 
-    The seed and the name of the benchmark decide which runs are chosen, the same on every machine. Raises NotAnItem if
+    The seed and the name of the benchmark decide which runs are chosen, the same on every machine. Raises LeftOut if
     a run has fewer than ten iterations.
     """
     return [(item, ()) for level in by_level(benchmark, [ALTERED, VERSION]) for item in _runs(level, selection)]
@@ -28,7 +28,7 @@ def items(benchmark: Benchmark, selection: Selection) -> list[NewItem]:
 def _runs(benchmark: Benchmark, selection: Selection) -> list[Benchmark]:
     shortest = min(map(len, benchmark.runs))
     if shortest < MIN_ITERATIONS:
-        raise NotAnItem(
+        raise LeftOut(
             f"a run has {shortest} of the {MIN_ITERATIONS} iterations that are needed to see how a run develops"
         )
     numbers = list(range(len(benchmark.runs)))

@@ -1,13 +1,14 @@
 """Import result files into a study."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from analysis.benchmark import DIRECTIONS, LOWER, RUN, Benchmark
-from labeler.errors import NotAllowed, Refused
+from labeler.errors import InputError, NotAllowed, Refused
 from labeler.formats import (
     DEFAULTS,
     FILE_IS,
@@ -16,6 +17,7 @@ from labeler.formats import (
     Part,
     ReadOptions,
     Source,
+    Spool,
     after_name,
     members,
     read_benchmarks,
@@ -27,14 +29,14 @@ from labeler.formats import (
 from labeler.model import Protocol, counted, measurement_hash
 from labeler.plan.lifecycle import Action, require
 from labeler.screen import binning
-from labeler.screen.kinds import KINDS, Kind, NewItem, NotAnItem, Selection, kind_of
+from labeler.screen.kinds import KINDS, SIDES, Kind, LeftOut, NewItem, NotAnItem, Selection, kind_of, paired
 from labeler.service.items import drawing
 from labeler.store import Database, bins, events, items, runs, studies
 
 __all__ = [
     "BETTER", "FILE_IS", "VALUES_ARE", "Advance", "File", "FileBenchmark", "FileResult", "ReadOptions", "Selection",
-    "describe", "describe_outcome", "files_below", "formats_table", "import_files", "look_into_files", "read_options",
-    "upload", "uploads", "with_others",
+    "describe", "describe_outcome", "files_below", "formats_table", "import_files", "kind_of_import", "look_into_files",
+    "read_options",     "upload", "uploads", "with_others",
 ]  # fmt: skip
 
 
@@ -64,6 +66,12 @@ class FileResult:
     names: tuple[str, ...] = ()  # names of the new items
     # The names of the files if the benchmark was joined from several files; otherwise empty.
     files: tuple[str, ...] = ()
+
+    def left_out(self) -> list[str]:
+        """Return a sentence for each benchmark that did not become an item."""
+        return [
+            f"{self.file}: {row.benchmark} is {why}." for row in self.benchmarks if not row.runs for why in row.warnings
+        ]
 
     def json_values(self) -> list[dict[str, Any]]:
         """Return one dictionary per benchmark for JSON; if there is no benchmark, return one for the file."""
@@ -95,6 +103,7 @@ class KnownItem:
 File = Source  # the name that pages and commands use for a source
 RUNS = KINDS["runs"]  # what an import without a study looks for
 ALL_RUNS = Selection()
+NONE: Mapping[str, str] = {}
 
 BETTER = tuple(filter(None, DIRECTIONS))
 Lookup = Callable[[str], KnownItem | None]
@@ -149,17 +158,26 @@ def look_into_files(
     files: Sequence[Source],
     options: ReadOptions = DEFAULTS,
     *,
+    after: Sequence[Source] = (),
+    kind: Kind = RUNS,
     as_new: bool = False,
+    selection: Selection = ALL_RUNS,
     advance: Advance = lambda _source: None,
 ) -> Iterator[FileResult]:
-    """Yield the results that importing these files into an empty study would have; nothing is stored.
+    """Yield the results that importing these files into an empty study of this kind would have; nothing is stored.
 
-    The parameters are the same as for `import_files`.
+    The other parameters are the same as for `import_files`.
     """
     known_items: dict[str, KnownItem] = {}
-    for part in read_benchmarks(files, options, may_conflict=as_new, advance=advance):
+    options = replace(options, accept_means=options.accept_means or kind.accepts_means)
+    reading: dict[str, Any] = {"may_conflict": as_new, "advance": advance}
+    parts = _pairs(files, after, options, reading) if after else read_benchmarks(files, options, **reading)
+    for part in parts:
+        if isinstance(part, FileResult):
+            yield part
+            continue
         try:
-            new_items = to_import(part)
+            new_items, left_out = to_import(part, kind, selection)
             new: dict[str, KnownItem] = {}
             for benchmark, _warnings in new_items:
                 data_hash = measurement_hash(benchmark.values)
@@ -170,7 +188,7 @@ def look_into_files(
             yield _result(part, refused=after_name(error))
             continue
         known_items |= new
-        yield _result(part, tuple(map(_file_benchmark, new_items)), already_there=part.already_there)
+        yield _result(part, tuple(map(_file_benchmark, new_items)), left_out, already_there=part.already_there)
 
 
 def import_files(
@@ -178,6 +196,7 @@ def import_files(
     files: Sequence[Source],
     options: ReadOptions = DEFAULTS,
     *,
+    after: Sequence[Source] = (),
     as_new: bool = False,
     selection: Selection = ALL_RUNS,
     advance: Advance = lambda _source: None,
@@ -204,19 +223,87 @@ def import_files(
     require(study, Action.IMPORT)
     kind = kind_of(study.question)
     options = replace(options, accept_means=options.accept_means or kind.accepts_means)
+    _check_sides(kind, after, selection)
     importer = _Importer(db, as_new, kind, study.protocol, actor, now)
-    for part in read_benchmarks(
-        _without_study(db, files), options, skip=lambda sha256: items.is_imported(db, sha256), may_conflict=as_new,
-        advance=advance,
-    ):  # fmt: skip
+    files = _without_study(db, files)
+    reading: dict[str, Any] = {"may_conflict": as_new, "advance": advance}
+    parts = (
+        _pairs(files, _without_study(db, after), options, reading)
+        if after
+        else read_benchmarks(files, options, skip=lambda sha256: items.is_imported(db, sha256), **reading)
+    )
+    for part in parts:
+        if isinstance(part, FileResult):
+            yield part
+            continue
         try:
-            yield importer.keep(part, to_import(part, kind, selection))
+            yield importer.keep(part, *to_import(part, kind, selection))
         except Refused as error:
             yield _result(part, refused=after_name(error))
 
 
-def to_import(part: Part, kind: Kind = RUNS, selection: Selection = ALL_RUNS) -> list[NewItem]:
-    """Return the benchmarks that become items of this kind, with warnings.
+def kind_of_import(selection: Selection, after: Sequence[Source]) -> Kind:
+    """Return the kind of items for which an import is meant, if there is no study that says it."""
+    if after or selection.before:
+        return next(kind for kind in KINDS.values() if kind.swapped)
+    return RUNS
+
+
+def _check_sides(kind: Kind, after: Sequence[Source], selection: Selection) -> None:
+    if kind.swapped is None and (after or selection.before or selection.after):
+        raise InputError(
+            f"Each item of this study shows {kind.shows}, so an import has no runs before and after. To compare two "
+            "versions, create a study with: labeler init --question change"
+        )
+
+
+def _pairs(
+    before: Sequence[Source], after: Sequence[Source], options: ReadOptions, reading: Mapping[str, Any]
+) -> Iterator[Part | FileResult]:
+    """Yield one part for each benchmark that has runs before and after a change; the last result lists all others.
+
+    Files that cannot be read are parts that are refused.
+    """
+    alone: list[FileBenchmark] = []
+    with TemporaryDirectory(prefix="labeler-") as folder:
+        spool, first = Spool(Path(folder)), dict[tuple[str, str], Part]()
+        for part in read_benchmarks(before, options, **reading):
+            if part.refused:
+                yield part
+            for benchmark in part.benchmarks:
+                key = (benchmark.application, benchmark.name)
+                first[key] = replace(part, benchmarks=())
+                spool.add(key, 0, benchmark)
+        for part in read_benchmarks(after, options, **reading):
+            if part.refused:
+                yield part
+            for benchmark in part.benchmarks:
+                key = (benchmark.application, benchmark.name)
+                if key in first:
+                    yield _pair(first.pop(key), next(spool.kept(key))[1], part, benchmark)
+                else:
+                    alone.append(_alone(benchmark.name, SIDES[0]))
+    alone += [_alone(name, SIDES[1]) for _application, name in first]
+    if alone:
+        yield FileResult(f"{counted(len(alone), 'benchmark')} on one side only", tuple(alone))
+
+
+def _alone(name: str, lacking: str) -> FileBenchmark:
+    return FileBenchmark(name, 0, "", "", "", (f"left out: no runs {lacking} the change",))
+
+
+def _pair(first: Part, before: Benchmark, second: Part, after: Benchmark) -> Part:
+    """Return the part of one benchmark with the runs of both sides; a refused part if they cannot be compared."""
+    whole = Part((*first.files, *second.files), known=first.known, is_joined=True,
+                 warnings=(*first.warnings, *second.warnings), remarks=(*first.remarks, *second.remarks))  # fmt: skip
+    try:
+        return replace(whole, benchmarks=(paired(before, after),))
+    except NotAnItem as error:
+        return replace(whole, refused=f"benchmark {before.name!r}: {error}")
+
+
+def to_import(part: Part, kind: Kind = RUNS, selection: Selection = ALL_RUNS) -> tuple[list[NewItem], dict[str, str]]:
+    """Return the benchmarks that become items of this kind, with warnings, and why others are left out.
 
     Raises Refused if the part was refused, or a benchmark cannot become an item.
     """
@@ -224,14 +311,21 @@ def to_import(part: Part, kind: Kind = RUNS, selection: Selection = ALL_RUNS) ->
         as_new = "; or give --as-new to keep both" if part.is_conflict and not part.is_joined else ""
         raise Refused(part.label, part.refused + as_new)
     selection = _selection(part, selection)
-    new_items = []
+    new_items: list[NewItem] = []
+    left_out: dict[str, str] = {}
     for benchmark in part.benchmarks:
         try:
             of_benchmark = kind.items(benchmark, selection)
+        except LeftOut as error:
+            left_out[benchmark.name] = str(error)
         except NotAnItem as error:
             raise Refused(part.label, str(error), f"benchmark {benchmark.name!r}") from None
-        new_items += [(item, (*part.warnings, *part.remarks, *warnings)) for item, warnings in of_benchmark]
-    return new_items
+        else:
+            new_items += [(item, (*part.warnings, *part.remarks, *warnings)) for item, warnings in of_benchmark]
+    if left_out and not new_items:
+        name, why = next(iter(left_out.items()))
+        raise Refused(part.label, why, f"benchmark {name!r}")
+    return new_items, left_out
 
 
 def _selection(part: Part, selection: Selection) -> Selection:
@@ -274,7 +368,7 @@ class _Importer:
     # Ids of the files stored so far, by the hash of their content.
     file_ids: dict[str, int] = field(default_factory=dict)
 
-    def keep(self, part: Part, new_items: Sequence[NewItem]) -> FileResult:
+    def keep(self, part: Part, new_items: Sequence[NewItem], left_out: Mapping[str, str]) -> FileResult:
         """Store all benchmarks of a part or none, and return the result; raises Refused if a name is already used."""
         if part.already_there:
             return _result(part, already_there=True)
@@ -295,7 +389,7 @@ class _Importer:
                 deed.log("import file", **details)
         self.file_ids |= new_ids
         is_there = bool(prepared) and not added
-        return _result(part, tuple(map(_file_benchmark, new_items)), already_there=is_there, names=added)
+        return _result(part, tuple(map(_file_benchmark, new_items)), left_out, already_there=is_there, names=added)
 
     def _add_files(self, part: Part) -> dict[str, int]:
         """Record the files of a part that are new to the study; return the id of each file by hash."""
@@ -342,10 +436,13 @@ def _free_name(lookup: Lookup, label: str, benchmark: Benchmark, data_hash: str,
     return name
 
 
-def _result(part: Part, benchmarks: tuple[FileBenchmark, ...] = (), **outcome: Any) -> FileResult:
+def _result(
+    part: Part, benchmarks: tuple[FileBenchmark, ...] = (), left_out: Mapping[str, str] = NONE, **outcome: Any
+) -> FileResult:
     files = tuple(file.name for file in part.files) if part.is_joined and len(part.files) > 1 else ()
     if not outcome.get("refused") and not outcome.get("already_there"):
-        benchmarks += tuple(FileBenchmark(name, 0, "", "", "", (f"left out: {why}",)) for name, why in part.left_out())
+        lacking = (*part.left_out(), *left_out.items())
+        benchmarks += tuple(FileBenchmark(name, 0, "", "", "", (f"left out: {why}",)) for name, why in lacking)
     return FileResult(part.label, benchmarks, files=files, **outcome)
 
 

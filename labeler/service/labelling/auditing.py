@@ -95,15 +95,22 @@ def _differences_from_log(db: Database) -> list[Fault]:
     return found
 
 
-def receipt(db: Database, person_id: int, *, now: datetime) -> str:
+def receipt(
+    db: Database,
+    person_id: int,
+    *,
+    now: datetime,
+    as_shown: Callable[[str, str], str] = lambda _code, answer: answer,
+) -> str:
     """Return a reviewer's labels as JSON, with a sealed hash for each label and for the chain up to the last label.
 
     `audit` can later check whether the study still has these labels. Only the study file can check a seal, so a receipt
-    says nothing of the items, or of what other people did.
+    says nothing of the items, or of what other people did. `as_shown` turns the code of an item and the stored answer
+    into the answer that the reviewer gave, which differs if the picture had its sides swapped.
     """
     rows, seal = labels.links_of(db, person_id), _seal_of(db)
     entries = [
-        {"code": code, "label": answer, "created_utc": at, "digest": seal(digest)}
+        {"code": code, "label": as_shown(code, answer), "created_utc": at, "digest": seal(digest)}
         for code, answer, at, digest, _ in rows
     ]
     end = seal(rows[-1][-1]) if rows else ""

@@ -235,8 +235,13 @@ def feedback(db: Database, reviewer_id: int) -> Feedback | None:
     if study.phase in (State.DRAFT, State.CALIBRATION) or not own:
         return None
     reference, names = reference_labels.everything(db), {item.item_id: item.name for item in items.all_items(db)}
-    rows = tuple(LabelComparison(task, reference.get(names[task.item_id])) for task in own)
-    return Feedback(rows, calibrating.share_with_others(db, person.name))
+    question = studies.get(db).question
+    rows = []
+    for task in own:
+        label = reference.get(names[task.item_id])
+        seen = question.mirrored(label) if label is not None and _is_swapped(db, task, question) else label
+        rows.append(LabelComparison(_as_shown(db, task, question), seen))
+    return Feedback(tuple(rows), calibrating.share_with_others(db, person.name))
 
 
 def task_by_code(db: Database, reviewer_id: int, code: str) -> Task:
@@ -247,7 +252,7 @@ def task_by_code(db: Database, reviewer_id: int, code: str) -> Task:
         raise NotAssigned(
             f"You cannot open item {code[:20]} now. The page My labels lists the items that you can open."
         )
-    return task
+    return _as_shown(db, task, studies.get(db).question)
 
 
 def receipt(db: Database, reviewer_id: int, *, now: datetime) -> str:
@@ -256,7 +261,13 @@ def receipt(db: Database, reviewer_id: int, *, now: datetime) -> str:
     An audit can later check whether the study still has these labels.
     """
     identity.require(db, reviewer_id, Role.REVIEWER)
-    return auditing.receipt(db, reviewer_id, now=now)
+    question, secret = studies.get(db).question, studies.picture_secret(db)
+
+    def as_shown(code: str, answer: str) -> str:
+        is_swapped = question.blind_side and blinding.is_swapped(secret, code)
+        return question.mirrored(answer) if is_swapped else answer
+
+    return auditing.receipt(db, reviewer_id, now=now, as_shown=as_shown)
 
 
 def own_labels(db: Database, reviewer_id: int) -> list[OwnLabel]:
@@ -266,7 +277,7 @@ def own_labels(db: Database, reviewer_id: int) -> list[OwnLabel]:
     calibrating = _is_calibrating(study)
     is_over = study.phase in (State.CLOSED, State.UNBLINDED) or not _offered(db, reviewer_id, calibrating)
     of_round = {task.code: task for task in assignments.tasks_of(db, reviewer_id, calibration=calibrating)}
-    tasks = {code: task for code, task in of_round.items() if _stands(task)}
+    tasks = {code: _as_shown(db, task, study.question) for code, task in of_round.items() if _stands(task)}
     answers = [answer for answer in labels.own_answers(db, reviewer_id) if answer.code in of_round]
     by_code: dict[str, list[labels.OwnAnswer]] = {}
     for answer in answers:
@@ -322,6 +333,8 @@ def picture(db: Database, task: Task) -> Mapping[str, Any] | None:
     kind = kind_of(question)
     if variation is not None:
         payload = kind.varied(payload, runs.of_item(db, task.item_id), variation)
+    if _is_swapped(db, task, question) and kind.swapped is not None:
+        payload = kind.swapped(payload)
     hidden = {key for key, fact in kind.telling.items() if fact not in question.facts}
     seen = {key: value for key, value in payload.items() if key not in hidden}
     return {**seen, "unit": blinding.neutral_unit(payload["unit"])}
@@ -345,15 +358,37 @@ def shown(db: Database, task: Task, *, known: Container[str] = ()) -> Mapping[st
     `known` has the codes of items whose pictures the screen does not need; their field panels is None.
     """
     confidence, flag, comment = labels.last_remarks(db, task.assignment_id)
+    question = studies.get(db).question
     return {
         "code": task.code,
         "revision": task.revision,
-        "before": task.answer if _stands(task) else None,
+        "before": _as_shown(db, task, question).answer if _stands(task) else None,
         "confidence": confidence,
         "flag": flag,
         "comment": comment,
+        **({"extra": labels.last_extra(db, task.assignment_id)} if question.extra else {}),
+        **({"facts": _facts(db, task, question)} if question.facts else {}),
         "panels": None if task.code in known else panels(db, task),
     }
+
+
+def _facts(db: Database, task: Task, question: Question) -> list[tuple[str, str]]:
+    """Return the facts that stand beside the picture, each with its name; versions are in the picture itself."""
+    item = items.by_id(db, task.item_id)
+    texts = {"application": item.application, "benchmark": item.benchmark, "unit": item.unit}
+    return [(name, texts[name]) for name in question.facts if texts.get(name)]
+
+
+def _is_swapped(db: Database, task: Task, question: Question) -> bool:
+    """Return whether this assignment shows the two sides of its item in the other order."""
+    return question.blind_side and blinding.is_swapped(studies.picture_secret(db), task.code)
+
+
+def _as_shown(db: Database, task: Task, question: Question) -> Task:
+    """Return a task with its answer as the reviewer gave it, in terms of the sides that the picture shows."""
+    if task.answer is None or not _is_swapped(db, task, question):
+        return task
+    return replace(task, answer=question.mirrored(task.answer))
 
 
 def submission_from(event: object) -> Submission:
@@ -401,6 +436,8 @@ def submit(
     with db.atomic():
         person = identity.require(db, reviewer_id, Role.REVIEWER)
         task = assignments.task_by_code(db, reviewer_id, submission.code)
+        if task is not None and _is_swapped(db, task, study.question):
+            submission = replace(submission, answer=study.question.mirrored(submission.answer))
         stored = labels.own_event(db, reviewer_id, submission.event_id)
         if stored is not None:
             if task is None or stored != (task.assignment_id, submission.answer):
@@ -419,15 +456,15 @@ def submit(
             _check_marks(study.question, submission, drawing.n_points(db, item))
         variation = _variation(db, task, item.n_runs)
         view = {
-            **{
-                name: value for name, value in submission.view.items() if name not in ("picture", "session")
-            },  # only the server sets these two
+            **{name: value for name, value in submission.view.items() if name not in _OF_SERVER},
             "rule": study.protocol.axis_rule,
             "rule_version": binning.RULE_VERSIONS[study.protocol.axis_rule],
             "drawing": kind_of(study.question).version,
             "min_span": study.protocol.min_span,
             **({"picture": variation.json_values()} if variation else {}),
             **({"session": session} if session else {}),
+            **({"swapped": _is_swapped(db, task, study.question)} if study.question.blind_side else {}),
+            **({"extra": submission.extra} if _has_extra(study.question, submission) else {}),
         }
         labels.add(
             db,
@@ -437,6 +474,10 @@ def submit(
                 submission.flag, submission.comment,
             ),
         )  # fmt: skip
+
+
+def _has_extra(question: Question, submission: Submission) -> bool:
+    return question.extra is not None and submission.extra in question.extra.answers
 
 
 def _undoable(db: Database, reviewer_id: int, calibrating: bool) -> str | None:
@@ -565,10 +606,12 @@ _CLOSED: Mapping[State, str] = {
 }  # reasons why nothing can be labelled
 _CALIBRATED = "Calibration finished. The study continues when the coordinator opens it."
 _UNREADABLE = "The browser sent an answer that cannot be read. Reload the page to continue."
+_OF_SERVER = ("picture", "session", "swapped", "extra")  # parts of the view that only the server sets
 _MORE: Mapping[str, Callable[[Any], bool]] = {
     "dwell_ms": lambda value: value is None or _is_count(value),
     "view": _is_view,
     "confidence": lambda value: value is None or (_is_count(value) and value in CONFIDENCES),
     "flag": lambda value: isinstance(value, bool),
     "comment": _is_comment,
+    "extra": lambda value: value is None or (isinstance(value, str) and 0 < len(value) <= MAX_TEXT_LENGTH),
 }  # optional fields of an event, each with a function that checks the value

@@ -1,21 +1,26 @@
 """Items of each kind: from the files to the picture that a reviewer sees."""
 
 import json
+import re
 from dataclasses import replace
+from datetime import timedelta
 
 import numpy as np
 import pytest
 
-from labeler.model import PlanParameters, Role
-from labeler.questions import Category, Question
-from labeler.screen import binning
-from labeler.screen.kinds import KINDS
+from labeler.errors import InputError
+from labeler.formats import ReadOptions
+from labeler.model import PlanParameters, Role, Submission
+from labeler.questions import Category, Question, read_question, to_toml
+from labeler.screen import binning, blinding
+from labeler.screen.kinds import KINDS, QUESTIONS
 from labeler.service.items import browsing, drawing, importing
-from labeler.service.labelling import reviewing
+from labeler.service.labelling import auditing, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
+from labeler.service.results import sides
 from labeler.service.study import coordinating
-from labeler.store import Database, items, open_database
+from labeler.store import Database, items, labels, open_database, studies
 from tests.labeler.conftest import NOW, id_of
 
 WHO = {"actor": "carol", "now": NOW}
@@ -28,6 +33,12 @@ HISTORY = "benchmark,version,run,value\n" + "".join(
 RUNS = "benchmark,run,iteration,value\n" + "".join(
     f"parse,{run},{i},{(2.0 if i < 15 else 1.0) * RNG.uniform(0.99, 1.01):.6f}\n" for run in range(4) for i in range(80)
 )
+
+
+CHANGE = "benchmark,version,run,iteration,value\n" + "".join(
+    f"{name},{version},{run},{i},{(1.1 if version == 'v2' else 1.0) * RNG.uniform(0.99, 1.01):.6f}\n"
+    for name in ("parse", "sum") for version in ("v1", "v2") for run in range(3) for i in range(60)
+)  # fmt: skip
 
 
 def study_of(path, shows, *tables, question=QUESTION, **options):
@@ -115,13 +126,14 @@ def test_a_run_of_few_iterations_is_no_item(tmp_path):
 @pytest.mark.parametrize("shows", KINDS)
 def test_what_a_reviewer_gets_names_neither_item_nor_versions(tmp_path, shows):
     path = tmp_path / "b.study"
-    table = HISTORY if shows == "history" else RUNS
-    study_of(path, shows, table.replace("parse,", "secretname,").replace(",v1", ",secret1"))
+    table = {"history": HISTORY, "change": CHANGE}.get(shows, RUNS)
+    chosen = importing.Selection(before="v1", after="v2") if shows == "change" else importing.Selection()
+    study_of(path, shows, table.replace("parse,", "secretname,"), selection=chosen)
     with open_database(path) as db:
         assigning.confirm_plan(db, PlanParameters(7, per_item=2, overlap=0, retest=0), **WHO)
         shown = [reviewing.shown(db, task) for task in reviewing.review_queue(db, id_of(db, "ada")).offers]
         assert shown
-        assert "secret" not in json.dumps(shown)
+        assert not re.search('secret|"v1', json.dumps(shown))
         for task in reviewing.review_queue(db, id_of(db, "ada")).offers:
             still = reviewing.thumbnail(db, task, "An item")
             assert still.startswith("<svg ")
@@ -136,3 +148,223 @@ def test_a_long_run_keeps_its_extremes_when_it_is_shortened():
     drawn, at = points.shortened(values)
     assert len(drawn) == len(at) == points.MAX_POINTS
     assert at[int(drawn.argmax())] == 77_770
+
+
+def side_file(name, value, n_runs=2, unit="s"):
+    """A file with the runs of two benchmarks; every file has the benchmark `shared`."""
+    rows = [
+        f"{benchmark},{run},{i},{value + 0.001 * run + 0.0001 * i},{unit}"
+        for benchmark in ("shared", name) for run in range(n_runs) for i in range(12)
+    ]  # fmt: skip
+    return importing.upload(f"{name}.csv", "\n".join(["benchmark,run,iteration,value,unit", *rows]).encode())
+
+
+def import_sides(db, before, after):
+    return list(importing.import_files(db, [before], after=[after], **WHO))
+
+
+@pytest.fixture
+def comparing(tmp_path):
+    """A study whose items compare two versions, with the built-in question, and no items yet."""
+    path = tmp_path / "change.study"
+    coordinating.create_study(
+        path, name="Change", question=QUESTIONS["change"], coordinator="carol", plan_secret="", now=NOW
+    )
+    with open_database(path) as db:
+        for name in ("ada", "ben"):
+            identity.add_person(db, name, [Role.REVIEWER], **WHO)
+        yield db
+
+
+def test_files_before_and_after_become_one_item_per_benchmark_and_the_others_are_listed(comparing):
+    results = import_sides(comparing, side_file("old", 1.0), side_file("new", 1.2, n_runs=3))
+    assert [result.names for result in results] == [("shared",), ()]
+    assert results[-1].left_out() == [
+        "2 benchmarks on one side only: new is left out: no runs before the change.",
+        "2 benchmarks on one side only: old is left out: no runs after the change.",
+    ]
+    (item,) = items.all_items(comparing)
+    first, second, means = drawing.panels_of_item(comparing, item.item_id)
+    assert (first["title"], len(first["runs"]), second["title"], len(second["runs"])) == ("A", 2, "B", 3)
+    assert first["axes"] == second["axes"] == means["axes"]
+    assert means["note"] == "lower is better"
+    before, after = (np.mean(group["values"]) for group in means["groups"])
+    assert after - before == pytest.approx(0.2, abs=0.002)
+    again = import_sides(comparing, side_file("old", 1.0), side_file("new", 1.2, n_runs=3))
+    assert again[0].already_there
+    assert len(items.all_items(comparing)) == 1
+
+
+SIDES_REFUSED = [
+    (("x", 1.0), ("y", 1.0, 2, "ops/s"), "its unit is s .lower is better. before the change and ops/s .higher is"),
+    (("x", 1.0), ("y", 1.0), "it has the same measurements before and after the change"),
+    (("x", 1.0, 101), ("y", 1.2), "it has 101 runs before the change, and a picture shows at most 100"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "why"), SIDES_REFUSED)
+def test_sides_that_cannot_be_compared_are_refused_with_the_reason(comparing, before, after, why):
+    refused = [result.refused for result in import_sides(comparing, side_file(*before), side_file(*after))]
+    assert re.match(f"benchmark 'shared': {why}", refused[0])
+    assert items.all_items(comparing) == []
+
+
+def test_one_run_before_and_a_hundred_after_is_an_item_with_a_warning(comparing):
+    (result, _alone) = import_sides(comparing, side_file("x", 1.0, 1), side_file("y", 1.2, 100))
+    assert (result.names, result.benchmarks[0].runs) == (("shared",), 101)
+    assert "one side has only one run, so nobody can see how much its runs vary" in result.benchmarks[0].warnings
+
+
+def test_sides_that_were_measured_in_the_other_order_are_pointed_out(comparing):
+    days = {"v1": "2026-02-02", "v2": "2026-01-01"}
+    rows = [f"sum,{version},{day},{run},{1.0 + run}" for version, day in days.items() for run in range(2)]
+    table = importing.upload("t.csv", "\n".join(["benchmark,version,date,run,value", *rows]).encode())
+    chosen = importing.Selection(before="v1", after="v2")
+    (result,) = importing.import_files(comparing, [table], selection=chosen, **WHO)
+    assert not result.refused
+    assert any("are the two sides swapped?" in warning for warning in result.benchmarks[0].warnings)
+
+
+def test_a_table_with_versions_needs_two_of_them_by_name_if_it_has_more(comparing):
+    def imported(text, **versions):
+        file = importing.upload("t.csv", text.encode())
+        return next(importing.import_files(comparing, [file], selection=importing.Selection(**versions), **WHO))
+
+    three = CHANGE + "".join(line.replace("v2", "v3") + "\n" for line in CHANGE.splitlines()[1:] if "v2" in line)
+    assert "it has the versions v1, v2, v3. Say which to compare: --before NAME --after NAME" in imported(three).refused
+    assert "no runs of version 'v9'" in imported(three, before="v1", after="v9").refused
+    assert imported(three, before="v3", after="v1").names == ("parse", "sum")
+
+
+def test_other_studies_refuse_two_sides(tmp_path):
+    study_of(tmp_path / "r.study", "runs", RUNS)
+    with open_database(tmp_path / "r.study") as db, pytest.raises(InputError, match="labeler init --question change"):
+        import_sides(db, side_file("x", 1.0), side_file("y", 1.2))
+
+
+@pytest.fixture
+def blind(comparing):
+    """A planned study of 24 changes whose sides are hidden from the reviewers, with retests."""
+    rng = np.random.default_rng(2)
+    rows = [
+        f"b{number},{version},{run},{i},{(1.1 if version == 'newversion' else 1.0) * rng.uniform(0.99, 1.01):.6f}"
+        for number in range(24) for version in ("oldversion", "newversion") for run in range(2) for i in range(12)
+    ]  # fmt: skip
+    table = importing.upload("t.csv", "\n".join(["benchmark,version,run,iteration,value", *rows]).encode())
+    chosen = importing.Selection(before="oldversion", after="newversion")
+    (result,) = importing.import_files(comparing, [table], selection=chosen, **WHO)
+    assert len(result.names) == 24
+    assigning.confirm_plan(comparing, PlanParameters(7, per_item=2, overlap=0, retest=2), **WHO)
+    return comparing
+
+
+def second_side_is_slower(panels):
+    first, second = (np.mean(group["values"]) for group in panels[-1]["groups"])
+    return second > first
+
+
+def test_answers_about_swapped_sides_are_mapped_back(blind):
+    now, shown_answers = NOW, {}
+    for name in ("ada", "ben"):
+        person = id_of(blind, name)
+        while offers := reviewing.review_queue(blind, person).offers:
+            task, now = offers[0], now + timedelta(seconds=9)
+            answer = "slower" if second_side_is_slower(reviewing.panels(blind, task)) else "faster"
+            shown_answers[task.code] = answer
+            sent = Submission(f"{task.code}-0", task.code, task.revision, answer, 900, {"swapped": "mine"})
+            for _ in range(2):  # as after a lost reply
+                reviewing.submit(blind, person, sent, now=now)
+    assert set(labels.table(blind)["label"]) == {"slower"}  # all benchmarks became slower
+    views = [json.loads(view) for view in labels.table(blind)["view"]]
+    n_swapped = sum(view["swapped"] for view in views)
+    assert 0.3 < n_swapped / len(views) < 0.7
+    answers = sides.answers_as_shown(blind)
+    assert {(row.answer, row.swapped) for row in answers} == {("slower", False), ("faster", True)}
+    own = {label.task.code: label.task.answer for label in reviewing.own_labels(blind, id_of(blind, "ada"))}
+    assert own == {code: answer for code, answer in shown_answers.items() if code in own}
+    assert auditing.audit(blind).faults == ()
+    receipt = json.loads(reviewing.receipt(blind, id_of(blind, "ada"), now=now))
+    assert {row["code"]: row["label"] for row in receipt["labels"]} == own
+
+
+def test_a_reviewer_cannot_tell_the_sides_by_what_is_sent(blind):
+    for task in reviewing.review_queue(blind, id_of(blind, "ada")).offers:
+        shown = reviewing.shown(blind, task)
+        assert [panel.get("title") for panel in shown["panels"]] == ["A", "B", None]
+        assert shown["before"] is None
+        assert not re.search("After|swapped|[dw]version", json.dumps(shown))
+
+
+def test_the_small_picture_has_the_order_of_the_large_one(blind):
+    secret = studies.picture_secret(blind)
+    tasks = reviewing.review_queue(blind, id_of(blind, "ada")).offers
+    task = next(task for task in tasks if blinding.is_swapped(secret, task.code))
+    kind, payload = KINDS["change"], reviewing.picture(blind, task)
+    assert reviewing.thumbnail(blind, task, "x") == kind.thumbnail(payload, label="x")
+    assert payload["sides"] == [0, 0, 1, 1]
+    assert np.mean(payload["means"][:2]) > np.mean(payload["means"][2:])  # the slower runs come first
+
+
+def test_built_in_questions_can_be_written_to_a_file_and_read_again():
+    for question in QUESTIONS.values():
+        again = read_question(to_toml(question), "q.toml", KINDS)
+        assert replace(again, categories=()) == replace(question, categories=())
+        assert [(c, c.key, c.meaning) for c in again.categories] == [(c, c.key, c.meaning) for c in question.categories]
+
+
+EXTRA = """
+text = "Which?"
+ordered = true
+facts = ["unit", "benchmark"]
+[extra]
+text = "How difficult was it?"
+answers = [1, 2, 3]
+[[category]]
+name = "yes"
+key = "y"
+meaning = "Yes."
+[[category]]
+name = "no"
+key = "x"
+meaning = "No."
+"""
+
+
+def test_an_extra_answer_and_facts_are_shown_and_stored_and_never_required(tmp_path):
+    question = read_question(EXTRA, "q.toml", KINDS)
+    assert read_question(to_toml(question), "again.toml", KINDS) == question
+    study_of(
+        tmp_path / "e.study",
+        "runs",
+        RUNS,
+        RUNS.replace("parse", "sum"),
+        question=question,
+        options=ReadOptions(unit="s"),
+    )
+    with open_database(tmp_path / "e.study") as db:
+        assigning.confirm_plan(db, PlanParameters(7, per_item=2, overlap=0, retest=0), **WHO)
+        person = id_of(db, "ada")
+        for extra in ("2", None):
+            task = reviewing.review_queue(db, person).offers[0]
+            shown = reviewing.shown(db, task)
+            assert dict(shown["facts"]) == {"benchmark": shown["facts"][0][1], "unit": "s"}
+            assert shown["extra"] is None
+            event = {"event_id": task.code, "code": task.code, "revision": 0, "answer": "yes", "dwell_ms": 900}
+            sent = reviewing.submission_from(event | ({"extra": extra} if extra else {}))
+            reviewing.submit(db, person, sent, now=NOW)
+            assert labels.last_extra(db, task.assignment_id) == extra
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("[1, 2, 3]", "[1]", "answers must be a list of 2 to 6"),
+        ("[1, 2, 3]", "[1, 1]", "each answer is a different number or word"),
+        ('facts = ["unit", "benchmark"]', 'facts = ["author"]', "facts is a list of some of these: application"),
+        ("ordered = true", "blind_side = true", "the answers can be mapped back only if the categories are ordered"),
+        ("ordered = true", 'shows = "tea"', "'tea' is not one of: runs, change, history, run"),
+    ],
+)
+def test_a_question_with_a_wrong_extra_answer_fact_or_side_is_refused(old, new, message):
+    with pytest.raises(InputError, match=message):
+        read_question(EXTRA.replace(old, new), "q.toml", KINDS)

@@ -184,7 +184,7 @@ def test_a_question_file_is_written_as_it_is_read():
         ('name = "spike"', 'name = "not sure"', "line 12: category 3, name: 'not sure' has another meaning"),
         ('key = "s"', 'key = "s"\ncolour = "red"', "line 14: category 3, colour: a colour is written as"),
         ('text = "What is this alert?"', "", "line 1: text: text must be a text"),
-        ('text = "What', 'shows = "tea"\ntext = "What', "line 2: shows: 'tea' is not one of: runs, history, run"),
+        ('text = "What', 'shows = "tea"\ntext = "What', "line 2: shows: 'tea' is not one of: runs, change, hist"),
         ('text = "What', 'positive = "no"\ntext = "What', "line 2: positive: 'no' is not one of: regression"),
         ('text = "What', 'orderd = 1\ntext = "What', "line 2: orderd: 'orderd' is not one of"),
         ('text = "What', 'ordered = 1\ntext = "What', "line 2: ordered: ordered must be true or false, not 1"),

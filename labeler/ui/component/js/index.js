@@ -16,7 +16,7 @@ import { Requests } from "./requests.js";
 import { Drafts } from "./storage.js";
 import { Strip } from "./strip.js";
 import { Surroundings } from "./surroundings.js";
-import { emptyWords, progressWords, questionWords, statusWords } from "./words.js";
+import { emptyWords, itemWords, progressWords, questionWords, statusWords } from "./words.js";
 
 const [NOT_SURE, WITHDRAWN] = ["not sure", "withdrawn"]; // answers that are not labels
 const REMEMBERED = 8; // number of pictures to keep, for an undo
@@ -103,6 +103,7 @@ class Review {
     this.part("categories").replaceChildren(...categories.map(categoryButton), ...save);
     this.root.classList.toggle("marks-points", Boolean(marking));
     this.root.classList.toggle("takes-ranges", Boolean(marking?.ranges));
+    this.sayExtra(this.data.question.extra);
     this.part("meanings").replaceChildren(...categories.map(meaningRow));
     this.part("sees").textContent = this.data.sees;
     this.part("overlaid").textContent = this.data.overlay;
@@ -110,6 +111,22 @@ class Review {
     this.root.querySelectorAll(".keys [data-key]").forEach((one) => { // if there is little space, only the key is shown
       one.title = `${one.querySelector("span").textContent} (${one.dataset.key.toUpperCase()})`;
     });
+  }
+
+  /** Create the buttons of the extra answer. They have keys if neither categories nor the confidence use them. */
+  sayExtra(extra) {
+    const isSure = this.data.protocol.asks_confidence;
+    const isShifted = this.digitsAnswer || isSure;
+    const hasKeys = !(this.digitsAnswer && isSure);
+    this.usesShift = this.digitsAnswer || (isSure && Boolean(extra));
+    this.extras = new Map((extra?.answers ?? []).map((answer, i) => [
+      `${hasKeys ? "" : "extra "}${isShifted ? SHIFT : ""}${i + 1}`, answer,
+    ]));
+    const buttons = Array.from(this.extras, ([key, answer]) => extraButton(key, answer, hasKeys));
+    this.part("extra").replaceChildren(...buttons);
+    this.part("extra").hidden = !extra;
+    this.part("extra").setAttribute("aria-label", extra?.text ?? "");
+    this.part("extra").dataset.text = extra?.text ?? "";
   }
 
   listen() {
@@ -218,7 +235,7 @@ class Review {
     this.refusal = outcome === "refused" ? message : "";
     this.hindrance = outcome === "later" ? message : "";
     if (outcome !== "refused" || event.answer === WITHDRAWN) return;
-    this.drafts.set(event.code, { flag: event.flag, comment: event.comment, confidence: event.confidence });
+    this.drafts.set(event.code, saidOf(event));
   }
 
   /** The offered items that have no unsaved answer, in order, up to the first whose picture is not here yet. */
@@ -255,7 +272,8 @@ class Review {
       code: offer.code,
       revision: offer.revision,
       panels: this.remembered.get(offer.code),
-      said: this.drafts.get(offer.code) ?? { flag: offer.flag, comment: offer.comment, confidence: offer.confidence },
+      facts: offer.facts ?? [],
+      said: this.drafts.get(offer.code) ?? saidOf(offer),
       chosen: null,
       before: offer.before ?? null, // the answer that was undone or is being revised
       explains: offer.explains ?? null, // in practice: answer -> explanation
@@ -307,7 +325,7 @@ class Review {
     this.nRuns = this.current ? nRunsOf(this.current.panels) || null : this.nRuns;
     this.part("question").textContent = questionWords(this.data.question.text, this.nRuns);
     this.part("progress").textContent = progressWords(this.data, pending);
-    this.part("code").textContent = this.current ? `Item ${this.current.code}` : "";
+    this.part("code").textContent = this.current ? itemWords(this.current) : "";
     this.part("words").textContent = emptyWords(this.data, this.queue.length);
     this.part("onward").hidden = this.data.mode !== "label" || !this.data.done || this.queue.length > 0;
     this.part("note").textContent = this.data.note ?? "";
@@ -328,7 +346,8 @@ class Review {
     const { said, chosen, explained } = this.current ?? { said: {}, chosen: null, explained: null };
     this.picture.sayButtons(this.key);
     const isOver = !this.current || explained !== null;
-    [...Object.keys(this.answers), ...this.sureness, "f", "m"].forEach((key) => (this.key(key).disabled = isOver));
+    const answering = [...Object.keys(this.answers), ...this.sureness, ...this.extras.keys(), "f", "m"];
+    answering.forEach((key) => (this.key(key).disabled = isOver));
     [..."ozl"].forEach((key) => (this.key(key).disabled = !this.current));
     this.#sayMarking(isOver);
     const canUndo = this.data.mode === "label" && Boolean(chosen || this.canUndoMark || this.lastAnswered());
@@ -342,6 +361,7 @@ class Review {
       m: Boolean(said.comment),
     };
     this.sureness.forEach((key, i) => (pressed[key] = said.confidence === i + 1));
+    this.extras.forEach((answer, key) => (pressed[key] = said.extra === answer));
     Object.entries(pressed).forEach(([key, on]) => this.key(key).setAttribute("aria-pressed", String(on)));
   }
 
@@ -399,7 +419,7 @@ class Review {
     const dialogIsOpen = this.help.open || this.comment.isOpen || document.querySelector('[role="dialog"]') !== null;
     const [target] = event.composedPath();
     const keyOf = this.isMarking ? markingKey : pressedKey;
-    const key = keyOf(event, target, dialogIsOpen, this.digitsAnswer);
+    const key = keyOf(event, target, dialogIsOpen, this.usesShift);
     if (key !== null && this.act(key, event.timeStamp, event.repeat)) event.preventDefault();
   }
 
@@ -428,6 +448,7 @@ class Review {
     else if (key === "?") this.help.showModal();
     else if (!this.current) return false;
     else if (key === "f") this.keep({ flag: !this.current.said.flag });
+    else if (this.extras.has(key)) this.keep({ extra: this.extras.get(key) });
     else if (key === "m") this.comment.open(this.current.said.comment ?? "");
     else if (this.sureness.includes(key)) return this.beSure(this.sureness.indexOf(key) + 1, at);
     else if (key === "Escape") this.forget();
@@ -549,6 +570,11 @@ class Review {
   }
 }
 
+/** What is said of an item besides the answer. */
+function saidOf({ flag, comment, confidence, extra }) {
+  return extra === undefined ? { flag, comment, confidence } : { flag, comment, confidence, extra };
+}
+
 /** Whether an answer is one of the categories. */
 function isLabel(answer) {
   return answer !== NOT_SURE && answer !== WITHDRAWN;
@@ -577,6 +603,17 @@ function saveButton() {
 
 function nameOf({ kinds }, key) {
   return kinds.find((kind) => kind.key === key)?.name;
+}
+
+/** A button of the extra answer; without a key if other answers use the digits. */
+function extraButton(key, answer, hasKey) {
+  const made = button(key, answer);
+  if (!hasKey) {
+    made.querySelector("kbd").remove();
+    made.removeAttribute("aria-keyshortcuts");
+  }
+  made.setAttribute("aria-pressed", "false");
+  return made;
 }
 
 /** The row of a category in the help. */

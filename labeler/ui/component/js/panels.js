@@ -3,12 +3,14 @@
 import { STRIP_HEIGHT, WIDE, arrange, runAt, summary, unpack } from "./layout.js";
 import { INK, text } from "./ink.js";
 import { paint, thumbnail } from "./paint.js";
+import * as means from "./means.js";
 import * as points from "./points.js";
 import { legendWords } from "./words.js";
 
 const KINDS = {
   runs: { unpack, arrange, paint, thumbnail, runAt, summary, legend: legendWords, count: ({ runs }) => runs.length },
   points,
+  means,
 };
 const MIN_BESIDE = 480; // panels that would be narrower are below each other
 const BETWEEN = 12;
@@ -27,21 +29,26 @@ export function nRunsOf(panels) {
 
 /**
  * The layout: `parts`, one per panel, with its position, its geometry, and the number of runs in the panels before it.
- * Panels are beside each other if there is space. `height`: for all panels together.
+ * Panels are beside each other if there is space; narrow ones have a fixed width. `height`: for all panels together.
  */
 export function arrangeAll(panels, width, height, overlay) {
-  const n = panels.length;
-  const isBeside = width / n >= MIN_BESIDE;
-  const each = isBeside ? (width - BETWEEN * (n - 1)) / n : width;
+  const [narrow, others] = [panels.filter(isNarrow), panels.filter((panel) => !isNarrow(panel))];
+  const n = others.length;
+  const space = narrow.reduce((left, panel) => left - kindOf(panel).narrow - BETWEEN, width);
+  const isBeside = space / n >= MIN_BESIDE;
+  const each = isBeside ? (space - BETWEEN * (n - 1)) / n : width;
   const heading = panels.some(({ title }) => title) ? HEADING : 0;
   const under = n > 1 && each < WIDE ? STRIP_HEIGHT : 0; // of the distributions, which are then below the runs
   const room = (isBeside ? height : (height - BETWEEN * (n - 1)) / n) - heading - under;
   let [x, y, before] = [0, 0, 0];
   const parts = panels.map((panel) => {
-    const count = kindOf(panel).count(panel);
-    const part = { x, y: y + heading, before, geometry: kindOf(panel).arrange(each, room, count, overlay) };
-    if (isBeside) x += each + BETWEEN;
-    else y += heading + part.geometry.height + BETWEEN;
+    const [kind, own] = [kindOf(panel), isNarrow(panel)];
+    const count = kind.count(panel);
+    const wide = own && isBeside ? kind.narrow : each;
+    const geometry = kind.arrange(wide, own ? (isBeside ? room : kind.low) : room, count, overlay);
+    const part = { x, y: y + heading, before, geometry };
+    if (isBeside) x += wide + BETWEEN;
+    else y += heading + geometry.height + BETWEEN;
     before += count;
     return part;
   });
@@ -70,7 +77,7 @@ export function thumbnailOf(context, panels, width, height) {
   context.clearRect(0, 0, width, height);
   let x = 0;
   panels.forEach((panel) => {
-    const own = (width * (kindOf(panel).count(panel) || 1)) / n;
+    const own = isNarrow(panel) ? 0 : (width * (kindOf(panel).count(panel) || 1)) / n;
     context.save();
     context.translate(x, 0);
     kindOf(panel).thumbnail(context, panel, own, height);
@@ -96,6 +103,11 @@ export function summaryOf(panels) {
 /** The line below the picture that explains its marks, in at most `room` letters if possible. */
 export function legendOf([first], room) {
   return kindOf(first).legend(first, room);
+}
+
+/** Whether a panel has a fixed width beside the others. */
+function isNarrow(panel) {
+  return "narrow" in kindOf(panel);
 }
 
 function isIn(run, before, panel) {

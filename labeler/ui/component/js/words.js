@@ -31,6 +31,11 @@ export function legendWords({ n, runs }, room = Infinity) {
   return long.length <= room ? long : short;
 }
 
+/** The code of an item, and the facts that the study shows beside the picture. */
+export function itemWords({ code, facts }) {
+  return [`Item ${code}`, ...facts.map(([name, value]) => `${name}: ${value}`)].join(" · ");
+}
+
 /** The reviewer's progress, including answers that are not saved yet. */
 export function progressWords({ done, total, not_sure: notSure, mode }, pending) {
   if (mode === "revise") return "";
