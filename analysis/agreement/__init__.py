@@ -67,6 +67,7 @@ from analysis.agreement._reviewers import (
     retest_agreement as retest_agreement,
     reviewer_drift as reviewer_drift,
 )
+from analysis.agreement._sides import SideBias as SideBias, side_bias as side_bias
 from analysis.agreement._so_far import AgreementSoFar as AgreementSoFar, agreement_so_far as agreement_so_far
 from analysis.agreement._tests import (
     AgreementDifference as AgreementDifference,

@@ -20,6 +20,7 @@ from analysis.agreement import (
     PairAgreement,
     PairEquality,
     RetestAgreement,
+    SideBias,
 )
 from analysis.document import (
     DASH,
@@ -466,6 +467,7 @@ def agreement_sections(report: "Report", *, with_pictures: bool) -> tuple[Sectio
         Section("Overall agreement", tuple(_overall(report))),
         Section("Agreement by group", tuple(_groups(report))),
         Section("Reviewers", tuple(_reviewers(report))),
+        *([Section("Side bias", tuple(_sides(report, report.sides)))] if report.sides else []),
         Section("What reviewers disagree on", tuple(_disputed(report, with_pictures))),
     )
 
@@ -711,6 +713,29 @@ def _leniency(report: "Report", leniency: Leniency) -> Iterator[Block]:
                 for pair in leniency.pairs
             ],
             numeric=(1, 2, 4), name="leniency-pairs")  # fmt: skip
+
+
+def _sides(report: "Report", sides: SideBias) -> Iterator[Block]:
+    worse = report.category_set.names[0]
+    yield Paragraph(
+        "The two sides of an item were shown in a drawn order, and reviewers did not know which side is which. If the "
+        f"same item is shown both ways, its own change cancels out, so both sides should be called {worse} equally "
+        "often."
+    )
+    if sides.bias.value is None:
+        yield Paragraph(f"Whether reviewers prefer a side is unknown: {sides.bias.reason}.")
+        return
+    low, high = sides.bias.low, sides.bias.high
+    conclusion = (
+        "There is no sign of a preference."
+        if low is None or high is None or low <= 0 <= high
+        else f"Reviewers call the {'left' if low > 0 else 'right'} side {worse} too often."
+    )
+    yield Paragraph(
+        f"On {counted(sides.n_items, 'item')} shown both ways ({counted(sides.n_labels, 'label')}), reviewers call the "
+        f"left side {worse} in {percent(sides.left)} and the right side in {percent(sides.right)}. Side bias: "
+        f"{estimate(sides.bias)} ({report.level_text}). {conclusion}"
+    )
 
 
 def _against_the_rest(report: "Report") -> Iterator[Block]:

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import pandas as pd
 
+from analysis.agreement import SideBias, side_bias
 from analysis.categories import NOT_SURE, WITHDRAWN
 from analysis.document import IF_KNOWN, inline, json_values, read_back
 from analysis.learning import Habits
@@ -113,6 +114,7 @@ class Report:
     # what a report on a question with own categories has: None if the categories are similar and dissimilar
     question: Mapping[str, Any] | None = field(default=None, metadata=IF_KNOWN)
     categories: tuple[Category, ...] | None = field(default=None, metadata=IF_KNOWN)
+    sides: SideBias | None = field(default=None, metadata=IF_KNOWN)  # None if reviewers knew which side is which
     # None for two categories of which one is positive
     by_category: ByCategory | None = field(default=None, metadata=IF_KNOWN)
 
@@ -181,7 +183,7 @@ def summarise(
     answers : DataFrame
         Every answer in chronological order: columns item, reviewer, label (a category, not sure, withdrawn);
         optionally kind (default: fresh), assignment (default: item and kind), application, position, created_utc,
-        dwell_ms and confidence.
+        dwell_ms, confidence and swapped (whether the sides of the item were shown in the other order).
     verdicts : DataFrame
         Columns item, classifier, verdict (None if the classifier gave no verdict); optionally score, threshold,
         application, means (measure -> mean over all pairs of runs), parameters (JSON text) and version.
@@ -250,11 +252,20 @@ def summarise(
         notes=tuple(provenance.notes),
         course=None if provenance.course is None else read_back(Course, json_values(provenance.course), "course"),
         question=None if categories.is_built_in else _question(provenance, categories),
+        sides=_sides(first, categories, level),
         categories=None if categories.is_built_in else category_rows(labels, truth, categories, level),
         by_category=None
         if categories.is_binary
         else category_numbers(labels, verdicts, truth, categories, level, resampling),
     )  # fmt: skip
+
+
+def _sides(first: pd.DataFrame, categories: CategorySet, level: float) -> SideBias | None:
+    """Measure the side bias from the first labels and the retests of items whose sides were shown in drawn order."""
+    if "swapped" not in first or not first["swapped"].notna().any():
+        return None
+    shown = first[first["kind"].isin((*COUNTED_KINDS, RETEST, THIRD))]
+    return side_bias(shown, categories.names, level=level)
 
 
 def _question(provenance: Provenance, categories: CategorySet) -> dict[str, Any]:

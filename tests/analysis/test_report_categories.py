@@ -185,3 +185,17 @@ def test_two_categories_with_other_names_have_the_report_of_similar_and_dissimil
     page = to_markdown(other)
     assert "similar" not in page.replace("similar numbers", "")
     assert "broken items called broken" in page
+
+
+def test_a_side_that_is_called_slower_too_often_has_a_section():
+    rows = [
+        (f"i{i}", f"r{r}", "slower" if (i + r) % 2 else "unstable", (i + r) % 2 == 1)  # always the left one
+        for i in range(12)
+        for r in range(2)
+    ]
+    labels = pd.DataFrame(rows, columns=["item", "rater", "category", "swapped"])
+    report = report_of(labels, ordered=True)
+    assert report.sides.bias.value == 1
+    assert "## Side bias" in to_markdown(report)
+    assert "call the left side slower in 100.0 % and the right side in 0.0 %" in to_markdown(report)
+    assert "Side bias" not in to_markdown(report_of(labels.drop(columns="swapped"), ordered=True))
