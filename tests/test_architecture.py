@@ -62,7 +62,7 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/ui/reviewer": {
         "labeler.ui.reviewer", "labeler.ui.component", "labeler.service.labelling.reviewing",
         "labeler.service.labelling.answering", "labeler.service.labelling.guide",
-        "labeler.service.labelling.own_result",
+        "labeler.service.labelling.own_result", "labeler.service.labelling.own_examples",
         "labeler.model", "labeler.questions", "labeler.marks", "labeler.errors", "labeler.screen",
         "labeler.store.Database", "streamlit",
     },

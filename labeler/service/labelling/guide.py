@@ -43,7 +43,7 @@ AXES = {
 
 @dataclass(frozen=True)
 class Example:
-    """An artificial item with the category that it was generated to have."""
+    """An item with a known category: artificial, or chosen by a coordinator."""
 
     title: str
     explanation: str
@@ -53,6 +53,7 @@ class Example:
     picture: Mapping[str, Any]  # the payload of the item
     kind: Kind
     sides: tuple[str, str]
+    is_own: bool = False  # whether a coordinator chose this item of the study, and says its category
 
     @property
     def panels(self) -> list[dict[str, Any]]:
@@ -65,7 +66,8 @@ class Example:
 
     def feedback(self, answer: str) -> str:
         """Return the text that a reviewer sees after this answer: the correct category and the explanation."""
-        truth = f"the item was generated as {self.category}" if self.category else "people disagree about this item"
+        told = "the coordinator says" if self.is_own else "the item was generated as"
+        truth = f"{told} {self.category}" if self.category else "people disagree about this item"
         return f"Your answer: {answer}; {truth}. {self.title}: {self.explanation}"
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from labeler.service.labelling import guide, reviewing
+from labeler.service.labelling import own_examples, reviewing
 from labeler.store import Database
 from labeler.ui import component
 from labeler.ui.reviewer import label, practice
@@ -24,7 +24,7 @@ def render(db: Database, reviewer_id: int) -> None:
         return
     label.deliver(db, reviewer_id)
     if st.session_state.get(STEP) == "practice":
-        is_over = practice.round_of_six(db)
+        is_over = practice.practice_round(db)
         start(db, reviewer_id, "Start labelling" if is_over else "Skip the rest and start labelling", is_over)
     else:
         card(db, reviewer_id)
@@ -37,8 +37,7 @@ def card(db: Database, reviewer_id: int) -> None:
     st.write(f"Each item shows {brief.kind.shows}. Press one key to label it. There is no time limit.")
     if brief.protocol.instructions:
         st.text(brief.protocol.instructions)
-    has_examples = guide.has_examples(brief.question)
-    examples = guide.worked_examples(brief.question, brief.protocol) if has_examples else ()
+    examples, n_practice = own_examples.worked(db), own_examples.n_practice(db)
     categories = brief.question.categories
     columns: list[Any] = []
     for category in categories:
@@ -49,11 +48,11 @@ def card(db: Database, reviewer_id: int) -> None:
             for example in [example for example in examples if example.category == category][:1]:
                 words = f"Example: {example.title}"
                 component.still(example.thumbnail(words, PANEL), words)
-                st.write(f"{example.title}. {example.explanation}")
-    if not has_examples:
+                st.text(f"{example.title}. {example.explanation}")
+    if not n_practice:
         start(db, reviewer_id, "Start labelling", is_next=True)
         return
-    if st.button("Practise on six items", type="primary", key="practise"):
+    if st.button(practice.practise_on(n_practice), type="primary", key="practise"):
         st.session_state[STEP] = "practice"
         st.rerun()
     start(db, reviewer_id, "Skip practice and start labelling", is_next=False)

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from labeler.service.labelling import guide, reviewing
+from labeler.service.labelling import guide, own_examples, reviewing
 from labeler.store import Database
 from labeler.ui import component
-from labeler.ui.reviewer import label
+from labeler.ui.reviewer import label, practice
 
 PICTURE_HEIGHT = 280
 
@@ -13,10 +13,11 @@ PICTURE_HEIGHT = 280
 def render(db: Database, reviewer_id: int) -> None:
     """Show the guide to a reviewer."""
     label.deliver(db, reviewer_id)
-    as_reviewers_see(db, '<a href="/practice" target="_self">Practise on six items (not counted)</a>')
+    words = practice.practise_on(own_examples.n_practice(db))
+    as_reviewers_see(db, f'<a href="/practice" target="_self">{words} (not counted)</a>')
 
 
-def as_reviewers_see(db: Database, practice: str = "") -> None:
+def as_reviewers_see(db: Database, link: str = "") -> None:
     """Show the question, how items are shown, what to judge, the link to the practice round, and worked examples."""
     brief = reviewing.brief(db)
     st.title("Guide", anchor=False)
@@ -28,10 +29,16 @@ def as_reviewers_see(db: Database, practice: str = "") -> None:
     for category in brief.question.categories:
         st.text(f"{category.key.upper()}: {category.label}. {category.meaning}")
     st.markdown(guide.describe_protocol(brief.question, brief.protocol))
+    if link and own_examples.n_practice(db):
+        st.html(link)
+    own = own_examples.drawn(db, own_examples.GUIDE)
+    if own:
+        st.header("Examples of this study", anchor=False)
+        st.caption("Your coordinator chose these items. Nobody labels them.")
+        for example in own:
+            show(example)
     if not guide.has_examples(brief.question):
         return
-    if practice:
-        st.html(practice)
     st.header("Worked examples", anchor=False)
     st.caption("These are real measurements with known changes. None of the examples is an item of this study.")
     for example in guide.worked_examples(brief.question, brief.protocol):
@@ -47,5 +54,6 @@ def as_reviewers_see(db: Database, practice: str = "") -> None:
 
 def show(example: guide.Example) -> None:
     """Show one example: its category, the reason, and the same picture as on the labelling screen."""
-    st.markdown(f"**{example.title}: {example.category or 'people disagree'}.** {example.explanation}")
+    st.markdown(f"**{example.title}: {example.category or 'people disagree'}.**")
+    st.text(example.explanation)  # a person may have written it
     component.picture(f"example-{example.title}", example.panels, item=example.title, height=PICTURE_HEIGHT)

@@ -1,4 +1,4 @@
-"""The page Practice: a round with artificial items.
+"""The page Practice: a round with artificial items and those that a coordinator chose.
 
 The answers are not stored and do not count. The whole round is sent at once, and the browser needs no server for it.
 """
@@ -9,10 +9,10 @@ from typing import Any
 
 import streamlit as st
 
-from labeler.model import Question
+from labeler.model import Question, counted
 from labeler.questions import NOT_SURE
 from labeler.screen.component import brief as brief_of
-from labeler.service.labelling import guide, reviewing
+from labeler.service.labelling import guide, own_examples, reviewing
 from labeler.service.labelling.reviewing import Brief
 from labeler.store import Database
 from labeler.ui import component
@@ -25,22 +25,27 @@ SEED, OVER = "practice_seed", "practice_answers"  # keys in the session state: o
 def render(db: Database, reviewer_id: int) -> None:
     """Show the practice round and, when it is over, a button for another round."""
     label.deliver(db, reviewer_id)
-    if not guide.has_examples(reviewing.brief(db).question):
+    if not own_examples.n_practice(db):
         st.info("This study asks its own question, so it has no practice items. The page Guide explains each answer.")
         return
-    if round_of_six(db) and st.button("Practise once more, with other items", key="again"):
+    if practice_round(db) and st.button("Practise once more, with other items", key="again"):
         del st.session_state[SEED], st.session_state[OVER]
         st.rerun()
 
 
-def round_of_six(db: Database) -> bool:
-    """Show six artificial items with an explanation after each answer, then the score.
+def practise_on(n_items: int) -> str:
+    """Return the text of the button that starts a practice round."""
+    return "Practise on six items" if n_items == guide.N_PRACTICE else f"Practise on {counted(n_items, 'item')}"
+
+
+def practice_round(db: Database) -> bool:
+    """Show the practice items with an explanation after each answer, then the score.
 
     Return whether the round is over.
     """
     brief = reviewing.brief(db)
     seed = st.session_state.setdefault(SEED, randbelow(2**31))
-    examples = guide.practice_round(seed, brief.question, brief.protocol)
+    examples = own_examples.practice(db, seed)
     change = component.change_of(KEY)
     if isinstance(change, dict) and change.get("round") == seed:
         st.session_state[OVER] = answers_in(change.get("answers"), examples, brief.question)

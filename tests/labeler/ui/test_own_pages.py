@@ -18,9 +18,19 @@ from labeler.service.study import coordinating
 from labeler.store import labels, open_database, people, studies
 from labeler.ui.app import request_token
 from labeler.ui.reviewer import my_labels, practice
-from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, answer_next, id_of, make_study, submission
+from tests.labeler.conftest import (
+    NOW,
+    REVIEWERS,
+    answer_everything,
+    answer_next,
+    id_of,
+    item_name,
+    make_study,
+    submission,
+)
 from tests.labeler.ui.pages import (
     app_page,
+    button,
     checked,
     coordinator_page,
     drawings,
@@ -350,7 +360,7 @@ def protocol_page(path):
 
 
 def save(page):
-    (button,) = [button for button in page.button if button.label == "Save protocol"]
+    (button,) = [button for button in page.button if button.label == "Save the guide"]
     button.click().run()
     assert [error.message for error in page.exception] == []
 
@@ -382,7 +392,22 @@ def test_the_study_page_shows_a_fixed_protocol_that_cannot_be_changed(many):
     assert axis(page).value == "levels"
     fields = [axis(page), page.number_input[0], *page.checkbox, page.text_area[0]]
     assert [field.disabled for field in fields] == [True] * 6
-    assert [button.disabled for button in page.button if button.label == "Save protocol"] == [True]
+    assert [button.disabled for button in page.button if button.label == "Save the guide"] == [True]
+
+
+def test_an_example_is_added_on_the_page_guide_and_reviewers_see_it(study):
+    page = protocol_page(study)
+    page.selectbox(key="example-item-0").set_value(item_name(1))
+    page.radio(key="example-category-0").set_value("similar")
+    page.text_input(key="example-sentence-0").set_value("Only <b>noise</b>.")
+    page = checked(button(page, "Add this example").click().run())
+    assert page.table[0].value["Sentence"].tolist() == [r"Only \<b\>noise\</b\>."]
+    seen = reviewer_page("guide", study, "ada")
+    assert "Examples of this study" in texts(seen) and "Only <b>noise</b>." in [text.value for text in seen.text]
+    assert item_name(1) not in texts(seen)
+    assert "Example 1. Only <b>noise</b>." in texts(reviewer_page("first_visit", study, "ada"))
+    page = checked(button(page, "Remove this example").click().run())
+    assert not page.table
 
 
 def test_labels_made_elsewhere_are_listed_without_pictures_where_there_are_no_measurements(tmp_path):
