@@ -161,13 +161,16 @@ def against_rest(
     (['a', 'b', 'c'], 1.0, True)
     """
     rows = by_group(labels, "rater", categories, level=level)
-    whole = fleiss_kappa(count_table(labels, categories), level=level).value if len(labels) else None
+    counts = count_table(labels, categories)
+    whole = fleiss_kappa(counts, categories, level=level).value if len(labels) else None
     without_each = _without_each(labels, categories)
     found = []
     for row in rows:
         others = without_each[row.group]
         without = (
-            fleiss_kappa(others, level=level) if others.to_numpy().any() else Estimate(None, reason="no other rater")
+            fleiss_kappa(others, categories, level=level)
+            if others.to_numpy().any()
+            else Estimate(None, reason="no other rater")
         )
         change = None if without.value is None or whole is None else without.value - whole
         found.append(AgainstRest(str(row.group), row.n_items, row.percent, row.kappa, without, change))
@@ -266,13 +269,13 @@ def jackknife_over_raters(
     >>> jackknife_over_raters(labels).value == fleiss_kappa(count_table(labels)).value
     True
     """
-    whole = coefficient(count_table(labels, categories), level=level)
+    whole = coefficient(count_table(labels, categories), categories, level=level)
     r = labels["rater"].nunique()
     if whole.value is None:
         return whole
     if r < LEAST_RATERS:
         return Estimate(whole.value, reason="fewer than three reviewers")
-    without = [coefficient(counts).value for counts in _without_each(labels, categories).values()]
+    without = [coefficient(counts, categories).value for counts in _without_each(labels, categories).values()]
     defined = np.array([value for value in without if value is not None])
     if len(defined) < r or whole.se is None:
         return Estimate(whole.value, reason="the coefficient without one of the reviewers is undefined")
@@ -310,6 +313,7 @@ def if_given(
             len(asked),
             coefficient(
                 count_table(pd.concat([rows, asked.assign(category=category)], ignore_index=True), categories),
+                categories,
                 level=level,
             ),
         )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from analysis import agreement, consensus, evaluation
@@ -114,7 +115,7 @@ def category_rows(labels: "Labels", truth: "Truths", of: CategorySet, level: flo
     rows = []
     for name in of.names:
         rest = counts[[other for other in of.names if other != name]].sum(axis=1)
-        against_rest = agreement.fleiss_kappa(pd.DataFrame({"rest": rest, name: counts[name]}), level=level)
+        against_rest = agreement.fleiss_kappa(np.column_stack([rest, counts[name]]), level=level)
         rows.append(
             Category(
                 name, of.meanings.get(name, ""), int(counts[name].sum()), specific[name], against_rest,
