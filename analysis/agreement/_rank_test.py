@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import special, stats
+from scipy import special
 
 from analysis.agreement._coefficients import Categories
 from analysis.results import Result
@@ -43,6 +43,8 @@ def rank_test(labels: pd.DataFrame, categories: Categories) -> RankTest:
     >>> round(rank_test(labels, list("abc")).p, 4)
     0.1573
     """
+    from scipy import stats  # imported here, because coefficients need no tests
+
     raters, codes = wide_labels(labels, categories)
     split = codes[[len(np.unique(row[~np.isnan(row)])) > 1 for row in codes]] if len(codes) else codes
     sums, covariance, scores = np.zeros(len(raters)), np.zeros((len(raters), len(raters))), np.full(split.shape, np.nan)

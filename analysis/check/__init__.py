@@ -26,4 +26,4 @@ from analysis.check._model import (
 )
 from analysis.check._noise import Noise as Noise, noise as noise
 from analysis.check._several import combine as combine
-from analysis.check._summary import Summary as Summary, summarise as summarise, to_lines as to_lines
+from analysis.check._summary import CheckSummary as CheckSummary, summarise as summarise, to_lines as to_lines

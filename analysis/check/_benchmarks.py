@@ -9,7 +9,7 @@ import numpy as np
 from analysis.benchmark import Benchmark, PerRun
 from analysis.categories import DISSIMILAR
 from analysis.check._model import N_EXPLAINED, N_FEW, ONE_PROCESS, SPREAD, CheckedBenchmark, Rules
-from analysis.check._sides import Level
+from analysis.check._sides import SideRuns
 from analysis.classifiers import classifier_named
 from analysis.comparison import Change
 from analysis.intervals import Estimate
@@ -21,7 +21,9 @@ if TYPE_CHECKING:  # imported only for types, because the module loads pandas
     from analysis.reasons import Reasons
 
 
-def judge(level: Level, rules: Rules, per_run: PerRun, n_tests: int, detectable: Estimate | None) -> CheckedBenchmark:
+def judge(
+    level: SideRuns, rules: Rules, per_run: PerRun, n_tests: int, detectable: Estimate | None
+) -> CheckedBenchmark:
     benchmark, values = level.benchmark, np.sort(level.values)
     spread = max_spread(values) if len(values) else Estimate(None, reason="every run failed")
     verdict: str | None = None
@@ -83,7 +85,7 @@ def _within(benchmark: Benchmark, per_run: PerRun) -> Estimate:
     return max_spread(steady) if len(steady) > 1 else Estimate(None, reason="one value")
 
 
-def reasons_of(level: Level, rules: Rules, per_run: PerRun, n_tests: Mapping[str, int]) -> "Reasons | None":
+def reasons_of(level: SideRuns, rules: Rules, per_run: PerRun, n_tests: Mapping[str, int]) -> "Reasons | None":
     from analysis.reasons import reasons  # imported here because a short summary does not need it
 
     if not level.benchmark.runs:

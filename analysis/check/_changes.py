@@ -14,7 +14,7 @@ from analysis.check._model import MIN_CHANGE, SLOWER, Rules, Suite, matches
 from analysis.check._sides import (
     FEW_SESSIONS,
     MIN_SESSIONS,
-    Compared,
+    BothSides,
     cost_ratio,
     costs_of,
     has_rates_and_times,
@@ -28,7 +28,7 @@ from analysis.two_samples import by_strata
 LARGE = 0.25  # a larger change that was measured in blocks can still be a finding
 
 
-def changes_of(compared: Sequence[Compared], rules: Rules) -> tuple[Suite, tuple[Change, ...]]:
+def changes_of(compared: Sequence[BothSides], rules: Rules) -> tuple[Suite, tuple[Change, ...]]:
     """Test all benchmarks, and hold back the changes that the measurements cannot attribute to the versions."""
     deciding = [one for one in compared if one.after.family == "" and one.reason is None]
     noise = shared_noise([costs_of(one) for one in deciding])
@@ -53,7 +53,7 @@ def changes_of(compared: Sequence[Compared], rules: Rules) -> tuple[Suite, tuple
     return Suite(ratio, n, n_left_out, dict(designs), noise, has_rates_and_times(deciding), is_paired), held
 
 
-def _values(one: Compared, is_paired: bool) -> tuple[Floats, Floats]:
+def _values(one: BothSides, is_paired: bool) -> tuple[Floats, Floats]:
     """Return the numbers to compare; they are sorted if their order does not matter, so that it changes no number."""
     if strata_of(one, is_paired) is not None:
         return one.old, one.new
@@ -76,7 +76,7 @@ def _pairing_pays(noise: SharedNoise) -> bool:
     return noise.correlation > limit
 
 
-def _limits(one: Compared, rules: Rules) -> tuple[float, float | None]:
+def _limits(one: BothSides, rules: Rules) -> tuple[float, float | None]:
     """Return the smallest change that counts, and the largest acceptable slowdown; None: that of the check."""
     benchmark = one.after.benchmark
     names = (benchmark.name, *benchmark.former_names)
@@ -96,7 +96,7 @@ def is_measured(benchmark: Benchmark) -> bool:
 
 
 def _held_back(
-    change: Change, one: Compared, noise: SharedNoise, of_suite: Mapping[str, float], rules: Rules
+    change: Change, one: BothSides, noise: SharedNoise, of_suite: Mapping[str, float], rules: Rules
 ) -> Change:
     """Mark a change as undecided if the machine or the design of the measurements can explain it."""
     n_sessions = one.design.n_sessions
@@ -127,7 +127,7 @@ def _held_back(
     return replace(change, is_finding=False, is_held_back=True, inconclusive=True, reason=why)
 
 
-def _why_blocks(change: Change, one: Compared, noise: SharedNoise, of_suite: Mapping[str, float], rules: Rules) -> str:
+def _why_blocks(change: Change, one: BothSides, noise: SharedNoise, of_suite: Mapping[str, float], rules: Rules) -> str:
     if rules.require_turns:
         return "the versions were measured in blocks"
     if not noise.why:
@@ -140,7 +140,7 @@ def _why_blocks(change: Change, one: Compared, noise: SharedNoise, of_suite: Map
     return f"all runs of one version were measured before those of the other, and {noise.why}"
 
 
-def _geometric_mean(compared: Sequence[Compared], alpha: float, *, is_paired: bool) -> tuple[Estimate, int]:
+def _geometric_mean(compared: Sequence[BothSides], alpha: float, *, is_paired: bool) -> tuple[Estimate, int]:
     """Return the geometric mean of the ratios with its interval, and the number of benchmarks.
 
     The interval is for these benchmarks. If all benchmarks have the same numbers of runs, it uses the mean over

@@ -28,7 +28,7 @@ Groups = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Design:
+class RunDesign:
     """How the runs of two versions were measured."""
 
     kind: str = UNKNOWN  # one of `DESIGNS`
@@ -72,7 +72,7 @@ def _number(text: str) -> float | None:
     return float(time.astype(np.int64)) / 1e6 - offset
 
 
-def design_of(baseline: Floats | None, candidate: Floats | None) -> Design:
+def design_of(baseline: Floats | None, candidate: Floats | None) -> RunDesign:
     """Return the design of two sets of runs with these times, at least one on each side.
 
     Examples
@@ -83,10 +83,10 @@ def design_of(baseline: Floats | None, candidate: Floats | None) -> Design:
     'in blocks'
     """
     if baseline is None or candidate is None:
-        return Design()
+        return RunDesign()
     times = np.concatenate([baseline, candidate])
     if times.min() == times.max():
-        return Design()
+        return RunDesign()
     is_candidate = np.arange(len(times)) >= len(baseline)
     order = np.lexsort((is_candidate, times))
     groups = np.empty(len(times), dtype=np.intp)
@@ -94,12 +94,12 @@ def design_of(baseline: Floats | None, candidate: Floats | None) -> Design:
     sides = groups[~is_candidate], groups[is_candidate]
     of_both = np.intersect1d(*sides)
     if not len(of_both) and min(len(np.unique(side)) for side in sides) > 1:
-        return Design(SESSIONS, groups=sides)
+        return RunDesign(SESSIONS, groups=sides)
     n, n_changes = min(len(baseline), len(candidate)), int((np.diff(is_candidate[order]) != 0).sum())
     strata = sides if len(of_both) > 1 else None
     if n_changes >= max(n / 2, 3) and not _is_earlier(times, is_candidate):
-        return Design(BY_TURNS, groups=strata)
-    return Design(IN_BLOCKS, is_mixed=n_changes > 2, groups=strata)
+        return RunDesign(BY_TURNS, groups=strata)
+    return RunDesign(IN_BLOCKS, is_mixed=n_changes > 2, groups=strata)
 
 
 def _sessions(ascending: Floats) -> Groups:

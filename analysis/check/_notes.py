@@ -9,7 +9,7 @@ from analysis.benchmark import HIGHER
 from analysis.check import _machine as machines
 from analysis.check._design import HALF, IN_BLOCKS, SESSIONS, SHARED, UNKNOWN
 from analysis.check._model import N_FEW, TOO_NOISY, Rules, Suite
-from analysis.check._sides import FEW_SESSIONS, MIN_SESSIONS, Compared, can_be_paired, costs_of
+from analysis.check._sides import FEW_SESSIONS, MIN_SESSIONS, BothSides, can_be_paired, costs_of
 from analysis.comparison import TIMES, Change
 from analysis.document import counted
 
@@ -24,7 +24,7 @@ def sentence_of_names(renamed: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def sentences_of_suite(
-    suite: Suite, compared: Sequence[Compared], changes: Sequence[Change], rules: Rules
+    suite: Suite, compared: Sequence[BothSides], changes: Sequence[Change], rules: Rules
 ) -> tuple[list[str], list[str]]:
     """Return sentences about the whole suite: notes, and reasons why the check is inconclusive."""
     notes, reasons_ = [], []
@@ -85,7 +85,7 @@ def sentences_of_suite(
     return notes, reasons_
 
 
-def _moved(suite: Suite, tested: Sequence[Compared]) -> str:
+def _moved(suite: Suite, tested: Sequence[BothSides]) -> str:
     """Say how many benchmarks moved with the suite, which are those that moved by more than half of its shift."""
     shift, deciding = suite.noise.shift or 0.0, [one for one in tested if one.after.family == ""]
     sides = [costs_of(one) for one in deciding]
@@ -103,7 +103,7 @@ def _moved(suite: Suite, tested: Sequence[Compared]) -> str:
     )
 
 
-def _machine_notes(tested: Sequence[Compared], rules: Rules, reasons_: list[str], *, is_told: bool) -> list[str]:
+def _machine_notes(tested: Sequence[BothSides], rules: Rules, reasons_: list[str], *, is_told: bool) -> list[str]:
     notes = []
     different = [one for one in tested if one.machines]
     if different:

@@ -9,7 +9,7 @@ import numpy as np
 
 from analysis.check._changes import is_measured
 from analysis.check._model import ONE_PROCESS, TOO_NOISY, Rules, Suite
-from analysis.check._sides import Compared, strata_of
+from analysis.check._sides import BothSides, strata_of
 from analysis.comparison import Change
 from analysis.intervals import Estimate
 from analysis.power import detectable_changes, smallest_difference, smallest_difference_by_strata
@@ -20,7 +20,7 @@ MAX_RESAMPLED = 50  # number of benchmarks whose detectable change is computed b
 MANY_RUNS = 200  # with more runs, normal theory is enough
 
 
-def detectable_changes_of(compared: Sequence[Compared], rules: Rules, *, is_paired: bool) -> list[Estimate]:
+def detectable_changes_of(compared: Sequence[BothSides], rules: Rules, *, is_paired: bool) -> list[Estimate]:
     """Return the change that the same numbers of runs detect with 80 % power, for each benchmark."""
     n_tests = Counter(one.after.family for one in compared)
     found: list[Estimate] = []
@@ -74,7 +74,7 @@ def _rounded(values: Floats, step: float) -> Floats:
 
 
 def with_detectable(
-    suite: Suite, detectable: Sequence[Estimate], changes: Sequence[Change], compared: Sequence[Compared]
+    suite: Suite, detectable: Sequence[Estimate], changes: Sequence[Change], compared: Sequence[BothSides]
 ) -> Suite:
     """Add the detectable changes of the benchmarks that were tested in their deciding unit."""
     known = sorted(

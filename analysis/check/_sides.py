@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis.benchmark import HIGHER, Benchmark, PerRun, by_level, canonical, in_unit, natural
 from analysis.check import _machine as machines
-from analysis.check._design import BY_TURNS, SESSIONS, UNKNOWN, Design, design_of, times_of
+from analysis.check._design import BY_TURNS, SESSIONS, UNKNOWN, RunDesign, design_of, times_of
 from analysis.check._same_runs import same_runs
 from analysis.comparison import TIMES, Groups
 from analysis.document import counted
@@ -22,7 +22,7 @@ Key = tuple[str, str]  # application and name of a benchmark
 
 
 @dataclass(frozen=True)
-class Level:
+class SideRuns:
     """The runs of a benchmark on one version in one context, and one number for each run, in the order of the runs."""
 
     benchmark: Benchmark
@@ -31,12 +31,12 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Compared:
+class BothSides:
     """A benchmark of both sides: how it was measured, and one number for each run or session."""
 
-    before: Level
-    after: Level
-    design: Design
+    before: SideRuns
+    after: SideRuns
+    design: RunDesign
     old: Floats  # in order of time
     new: Floats
     is_by_turns: bool  # whether `old` and `new` alternate in time
@@ -45,7 +45,7 @@ class Compared:
     step: float = 0.0  # resolution of the timer, if the values are so few or so equal that it matters
 
 
-def compare_sides(before: Level, after: Level, are_all_same: set[str]) -> Compared:
+def compare_sides(before: SideRuns, after: SideRuns, are_all_same: set[str]) -> BothSides:
     """Order the runs of both sides by time, and find out how they were measured."""
     old, new = before.benchmark, after.benchmark
     reason = None
@@ -57,24 +57,24 @@ def compare_sides(before: Level, after: Level, are_all_same: set[str]) -> Compar
         reason = "the same runs are on both sides"
     if reason:
         values = before.values, after.values
-        return Compared(before, after, Design(), *values, is_by_turns=False, machines={}, reason=reason)
+        return BothSides(before, after, RunDesign(), *values, is_by_turns=False, machines={}, reason=reason)
     places = [machines.machine_of(level.benchmark.runs[0]) for level in (before, after)]
     different = machines.differences(places[0], places[1])
     sides, times = (before.values, after.values), (times_of(old.runs), times_of(new.runs))
     design = design_of(*times)
     if design.kind == UNKNOWN or times[0] is None or times[1] is None:
-        return Compared(before, after, design, *sides, is_by_turns=False, machines=different)
+        return BothSides(before, after, design, *sides, is_by_turns=False, machines=different)
     if design.kind == SESSIONS and design.groups is not None and (design.n_sessions or 0) >= MIN_SESSIONS:
         old_groups, new_groups = design.groups
         means = _per_session(sides[0], old_groups), _per_session(sides[1], new_groups)
         starts = _per_session(times[0], old_groups), _per_session(times[1], new_groups)
         is_by_turns = design_of(*starts).kind == BY_TURNS
-        return Compared(before, after, design, *means, is_by_turns=is_by_turns, machines=different)
+        return BothSides(before, after, design, *means, is_by_turns=is_by_turns, machines=different)
     orders = np.lexsort((sides[0], times[0])), np.lexsort((sides[1], times[1]))
     if design.groups is not None:
         design = replace(design, groups=(design.groups[0][orders[0]], design.groups[1][orders[1]]))
     ordered = sides[0][orders[0]], sides[1][orders[1]]
-    return Compared(before, after, design, *ordered, is_by_turns=design.kind == BY_TURNS, machines=different)
+    return BothSides(before, after, design, *ordered, is_by_turns=design.kind == BY_TURNS, machines=different)
 
 
 def _per_session(values: Floats, groups: Groups) -> Floats:
@@ -82,7 +82,7 @@ def _per_session(values: Floats, groups: Groups) -> Floats:
     return np.asarray(np.bincount(number, values) / np.bincount(number), dtype=np.float64)
 
 
-def costs_of(one: Compared) -> tuple[Floats, Floats]:
+def costs_of(one: BothSides) -> tuple[Floats, Floats]:
     """Return the numbers of both sides such that a slower machine gives higher numbers; empty if this is unknown."""
     if one.after.benchmark.better != HIGHER:
         return one.old, one.new
@@ -92,14 +92,14 @@ def costs_of(one: Compared) -> tuple[Floats, Floats]:
     return 1 / one.old, 1 / one.new
 
 
-def cost_ratio(one: Compared, ratio: float | None) -> float | None:
+def cost_ratio(one: BothSides, ratio: float | None) -> float | None:
     """Return a ratio such that a slower machine gives more than 1; None if there is no positive finite ratio."""
     if ratio is None or not 0 < ratio < inf:
         return None
     return 1 / ratio if one.after.benchmark.better == HIGHER else ratio
 
 
-def strata_of(one: Compared, is_paired: bool) -> tuple[Groups, Groups] | None:
+def strata_of(one: BothSides, is_paired: bool) -> tuple[Groups, Groups] | None:
     if one.reason is not None:
         return None
     if one.design.kind != SESSIONS and one.design.groups is not None:
@@ -109,13 +109,13 @@ def strata_of(one: Compared, is_paired: bool) -> tuple[Groups, Groups] | None:
     return None
 
 
-def can_be_paired(one: Compared) -> bool:
+def can_be_paired(one: BothSides) -> bool:
     """Return whether each run of a version has a run of the other one that was measured at about the same time."""
     has_groups = one.design.kind != SESSIONS and one.design.groups is not None
     return one.is_by_turns and len(one.old) == len(one.new) and not has_groups
 
 
-def with_steps(compared: Sequence[Compared]) -> list[Compared]:
+def with_steps(compared: Sequence[BothSides]) -> list[BothSides]:
     """Add the resolution of the timer to the benchmarks with so few different values that it matters."""
     coarse = [at for at, one in enumerate(compared) if _may_be_coarse(one)]
     wanted = {_scale(compared[at]) for at in coarse}
@@ -134,7 +134,7 @@ def with_steps(compared: Sequence[Compared]) -> list[Compared]:
     return [replace(one, step=steps[at]) if at in steps else one for at, one in enumerate(compared)]
 
 
-def _may_be_coarse(one: Compared) -> bool:
+def _may_be_coarse(one: BothSides) -> bool:
     unit = one.after.benchmark.unit
     if one.reason is not None or not (unit in TIMES or "/s" in unit):
         return False
@@ -143,18 +143,18 @@ def _may_be_coarse(one: Compared) -> bool:
     return n > 1 and (is_constant or (n <= 3 and len(np.unique(both)) < len(both)))
 
 
-def _scale(one: Compared) -> tuple[str, int]:
+def _scale(one: BothSides) -> tuple[str, int]:
     """Return the unit and the power of ten: many tools print a fixed number of digits, so the step grows with it."""
     size = abs(float(np.median(one.old)))
     return one.after.benchmark.unit, floor(log10(size)) if size > 0 else 0
 
 
-def has_rates_and_times(compared: Sequence[Compared]) -> bool:
+def has_rates_and_times(compared: Sequence[BothSides]) -> bool:
     """Return whether the suite has both rates and times, so that a slower machine moves them in both directions."""
     return len({one.after.benchmark.better == HIGHER for one in compared}) > 1
 
 
-def levels_of(benchmarks: Sequence[Benchmark], per_run: PerRun) -> dict[Key, Level]:
+def levels_of(benchmarks: Sequence[Benchmark], per_run: PerRun) -> dict[Key, SideRuns]:
     """Return the runs to compare as a dict from (application, name) to the runs.
 
     The result does not depend on the order of files and rows.
@@ -167,20 +167,20 @@ def levels_of(benchmarks: Sequence[Benchmark], per_run: PerRun) -> dict[Key, Lev
             deciding[key] = level.unit
     levels.sort(key=lambda level: (natural(level.application), natural(level.name)))
     return {
-        (level.application, level.name): Level(
+        (level.application, level.name): SideRuns(
             level, per_run.values(level.runs), "" if deciding[_operation(level)] == level.unit else level.unit
         )
         for level in levels
     }
 
 
-def _take(level: Level, places: Sequence[int], name: str | None = None) -> Level:
+def _take(level: SideRuns, places: Sequence[int], name: str | None = None) -> SideRuns:
     benchmark = level.benchmark
     taken = replace(benchmark, runs=tuple(benchmark.runs[at] for at in places), name=name or benchmark.name)
     return replace(level, benchmark=taken, values=level.values[list(places)])
 
 
-def without_same_runs(before: dict[Key, Level], after: dict[Key, Level]) -> Iterator[tuple[str, int, bool]]:
+def without_same_runs(before: dict[Key, SideRuns], after: dict[Key, SideRuns]) -> Iterator[tuple[str, int, bool]]:
     """Remove runs that are on both sides.
 
     Yield the name of each benchmark with such runs, their number, and whether no other runs remain on a side.
@@ -200,7 +200,7 @@ def without_same_runs(before: dict[Key, Level], after: dict[Key, Level]) -> Iter
             before[key], after[key] = _take(old, rest[0]), _take(new, rest[1])
 
 
-def by_machine(before: dict[Key, Level], after: dict[Key, Level]) -> Iterator[str]:
+def by_machine(before: dict[Key, SideRuns], after: dict[Key, SideRuns]) -> Iterator[str]:
     """Split benchmarks that were measured on several machines, so that machines are not mixed; yield sentences."""
     unpaired: dict[str, list[str]] = defaultdict(list)
     for key in sorted(before.keys() & after.keys()):
@@ -225,7 +225,7 @@ def by_machine(before: dict[Key, Level], after: dict[Key, Level]) -> Iterator[st
         yield f"Only one version was measured on {label}; these runs of {benchmarks} are not used."
 
 
-def with_former_names(before: dict[Key, Level], after: dict[Key, Level]) -> Iterator[tuple[str, str]]:
+def with_former_names(before: dict[Key, SideRuns], after: dict[Key, SideRuns]) -> Iterator[tuple[str, str]]:
     """Match benchmarks under the names that they had in earlier results; yield (former name, name)."""
     for levels, others in ((after, before), (before, after)):
         for key, level in list(levels.items()):

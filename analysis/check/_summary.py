@@ -50,7 +50,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Summary:
+class CheckSummary:
     """What a check found, in short."""
 
     counts: str  # such as "2 slower, 1 faster, 37 no change"; the form does not change, so that programs can read it
@@ -59,10 +59,10 @@ class Summary:
     sentences: tuple[str, ...]
 
 
-def summarise(checked: Check) -> Summary:
+def summarise(checked: Check) -> CheckSummary:
     """Summarise a check."""
     if not checked.benchmarks and not checked.only_in_baseline:
-        return Summary("no benchmarks", NO_BENCHMARK, (), ())
+        return CheckSummary("no benchmarks", NO_BENCHMARK, (), ())
     rows = list(_compared(checked) if checked.parameters["against_a_baseline"] else _judged(checked))
     n_of_state = Counter(row.state for row in rows)
     states = [*ORDER, *(state for state in n_of_state if state not in ORDER)]
@@ -70,7 +70,7 @@ def summarise(checked: Check) -> Summary:
     counted_only = (NO_CHANGE, BELOW, SIMILAR) if checked.n_candidates == 1 else ()
     shown = sorted((row for row in rows if row.state not in counted_only), key=lambda row: states.index(row.state))
     counts = counts or "nothing compared"
-    return Summary(counts, f"{counts}{_detectable(checked)}.", tuple(shown), tuple(_sentences(checked)))
+    return CheckSummary(counts, f"{counts}{_detectable(checked)}.", tuple(shown), tuple(_sentences(checked)))
 
 
 def _compared(checked: Check) -> Iterator[Row]:

@@ -12,7 +12,7 @@ from analysis.consensus._latent import (
     LatentClass as LatentClass,
     latent_class as latent_class,
 )
-from analysis.consensus._left_out import LeftOut as LeftOut
+from analysis.consensus._left_out import LeftOutRater as LeftOutRater
 from analysis.consensus._precision import LatentPrecision as LatentPrecision, latent_precision as latent_precision
 from analysis.consensus._rates import RaterRates as RaterRates
 from analysis.consensus._tests import (

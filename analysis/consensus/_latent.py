@@ -10,7 +10,7 @@ from analysis.consensus import _gibbs
 from analysis.consensus._dependence import Dependence
 from analysis.consensus._fisher import Bools
 from analysis.consensus._identifiability import Identifiability, identified, identified_patterns
-from analysis.consensus._left_out import N_DRAWS, LeftOut
+from analysis.consensus._left_out import N_DRAWS, LeftOutRater
 from analysis.consensus._model import Theta, by_stratum, fit, posterior
 from analysis.consensus._patterns import Patterns, patterns_of
 from analysis.consensus._rates import RaterRates, check_settings, estimate, rates_of_classifiers
@@ -67,7 +67,7 @@ class LatentClass(Result):
     state: ModelState
     alternatives: tuple[Dependence, ...]
     best: Dependence | None
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[LeftOutRater, ...]
     pairs: tuple[PairFit, ...]
 
     @property

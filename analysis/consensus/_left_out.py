@@ -17,7 +17,7 @@ _MAX_RATERS = 8  # per item; combinations of more raters are not listed complete
 
 
 @dataclass(frozen=True, repr=False)
-class LeftOut(Result):
+class LeftOutRater(Result):
     """The largest change of the remaining parameters if the model is fitted without one rater."""
 
     raters_of: str  # "reviewers", or "reviewers by verdicts" with a prevalence for each combination of verdicts
@@ -39,7 +39,7 @@ class Family:
 
 def leave_one_out(
     family: Family, *, n_draws: int = N_DRAWS, rng: np.random.Generator
-) -> tuple[float | None, tuple[LeftOut, ...]]:
+) -> tuple[float | None, tuple[LeftOutRater, ...]]:
     """Return the p of the largest change over all raters, and the change of each rater by descending z.
 
     The distribution comes from a parametric bootstrap: label patterns are drawn from the fitted model, and the model is
@@ -54,7 +54,7 @@ def leave_one_out(
         return None, ()
     drawn = _drawn(np.exp(log_probability(mode, cells)[0]), which, n, rng, n_draws)
     starts, largest = None, np.zeros(n_draws)
-    changes: list[LeftOut] = []
+    changes: list[LeftOutRater] = []
     n_strata, n_raters = len(patterns.strata), len(patterns.raters)
     for r, rater in enumerate(patterns.raters):
         fewer = _without(cells, r)
@@ -74,7 +74,7 @@ def leave_one_out(
         z = (without - value) / sd
         worst = int(np.abs(z).argmax())
         name = _names(patterns)[np.flatnonzero(is_value)[worst]]
-        found = LeftOut(family.name, rater, name, float(value[worst]), float(without[worst]), float(abs(z[worst])))
+        found = LeftOutRater(family.name, rater, name, float(value[worst]), float(without[worst]), float(abs(z[worst])))
         changes.append(found)
     if not changes:
         return None, ()

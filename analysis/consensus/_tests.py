@@ -27,7 +27,7 @@ from analysis.consensus._dependence import (
 )
 from analysis.consensus._fisher import all_cells, combinations_of
 from analysis.consensus._identifiability import Identifiability
-from analysis.consensus._left_out import Family, LeftOut, leave_one_out
+from analysis.consensus._left_out import Family, LeftOutRater, leave_one_out
 from analysis.consensus._model import climb, fit, log_probability, posterior
 from analysis.consensus._patterns import Floats, Patterns, patterns_of
 from analysis.document import p_value
@@ -94,7 +94,7 @@ class Tested(Result):
     state: ModelState
     alternatives: tuple[Dependence, ...]  # by ascending p
     best: Dependence | None  # the best alternative with its rates, if the model is rejected
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[LeftOutRater, ...]
     pairs: tuple[PairFit, ...]
 
 
@@ -247,7 +247,7 @@ def _pair_fits(family: Family) -> list[PairFit]:
 
 
 def _rejected_by(
-    model: Dependence | None, left_out: Sequence[LeftOut], families: Sequence[Family]
+    model: Dependence | None, left_out: Sequence[LeftOutRater], families: Sequence[Family]
 ) -> tuple[str, tuple[object, ...]]:
     """Describe what the rejecting test found, and name the raters."""
     if model is None:

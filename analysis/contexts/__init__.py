@@ -30,8 +30,8 @@ from analysis.contexts._observer import (
 from analysis.contexts._plan import variant_plan as variant_plan
 from analysis.contexts._ratios import (
     MeanRatios as MeanRatios,
-    Noise as Noise,
     Quartiles as Quartiles,
+    StandardError as StandardError,
     describe_speedup as describe_speedup,
     geometric_mean as geometric_mean,
     mean_ratios as mean_ratios,

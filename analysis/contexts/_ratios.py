@@ -52,7 +52,7 @@ class MeanRatios:
 
 
 @dataclass(frozen=True)
-class Noise:
+class StandardError:
     """The standard error of a mean over contexts, and the degrees of freedom of this standard error."""
 
     se: float
@@ -118,7 +118,7 @@ def quartiles(ratios: ArrayLike) -> Quartiles:
     return Quartiles(len(values), lowest, q1, median, q3, highest, lowest < 1 < highest)
 
 
-def geometric_mean(ratios: ArrayLike, level: float = 0.95, *, noise: Noise | None = None) -> Estimate:
+def geometric_mean(ratios: ArrayLike, level: float = 0.95, *, noise: StandardError | None = None) -> Estimate:
     """Compute the geometric mean of ratios with Student's interval of their logarithms.
 
     `ratios` (shape (n_contexts,)); `noise`: noise of the runs in the mean logarithm. The interval is then at least as
@@ -208,14 +208,14 @@ def mean_ratios(ratios: ArrayLike) -> MeanRatios:
     return MeanRatios(of_candidate, of_baseline, min(of_candidate, of_baseline) > 1 + TINY)
 
 
-def _between(values: Floats) -> Noise:
+def _between(values: Floats) -> StandardError:
     """Compute the standard error of the mean from the differences between contexts."""
-    return Noise(float(values.std(ddof=1) / np.sqrt(len(values))), len(values) - 1)
+    return StandardError(float(values.std(ddof=1) / np.sqrt(len(values))), len(values) - 1)
 
 
 def noise_of_runs(
     baseline: Sequence[Sequence[float]], candidate: Sequence[Sequence[float]], *, logs: bool = False
-) -> Noise | None:
+) -> StandardError | None:
     """Estimate the part of the standard error of a mean difference of two versions that is noise of the runs.
 
     `baseline` and `candidate`: one number per run, grouped by context. If `logs` is true, all numbers must be above 0.
@@ -240,10 +240,10 @@ def noise_of_runs(
     if not total:
         return None
     df = total**2 / float((squares**2 / (np.array(list(map(len, cells))) - 1)).sum())
-    return Noise(float(np.sqrt(total)) / len(baseline), df)
+    return StandardError(float(np.sqrt(total)) / len(baseline), df)
 
 
-def paired_t(x: ArrayLike, y: ArrayLike, *, noise: Noise | None = None) -> Test:
+def paired_t(x: ArrayLike, y: ArrayLike, *, noise: StandardError | None = None) -> Test:
     """Test whether the mean difference of pairs is zero, with the two-sided paired t test [1]_.
 
     Both arrays have shape (n_contexts,).

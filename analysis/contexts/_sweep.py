@@ -18,7 +18,7 @@ from analysis.benchmark import (
 )
 from analysis.comparison import NOT_SHOWN
 from analysis.contexts._factors import parse_context
-from analysis.contexts._ratios import Noise, speedups
+from analysis.contexts._ratios import StandardError, speedups
 from analysis.intervals import Estimate
 from analysis.multiple import bonferroni, holm
 from analysis.runs import Floats
@@ -202,7 +202,7 @@ def pooled(contexts: Sequence[Context], level: float) -> Pooled:
         value = float(np.exp(centre))
         speedup, test = Estimate(value, 0.0, value, value), Test(float(abs(centre) < 1e-12))
     else:
-        noise = Noise(float(np.sqrt(parts.sum())), float(parts.sum() ** 2 / (parts**2 / dfs).sum()))
+        noise = StandardError(float(np.sqrt(parts.sum())), float(parts.sum() ** 2 / (parts**2 / dfs).sum()))
         half = noise.half_width(level)
         low, value, high = (float(np.exp(centre + by)) for by in (-half, 0.0, half))
         speedup, test = Estimate(value, noise.se, low, high), Test(noise.p(centre), centre / noise.se)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from analysis._lazy import on_first_use
 from analysis.order._compare import (
-    Comparison as Comparison,
     Conclusion as Conclusion,
+    OrderComparison as OrderComparison,
     Side as Side,
     conclusion as conclusion,
     count_flags as count_flags,

@@ -112,7 +112,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class OrderComparison:
     """The result of one test that compares fixed and random order for one version of a benchmark."""
 
     benchmark: str  # the version is "" if unknown
@@ -231,7 +231,9 @@ def min_attainable_p(n_fixed: int, n_random: int) -> float:
     return 1.0 if p is None else p
 
 
-def compared(cells: Sequence[Cell], *, alpha: float, ci_level: float, compat: str | None) -> tuple[Comparison, ...]:
+def compared(
+    cells: Sequence[Cell], *, alpha: float, ci_level: float, compat: str | None
+) -> tuple[OrderComparison, ...]:
     """Run one test per cell, correct p for the number of tests, and compute intervals at `ci_level`."""
     tests = [kruskal([np.sort(cell.fixed), np.sort(cell.random)]) for cell in cells]
     p = [test.p for test in tests]
@@ -255,7 +257,7 @@ def _comparison(
     n_tests: int,
     ci_level: float,
     compat: str | None,
-) -> Comparison:
+) -> OrderComparison:
     fixed, random = (_side(values, ci_level, compat) for values in (cell.fixed, cell.random))
     published = [median_interval(values, PUBLISHED_LEVEL, compat=COMPAT[0]) for values in (cell.fixed, cell.random)]
     delta = delta_percent(np.sort(cell.fixed), np.sort(cell.random))
@@ -263,7 +265,7 @@ def _comparison(
     change = None
     if delta.value is not None:
         change = describe_change(random.mean / fixed.mean, cell.better, who="the random order")
-    return Comparison(
+    return OrderComparison(
         cell.benchmark, cell.application, cell.version, cell.unit, cell.better, fixed, random, test,
         min_attainable_p=min_attainable_p(len(cell.fixed), len(cell.random)),
         p_bonferroni=p_bonferroni,
@@ -373,12 +375,12 @@ def count_flags(conclusions: Sequence[Conclusion]) -> dict[str, int]:
     return counts
 
 
-def conclusions(tests: Sequence[Comparison], pair: tuple[str, str]) -> tuple[Conclusion, ...]:
+def conclusions(tests: Sequence[OrderComparison], pair: tuple[str, str]) -> tuple[Conclusion, ...]:
     """Return a conclusion for each benchmark that was measured with both versions in both orders."""
     return tuple(_conclusions({(test.application, test.benchmark, test.version): test for test in tests}, pair))
 
 
-def _conclusions(tests: dict[tuple[str, str, str], Comparison], pair: tuple[str, str]) -> Iterator[Conclusion]:
+def _conclusions(tests: dict[tuple[str, str, str], OrderComparison], pair: tuple[str, str]) -> Iterator[Conclusion]:
     for (application, benchmark, version), a in tests.items():
         b = tests.get((application, benchmark, pair[1]))
         if version != pair[0] or b is None:

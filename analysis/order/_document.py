@@ -21,7 +21,7 @@ from analysis.document import (
     table,
 )
 from analysis.intervals import Estimate
-from analysis.order._compare import PUBLISHED_LEVEL, RED_FLAG, Comparison, Side, count_flags
+from analysis.order._compare import PUBLISHED_LEVEL, RED_FLAG, OrderComparison, Side, count_flags
 from analysis.order._positions import Placed
 from analysis.order._survey import OrderSurvey, mean_absolute
 from analysis.samples import Test
@@ -261,7 +261,7 @@ def _tests(survey: OrderSurvey) -> Iterator[Block]:
     yield Figure("order-differences", "Difference of the means. Dark bars with ▲ have p below α / |T|.")
 
 
-def _test_row(test: Comparison, survey: OrderSurvey) -> tuple[Any, ...]:
+def _test_row(test: OrderComparison, survey: OrderSurvey) -> tuple[Any, ...]:
     return (
         survey.title(test), len(test.fixed.values), len(test.random.values), p_value(test.test.p),
         p_value(test.p_bonferroni), p_value(test.p_holm), number(test.test.epsilon2),
@@ -393,7 +393,7 @@ def _has(n: int) -> str:
     return "has" if n < 2 else "have"
 
 
-def by_p(survey: OrderSurvey) -> list[Comparison]:
+def by_p(survey: OrderSurvey) -> list[OrderComparison]:
     """Sort the tests by p, smallest first."""
     return sorted(survey.tests, key=lambda test: (1.0 if test.test.p is None else test.test.p, test.benchmark))
 

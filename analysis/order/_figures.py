@@ -10,7 +10,7 @@ import pandas as pd
 
 from analysis.document import counted, shortened
 from analysis.document.figures import INK, PAPER, SOFT, Chart, framed, heading, names_axis
-from analysis.order._compare import Comparison, Side
+from analysis.order._compare import OrderComparison, Side
 from analysis.order._document import by_least_p, by_p
 from analysis.order._positions import Placed
 from analysis.order._survey import OrderSurvey
@@ -141,15 +141,15 @@ def positions(survey: OrderSurvey) -> Chart:
     return _grid(panels, "Values over the position in the run", subtitle)
 
 
-def _p(test: Comparison) -> float:
+def _p(test: OrderComparison) -> float:
     return max(LEAST_P, 1.0 if test.test.p is None else test.test.p)
 
 
-def _delta(test: Comparison) -> float:
+def _delta(test: OrderComparison) -> float:
     return test.delta_percent.value or 0.0
 
 
-def _outcomes(tests: Sequence[Comparison]) -> list[str]:
+def _outcomes(tests: Sequence[OrderComparison]) -> list[str]:
     return [BOTH if test.differs else ONE if test.differs_uncorrected else NEITHER for test in tests]
 
 
@@ -211,7 +211,7 @@ def _thresholds(survey: OrderSurvey, axis: str) -> list[alt.Chart]:
     return layers
 
 
-def _panel(test: Comparison, name: str) -> Chart:
+def _panel(test: OrderComparison, name: str) -> Chart:
     sides = (("fixed", test.fixed), ("random", test.random))
     factor, unit = _readable(test.unit, [*test.fixed.values, *test.random.values])
     runs = pd.DataFrame([{"order": order, "value": value * factor} for order, side in sides for value in side.values])
@@ -284,7 +284,7 @@ def _panel_title(name: str, below: str) -> alt.TitleParams:
     return heading(name, below, frame="group", fontSize=11, subtitleFontSize=10, limit=230)
 
 
-def _names(tests: Sequence[Comparison], survey: OrderSurvey) -> alt.Axis:
+def _names(tests: Sequence[OrderComparison], survey: OrderSurvey) -> alt.Axis:
     """Build an axis at positions 0, 1, 2, ... with the names of the tests."""
     names = [survey.title(test) for test in tests]
     short = shortened(names, LONGEST)

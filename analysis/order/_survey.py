@@ -27,8 +27,8 @@ from analysis.intervals import Estimate
 from analysis.order._compare import (
     PUBLISHED_LEVEL,
     Cell,
-    Comparison,
     Conclusion,
+    OrderComparison,
     below,
     checked_compat,
     compared,
@@ -75,7 +75,7 @@ class OrderSurvey:
         Mean of the absolute values of `delta_percent` over all tests in which it is defined; without an interval.
     """
 
-    tests: tuple[Comparison, ...]
+    tests: tuple[OrderComparison, ...]
     n_tests: int
     alpha: float
     threshold: float | None
@@ -94,10 +94,10 @@ class OrderSurvey:
 
     @cached_property
     def _several(self) -> tuple[bool, bool]:
-        rows: list[Comparison | Placed] = [*self.tests, *self.positions]
+        rows: list[OrderComparison | Placed] = [*self.tests, *self.positions]
         return len({row.application for row in rows}) > 1, len({row.version for row in rows}) > 1
 
-    def title(self, row: Comparison | Placed) -> str:
+    def title(self, row: OrderComparison | Placed) -> str:
         """Return the name of a benchmark, with the version or application if the survey has several of them."""
         applications, versions = self._several
         name = f"{row.application}: {row.benchmark}" if applications and row.application else row.benchmark
@@ -207,7 +207,7 @@ def _pair(
 
 
 def _answer(
-    tests: tuple[Comparison, ...],
+    tests: tuple[OrderComparison, ...],
     readings: _Readings,
     pair: tuple[str, str] | None,
     dropped: tuple[Dropped, ...],
@@ -238,7 +238,7 @@ def _answer(
     )
 
 
-def mean_absolute(tests: Sequence[Comparison]) -> Estimate:
+def mean_absolute(tests: Sequence[OrderComparison]) -> Estimate:
     """Return the mean absolute change of these tests in percent of the fixed order."""
     deltas = [abs(test.delta_percent.value) for test in tests if test.delta_percent.value is not None]
     return Estimate(fmean(deltas)) if deltas else Estimate(None, reason="no test has a defined change")

@@ -40,9 +40,9 @@ from analysis.replication._survey import (
     THETAS,
     TITLES,
     ApplicationMeans,
+    DissimilarShare,
     LabelScope,
     Scope,
-    Share,
     mean_of,
     scores_of,
 )
@@ -68,7 +68,7 @@ class Checks:
     benchmarks: Sequence[Measured]
     applications: Sequence[ApplicationMeans]
     numbers: Mapping[str, str]
-    shares: Sequence[Share]
+    shares: Sequence[DissimilarShare]
     labels: LabelScope | None = None  # what the labels cover; None if they were generated from the paper's counts
     classes: Mapping[str, str] | None = None
     revisions: Sequence[str] | None = None  # repositories in the file of revisions; None if there is no such file
@@ -415,7 +415,7 @@ class Checks:
         yield self._theta()
         yield self._best_theta()
 
-    def _of_share(self, share: Share) -> tuple[str, str]:
+    def _of_share(self, share: DissimilarShare) -> tuple[str, str]:
         """Decide by two one-sided tests whether a share equals the paper's within 5 percentage points."""
         paper = share.paper[0] / share.paper[1]
         ours, low, high = share.share.value or 0.0, share.share.low or 0.0, share.share.high or 0.0

@@ -104,7 +104,7 @@ class LabelScope:
 
 
 @dataclass(frozen=True)
-class Share:
+class DissimilarShare:
     """The share of benchmarks that a classifier calls dissimilar, here and in the paper."""
 
     classifier: str
@@ -185,7 +185,7 @@ class Replication:
 
     scope: Scope
     claims: tuple[Claim, ...]  # in the order of the paper
-    shares: tuple[Share, ...]
+    shares: tuple[DissimilarShare, ...]
     # The heuristic compared with the heuristic as printed, and each of them compared with SAME.
     joint: tuple[Joint, ...]
     thetas: tuple[AtThreshold, ...]
@@ -338,7 +338,7 @@ def scores_of(benchmarks: Sequence[Measured], classifier: str) -> list[float]:
     return [score for benchmark in benchmarks if (score := benchmark.score(classifier)) is not None]
 
 
-def _share(benchmarks: Sequence[Measured], classifier: str, scope: Scope) -> Share:
+def _share(benchmarks: Sequence[Measured], classifier: str, scope: Scope) -> DissimilarShare:
     scores = scores_of(benchmarks, classifier)
     n_dissimilar = sum(score > usual_threshold(classifier) for score in scores)
     paper = PUBLISHED_SHARES[classifier]
@@ -348,7 +348,7 @@ def _share(benchmarks: Sequence[Measured], classifier: str, scope: Scope) -> Sha
 
         table = [[n_dissimilar, len(scores) - n_dissimilar], [paper[0], paper[1] - paper[0]]]
         p = float(fisher_exact(np.array(table)).pvalue)
-    return Share(classifier, n_dissimilar, len(scores), wilson(n_dissimilar, len(scores)), paper, p)
+    return DissimilarShare(classifier, n_dissimilar, len(scores), wilson(n_dissimilar, len(scores)), paper, p)
 
 
 def _joint(benchmarks: Sequence[Measured], a: str, b: str) -> Joint:

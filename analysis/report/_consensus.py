@@ -8,7 +8,7 @@ import pandas as pd
 
 from analysis import consensus
 from analysis.categories import DISSIMILAR, SIMILAR
-from analysis.consensus import BY_VERDICTS, Dependence, Identifiability, LeftOut, ModelState, PairFit, RaterRates
+from analysis.consensus import BY_VERDICTS, Dependence, Identifiability, LeftOutRater, ModelState, PairFit, RaterRates
 from analysis.document import (
     Block,
     Figure,
@@ -163,7 +163,7 @@ class Fitted:
     n_decided: Mapping[str, int] | None  # None if the numbers are withheld
     undecided: tuple[Undecided, ...] | None
     dependence: Dependences
-    left_out: tuple[LeftOut, ...]  # what changes without each rater
+    left_out: tuple[LeftOutRater, ...]  # what changes without each rater
     pair_fits: tuple[PairFit, ...]  # observed and expected agreement of each pair
 
 

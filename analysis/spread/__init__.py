@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from analysis.spread._figures import charts as charts
     from analysis.spread._score import (
         Detection as Detection,
-        Pair as Pair,
         Regression as Regression,
+        RunPair as RunPair,
         Score as Score,
         Variant as Variant,
         api_benchmarking_score as api_benchmarking_score,
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     )
     from analysis.spread._time import (
         BenchmarkTime as BenchmarkTime,
-        Part as Part,
         PassTime as PassTime,
+        SuitePart as SuitePart,
         SuiteTime as SuiteTime,
         suite_time as suite_time,
     )
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 _PLACES = {
     "_document": ("document",),
     "_figures": ("charts",),
-    "_score": ("Detection", "Pair", "Regression", "Score", "Variant", "api_benchmarking_score", "is_regression"),
+    "_score": ("Detection", "RunPair", "Regression", "Score", "Variant", "api_benchmarking_score", "is_regression"),
     "_spread": ("BUCKETS", "PER", "bucket", "cv", "max_spread", "variability"),
     "_survey": ("BucketRow", "ContextSpread", "EnvironmentPair", "BenchmarkSpread", "SpreadSurvey", "survey"),
-    "_time": ("BenchmarkTime", "Part", "PassTime", "SuiteTime", "suite_time"),
+    "_time": ("BenchmarkTime", "SuitePart", "PassTime", "SuiteTime", "suite_time"),
 }
 __getattr__ = on_first_use(__name__, {name: module for module, names in _PLACES.items() for name in names})

@@ -26,7 +26,7 @@ from analysis.intervals import Estimate
 from analysis.spread._score import Detection, Score, Variant
 from analysis.spread._spread import BUCKETS
 from analysis.spread._survey import BucketRow, ContextSpread, EnvironmentPair, SpreadSurvey
-from analysis.spread._time import Part, PassTime, SuiteTime
+from analysis.spread._time import PassTime, SuitePart, SuiteTime
 
 FIRST, _, _, *WIDE = BUCKETS
 
@@ -487,7 +487,7 @@ def _suite(time: SuiteTime, environment: ContextSpread) -> tuple[Any, ...]:
     return len(time.benchmarks), _duration(time.seconds), *score, "all"
 
 
-def _part(part: Part, is_scored: bool) -> tuple[Any, ...]:
+def _part(part: SuitePart, is_scored: bool) -> tuple[Any, ...]:
     score = (_scored(part.score),) if is_scored else ()
     return len(part.benchmarks), _duration(part.seconds), *score, listed(part.benchmarks) or DASH
 

@@ -29,7 +29,7 @@ from analysis.spread._spread import defined, max_spread, variability
 
 
 @dataclass(frozen=True)
-class Pair:
+class RunPair:
     """A run of the baseline, and the same run with the altered method."""
 
     run: str
@@ -44,7 +44,7 @@ class Regression:
     """The result of the test that decides whether a benchmark detects a change."""
 
     found: bool
-    pairs: tuple[Pair, ...]
+    pairs: tuple[RunPair, ...]
     p: float | None = None  # the largest p of all pairs
     reason: str | None = None  # why these runs cannot detect even a large change
 
@@ -108,14 +108,14 @@ def check_v(v: float) -> None:
         raise ValueError(f"v must be a share >= 0, got {v}")
 
 
-def _pair(run: str, base: ArrayLike, altered: ArrayLike, per_run: PerRun) -> Pair:
+def _pair(run: str, base: ArrayLike, altered: ArrayLike, per_run: PerRun) -> RunPair:
     before, after = per_run.steady(base), per_run.steady(altered)
     value = per_run.value(base)
     difference = (per_run.value(altered) - value) / value if value > 0 else None
-    return Pair(run, rank_sum(before, after).p, difference, len(before), len(after))
+    return RunPair(run, rank_sum(before, after).p, difference, len(before), len(after))
 
 
-def _undetectable(pair: Pair, p: float) -> str | None:
+def _undetectable(pair: RunPair, p: float) -> str | None:
     if pair.difference is None:
         return f"run {pair.run}: the baseline is not positive"
     if smallest_rank_sum_p(pair.n_baseline, pair.n_altered) >= p:

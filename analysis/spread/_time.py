@@ -29,7 +29,7 @@ class BenchmarkTime:
 
 
 @dataclass(frozen=True)
-class Part:
+class SuitePart:
     """A part of a suite: some of its benchmarks."""
 
     limit: float | None  # time limit in seconds; None for no limit
@@ -59,10 +59,10 @@ class SuiteTime:
     n_unknown: int  # number of benchmarks without a known time of their runs; no part contains them
     # The smallest part that notices the same methods as the whole suite; if several parts are equally small, the
     # fastest. None if the suite has no altered methods.
-    smallest: Part | None
+    smallest: SuitePart | None
     # For each time limit, the benchmarks that notice the most methods, in the shortest time. If the suite has no
     # altered methods, as many benchmarks as fit.
-    parts: tuple[Part, ...]
+    parts: tuple[SuitePart, ...]
     one_pass: PassTime | None = None  # None if no run occurs in every benchmark with a known time
 
 
@@ -210,11 +210,11 @@ def _chosen(cost: Floats, constraint: optimize.LinearConstraint, n: int) -> list
 def _part(
     times: Sequence[BenchmarkTime], chosen: Sequence[int], limit: float | None, noticing: Floats, score: Score | None,
     level: float,
-) -> Part:  # fmt: skip
+) -> SuitePart:  # fmt: skip
     seconds = sum(times[at].seconds for at in chosen)
     of_part = None
     if score is not None:
         total = score.variants["total"].score
         n_noticed = int(noticing[:, list(chosen)].any(axis=1).sum()) if chosen else 0
         of_part = total if total.value is None else percentage(n_noticed, len(score.methods), level)
-    return Part(limit, tuple(times[at].benchmark for at in chosen), seconds, of_part)
+    return SuitePart(limit, tuple(times[at].benchmark for at in chosen), seconds, of_part)

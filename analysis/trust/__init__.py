@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     )
     from analysis.trust._survey import (
         CoverageAt as CoverageAt,
-        Quartiles as Quartiles,
+        MiddleHalf as MiddleHalf,
         Slowdown as Slowdown,
         SlowdownSummary as SlowdownSummary,
-        Summary as Summary,
         Trust as Trust,
+        TrustSummary as TrustSummary,
         TrustSurvey as TrustSurvey,
         survey as survey,
         trust_of as trust_of,
@@ -63,10 +63,10 @@ _PLACES = {
     ),
     "_survey": (
         "CoverageAt",
-        "Quartiles",
+        "MiddleHalf",
         "Slowdown",
         "SlowdownSummary",
-        "Summary",
+        "TrustSummary",
         "TrustSurvey",
         "Trust",
         "survey",

@@ -19,7 +19,7 @@ from analysis.document import (
 from analysis.trust._pairs import INTERVALS, MANN_WHITNEY, WELCH
 from analysis.trust._population import MERGED, ONE_SAMPLE, RUN_MEANS
 from analysis.trust._rates import Rate
-from analysis.trust._survey import Quartiles, Summary, Trust, TrustSurvey
+from analysis.trust._survey import MiddleHalf, Trust, TrustSummary, TrustSurvey
 
 MIN_FOR_ALARMS = 5  # minimum number of benchmarks for a curve
 TITLES = {WELCH: "Welch's t test", MANN_WHITNEY: "Mann-Whitney U test", INTERVALS: "intervals without overlap"}
@@ -64,7 +64,7 @@ def _in_short(survey: TrustSurvey) -> Iterator[str]:
     yield from _advice(survey, rows)
 
 
-def _alarms_in_short(survey: TrustSurvey, rows: Mapping[str, Summary]) -> Iterator[str]:
+def _alarms_in_short(survey: TrustSurvey, rows: Mapping[str, TrustSummary]) -> Iterator[str]:
     merged, single = (rows[name].type_1_error.get(WELCH) for name in (MERGED, RUN_MEANS))
     if merged is None or single is None or merged.median is None:
         return
@@ -84,7 +84,7 @@ def _alarms_in_short(survey: TrustSurvey, rows: Mapping[str, Summary]) -> Iterat
         )
 
 
-def _intervals_in_short(survey: TrustSurvey, rows: Mapping[str, Summary]) -> Iterator[str]:
+def _intervals_in_short(survey: TrustSurvey, rows: Mapping[str, TrustSummary]) -> Iterator[str]:
     merged, single = rows[MERGED].coverage, rows[RUN_MEANS].coverage
     if merged.median is None:
         return
@@ -113,7 +113,7 @@ def _slowdowns_in_short(survey: TrustSurvey) -> Iterator[str]:
         )
 
 
-def _advice(survey: TrustSurvey, rows: Mapping[str, Summary]) -> Iterator[str]:
+def _advice(survey: TrustSurvey, rows: Mapping[str, TrustSummary]) -> Iterator[str]:
     rate = rows[MERGED].type_1_error.get(WELCH)
     if rate is None or not rate.n:
         yield "Compare one number per run, because the iterations of a run are not independent."
@@ -310,7 +310,7 @@ def _source(survey: TrustSurvey) -> Iterator[Block]:
     )
 
 
-def _cells(quartiles: Quartiles) -> tuple[str, str]:
+def _cells(quartiles: MiddleHalf) -> tuple[str, str]:
     if quartiles.median is None:
         return DASH, DASH
     low = percent(quartiles.low).removesuffix(" %")

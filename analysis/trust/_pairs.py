@@ -120,7 +120,7 @@ class Values:
 
 
 @dataclass(frozen=True)
-class Compared:
+class FactorComparison:
     """Comparison of runs with the same runs after all values are multiplied by a factor."""
 
     values: Values
@@ -142,7 +142,7 @@ def counted(runs: Sequence[Floats]) -> Values:
     return Values(different, table, below, alike, _cube(table).sum(axis=0))
 
 
-def compared(values: Values, factor: float) -> Compared:
+def compared(values: Values, factor: float) -> FactorComparison:
     """Compare each run with each run that is multiplied by a factor."""
     different, table = values.different, values.table
     scaled = different * factor
@@ -151,10 +151,10 @@ def compared(values: Values, factor: float) -> Compared:
     larger = values.below[-1] - values.below[at]
     larger[equal] -= table[at[equal]] / 2
     alike = values.alike if factor == 1 else Alike(table[at[equal]], table[equal], np.ones(equal.sum()))
-    return Compared(values, _product(larger.T, table), alike)
+    return FactorComparison(values, _product(larger.T, table), alike)
 
 
-def rank_sum_rejects(runs: Compared, a: Floats, b: Floats, alpha: float) -> Bools:
+def rank_sum_rejects(runs: FactorComparison, a: Floats, b: Floats, alpha: float) -> Bools:
     """Return whether the two-sided p of the Mann-Whitney test is at most alpha, for each pair of draws.
 
     `a` and `b` have the number of times each run was drawn for the first and the second sample. Their shapes are (k, 1,
@@ -267,7 +267,7 @@ def _least_and_most_ties(values: Values, a: Floats, b: Floats) -> tuple[float, f
     return float(few), float(many)
 
 
-def _ties(runs: Compared, a: Floats, b: Floats) -> Floats:
+def _ties(runs: FactorComparison, a: Floats, b: Floats) -> Floats:
     """Return the sum of n^3 over the distinct values of each pair, where n is how often a value occurs."""
     ties = np.empty(len(a))
     own, shared = runs.values.alike, runs.alike
@@ -280,7 +280,7 @@ def _ties(runs: Compared, a: Floats, b: Floats) -> Floats:
     return np.rint(ties)
 
 
-def _ties_of_all(runs: Compared, a: Floats, b: Floats) -> Floats:
+def _ties_of_all(runs: FactorComparison, a: Floats, b: Floats) -> Floats:
     """Compute `_ties` for each draw of `a` (rows) with each draw of `b` (columns)."""
     own, shared = runs.values.alike, runs.alike
     alone = [_cube(side @ own.first.T) @ own.n for side in (a, b)]
@@ -310,7 +310,7 @@ Shares = Mapping[str, float]
 
 
 @dataclass(frozen=True)
-class Question:
+class SignificanceTests:
     """The tests to run, their significance level, and the level of the intervals."""
 
     tests: Sequence[str]
@@ -319,7 +319,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class DrawnPairs:
     """Pairs of draws from the same runs."""
 
     first: Draws
@@ -334,15 +334,17 @@ class Pairs:
         return len(self.first.weights) * (len(self.second.weights) if self.every else 1)
 
 
-def pairs_of(m: int, n_runs: int, n_pairs: int, rng: np.random.Generator, *, every: bool = True) -> Pairs:
+def pairs_of(m: int, n_runs: int, n_pairs: int, rng: np.random.Generator, *, every: bool = True) -> DrawnPairs:
     """Return all pairs of multisets if they are requested and not too many; otherwise, draw random pairs."""
     if every and n_multisets(m, n_runs) <= MAX_MULTISETS:
         draws = all_draws(m, n_runs)
-        return Pairs(draws, draws, True)
-    return Pairs(some_draws(m, n_runs, n_pairs, rng), some_draws(m, n_runs, n_pairs, rng), False)
+        return DrawnPairs(draws, draws, True)
+    return DrawnPairs(some_draws(m, n_runs, n_pairs, rng), some_draws(m, n_runs, n_pairs, rng), False)
 
 
-def shares(population: Population, pairs: Pairs, factors: Sequence[float], question: Question) -> Iterator[Shares]:
+def shares(
+    population: Population, pairs: DrawnPairs, factors: Sequence[float], question: SignificanceTests
+) -> Iterator[Shares]:
     """Yield the share of pairs for which each test finds a difference, for each factor on the second draw."""
     first, second = (population.moments(draws.counts) for draws in (pairs.first, pairs.second))
     values = counted(population.values) if MANN_WHITNEY in question.tests else None
@@ -355,7 +357,7 @@ def shares(population: Population, pairs: Pairs, factors: Sequence[float], quest
         yield shares
 
 
-def _moment_shares(a: Moments, b: Moments, pairs: Pairs, alike: bool, question: Question) -> Shares:
+def _moment_shares(a: Moments, b: Moments, pairs: DrawnPairs, alike: bool, question: SignificanceTests) -> Shares:
     halves = [side.half_widths(question.level) for side in (a, b)]
     shares = dict.fromkeys((test for test in question.tests if test != MANN_WHITNEY), 0.0)
     for block in _blocks(pairs, alike):
@@ -371,7 +373,7 @@ def _moment_shares(a: Moments, b: Moments, pairs: Pairs, alike: bool, question: 
     return shares
 
 
-def _rank_share(population: Population, values: Values, pairs: Pairs, factor: float, alpha: float) -> float:
+def _rank_share(population: Population, values: Values, pairs: DrawnPairs, factor: float, alpha: float) -> float:
     if factor == 1 and pairs.every and population.n.max() == 1:
         # the result depends only on the order of the run values, which is the same for many benchmarks
         _, order = np.unique([run[0] for run in population.values], return_inverse=True)
@@ -383,10 +385,10 @@ def _rank_share(population: Population, values: Values, pairs: Pairs, factor: fl
 def _share_by_order(order: tuple[int, ...], n_runs: int, alpha: float) -> float:
     draws = all_draws(len(order), n_runs)
     values = counted([np.array([float(rank)]) for rank in order])
-    return _sum_of_blocks(compared(values, 1.0), Pairs(draws, draws, True), True, alpha)
+    return _sum_of_blocks(compared(values, 1.0), DrawnPairs(draws, draws, True), True, alpha)
 
 
-def _sum_of_blocks(runs: Compared, pairs: Pairs, alike: bool, alpha: float) -> float:
+def _sum_of_blocks(runs: FactorComparison, pairs: DrawnPairs, alike: bool, alpha: float) -> float:
     return sum(
         block.share(rank_sum_rejects(runs, pairs.first.counts[block.rows], pairs.second.counts[block.columns], alpha))
         for block in _blocks(pairs, alike)
@@ -413,7 +415,7 @@ class _Block:
         return float(self.row_weights @ by_row)
 
 
-def _blocks(pairs: Pairs, alike: bool) -> Iterator[_Block]:
+def _blocks(pairs: DrawnPairs, alike: bool) -> Iterator[_Block]:
     """Yield the pairs in blocks that are small enough for the cache.
 
     If `alike` is true, a pair and the reversed pair give the same result, so each unordered pair occurs once.
@@ -436,7 +438,7 @@ def value_shares(
     n_runs: int,
     n_pairs: int,
     factors: Sequence[float],
-    question: Question,
+    question: SignificanceTests,
     rng: np.random.Generator,
 ) -> Iterator[Shares]:
     """Yield the same shares as `shares`, but with one random value from each drawn run."""

@@ -10,7 +10,7 @@ from analysis.benchmark import EVERY_ITERATION, PerRun
 from analysis.intervals import Estimate
 from analysis.runs import Floats
 from analysis.samples import NO_VARIATION
-from analysis.trust._pairs import TESTS, Question, Shares, pairs_of, shares, value_shares
+from analysis.trust._pairs import TESTS, Shares, SignificanceTests, pairs_of, shares, value_shares
 from analysis.trust._population import (
     AGGREGATIONS,
     MAX_MULTISETS,
@@ -168,7 +168,7 @@ def type_1_error(
     _check(runs, n_runs, level, resamples, alpha)
     _check_strings("aggregations", aggregations, AGGREGATIONS)
     _check_strings("tests", tests, TESTS)
-    question = Question(tuple(tests), alpha, level)
+    question = SignificanceTests(tuple(tests), alpha, level)
     every = n_multisets(len(runs), n_runs) <= MAX_PAIRED
     rates = {}
     for name in aggregations:
@@ -220,7 +220,7 @@ def sensitivity(
     if not len(gammas) or gammas[0] < 1 or (np.diff(gammas) <= 0).any():
         raise ValueError(f"gammas must be factors >= 1 in ascending order, got {gammas}")
     factors = [1 / gamma if better == "higher" else gamma for gamma in gammas]
-    question = Question(tuple(tests), alpha, level)
+    question = SignificanceTests(tuple(tests), alpha, level)
     curves = []
     for name in aggregations:
         drawn = population(runs, name, per_run)
@@ -264,7 +264,7 @@ def _shares(
     aggregation: str,
     n_runs: int,
     factors: Sequence[float],
-    question: Question,
+    question: SignificanceTests,
     resamples: int,
     rng: np.random.Generator,
     *,

@@ -75,7 +75,7 @@ class Trust:
 
 
 @dataclass(frozen=True)
-class Quartiles:
+class MiddleHalf:
     """The median and the middle half of a value over the n benchmarks that have it; None if n is 0."""
 
     n: int
@@ -101,14 +101,14 @@ class SlowdownSummary:
 
 
 @dataclass(frozen=True)
-class Summary:
+class TrustSummary:
     """The results of one aggregation across all benchmarks."""
 
     aggregation: str
-    coverage: Quartiles
-    zero_width: Quartiles  # share of draws whose interval has width 0
+    coverage: MiddleHalf
+    zero_width: MiddleHalf  # share of draws whose interval has width 0
     below: Mapping[str, int]  # number of benchmarks with coverage below each limit: 0.5, 0.8, 0.9 and the level
-    type_1_error: Mapping[str, Quartiles]  # by test
+    type_1_error: Mapping[str, MiddleHalf]  # by test
     n_alarming: Mapping[str, int]  # by test, the number of benchmarks with a type I error above twice alpha
 
 
@@ -140,7 +140,7 @@ class TrustSurvey:
     tests: tuple[str, ...]
     powers: tuple[float, ...]
     benchmarks: tuple[Trust, ...]
-    summaries: tuple[Summary, ...]
+    summaries: tuple[TrustSummary, ...]
     slowdowns: tuple[SlowdownSummary, ...]
     left_out: tuple[LeftOut, ...]
     parameters: Mapping[str, object]
@@ -298,11 +298,13 @@ def _unusable(benchmark: Benchmark, per_run: PerRun) -> str | None:
     return None
 
 
-def _summary(aggregation: str, trusts: Sequence[Trust], tests: Sequence[str], level: float, alpha: float) -> Summary:
+def _summary(
+    aggregation: str, trusts: Sequence[Trust], tests: Sequence[str], level: float, alpha: float
+) -> TrustSummary:
     coverages = [trust.coverage[aggregation] for trust in trusts]
     errors = {test: [trust.type_1_error[aggregation][test].value for trust in trusts] for test in tests}
     limits = sorted({0.5, 0.8, 0.9, level})
-    return Summary(
+    return TrustSummary(
         aggregation,
         _quartiles([rate.value for rate in coverages]),
         _quartiles([rate.zero_width for rate in coverages]),
@@ -312,9 +314,9 @@ def _summary(aggregation: str, trusts: Sequence[Trust], tests: Sequence[str], le
     )
 
 
-def _quartiles(values: Iterable[float | None]) -> Quartiles:
+def _quartiles(values: Iterable[float | None]) -> MiddleHalf:
     numbers = [value for value in values if value is not None]
-    return Quartiles(len(numbers), *(np.quantile(numbers, [0.25, 0.5, 0.75]).tolist() if numbers else (None,) * 3))
+    return MiddleHalf(len(numbers), *(np.quantile(numbers, [0.25, 0.5, 0.75]).tolist() if numbers else (None,) * 3))
 
 
 def _slowdowns(trusts: Sequence[Trust]) -> tuple[SlowdownSummary, ...]:

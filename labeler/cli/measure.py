@@ -25,7 +25,7 @@ from labeler.measuring.plan import MeasurementPlan
 from labeler.measuring.plan_file import read_plan, with_changes
 from labeler.measuring.process import check_system
 from labeler.measuring.schedule import ScheduledRun, contexts_of, kinds_of_order, n_steps, schedule
-from labeler.measuring.session import Outcome, SessionProgress, done_so_far, measure as measure_plan, seconds_left
+from labeler.measuring.session import SessionProgress, SessionResult, done_so_far, measure as measure_plan, seconds_left
 from labeler.measuring.tools import TOOLS
 from labeler.safe_text import one_line
 
@@ -188,7 +188,7 @@ def _progress(plan: MeasurementPlan) -> Iterator[Callable[[SessionProgress], Non
         yield watch
 
 
-def _say_outcome(plan: MeasurementPlan, outcome: Outcome, out: Path, *, as_json: bool) -> None:
+def _say_outcome(plan: MeasurementPlan, outcome: SessionResult, out: Path, *, as_json: bool) -> None:
     say = remark if as_json else click.echo
     if as_json:
         show_json(asdict(outcome))

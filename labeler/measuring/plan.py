@@ -21,7 +21,7 @@ Argv = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Level:
+class FactorLevel:
     """A level of a factor: a name for the table, and the words that replace {FACTOR} in a command."""
 
     name: str
@@ -34,7 +34,7 @@ class Factor:
 
     name: str
     kind: str  # one of `KINDS`, or `ALTERED`
-    levels: tuple[Level, ...]
+    levels: tuple[FactorLevel, ...]
 
 
 @dataclass(frozen=True)

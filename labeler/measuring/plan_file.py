@@ -11,7 +11,7 @@ import numpy as np
 
 from labeler.errors import InputError
 from labeler.measuring import plan as p
-from labeler.measuring.plan import Command, Factor, Level, MeasurementPlan, PlanEntry
+from labeler.measuring.plan import Command, Factor, FactorLevel, MeasurementPlan, PlanEntry
 from labeler.measuring.schedule import n_steps
 from labeler.measuring.tools import TOOLS, Call
 from labeler.toml_file import parse as parse_toml
@@ -244,7 +244,7 @@ def _altered(table: _Table) -> tuple[Factor, ...]:
     levels = _levels(table, p.ALTERED, name=p.ALTERED)
     if not any(level.name == p.BASELINE for level in levels):
         words = () if isinstance(table.given[p.ALTERED], dict) else (p.BASELINE,)
-        levels = (Level(p.BASELINE, words), *levels)
+        levels = (FactorLevel(p.BASELINE, words), *levels)
     if len(levels) < 2:
         raise ValueError('altered must name at least one method besides the baseline, such as altered = ["parse"]')
     if len({level.name for level in levels}) < len(levels):
@@ -252,7 +252,7 @@ def _altered(table: _Table) -> tuple[Factor, ...]:
     return (Factor(p.ALTERED, p.ALTERED, levels),)
 
 
-def _levels(own: _Table, kind: str, name: str = "levels") -> tuple[Level, ...]:
+def _levels(own: _Table, kind: str, name: str = "levels") -> tuple[FactorLevel, ...]:
     given = own.take(name)
     if isinstance(given, dict):
         named = [(name, value) for name, value in given.items()]
@@ -270,11 +270,11 @@ def _levels(own: _Table, kind: str, name: str = "levels") -> tuple[Level, ...]:
                 raise own.wrong("levels", f"whole numbers from 0 to {largest}", value)
         if kind == p.PINNING and words != ("any",) and not (len(words) == 1 and _CPUS.fullmatch(words[0])):
             raise own.wrong("levels", 'processors such as 0, "0-3" or "any"', value)
-        levels.append(Level(level.strip() or "none", words))
+        levels.append(FactorLevel(level.strip() or "none", words))
     return tuple(levels)
 
 
-def _link_orders(own: _Table, seed: int) -> tuple[Level, ...]:
+def _link_orders(own: _Table, seed: int) -> tuple[FactorLevel, ...]:
     """Return the levels of the factor `link order`: the files in the given order, and in orders drawn with the seed."""
     files = own.take("files")
     if not isinstance(files, list) or len(files) < 2 or not all(isinstance(file, str) for file in files):
@@ -289,7 +289,7 @@ def _link_orders(own: _Table, seed: int) -> tuple[Level, ...]:
         orders[tuple(files[at] for at in rng.permutation(len(files)))] = None
     if len(orders) < n:
         raise own.wrong("orders", f"at most {len(orders)} for these files", n)
-    return tuple(Level(str(at), order) for at, order in enumerate(orders, start=1))
+    return tuple(FactorLevel(str(at), order) for at, order in enumerate(orders, start=1))
 
 
 def _shared(table: _Table) -> dict[str, Any]:

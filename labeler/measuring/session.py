@@ -28,7 +28,7 @@ from labeler.measuring.plan import (
     STDOUT,
     Argv,
     Command,
-    Level,
+    FactorLevel,
     MeasurementPlan,
     PlanEntry,
 )
@@ -58,7 +58,7 @@ class SessionProgress:
 
 
 @dataclass
-class Outcome:
+class SessionResult:
     """The result of a measurement session."""
 
     path: Path  # the path of the table
@@ -82,7 +82,7 @@ def measure(
     *,
     limit: int | None = None,
     watch: Callable[[SessionProgress], None] = lambda _progress: None,
-) -> Outcome:
+) -> SessionResult:
     """Execute the runs of a plan that are not in the folder yet, and append each run to its table.
 
     `base` is the folder that the directory in the plan is relative to; `limit` is the maximum number of runs in this
@@ -96,7 +96,7 @@ def measure(
         MeasurementTable(out / NAME, plan.factor_names) as table,
         TemporaryDirectory(prefix="labeler-", ignore_cleanup_errors=True) as temporary,
     ):
-        outcome = Outcome(out / NAME, n_steps(plan), n_before=len(table.done))
+        outcome = SessionResult(out / NAME, n_steps(plan), n_before=len(table.done))
         runner = _Runner(plan, directory, Path(temporary))
         failures = _Failures()
         left = _TimeLeft(plan, table.done)
@@ -407,7 +407,7 @@ class _Runner:
     def _clean(self, failure: str, environment: Mapping[str, str]) -> str:
         return " ".join(machine.without_secrets(failure, environment).split())
 
-    def _level(self, step: ScheduledRun, name: str) -> Level:
+    def _level(self, step: ScheduledRun, name: str) -> FactorLevel:
         return self.levels[name][step.factors[name]]
 
     def _variables(self, step: ScheduledRun, output: Path) -> dict[str, Argv]:

@@ -30,7 +30,7 @@ from analysis.trust import (
     smallest_slowdown,
     type_1_error,
 )
-from analysis.trust._pairs import Question, _critical, pairs_of, shares, smallest_distance
+from analysis.trust._pairs import SignificanceTests, _critical, pairs_of, shares, smallest_distance
 from analysis.trust._population import all_draws, n_multisets, population, some_draws
 from analysis.trust._rates import ONE_RUN, ONE_VALUE
 from tests.analysis.made_draws import EXACT, drawn, holds, made, rejects, rng
@@ -214,7 +214,7 @@ def test_many_multisets_are_paired_at_random():
 
 def test_random_pairs_are_decided_as_all_pairs_are():
     runs = made([40] * 6, between=0.5, decimals=1)
-    question = Question(TESTS, 0.05, 0.95)
+    question = SignificanceTests(TESTS, 0.05, 0.95)
     for aggregation in EXACT:
         drawn_from = population(runs, aggregation, PerRun())
         exact = next(shares(drawn_from, pairs_of(6, 3, 1, rng()), [1.0], question))

@@ -20,7 +20,7 @@ from analysis.trust import (
     RUN_MEANS,
     TESTS,
     WELCH,
-    Quartiles,
+    MiddleHalf,
     charts as trust_charts,
     coverage,
     distribution,
@@ -191,7 +191,7 @@ def test_undefined_numbers_are_dashes_with_their_reason():
     text = text_of(found)
     assert "a, run means: an interval needs at least two values" in text
     assert "flat, merged: no variation" in text
-    assert found.summaries[1].coverage == Quartiles(0, None, None, None)
+    assert found.summaries[1].coverage == MiddleHalf(0, None, None, None)
     nothing_defined = survey([Benchmark.of_series("b", (np.array([1.0]), np.array([2.0])))], **{**QUICK, "n_runs": 1})
     assert "run are not independent" in text_of(nothing_defined)
     assert trust_charts(nothing_defined).keys() == {"measurements", "coverage"}

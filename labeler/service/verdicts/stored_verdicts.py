@@ -45,7 +45,7 @@ def brief_table(db: Database) -> pd.DataFrame:
 
 
 @dataclass(frozen=True)
-class Summary:
+class VerdictSummary:
     """The verdicts of a study, summarised in four tables."""
 
     counts: list[dict[str, Any]]  # result of `verdict_counts`; empty if there are no verdicts
@@ -55,11 +55,11 @@ class Summary:
 
 
 @until_changed
-def summary(db: Database, n_first: int) -> Summary:
+def summary(db: Database, n_first: int) -> VerdictSummary:
     """Return a summary of the verdicts, with the `n_first` items that reviewers should label first."""
     table, categories = verdicts.brief_table(db), studies.get(db).question.names
     counting, failed = of_counting_items(db, table), table.loc[table["verdict"].isna(), ["item", "classifier", "error"]]
-    return Summary(
+    return VerdictSummary(
         verdict_counts(table, categories),
         among_themselves(counting) if categories == CATEGORIES else [],
         to_send_first(counting, n_first) if categories == CATEGORIES else [],

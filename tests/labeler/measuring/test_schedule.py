@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from labeler.measuring.plan import Command, Factor, Level, MeasurementPlan, PlanEntry
+from labeler.measuring.plan import Command, Factor, FactorLevel, MeasurementPlan, PlanEntry
 from labeler.measuring.schedule import contexts_of, kinds_of_order, n_steps, schedule
 
 COMMAND = {"": Command(("true",))}
@@ -19,7 +19,7 @@ def plans(draw):
     names = [f"b{at}" for at in range(draw(st.integers(1, 5)))]
     versions = {f"v{at}": {} for at in range(draw(st.integers(0, 3)))}
     factors = tuple(
-        Factor(f"f{at}", "variable", tuple(Level(str(level), ("x",)) for level in range(draw(st.integers(1, 3)))))
+        Factor(f"f{at}", "variable", tuple(FactorLevel(str(level), ("x",)) for level in range(draw(st.integers(1, 3)))))
         for at in range(draw(st.integers(0, 2)))
     )
     n_contexts = int(np.prod([len(factor.levels) for factor in factors]))
@@ -118,7 +118,7 @@ def test_random_positions_and_predecessors_are_uniform_and_another_seed_draws_ot
 @given(st.integers(0, 50), st.integers(1, 24))
 def test_a_fraction_of_contexts_has_no_combination_twice(seed, n):
     factors = tuple(
-        Factor(name, "variable", tuple(Level(str(level), ("x",)) for level in range(size)))
+        Factor(name, "variable", tuple(FactorLevel(str(level), ("x",)) for level in range(size)))
         for name, size in (("a", 2), ("b", 3), ("c", 4))
     )
     drawn = contexts_of(MeasurementPlan((PlanEntry("b", COMMAND),), factors=factors, contexts=n, seed=seed))
@@ -127,7 +127,7 @@ def test_a_fraction_of_contexts_has_no_combination_twice(seed, n):
 
 def test_a_fraction_of_contexts_has_each_level_equally_often():
     factors = tuple(
-        Factor(name, "variable", tuple(Level(str(level), ("x",)) for level in range(size)))
+        Factor(name, "variable", tuple(FactorLevel(str(level), ("x",)) for level in range(size)))
         for name, size in (("a", 2), ("b", 3), ("c", 4))
     )
     drawn = contexts_of(MeasurementPlan((PlanEntry("b", COMMAND),), factors=factors, contexts=12))

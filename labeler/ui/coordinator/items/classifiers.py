@@ -69,7 +69,7 @@ def render(db: Database, person: str) -> None:
         st.info("There are no verdicts and no measurements yet. Add items first.")
 
 
-def tables(db: Database, summary: stored_verdicts.Summary, person: str) -> None:
+def tables(db: Database, summary: stored_verdicts.VerdictSummary, person: str) -> None:
     """Show the results of the classifiers as tables.
 
     The tables have the counts, the agreement between classifiers, the items to label first, and the missing verdicts
