@@ -1,11 +1,18 @@
 """Evaluate classifiers against a consensus. The positive category is *dissimilar*."""
 
 from analysis.evaluation._alternative import (
+    CROWD as CROWD,
+    EXPERT as EXPERT,
+    TRAINED as TRAINED,
     AlternativeTest as AlternativeTest,
     PersonTest as PersonTest,
+    SimulatedTests as SimulatedTests,
     alternative_annotator as alternative_annotator,
+    assignment as assignment,
     minus_rmse as minus_rmse,
+    power_of_alternative as power_of_alternative,
     share_equal as share_equal,
+    simulated_tests as simulated_tests,
 )
 from analysis.evaluation._bounds import Bounds as Bounds, Extremes as Extremes, bounds as bounds
 from analysis.evaluation._by_category import (

@@ -15,6 +15,7 @@ from analysis.report._document import (
 )
 from analysis.report._figures import draw as draw
 from analysis.report._former import is_former as is_former, recomputed_as as recomputed_as
+from analysis.report._replacing import EXPERT as EXPERT
 from analysis.report._report import (
     PAPER as PAPER,
     PublishedNumber as PublishedNumber,

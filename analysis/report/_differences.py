@@ -55,6 +55,9 @@ EXPLANATION = re.compile(
     r".*(^|\.)(reason|words|state_words|warning|remedies\[\d+\])$|consensus\.latent\.dependence\..*\.model$"
 )
 
+# whether a classifier may replace a reviewer; reports of earlier versions lack it
+REPLACING = re.compile(r"(replacing|parameters\.epsilon)($|\[|\.)")
+
 # planned labels that were never given; reports of earlier versions lack them
 NOT_GIVEN = re.compile(r"course\.not_given($|\[)")
 
@@ -103,6 +106,8 @@ def differences(
         places = [place for place in places if not WITH_QUARTILES.match(place)]
     if any(map(NOT_GIVEN.match, ours)) and not any(map(NOT_GIVEN.match, theirs)):
         places = [place for place in places if not (NOT_GIVEN.match(place) or place.startswith("agreement.if_given"))]
+    if not any(map(REPLACING.match, theirs)):
+        places = [place for place in places if not REPLACING.match(place)]
     if not any(map(LATER_STATES.match, theirs)):
         places = [place for place in places if not LATER_STATES.match(place)]
     anew = defined_anew(reported)

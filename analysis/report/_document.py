@@ -28,6 +28,7 @@ from analysis.report._course import course_sections
 from analysis.report._figures import draw
 from analysis.report._in_short import in_short
 from analysis.report._methods import checklist_sections, methods
+from analysis.report._replacing import replacement_sections
 from analysis.report._report import PAPER, Report
 from analysis.report._tables import paper_tables
 
@@ -74,6 +75,7 @@ def document(report: Report, *, with_pictures: bool = False) -> Document:
         *agreement_sections(report, with_pictures=with_pictures),
         *consensus_sections(report),
         *classifier_sections(report),
+        *replacement_sections(report.replacing, report.level_text),
         *course_sections(report),
         *(habit_sections(report.reviewers_follow) if report.reviewers_follow else ()),
         Section("Parameters and provenance", tuple(_provenance(report))),

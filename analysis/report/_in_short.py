@@ -1,8 +1,8 @@
-"""Sum up a report in at most six sentences, so that a reader of only the first three is not misled.
+"""Sum up a report in at most seven sentences, so that a reader of only the first three is not misled.
 
 The order is fixed: how far people agree; whether that is more than chance; whether pairs or groups differ; what
-classifiers agree with; what is uncertain and why; what to do next. If labels agree no more than chance, that comes
-first, and nothing is said about classifiers.
+classifiers agree with; whether one may replace a reviewer; what is uncertain and why; what to do next. If labels agree
+no more than chance, that comes first, and nothing is said about classifiers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,6 +15,7 @@ from analysis.intervals import ONE_SIDED, Estimate
 from analysis.report._agreement import MORE, NOT_MORE, UNCLEAR, UNDEFINED, chance_state
 from analysis.report._categories import CategoryClassifier
 from analysis.report._classifiers import Classifier, p_clause
+from analysis.report._replacing import may_replace
 from analysis.report._report import Report
 from analysis.report._settings import title_of
 
@@ -30,6 +31,7 @@ def in_short(report: Report) -> tuple[str, ...]:
     else:
         sentences = [
             _agreement(report), _chance(report), _categories(report), _pairs(report), _classifiers(report),
+            _replacing(report),
             _uncertain(report),
         ]  # fmt: skip
     if chance_state(numbers) == NOT_MORE:
@@ -200,6 +202,10 @@ def _of_majority_rule(rows: Sequence[_AgainstRule]) -> str:
     if min(numbers) < max(numbers):
         where = f"On the agreed items that each classifier has judged ({min(numbers)} to {max(numbers)})"
     return f"{where}, {rule} agrees with the labels on {low if low == high else f'{low} to {high}'}"
+
+
+def _replacing(report: Report) -> str:
+    return may_replace(report.replacing or ()) if chance_state(report.agreement) == MORE else ""
 
 
 def _verb(names: list[str], one: str, several: str) -> str:

@@ -27,6 +27,7 @@ from analysis.report._classifiers import (
 from analysis.report._consensus import Consensus, Done, consensus_numbers, latent_numbers, truths
 from analysis.report._course import Course
 from analysis.report._differences import DEFINITIONS, OLDEST_DEFINITIONS
+from analysis.report._replacing import EXPERT, Replacement, replacements
 from analysis.report._reviewers import habit_numbers
 from analysis.report._settings import SIMILARITY, CategorySet, Provenance, Resampling
 from analysis.tables import COUNTED_KINDS, first_of, with_defaults
@@ -63,6 +64,8 @@ class Parameters:
     verdicts: Mapping[str, tuple[Mapping[str, Any], ...]] | None = field(default=None, metadata=IF_KNOWN)
     # shares of dissimilar items for which the report has precision and negative predictive value
     prevalences: tuple[float, ...] | None = field(default=None, metadata=IF_KNOWN)
+    # of the alternative annotator test: how much worse than a reviewer a classifier may be
+    epsilon: float | None = field(default=None, metadata=IF_KNOWN)
     tables: str | None = field(default=None, metadata=IF_KNOWN)  # `PAPER`: also the layout of the paper's tables
 
 
@@ -104,6 +107,7 @@ class Report:
     left_out: Mapping[str, int]  # reason -> number of answers that the tables leave out
     classifiers: Mapping[str, Classifier]
     comparisons: tuple[Compared, ...]
+    replacing: tuple[Replacement, ...] | None = field(default=None, metadata=IF_KNOWN)
     measures: Mapping[str, tuple[MeansOfApplication, ...]]
     reviewers_follow: Habits | None = field(default=None, metadata=IF_KNOWN)
     hashes: Mapping[str, str]
@@ -172,6 +176,7 @@ def summarise(
     resampling: Resampling = NO_RESAMPLING,
     show_rejected: bool = False,
     prevalences: Sequence[float] = (),
+    epsilon: float = EXPERT,
     progress: Callable[[float], object] | None = None,
 ) -> Report:
     """Compute all numbers of a report.
@@ -206,6 +211,8 @@ def summarise(
     prevalences : sequence of float
         Shares of positive items, within (0, 1), for which each classifier gets precision and negative predictive
         value.
+    epsilon : float
+        How much worse than a reviewer a classifier may be, within [0, 1), to replace a reviewer.
     progress : callable, optional
         Called after each finished part with the share of parts that are finished, in (0, 1].
     """
@@ -220,7 +227,9 @@ def summarise(
         truth, labels.first, verdicts, categories, level, resampling, show_rejected, done
     )
     agreement = done(agreement_numbers(labels, categories, level, resampling))
-    settings: dict[str, Any] = {"level": level, "show_rejected": show_rejected, "resampling": json_values(resampling)}
+    settings: dict[str, Any] = {
+        "level": level, "show_rejected": show_rejected, "resampling": json_values(resampling), "epsilon": epsilon,
+    }  # fmt: skip
     if prevalences:
         settings["prevalences"] = list(prevalences)
     return Report(
@@ -240,6 +249,10 @@ def summarise(
             for name, rows in (classifiers.items() if categories.positive else ())
         }, level),
         comparisons=comparisons(verdicts, truth, categories, level) if categories.positive else (),
+        replacing=replacements(
+            labels.first, verdicts, applications, epsilon=epsilon, level=level, n_draws=resampling.n_bootstrap,
+            seed=resampling.seed,
+        ) or None,
         measures={
             name: tuple(MeansOfApplication(**row) for row in measure_numbers(rows))
             for name, rows in classifiers.items()

@@ -15,7 +15,7 @@ from tests.analysis.reports import summarise
 from tests.analysis.test_report_identities import REVIEWERS, SMALL, cells, report, study
 
 REPLICATION = Path(__file__).parents[2] / "data" / "replication"
-RESAMPLED = ("bootstrap", "mcc", "latent", "threshold", "resampling")
+RESAMPLED = ("bootstrap", "mcc", ".advantage.", "latent", "threshold", "resampling")
 
 
 def test_the_same_seed_gives_the_same_bytes():

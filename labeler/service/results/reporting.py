@@ -76,6 +76,7 @@ COMPUTED = (
     "show_rejected",
     "resampling",
     "prevalences",
+    "epsilon",
     "verdicts",
 )  # parameters of a report that are computed again, not taken from an earlier report
 EXCLUDED = "excluded"  # column of a label file; 1 means that the item is left out of all results
@@ -121,6 +122,12 @@ class ReportOptions:
                 "dissimilar. Repeatable.",
     })  # fmt: skip
 
+    epsilon: float = field(default=report.EXPERT, metadata={
+        "within": "[0, 1)",
+        "help": "How much worse than a reviewer a classifier may be, to replace a reviewer: 0.2 for experts, 0.15 for "
+                "trained reviewers, 0.1 for a crowd.",
+    })  # fmt: skip
+
     def __post_init__(self) -> None:
         """Raise ValueError if the level or a prevalence is not between 0 and 1."""
         for name, value in (("level", self.level), *(("prevalence", share) for share in self.prevalences)):
@@ -141,7 +148,11 @@ class ReportOptions:
         level, resampling = float(parameters["level"]), Resampling.of(parameters["resampling"])
         shows_rejected = bool(parameters.get("show_rejected", True))  # earlier versions always showed these estimates
         prevalences = tuple(map(float, parameters.get("prevalences") or ()))
-        return cls(level, resampling, shows_rejected, PAPER if parameters.get("tables") else None, prevalences)
+        epsilon = parameters.get("epsilon")
+        return cls(
+            level, resampling, shows_rejected, PAPER if parameters.get("tables") else None, prevalences,
+            report.EXPERT if epsilon is None else float(epsilon),
+        )  # fmt: skip
 
 
 STANDARD = ReportOptions()
@@ -207,6 +218,7 @@ class ReportInput:
             resampling=self.options.resampling,
             show_rejected=self.options.show_rejected,
             prevalences=self.options.prevalences,
+            epsilon=self.options.epsilon,
             progress=progress,
         )
 

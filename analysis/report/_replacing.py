@@ -1,0 +1,238 @@
+"""May a classifier replace a reviewer? The alternative annotator test of each classifier: numbers and sections.
+
+Reports of any categories use this module. Only first labels count: third labels were given because people disagreed.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from analysis.document import (
+    Block,
+    Marked,
+    Paragraph,
+    Section,
+    counted,
+    number,
+    p_value,
+    percent,
+    plain_number,
+    table,
+)
+from analysis.evaluation import EXPERT as EXPERT, AlternativeTest, alternative_annotator, share_equal
+from analysis.intervals import LEAST_GROUPS
+from analysis.report._settings import row_title, title_of
+
+TITLE = "May a classifier replace a reviewer?"
+LEAST_ITEMS = 10  # a reviewer with fewer items is not compared with a classifier
+ENOUGH_ITEMS = 30  # of a reviewer; with fewer, a test by ranks is used
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replacement:
+    """Whether a classifier may replace a reviewer.
+
+    `n_items` is the number of items with a verdict from which the answer comes: those with three labels or more, or, if
+    there are none, those with two (`compared_with_one`).
+    """
+
+    classifier: str
+    n_items: int
+    compared_with_one: bool
+    test: AlternativeTest
+
+
+def replacements(
+    labels: pd.DataFrame,
+    verdicts: pd.DataFrame,
+    applications: Mapping[object, object],
+    *,
+    epsilon: float = EXPERT,
+    level: float = 0.95,
+    n_draws: int = 0,
+    seed: int = 1,
+) -> tuple[Replacement, ...]:
+    """Test each classifier.
+
+    Parameters
+    ----------
+    labels : DataFrame
+        First labels that count: columns item, rater, category.
+    verdicts : DataFrame
+        Columns item, classifier, verdict.
+    applications : mapping
+        Item -> application; the other items are groups of their own.
+    """
+    once = labels.drop_duplicates(["item", "rater"])
+    answers: dict[object, dict[str, str]] = {}
+    for item, rater, category in zip(once["item"], once["rater"], once["category"], strict=True):
+        answers.setdefault(item, {})[str(rater)] = str(category)
+    several = {item: given for item, given in answers.items() if len(given) > 2}
+    used = several or {item: given for item, given in answers.items() if len(given) == 2}
+    groups = {item: applications.get(item, ("item", item)) for item in used}
+    has_groups = any(item in applications for item in used) and len(set(groups.values())) >= LEAST_GROUPS
+    found = []
+    for name, rows in verdicts.groupby("classifier", sort=True):
+        given = rows[rows["verdict"].notna() & rows["item"].isin(list(used))]
+        test = alternative_annotator(
+            used, dict(zip(given["item"], given["verdict"], strict=True)), share_equal, epsilon=epsilon,
+            groups=groups if has_groups else None, least_items=LEAST_ITEMS, level=level, n_draws=n_draws, seed=seed,
+        )  # fmt: skip
+        found.append(Replacement(classifier=str(name), n_items=len(given), compared_with_one=not several, test=test))
+    return tuple(found)
+
+
+def may_replace(found: Sequence[Replacement]) -> str:
+    """Return the answer in one sentence; "" if the study was not designed for this question."""
+    told = [row for row in found if _is_designed(row)]
+    if not told:
+        return ""
+    if _random_passes(told[0].test):
+        return (
+            "Whether a classifier may replace a reviewer cannot be said: random labels come nearly as close to the "
+            f"reviewers as they are to each other (epsilon {told[0].test.epsilon:g})."
+        )
+    yes, no = ([row for row in told if row.test.passes is passes] for passes in (True, False))
+    epsilon = f"epsilon {told[0].test.epsilon:g}, {counted(told[0].n_items, 'item')} with three or more labels"
+    if not yes:
+        return f"No classifier may replace a reviewer by the alternative annotator test ({epsilon})."
+    others = f"; {_listed(_titles(no))} may not" if no else ""
+    return f"By the alternative annotator test ({epsilon}), {_listed(_titles(yes))} may replace a reviewer{others}."
+
+
+def _random_passes(test: AlternativeTest) -> bool:
+    return test.advantage_random is not None and test.advantage_random > -test.epsilon
+
+
+def _is_designed(row: Replacement) -> bool:
+    people = row.test.people
+    return not row.compared_with_one and len(people) > 2 and min(person.n for person in people) >= ENOUGH_ITEMS
+
+
+def replacement_sections(found: Sequence[Replacement] | None, level: str) -> Iterator[Section]:
+    """Yield the section; yield nothing if there are no classifiers. `level` is such as "95 % CI"."""
+    if found:
+        yield Section(TITLE, tuple(_blocks(found, level)))
+
+
+def _blocks(found: Sequence[Replacement], level: str) -> Iterator[Block]:
+    tested = [row for row in found if row.test.people]
+    if not tested:
+        yield Paragraph(f"No answer: {found[0].test.reason}.")
+        return
+    epsilon = tested[0].test.epsilon
+    yield Paragraph(_answer(tested, epsilon))
+    yield table(
+        "The advantage is the share of items on which the classifier is at least as close to the other reviewers as a "
+        "reviewer, minus the share on which the reviewer is at least as close as the classifier, averaged over "
+        "reviewers; the first share alone is rho. A classifier passes if it replaces at least half of the reviewers: "
+        f"if for each of these, an advantage of the reviewer of {epsilon:g} (epsilon) or more is rejected (t test, or "
+        f"Wilcoxon's test with fewer than {ENOUGH_ITEMS} items; corrected by Benjamini and Yekutieli's method over the "
+        "reviewers). An equal closeness counts for both, so compare rho with that of random labels.",
+        ("Classifier", "Items", f"Advantage ({level})", "rho", "rho, random labels", "Reviewers replaced",
+         "Replaced, by application", "Passes", "Would pass from epsilon"),
+        [_row(row) for row in tested], numeric=(1, 3, 4), name="replacing",
+    )  # fmt: skip
+    yield table(
+        "Each reviewer against each classifier. The last two columns have the p values of the hypothesis that the "
+        "reviewer is better by epsilon or more, not corrected; the second one counts items of an application together.",
+        ("Classifier", "Reviewer", "Items", "Classifier as close or closer", "Reviewer as close or closer", "p",
+         "p, by application"),
+        [
+            (row_title(row.classifier), person.person, person.n, percent(person.rho), percent(person.rho_person),
+             p_value(person.p), p_value(person.p_clustered))
+            for row in tested for person in row.test.people
+        ],
+        numeric=(2, 3, 4, 5, 6), name="replacing-each",
+    )  # fmt: skip
+    yield Paragraph(" ".join(_limits(tested)))
+    if _random_passes(tested[0].test):
+        yield Paragraph("What would change this: reviewers who agree more with each other, or a smaller epsilon.")
+    else:
+        yield Paragraph(" ".join(_changes(tested, epsilon)))
+
+
+def _answer(tested: Sequence[Replacement], epsilon: float) -> str:
+    yes, no = ([row for row in tested if row.test.passes is passes] for passes in (True, False))
+    n = max(row.n_items for row in tested)
+    if _random_passes(tested[0].test):
+        return (
+            f"No answer: with epsilon {epsilon:g}, random labels would pass too, given enough items, because the "
+            f"reviewers are hardly closer to each other (advantage of random labels "
+            f"{number(tested[0].test.advantage_random)}). The numbers below say only how close each classifier is."
+        )
+    kind = "two labels" if tested[0].compared_with_one else "three or more labels"
+    items = f"{counted(n, 'item')} with {kind}"
+    how = f"the alternative annotator test (Calderon, Reichart and Dror 2025) on {items}, with epsilon {epsilon:g}"
+    if not yes:
+        return f"No classifier passes {how}."
+    verb = "passes" if len(yes) == 1 else "pass"
+    others = f" {_listed(_titles(no, start=True))} {'does' if len(no) == 1 else 'do'} not." if no else ""
+    return f"{_listed(_titles(yes, start=True))} {verb} {how}.{others}"
+
+
+def _row(row: Replacement) -> tuple[object, ...]:
+    test, n = row.test, len(row.test.people)
+    by_application = None if test.omega_clustered is None else f"{round(test.omega_clustered * n)} of {n}"
+    never = Marked("never", "not with any epsilon below 1")
+    return (
+        row_title(row.classifier), row.n_items, plain_number(test.advantage), number(test.rho),
+        number(test.rho_random), f"{round((test.omega or 0) * n)} of {n}", by_application,
+        "yes" if test.passes else "no", never if test.passes_from is None else f"{test.passes_from:.2f}",
+    )  # fmt: skip
+
+
+def _limits(tested: Sequence[Replacement]) -> Iterator[str]:
+    people = tested[0].test.people
+    if tested[0].compared_with_one:
+        yield (
+            "No item has three first labels, so “the others” are a single reviewer: each classifier and each reviewer "
+            "is compared with one person, whose errors count like the truth. Let three or more people label the same "
+            "items."
+        )
+    if len(people) < 3:
+        yield f"With {counted(len(people), 'reviewer')}, the test is less reliable."
+    few = [person.person for person in people if person.n < ENOUGH_ITEMS]
+    if few:
+        yield f"Wilcoxon's test is used for reviewers with fewer than {ENOUGH_ITEMS} items ({_listed(few)})."
+    yield (
+        "The test says how close a classifier is to these reviewers on these items; it does not say who is right. Only "
+        "first labels count."
+    )
+
+
+def _changes(tested: Sequence[Replacement], epsilon: float) -> Iterator[str]:
+    """Say what would change the answers."""
+    yield f"What would change the answers: epsilon is how much worse than a reviewer a classifier may be ({epsilon:g})."
+    for passes, words in ((True, "no longer passes with an epsilon below"), (False, "would pass with an epsilon of")):
+        rows = [row for row in tested if row.test.passes is passes and row.test.passes_from]
+        parts = [
+            f"{title} {words} {row.test.passes_from:.2f}"
+            for title, row in zip(_titles(rows, start=True), rows, strict=True)
+        ]
+        if parts:
+            yield f"{_listed(parts)}."
+    other = [
+        title_of(row.classifier)
+        for row in tested
+        if row.test.omega_clustered is not None and (row.test.omega_clustered >= 0.5) is not row.test.passes
+    ]
+    if other:
+        yield f"If items of one application count together, the answer is the opposite for {_listed(other)}."
+    open_ones = [
+        title_of(row.classifier)
+        for row in tested
+        if not row.test.passes and row.test.advantage.high is not None and row.test.advantage.high > -epsilon
+    ]
+    if open_ones:
+        yield f"More items with three labels could change the answer for {_listed(open_ones)}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
+
+
+def _titles(rows: Sequence[Replacement], *, start: bool = False) -> list[str]:
+    """Return the titles of classifiers; at the start of a sentence, the first one has a capital letter."""
+    return [(row_title if start and not at else title_of)(row.classifier) for at, row in enumerate(rows)]
