@@ -29,6 +29,7 @@ Nothing outside this folder asks which kind a question has.
 from collections.abc import Mapping
 
 from labeler.errors import StudyError
+from labeler.marks import START
 from labeler.model import Question
 from labeler.screen.kinds import change, history, run, runs
 from labeler.screen.kinds.change import SIDES, paired
@@ -74,10 +75,12 @@ def kind_of(question: Question) -> Kind:
 
 
 def examples_of(question: Question) -> Examples | None:
-    """Return the examples that answer this question: those of the built-in question with the same categories."""
+    """Return the examples that answer this question: of the built-in question with the same categories or marks."""
     kind = kind_of(question)
     for name, examples in kind.examples.items():
-        if set(kind.questions[name].names) == set(question.names):
+        known = kind.questions[name]
+        has_marks = question.is_marked and (known.marks == START) == (question.marks == START)
+        if has_marks if known.is_marked else set(known.names) == set(question.names):
             return examples
     return None
 

@@ -1,15 +1,26 @@
 """Items that show one benchmark over its versions or dates."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from analysis.benchmark import ALTERED, CONTEXT, EVERY_ITERATION, Benchmark, by_level, dated, history_key, in_time_order
+from analysis.benchmark import (
+    ALTERED,
+    CONTEXT,
+    EVERY_ITERATION,
+    VERSION,
+    Benchmark,
+    by_level,
+    dated,
+    history_key,
+    in_time_order,
+)
 from labeler.marks import CHANGES
 from labeler.model import Protocol, Series, counted
 from labeler.questions import POINTS, Category, Question
 from labeler.screen import binning, points
-from labeler.screen.kinds.kind import Kind, LeftOut, NewItem, Payload, Selection
+from labeler.screen.kinds.kind import Examples, Kind, LeftOut, NewItem, Payload, Recipe, Selection
 
 MIN_VERSIONS = 3
 
@@ -63,6 +74,74 @@ MARK_CHANGES = Question(
     marks=CHANGES,
 )
 
+N_VERSIONS, N_RUNS = 40, 3  # of an example
+N_AVERAGED = 8  # iterations in one value, so that the noise is that of a real history
+
+
+def _history(*shares: float, slow: float = 0.0) -> Callable[..., Benchmark]:
+    """Make a history in which each place changes the level by a share; `slow` makes one version alone slower."""
+
+    def make(runs: list[Series], rng: np.random.Generator, places: Sequence[int]) -> Benchmark:
+        noise = np.concatenate(runs)
+        parts = noise[: len(noise) // N_AVERAGED * N_AVERAGED].reshape(-1, N_AVERAGED).mean(axis=1)
+        values = rng.choice(parts, (N_VERSIONS, N_RUNS), replace=False)
+        for place, share in zip(places, shares, strict=True):
+            values[place:] *= 1 + share
+        values[int(rng.integers(5, N_VERSIONS - 5))] *= 1 + slow
+        names = [f"v{version:02d}" for version in range(N_VERSIONS)]
+        versions = [name for name in names for _run in range(N_RUNS)]
+        return Benchmark.of_series("example", values.reshape(-1, 1), conditions={VERSION: versions})
+
+    return make
+
+
+def _places(*ranges: tuple[int, int]) -> Callable[[np.random.Generator], tuple[int, ...]]:
+    return lambda rng: tuple(int(rng.integers(low, high)) for low, high in ranges)
+
+
+_SAME = Recipe(
+    "No change",
+    "All versions take equally long. The differences between them are random.",
+    None,
+    _history(),
+    _places(),
+)
+_SLOWER = Recipe(
+    "A slowdown",
+    "From the marked version on, the benchmark takes 6 % longer. The mark is the first version of the new level, not "
+    "the last of the old level.",
+    None,
+    _history(0.06),
+    _places((8, 33)),
+)
+_FASTER = Recipe(
+    "A speed-up",
+    "From the marked version on, the benchmark takes 10 % less time.",
+    None,
+    _history(-0.1),
+    _places((8, 33)),
+)
+_TWICE = Recipe(
+    "Slower, then partly faster",
+    "The benchmark becomes 12 % slower, and at a later version 6 % faster. Each new level has its own mark.",
+    None,
+    _history(0.12, -0.06),
+    _places((6, 16), (22, 34)),
+)
+_ALONE = Recipe(
+    "One slow version",
+    "One version alone takes 15 % longer, and the next version is as fast as before. The level does not change, so "
+    "there is no mark.",
+    None,
+    _history(slow=0.15),
+    _places(),
+)
+WHAT_TO_JUDGE = """
+**What to judge.** Mark the first version of each new level. A new level stays for several versions; one slow version
+alone is not a new level. All histories have random differences between versions. If a history has only such
+differences, choose *no change*.
+"""
+
 KIND = Kind(
     name="history",
     shows="one benchmark over its versions",
@@ -84,4 +163,11 @@ KIND = Kind(
     is_series=True,
     accepts_means=True,
     questions={"mark-changes": MARK_CHANGES},
+    examples={
+        "mark-changes": Examples(
+            WHAT_TO_JUDGE,
+            worked=(_SAME, _SLOWER, _TWICE, _ALONE),
+            practice=(_SAME, _SLOWER, _FASTER, _TWICE, _ALONE, _SLOWER, _TWICE),
+        )
+    },
 )

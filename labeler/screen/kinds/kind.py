@@ -39,13 +39,15 @@ class Selection:
 class Recipe:
     """How to make an example from real runs: a change whose answer is known.
 
-    `make` gets ten similar runs of a benchmark. `category` is None if people disagree about such items.
+    `make` gets ten similar runs of a benchmark. `category` is None if people disagree about such items. In an example
+    for marks, `places` chooses the known marks, and `make` gets them too.
     """
 
     title: str
     explanation: str
     category: str | None
-    make: Callable[[list[Series], np.random.Generator], Benchmark]
+    make: Callable[..., Benchmark]
+    places: Callable[[np.random.Generator], tuple[int, ...]] | None = None
 
 
 @dataclass(frozen=True)

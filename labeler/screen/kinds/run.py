@@ -1,6 +1,7 @@
 """Items that show the iterations of one run."""
 
 import hashlib
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from labeler.marks import START
 from labeler.model import Protocol, Series
 from labeler.questions import POINTS, Category, Question
 from labeler.screen import binning, points
-from labeler.screen.kinds.kind import Kind, LeftOut, NewItem, Payload, Selection
+from labeler.screen.kinds.kind import Examples, Kind, LeftOut, NewItem, Payload, Recipe, Selection
 
 MIN_ITERATIONS = 10
 
@@ -73,6 +74,66 @@ MARK_STEADY = Question(
     marks=START,
 )
 
+PERIOD = 180  # iterations after which a run that never becomes steady changes its level
+
+
+def _run(*shares: float) -> Callable[..., Benchmark]:
+    """Make a run with another level before each place: `shares` are the levels, from the first place on back to 0."""
+
+    def make(runs: list[Series], _rng: np.random.Generator, places: Sequence[int]) -> Benchmark:
+        run, ends = runs[0].copy(), np.linspace(0, max(places, default=0), len(shares) + 1).astype(int)
+        for first, last, share in zip(ends, ends[1:], shares, strict=False):
+            run[first:last] *= 1 + share
+        return Benchmark.of_series("example", [run])
+
+    return make
+
+
+def _restless(runs: list[Series], rng: np.random.Generator, _places: Sequence[int]) -> Benchmark:
+    run = runs[0]
+    parts = np.arange(len(run)) // PERIOD
+    return Benchmark.of_series("example", [run * (1 + rng.uniform(0, 0.15, parts[-1] + 1)[parts])])
+
+
+def _from(low: int, high: int) -> Callable[[np.random.Generator], tuple[int, ...]]:
+    return lambda rng: (int(rng.integers(low, high)),)
+
+
+_STEADY = Recipe(
+    "Steady from the start",
+    "The level is the same from the first iteration on, so the first iteration is marked. Single slow iterations do "
+    "not change the level.",
+    None,
+    _run(),
+    _from(0, 1),
+)
+_WARMUP = Recipe(
+    "A warm-up",
+    "The first iterations take 20 % longer. The mark is the first iteration of the steady level.",
+    None,
+    _run(0.2),
+    _from(150, 700),
+)
+_STEPS = Recipe(
+    "A warm-up in two steps",
+    "The run becomes faster in two steps. Only after the second step does the level stay the same.",
+    None,
+    _run(0.3, 0.1),
+    _from(300, 900),
+)
+_NEVER = Recipe(
+    "Never steady",
+    "The level changes again and again until the end of the run.",
+    None,
+    _restless,
+    lambda _rng: (),
+)
+WHAT_TO_JUDGE = """
+**What to judge.** Mark the first iteration after which the level stays the same until the end of the run. Single slow
+iterations do not matter. If the run is steady from its first iteration on, mark iteration 0. If the level changes until
+the end, choose *never*.
+"""
+
 KIND = Kind(
     name="run",
     shows="the iterations of one run",
@@ -92,4 +153,11 @@ KIND = Kind(
     overlay="the line without the dots",
     is_series=True,
     questions={"mark-steady": MARK_STEADY},
+    examples={
+        "mark-steady": Examples(
+            WHAT_TO_JUDGE,
+            worked=(_STEADY, _WARMUP, _STEPS, _NEVER),
+            practice=(_STEADY, _WARMUP, _STEPS, _NEVER, _WARMUP, _STEPS),
+        )
+    },
 )

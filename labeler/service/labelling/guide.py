@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from labeler import marks
 from labeler.config import bundled
 from labeler.model import Protocol, Question, Series
 from labeler.questions import either
@@ -54,6 +55,14 @@ class Example:
     kind: Kind
     sides: tuple[str, str]
     is_own: bool = False  # whether a coordinator chose this item of the study, and says its category
+    marks: tuple[int, ...] | None = None  # the known marks, if points are marked
+
+    @property
+    def truth(self) -> str:
+        """The known answer in words."""
+        if self.marks:
+            return "mark at " + either([str(mark) for mark in self.marks], "and")
+        return self.category or "people disagree"
 
     @property
     def panels(self) -> list[dict[str, Any]]:
@@ -68,7 +77,9 @@ class Example:
         """Return the text that a reviewer sees after this answer: the correct category and the explanation."""
         told = "the coordinator says" if self.is_own else "the item was generated as"
         truth = f"{told} {self.category}" if self.category else "people disagree about this item"
-        return f"Your answer: {answer}; {truth}. {self.title}: {self.explanation}"
+        if self.marks is not None:
+            truth = f"known: {self.truth}"
+        return f"Your answer: {marks.describe(answer)}; {truth}. {self.title}: {self.explanation}"
 
 
 def has_examples(question: Question) -> bool:
@@ -88,12 +99,19 @@ def describe_protocol(question: Question, protocol: Protocol) -> str:
         else "- Each item needs one of these answers."
     )
     sure = f"\n- Press 1, 2 or 3 to say how sure you are, before or after {keys}." if protocol.asks_confidence else ""
+    saving = (
+        f"Enter marks the point at the cursor, and {keys} says that there is no mark; Space saves the answer."
+        if question.is_marked and not question.kinds
+        else f"{keys} marks the point at the cursor or says that there is no mark; Space saves the answer."
+        if question.is_marked
+        else f"{keys} saves your answer at once."
+    )
     return f"""
 **What you see.** {kind_of(question).sees.format(axis=axis)} Z and L change the axis for the current item only;
 every item starts with the same view for everyone.{order}
 
 {examples.what_to_judge if examples else ""}**Your answers.**
-- {keys} saves your answer at once; U undoes the last answer. Agreement counts your first answer. If you
+- {saving} U undoes the last answer. Agreement counts your first answer. If you
   revise an answer, the study keeps both answers.
 {unsure}{sure}
 - Press F (flag) or M (comment) to tell the coordinator that something is wrong with the item, or to give a reason.
@@ -149,8 +167,13 @@ def _example(
     recipe: Recipe, runs: list[Series], rng: np.random.Generator, question: Question, protocol: Protocol
 ) -> Example:
     kind = kind_of(question)
-    picture = kind.payload(recipe.make(runs, rng), protocol)
-    return Example(recipe.title, recipe.explanation, recipe.category, picture, kind, sides_of(question))
+    if recipe.places is None:
+        picture = kind.payload(recipe.make(runs, rng), protocol)
+        return Example(recipe.title, recipe.explanation, recipe.category, picture, kind, sides_of(question))
+    places = recipe.places(rng)
+    picture = kind.payload(recipe.make(runs, rng, places), protocol)
+    category = None if places else question.no_mark
+    return Example(recipe.title, recipe.explanation, category, picture, kind, sides_of(question), places)
 
 
 @lru_cache(maxsize=1)

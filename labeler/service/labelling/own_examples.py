@@ -9,6 +9,7 @@ from datetime import datetime
 
 import numpy as np
 
+from labeler import marks
 from labeler.errors import InputError, NotAllowed
 from labeler.model import is_storable
 from labeler.screen.kinds import kind_of, sides_of
@@ -57,17 +58,19 @@ def add(db: Database, example: OwnExample, *, actor: str, now: datetime) -> None
     sentence = example.sentence.strip()
     with events.by(db, actor, now) as deed:
         _check_open(db)
-        item, names = browsing.item_named(db, example.item), studies.get(db).question.names
+        item, question = browsing.item_named(db, example.item), studies.get(db).question
         if not item.n_runs:
             raise InputError(f"Item {item.name!r} has no measurements, so there is nothing to show.")
-        if example.category not in names:
-            raise InputError(f"{example.category!r} is not a category. Choose one of: {', '.join(names)}.")
+        try:
+            category = question.checked_label(example.category, drawing.n_points(db, item))
+        except ValueError as error:
+            raise InputError(f"The answer of the example cannot be used: {error}.") from None
         if not sentence or len(sentence) > MAX_SENTENCE or not is_storable(sentence):
             raise InputError(f"Say in one sentence why the category is right, in 1 to {MAX_SENTENCE} characters.")
         if len(chosen(db)) >= MAX_EXAMPLES:
             raise InputError(f"The guide has {MAX_EXAMPLES} items of yours already, which is the most it shows.")
         browsing.exclude(db, item.name, f"{example.use} in the guide", actor=actor, now=now)
-        deed.log(ADD, item=item.name, category=str(example.category), sentence=sentence, use=example.use)
+        deed.log(ADD, item=item.name, category=category, sentence=sentence, use=example.use)
 
 
 def remove(db: Database, name: str, *, actor: str, now: datetime) -> None:
@@ -96,7 +99,9 @@ def drawn(db: Database, use: str) -> tuple[Example, ...]:
         if example.use == use and item is not None:
             picture = drawing.payload_of_item(db, item.item_id)
             number = f"{title} {len(found) + 1}"
-            found.append(Example(number, example.sentence, example.category, picture, kind, sides, is_own=True))
+            places = tuple(mark.at for mark in marks.read(example.category))
+            category, known = None if places else example.category, places if question.is_marked else None
+            found.append(Example(number, example.sentence, category, picture, kind, sides, is_own=True, marks=known))
     return tuple(found)
 
 

@@ -20,6 +20,11 @@ class Cluster:
     places: tuple[Mark, ...]  # what each of them marked
     n_of: int  # number of people who labelled the item
 
+    @property
+    def share(self) -> str:
+        """How many of the people marked here, such as "2/3"."""
+        return f"{len(self.places)}/{self.n_of}"
+
     def describe(self) -> str:
         """Return the cluster as text, such as "28, by 2 of 4 people (27, 29)"."""
         return f"{self.mark}, by {len(self.places)} of {counted(self.n_of, 'person', 'people')}" + (

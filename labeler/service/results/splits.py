@@ -27,7 +27,7 @@ from labeler.service.items import drawing
 from labeler.service.items.browsing import item_named
 from labeler.service.people.identity import checked_reason
 from labeler.service.plan import item_batches, mark_consensus
-from labeler.service.plan.mark_consensus import MarksOfItem
+from labeler.service.plan.mark_consensus import Cluster, MarksOfItem
 from labeler.store import Database, assignments, decisions, events, items, labels, studies
 from labeler.store.decisions import Decision
 
@@ -220,6 +220,11 @@ def adjudicate(db: Database, name: str, category: str | None, why: str, *, actor
         decisions.add(db, item.item_id, Decision(item.name, category, why, actor, deed.at_utc, str(uuid4())))
         deed.log("adjudicate", item=item.name, category=str(category), why=why)
     return category
+
+
+def answer_of(split: Split, clusters: Iterable[Cluster]) -> str:
+    """Return the label that has a mark for each of these clusters."""
+    return mark_consensus.answer_of(split.question, clusters)
 
 
 def why_not_decide(db: Database, name: str) -> str:

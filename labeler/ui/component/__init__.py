@@ -15,6 +15,7 @@ from typing import Any
 
 import streamlit as st
 
+from labeler.marks import Mark
 from labeler.screen.component import FILES as FILES, FOLDER, LOADING, STYLE
 
 VIEW_KEYS = ("z", "l", "o")
@@ -85,6 +86,7 @@ def picture(
     token: str = "",
     height: int = VIEWER_HEIGHT,
     shows_numbers: bool = False,
+    marks: Sequence[tuple[Mark, str]] = (),
 ) -> Press | None:
     """Show the runs of one item as reviewers see them.
 
@@ -114,6 +116,8 @@ def picture(
         Height of all runs together in a wide window, in pixels.
     shows_numbers : bool
         Whether each run shows the distance of its run's median from the pooled median.
+    marks : sequence of (Mark, str)
+        Marks to draw on a picture of one series, each with a note.
 
     Returns
     -------
@@ -135,6 +139,7 @@ def picture(
         "token": token,
         "height": height,
         "shows_numbers": shows_numbers,
+        "marks": [{**asdict(mark), "note": note} for mark, note in marks],
     }
     _mount_viewer(key=key, data=data, on_pressed_change=lambda: None)
     state = st.session_state.get(key)

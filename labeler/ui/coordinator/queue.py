@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from labeler.marks import Mark
 from labeler.model import Item, Question
 from labeler.questions import either
 from labeler.service.items import drawing
@@ -86,6 +87,7 @@ def look(
     caption: str = "",
     keys: Mapping[str, str] = MOVES,
     decides: Decides | None = None,
+    marks: Sequence[tuple[Mark, str]] = (),
 ) -> Press | None:
     """Show the picture of an item, or a note if the item has none; return the key that the person pressed.
 
@@ -99,6 +101,8 @@ def look(
         Key to button text.
     decides : Decides or None
         The decisions that are possible on the picture (see `component.picture`).
+    marks : sequence of (Mark, str)
+        Marks to draw on the picture, each with a note.
     """
     if not item.n_runs:
         caption = f"{caption} · {NO_PICTURE}" if caption else NO_PICTURE
@@ -111,4 +115,5 @@ def look(
         keys=keys,
         decides=decides,
         token=st.session_state.get(TOKEN, ""),
+        marks=marks,
     )

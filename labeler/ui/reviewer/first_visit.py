@@ -34,7 +34,8 @@ def card(db: Database, reviewer_id: int) -> None:
     """Show the question, the meaning of each answer, a picture of each if there is one, and the buttons to continue."""
     brief = reviewing.brief(db)
     st.title(reviewing.question(db), anchor=False)
-    st.write(f"Each item shows {brief.kind.shows}. Press one key to label it. There is no time limit.")
+    how = "Mark points by click, touch or keys." if brief.question.is_marked else "Press one key to label it."
+    st.write(f"Each item shows {brief.kind.shows}. {how} There is no time limit.")
     if brief.protocol.instructions:
         st.text(brief.protocol.instructions)
     examples, n_practice = own_examples.worked(db), own_examples.n_practice(db)

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from labeler.marks import Mark
 from labeler.service.labelling import guide, own_examples, reviewing
 from labeler.store import Database
 from labeler.ui import component
@@ -54,6 +55,9 @@ def as_reviewers_see(db: Database, link: str = "") -> None:
 
 def show(example: guide.Example) -> None:
     """Show one example: its category, the reason, and the same picture as on the labelling screen."""
-    st.markdown(f"**{example.title}: {example.category or 'people disagree'}.**")
+    st.markdown(f"**{example.title}: {example.truth}.**")
     st.text(example.explanation)  # a person may have written it
-    component.picture(f"example-{example.title}", example.panels, item=example.title, height=PICTURE_HEIGHT)
+    marks = [(Mark(at, at), "") for at in example.marks or ()]
+    component.picture(
+        f"example-{example.title}", example.panels, item=example.title, height=PICTURE_HEIGHT, marks=marks
+    )

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
+from labeler import marks
 from labeler.errors import NotAssigned
 from labeler.model import Question
 from labeler.questions import NOT_SURE, either
@@ -30,9 +31,9 @@ def filters(question: Question) -> dict[str, Callable[[OwnLabel], bool]]:
     """Return what the list can be limited to."""
 
     def given(answer: str) -> Callable[[OwnLabel], bool]:
-        return lambda own: own.task.answer == answer
+        return lambda own: question.class_of(own.task.answer or "") == answer
 
-    answers = (*question.categories, *([NOT_SURE] if question.not_sure else []))
+    answers = (*question.classes, *([NOT_SURE] if question.not_sure else []))
     return {"all": lambda _own: True, **{str(answer): given(answer) for answer in answers}, **OTHER_FILTERS}
 
 
@@ -93,7 +94,7 @@ def row(db: Database, own: OwnLabel, *, can_revise: bool) -> None:
         with picture:
             component.still(still, words)
     sure = f", {('a guess', 'fairly sure', 'certain')[own.confidence - 1]}" if own.confidence else ""
-    answer.markdown(f"**{own.task.answer}**{sure}" + (" · flagged" if own.flag else ""))
+    answer.markdown(f"**{marks.describe(own.task.answer or '')}**{sure}" + (" · flagged" if own.flag else ""))
     when = f"{own.created_utc[:16].replace('T', ' ')} UTC"
     looked = [] if own.time_on_task_ms is None else [seconds(own.time_on_task_ms / 1000)]
     more.text(" · ".join([when, *looked, *(["revised"] if own.n_revisions else [])]))
@@ -122,11 +123,14 @@ def revise(db: Database, reviewer_id: int, code: str) -> None:
     except NotAssigned:
         del st.session_state["chosen"]  # so that the next page run shows the list
         raise
-    keys = [category.key.upper() for category in reviewing.brief(db).question.categories]
-    st.write(
-        f"Your label: **{task.answer}**. Press {either(keys)} to change it. To change only the flag or comment, press "
-        "the same key again."
+    question = reviewing.brief(db).question
+    keys = either([category.key.upper() for category in question.categories])
+    how = (
+        "Change the marks, then press Space. To change only the flag or comment, press Space."
+        if question.is_marked
+        else f"Press {keys} to change it. To change only the flag or comment, press the same key again."
     )
+    st.write(f"Your label: **{marks.describe(task.answer or '')}**. {how}")
     if st.button("Back to my labels", key="back"):
         del st.session_state["chosen"]
         st.rerun()

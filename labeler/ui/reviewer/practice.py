@@ -69,7 +69,7 @@ def data_of(
     examples: Sequence[guide.Example], brief: Brief, seed: int, answers: dict[str, str] | None = None
 ) -> dict[str, Any]:
     """Return a whole round in the form that the component needs, with an explanation for each answer."""
-    possible = (*brief.question.categories, *([NOT_SURE] if brief.question.not_sure else []))
+    possible = (*brief.question.labels, *([NOT_SURE] if brief.question.not_sure else []))
     return {
         "mode": "practice",
         "round": seed,
@@ -80,6 +80,8 @@ def data_of(
                 "revision": 0,
                 "panels": example.panels,
                 "explains": {answer: example.feedback(answer) for answer in possible},
+                "explanation": f"{example.title}: {example.explanation}",
+                "truth": example.marks,
                 "right": example.category,
             }
             for number, example in enumerate(examples, start=1)

@@ -277,6 +277,7 @@ class Review {
       chosen: null,
       before: offer.before ?? null, // the answer that was undone or is being revised
       explains: offer.explains ?? null, // in practice: answer -> explanation
+      explanation: offer.explanation ?? "",
       truth: offer.truth ?? null, // in practice with marks: the known marks
       explained: null,
     };
@@ -518,9 +519,8 @@ class Review {
   explain(answer) {
     this.current.explained = answer;
     this.part("explanation").hidden = false;
-    const { truth } = this.current;
-    const { explains } = this.current;
-    this.part("told").textContent = truth ? feedbackWords(answer, truth, explains) : explains[answer];
+    const { explains, explanation, truth } = this.current;
+    this.part("told").textContent = truth ? `${feedbackWords(answer, truth)} ${explanation}` : explains[answer];
     if (truth) this.marking.tell(truth);
     this.draw();
   }

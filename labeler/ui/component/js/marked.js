@@ -38,9 +38,28 @@ export function valueAt({ panel }, [low, high], { log }, y) {
   return bottom * (high / bottom) ** share;
 }
 
+/** Clear a canvas and set its size; returns its context. */
+export function layer(canvas, { width, height }) {
+  const density = window.devicePixelRatio || 1;
+  Object.assign(canvas, { width: Math.round(width * density), height: Math.round(height * density) });
+  [canvas.style.width, canvas.style.height] = [`${width}px`, `${height}px`];
+  const context = canvas.getContext("2d");
+  context.scale(density, density);
+  return context;
+}
+
+/** Draw on a canvas above a picture of one panel (see `paintMarks`); returns its context. */
+export function paintAbove(canvas, { geometry, panels: [panel], view }, drawn, series = null) {
+  const [part] = geometry.parts;
+  const context = layer(canvas, geometry);
+  context.translate(part.x, part.y);
+  paintMarks(context, panel, part.geometry, view, drawn, series);
+  return context;
+}
+
 /**
  * Draw the marks, the known marks of a practice item, and the cursor.
- * drawn: {marks, cursor, begin, shown, current, kinds, truth}; view: axis, log and perhaps span.
+ * drawn: {marks, cursor, begin, shown, current, kinds, truth}; a mark can have a note. view: axis, log, perhaps span.
  */
 export function paintMarks(context, picture, geometry, view, drawn, series) {
   const { panel } = geometry;
@@ -111,7 +130,7 @@ export function paintLoupe(context, width, height, picture, series, { cursor, ma
 }
 
 /** A mark: a line with a full triangle, or a band from the first to the last point. */
-function flag(context, panel, x, { first, last, kind }, { isCurrent, kinds }) {
+function flag(context, panel, x, { first, last, kind, note }, { isCurrent, kinds }) {
   const at = x(first);
   if (first !== last) band(context, panel, at, x(last));
   line(context, [[at, panel.y], [at, panel.y + panel.h]], { colour: BEYOND, width: isCurrent ? 3 : 2 });
@@ -121,8 +140,8 @@ function flag(context, panel, x, { first, last, kind }, { isCurrent, kinds }) {
   context.lineTo(at + FLAG, panel.y);
   context.lineTo(at, panel.y + FLAG * 1.4);
   context.fill();
-  const key = kinds?.find(({ name }) => name === kind)?.key.toUpperCase();
-  if (key) text(context, key, at, panel.y - 4, { align: "center", weight: 700, colour: BEYOND });
+  const words = note ?? kinds?.find(({ name }) => name === kind)?.key.toUpperCase();
+  if (words) text(context, words, at, panel.y - 4, { align: "center", size: 11, weight: 700, colour: BEYOND });
 }
 
 /** A known mark of a practice item: a dashed line with an empty triangle at the bottom. */

@@ -3,7 +3,7 @@
 import { button } from "./decision.js";
 import { unitFor } from "./layout.js";
 import { Marks, answerWords, markWords } from "./marks.js";
-import { paintLoupe, paintMarks, paintSelection, placeAt, seriesOf, valueAt } from "./marked.js";
+import { layer, paintAbove, paintLoupe, paintSelection, placeAt, seriesOf, valueAt } from "./marked.js";
 
 const MOVED = 6; // pixels from which a press of the mouse is a drag
 const DRAWN = 12; // pixels from which a drag zooms in this direction
@@ -160,13 +160,11 @@ export class Marking {
   draw() {
     if (!this.marks || !this.picture.geometry) return;
     const { picture, marks } = this;
-    const [part] = picture.geometry.parts;
-    const context = layer(this.above, picture.geometry);
-    context.translate(part.x, part.y);
+    const { geometry } = picture.geometry.parts[0];
     const drawn = { ...marks, current: marks.current, kinds: this.question.kinds, truth: this.truth };
-    paintMarks(context, this.panel, part.geometry, picture.view, drawn, this.series);
-    if (this.drag?.to) paintSelection(context, part.geometry, this.drag);
-    this.#drawLoupe(part.geometry, drawn);
+    const context = paintAbove(this.above, picture, drawn, this.series);
+    if (this.drag?.to) paintSelection(context, geometry, this.drag);
+    this.#drawLoupe(geometry, drawn);
     this.#say();
   }
 
@@ -282,16 +280,6 @@ function toolButton([key, name, words, help]) {
 function plain({ first, last, kind }) {
   const place = first === last ? first : [first, last];
   return kind === null ? place : { at: place, kind };
-}
-
-/** Clear a canvas and set its size; returns its context. */
-function layer(canvas, { width, height }) {
-  const density = window.devicePixelRatio || 1;
-  Object.assign(canvas, { width: Math.round(width * density), height: Math.round(height * density) });
-  [canvas.style.width, canvas.style.height] = [`${width}px`, `${height}px`];
-  const context = canvas.getContext("2d");
-  context.scale(density, density);
-  return context;
 }
 
 /** Write a text only if it changed, because screen readers read out each change. */

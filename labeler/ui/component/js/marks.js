@@ -3,6 +3,7 @@
 
 const LEAST_SHOWN = 8; // points that fill the picture when it is zoomed in most
 export const MAX_MARKS = 1000;
+const NEAR = 2; // points within which a practice answer is right
 const HELD_SHARE = 0.01; // of the shown points: the step of a key that is held down
 
 export class Marks {
@@ -188,8 +189,8 @@ export function markWords({ first, last, kind }) {
   return kind === null ? place : `${place} (${kind})`;
 }
 
-/** In practice: how far each mark is from the known changes (points in order), and the explanation of the item. */
-export function feedbackWords(answer, truth, explains) {
+/** How each mark of an answer lies to the known changes: {matches: [{mark, at, off}], extra, missed}. */
+function compared(answer, truth) {
   const given = marksIn(answer);
   const far = ({ first, last }, at) => Math.max(first - at, 0) || Math.min(last - at, 0);
   const pairs = given.flatMap((mark) => truth.map((at) => ({ mark, at, off: far(mark, at) })));
@@ -199,23 +200,35 @@ export function feedbackWords(answer, truth, explains) {
     taken.add(mark).add(at);
     return true;
   });
-  const of = matches.sort((a, b) => a.at - b.at).map(({ mark, at, off }) => `${markWords(mark)} ${offWords(off, at)}`);
-  const extra = given.filter((mark) => !taken.has(mark)).map((mark) => `${markWords(mark)}, where there is no change`);
-  const missed = truth.filter((at) => !taken.has(at));
-  const yours = [...of, ...extra];
-  const known = truth.length === 1 ? "There is 1 known change" : `There are ${truth.length || "no"} known changes`;
+  const [extra, missed] = [given, truth].map((all) => all.filter((one) => !taken.has(one)));
+  return { matches: matches.sort((a, b) => a.at - b.at), extra, missed };
+}
+
+/** In practice: how far each mark is from the known changes (points in order), in sentences. */
+export function feedbackWords(answer, truth) {
+  const { matches, extra, missed } = compared(answer, truth);
+  const yours = [
+    ...matches.map(({ mark, at, off }) => `${markWords(mark)} ${offWords(off, at)}`),
+    ...extra.map((mark) => `${markWords(mark)}, where nothing is to be marked`),
+  ];
   return [
-    truth.length ? `${known}: ${truth.join(", ")}.` : `${known}.`,
+    truth.length ? `Known: ${truth.join(", ")}.` : "There is nothing to mark.",
     yours.length ? `You marked ${yours.join("; ")}.` : "You marked nothing.",
     ...(missed.length ? [`Not marked: ${missed.join(", ")}.`] : []),
-    explains,
   ].join(" ");
+}
+
+/** Whether an answer has a mark near each known change and no other marks, in a series of n points. */
+export function isNear(answer, truth, n) {
+  const { matches, extra, missed } = compared(answer, truth);
+  if (answer === "not sure" || extra.length || missed.length) return false;
+  return matches.every(({ off }) => Math.abs(off) <= Math.max(NEAR, n / 100));
 }
 
 function offWords(off, at) {
   if (off === 0) return "(exactly)";
   const n = Math.abs(off) === 1 ? "1 point" : `${Math.abs(off)} points`;
-  return `(${n} ${off > 0 ? "after" : "before"} the change at ${at})`;
+  return `(${n} ${off > 0 ? "after" : "before"} ${at})`;
 }
 
 /** An answer in words, such as "2 marks: 12, 80". */

@@ -2,6 +2,7 @@
 
 import { Decision, button } from "./decision.js";
 import { isTyping, pressedKey, pressesAgain, wasSeen } from "./guard.js";
+import { paintAbove } from "./marked.js";
 import { unpackAll } from "./panels.js";
 import { Picture } from "./picture.js";
 
@@ -72,7 +73,7 @@ class Viewer {
     this.root.querySelectorAll(".of").forEach((part) => (part.textContent = of));
     this.isWaiting = false;
     this.decision.update(data);
-    const sent = JSON.stringify(data.panels);
+    const sent = JSON.stringify([data.panels, data.marks]);
     if (this.item === data.item && this.sent === sent) return;
     [this.item, this.sent] = [data.item, sent];
     this.paintedAt = null;
@@ -102,7 +103,18 @@ class Viewer {
       this.picture.draw(this.component.data.height);
       this.picture.sayButtons(this.key);
     }
+    this.drawMarks();
     this.publish();
+  }
+
+  /** Draw marks above a picture of one series, with their notes. */
+  drawMarks() {
+    const { panels, marks } = this.component.data;
+    const above = this.root.querySelector("canvas.above");
+    above.hidden = !this.hasPicture || !marks.length;
+    if (above.hidden) return;
+    const drawn = { marks, cursor: null, begin: null, shown: [0, panels[0].n] };
+    paintAbove(above, this.picture, drawn);
   }
 
   publish() {

@@ -1,6 +1,6 @@
 // The texts on the labelling screen.
 
-import { answerWords } from "./marks.js";
+import { answerWords, isNear } from "./marks.js";
 
 const NUMBERS = (
   "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen " +
@@ -96,7 +96,7 @@ export function questionWords(question, nRuns) {
 export function roundWords(items, given, people) {
   const over = "The practice round is over.";
   if (!items.some(({ labels }) => labels)) {
-    const nRight = items.filter(({ code, right }) => right !== null && given[code] === right).length;
+    const nRight = items.filter((item) => isRight(item, given[item.code])).length;
     return `${over} ${nRight} of your ${items.length} answers match the way the items were generated.`;
   }
   const labelled = items.filter(({ code }) => given[code] !== "not sure");
@@ -107,6 +107,11 @@ export function roundWords(items, given, people) {
   const share = Math.round((100 * nEqual) / nAll);
   const equal = `Your answers equal ${nEqual} of the ${nAll} labels that people gave these items (${share} %).`;
   return [over, equal, people].filter(Boolean).join(" ");
+}
+
+/** Whether an answer is the known answer; marks may be a little off. */
+function isRight({ right, truth, panels }, answer) {
+  return truth ? isNear(answer, truth, panels[0].n) : right !== null && answer === right;
 }
 
 function keptWords({ isForgotten, isStuck }) {

@@ -51,14 +51,17 @@ def examples(db: Database, person: str) -> None:
     free = [item.name for item in coordinating.list_items(db) if item.excluded_why is None and item.n_runs]
     with st.expander("Add an example", type="compact"), st.form("add-example", border=False):
         name = st.selectbox("Item", free, None, key=fresh("example-item"), placeholder="Choose an item")
-        category = st.radio("Category", question.names, horizontal=True, key=fresh("example-category"))
+        if question.is_marked:
+            category = st.text_input("Answer", str(question.no_mark), help="The points, such as [12, 40].")
+        else:
+            category = str(st.radio("Category", question.names, horizontal=True, key=fresh("example-category")))
         sentence = st.text_input("Why, in one sentence", key=fresh("example-sentence"))
         use = st.radio("Use it as", own_examples.USES, horizontal=True, format_func=str.capitalize)
         if st.form_submit_button("Add this example"):
             with errors_here():
                 if name is None:
                     raise InputError("Choose an item.")
-                added = own_examples.OwnExample(name, str(category), sentence, str(use))
+                added = own_examples.OwnExample(name, category, sentence, str(use))
                 own_examples.add(db, added, actor=person, now=now)
                 done(f"Added as a {use}: {name}.", stays=True)
     if chosen:

@@ -1,0 +1,59 @@
+"""The pages of a study in which reviewers mark points."""
+
+import pytest
+
+from labeler.plan.lifecycle import Step
+from labeler.service.study import course
+from labeler.store import open_database
+from tests.labeler.service.test_marking import PEOPLE, SAID, WHO, answer_all, make_study
+from tests.labeler.ui.pages import coordinator_page, reviewer_page, texts
+
+
+@pytest.fixture(scope="module")
+def open_study(tmp_path_factory):
+    """A study in which everybody has answered everything."""
+    path = make_study(tmp_path_factory.mktemp("marks") / "steps.study")
+    with open_database(path) as db:
+        answer_all(db, SAID)
+    return path
+
+
+@pytest.fixture(scope="module")
+def closed(open_study, tmp_path_factory):
+    """The same study, closed."""
+    path = tmp_path_factory.mktemp("closed") / "steps.study"
+    with open_database(open_study) as db:
+        db.backup(path)
+    with open_database(path) as db:
+        course.change_state(db, Step.CLOSE, why="done", **WHO)
+    return path
+
+
+@pytest.mark.parametrize("module", ["label", "guide", "practice", "my_labels", "first_visit"])
+def test_the_pages_of_reviewers_open_and_know_no_category_of_runs(open_study, module):
+    page = reviewer_page(module, open_study, "ada")
+    assert not page.exception
+    assert "similar" not in texts(page).lower()
+
+
+def test_my_labels_shows_the_marks_in_words(open_study):
+    said = texts(reviewer_page("my_labels", open_study, "ben"))
+    assert "2 marks: 26, 50" in said
+    assert "[26" not in said
+
+
+@pytest.mark.parametrize(
+    ("place", "view"),
+    [("Study", "Overview"), ("Study", "Plan"), ("Study", "Guide"), ("Study", "Progress"), ("Items", "All items"),
+     ("Decide", "Splits"), ("Decide", "Calibration"), ("Results", "Report"), ("Results", "Classifiers"),
+     ("Results", "Publish")],
+)  # fmt: skip
+def test_the_places_of_coordinators_open(closed, place, view):
+    assert not coordinator_page(place, view, closed, "carol").exception
+
+
+def test_splits_are_decided_by_choosing_places(closed, tmp_path):
+    page = coordinator_page("Decide", "Splits", closed, "carol")
+    said = texts(page)
+    assert "25, by 2 of 3 people (25, 26)" in said
+    assert not set(PEOPLE) & set(said.split())
