@@ -58,7 +58,7 @@ ALLOWED: dict[str, set[str]] = {
         "labeler.toml_file", "labeler.plan", "labeler.screen", "analysis", "jinja2", "pyarrow", *PURE,
     },
     "labeler/ui/__init__.py": set(),
-    "labeler/ui/component": {"labeler.screen.component", "streamlit"},
+    "labeler/ui/component": {"labeler.screen.component", "labeler.marks", "streamlit"},
     "labeler/ui/reviewer": {
         "labeler.ui.reviewer", "labeler.ui.component", "labeler.service.labelling.reviewing",
         "labeler.service.labelling.answering", "labeler.service.labelling.guide",

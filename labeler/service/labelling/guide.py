@@ -173,7 +173,7 @@ def _example(
     places = recipe.places(rng)
     picture = kind.payload(recipe.make(runs, rng, places), protocol)
     category = None if places else question.no_mark
-    return Example(recipe.title, recipe.explanation, category, picture, kind, sides_of(question), places)
+    return Example(recipe.title, recipe.explanation, category, picture, kind, sides_of(question), marks=places)
 
 
 @lru_cache(maxsize=1)

@@ -3,6 +3,7 @@
 import pytest
 
 from labeler.plan.lifecycle import Step
+from labeler.service.results import splits
 from labeler.service.study import course
 from labeler.store import open_database
 from tests.labeler.service.test_marking import PEOPLE, SAID, WHO, answer_all, make_study
@@ -53,7 +54,18 @@ def test_the_places_of_coordinators_open(closed, place, view):
 
 
 def test_splits_are_decided_by_choosing_places(closed, tmp_path):
-    page = coordinator_page("Decide", "Splits", closed, "carol")
-    said = texts(page)
-    assert "25, by 2 of 3 people (25, 26)" in said
-    assert not set(PEOPLE) & set(said.split())
+    copy = tmp_path / "steps.study"
+    with open_database(closed) as db:
+        db.backup(copy)
+    page = coordinator_page("Decide", "Splits", copy, "carol")
+    boxes = [(box.label, box.value) for box in page.checkbox if box.label.startswith("Point")]
+    assert boxes == [("Point 25, by 2 of 3 people (25, 26)", True), ("Point 50, by 1 of 3 people", False)]
+    assert not set(PEOPLE) & set(texts(page).split())
+    page.checkbox[1].check().run()
+    (button,) = [button for button in page.button if button.label.startswith("Save")]
+    assert (button.label, button.disabled) == ("Save 2 marks: 25, 50", True)
+    page.text_input[0].input("two steps").run()
+    next(button for button in page.button if button.label.startswith("Save")).click().run()
+    assert not page.exception
+    with open_database(copy) as db:
+        assert splits.split_items(db)[0].decision.category == "[25, 50]"
