@@ -23,30 +23,7 @@ MANY_RUNS = 200  # with more runs, normal theory is enough
 def detectable_changes_of(compared: Sequence[BothSides], rules: Rules, *, is_paired: bool) -> list[Estimate]:
     """Return the change that the same numbers of runs detect with 80 % power, for each benchmark."""
     n_tests = Counter(one.after.family for one in compared)
-    found: list[Estimate] = []
-    for one in compared:
-        if one.reason is not None or min(len(one.old), len(one.new)) < 2:
-            found.append(Estimate(None, reason=one.reason or ONE_PROCESS))
-            continue
-        strata = strata_of(one, is_paired)
-        if strata is not None and min(one.old.min(), one.new.min()) > 0:
-            value = smallest_difference_by_strata(one.new, one.old, strata, rules.alpha / n_tests[one.after.family])
-            if value is not None:
-                found.append(Estimate(value))
-                continue
-        sides = [_rounded(np.sort(side), one.step) for side in (one.new, one.old)]
-        n = min(map(len, sides))
-        n_of_family = n_tests[one.after.family]
-        limits = [smallest_difference(side, alpha=rules.alpha, n_tests=n_of_family, n_runs=n) for side in sides]
-        values = [limit.value for limit in limits if limit.value is not None]
-        squares = [value**2 for value in values]
-        root = (sum(squares) / len(squares)) ** 0.5 if squares else None
-        base = abs(float(one.old.mean()))
-        if root is not None and one.step and base:
-            root = max(root, one.step / base)
-        if root is None and not is_measured(one.after.benchmark):  # all counts are 0, so any other count is a change
-            root = 0.0
-        found.append(limits[0] if root is None else Estimate(root, reason=limits[0].reason if not root else None))
+    found = [_by_formula(one, rules.alpha, n_tests[one.after.family], is_paired=is_paired) for one in compared]
     by_shape: dict[tuple[int, int, str], list[int]] = defaultdict(list)
     order = sorted(range(len(compared)), key=lambda at: -(found[at].value or 0.0))
     for at in order[:MAX_RESAMPLED]:
@@ -63,6 +40,28 @@ def detectable_changes_of(compared: Sequence[BothSides], rules: Rules, *, is_pai
             if value < inf:
                 found[at] = Estimate(float(value))
     return found
+
+
+def _by_formula(one: BothSides, alpha: float, n_tests: int, *, is_paired: bool) -> Estimate:
+    """Return the detectable change by the power of Welch's test, with strata if there are any."""
+    if one.reason is not None or min(len(one.old), len(one.new)) < 2:
+        return Estimate(None, reason=one.reason or ONE_PROCESS)
+    strata = strata_of(one, is_paired)
+    if strata is not None and min(one.old.min(), one.new.min()) > 0:
+        value = smallest_difference_by_strata(one.new, one.old, strata, alpha / n_tests)
+        if value is not None:
+            return Estimate(value)
+    sides = [_rounded(np.sort(side), one.step) for side in (one.new, one.old)]
+    n = min(map(len, sides))
+    limits = [smallest_difference(side, alpha=alpha, n_tests=n_tests, n_runs=n) for side in sides]
+    squares = [limit.value**2 for limit in limits if limit.value is not None]
+    root = (sum(squares) / len(squares)) ** 0.5 if squares else None
+    base = abs(float(one.old.mean()))
+    if root is not None and one.step and base:
+        root = max(root, one.step / base)
+    if root is None and not is_measured(one.after.benchmark):  # all counts are 0, so any other count is a change
+        root = 0.0
+    return limits[0] if root is None else Estimate(root, reason=limits[0].reason if not root else None)
 
 
 def _rounded(values: Floats, step: float) -> Floats:

@@ -134,10 +134,29 @@ def check_independence(
         words = "it rests on independence, which these data cannot test"
         remedies = ("a fourth reviewer or a classifier on the same items",)
         return Tested(ModelState(UNTESTABLE, words, remedies), (), None, (), pairs)
-    joint = families[-1].name  # the reviewers by verdicts, or alone if there are no classifiers
     p_left_out, left_out = leave_one_out(families[-1], n_draws=n_draws, rng=rng)
     if p_left_out is None:  # too many strata
         p_left_out, left_out = leave_one_out(families[0], n_draws=n_draws, rng=rng)
+    p, test, rejecting = _smallest_p(every, families, counts)
+    model: Dependence | None = rejecting
+    if p_left_out is not None and p > ALPHA and p_left_out / SHARE_OF_LEFT_OUT < p:
+        p, test, model = p_left_out / SHARE_OF_LEFT_OUT, LEFT_OUT, None
+    p = min(p, 1.0)
+    if p > ALPHA + 1e-12:
+        state = _state_if_not_rejected(p, test, found, _copying_power(families, counts))
+        return Tested(state, tuple(every), None, left_out, pairs)
+    words, raters = _rejected_by(model, left_out, families)
+    words = f"the labels contradict independent errors: {words} (p = {p_value(p)})"
+    of = next(family for family in families if family.name == rejecting.raters_of)
+    best = with_rates(rejecting, of.patterns, of.mode, level)
+    return Tested(ModelState(REJECTED, words, AFTER_REJECTION, p, test, raters), tuple(every), best, left_out, pairs)
+
+
+def _smallest_p(
+    every: Sequence[Dependence], families: Sequence[Family], counts: Sequence[tuple[int, int]]
+) -> tuple[float, str, Dependence]:
+    """Return the smallest p, corrected for the number of models that could have been fitted, with test and model."""
+    joint = families[-1].name  # the reviewers by verdicts, or alone if there are no classifiers
     candidates = []
     for test, share, names in (
         (MODELS, SHARE_OF_ALL, [family.name for family in families if family.name != BY_VERDICTS]),
@@ -149,25 +168,13 @@ def check_independence(
             if tried.raters_of in names:
                 n = n_pairs / (1 - SHARE_OF_DIFFICULTY) if tried.raters else n_difficulty / SHARE_OF_DIFFICULTY
                 candidates.append((_p_of(tried) * n / share, test, tried))
-    p, test, rejecting = min(candidates, key=lambda candidate: candidate[0])
-    model: Dependence | None = rejecting
-    if p_left_out is not None and p > ALPHA and p_left_out / SHARE_OF_LEFT_OUT < p:
-        p, test, model = p_left_out / SHARE_OF_LEFT_OUT, LEFT_OUT, None
-    p = min(p, 1.0)
-    if p <= ALPHA + 1e-12:
-        words, raters = _rejected_by(model, left_out, families)
-        state = ModelState(
-            REJECTED,
-            f"the labels contradict independent errors: {words} (p = {p_value(p)})",
-            AFTER_REJECTION,
-            p,
-            test,
-            raters,
-        )
-        best = rejecting
-        of = next(family for family in families if family.name == best.raters_of)
-        return Tested(state, tuple(every), with_rates(best, of.patterns, of.mode, level), left_out, pairs)
-    power = _copying_power(families, counts)
+    return min(candidates, key=lambda candidate: candidate[0])
+
+
+def _state_if_not_rejected(
+    p: float, test: str, found: Sequence[Sequence[Dependence]], power: float | None
+) -> ModelState:
+    """Return the status of a model that no test rejects: weak if a model that fits as well gives other rates."""
     shifts = [
         max(
             ((model.possible_shift or 0.0, model) for model in models if model.kind in OF_ITEMS),
@@ -186,11 +193,8 @@ def check_independence(
             f"a prevalence or rate would change by {smallest[0]:.2f} if {smallest[1].words}, which these labels do not "
             f"exclude; {noticed}"
         )
-        more = ("more items", "more labels per item")
-        state = ModelState(WEAK, words, more, p, test, copying_power=power)
-    else:
-        state = ModelState(NOT_CONTRADICTED, noticed, (), p, test, copying_power=power)
-    return Tested(state, tuple(every), None, left_out, pairs)
+        return ModelState(WEAK, words, ("more items", "more labels per item"), p, test, copying_power=power)
+    return ModelState(NOT_CONTRADICTED, noticed, (), p, test, copying_power=power)
 
 
 def _p_of(model: Dependence) -> float:
