@@ -62,6 +62,36 @@ def runs(payload: Mapping[str, Any], *, rule: str | None = None, width: int = 17
     return chart.configure_view(stroke="#d5dae2")
 
 
+def points(
+    payload: Mapping[str, Any],
+    values: NDArray[np.float64],
+    at: NDArray[Any],
+    middles: NDArray[np.float64],
+    *,
+    rule: str | None = None,
+    width: int = 640,
+    height: int = 290,
+) -> Any:
+    """Return a chart of one series: a dot for each value at its position, and a line through the middles."""
+    factor, unit = _unit(payload)
+    low, high = (limit / factor for limit in payload["axes"][rule or payload["rule"]])
+    n = payload["n"]
+    scale = alt.Scale(domain=[low, high], zero=False, nice=False)
+    x = alt.X("position:Q", title="position", scale=alt.Scale(domain=[0, n], nice=False), axis=_AXIS)
+    y = alt.Y("value:Q", title=unit, scale=scale, axis=_AXIS)
+    dots = pd.DataFrame({"position": at + 0.5, "value": values / factor})
+    line = pd.DataFrame({"position": (np.arange(len(middles)) + 0.5) * n / len(middles), "value": middles / factor})
+    inside = dots[dots["value"].between(low, high)]
+    return (
+        alt.layer(
+            alt.Chart(inside).mark_circle(color=DOT, opacity=0.6, size=8).encode(x=x, y=y),
+            alt.Chart(line).mark_line(color=INK, clip=True, strokeWidth=1.5).encode(x=x, y=y),
+        )
+        .properties(width=width, height=height)
+        .configure_view(stroke="#d5dae2")
+    )
+
+
 _AXIS = alt.Axis(grid=False, tickCount=4, titleFontWeight="normal", labelFlush=True)
 
 

@@ -108,5 +108,14 @@ def thumbnail(
     )
 
 
+def chart(payload: Mapping[str, Any], *, rule: str | None = None) -> Any:
+    """Return a chart of the points and their line."""
+    from labeler.screen import charts  # imported here because labelling needs no charts
+
+    values = binning.series_of(payload, payload, "values")
+    at = np.arange(len(values)) if payload["at"] is None else binning.unpacked(payload["at"])
+    return charts.points(payload, values, at, binning.series_of(payload, payload, "middles"), rule=rule)
+
+
 def _packed(values: Series) -> str:
     return binning.packed_rows(values[np.newaxis])[0]

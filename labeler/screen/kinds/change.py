@@ -169,24 +169,30 @@ def medians(payload: Payload) -> Series:
 
 
 _SLOWER, _SAME, _FASTER = CHANGE.names
+Make = Callable[[list[Series], np.random.Generator], Benchmark]
 
 
-def _changed(share: float, *, noise: float = 0.0) -> Callable[[list[Series], np.random.Generator], Benchmark]:
-    """Return how to make an item from ten runs: five before, and five after that take longer by a share."""
+def _changed(share: float, *, noise: float = 0.003) -> Make:
+    """Return how to make an item from ten runs: five before, and five after that take longer by a share.
+
+    The means of the runs of one side differ by chance, by the share `noise`.
+    """
 
     def make(runs: list[Series], rng: np.random.Generator) -> Benchmark:
-        after = [run * (1 + share) * (1 + noise * rng.standard_normal()) for run in runs[5:]]
-        conditions = {SIDE: [side for side in SIDES for _ in range(5)]}
-        return Benchmark.of_series("example", [*runs[:5], *after], conditions=conditions)
+        calm = [np.minimum(run, np.percentile(run, 98)) for run in runs]  # one slow iteration can move a mean
+        level = float(np.mean(calm[0]))
+        alike = [run / run.mean() * level * (1 + noise * rng.standard_normal()) for run in calm]
+        return _item([*alike[:5], *(run * (1 + share) for run in alike[5:])])
 
     return make
 
 
 def _one_run(runs: list[Series], _rng: np.random.Generator) -> Benchmark:
-    after = [*runs[5:9], runs[9] * 1.08]
-    return Benchmark.of_series(
-        "example", [*runs[:5], *after], conditions={SIDE: [side for side in SIDES for _ in range(5)]}
-    )
+    return _item([*runs[:9], runs[9] * 1.08])
+
+
+def _item(runs: Sequence[Series]) -> Benchmark:
+    return Benchmark.of_series("example", runs, conditions={SIDE: [side for side in SIDES for _ in range(5)]})
 
 
 _CLEARLY_SLOWER = Recipe(
@@ -211,8 +217,8 @@ _UNCHANGED = Recipe(
 )
 _NOISY = Recipe(
     "Noise",
-    "The runs of the second version were moved up and down by chance, by about 2 %. A difference of the means that is "
-    "smaller than the distance between the runs of one version says little.",
+    "All ten runs were moved up and down by chance, by about 2 %. A difference of the means that is smaller than the "
+    "distance between the runs of one version says little.",
     _SAME,
     _changed(0.0, noise=0.02),
 )
@@ -241,6 +247,7 @@ KIND = Kind(
     swapped=swapped,
     panels=panels,
     thumbnail=thumbnail,
+    chart=all_runs.chart,
     medians=medians,
     sees="You see the runs of one benchmark in two versions, all on one scale, each from its first iteration to its "
     "last. The axis covers {axis}. The grey lanes at the top and bottom show how many values are outside the axis. The "

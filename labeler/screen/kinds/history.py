@@ -20,6 +20,7 @@ from labeler.marks import CHANGES
 from labeler.model import Protocol, Series, counted
 from labeler.questions import POINTS, Category, Question
 from labeler.screen import binning, points
+from labeler.screen.kinds import triage
 from labeler.screen.kinds.kind import Examples, Kind, LeftOut, NewItem, Payload, Recipe, Selection
 
 MIN_VERSIONS = 3
@@ -151,6 +152,7 @@ KIND = Kind(
     varied=points.varied,
     panels=points.panels,
     thumbnail=points.thumbnail,
+    chart=points.chart,
     medians=medians,
     sees="You see one benchmark over its versions, from the first on the left to the last on the right. A dot is the "
     "mean of one run, and the line connects the medians of the versions. The axis covers {axis}. Marks in the grey "
@@ -162,12 +164,13 @@ KIND = Kind(
     telling={"names": "version"},
     is_series=True,
     accepts_means=True,
-    questions={"mark-changes": MARK_CHANGES},
+    questions={"triage": triage.TRIAGE, "mark-changes": MARK_CHANGES},
     examples={
+        "triage": triage.EXAMPLES,
         "mark-changes": Examples(
             WHAT_TO_JUDGE,
             worked=(_SAME, _SLOWER, _TWICE, _ALONE),
             practice=(_SAME, _SLOWER, _FASTER, _TWICE, _ALONE, _SLOWER, _TWICE),
-        )
+        ),
     },
 )

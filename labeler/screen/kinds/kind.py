@@ -79,6 +79,8 @@ class Kind:
     panels: Callable[..., list[dict[str, Any]]]
     # A small static picture: thumbnail(payload, label=..., panel=(width, height), height=None).
     thumbnail: Callable[..., str]
+    # A chart of the item for files and reports: chart(payload, rule=None).
+    chart: Callable[..., Any]
     # The median of each run, in the item's unit.
     medians: Callable[[Payload], Series]
 

@@ -12,6 +12,7 @@ from labeler.marks import START
 from labeler.model import Protocol, Series
 from labeler.questions import POINTS, Category, Question
 from labeler.screen import binning, points
+from labeler.screen.kinds import warmed_up
 from labeler.screen.kinds.kind import Examples, Kind, LeftOut, NewItem, Payload, Recipe, Selection
 
 MIN_ITERATIONS = 10
@@ -143,6 +144,7 @@ KIND = Kind(
     varied=points.varied,
     panels=points.panels,
     thumbnail=points.thumbnail,
+    chart=points.chart,
     medians=medians,
     sees="You see one run of a benchmark, from its first iteration on the left to its last on the right. A dot is one "
     "iteration, and the line is the median of 50 iterations. The axis covers {axis}. Marks in the grey lanes at the "
@@ -152,12 +154,13 @@ KIND = Kind(
     "lanes at the top and bottom are iterations beyond the axis.",
     overlay="the line without the dots",
     is_series=True,
-    questions={"mark-steady": MARK_STEADY},
+    questions={"warmed-up": warmed_up.WARMED_UP, "mark-steady": MARK_STEADY},
     examples={
+        "warmed-up": warmed_up.EXAMPLES,
         "mark-steady": Examples(
             WHAT_TO_JUDGE,
             worked=(_STEADY, _WARMUP, _STEPS, _NEVER),
             practice=(_STEADY, _WARMUP, _STEPS, _NEVER, _WARMUP, _STEPS),
-        )
+        ),
     },
 )

@@ -93,6 +93,13 @@ def thumbnail(payload: Payload, *, label: str, panel: tuple[int, int] = (34, 26)
     return thumbnails.svg(payload, label=label, panel=panel)
 
 
+def chart(payload: Payload, *, rule: str | None = None) -> Any:
+    """Return a chart of all runs as small panels."""
+    from labeler.screen import charts  # imported here because labelling needs no charts
+
+    return charts.runs(payload, rule=rule)
+
+
 def medians(payload: Payload) -> Series:
     """Return the median of each run, from the stored quantiles, because reading all measurements takes too long."""
     at = payload["percentiles"].index(50)
@@ -241,6 +248,7 @@ KIND = Kind(
     varied=blinding.varied,
     panels=panels,
     thumbnail=thumbnail,
+    chart=chart,
     medians=medians,
     sees=SEES,
     help=HELP,

@@ -47,6 +47,11 @@ def thumbnail_of_item(
     return kind_of_study(db).thumbnail(payload_of_item(db, item_id), label=label, panel=panel, height=height)
 
 
+def chart_of_item(db: Database, item_id: int, *, rule: str | None = None) -> Any:
+    """Return a chart of an item for files and reports."""
+    return kind_of_study(db).chart(payload_of_item(db, item_id), rule=rule)
+
+
 def refresh(db: Database, *, all_items: bool = False) -> int:
     """Compute the stored payloads again if they are out of date, and return the number of updated items.
 

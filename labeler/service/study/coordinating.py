@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from labeler.errors import InputError, NotAllowed, StudyError
 from labeler.model import AXIS_RULES, Item, Protocol, Question, Role, State, Study, is_storable
 from labeler.questions import SIMILAR, either, read_question
-from labeler.screen.kinds import KINDS, QUESTIONS
+from labeler.screen.kinds import KINDS, QUESTIONS, kind_of
 from labeler.service.items import drawing
 from labeler.service.people import identity
 from labeler.store import Database, chain, copies, create_database, discard, events, items, labels, studies
@@ -250,6 +250,11 @@ def _check_change(db: Database, study: Study, question: Question) -> None:
     way_on = "To ask another question, create a new study: labeler init --question FILE"
     if labels.n_labels(db):
         raise NotAllowed(f"Reviewers have already answered the question, so it can no longer be changed. {way_on}")
+    if question.shows != study.question.shows and items.n_items(db):
+        raise NotAllowed(
+            f"The items of this study show {kind_of(study.question).shows}, so only a question about such items can be "
+            f"asked. {way_on}"
+        )
     if study.plan_hash is not None and question.definition() != study.question.definition():
         raise NotAllowed(f"The plan is made for this question, so only its words can be changed. {way_on}")
     if study.question.definition() != SIMILAR.definition() and study.phase not in (State.DRAFT, State.CALIBRATION):
@@ -260,6 +265,10 @@ def _described(name: str, question: Question) -> tuple[str, Question]:
     name, question = name.strip(), replace(question, text=question.text.strip())
     if not name or not question.text:
         raise InputError("A study needs a name and a question.")
+    if question.blind_side and kind_of(question).swapped is None:
+        raise InputError(
+            f"blind_side = true needs items with two sides, but each item shows {kind_of(question).shows}."
+        )
     if not is_storable(name + question.text):
         raise InputError("The name or question contains a character that cannot be stored. Paste both as plain text.")
     return name, question

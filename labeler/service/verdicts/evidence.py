@@ -17,7 +17,6 @@ from analysis.document import figures
 from analysis.reasons import reasons
 from labeler.errors import InputError, sentence
 from labeler.model import Item, StoredVerdict
-from labeler.screen import charts
 from labeler.screen.binning import VIEWS
 from labeler.service.items import drawing
 from labeler.service.items.browsing import item_named
@@ -115,7 +114,7 @@ def runs_of_item(db: Database, item: Item, rule: str | None = None) -> figures.C
     """Draw Figure 4 of the paper: all runs of one item; raises InputError if the item has no measurements."""
     if not item.n_runs:
         raise InputError(f"Item {item.name!r} has no measurements.")
-    chart: figures.Chart = charts.runs(drawing.payload_of_item(db, item.item_id), rule=rule)
+    chart: figures.Chart = drawing.chart_of_item(db, item.item_id, rule=rule)
     return chart
 
 

@@ -13,13 +13,14 @@ from labeler.formats import ReadOptions
 from labeler.model import PlanParameters, Role, Submission
 from labeler.questions import Category, Question, read_question, to_toml
 from labeler.screen import binning, blinding
-from labeler.screen.kinds import KINDS, QUESTIONS
+from labeler.screen.kinds import KINDS, QUESTIONS, examples_of
 from labeler.service.items import browsing, drawing, importing
-from labeler.service.labelling import auditing, reviewing
+from labeler.service.labelling import auditing, guide, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.results import sides
 from labeler.service.study import coordinating
+from labeler.service.verdicts import evidence
 from labeler.store import Database, items, labels, open_database, studies
 from tests.labeler.conftest import NOW, id_of
 
@@ -368,3 +369,47 @@ def test_an_extra_answer_and_facts_are_shown_and_stored_and_never_required(tmp_p
 def test_a_question_with_a_wrong_extra_answer_fact_or_side_is_refused(old, new, message):
     with pytest.raises(InputError, match=message):
         read_question(EXTRA.replace(old, new), "q.toml", KINDS)
+
+
+def test_the_examples_of_each_built_in_question_are_what_they_are_said_to_be():
+    for name, question in QUESTIONS.items():
+        if (examples := examples_of(question)) and not question.is_marked:
+            titles = [recipe.title for recipe in (*examples.worked, *examples.practice)]
+            answers = {recipe.category for recipe in examples.practice}
+            assert answers <= set(question.names), name
+            assert {recipe.category for recipe in examples.worked} - {None} == set(question.names), name
+            for example in guide.worked_examples(question):
+                assert example.title in titles
+                assert example.thumbnail("x", (34, 26)).startswith("<svg ")
+                assert json.loads(json.dumps(example.panels, allow_nan=False)) == list(example.panels)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_examples_of_a_change_have_the_difference_that_their_answer_says(seed):
+    for example in guide.practice_round(seed, QUESTIONS["change"]):
+        means = np.array(example.picture["means"])
+        before, after = (means[np.array(example.picture["sides"]) == side] for side in (0, 1))
+        apart = {"slower": after.min() > before.max(), "faster": after.max() < before.min()}
+        assert apart.get(str(example.category), not any(apart.values())), example.title
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_examples_of_histories_and_runs_have_the_level_that_their_answer_says(seed):
+    for example in guide.practice_round(seed, QUESTIONS["triage"]):
+        line = binning.unpacked(example.picture["middles"])
+        end = float(np.median(line[-8:]) / np.median(line[:8]))
+        expected = {"regression": end > 1.04, "improvement": end < 0.97, "stable": abs(end - 1) < 0.02}
+        assert expected.get(str(example.category), True), example.title
+    for example in guide.practice_round(seed, QUESTIONS["warmed-up"]):
+        line = binning.unpacked(example.picture["middles"])
+        end = float(np.median(line[-8:]) / line[0])
+        expected = {"warm-up": end < 0.96, "slowdown": end > 1.03, "flat": abs(end - 1) < 0.02}
+        assert expected.get(str(example.category), True), example.title
+
+
+@pytest.mark.parametrize("shows", KINDS)
+def test_an_item_of_each_kind_has_a_chart_for_files(tmp_path, shows):
+    chosen = importing.Selection(before="v1", after="v2") if shows == "change" else importing.Selection()
+    study_of(tmp_path / "c.study", shows, {"history": HISTORY, "change": CHANGE}.get(shows, RUNS), selection=chosen)
+    with open_database(tmp_path / "c.study") as db:
+        assert b"<svg" in evidence.as_file(evidence.runs_of_item(db, items.all_items(db)[0]), "svg")

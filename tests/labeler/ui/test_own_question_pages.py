@@ -5,13 +5,16 @@ import pytest
 from labeler.model import PlanParameters, Role
 from labeler.plan.lifecycle import Step
 from labeler.questions import read_question
+from labeler.screen.kinds import KINDS, QUESTIONS
+from labeler.service.items import importing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.study import coordinating, course
 from labeler.store import open_database
 from tests.labeler.conftest import NOW, answer_next, import_all, result_file, series
+from tests.labeler.service.test_kinds import CHANGE, HISTORY, QUESTION, RUNS, study_of
 from tests.labeler.service.test_own_question import ALERTS, NAMES
-from tests.labeler.ui.pages import coordinator_page, reviewer_page, texts
+from tests.labeler.ui.pages import button, coordinator_page, reviewer_page, texts
 
 WHO = {"actor": "carol", "now": NOW}
 
@@ -72,3 +75,27 @@ def test_split_items_are_decided_by_the_keys_of_the_question(closed):
     said = texts(coordinator_page("Decide", "Splits", closed, "carol"))
     assert "regression" in said
     assert "similar" not in said
+
+
+def test_the_question_can_be_edited_until_the_plan(tmp_path):
+    path = tmp_path / "own.study"
+    coordinating.create_study(path, name="Own", coordinator="carol", plan_secret="", now=NOW)
+    page = coordinator_page("Study", "Guide", path, "carol")
+    page.selectbox[0].select("triage").run()
+    button(page, "Save question").click().run()
+    with open_database(path) as db:
+        assert coordinating.get_study(db).question == QUESTIONS["triage"]
+    page.text_area(key="question-triage").set_value("text = ''")
+    button(page, "Save question").click().run()
+    assert "Question file, line 1: text" in texts(page)
+    with open_database(path) as db:
+        assert coordinating.get_study(db).question == QUESTIONS["triage"]
+
+
+@pytest.mark.parametrize("shows", KINDS)
+def test_pages_show_items_of_each_kind(tmp_path, shows):
+    chosen = importing.Selection(before="v1", after="v2") if shows == "change" else importing.Selection()
+    table = {"history": HISTORY, "change": CHANGE}.get(shows, RUNS)
+    study_of(tmp_path / "k.study", shows, table, selection=chosen, question=QUESTION)
+    for place, view in (("Items", "All items"), ("Item", ""), ("Study", "Guide")):
+        assert not coordinator_page(place, view, tmp_path / "k.study", "carol").exception

@@ -6,6 +6,8 @@ import streamlit as st
 
 from labeler.errors import InputError
 from labeler.model import Protocol, State, Study
+from labeler.questions import read_question, to_toml
+from labeler.screen.kinds import KINDS, QUESTIONS
 from labeler.service.labelling import own_examples
 from labeler.service.study import coordinating
 from labeler.store import Database
@@ -74,7 +76,7 @@ def examples(db: Database, person: str) -> None:
 
 
 def describe(db: Database, person: str, study: Study) -> None:
-    """Show the form for the name and the question of the study, and what each answer means."""
+    """Show the form for the name and the words of the question, what each answer means, and the whole question."""
     with st.form("describe", border=False):
         name = st.text_input("Name", study.name)
         question = st.text_input(
@@ -88,6 +90,26 @@ def describe(db: Database, person: str, study: Study) -> None:
                 done("Name and question saved.")
     for category in study.question.categories:
         st.text(f"{category.key.upper()}: {category.label}. {category.meaning}")
+    if study.plan_hash is None:
+        with st.expander("Categories, keys and what an item shows"):
+            edit_question(db, person, study)
+
+
+def edit_question(db: Database, person: str, study: Study) -> None:
+    """Show the question as the text of a question file, to edit, and the built-in questions to begin with."""
+    now = "the question of this study"
+    begin = st.selectbox("Begin with", [now, *QUESTIONS], help="The built-in questions, and the question as it is now.")
+    with st.form("question", border=False):
+        text = st.text_area(
+            "Question file", to_toml(QUESTIONS.get(begin, study.question)), height=420, key=f"question-{begin}",
+            help="The lines that `labeler questions` prints. With the plan, the question becomes final.",
+        )  # fmt: skip
+        if st.form_submit_button("Save question"):
+            with errors_here():
+                coordinating.describe_study(
+                    db, study.name, read_question(text, "Question file", KINDS), actor=person, now=datetime.now(UTC)
+                )
+                done("Question saved.")
 
 
 def protocol_form(now: Protocol, *, fixed: bool) -> Protocol | None:
