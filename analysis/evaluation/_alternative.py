@@ -297,11 +297,12 @@ def power_of_alternative(
     *,
     kappa: float,
     prevalence: float,
+    skill: float = 1.0,
     epsilon: float = EXPERT,
     seed: int = 1,
     n_studies: int = N_STUDIES,
 ) -> SimulatedTests:
-    """Return how often a machine passes that labels as a further person would.
+    """Return how often a machine passes that labels as a further person would (`skill` 1) or at random (0).
 
     The labels of an item are independent given a share of the item, which is beta distributed with intraclass
     correlation `kappa`, as in `analysis.planning.expected`. `n_raters`: number of people per item -> number of such
@@ -321,7 +322,8 @@ def power_of_alternative(
         shares = rng.beta(prevalence * scale, (1 - prevalence) * scale, size)
     else:
         shares = np.full(size, prevalence)
-    return simulated_tests(shares, shares, assigned, epsilon=epsilon, rng=rng)
+    machine = skill * shares + (1 - skill) * prevalence
+    return simulated_tests(shares, machine, assigned, epsilon=epsilon, rng=rng)
 
 
 def assignment(n_raters: Mapping[int, int], n_people: int) -> NDArray[np.bool_]:

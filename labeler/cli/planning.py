@@ -71,8 +71,9 @@ def planning(
     planned = service.planned_design(sizes, reviewers or 4, per_item, overlap, retest, n_applications or None)
     needed = service.items_needed(assumed)
     expected, unknown = service.expected_of(planned, assumed)
+    replacing = service.replacing(planned, assumed)
     if as_json:
-        show_json({"needed": needed, "expected": expected, "not_told": list(unknown)})
+        show_json({"needed": needed, "expected": expected, "not_told": list(unknown), "replacing": replacing})
         return
     remark(
         f"Items needed for intervals of ±{assumed.half_width:g}, if kappa is {assumed.kappa:g} and the share of "
@@ -84,6 +85,7 @@ def planning(
         f"item and overlap {overlap:g}:"
     )
     show(expected, as_json=False)
+    remark(replacing)
     for sentence in unknown:
         remark(f"Cannot be estimated: {sentence}.")
 

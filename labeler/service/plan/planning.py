@@ -12,17 +12,19 @@ import numpy as np
 import pandas as pd
 from scipy import optimize
 
-from analysis import consensus, planning, simulation
+from analysis import consensus, evaluation, planning, simulation
 from analysis.consensus import identifiability_of_plan
 from analysis.intervals import Estimate
 from labeler.errors import InputError, sentence
 from labeler.formats import tables
+from labeler.model import counted
 from labeler.plan.design import copies_that_fit, overlap_of
 from labeler.store import Database, items, people
 
 Rater = simulation.Rater
 MAX_REVIEWERS_OF_LATENT = 8  # with more reviewers per item, there are too many possible rows of labels
 SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)  # shares of items that all reviewers label, for a figure
+MOST_RANDOM = 0.1  # probability that random labels pass a test, above which a pass says little
 MANY_REVIEWERS = 12  # with more reviewers, the result does not change
 
 
@@ -44,11 +46,15 @@ class Assumptions:
         "within": "(0, 1]", "help": "Required half-width of the intervals.",
     })  # fmt: skip
     level: float = 0.95
+    epsilon: float = field(default=evaluation.EXPERT, metadata={
+        "within": "[0, 1)",
+        "help": "How much worse than a reviewer a classifier may be, to replace a reviewer.",
+    })  # fmt: skip
 
     @property
     def of_labels(self) -> dict[str, float]:
         """Return the assumptions from which `analysis.planning.expected` computes the precision of a design."""
-        return {name: value for name, value in vars(self).items() if name != "half_width"}
+        return {name: value for name, value in vars(self).items() if name not in ("half_width", "epsilon")}
 
 
 def items_needed(assumed: Assumptions) -> list[dict[str, Any]]:
@@ -133,6 +139,35 @@ def expected_of(
     rows += [_row(name, getattr(expected, name)) for name in shares]
     rows += _latent_rows(planned, assumed) if with_latent else []
     return rows, planning.limits(planned, expected, latent_class=_not_identified(planned))
+
+
+def replacing(planned: planning.Design, assumed: Assumptions) -> str:
+    """Say how often the alternative annotator test passes, for a classifier as good as a person and for random labels.
+
+    The probabilities are from 400 simulated studies with a fixed seed.
+    """
+    several = {r: n for r, n in planned.n_ratings.items() if r > 2}
+    if not several:
+        return (
+            "Whether a classifier may replace a reviewer cannot be tested well: no item has three labels. Raise the "
+            "number of reviewers per item, or the share of items that all reviewers label."
+        )
+    good, random = (
+        evaluation.power_of_alternative(
+            several, planned.n_reviewers, kappa=assumed.kappa, prevalence=assumed.prevalence, skill=skill,
+            epsilon=assumed.epsilon,
+        ).passes.value
+        or 0.0
+        for skill in (1.0, 0.0)
+    )  # fmt: skip
+    n_labels = next(iter(several)) if len(several) == 1 else "three or more"
+    n_items, n_each = sum(several.values()), sum(r * n for r, n in several.items()) / planned.n_reviewers
+    useless = " Random labels pass often, so a pass would say little." if random > MOST_RANDOM else ""
+    return (
+        f"With {n_labels} labels on {counted(n_items, 'item')} ({n_each:.0f} per reviewer), the alternative annotator "
+        f"test (epsilon {assumed.epsilon:g}) passes for a classifier as good as a person with probability {good:.2f}, "
+        f"and for random labels with {random:.2f}.{useless}"
+    )
 
 
 def _latent_rows(planned: planning.Design, assumed: Assumptions) -> list[dict[str, Any]]:

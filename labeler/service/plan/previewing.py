@@ -42,6 +42,7 @@ class Preview:
     # Groups of reviewers who share items, directly or through other reviewers of the group.
     groups: tuple[tuple[str, ...], ...]
     warnings: tuple[str, ...]  # sentences on what the plan cannot estimate
+    replacing: str  # whether the plan can tell that a classifier may replace a reviewer
 
     @property
     def hash(self) -> str:
@@ -80,6 +81,7 @@ class Preview:
         return {
             "hash": self.hash, "loads": self.rows_of_loads(), "expected": list(self.expectations),
             "remarks": list(self.remarks), "warnings": list(self.warnings),
+            "replacing": self.replacing,
         }  # fmt: skip
 
 
@@ -108,6 +110,7 @@ def preview(
         tuple(row for row in expectations if row["what"] not in _IN_LOADS),
         tuple(reviewer_groups(graph)),
         tuple(f"{CANNOT_ESTIMATE}{quantity}." for quantity in unknown),
+        planning.replacing(design, assumed),
     )
 
 

@@ -45,6 +45,28 @@ def test_586_items_give_kappa_to_eight_hundredths():
     assert told["kappa"] == (0.1, pytest.approx(0.08, abs=0.002))
 
 
+@pytest.mark.parametrize(
+    ("design", "words"),
+    [
+        (
+            (60, 3, 3, 0.0, 0),
+            "With 3 labels on 60 items (60 per reviewer), the alternative annotator test (epsilon 0.2)",
+        ),
+        ((100, 4, 2, 0.2, 0), "With 4 labels on 20 items (20 per reviewer)"),
+        ((100, 4, 3, 0.2, 0), "With three or more labels on 100 items (80 per reviewer)"),
+        ((586, 4, 2, 0.0, 20), "cannot be tested well: no item has three labels"),
+    ],
+)
+def test_planning_says_how_often_a_classifier_could_replace_a_reviewer(design, words):
+    assert words in planning.replacing(planning.design(*design), STANDARD)
+
+
+def test_random_labels_pass_only_if_people_hardly_agree():
+    design = planning.design(60, 3, 3, 0.0, 0)
+    assert "Random labels pass often" in planning.replacing(design, Assumptions(kappa=0.1))
+    assert "random labels with 0.00." in planning.replacing(design, Assumptions(kappa=0.8))
+
+
 def test_98_items_give_the_agreement_of_a_pair_to_ten_points():
     told, _unknown = expected()
     assert told["items per pair"][0] == pytest.approx(586 / 6)

@@ -105,6 +105,7 @@ def draw(db: Database, person: str) -> None:
             st.caption(escape_markdown(sentence))
     with precise:
         expected_precision(preview["expected"], n_planned, n_reviewers, parameters, assumed)
+        st.caption(preview["replacing"])
     with words:
         too_few([sentence.removeprefix(previewing.CANNOT_ESTIMATE) for sentence in preview["warnings"]])
     with action:
@@ -158,6 +159,7 @@ def what_if(parameters: PlanParameters, assumed: Assumptions) -> None:
     planned = planning.planned_design([n_items], n_reviewers, per_item, parameters.overlap, parameters.retest, None)
     expectations, unknown = planning.expected_of(planned, assumed)
     expected_precision(expectations, n_items, n_reviewers, parameters, assumed)
+    st.caption(planning.replacing(planned, assumed))
     too_few([f"{sentence}." for sentence in unknown])
 
 
