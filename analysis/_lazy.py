@@ -8,17 +8,8 @@ from typing import Any
 def on_first_use(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
     """Return a `__getattr__` for a package, which imports each name from its module on first use.
 
-    Parameters
-    ----------
-    package : str
-        The `__name__` of the package.
-    places : mapping of str to str
-        Public name -> module below the package, or "module:name" if the object has another name in that module.
-
-    Returns
-    -------
-    callable
-        Name -> object; raises AttributeError for an unknown name.
+    `package`: the `__name__` of the package; `places`: public name -> module below the package, or "module:name" if the
+    object has another name in that module. Returns name -> object; raises AttributeError for an unknown name.
     """
 
     def load(name: str) -> Any:

@@ -7,18 +7,11 @@ from analysis.check._document import document as document, markdown as markdown
 from analysis.check._known import acknowledge as acknowledge
 from analysis.check._machine import ALLOWED as ALLOWED
 from analysis.check._model import (
-    ALL as ALL,
-    CHANGED as CHANGED,
     DEFAULT_RULES as DEFAULT_RULES,
-    FAIL_ON as FAIL_ON,
-    FAILED as FAILED,
     FOUND as FOUND,
     INCONCLUSIVE as INCONCLUSIVE,
-    MISSING as MISSING,
     NOTHING_FOUND as NOTHING_FOUND,
-    UNDECIDED as UNDECIDED,
     Check as Check,
-    CheckedBenchmark as CheckedBenchmark,
     Finding as Finding,
     KnownChange as KnownChange,
     Limit as Limit,
@@ -26,4 +19,4 @@ from analysis.check._model import (
 )
 from analysis.check._noise import Noise as Noise, noise as noise
 from analysis.check._several import combine as combine
-from analysis.check._summary import CheckSummary as CheckSummary, summarise as summarise, to_lines as to_lines
+from analysis.check._summary import summarise as summarise, to_lines as to_lines

@@ -4,50 +4,21 @@ from typing import TYPE_CHECKING
 
 from analysis._lazy import on_first_use
 from analysis.benchmark import INTERVENTION as INTERVENTION
-from analysis.contexts._causal import (
-    ContextDispersion as ContextDispersion,
-    DispersionComparison as DispersionComparison,
-    brown_forsythe as brown_forsythe,
-    compare_spreads as compare_spreads,
-)
-from analysis.contexts._factors import (
-    FactorEffect as FactorEffect,
-    LevelEffect as LevelEffect,
-    factor_effect as factor_effect,
-    parse_context as parse_context,
-)
-from analysis.contexts._observer import (
-    Observation as Observation,
-    ObservedLevel as ObservedLevel,
-    ObserverEffect as ObserverEffect,
-    OverallLevel as OverallLevel,
-    SpeedupAtLevel as SpeedupAtLevel,
-    SpeedupByLevel as SpeedupByLevel,
-    as_number as as_number,
-    observer_effects as observer_effects,
-    speedup_by_level as speedup_by_level,
-)
+from analysis.contexts._causal import brown_forsythe as brown_forsythe, compare_spreads as compare_spreads
+from analysis.contexts._factors import factor_effect as factor_effect, parse_context as parse_context
+from analysis.contexts._observer import speedup_by_level as speedup_by_level
 from analysis.contexts._plan import variant_plan as variant_plan
 from analysis.contexts._ratios import (
-    MeanRatios as MeanRatios,
-    Quartiles as Quartiles,
-    StandardError as StandardError,
     describe_speedup as describe_speedup,
     geometric_mean as geometric_mean,
     mean_ratios as mean_ratios,
-    noise_of_runs as noise_of_runs,
     paired_ratio as paired_ratio,
     paired_t as paired_t,
     quartiles as quartiles,
     signed_rank as signed_rank,
     speedups as speedups,
 )
-from analysis.contexts._survey import (
-    CausalCheck as CausalCheck,
-    ContextSurvey as ContextSurvey,
-    Sweep as Sweep,
-    survey as survey,
-)
+from analysis.contexts._survey import ContextSurvey as ContextSurvey, survey as survey
 from analysis.contexts._sweep import Context as Context
 
 if TYPE_CHECKING:

@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING
 
 from analysis._lazy import on_first_use
 from analysis.order._compare import (
-    Conclusion as Conclusion,
-    OrderComparison as OrderComparison,
-    Side as Side,
     conclusion as conclusion,
-    count_flags as count_flags,
     delta_percent as delta_percent,
     flag as flag,
     interval_case as interval_case,
@@ -21,9 +17,6 @@ from analysis.order._compare import (
     min_attainable_p as min_attainable_p,
 )
 from analysis.order._positions import (
-    After as After,
-    Dropped as Dropped,
-    Placed as Placed,
     after_predecessor as after_predecessor,
     drop_failed as drop_failed,
     position_trend as position_trend,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from analysis._lazy import on_first_use
 
 if TYPE_CHECKING:
-    from analysis.trust._distribution import Distribution as Distribution, distribution as distribution
+    from analysis.trust._distribution import distribution as distribution
     from analysis.trust._document import document as document
     from analysis.trust._figures import charts as charts
     from analysis.trust._pairs import (
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
         RUN_MEANS as RUN_MEANS,
     )
     from analysis.trust._rates import (
-        GAMMAS as GAMMAS,
-        RESAMPLES as RESAMPLES,
         Coverage as Coverage,
         Curve as Curve,
         Rate as Rate,
@@ -32,12 +30,7 @@ if TYPE_CHECKING:
         type_1_error as type_1_error,
     )
     from analysis.trust._survey import (
-        CoverageAt as CoverageAt,
         MiddleHalf as MiddleHalf,
-        Slowdown as Slowdown,
-        SlowdownSummary as SlowdownSummary,
-        Trust as Trust,
-        TrustSummary as TrustSummary,
         TrustSurvey as TrustSurvey,
         survey as survey,
         trust_of as trust_of,
@@ -46,31 +39,11 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "_document": ("document",),
-    "_distribution": ("Distribution", "distribution"),
+    "_distribution": ("distribution"),
     "_figures": ("charts", "distribution_chart"),
     "_pairs": ("INTERVALS", "MANN_WHITNEY", "TESTS", "WELCH"),
     "_population": ("AGGREGATIONS", "MERGED", "ONE_SAMPLE", "RUN_MEANS"),
-    "_rates": (
-        "Coverage",
-        "Curve",
-        "GAMMAS",
-        "RESAMPLES",
-        "Rate",
-        "coverage",
-        "sensitivity",
-        "smallest_slowdown",
-        "type_1_error",
-    ),
-    "_survey": (
-        "CoverageAt",
-        "MiddleHalf",
-        "Slowdown",
-        "SlowdownSummary",
-        "TrustSummary",
-        "TrustSurvey",
-        "Trust",
-        "survey",
-        "trust_of",
-    ),
+    "_rates": ("Coverage", "Curve", "Rate", "coverage", "sensitivity", "smallest_slowdown", "type_1_error"),
+    "_survey": ("MiddleHalf", "TrustSurvey", "survey", "trust_of"),
 }
 __getattr__ = on_first_use(__name__, {name: module for module, names in _PLACES.items() for name in names})

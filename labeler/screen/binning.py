@@ -50,29 +50,17 @@ def payload(
 
     The data do not contain the name of the item.
 
-    Parameters
-    ----------
-    runs : sequence of ndarray of float, each of shape (n_iterations,)
-        Lengths may differ. All runs share one x axis, which is as long as the longest run.
-    unit : str
-        "s" for times; the screen chooses between ns, µs, ms and s.
-    rule : str
-        The main axis: one of `AXIS_RULES`.
-    min_span : float
-        The main axis spans at least this share of the pooled median.
-
-    Returns
-    -------
-    dict
-        A JSON object. `axes` maps each view to its limits; the main axis comes first. `median` is the median of all
-        runs together. `runs` has an object for each run. In this object, `n` is the number of iterations. `low` and
-        `high` are the ends of at most 300 bins. `medians`, `lower` and `upper` are the median and the quartiles of at
-        most 60 windows. `quantiles` are the quantiles at `percentiles`. All these arrays are base64 of little-endian
-        float32. `beyond` maps each view to base64 with one byte per window for the share above the axis, in 255ths, and
-        then one byte per window for the share below the axis. `beyond` is left out if nothing is beyond the axis. It is
-        also left out for runs of fewer than 50 iterations, because their data contain all values. Floats are used
-        instead of uint16 steps of the full range because a single outlier leaves very few steps for the other values
-        (fewer than 200 for the main axis in 28 of 203 real benchmarks).
+    `runs` (shape (n_iterations,)): lengths may differ. All runs share one x axis, which is as long as the longest run.
+    `unit`: "s" for times; the screen chooses between ns, µs, ms and s; `rule`: the main axis: one of `AXIS_RULES`;
+    `min_span`: the main axis spans at least this share of the pooled median. Returns a JSON object. `axes` maps each
+    view to its limits; the main axis comes first. `median` is the median of all runs together. `runs` has an object for
+    each run. In this object, `n` is the number of iterations. `low` and `high` are the ends of at most 300 bins.
+    `medians`, `lower` and `upper` are the median and the quartiles of at most 60 windows. `quantiles` are the quantiles
+    at `percentiles`. All these arrays are base64 of little-endian float32. `beyond` maps each view to base64 with one
+    byte per window for the share above the axis, in 255ths, and then one byte per window for the share below the axis.
+    `beyond` is left out if nothing is beyond the axis. It is also left out for runs of fewer than 50 iterations,
+    because their data contain all values. Floats are used instead of uint16 steps of the full range because a single
+    outlier leaves very few steps for the other values (fewer than 200 for the main axis in 28 of 203 real benchmarks).
     """
     blocks = blocks_of(runs)
     ordered = [np.sort(block) for block in blocks]
@@ -119,15 +107,8 @@ def axis_limits(
     not look large. The other views span at least 10 % of the median of what they show. If all runs are
     shorter than 50 iterations, `levels` equals `core`.
 
-    Parameters
-    ----------
-    rule : str
-        The main axis: one of `AXIS_RULES`.
-
-    Returns
-    -------
-    dict of str to (float, float)
-        View -> (low, high), with low < high even for runs without variation.
+    `rule`: the main axis: one of `AXIS_RULES`. Returns view -> (low, high), with low < high even for runs without
+    variation.
     """
     blocks = blocks_of(runs)
     ordered = [np.sort(block) for block in blocks]
