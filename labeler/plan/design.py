@@ -7,11 +7,11 @@ arrays hold only integers.
 
 import hashlib
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from itertools import chain, combinations, islice, zip_longest
+from itertools import chain, combinations, zip_longest
 from json.encoder import encode_basestring, encode_basestring_ascii
 from math import ceil, comb, floor
 
@@ -60,18 +60,19 @@ def draw_plan(
     parameters: PlanParameters,
     secret: str = "",
     question: str = "",
+    chosen: Collection[str] = (),
 ) -> Plan:
     """Compute a plan that assigns all items to reviewers.
 
-    All reviewers first label the items of the calibration round. Each other item is assigned to exactly `per_item`
-    reviewers, or to all. If a requirement cannot be met, for example because a reviewer has too few items for the
-    retests, `shortfalls` says so. Without the study's secret nobody can compute the plan from the seed. Raises
-    InputError if there are no items, or a parameter is invalid.
+    All reviewers first label the items of the calibration round, to which the `chosen` items come first. Each other
+    item is assigned to exactly `per_item` reviewers, or to all. If a requirement cannot be met, for example because a
+    reviewer has too few items for the retests, `shortfalls` says so. Without the study's secret nobody can compute the
+    plan from the seed. Raises InputError if there are no items, or a parameter is invalid.
     """
     people = sorted(set(reviewers))
     _check(items, people, parameters)
     seed = keyed_seed(parameters.seed, secret)
-    before = calibration_items(items, parameters.calibration, seed)
+    before = calibration_items(items, parameters.calibration, seed, chosen)
     proper = {name: application for name, application in items.items() if name not in before}
     if parameters.paper:
         parts = _paper_parts(proper, people, seed)
@@ -310,15 +311,18 @@ def _check_calibration(n_items: int, n_calibration: int) -> None:
         )
 
 
-def calibration_items(items: Mapping[str, str], n_items: int, seed: Seed) -> Mapping[str, str]:
+def calibration_items(
+    items: Mapping[str, str], n_items: int, seed: Seed, chosen: Collection[str] = ()
+) -> Mapping[str, str]:
     """Choose the items of the calibration round, and return them as item -> application.
 
-    The first item of each application is chosen, then the second item of each application, and so on, until there are
-    enough items.
+    The items that a coordinator has `chosen` come first. Then the first item of each application follows, then the
+    second item of each application, and so on, until there are enough items.
     """
     applications = _by_application(items, partial(key, seed, "calibration"))
     in_turn = (name for turn in zip_longest(*applications) for name in turn if name is not None)
-    return {name: items[name] for name in islice(in_turn, n_items)}
+    order = sorted(in_turn, key=lambda name: name not in chosen)
+    return {name: items[name] for name in order[:n_items]}
 
 
 def calibration_for(reviewer: str, items: Mapping[str, str], seed: Seed) -> list[Assignment]:

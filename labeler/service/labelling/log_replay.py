@@ -19,7 +19,14 @@ _PROTOCOL = {
     "axis_rule": "axis_rule", "min_span": "axis_min_span", "asks_confidence": "asks_confidence",
     "shows_numbers": "shows_numbers", "instructions": "instructions", "varies_pictures": "varies_pictures",
 }  # fmt: skip
-_NOT_PARAMETERS = ("hash", "items", "reviewers", "first", "question")  # details of a plan that are not its parameters
+_NOT_PARAMETERS = (
+    "hash",
+    "items",
+    "reviewers",
+    "first",
+    "question",
+    "chosen",
+)  # details of a plan that are not its parameters
 _LEAVING = ("pause reviewer", "remove reviewer", "replace reviewer")
 _STEPS = ("open study", "pause study", "third round", "close study", "reopen study", "unblind study")
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 CODE_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # without 0, O, 1 and I, which look alike
 CODE_LENGTH = 6
+CHOOSE_CALIBRATION = "choose calibration items"  # action in the log
 FirstLabels = Mapping[str, Mapping[str, str]]
 
 
@@ -91,7 +92,14 @@ def preview_plan(db: Database, parameters: PlanParameters, first: int | None = N
     few items or reviewers, or a parameter is invalid.
     """
     drawn_from, asked = _drawn_from(db, parameters.seed, first), hash_in_plan(studies.get(db).question)
-    return draw_plan(drawn_from, _reviewers(db), parameters, studies.plan_secret(db), asked)
+    chosen = chosen_for_calibration(db)
+    return draw_plan(drawn_from, _reviewers(db), parameters, studies.plan_secret(db), asked, chosen)
+
+
+def chosen_for_calibration(db: Database) -> list[str]:
+    """Return the items that a coordinator chose for the calibration round; empty if the seed chooses all."""
+    choices = events.of_actions(db, [CHOOSE_CALIBRATION])
+    return list(choices[-1].details["items"]) if choices else []
 
 
 def confirm_plan(
@@ -114,9 +122,11 @@ def confirm_plan(
         studies.set_state(db, State.CALIBRATION if parameters.calibration else State.OPEN)
         only_first = {} if first is None else {"first": first}
         asked = {"question": plan.question} if plan.question else {}
+        chosen = chosen_for_calibration(db)
+        asked_items = {"chosen": chosen} if chosen else {}
         deed.log(
             "draw plan", **asdict(parameters), hash=plan.hash, items=list(_drawn_from(db, parameters.seed, first)),
-            reviewers=_reviewers(db), **only_first, **asked,
+            reviewers=_reviewers(db), **only_first, **asked, **asked_items,
         )  # fmt: skip
     return plan
 

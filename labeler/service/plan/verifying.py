@@ -110,6 +110,7 @@ def _redraw(
     reviewers = parameters.pop("reviewers", [assignment.reviewer for assignment in planned])
     parameters.pop("hash")
     first, question = parameters.pop("first", None), parameters.pop("question", "")
+    chosen = parameters.pop("chosen", ())
     problems = [] if parameters == study.plan_parameters else ["the study and the log have different plan parameters"]
     countable = {item.name for item in items.all_items(db) if item.n_runs and item.name not in now.excluded}
     if first is not None and set(names) != set(assigning.random_order(countable, assigning.seed_of(db))[:first]):
@@ -120,7 +121,7 @@ def _redraw(
     try:
         plan = draw_plan(
             drawn_items, reviewers, PlanParameters(**{"exact_overlap": False} | parameters), studies.plan_secret(db),
-            question,
+            question, chosen,
         )  # fmt: skip
     except (InputError, TypeError) as error:
         return replace(now, standing={}), [*problems, f"the plan cannot be derived again: {error}"]

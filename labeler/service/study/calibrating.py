@@ -175,6 +175,26 @@ def n_in_second_round(db: Database) -> int:
     return len(_others(db))
 
 
+def choose_items(db: Database, names: Sequence[str], *, actor: str, now: datetime) -> None:
+    """Let these items be the first calibration items of the next plan, or of a second round; no names undo the choice.
+
+    Raises InputError if an item cannot be labelled, and NotAllowed if the calibration is over.
+    """
+    with events.by(db, actor, now) as deed:
+        require(studies.get(db), Action.CALIBRATE)
+        chosen = list(dict.fromkeys(names))
+        measured = {item.name for item in items.included(db, measured=True)}
+        for name in chosen:
+            if item_named(db, name).name not in measured:
+                raise InputError(f"Item {name!r} is excluded or has no measurements, so nobody could label it.")
+        if len(chosen) > len(measured) - MIN_ITEMS_LEFT:
+            raise InputError(
+                f"{len(chosen)} of {len(measured)} items are too many: the study itself needs at least "
+                f"{MIN_ITEMS_LEFT}."
+            )
+        deed.log(assigning.CHOOSE_CALIBRATION, items=chosen)
+
+
 def begin_second_round(db: Database, *, actor: str, now: datetime) -> int:
     """Start another calibration round with other items, and return their number.
 
@@ -206,7 +226,8 @@ def _others(db: Database) -> list[str]:
     waiting = {assignment.item for assignment in planned} - used
     left = {item.name: item.application for item in items.included(db) if item.name in waiting}
     n_items = min(int((studies.get(db).plan_parameters or {}).get("calibration", 0)), len(left) - MIN_ITEMS_LEFT)
-    return sorted(calibration_items(left, n_items, assigning.seed_of(db))) if n_items > 0 else []
+    chosen = assigning.chosen_for_calibration(db)
+    return sorted(calibration_items(left, n_items, assigning.seed_of(db), chosen)) if n_items > 0 else []
 
 
 def disputed(db: Database) -> list[tuple[str, dict[str, int]]]:

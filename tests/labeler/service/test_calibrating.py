@@ -11,7 +11,7 @@ from labeler.model import Category, Gate, Kind, PlanParameters, State
 from labeler.plan.lifecycle import Step
 from labeler.questions import SIMILAR
 from labeler.service.items import browsing
-from labeler.service.labelling import reviewing
+from labeler.service.labelling import auditing, reviewing
 from labeler.service.plan import assigning
 from labeler.service.results import exchange, reporting
 from labeler.service.study import calibrating, coordinating, course, staffing
@@ -368,3 +368,38 @@ def test_the_label_file_alone_counts_no_calibration_label_either(round_, tmp_pat
 def test_a_share_in_words_has_its_interval_or_a_reason(n_equal, n, words):
     share = wilson(n_equal, n)
     assert calibrating.describe_share(share) == (words or share.reason)
+
+
+def test_chosen_items_come_first_in_the_round_and_the_plan_follows_from_the_log(study):
+    parameters = PlanParameters(seed=1, overlap=0, retest=0, calibration=3)
+    at_random = assigning.confirm_plan(study, parameters, actor="carol", now=NOW)
+    chosen = sorted({item_name(number) for number in range(8)} - set(calibrating.item_names(study)))[:2]
+    calibrating.choose_items(study, chosen, actor="carol", now=NOW)
+    assigning.confirm_plan(study, parameters, actor="carol", now=NOW)
+    assert set(chosen) < set(calibrating.item_names(study))
+    assert auditing.audit(study).faults == ()
+    calibrating.choose_items(study, [], actor="carol", now=NOW)
+    assert assigning.confirm_plan(study, parameters, actor="carol", now=NOW) == at_random
+    assert auditing.audit(study).faults == ()
+
+
+def test_a_second_round_begins_with_the_items_chosen_for_it(round_):
+    answer_everything(round_, dict.fromkeys(REVIEWERS, "similar"))
+    waiting = sorted({item_name(number) for number in range(10)} - set(calibrating.item_names(round_)))
+    for chosen in (waiting[:2], waiting[-2:]):
+        calibrating.choose_items(round_, chosen, actor="carol", now=NOW)
+        assert set(chosen) <= set(calibrating._others(round_))
+    calibrating.begin_second_round(round_, actor="carol", now=NOW)
+    assert set(waiting[-2:]) <= set(calibrating.item_names(round_))
+
+
+@pytest.mark.parametrize(
+    ("names", "reason"),
+    [(["nothing"], "There is no item 'nothing'"), ([item_name(0)], "is excluded"),
+     ([item_name(number) for number in range(1, 8)], "7 of 7 items are too many")],
+)  # fmt: skip
+def test_items_that_cannot_be_used_for_calibration_are_refused(study, names, reason):
+    browsing.exclude(study, item_name(0), "broken", actor="carol", now=NOW)
+    with pytest.raises(InputError, match=reason):
+        calibrating.choose_items(study, names, actor="carol", now=NOW)
+    assert assigning.chosen_for_calibration(study) == []

@@ -10,6 +10,7 @@ from labeler.plan.lifecycle import Action
 from labeler.service.handover import triage
 from labeler.service.items import browsing
 from labeler.service.people import identity
+from labeler.service.plan import assigning
 from labeler.service.study import coordinating
 from labeler.service.verdicts import stored_verdicts
 from labeler.store import events, items, open_database, people, studies
@@ -347,3 +348,15 @@ def test_a_study_without_items_has_nothing_to_make_a_study_of(empty):
     page = coordinator_page("Items", "All items", empty)
     assert "No items yet." in texts(page)
     assert page.button.len == 0
+
+
+def test_the_matching_items_are_used_for_calibration(tmp_path):
+    make_study(tmp_path / "cache.study", n_items=8)
+    page = coordinator_page("Items", "All items", tmp_path / "cache.study")
+    checked(page.text_input(key="items-search").set_value("bench_3").run())
+    page = checked(button(page, "Use 1 item for calibration").click().run())
+    with open_database(tmp_path / "cache.study") as db:
+        assert assigning.chosen_for_calibration(db) == [item_name(3)]
+    assert "You have chosen 1 item" in texts(page)
+    page = coordinator_page("Study", "Plan", tmp_path / "cache.study")
+    assert next(one.value for one in page.slider if one.label == "Calibration items") == 1

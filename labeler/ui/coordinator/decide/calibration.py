@@ -17,7 +17,7 @@ from labeler.store import Database
 from labeler.ui.component import Decides
 from labeler.ui.coordinator import queue
 from labeler.ui.coordinator.escaping import escape_markdown
-from labeler.ui.coordinator.shared import done
+from labeler.ui.coordinator.shared import done, table
 
 QUEUE = "reference"
 NO_GATE = "finished"
@@ -41,7 +41,7 @@ def render(db: Database, person: str) -> None:
     hidden = identity.why_hidden(db, person, Action.SEE_CALIBRATION)
     can_change = coordinating.get_study(db).phase in ALLOWED[Action.CALIBRATE]
     set_gate(db, result, person, can_change=can_change)
-    reached(result, hidden)
+    reached(db, result, hidden)
     if can_change and not hidden:
         if calibrating.has_begun(db):
             st.caption("The calibration round has begun, so reference labels can no longer be changed.")
@@ -49,7 +49,7 @@ def render(db: Database, person: str) -> None:
             set_reference(db, result)
 
 
-def reached(result: CalibrationResult, hidden: str) -> None:
+def reached(db: Database, result: CalibrationResult, hidden: str) -> None:
     """Show the progress of each reviewer in the calibration round.
 
     The agreement, with its intervals, is shown only to a person who may see it.
@@ -73,6 +73,15 @@ def reached(result: CalibrationResult, hidden: str) -> None:
         st.write(escape_markdown(f"Percent agreement between reviewers: {calibrating.describe_share(result.percent)}"))
         st.write(escape_markdown(f"Fleiss' kappa between reviewers: {calibrating.describe_share(result.kappa)}"))
     st.write(escape_markdown(calibrating.outcome(result)))
+    disputed(db)
+
+
+def disputed(db: Database) -> None:
+    """List the calibration items that people judged differently, if there are any."""
+    rows = [{"Benchmark": name, **{str(key): n for key, n in of.items()}} for name, of in calibrating.disputed(db)]
+    if rows:
+        st.header("Where they disagree", anchor=False)
+        table(rows, "The calibration items that people judged differently, with the number of labels per category")
 
 
 def set_gate(db: Database, result: CalibrationResult, person: str, *, can_change: bool) -> None:

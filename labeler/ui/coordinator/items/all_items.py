@@ -8,15 +8,16 @@ from functools import partial
 import streamlit as st
 
 from labeler.model import Item, combined_hash, counted
-from labeler.plan.lifecycle import Action
+from labeler.plan.lifecycle import ALLOWED, Action
 from labeler.service.handover import triage
 from labeler.service.items import browsing, drawing
 from labeler.service.people import identity
+from labeler.service.plan import assigning
 from labeler.service.results import reporting, splits
-from labeler.service.study import coordinating
+from labeler.service.study import calibrating, coordinating
 from labeler.store import Database
 from labeler.ui.coordinator.items import classifiers, one_item
-from labeler.ui.coordinator.shared import errors_here, fold, go_to, study_created
+from labeler.ui.coordinator.shared import done, errors_here, fold, go_to, study_created
 
 PAGE_SIZE = 20
 ROW_PX = 48
@@ -55,6 +56,8 @@ def render(db: Database, person: str) -> None:
             classifiers.render(db, person)
     if not hidden:
         offer_triage(db, matches, person)
+    if coordinating.get_study(db).phase in ALLOWED[Action.CALIBRATE]:
+        for_calibration(db, matches["item"].tolist(), person)
     with fold("Import log", "fold-import-log") as part:
         if part.open:
             log = coordinating.event_log(db)
@@ -144,6 +147,25 @@ def small(db: Database, item: Item) -> str:
     label, panel = f"The runs of {item.name}", (PANEL_PX, PICTURE_PX)
     svg = drawing.thumbnail_of_item(db, item.item_id, label=label, panel=panel, height=PICTURE_PX)
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+
+
+def for_calibration(db: Database, names: list[str], person: str) -> None:
+    """Offer to use the matching items for the calibration round."""
+    chosen, now = assigning.chosen_for_calibration(db), datetime.now(UTC)
+    with st.expander("Use these items for calibration", type="compact"):
+        st.write("Everybody labels the calibration items before the study, and no result uses them.")
+        st.caption(
+            f"You have chosen {counted(len(chosen), 'item')}; the next plan or second round begins with them."
+            if chosen else "The plan chooses them at random. To choose them yourself, search or filter first."
+        )  # fmt: skip
+        with st.container(horizontal=True):
+            if st.button(f"Use {counted(len(names), 'item')} for calibration", disabled=not names):
+                with errors_here():
+                    calibrating.choose_items(db, names, actor=person, now=now)
+                    done(f"Chosen for calibration: {counted(len(names), 'item')}.", stays=True)
+            if chosen and st.button("Choose at random"):
+                calibrating.choose_items(db, [], actor=person, now=now)
+                done("The plan chooses the calibration items at random.", stays=True)
 
 
 def offer_triage(db: Database, matches: browsing.Catalogue, person: str) -> None:

@@ -17,6 +17,7 @@ from labeler.service.results import splits
 from labeler.service.study import calibrating, course, progress
 from labeler.service.verdicts import computing
 from labeler.store import Database, open_database
+from labeler.ui.coordinator.decide.calibration import disputed
 from labeler.ui.coordinator.escaping import escape_markdown
 from labeler.ui.coordinator.shared import PERSON, box, done, done_at, errors_here, fold, go_to, numbers, table
 
@@ -148,13 +149,6 @@ def parts(lines: tuple[Line, ...], following: Act | None) -> None:
     for line in lines:
         is_next = line.act is not None and following is not None and line.act.place == following.place
         show_line(replace(line, act=None) if is_next else line, key=f"part-{line.subject}")
-
-
-def disputed(db: Database) -> None:
-    """List the calibration items that people judged differently."""
-    st.header("Where they disagree", anchor=False)
-    rows = [{"Benchmark": name, **{str(key): n for key, n in of.items()}} for name, of in calibrating.disputed(db)]
-    table(rows, "The calibration items that people judged differently, with the number of labels per category")
 
 
 @st.fragment(run_every=REFRESH_S)

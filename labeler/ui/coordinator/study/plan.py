@@ -58,7 +58,7 @@ def draw(db: Database, person: str) -> None:
     top, (left, right) = st.container(), st.columns(2, gap="large")
     bottom = st.container()
     with left:
-        chosen = asked_for(n_items, n_reviewers)
+        chosen = asked_for(n_items, n_reviewers, len(assigning.chosen_for_calibration(db)))
     with bottom:
         words, action, folds = (
             st.container(),
@@ -278,8 +278,11 @@ class Chosen:
         return PlanParameters(seed, self.per_item, overlap, self.retest, calibration=self.calibration), first
 
 
-def asked_for(n_items: int, n_reviewers: int) -> Chosen:
-    """Show the four sliders, each with a line about what it costs or gains."""
+def asked_for(n_items: int, n_reviewers: int, n_chosen: int = 0) -> Chosen:
+    """Show the four sliders, each with a line about what it costs or gains.
+
+    `n_chosen` is the number of items that the coordinator chose for calibration.
+    """
     standard, most = asdict(PlanParameters(0)), max(n_items, 1)
     per_item = st.slider("Reviewers per item", 2, max(n_reviewers, 3), standard["per_item"])
     st.caption("One more per item takes more time of everybody and narrows the interval, as the figure shows.")
@@ -288,7 +291,10 @@ def asked_for(n_items: int, n_reviewers: int) -> Chosen:
     st.caption("Needed to compare every pair of reviewers.")
     retest = st.slider("Hidden repeats per reviewer", 0, 40, standard["retest"])
     st.caption("Show whether people agree with themselves.")
-    calibration = st.slider("Calibration items", 0, max(min(most - 2, 50), 1), 0)
+    most_calibration = max(min(most - 2, 50), 1)
+    calibration = st.slider("Calibration items", 0, most_calibration, min(n_chosen, most_calibration))
+    if n_chosen:
+        st.caption(f"You have chosen {counted(n_chosen, 'item')} for calibration; these come first.")
     st.caption("Labelled by all before the study; not in any result. Decide, Calibration has the required result.")
     return Chosen(per_item, shared, retest, calibration)
 
