@@ -91,17 +91,8 @@ def contestants_of(verdicts: pd.DataFrame, items: Sequence[str]) -> list[Contest
 
     Raises ValueError if a classifier has two verdicts on an item.
 
-    Parameters
-    ----------
-    verdicts : DataFrame
-        Columns item, classifier, verdict, and optionally score.
-    items : sequence of str
-        An item may occur several times.
-
-    Returns
-    -------
-    list of Contestant
-        Sorted by name. A classifier without scores is compared by its verdicts.
+    `verdicts`: columns item, classifier, verdict, and optionally score; `items`: an item may occur several times. The
+    result is sorted by name. A classifier without scores is compared by its verdicts.
     """
     contestants = []
     for name, rows in verdicts.groupby("classifier", sort=True):
@@ -126,15 +117,8 @@ def vote(contestants: Sequence[Contestant], at_least: int) -> Contestant:
 
     Raises ValueError if there are fewer than two voters, or `at_least` is out of its range.
 
-    Parameters
-    ----------
-    at_least : int
-        Required number of votes, from 1 to the number of voters.
-
-    Returns
-    -------
-    Contestant
-        The score is the number of votes for dissimilar. Items without a verdict of every voter have no verdict.
+    `at_least`: required number of votes, from 1 to the number of voters. The score is the number of votes for
+    dissimilar. Items without a verdict of every voter have no verdict.
 
     Examples
     --------
@@ -168,16 +152,9 @@ def compete(
 
     Raises ValueError if two classifiers share a name, or the cost ratio is not a positive number.
 
-    Parameters
-    ----------
-    dissimilar : ndarray of bool, shape (n,)
-        The consensus.
-    group : ndarray of int, shape (n,)
-        Number of each item's application.
-    against : str, optional
-        Compute only the differences to this classifier; by default, the differences of all pairs.
-    cost_ratio : float
-        Cost of a missed dissimilar item divided by the cost of a false alarm.
+    `dissimilar` (shape (n,)): the consensus; `group` (shape (n,)): number of each item's application; `against`:
+    compute only the differences to this classifier; by default, the differences of all pairs; `cost_ratio`: cost of a
+    missed dissimilar item divided by the cost of a false alarm.
     """
     names = [contestant.name for contestant in contestants]
     if len(set(names)) < len(names):

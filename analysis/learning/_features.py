@@ -64,10 +64,7 @@ def run_against_rest(pairs: Floats) -> float:
 
     Reviewers often see a single unusual run.
 
-    Parameters
-    ----------
-    pairs : ndarray of float, shape (k(k-1)/2,)
-        Values of a measure for all pairs i < j in row order.
+    `pairs` (shape (k(k-1) / 2,)): values of a measure for all pairs i < j in row order.
 
     Examples
     --------
@@ -126,17 +123,9 @@ MEASURE_FEATURES = tuple(name for name, feature in FEATURES.items() if feature.s
 def features_of(verdicts: Iterable[Evidence], runs: Runs | None = None) -> dict[str, float | None]:
     """Compute the features of one item from its verdicts and its runs.
 
-    Parameters
-    ----------
-    verdicts : iterable of Evidence
-        Verdicts of the built-in classifiers with measures and scores; other verdicts are ignored.
-    runs : Runs, optional
-        The runs without warm-up, for the features of their shapes.
-
-    Returns
-    -------
-    dict of str to float or None
-        Name in `FEATURES` -> value; None if the verdict or the runs are missing or lack the numbers for the feature.
+    `verdicts`: verdicts of the built-in classifiers with measures and scores; other verdicts are ignored; `runs`: the
+    runs without warm-up, for the features of their shapes. Returns name in `FEATURES` -> value; None if the verdict or
+    the runs are missing or lack the numbers for the feature.
 
     Examples
     --------
@@ -161,16 +150,9 @@ def features_of(verdicts: Iterable[Evidence], runs: Runs | None = None) -> dict[
 def features_of_table(verdicts: pd.DataFrame) -> pd.DataFrame:
     """Compute the features that need only a verdict table, which are means of measures and functions of scores.
 
-    Parameters
-    ----------
-    verdicts : DataFrame
-        Columns item and classifier, and optionally score and means (measure -> mean over all pairs of runs).
-
-    Returns
-    -------
-    DataFrame
-        Indexed by item, with one column per available feature. Features of the farthest run are not available, because
-        they need all pairs of runs.
+    `verdicts`: columns item and classifier, and optionally score and means (measure -> mean over all pairs of runs).
+    The table is indexed by item, with one column per available feature. Features of the farthest run are not available,
+    because they need all pairs of runs.
 
     Examples
     --------
@@ -208,10 +190,7 @@ def label_table(answers: pd.DataFrame) -> pd.DataFrame:
 
     Raises ValueError as `analysis.tables.with_defaults`.
 
-    Parameters
-    ----------
-    answers : DataFrame
-        Columns item, reviewer, label; optionally kind and assignment (`analysis.tables.with_defaults`).
+    `answers`: columns item, reviewer, label; optionally kind and assignment (`analysis.tables.with_defaults`).
     """
     first = first_of(with_defaults(answers))
     counted = first.loc[first["kind"].isin(COUNTED_KINDS), ["item", "rater", "category"]]
@@ -223,15 +202,8 @@ def target_of(answers: pd.DataFrame, consensus: str = AGREED) -> pd.DataFrame:
 
     Raises ValueError if the target is unknown, or the answer table is invalid.
 
-    Parameters
-    ----------
-    answers : DataFrame
-        As for `label_table`. Answers of the kinds third and adjudicated count for the majority.
-
-    Returns
-    -------
-    DataFrame
-        Columns item and category. With "labels" there is one row per label, so an item may have several rows.
+    `answers`: as for `label_table`. Answers of the kinds third and adjudicated count for the majority. The result has
+    the columns item and category. With "labels" there is one row per label, so an item may have several rows.
 
     Examples
     --------

@@ -110,34 +110,17 @@ def learn(
     Raises TooFew if there are fewer than 60 items, 10 items of a category, or 5 applications. Raises ValueError if a
     feature is unknown, an item has no application, or the cost ratio or the name is invalid.
 
-    Parameters
-    ----------
-    truth : DataFrame
-        Columns item and category; an item may have several rows, one per label.
-    features : DataFrame
-        Indexed by item, columns of `FEATURES`.
-    applications : Series of str, indexed by item
-        Application of each item. All items of an application are in the same fold.
-    verdicts : DataFrame
-        Verdicts of the classifiers to compare with: columns item, classifier, verdict and score.
-    seed : int
-        Random seed of folds and draws.
-    prints : mapping of str to Fingerprint, optional
-        Items with nearly the same measurements are in the same fold, and named.
-    monotone : bool
-        Require coefficients >= 0 and use only the measures, so that a larger dissimilarity never makes an item more
-        similar, and every line of the formula can be defended. By default, the model uses the ranks of all features.
-        The comparison also contains the other variant, if it has features.
-    cost_ratio : float
-        Cost of a missed dissimilar item divided by the cost of a false alarm.
-    warmup : float or "auto"
-        Part of each run that was left out of the features.
-    retests : (int, int), optional
-        Number of retests in which a reviewer changed the label, and number of all retests, for the ceiling.
-    n_agreeing : int
-        Number of equal labels that an item of the target has (`analysis.learning.ceiling`).
-    background : mapping, optional
-        Plain values to store in the model file, such as hashes and versions.
+    `truth`: columns item and category; an item may have several rows, one per label; `features`: indexed by item,
+    columns of `FEATURES`; `applications`: application of each item. All items of an application are in the same fold.
+    `verdicts`: verdicts of the classifiers to compare with: columns item, classifier, verdict and score; `seed`: random
+    seed of folds and draws; `prints`: items with nearly the same measurements are in the same fold, and named;
+    `monotone`: require coefficients >= 0 and use only the measures, so that a larger dissimilarity never makes an item
+    more similar, and every line of the formula can be defended. By default, the model uses the ranks of all features.
+    The comparison also contains the other variant, if it has features. `cost_ratio`: cost of a missed dissimilar item
+    divided by the cost of a false alarm; `warmup`: part of each run that was left out of the features; `retests`:
+    number of retests in which a reviewer changed the label, and number of all retests, for the ceiling; `n_agreeing`:
+    number of equal labels that an item of the target has (`analysis.learning.ceiling`); `background`: plain values to
+    store in the model file, such as hashes and versions.
 
     References
     ----------

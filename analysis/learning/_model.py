@@ -66,23 +66,12 @@ def fit_logistic(
     variant projects each step onto the coefficients >= 0 [2]_. Raises ValueError if the shapes differ or the penalty is
     negative.
 
-    Parameters
-    ----------
-    x : ndarray of float, shape (n_items, n_features)
-        Standardised features (`Standardiser`), because the penalty is the same for all features. The intercept is not
-        penalised.
-    dissimilar : ndarray of bool, shape (n_items,)
-    penalty : float
-        At least 0. If the penalty is 0 and the features separate the categories, there is no finite solution, and the
-        result is the point at which the fit stopped.
-    monotone : bool
-        Require coefficients >= 0, so that a larger dissimilarity never makes an item more similar.
-    weights : ndarray of float, shape (n_items,), optional
-        Weight of each item.
-    start : Logistic, optional
-        Starting point, such as the fit for a similar penalty. It does not affect the result.
-    tolerance : float
-        The fit stops if no element of the gradient is larger.
+    `x` (shape (n_items, n_features)): standardised features (`Standardiser`), because the penalty is the same for all
+    features. The intercept is not penalised. `dissimilar` (shape (n_items,)); `penalty`: at least 0. If the penalty is
+    0 and the features separate the categories, there is no finite solution, and the result is the point at which the
+    fit stopped. `monotone`: require coefficients >= 0, so that a larger dissimilarity never makes an item more similar;
+    `weights` (shape (n_items,)): weight of each item; `start`: starting point, such as the fit for a similar penalty.
+    It does not affect the result. `tolerance`: the fit stops if no element of the gradient is larger.
 
     References
     ----------

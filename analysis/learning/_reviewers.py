@@ -96,17 +96,10 @@ def habits(
 
     Raises ValueError if a measure is not in the table.
 
-    Parameters
-    ----------
-    names : sequence of str
-        The measures; a few uncorrelated measures give the clearest result.
-
-    Returns
-    -------
-    Habits
-        Reviewers with fewer than 50 labels are left out of all models. The model of all reviewers is a logistic
-        regression with a term for each reviewer and measure. It is fitted by generalised estimating equations with
-        items as clusters and exchangeable correlation [1]_.
+    `names`: the measures; a few uncorrelated measures give the clearest result. Reviewers with fewer than 50
+    labels are left out of all models. The model of all reviewers is a logistic regression with a term for each reviewer
+    and measure. It is fitted by generalised estimating equations with items as clusters and exchangeable correlation
+    [1]_.
 
     References
     ----------
@@ -269,17 +262,9 @@ def dose_response(
     Raises ValueError if a column is missing, a benchmark has two interventions or is not an item, or a run or a kind of
     intervention is unknown.
 
-    Parameters
-    ----------
-    known : DataFrame
-        Columns benchmark, run, intervention, amount: one row per changed run. All other items have only noise.
-    n_runs : mapping of str to int, optional
-        Number of runs of each item; runs are counted from 0.
-
-    Returns
-    -------
-    tuple of Response
-        Sorted by kind (noise alone first), amount, and rater (classifiers before reviewers).
+    `known`: columns benchmark, run, intervention, amount: one row per changed run. All other items have only noise.
+    `n_runs`: number of runs of each item; runs are counted from 0. The result is sorted by kind (noise alone first),
+    amount, and rater (classifiers before reviewers).
 
     Examples
     --------
@@ -340,12 +325,8 @@ def simulate_labels(
 
     Raises ValueError if there are fewer reviewers than `per_item`.
 
-    Parameters
-    ----------
-    weights : mapping of str to mapping of str to float
-        Reviewer -> measure -> change of the log-odds of dissimilar per standard deviation of the measure.
-    per_item : int
-        Number of reviewers per item. All sets of this many reviewers take turns.
+    `weights`: reviewer -> measure -> change of the log-odds of dissimilar per standard deviation of the measure;
+    `per_item`: number of reviewers per item. All sets of this many reviewers take turns.
     """
     if not 1 <= per_item <= len(weights):
         raise ValueError(f"per_item must be within 1..{len(weights)}, the number of reviewers, got {per_item}")

@@ -23,22 +23,11 @@ def rank_next(
 ) -> list[str]:
     """Sort the items that could be labelled next, the most informative item first.
 
-    Parameters
-    ----------
-    candidates : sequence of str
-        Items without labels.
-    uncertainty : mapping of str to float, or None
-        1 - |2 p - 1|, where p is the probability of dissimilar from a model fitted on other items; 1 is most uncertain.
-        None if there is no model.
-    disagreement : mapping of str to float
-        Share of pairs of classifiers that differ on an item; missing items count as 0.
-
-    Returns
-    -------
-    list of str
-        First the best item of each application, then the second best item of each application, and so on, so that no
-        application dominates a batch. Items are ranked by uncertainty x disagreement (by the sum if the product is 0).
-        Ties are sorted by name.
+    `candidates`: items without labels; `uncertainty`: 1 - |2 p - 1|, where p is the probability of dissimilar from a
+    model fitted on other items; 1 is most uncertain. None if there is no model. `disagreement`: share of pairs of
+    classifiers that differ on an item; missing items count as 0. Returns first the best item of each application, then
+    the second best item of each application, and so on, so that no application dominates a batch. Items are ranked by
+    uncertainty x disagreement (by the sum if the product is 0). Ties are sorted by name.
 
     Examples
     --------
@@ -69,17 +58,9 @@ def selection_weights(n_items: int, batches: Sequence[tuple[Sequence[str], Seque
     batch). The weights are then averaged over the batches; a batch counts in proportion to its number of random items
     [1]_. Raises ValueError if an item occurs twice, there are more items than `n_items`, or no item is random.
 
-    Parameters
-    ----------
-    batches : sequence of (sequence of str, sequence of str)
-        The new random items and the chosen items of each batch, in order. The choice must not depend on the random
-        order of items that are not yet drawn, not even for ties.
-
-    Returns
-    -------
-    dict of str to float
-        Item -> weight. The sum of the weights is `n_items`. Items that were chosen after the last random item have
-        weight 0.
+    `batches`: the new random items and the chosen items of each batch, in order. The choice must not depend on the
+    random order of items that are not yet drawn, not even for ties. Returns item -> weight. The sum of the weights is
+    `n_items`. Items that were chosen after the last random item have weight 0.
 
     References
     ----------
@@ -132,23 +113,11 @@ def weighted_estimates(
 ) -> WeightedEstimates:
     """Estimate the share of dissimilar labels and the agreement, with the weights of `selection_weights`.
 
-    Parameters
-    ----------
-    counts : DataFrame
-        Count table of the first labels: indexed by item, columns similar and dissimilar.
-    n_items : int
-        Number of all items that the estimates are about.
-    batches : sequence of (sequence of str, sequence of str)
-        As for `selection_weights`; items without two labels are left out.
-    level : float
-        Confidence level of the intervals (t distribution, `n_random` - 1 degrees of freedom).
-
-    Returns
-    -------
-    WeightedEstimates
-        All estimates are undefined if no random item has two labels; kappa is also undefined if only one category was
-        used. The variance is the sum over batches, because the estimates of the batches are uncorrelated [1]_. As in
-        `fleiss_kappa`, standard errors assume that the items come from a large population.
+    `counts`: count table of the first labels: indexed by item, columns similar and dissimilar; `n_items`: number of all
+    items that the estimates are about; `batches`: as for `selection_weights`; items without two labels are left out;
+    `level`: confidence level of the intervals (t distribution, `n_random` - 1 degrees of freedom). All estimates are undefined if no random item has two labels; kappa is also undefined if only one category was used. The
+    variance is the sum over batches, because the estimates of the batches are uncorrelated [1]_. As in `fleiss_kappa`,
+    standard errors assume that the items come from a large population.
 
     References
     ----------
@@ -235,17 +204,9 @@ def uncertainties(examples: Examples, features: pd.DataFrame, *, rng: np.random.
 
     Raises TooFew as `cross_validate`.
 
-    Parameters
-    ----------
-    examples : Examples
-        The labelled items.
-    features : DataFrame
-        Indexed by item, with the columns of the examples. Items with missing values are left out.
-
-    Returns
-    -------
-    dict of str to float
-        Item -> 1 - |2 p - 1|, where p is the probability of dissimilar by the monotone model of the measures.
+    `examples`: the labelled items; `features`: indexed by item, with the columns of the examples. Items with missing
+    values are left out. Returns item -> 1 - |2 p - 1|, where p is the probability of dissimilar by the monotone model
+    of the measures.
     """
     if examples.why_too_few:
         raise TooFew(examples.why_too_few)

@@ -121,10 +121,7 @@ def shape_names() -> Iterator[tuple[str, str]]:
 def shape_features(runs: Sequence[Floats]) -> Mapping[str, float] | None:
     """Return the features of the shape of the runs of a benchmark; None if a run is too short or not positive.
 
-    Parameters
-    ----------
-    runs : sequence of ndarray, each of shape (n_iterations,)
-        At least two runs with positive measurements.
+    `runs` (shape (n_iterations,)): at least two runs with positive measurements.
     """
     if len(runs) < 2 or min(map(len, runs)) < MIN_ITERATIONS or not all((run > 0).all() for run in runs):
         return None

@@ -164,17 +164,8 @@ def examples_of(
     Raises ValueError if a feature is not in the table, an item has no application, or a category is neither similar nor
     dissimilar.
 
-    Parameters
-    ----------
-    truth : DataFrame
-        Columns item and category; an item may have several rows, one per label.
-    features : DataFrame
-        Indexed by item, one column per feature.
-
-    Returns
-    -------
-    Examples
-        Sorted by item. Rows of items that lack a feature are left out and counted.
+    `truth`: columns item and category; an item may have several rows, one per label; `features`: indexed by item, one
+    column per feature. The result is sorted by item. Rows of items that lack a feature are left out and counted.
     """
     unknown = [name for name in names if name not in features.columns]
     if unknown or not names:
@@ -249,14 +240,9 @@ def cross_validate(
     The inner folds choose the penalty and the threshold. The outer folds are used only for scoring. Raises TooFew with
     fewer than 60 items, 10 of a category or 5 applications. Raises ValueError if an application is in two folds.
 
-    Parameters
-    ----------
-    rng : Generator
-        Random generator for the assignment of applications to folds.
-    cost_ratio : float
-        Cost of a missed dissimilar item divided by the cost of a false alarm; 1 maximises accuracy.
-    folds : ndarray of int, shape (n,), optional
-        The outer folds, such as from `outer_folds`; drawn by default.
+    `rng`: random generator for the assignment of applications to folds; `cost_ratio`: cost of a missed dissimilar item
+    divided by the cost of a false alarm; 1 maximises accuracy; `folds` (shape (n,)): the outer folds, such as from
+    `outer_folds`; drawn by default.
 
     References
     ----------
@@ -399,27 +385,21 @@ class Bin(Result):
 class Calibration(Result):
     """Calibration of the predicted probability that an item is dissimilar.
 
-    Attributes
-    ----------
-    bins : tuple of Bin
-        Groups with equal numbers of items, in order of probability.
-    brier : Estimate
-        Mean squared error of the probabilities in [0, 1]; 0 is best. The interval comes from resampled applications.
-    reliability, resolution, uncertainty, within_bins : float
-        brier = reliability - resolution + uncertainty + within_bins [1]_. Reliability is the mean squared distance of
-        the curve from the diagonal (0 is best). Resolution is how much the shares of the bins differ. Uncertainty is
-        the score if only the overall share is known. within_bins is the loss from binning.
-    reference : float
-        Brier score of the prediction that is the share of dissimilar items for each item. It is equal to the
-        uncertainty.
+    `reference`: Brier score of the prediction that is the share of dissimilar items for each item. It is equal to the
+    uncertainty.
 
     References
     ----------
     .. [1] Stephenson, Coelho, Jolliffe (2008), Weather and Forecasting 23:752-757, doi:10.1175/2007WAF2006116.1
     """
 
-    bins: tuple[Bin, ...]
+    bins: tuple[Bin, ...]  # groups with equal numbers of items, in order of probability
+    # Mean squared error of the probabilities in [0, 1]; 0 is best. The interval comes from resampled
+    # applications.
     brier: Estimate
+    # brier = reliability - resolution + uncertainty + within_bins [1]_. Reliability is the mean squared distance
+    # of the curve from the diagonal (0 is best). Resolution is how much the shares of the bins differ.
+    # Uncertainty is the score if only the overall share is known. within_bins is the loss from binning.
     reliability: float
     resolution: float
     uncertainty: float
@@ -444,13 +424,8 @@ def calibration(
 
     Raises ValueError if there are no items, or a probability is not within [0, 1].
 
-    Parameters
-    ----------
-    dissimilar : ndarray of bool, shape (n,)
-    probability : ndarray of float, shape (n,)
-        Probability of dissimilar, from models that were not fitted on these items.
-    group : ndarray of int, shape (n,)
-        Number of each item's application.
+    `dissimilar` (shape (n,)); `probability` (shape (n,)): probability of dissimilar, from models that were not fitted
+    on these items; `group` (shape (n,)): number of each item's application.
 
     Examples
     --------
@@ -499,22 +474,11 @@ def ceiling(n_changed: int, n_retests: int, share: float, *, n_agreeing: int = 1
     2 e (1 - e), so a label is wrong with the probability e = (1 - sqrt(1 - 2 f)) / 2. Raises ValueError if a number is
     out of range.
 
-    Parameters
-    ----------
-    n_changed, n_retests : int
-        Number of retests in which the label changed, and number of all retests.
-    share : float
-        Share of dissimilar among the labels of the target, in [0, 1].
-    n_agreeing : int
-        Number of independent equal labels that an item of the target has: 1 if single labels are the target, 2 for
-        items with two equal labels, which are wrong with the probability e^2 / (e^2 + (1 - e)^2).
-    level : float
-        Confidence level; all intervals follow from Wilson's interval of the share of changed labels.
-
-    Returns
-    -------
-    Ceiling
-        Undefined with fewer than 20 retests.
+    `n_changed` and `n_retests`: number of retests in which the label changed, and number of all retests; `share`: share
+    of dissimilar among the labels of the target, in [0, 1]; `n_agreeing`: number of independent equal labels that an
+    item of the target has: 1 if single labels are the target, 2 for items with two equal labels, which are wrong with
+    the probability e^2 / (e^2 + (1 - e)^2); `level`: confidence level; all intervals follow from Wilson's interval of
+    the share of changed labels. The result is undefined with fewer than 20 retests.
 
     Examples
     --------
@@ -586,15 +550,8 @@ def learning_curve(
 ) -> LearningCurve:
     """Fit models to parts of the training applications, and score all models on the same held-out folds.
 
-    Parameters
-    ----------
-    fold : ndarray of int, shape (n,)
-        The outer folds.
-
-    Returns
-    -------
-    LearningCurve
-        A part of the training data is left out if the training labels of a fold lack a category.
+    `fold` (shape (n,)): the outer folds. A part of the training data is left out if the training labels of a
+    fold lack a category.
     """
     group = examples.group
     n_groups = int(group.max()) + 1
