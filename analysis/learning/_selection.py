@@ -113,11 +113,12 @@ def weighted_estimates(
 ) -> WeightedEstimates:
     """Estimate the share of dissimilar labels and the agreement, with the weights of `selection_weights`.
 
-    `counts`: count table of the first labels: indexed by item, columns similar and dissimilar; `n_items`: number of all
-    items that the estimates are about; `batches`: as for `selection_weights`; items without two labels are left out;
-    `level`: confidence level of the intervals (t distribution, `n_random` - 1 degrees of freedom). All estimates are undefined if no random item has two labels; kappa is also undefined if only one category was used. The
-    variance is the sum over batches, because the estimates of the batches are uncorrelated [1]_. As in `fleiss_kappa`,
-    standard errors assume that the items come from a large population.
+    `counts`: count table of the first labels: indexed by item, columns similar and dissimilar; `n_items`: number of
+    all items that the estimates are about; `batches`: as for `selection_weights`; items without two labels are left
+    out; `level`: confidence level of the intervals (t distribution, `n_random` - 1 degrees of freedom). All
+    estimates are undefined if no random item has two labels; kappa is also undefined if only one category was used.
+    The variance is the sum over batches, because the estimates of the batches are uncorrelated [1]_. As in
+    `fleiss_kappa`, standard errors assume that the items come from a large population.
 
     References
     ----------
