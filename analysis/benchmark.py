@@ -27,6 +27,7 @@ FACTOR = "factor:"  # column prefix for any other condition
 RECORDED = "recorded:"  # prefix for conditions that were observed but not chosen, such as the load; never factors
 INTERVENTION = "intervention"  # the condition whose levels include one at which a suspected cause is held fixed
 CONDITIONS = (RUN, VERSION, CONTEXT, ORDER_TYPE, ORDER_POSITION, ALTERED, PREDECESSOR)
+COMMIT_DATE = RECORDED + "commit date"  # date of a version, which orders the versions of a history
 # observations about the machine of a run; they neither order runs nor separate them when files are joined
 MACHINE = tuple(RECORDED + part for part in ("cpu", "architecture", "build", "runtime", "host", "clock"))
 OF_ONE_RUN = (RUN, ORDER_POSITION, PREDECESSOR, TIME, *MACHINE)  # conditions that can differ from run to run
@@ -486,11 +487,12 @@ def history_key(benchmark: Benchmark) -> str | None:
 
 
 def in_time_order(benchmark: Benchmark) -> list[str]:
-    """Return the versions in the order of their times if all are known, else in order of appearance; times in order."""
+    """Return the versions in the order of their dates or times if all are known, else as they appear; times in order."""
     if history_key(benchmark) != VERSION:
         return sorted(benchmark.levels(TIME), key=natural)
-    levels, times = list(benchmark.levels(VERSION)), benchmark.of(TIME)
-    if not all(times):
+    levels = list(benchmark.levels(VERSION))
+    times = next((times for times in map(benchmark.of, (COMMIT_DATE, TIME)) if all(times)), None)
+    if times is None:
         return levels
     first: dict[str, str] = {}
     for version, time in zip(benchmark.of(VERSION), times, strict=True):

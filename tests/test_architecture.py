@@ -22,7 +22,8 @@ ALLOWED: dict[str, set[str]] = {
     **{
         f"analysis/{package}/_figures.py": {"analysis", "numpy", "pandas", "scipy", *FIGURES}
         for package in (
-            "contexts", "learning", "measures", "order", "replication", "report", "spread", "steady", "trend", "trust",
+            "contexts", "learning", "measures", "order", "points", "replication", "report", "spread", "steady", "trend",
+            "trust",
         )
     },
     "labeler/__init__.py": set(),

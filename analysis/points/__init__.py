@@ -28,14 +28,31 @@ if TYPE_CHECKING:
         MarkAgreement as MarkAgreement,
         MarkedSeries as MarkedSeries,
         StartAgreement as StartAgreement,
+        WithinRow as WithinRow,
         interval_alpha as interval_alpha,
         intraclass as intraclass,
         mark_agreement as mark_agreement,
         start_agreement as start_agreement,
     )
+    from analysis.points._document import document as document, in_short as in_short, sections as sections
+    from analysis.points._figures import charts as charts
+    from analysis.points._survey import (
+        CHANGES as CHANGES,
+        STARTS as STARTS,
+        DetectorResult as DetectorResult,
+        DetectorScore as DetectorScore,
+        ItemMarks as ItemMarks,
+        PointsSurvey as PointsSurvey,
+        survey as survey,
+    )
 
-_OF_AGREEMENT = (
-    "AboveChance", "MarginRow", "MarkAgreement", "MarkedSeries", "StartAgreement", "interval_alpha", "intraclass",
-    "mark_agreement", "start_agreement",
-)  # fmt: skip
-__getattr__ = on_first_use(__name__, dict.fromkeys(_OF_AGREEMENT, "_agreement"))
+_LATER = {
+    "_agreement": (
+        "AboveChance", "MarginRow", "MarkAgreement", "MarkedSeries", "StartAgreement", "WithinRow", "interval_alpha",
+        "intraclass", "mark_agreement", "start_agreement",
+    ),
+    "_document": ("document", "in_short", "sections"),
+    "_figures": ("charts",),
+    "_survey": ("CHANGES", "STARTS", "DetectorResult", "DetectorScore", "ItemMarks", "PointsSurvey", "survey"),
+}  # fmt: skip
+__getattr__ = on_first_use(__name__, {name: module for module, names in _LATER.items() for name in names})

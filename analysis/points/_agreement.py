@@ -1,7 +1,8 @@
 """Measure how far people agree on marks: how many, whether any, where, and how far this exceeds chance."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from statistics import fmean
 
 import numpy as np
@@ -10,10 +11,12 @@ from numpy.typing import ArrayLike
 from analysis.agreement import fleiss_kappa
 from analysis.bootstrap import bootstrap
 from analysis.intervals import Estimate
-from analysis.points._scores import MARGIN, MAXIMUM, Marks, People, covering, each_against_rest, f1, matches, n_matches
+from analysis.points._chance import chance_scores
+from analysis.points._scores import MARGIN, MAXIMUM, People, covering, each_against_rest, f1, matches, n_matches
 from analysis.runs import Floats
 
 MARGINS = (0, 1, 2, 3, 5, 10)
+WITHIN = (0, 5, 25, 100, 500)  # iterations between two starts
 SHARES_OF_LENGTH = (0.01, 0.05)  # margins as a share of the length of each series
 N_PERMUTATIONS = 2000
 
@@ -99,7 +102,12 @@ class MarkAgreement:
 
 
 def mark_agreement(
-    series: Sequence[MarkedSeries], *, margin: float = MARGIN, permutations: int = N_PERMUTATIONS, seed: int = 1
+    series: Sequence[MarkedSeries],
+    *,
+    margin: float = MARGIN,
+    matching: str = MAXIMUM,
+    permutations: int = N_PERMUTATIONS,
+    seed: int = 1,
 ) -> MarkAgreement:
     """Measure how far people agree on marks; intervals are from a bootstrap over series.
 
@@ -109,6 +117,8 @@ def mark_agreement(
         Series with fewer than two people are left out.
     margin : float
         Largest distance of two marks that count as the same, for the comparison with chance.
+    matching : str
+        "maximum", or "published" for the published scores; see `matches`.
     permutations : int
         Number of times that all marks are put at random places; 0 leaves the comparison with chance out.
     seed : int
@@ -121,7 +131,7 @@ def mark_agreement(
     """
     shared = [each for each in series if len(each.people) >= 2]
     people = sorted({person for each in shared for person in each.people})
-    f1s = [_against_rest(each.people, margin) for each in shared]
+    f1s = [_against_rest(each.people, margin, matching) for each in shared]
     coverings = [_covering_against_rest(each.people, each.n) for each in shared]
     by_chance = _chance(shared, margin, permutations, np.random.default_rng(seed))
     return MarkAgreement(
@@ -131,7 +141,7 @@ def mark_agreement(
         {person: fmean(len(set(each.people[person])) for each in shared if person in each.people) for person in people},
         _any_change(shared),
         _none_and_none(shared),
-        tuple(_margin_row(shared, size, is_share, seed) for size, is_share in _sweep()),
+        tuple(_margin_row(shared, size, is_share, matching, seed) for size, is_share in _sweep()),
         _mean(coverings, seed),
         _above_chance(_mean(f1s, seed), by_chance[0]),
         _above_chance(_mean(coverings, seed), by_chance[1]),
@@ -189,25 +199,48 @@ def interval_alpha(ratings: Sequence[Sequence[float]], *, seed: int = 1) -> Esti
 
 
 @dataclass(frozen=True)
+class WithinRow:
+    """In which share of the runs two people's starts are at most so many iterations apart; the least and the most."""
+
+    iterations: int
+    lowest: float
+    mean: float
+    highest: float
+
+
+@dataclass(frozen=True)
 class StartAgreement:
     """How far people agree on the one point from which a run is steady.
 
     Attributes
     ----------
+    n_runs, n_people : int
+        Runs with at least two people, and people who answered at least one of them.
+    share_never : mapping of str to float
+        Person -> share of these runs that never become steady.
     never : Estimate
         Fleiss' kappa of "never steady".
+    alpha_of_iterations : Estimate
+        Krippendorff's alpha of the start.
     alpha : Estimate
         Krippendorff's alpha of log(1 + start).
     icc : Estimate
         ICC(1) of log(1 + start).
     factor : float or None
         Two people's 1 + start differ by less than this factor in about 95 % of the runs.
+    within : tuple of WithinRow
+        For some numbers of iterations, how often the starts of two people are at most so far apart.
     """
 
+    n_runs: int
+    n_people: int
+    share_never: Mapping[str, float]
     never: Estimate
+    alpha_of_iterations: Estimate
     alpha: Estimate
     icc: Estimate
     factor: float | None
+    within: tuple[WithinRow, ...]
 
 
 def start_agreement(starts: Sequence[Mapping[str, int | None]], *, seed: int = 1) -> StartAgreement:
@@ -221,7 +254,35 @@ def start_agreement(starts: Sequence[Mapping[str, int | None]], *, seed: int = 1
         within = float((squares - sums**2 / k).sum() / (k - 1).sum())
         factor = float(np.exp(1.959964 * np.sqrt(2 * within)))
     kappa = fleiss_kappa(counts) if counts else Estimate(None, reason="no item has two answers")
-    return StartAgreement(kappa, interval_alpha(logs, seed=seed), intraclass(logs, seed=seed), factor)
+    shared = [item for item in starts if len(item) >= 2]
+    people = sorted({person for item in shared for person in item})
+    iterations = [[float(start) for start in item.values() if start is not None] for item in starts]
+    return StartAgreement(
+        len(shared),
+        len(people),
+        {name: fmean(item[name] is None for item in shared if name in item) for name in people},
+        kappa,
+        interval_alpha(iterations, seed=seed),
+        interval_alpha(logs, seed=seed),
+        intraclass(logs, seed=seed),
+        factor,
+        tuple(_within(shared, people)),
+    )
+
+
+def _within(starts: Sequence[Mapping[str, int | None]], people: Sequence[str]) -> Iterator[WithinRow]:
+    """Yield how often two people are near each other; "never" is near "never" and far from every iteration."""
+    gaps = []
+    for at, one in enumerate(people):
+        for other in people[:at]:
+            of_pair = [(item[one], item[other]) for item in starts if one in item and other in item]
+            if of_pair:
+                gaps.append(
+                    [0 if a == b else abs(a - b) if a is not None and b is not None else inf for a, b in of_pair]
+                )
+    for iterations in WITHIN if gaps else ():
+        shares = [fmean(gap <= iterations for gap in of_pair) for of_pair in gaps]
+        yield WithinRow(iterations, min(shares), fmean(shares), max(shares))
 
 
 def _moments(ratings: Sequence[Sequence[float]]) -> tuple[Floats, Floats, Floats]:
@@ -240,15 +301,15 @@ def _sweep() -> list[tuple[float, bool]]:
     return [*((float(margin), False) for margin in MARGINS), *((share, True) for share in SHARES_OF_LENGTH)]
 
 
-def _margin_row(series: Sequence[MarkedSeries], size: float, is_share: bool, seed: int) -> MarginRow:
+def _margin_row(series: Sequence[MarkedSeries], size: float, is_share: bool, matching: str, seed: int) -> MarginRow:
     margins = [size * each.n if is_share else size for each in series]
-    rest = [_against_rest(each.people, margin) for each, margin in zip(series, margins, strict=True)]
+    rest = [_against_rest(each.people, margin, matching) for each, margin in zip(series, margins, strict=True)]
     pairs = [_pairs(each.people, margin) for each, margin in zip(series, margins, strict=True)]
     return MarginRow(size, is_share, _mean(rest, seed), _mean([value for value in pairs if value is not None], seed))
 
 
-def _against_rest(people: People, margin: float) -> float:
-    value = each_against_rest(people, lambda rest, marks: f1(rest, marks, margin, MAXIMUM).value)
+def _against_rest(people: People, margin: float, matching: str = MAXIMUM) -> float:
+    value = each_against_rest(people, lambda rest, marks: f1(rest, marks, margin, matching).value)
     return 0.0 if value is None else value
 
 
@@ -298,16 +359,11 @@ def _chance(
     """Return the mean F1 and covering against the rest, if all marks are at random places."""
     if not series or not permutations:
         return None, None
-    totals = np.zeros(2)
-    for each in series:
-        for _ in range(permutations):
-            people: dict[str, Marks] = {
-                person: (1 + rng.choice(each.n - 1, len(set(marks) - {0}), replace=False)).tolist() if marks else ()
-                for person, marks in each.people.items()
-            }
-            totals += _against_rest(people, margin), _covering_against_rest(people, each.n)
-    f1_value, covering_value = totals / (permutations * len(series))
-    return float(f1_value), float(covering_value)
+    found = [
+        chance_scores([len(set(marks) - {0}) for marks in each.people.values()], each.n, margin, permutations, rng)
+        for each in series
+    ]
+    return fmean(f1_value for f1_value, _ in found), fmean(covering_value for _, covering_value in found)
 
 
 def _above_chance(score: Estimate, chance: float | None) -> AboveChance:

@@ -6,11 +6,14 @@ arXiv:2003.06222, as TCPDBench computes them. A mark is the first point of a new
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from statistics import fmean
 
 import numpy as np
+from numpy.typing import NDArray
 
+from analysis.runs import Floats
+
+Integers = NDArray[np.int64]
 MARGIN = 5
 PUBLISHED, MAXIMUM = "published", "maximum"
 MATCHINGS = (PUBLISHED, MAXIMUM)
@@ -83,8 +86,8 @@ def covering(people: People, marks: Marks, n: int) -> float:
     """
     if n < 1:
         raise ValueError(f"a series needs at least one point, got n = {n}")
-    segments = _segments(marks, n)
-    return fmean(_covered(_segments(of_person, n), segments) / n for of_person in _checked(people).values())
+    by = bounds_of(marks, n)
+    return fmean(float(covered(bounds_of(of_person, n), by, n)[0]) for of_person in _checked(people).values())
 
 
 def each_against_rest(people: People, score: Callable[[People, Marks], float]) -> float | None:
@@ -163,16 +166,28 @@ def _most_pairs(true: Sequence[int], found: Sequence[int], margin: float) -> lis
     return pairs[::-1]
 
 
-def _segments(marks: Marks, n: int) -> list[tuple[int, int]]:
-    bounds = [0, *sorted({mark for mark in marks if 0 < mark < n}), n]
-    return list(pairwise(bounds))
+def covered(bounds: Integers, by: Integers, n: int) -> Floats:
+    """Return how well segments are covered by others, for many pairs of segmentations at once.
 
-
-def _covered(segments: Sequence[tuple[int, int]], by: Sequence[tuple[int, int]]) -> float:
-    starts, ends = np.array(by).T
-    total = 0.0
-    for start, end in segments:
-        shared = np.minimum(ends, end) - np.maximum(starts, start)
-        together = np.maximum(ends, end) - np.minimum(starts, start)  # of overlapping segments: their union
-        total += (end - start) * float(np.max(np.where(shared > 0, shared / together, 0)))
+    Both arrays have a row per pair with the bounds 0, ..., n of its segments in ascending order. Between two
+    neighbouring bounds of either, exactly one segment of the one meets exactly one segment of the other.
+    """
+    rows = np.arange(len(bounds))[:, None]
+    both = np.concatenate((bounds, by), axis=1)
+    order = np.argsort(both, axis=1, kind="stable")
+    edges = np.take_along_axis(both, order, axis=1)
+    is_first = order < bounds.shape[1]
+    of_first = np.minimum(np.cumsum(is_first, axis=1), bounds.shape[1] - 1)[:, :-1] - 1
+    of_second = np.minimum(np.cumsum(~is_first, axis=1), by.shape[1] - 1)[:, :-1] - 1
+    shared = np.diff(edges, axis=1)
+    first, second = np.diff(bounds, axis=1), np.diff(by, axis=1)
+    together = first[rows, of_first] + second[rows, np.maximum(of_second, 0)] - shared
+    best = np.zeros(first.shape)
+    np.maximum.at(best, (rows, of_first), np.where(shared > 0, shared / np.maximum(together, 1), 0))
+    total: Floats = (first * best).sum(axis=1) / n
     return total
+
+
+def bounds_of(marks: Marks, n: int) -> Integers:
+    """Return the bounds of the segments that marks make, as an array of one row."""
+    return np.array([[0, *sorted({mark for mark in marks if 0 < mark < n}), n]])

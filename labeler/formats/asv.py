@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from analysis.benchmark import LOWER, UNKNOWN, Benchmark, Failure
+from analysis.benchmark import COMMIT_DATE, LOWER, UNKNOWN, Benchmark, Failure
 from labeler.formats import json_text
 from labeler.formats.machine import machine, members, of_runs
-from labeler.formats.naming import with_parameters, with_unique_names
+from labeler.formats.naming import seconds_as_time, with_parameters, with_unique_names
 from labeler.model import Series, is_storable
 
 VERSIONS = (1, 2)
@@ -115,6 +115,9 @@ def _conditions(document: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     for name, value in told.items():
         if value is not None and not (isinstance(value, str) and is_storable(value)):
             raise ValueError(f"the file: {name} is {reprlib.repr(value)}, not a text")
+    date = document.get("date")  # of the commit, in milliseconds
+    if isinstance(date, (int, float)) and not isinstance(date, bool):
+        told[COMMIT_DATE] = seconds_as_time(date / 1000)
     return {name: (value,) for name, value in told.items() if value} | of_runs(known, 1)
 
 

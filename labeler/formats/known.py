@@ -19,6 +19,7 @@ from labeler.formats import (
     criterion,
     go_benchfmt,
     google_benchmark,
+    histories,
     hyperfine,
     icpe,
     jmh,
@@ -99,6 +100,10 @@ FORMATS: dict[str, Format] = {
         ),
         Format("asv", "asv results JSON", "file (one commit and environment)", "sample", asv.detect, asv.read,
                RUN, keep="--record-samples", read_means=asv.read_means),
+        Format("tcpd", "TCPD series JSON", "point of the series", "one value",
+               histories.detect_tcpd, histories.read_tcpd, values_are="runs"),
+        Format("perfherder", "Perfherder performance data JSON", "push", "one value",
+               histories.detect_perfherder, histories.read_perfherder, values_are="runs"),
         Format(
             "benchmarkdotnet", "BenchmarkDotNet full JSON report", "launch", "workload measurement, stage Result",
             benchmarkdotnet.detect, benchmarkdotnet.read, keep="--exporters fulljson",
@@ -109,6 +114,8 @@ FORMATS: dict[str, Format] = {
             long_table.is_parquet, long_table.read_parquet, takes_name=True,
         ),
         Format("ordersage", "OrderSage CSV", "trial", "one result", ordersage.detect, ordersage.read),
+        Format("otava", "history as CSV of otava", "row (one commit)", "one value",
+               histories.detect_otava, histories.read_otava, values_are="runs"),
         Format("krun", "krun CSV", "row (one process)", "column 0, 1, 2, ...", krun.detect, krun.read),
         Format("pa", "pa and bencher CSV", "fork of a trial on an instance", "iteration", pa.detect, pa.read),
         Format(

@@ -87,3 +87,11 @@ def time_of(text: object) -> str:
         return ""
     in_utc = time.astimezone(UTC) if time.tzinfo else time
     return in_utc.replace(tzinfo=None).isoformat(timespec="microseconds")
+
+
+def seconds_as_time(seconds: float) -> str:
+    """Return a number of seconds since 1970 as ISO 8601; "" if it is no time."""
+    try:
+        return time_of(datetime.fromtimestamp(seconds, UTC).isoformat())
+    except (OverflowError, OSError, ValueError):
+        return ""
