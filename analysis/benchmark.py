@@ -487,7 +487,7 @@ def history_key(benchmark: Benchmark) -> str | None:
 
 
 def in_time_order(benchmark: Benchmark) -> list[str]:
-    """Return the versions in the order of their dates or times if all are known, else as they appear; times in order."""
+    """Return the versions in the order of their dates or times if all are known, else of appearance; times in order."""
     if history_key(benchmark) != VERSION:
         return sorted(benchmark.levels(TIME), key=natural)
     levels = list(benchmark.levels(VERSION))

@@ -1,18 +1,22 @@
-"""Load classifiers and formats from other packages.
+"""Load classifiers, detectors and formats from other packages.
 
-A package registers a classifier under the entry point group `analysis.classifiers`, and a format under
-`labeler.formats`:
+A package registers a classifier under the entry point group `analysis.classifiers`, a detector under
+`analysis.detectors`, and a format under `labeler.formats`:
 
     [project.entry-points."analysis.classifiers"]
     mine = "my_package:judge"
+
+    [project.entry-points."analysis.detectors"]
+    mine = "my_package:detect"
 
     [project.entry-points."labeler.formats"]
     mine = "my_package:FORMAT"
 
 A classifier is a function that takes the runs of one benchmark and returns an `analysis.classifiers.Verdict`. The runs
 are an `analysis.runs.Runs`, whose `values` is an array of shape (k, n). If the function raises an error, only the
-verdict on this item is missing. A format is a `labeler.formats.Format`. If the reader of a format raises an error, the
-file is refused. No other module uses importlib.metadata.
+verdict on this item is missing. A detector is a function that takes the values of a series as an array and returns the
+first point of each new segment, counted from 0. A format is a `labeler.formats.Format`. If the reader of a format
+raises an error, the file is refused. No other module uses importlib.metadata.
 """
 
 from collections.abc import Mapping
@@ -22,12 +26,13 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 CLASSIFIER_GROUP = "analysis.classifiers"
+DETECTOR_GROUP = "analysis.detectors"
 FORMAT_GROUP = "labeler.formats"
 
 
 @dataclass(frozen=True)
 class Plugin:
-    """A registered classifier or format: the loaded object, or the reason why it could not be loaded."""
+    """A registered classifier, detector or format: the loaded object, or the reason why it could not be loaded."""
 
     name: str
     distribution: str
@@ -39,6 +44,12 @@ class Plugin:
 def classifier_plugins() -> Mapping[str, Plugin]:
     """Return the classifiers of other packages by name; each process loads them only once."""
     return {point.name: _loaded(point) for point in entry_points(group=CLASSIFIER_GROUP)}
+
+
+@cache
+def detector_plugins() -> Mapping[str, Plugin]:
+    """Return the detectors of other packages by name; each process loads them only once."""
+    return {point.name: _loaded(point) for point in entry_points(group=DETECTOR_GROUP)}
 
 
 @cache

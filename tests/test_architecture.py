@@ -40,7 +40,8 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/plan": {"labeler.plan", *PURE},
     "labeler/screen": {"labeler.screen", "analysis.benchmark", "analysis.schemes", "altair", *PURE},
     "labeler/formats": {
-        "labeler.formats", "labeler.safe_text", "labeler.plugins", "analysis.benchmark", "orjson", "pyarrow", *PURE,
+        "labeler.formats", "labeler.safe_text", "labeler.plugins", "labeler.marks", "analysis.benchmark", "orjson",
+        "pyarrow", *PURE,
     },
     "labeler/measuring": {
         "labeler.measuring", "labeler.formats", "labeler.safe_text", "labeler.toml_file", "labeler.atomic_files",

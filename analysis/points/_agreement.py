@@ -12,13 +12,25 @@ from analysis.agreement import fleiss_kappa
 from analysis.bootstrap import bootstrap
 from analysis.intervals import Estimate
 from analysis.points._chance import chance_scores
-from analysis.points._scores import MARGIN, MAXIMUM, People, covering, each_against_rest, f1, matches, n_matches
+from analysis.points._scores import (
+    MARGIN,
+    MAXIMUM,
+    PUBLISHED,
+    People,
+    covering,
+    each_against_rest,
+    f1,
+    matches,
+    n_matches,
+)
 from analysis.runs import Floats
 
 MARGINS = (0, 1, 2, 3, 5, 10)
 WITHIN = (0, 5, 25, 100, 500)  # iterations between two starts
 SHARES_OF_LENGTH = (0.01, 0.05)  # margins as a share of the length of each series
 N_PERMUTATIONS = 2000
+MOST_MARKS = 5000  # series with more marks are left out of the comparison with chance, which would take hours
+MOST_PAIRS = 1_000_000  # of more pairs of marks of two people, the nearest are matched first, which is faster
 
 
 @dataclass(frozen=True)
@@ -348,7 +360,7 @@ def _distance(series: Sequence[MarkedSeries], margin: float) -> float | None:
         for each in series
         for at, marks in enumerate(each.people.values())
         for other in list(each.people.values())[:at]
-        for a, b in matches(marks, other, margin)
+        for a, b in matches(marks, other, margin, PUBLISHED if len(marks) * len(other) > MOST_PAIRS else MAXIMUM)
     ]
     return fmean(distances) if distances else None
 
@@ -359,10 +371,11 @@ def _chance(
     """Return the mean F1 and covering against the rest, if all marks are at random places."""
     if not series or not permutations:
         return None, None
-    found = [
-        chance_scores([len(set(marks) - {0}) for marks in each.people.values()], each.n, margin, permutations, rng)
-        for each in series
-    ]
+    counts = {each.name: [len(set(marks) - {0}) for marks in each.people.values()] for each in series}
+    usable = [each for each in series if sum(counts[each.name]) <= MOST_MARKS]
+    if not usable:
+        return None, None
+    found = [chance_scores(counts[each.name], each.n, margin, permutations, rng) for each in usable]
     return fmean(f1_value for f1_value, _ in found), fmean(covering_value for _, covering_value in found)
 
 

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from analysis.points._scores import Integers, covered
 from analysis.runs import Floats
 
-MOST_PLACES = 20_000_000  # random places per series; of series with many marks, fewer permutations are drawn
-LEAST_PERMUTATIONS = 20
 AT_ONCE = 2_000_000  # places in memory
 FAR = 1 << 40  # a place far behind the end of any series
 
@@ -22,14 +20,13 @@ def chance_scores(
     `counts` has the number of marks of each person in a series of `n` points, without the point 0.
     """
     n_places = sum(counts) + 2 * len(counts)
-    n_draws = max(min(permutations, MOST_PLACES // n_places), min(permutations, LEAST_PERMUTATIONS))
     at_once = max(1, AT_ONCE // max(n_places, n if max(counts, default=0) ** 2 > n else 1))
     totals = np.zeros(2)
-    for done in range(0, n_draws, at_once):
-        size = min(at_once, n_draws - done)
+    for done in range(0, permutations, at_once):
+        size = min(at_once, permutations - done)
         people = [_places(k, n, size, rng) for k in counts]
         totals += _f1_against_rest(people, margin).sum(), _covering_against_rest(people, n).sum()
-    f1_value, covering_value = totals / n_draws
+    f1_value, covering_value = totals / permutations
     return float(f1_value), float(covering_value)
 
 

@@ -315,8 +315,8 @@ def _replacing(survey: PointsSurvey) -> Iterator[Block]:
     yield Paragraph(READ_OF_TEST)
     yield table(
         f"Whether a detector may replace a person (epsilon {survey.parameters['epsilon']:g}). Rho is the mean share of "
-        "items on which the detector is at least as near to the others as the person; omega is the share of people whom "
-        "it may replace.",
+        "items on which the detector is at least as near to the others as the person; omega is the share of people "
+        "whom it may replace.",
         ("Detector", "Score", "Advantage", "Rho", "Rho of random answers", "Omega", "May replace"),
         rows,
         (2, 3, 4, 5),

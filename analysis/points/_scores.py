@@ -6,6 +6,7 @@ arXiv:2003.06222, as TCPDBench computes them. A mark is the first point of a new
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice, takewhile
 from statistics import fmean
 
 import numpy as np
@@ -133,13 +134,16 @@ def _most(true: Sequence[int], found: Sequence[int], margin: float) -> int:
 
 
 def _nearest_first(true: Sequence[int], found: Sequence[int], margin: float) -> list[tuple[int, int]]:
-    free, pairs = list(found), []
+    taken: set[int] = set()
+    pairs, first = [], 0
     for point in true:
-        near = [(abs(point - mark), mark) for mark in free if abs(point - mark) <= margin]
-        if near:
-            _, nearest = min(near)
-            free.remove(nearest)
-            pairs.append((point, nearest))
+        while first < len(found) and (found[first] < point - margin or found[first] in taken):
+            first += 1
+        near = takewhile(lambda mark, last=point + margin: mark <= last, islice(found, first, None))
+        nearest = min(((abs(point - mark), mark) for mark in near if mark not in taken), default=None)
+        if nearest is not None:
+            taken.add(nearest[1])
+            pairs.append((point, nearest[1]))
     return pairs
 
 

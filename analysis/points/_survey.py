@@ -240,26 +240,27 @@ def _detect(
     advance: Advance,
 ) -> tuple[Found, list[LeftOut]]:
     """Return the marks of each detector, and the items that a detector cannot use."""
+    baseline, *others = known.items()
     found: Found = {}
-    left_out: list[LeftOut] = []
-    for done, (name, detector) in enumerate(known.items(), start=1):
+    if series or results:  # the baseline needs no series, so that results from files can be compared with it
+        found[baseline[0]] = {each.name: baseline[1](np.zeros(each.n)) for each in marked}
+    failed: dict[tuple[str, str], list[str]] = {}
+    for done, (name, detector) in enumerate(others, start=1):
         found[name] = {}
         for each in marked:
-            if each.name not in series and not (results and done == 1):
-                continue  # the baseline needs no series, so that results from files can be compared with it
-            try:
-                marks = detector(series.get(each.name, np.zeros(each.n)))
-            except ValueError as error:
-                left_out.append(LeftOut(f"{each.name}, detector {name}", str(error)))
-            else:
-                found[name][each.name] = marks if done == 1 else _counted(marks, each.n, known)
-        advance(done, len(known))
+            if each.name in series:
+                try:
+                    found[name][each.name] = _counted(detector(series[each.name]), each.n, known)
+                except ValueError as error:
+                    failed.setdefault((each.name, str(error)), []).append(name)
+        advance(done, len(others))
+    left_out = [LeftOut(f"{item}, for {', '.join(names)}", reason) for (item, reason), names in failed.items()]
     for name, of_items in results.items():
         lengths = {each.name: each.n for each in marked}
         found[name] = {
             item: _counted(marks, lengths[item], known) for item, marks in of_items.items() if item in lengths
         }
-        left_out += [LeftOut(f"{item}, detector {name}", "nobody marked it") for item in of_items.keys() - lengths]
+        left_out += [LeftOut(f"{item}, for {name}", "nobody marked it") for item in of_items if item not in lengths]
     return {name: marks for name, marks in found.items() if marks}, left_out
 
 

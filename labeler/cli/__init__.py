@@ -83,6 +83,7 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
         "contexts": Place("exploring:contexts", "Test whether the measurement context affects which version is faster"),
         "steady": Place("exploring:steady", "Find when each run becomes steady, and which runs never do"),
         "trend": Place("exploring:trend", "Find at which version each benchmark became slower or faster"),
+        "points": Place("points:points", "Compare marked changes of several people with each other and with detectors"),
         "variants": Place("exploring:variants", "Plan measurements in many contexts"),
         "formats": Place("formats:formats", "List the formats that can be read"),
         "convert": Place("data:convert", "Convert measurements to a single table or folder"),

@@ -303,7 +303,7 @@ def _answer(
         explored = exploring.explore(
             name, gathered.benchmarks, advance=lambda done, _total: bar.update(done - bar.pos), **options,
         )  # fmt: skip
-    _put(explored, **out)
+    put(explored, **out)
     if gathered.refused:
         raise SystemExit(1)
     return explored
@@ -331,7 +331,7 @@ def gather(
     return read_files(paths, read_options, gather_as)
 
 
-def _put(explored: Explored, as_json: bool, html: Path | None, folder: Path | None, forms: Sequence[str]) -> None:
+def put(explored: Explored, as_json: bool, html: Path | None, folder: Path | None, forms: Sequence[str]) -> None:
     """Print the result, and write the page and the figures."""
     click.echo(exploring.as_json(explored) if as_json else exploring.as_text(explored), nl=False)
     if html is not None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from analysis.benchmark import COMMIT_DATE, HIGHER, LOWER, UNKNOWN, VERSION, Benchmark, Failure
 from labeler.formats import json_text
 from labeler.formats.naming import seconds_as_time, time_of, with_unique_names
-from labeler.formats.single_values import in_unit
+from labeler.formats.single_values import finite, in_unit
 from labeler.formats.text_table import SEPARATORS, TextTable, header, read_text_table
 
 Values = NDArray[np.float64]
@@ -54,7 +54,7 @@ def read_series(content: bytes) -> Series:
     if len(raw) != n:
         raise ValueError(f"series {name!r} has {len(raw)} values, but n_obs is {n}")
     values = [math.nan if value is None else json_text.number(value, f"point {at}") for at, value in enumerate(raw)]
-    time = document.get("time") or {}
+    time = json_text.member({"time": {}} | document, "time", dict, "the file")
     found = time.get("raw") or time.get("index") or range(n)
     labels = tuple(map(str, found)) if len(found) == n else tuple(map(str, range(n)))
     return Series(name, np.array(values, dtype=np.float64), labels)
@@ -107,7 +107,10 @@ def read_otava(_name: str, content: bytes, _columns: Mapping[str, str]) -> Itera
     table = read_text_table(content)
     rows = table.texts
     of_lower = {name.lower(): name for name in table.names}
-    version = next(of_lower[name] for name in _VERSIONS if name in of_lower)
+    version = next((of_lower[name] for name in _VERSIONS if name in of_lower), None)
+    if version is None or "time" not in of_lower:
+        missing = "time" if version else f"{', '.join(_VERSIONS[:-1])} or {_VERSIONS[-1]}"
+        raise ValueError(f"this is not a history of otava: there is no column {missing}")
     times = []
     for row, text in enumerate(rows[of_lower["time"]]):
         time = _time_of_otava(text)
@@ -125,10 +128,7 @@ def _metric(
     for row, text in enumerate(cells):
         if not text.strip():
             continue
-        try:
-            series.append([float(text)])
-        except ValueError:
-            raise ValueError(f"line {table.line(row)}: {text[:30]!r} in column {name!r} is not a number") from None
+        series.append([finite(text, f"line {table.line(row)}, column {name!r}")])
         kept.append(row)
     conditions = {VERSION: [versions[row] for row in kept], COMMIT_DATE: [times[row] for row in kept]}
     failures = () if series else (Failure({}, "no value"),)
@@ -156,10 +156,10 @@ def read_perfherder(_name: str, content: bytes, _columns: Mapping[str, str]) -> 
     """Read one benchmark per signature; raise ValueError with the signature if the content is invalid."""
     document = json_text.parse(content)
     if isinstance(document, dict):
-        signatures = [{"name": name, "data": data} for name, data in document.items()]
-    else:
-        signatures = document
-    yield from with_unique_names(map(_signature, signatures))
+        document = [{"name": name, "data": data} for name, data in document.items()]
+    if not isinstance(document, list):
+        raise ValueError("this is not a list of signatures with their data (Perfherder)")
+    yield from with_unique_names(map(_signature, document))
 
 
 def _signature(row: Any) -> Benchmark:
@@ -169,6 +169,8 @@ def _signature(row: Any) -> Benchmark:
     full_name = " ".join([full_name, *map(str, options)])
     place = f"signature {full_name!r}"
     points = json_text.member(row, "data", list, place)
+    for point in points:
+        json_text.member(point, "revision", str, place)
     ordered = sorted(points, key=lambda point: _push_time(point, place))
     unit, factor, better = in_unit(str(row.get("measurement_unit") or ""))
     lower = row.get("lower_is_better")
@@ -178,16 +180,16 @@ def _signature(row: Any) -> Benchmark:
         unit=unit,
         better=better if lower is None else LOWER if lower else HIGHER,
         conditions={
-            VERSION: [json_text.member(point, "revision", str, place) for point in ordered],
+            VERSION: [point["revision"] for point in ordered],
             COMMIT_DATE: [_push_time(point, place) for point in ordered],
         },
         failures=() if points else (Failure({}, "no value"),),
     )
 
 
-def _push_time(point: Any, place: str) -> str:
+def _push_time(point: Mapping[str, Any], place: str) -> str:
     """Return the time of a push; Perfherder writes seconds or a text."""
-    pushed = point.get("push_timestamp") if isinstance(point, dict) else None
+    pushed = point.get("push_timestamp")
     if isinstance(pushed, (int, float)) and not isinstance(pushed, bool):
         return seconds_as_time(pushed)
     time = time_of(pushed)

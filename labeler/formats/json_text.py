@@ -12,7 +12,7 @@ from labeler.model import Series
 BOM = b"\xef\xbb\xbf"
 MAX_DIGITS = 400  # maximum number of digits of an integer; measurements have at most 309
 T = TypeVar("T")
-_KINDS: dict[type, str] = {str: "a text", list: "a list", dict: "an object"}
+_KINDS: dict[type, str] = {str: "a text", list: "a list", dict: "an object", int: "a whole number"}
 
 
 def first_signs(content: bytes, n: int = 200) -> bytes:

@@ -53,6 +53,7 @@ def test_a_file_of_the_tool_is_read_unchanged(file):
         assert (one.better, one.application) == ("lower" if one.unit else "", "")
         assert one.conditions == {
             "version": (there["commit_hash"],), "context": ("host",), "environment": (there["env_name"],),
+            "recorded:commit date": ("2024-01-01T00:00:00.000000",),
         }  # fmt: skip
 
 

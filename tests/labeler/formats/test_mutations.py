@@ -33,6 +33,7 @@ WRITTEN_BY_TOOLS = {  # patterns of files in the folder beside this module
     "catch2": "catch2.xml", "benchmarktools": "benchmarktools.json", "mitata": "mitata.json",
     "nanobench": "nanobench.json", "jmeter": "jmeter.jtl", "codspeed": "codspeed.json", "rebench": "rebench.data",
     "benchmark-ips": "benchmark-ips*", "perf-stat": "perf-stat*", "numbers": "numbers.txt",
+    "tcpd": "tcpd.json", "otava": "otava.csv", "perfherder": "perfherder.json",
 }  # fmt: skip
 
 
