@@ -4,9 +4,10 @@ Definitions are those of van den Burg and Williams (2020), An evaluation of chan
 arXiv:2003.06222, as TCPDBench computes them. A mark is the first point of a new segment, counted from 0.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, takewhile
+from itertools import islice
 from statistics import fmean
 
 import numpy as np
@@ -139,7 +140,7 @@ def _nearest_first(true: Sequence[int], found: Sequence[int], margin: float) -> 
     for point in true:
         while first < len(found) and (found[first] < point - margin or found[first] in taken):
             first += 1
-        near = takewhile(lambda mark, last=point + margin: mark <= last, islice(found, first, None))
+        near = islice(found, first, bisect_right(found, point + margin))
         nearest = min(((abs(point - mark), mark) for mark in near if mark not in taken), default=None)
         if nearest is not None:
             taken.add(nearest[1])
