@@ -76,7 +76,7 @@ MARK_CHANGES = Question(
 )
 
 N_VERSIONS, N_RUNS = 40, 3  # of an example
-N_AVERAGED = 8  # iterations in one value, so that the noise is that of a real history
+N_AVERAGED = 25  # iterations in one value
 
 
 def _history(*shares: float, slow: float = 0.0) -> Callable[..., Benchmark]:

@@ -61,7 +61,8 @@ class Example:
     def truth(self) -> str:
         """The known answer in words."""
         if self.marks:
-            return "mark at " + either([str(mark) for mark in self.marks], "and")
+            places = either([str(mark) for mark in self.marks], "and")
+            return f"{'a mark' if len(self.marks) == 1 else 'marks'} at {places}"
         return self.category or "people disagree"
 
     @property
@@ -92,7 +93,8 @@ def describe_protocol(question: Question, protocol: Protocol) -> str:
     axis = AXES[protocol.axis_rule].format(span=f"{100 * protocol.min_span:g} %")
     keys = either([category.key.upper() for category in question.categories])
     examples = examples_of(question)
-    order = " The order of the runs differs between reviewers." if protocol.varies_pictures else ""
+    has_order = protocol.varies_pictures and not kind_of(question).is_series
+    order = " The order of the runs differs between reviewers." if has_order else ""
     unsure = (
         "- Press N if you cannot decide: the item returns once at the end. This answer never counts as a label."
         if question.not_sure
@@ -110,7 +112,8 @@ def describe_protocol(question: Question, protocol: Protocol) -> str:
 **What you see.** {kind_of(question).sees.format(axis=axis)} Z and L change the axis for the current item only;
 every item starts with the same view for everyone.{order}
 
-{examples.what_to_judge if examples else ""}**Your answers.**
+{examples.what_to_judge if examples else ""}
+**Your answers.**
 - {saving} U undoes the last answer. Agreement counts your first answer. If you
   revise an answer, the study keeps both answers.
 {unsure}{sure}

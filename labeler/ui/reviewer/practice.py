@@ -65,6 +65,13 @@ def answers_in(sent: object, examples: Sequence[guide.Example], question: Questi
     return sent
 
 
+def _known_marks(example: guide.Example) -> dict[str, Any]:
+    """Return the known marks of an example, from which the component says how far each mark was from them."""
+    if example.marks is None:
+        return {}
+    return {"truth": example.marks, "explanation": f"{example.title}: {example.explanation}"}
+
+
 def data_of(
     examples: Sequence[guide.Example], brief: Brief, seed: int, answers: dict[str, str] | None = None
 ) -> dict[str, Any]:
@@ -80,9 +87,8 @@ def data_of(
                 "revision": 0,
                 "panels": example.panels,
                 "explains": {answer: example.feedback(answer) for answer in possible},
-                "explanation": f"{example.title}: {example.explanation}",
-                "truth": example.marks,
                 "right": example.category,
+                **_known_marks(example),
             }
             for number, example in enumerate(examples, start=1)
         ],
