@@ -101,7 +101,9 @@ def export_as(db: Database, form: str, *, actor: str, now: datetime) -> Exported
     with events.by(db, actor, now) as deed:
         _log_export(deed)
         answers, left_out = all_answers(db), item_batches.not_counted(db)
-    categories = studies.get(db).question.names
+        question = studies.get(db).question
+    answers["label"] = answers["label"].map(question.class_of)  # no other tool knows marks
+    categories = question.classes
     first = counted_labels(answers[~answers["item"].isin(left_out)], categories)
     table = first.rename(columns={"rater": "reviewer", "category": "label"})[list(label_forms.COLUMNS)]
     timed = zip(first["dwell_ms"], first["view"], strict=True)

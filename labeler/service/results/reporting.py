@@ -43,11 +43,12 @@ from analysis.report import (
     is_former,
     recomputed_as,
 )
+from labeler import marks
 from labeler.errors import InputError, LabelerError
 from labeler.formats import tables
 from labeler.formats.source import Source
 from labeler.model import LABELLED_BY_PLAN, Category, ItemRole, Kind, Origin, Question, State, Study, combined_hash
-from labeler.questions import NOT_SURE, SIMILAR, WITHDRAWN
+from labeler.questions import MARKED, NOT_SURE, SIMILAR, WITHDRAWN
 from labeler.safe_text import one_line
 from labeler.screen import thumbnails, timing
 from labeler.service import background
@@ -178,9 +179,11 @@ class ReportInput:
         asked = self.question
         if asked.has_default_categories:
             return report.SIMILARITY
-        meanings = {str(category): category.meaning for category in asked.categories}
+        meanings = {str(category): category.meaning for category in asked.labels}
+        if asked.is_marked:
+            meanings[MARKED] = "The reviewer marked at least one point. The places are in marks.html."
         positive = None if asked.positive is None else str(asked.positive)
-        return CategorySet(asked.names, positive, asked.ordered, meanings)
+        return CategorySet(asked.classes, positive, asked.ordered, meanings)
 
     @property
     def question_facts(self) -> dict[str, Any]:
@@ -230,7 +233,7 @@ class ReportInput:
             "report.md": report.to_markdown(computed, figures),
             "report.json": to_json(json_values(computed)),
             "labels.csv": tables.write(self.label_file),
-            "labels-wide.csv": tables.write(report.wide(self.answers, self.verdicts, self.question.names)),
+            "labels-wide.csv": tables.write(report.wide(self.answers, self.verdicts, self.question.classes)),
             **{f"figures/{name}.svg": svg for name, svg in figures.items()},
             **{f"latex/{name}": text for name, text in report.to_latex(computed, figures).items()},
             **{f"latex/figures/{name}.pdf": svg_to_pdf(svg) for name, svg in figures.items()},
@@ -292,7 +295,9 @@ def gathered_study(db: Database, options: ReportOptions = STANDARD, *, actor: st
     is_excluded = answers["item"].isin(excluded | chosen)
     label_file = answers[~is_excluded].reset_index(drop=True)
     # these answers are needed to find the first labels of other items, so they stay, with a kind that never counts
-    answers = answers.assign(kind=answers["kind"].mask(is_excluded, "excluded"))
+    answers = answers.assign(
+        kind=answers["kind"].mask(is_excluded, "excluded"), label=answers["label"].map(study.question.class_of)
+    )
     verdict_table = verdict_table[~verdict_table["item"].isin(left_out)].reset_index(drop=True)
     provenance = report.Provenance(
         study={
@@ -364,7 +369,7 @@ def gathered_files(
         answers = _answers(table, asked, now)
     except InputError as error:
         raise InputError(f"{label_file}: {error}") from None
-    verdict_table = tables.read_verdicts(_source(verdict_file), asked.names) if verdict_file else EMPTY_VERDICTS
+    verdict_table = tables.read_verdicts(_source(verdict_file), asked.classes) if verdict_file else EMPTY_VERDICTS
     provenance = report.Provenance(
         study={
             "name": label_file.name,
@@ -383,6 +388,8 @@ def gathered_files(
 def _question_of(table: pd.DataFrame) -> Question:
     """Return a question with the categories of a label table: *similar*, or all labels in alphabetical order."""
     found = sorted(set(map(str.strip, table["label"])) - {NOT_SURE, WITHDRAWN, ""})
+    if any(map(marks.are_marks, found)):
+        raise InputError("Some labels are marks. Name the question with --question, such as --question mark-changes.")
     if set(found) & set(SIMILAR.names) or len(found) < 2:  # other labels beside these two are refused as mistakes
         return SIMILAR
     return Question("", tuple(map(Category, found)))
@@ -414,7 +421,7 @@ def _answers(table: pd.DataFrame, question: Question, now: datetime) -> pd.DataF
     columns: dict[str, list[Any]] = {
         "item": [row.item for row in rows],
         "reviewer": [row.reviewer for row in rows],
-        "label": [row.label.answer for row in rows],
+        "label": [question.class_of(row.label.answer) for row in rows],
         "kind": [row.kind.value for row in rows],
     }
     more = {

@@ -57,7 +57,7 @@ class VerdictSummary:
 @until_changed
 def summary(db: Database, n_first: int) -> VerdictSummary:
     """Return a summary of the verdicts, with the `n_first` items that reviewers should label first."""
-    table, categories = verdicts.brief_table(db), studies.get(db).question.names
+    table, categories = verdicts.brief_table(db), studies.get(db).question.classes
     counting, failed = of_counting_items(db, table), table.loc[table["verdict"].isna(), ["item", "classifier", "error"]]
     return VerdictSummary(
         verdict_counts(table, categories),

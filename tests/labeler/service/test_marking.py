@@ -11,12 +11,12 @@ from labeler import marks
 from labeler.errors import AnswerRefused, InputError
 from labeler.model import PlanParameters, Role, Submission
 from labeler.plan.lifecycle import Step
-from labeler.questions import WITHDRAWN, Question, read_question
+from labeler.questions import MARKED, WITHDRAWN, Question, read_question
 from labeler.service.handover import merging
 from labeler.service.labelling import answering, auditing, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning, verifying
-from labeler.service.results import exchange, splits
+from labeler.service.results import exchange, reporting, splits
 from labeler.service.study import coordinating, course
 from labeler.store import labels, open_database, studies
 from tests.labeler.conftest import NOW, id_of, import_all, result_file
@@ -237,3 +237,27 @@ def test_the_question_stays_what_it_is_in_the_file(db):
     assert (question, question.is_marked) == (QUESTION, True)
     assert json.loads(db.execute("SELECT definition FROM questions").fetchone()[0])["marks"] == marks.CHANGES
     assert replace(question, text="Other?").hash != question.hash
+
+
+def test_the_report_of_marks_says_how_far_people_agree_on_whether_there_are_any(db, tmp_path):
+    close(db)
+    files = reporting.files_of_study(db, reporting.QUICK, **WHO)
+    numbers = json.loads(files["report.json"])
+    assert {row["category"]: row["n_labels"] for row in numbers["categories"]} == {"no change": 4, MARKED: 8}
+    assert "[26, 50]" in files["labels.csv"]
+    for name in ("report.json", "report.md"):
+        (tmp_path / name).write_text(files[name], encoding="utf-8")
+        assert reporting.check_study(db, tmp_path / name, **WHO) == []
+    file = tmp_path / "labels.csv"
+    file.write_text(files["labels.csv"], encoding="utf-8")
+    again = json.loads(reporting.files_of_files(file, None, options=reporting.QUICK, question=QUESTION)["report.json"])
+    assert again["categories"] == numbers["categories"]
+    with pytest.raises(InputError, match=r"Some labels are marks\. Name the question with --question"):
+        reporting.files_of_files(file, None, options=reporting.QUICK)
+
+
+def test_other_tools_get_whether_there_are_marks(db):
+    close(db)
+    exported = exchange.export_as(db, "rater", **WHO)
+    assert exported.n_labels == 12
+    assert MARKED in exported.legend

@@ -103,7 +103,7 @@ class Facts:
     @property
     def categories(self) -> Sequence[str]:
         """The categories of the question."""
-        return self.study.question.categories
+        return self.study.question.classes
 
     @property
     def n_imported(self) -> int:

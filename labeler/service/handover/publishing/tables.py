@@ -19,6 +19,7 @@ from analysis.dissimilarity import title_of
 from analysis.tables import COUNTED_KINDS, first_of, with_defaults
 from labeler.formats import tables as files, writing
 from labeler.model import ALL, Item, ItemRole, Kind, Question
+from labeler.questions import MARKED
 from labeler.service.handover.publishing.publish_file import Times
 from labeler.service.plan import item_batches
 from labeler.service.results import exchange
@@ -192,7 +193,8 @@ def codebook(tables: Sequence[tuple[str, str, Sequence[Column]]]) -> list[dict[s
 
 def meanings_of(question: Question) -> dict[str, str]:
     """Return what each category means, for the descriptions of columns."""
-    return {str(category): category.short or category.meaning for category in question.categories}
+    meanings = {str(category): category.short or category.meaning for category in question.labels}
+    return meanings | ({MARKED: "at least one point is marked"} if question.is_marked else {})
 
 
 _KINDS: Mapping[str, str] = {
@@ -203,6 +205,11 @@ _KINDS: Mapping[str, str] = {
     Kind.CALIBRATION: "a label of the calibration round, which no result uses",
     Kind.ADJUDICATED: "a person's decision on a split item, not a reviewer's label",
 }
+_ANSWER = "the answer"
+_MARKS = (
+    "the answer: a list of marks such as [12, [30, 34]], or one of the values. A mark is the first point of a new "
+    "segment, counted from 0, or a range of points in which it is"
+)
 _NOT_LABELS = {
     "not sure": "the reviewer gave no category; the item was offered again",
     "withdrawn": "the reviewer withdrew the previous answer",
@@ -214,10 +221,8 @@ def _labels(
 ) -> PublishedTable:
     decided = answers["kind"] == Kind.ADJUDICATED
     excluded = gathered.answers["kind"] == "excluded"
-    first = (
-        pd.Series(answers.index.isin(first_of(with_defaults(answers), question.names).index), index=answers.index)
-        & ~decided
-    )
+    first_labels = first_of(with_defaults(answers), question.labels_in(answers["label"]))
+    first = pd.Series(answers.index.isin(first_labels.index), index=answers.index) & ~decided
     frame = pd.DataFrame(
         {
             "item": answers["item"],
@@ -236,9 +241,11 @@ def _labels(
             "dwell_ms": gathered.answers["dwell_ms"],
         }
     )
-    values = {**meanings_of(question), **_NOT_LABELS}
+    values = {name: meaning for name, meaning in meanings_of(question).items() if name != MARKED} | _NOT_LABELS
+    meaning = _MARKS if question.is_marked else _ANSWER
     columns: tuple[Column, ...] = tuple(
-        replace(column, values=values) if column.name == "label" else column for column in _LABEL_COLUMNS
+        replace(column, values=values, meaning=meaning) if column.name == "label" else column
+        for column in _LABEL_COLUMNS
     )
     if times is not Times.NONE:
         frame[times] = _since_first(answers, times)
@@ -279,7 +286,7 @@ _LABEL_COLUMNS = (
         "R1, R2, … are reviewers; C1, … are people who only decide split items; the numbers have no meaning",
     ),
     Column("kind", "text", "the kind of assignment", values=_KINDS),
-    Column("label", "text", "the answer"),
+    Column("label", "text", _ANSWER),
     Column("revision", "integer", "number of earlier answers by the reviewer in this assignment; starts at 0"),
     Column(
         "first", "boolean",
@@ -364,14 +371,14 @@ def _categories(names: Sequence[str], question: Question, labels: pd.DataFrame) 
     again = pd.MultiIndex.from_frame(third[["item", "rater"]]).isin(
         pd.MultiIndex.from_frame(counted[["item", "rater"]])
     )
-    decided = labels[(labels["kind"] == Kind.ADJUDICATED) & labels["label"].isin(question.categories)]
+    decided = labels[(labels["kind"] == Kind.ADJUDICATED) & labels["label"].map(question.is_label).astype(bool)]
     decision = dict(zip(decided["item"], decided["label"], strict=True))
-    agreed, most = agreed_only(counted, question.names), majority(counted, third[~again], {}, question.names)
+    counted, third = (rows.assign(category=rows["category"].map(question.class_of)) for rows in (counted, third))
+    agreed = agreed_only(counted, question.classes)
+    most = majority(counted, third[~again], {}, question.classes)
     votes = counted.groupby(["item", "category"]).size()
     return {
-        **{
-            f"n_{category}": [int(votes.get((name, category), 0)) for name in names] for category in question.categories
-        },
+        **{f"n_{category}": [int(votes.get((name, category), 0)) for name in names] for category in question.classes},
         "agreed": [_entry(agreed["category"], name) for name in names],
         "majority": [_entry(most["category"], name) for name in names],
         "adjudicated": [decision.get(name) for name in names],
@@ -432,7 +439,7 @@ _MEASURED_COLUMNS = (
 
 def _item_columns(question: Question, meanings: Mapping[str, str]) -> Iterator[Column]:
     yield from _MEASURED_COLUMNS
-    for category in question.categories:
+    for category in question.classes:
         yield Column(f"n_{category}", "integer", f"number of labels that count and are {category}")
     yield from (
         Column(
