@@ -86,7 +86,9 @@ def serve(study: Path | None, port: int | None, address: str, url: str | None, u
     old="--study",
 )  # fmt: skip
 @click.option("--fresh", is_flag=True, help="Start with a study that has no labels yet.")
-def demo(port: int | None, out: Path | None, fresh: bool) -> None:
+@click.option("--question", default=None, metavar="NAME",
+              help="Show a finished study of another built-in question: change, triage or warmed-up.")  # fmt: skip
+def demo(port: int | None, out: Path | None, fresh: bool, question: str | None) -> None:
     """Show a finished demo study in the browser, and a second study in which you label ten items yourself.
 
     Both studies have real measurements of benchmarks with ten runs each; half of the benchmarks had a known
@@ -95,6 +97,9 @@ def demo(port: int | None, out: Path | None, fresh: bool) -> None:
     """
     from labeler.service import demo as demo_study
 
+    if question is not None:
+        _demo_of_question(question, out or Path(f"demo-{question}.study"), port, fresh=fresh)
+        return
     study = out or Path("demo-fresh.study" if fresh else "demo.study")
     chosen = free_port(LOOPBACK, port)
     if study.exists():
@@ -133,6 +138,23 @@ def demo(port: int | None, out: Path | None, fresh: bool) -> None:
         lines = [f"{demo_study.COORDINATOR}: {report}", f"{demo_study.YOU}: {links[0]}"]
         _when_answering(LOOPBACK, [chosen, second], lambda: _say_two_links(lines))
         _run(study, LOOPBACK, chosen)
+
+
+def _demo_of_question(name: str, study: Path, port: int | None, *, fresh: bool) -> None:
+    """Serve the finished demo study of a built-in question; create the study if it does not exist."""
+    from labeler.service import demo as demo_study, question_demo
+
+    if fresh:
+        raise InputError("--fresh and --question cannot be used together.")
+    chosen = free_port(LOOPBACK, port)
+    if not study.exists():
+        remark(f"Creating the demo study {study} ...")
+        question_demo.build(study, bundled("data", "demo"), name, now=now())
+    with open_database(study) as db:
+        secrets = demo_study.invitations(db, now=now())
+    demo_study.prepare_report(study)
+    _when_answering(LOOPBACK, [chosen], lambda: _say_links(chosen, secrets))
+    _run(study, LOOPBACK, chosen)
 
 
 def _ten_items(finished: Path, study: Path, which: int, port: int) -> str:

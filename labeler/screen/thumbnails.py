@@ -60,40 +60,40 @@ def always_light(picture: str) -> str:
 
 def beside(stills: Sequence[str], *, label: str, gap: int) -> str:
     """Return one picture with several pictures of `svg` beside each other."""
-    sizes = [tuple(int(number) for number in re.findall(r'(?:width|height)="(\d+)"', still)[:2]) for still in stills]
     shapes, x = "", 0
-    for still, (width, _height) in zip(stills, sizes, strict=True):
+    for still in stills:
         shapes += f'<g transform="translate({x} 0)">{still}</g>'
-        x += width + gap
-    full = (x - gap, max(height for _width, height in sizes))
+        x += _size(still)[0] + gap
+    full = (x - gap, max(_size(still)[1] for still in stills))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(label)}" '
         f'width="{full[0]}" height="{full[1]}" viewBox="0 0 {full[0]} {full[1]}">{shapes}</svg>'
     )
 
 
-def sheet(pictures: Sequence[tuple[str, Mapping[str, Any]]], *, panel: tuple[int, int] = (54, 34)) -> str:
-    """Draw several items as one SVG picture with two columns and a name above each item.
-
-    `pictures` has the name and the payload of each item.
-    """
-    of_items = [(name, payload, _grid(len(payload["runs"]))) for name, payload in pictures]
-    width = max((columns for _, _, (columns, _) in of_items), default=1) * (panel[0] + GAP) + SHEET_GAP
-    height = max((rows for _, _, (_, rows) in of_items), default=1) * (panel[1] + GAP) + TITLE + SHEET_GAP
+def sheet(stills: Sequence[tuple[str, str]]) -> str:
+    """Return one SVG picture with the small pictures of several items, in two columns, each with its name above."""
+    width = max((_size(still)[0] for _name, still in stills), default=0) + GAP - 1 + SHEET_GAP
+    height = max((_size(still)[1] for _name, still in stills), default=0) + GAP - 1 + TITLE + SHEET_GAP
     shapes = []
-    for i, (name, payload, _) in enumerate(of_items):
+    for i, (name, still) in enumerate(stills):
         x, y = i % 2 * width, i // 2 * height
-        still = always_light(svg(payload, label=f"The runs of {name}", panel=panel))
         shapes.append(
             f'<text x="{x}" y="{y + TITLE - 5}" font-size="11" font-family="sans-serif" fill="{INK}">'
             f"{escape(name)}</text>"
-            f'<g transform="translate({x} {y + TITLE})">{still}</g>'
+            f'<g transform="translate({x} {y + TITLE})">{always_light(still)}</g>'
         )
-    full = (2 * width - SHEET_GAP, -(-len(of_items) // 2) * height)
+    full = (2 * width - SHEET_GAP, -(-len(stills) // 2) * height)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{full[0]}" height="{full[1]}" '
         f'viewBox="0 0 {full[0]} {full[1]}">{"".join(shapes)}</svg>'
     )
+
+
+def _size(still: str) -> tuple[int, int]:
+    """Return the width and the height of a picture in pixels."""
+    found = re.search(r' width="(\d+)" height="(\d+)"', still)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
 def _grid(n_runs: int) -> tuple[int, int]:

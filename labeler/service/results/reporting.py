@@ -99,6 +99,7 @@ CHOSEN_NOTE = (
 )
 FULL_RESAMPLING = Resampling()
 LETTERS = 48  # maximum number of characters of a name above a picture
+PANEL = (54, 34)  # pixels of one run in the pictures of the report
 Progress = Callable[[float], object]
 
 
@@ -272,7 +273,10 @@ def pictures_of(db: Database, computed: Report) -> dict[str, str]:
         return {}
     found = [browsing.item_named(db, row.item) for row in computed.agreement.disputed.items]
     pictures = [
-        (one_line(item.name, LETTERS), drawing.payload_of_item(db, item.item_id)) for item in found if item.n_runs
+        (name, drawing.thumbnail_of_item(db, item.item_id, label=f"The runs of {name}", panel=PANEL))
+        for item in found
+        for name in (one_line(item.name, LETTERS),)
+        if item.n_runs
     ]
     return {report.PICTURES: thumbnails.sheet(pictures)} if pictures else {}
 
