@@ -13,24 +13,15 @@ from analysis.tables import checked_columns
 
 @dataclass(frozen=True, repr=False)
 class SideBias(Result):
-    """How often reviewers call the left and the right side worse, on items that were shown both ways.
+    """How often reviewers call the left and the right side worse, on items that were shown both ways."""
 
-    Attributes
-    ----------
-    n_items, n_labels : int
-        Number of items that were shown both ways, and number of their labels.
-    left, right : float or None
-        Share of labels that call this side worse, in [0, 1]; each way of showing an item counts half, and each item
-        once. Without a preference for a side, both are equal, whatever the benchmarks did.
-    bias : Estimate
-        left - right, in [-1, 1], with an interval over items. Undefined if no item was shown both ways.
-    """
-
-    n_items: int
-    n_labels: int
+    n_items: int  # number of items that were shown both ways
+    n_labels: int  # number of their labels
+    # Shares of labels that call this side worse, in [0, 1]; each way of showing an item counts half, and each item
+    # once. Without a preference for a side, both are equal, whatever the benchmarks did.
     left: float | None
     right: float | None
-    bias: Estimate
+    bias: Estimate  # left - right, in [-1, 1], with an interval over items. Undefined if no item was shown both ways.
 
 
 def side_bias(labels: pd.DataFrame, categories: Categories, *, level: float = 0.95) -> SideBias:
@@ -39,24 +30,10 @@ def side_bias(labels: pd.DataFrame, categories: Categories, *, level: float = 0.
     A category that calls the second version worse stands before the middle of the scale, and one that calls it better
     stands after the middle. If an item is shown both ways, its own change cancels out.
 
-    Parameters
-    ----------
-    labels : DataFrame
-        Columns item, category and swapped; `swapped` is whether the second version was shown on the left. A rater may
-        have labelled an item several times. Labels without `swapped` are left out.
-    categories : sequence of hashable
-        The declared categories in their order, from worse to better.
-    level : float
-        Confidence level (t distribution, n_items - 1 degrees of freedom).
-
-    Returns
-    -------
-    SideBias
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, or a label is not one of the categories.
+    `labels`: columns item, category and swapped; `swapped` is whether the second version was shown on the left. A rater
+    may have labelled an item several times. Labels without `swapped` are left out. `categories`: the declared
+    categories in their order, from worse to better; `level`: confidence level (t distribution, n_items - 1 degrees of
+    freedom). Raises ValueError if a column is missing, or a label is not one of the categories.
 
     Examples
     --------

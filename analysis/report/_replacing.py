@@ -55,14 +55,8 @@ def replacements(
 ) -> tuple[Replacement, ...]:
     """Test each classifier.
 
-    Parameters
-    ----------
-    labels : DataFrame
-        First labels that count: columns item, rater, category.
-    verdicts : DataFrame
-        Columns item, classifier, verdict.
-    applications : mapping
-        Item -> application; the other items are groups of their own.
+    `labels`: first labels that count: columns item, rater, category; `verdicts`: columns item, classifier, verdict;
+    `applications`: item -> application; the other items are groups of their own.
     """
     once = labels.drop_duplicates(["item", "rater"])
     answers: dict[object, dict[str, str]] = {}

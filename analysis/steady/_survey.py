@@ -50,26 +50,14 @@ class DrawnBenchmark:
 
 @dataclass(frozen=True)
 class SteadySurvey:
-    """The result of `survey`.
-
-    Attributes
-    ----------
-    rule : str
-    benchmarks : tuple of SteadyBenchmark
-    run_classes, benchmark_classes : mapping of str to int
-        Number of runs and of benchmarks per class; those without a class are not counted.
-    n_runs : int
-    drawn : tuple of DrawnBenchmark
-        Up to three benchmarks for the figure of runs, those with the fewest steady runs first.
-    left_out : tuple of LeftOut
-    parameters : mapping of str to object
-    """
+    """The result of `survey`."""
 
     rule: str
     benchmarks: tuple[SteadyBenchmark, ...]
-    run_classes: Mapping[str, int]
-    benchmark_classes: Mapping[str, int]
+    run_classes: Mapping[str, int]  # number of runs per class; those without a class are not counted
+    benchmark_classes: Mapping[str, int]  # the same for benchmarks
     n_runs: int
+    # up to three benchmarks for the figure of runs, those with the fewest steady runs first
     drawn: tuple[DrawnBenchmark, ...]
     left_out: tuple[LeftOut, ...]
     parameters: Mapping[str, object]
@@ -85,28 +73,11 @@ def survey(
 ) -> SteadySurvey:
     """Find when each run of each benchmark becomes steady.
 
-    Parameters
-    ----------
-    benchmarks : sequence of Benchmark
-        Each version, context and alteration of a benchmark is treated separately.
-    rule : str
-        "published", "quick" or "barrett"; see `steady_run`.
-    seed : int
-        Seed of the bootstrap, the same for each run, so that the result of a run does not depend on other runs.
-    mapper : callable
-        A function like the built-in `map` with one iterable, such as the `map` of an executor.
-    advance : callable
-        Called with the number of benchmarks done and the total.
-
-    Returns
-    -------
-    SteadySurvey
-        A run with fewer than 1,000 iterations has no class, and its `reason` says so.
-
-    Raises
-    ------
-    ValueError
-        If the rule is unknown.
+    `benchmarks`: each version, context and alteration of a benchmark is treated separately; `rule`: "published",
+    "quick" or "barrett"; see `steady_run`; `seed`: seed of the bootstrap, the same for each run, so that the result of
+    a run does not depend on other runs; `mapper`: a function like the built-in `map` with one iterable, such as the
+    `map` of an executor; `advance`: called with the number of benchmarks done and the total. A run with fewer
+    than 1,000 iterations has no class, and its `reason` says so. Raises ValueError if the rule is unknown.
 
     Examples
     --------

@@ -41,37 +41,17 @@ TREND_DETECTORS = tuple(name for name in DETECTORS if name != NONE)
 
 @dataclass(frozen=True)
 class Change:
-    """A change of the level.
+    """A change of the level."""
 
-    Attributes
-    ----------
-    version : str
-        The first version of the new level.
-    previous : str
-        The version before it.
-    change : float
-        New level / old level - 1, of geometric means over versions.
-    low, high : float or None
-        95 % interval of the change; None if a level has one version.
-    p : float or None
-        p of Welch's t test of both levels. The place was chosen because it differs, so p is too small.
-    direction : str
-        "slower" or "faster", or "higher" or "lower" if it is unknown which is better.
-    machine_changed : bool
-        Whether the recorded machine changed here too.
-    accepted : bool
-        Whether a person accepted this change.
-    """
-
-    version: str
-    previous: str
-    change: float
-    low: float | None
+    version: str  # the first version of the new level
+    previous: str  # the version before it
+    change: float  # new level / old level - 1, of geometric means over versions
+    low: float | None  # 95 % interval of the change; None if a level has one version
     high: float | None
-    p: float | None
-    direction: str
-    machine_changed: bool = False
-    accepted: bool = False
+    p: float | None  # p of Welch's t test of both levels. The place was chosen because it differs, so p is too small.
+    direction: str  # "slower" or "faster", or "higher" or "lower" if it is unknown which is better
+    machine_changed: bool = False  # whether the recorded machine changed here too
+    accepted: bool = False  # whether a person accepted this change
 
     @property
     def is_known(self) -> bool:
@@ -115,30 +95,18 @@ class Decision:
 
 @dataclass(frozen=True)
 class TrendSurvey:
-    """The result of `survey`.
+    """The result of `survey`."""
 
-    Attributes
-    ----------
-    benchmarks : tuple of BenchmarkTrend
-        The largest change for the worse first.
-    detector : str
-    n_false, n_unchanged, n_simulated_versions : int
-        In how many of `n_unchanged` simulated histories without a change, of as many versions as the median benchmark
-        has, the detector found one.
-    n_recent : int or None
-        The changes in this many last versions decide `is_worse`; None for all.
-    is_worse : bool
-        Whether any benchmark became worse in these versions, not counting changes of the machine and accepted changes.
-    left_out : tuple of LeftOut
-    parameters : mapping of str to object
-    """
-
-    benchmarks: tuple[BenchmarkTrend, ...]
+    benchmarks: tuple[BenchmarkTrend, ...]  # the largest change for the worse first
     detector: str
+    # in how many of `n_unchanged` simulated histories without a change, of as many versions as the median
+    # benchmark has, the detector found one
     n_false: int
     n_unchanged: int
     n_simulated_versions: int
-    n_recent: int | None
+    n_recent: int | None  # the changes in this many last versions decide `is_worse`; None for all
+    # whether any benchmark became worse in these versions, not counting changes of the machine and accepted
+    # changes
     is_worse: bool
     left_out: tuple[LeftOut, ...]
     parameters: Mapping[str, object]
@@ -155,31 +123,13 @@ def survey(
 ) -> TrendSurvey:
     """Find where the level of each benchmark changes over versions or dates.
 
-    Parameters
-    ----------
-    benchmarks : sequence of Benchmark
-        Runs with the condition `version` or `date`. Versions are in order of first appearance, or of their times if all
-        runs have one; dates are in their order. Contexts and alterations are treated separately.
-    per_run : PerRun
-        How to summarise each run as one number. The number of a version is the mean over its runs.
-    detector : str
-        Name of the detector, see `analysis.points.DETECTORS`.
-    within : int, optional
-        Only changes in the last `within` versions decide whether a benchmark became worse.
-    decisions : sequence of Decision
-        An accepted change starts a new baseline; a refused one is no change.
-    advance : callable
-        Called with (done, total) after each benchmark.
-
-    Returns
-    -------
-    TrendSurvey
-        Benchmarks without versions or dates are left out with a reason.
-
-    Raises
-    ------
-    ValueError
-        If the detector is unknown, or `within` is below 1.
+    `benchmarks`: runs with the condition `version` or `date`. Versions are in order of first appearance, or of their
+    times if all runs have one; dates are in their order. Contexts and alterations are treated separately. `per_run`:
+    how to summarise each run as one number. The number of a version is the mean over its runs. `detector`: name of the
+    detector, see `analysis.points.DETECTORS`; `within`: only changes in the last `within` versions decide whether a
+    benchmark became worse; `decisions`: an accepted change starts a new baseline; a refused one is no change;
+    `advance`: called with (done, total) after each benchmark. Benchmarks without versions or dates are
+    left out with a reason. Raises ValueError if the detector is unknown, or `within` is below 1.
 
     Examples
     --------
