@@ -87,9 +87,12 @@ def list_people(role: Role, study: Path | None, as_json: bool) -> None:
     """List the {role}s."""
     with opened(study) as db:
         people = [person for person in identity.everyone(db) if role in person.roles]
+        shown = identity.shown_names(db)
     rows = [{str(role): p.name, "active": p.active} for p in people]
     if role is Role.REVIEWER:
         rows = [row | {"paused": p.paused} for row, p in zip(rows, people, strict=True)]
+    if shown:
+        rows = [row | {"shown as": shown.get(p.name, p.name)} for row, p in zip(rows, people, strict=True)]
     show(rows, as_json=as_json)
 
 
@@ -139,6 +142,25 @@ def email(role: Role, name: str, address: str, study: Path | None, as_json: bool
         if address
         else f"{name} can no longer sign in through the provider."
     )
+
+
+@click.command("rename", epilog="Example: labeler {role}s rename ada 'Ada Lovelace' --study cache.study")
+@click.argument("name")
+@click.argument("shown")
+@study_option
+@click.option("--force", is_flag=True, help="Accept a name that only looks like the name of another person.")
+@json_option
+def rename(role: Role, name: str, shown: str, study: Path | None, force: bool, as_json: bool) -> None:
+    """Show a {role} under another name.
+
+    Pages and invitations show the new name. The plan, the log, exports and reports keep the first name, so that copies
+    of the study can still be merged.
+    """
+    with opened(study) as db:
+        shown = identity.rename(db, name, role, shown, look_alike=force, actor=OWNER, now=now())
+    if as_json:
+        show_json({"name": name, "shown": shown})
+    remark(f"Pages show {name} as {shown}.")
 
 
 @click.command("pause", epilog="Example: labeler reviewers pause ada --study cache.study --reason 'on holiday'")
@@ -255,7 +277,7 @@ def say_change(name: str, change: staffing.StaffChange) -> None:
 def group_of(role: Role, description: str) -> click.Group:
     """Return a group with the commands for people with this role."""
     group = Commands(f"{role}s", help=description)
-    for command in (add, list_people, make_link, revoke, email):
+    for command in (add, list_people, make_link, revoke, email, rename):
         own = copy(command)
         if command.callback is not None:
             own.callback = partial(command.callback, role)
@@ -265,8 +287,9 @@ def group_of(role: Role, description: str) -> click.Group:
 
 
 reviewers = group_of(
-    Role.REVIEWER, "Manage the reviewers: add, list, link, revoke, email; pause, resume, remove, replace, result."
+    Role.REVIEWER,
+    "Manage the reviewers: add, list, link, revoke, email, rename; pause, resume, remove, replace, result.",
 )
 for command in (pause, resume, remove, replace, result):
     reviewers.add_command(command)
-coordinators = group_of(Role.COORDINATOR, "Manage the coordinators: add, list, link, revoke, email.")
+coordinators = group_of(Role.COORDINATOR, "Manage the coordinators: add, list, link, revoke, email, rename.")

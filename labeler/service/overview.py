@@ -548,20 +548,20 @@ def _waiting(facts: _Facts) -> Iterator[Line]:
     for pace in stalled[:N_STALLED]:
         since = f"has not labelled since {_day(pace.stalled_since, facts.now)}" if pace.stalled_since else ""
         left = f" {describe_minutes(pace.minutes_left).capitalize()} left." if pace.minutes_left else ""
-        yield Line(f"{since}.{left}", pace.reviewer, Act("Write a reminder", place=PEOPLE, person=pace.reviewer))
+        yield Line(f"{since}.{left}", pace.name, Act("Write a reminder", place=PEOPLE, person=pace.reviewer))
     if len(stalled) > N_STALLED:
         n = len(stalled) - N_STALLED
         yield Line(f"{'has' if n == 1 else 'have'} not labelled for {progress.STALLED_DAYS} days or more.",
                    f"{n} more {'reviewer' if n == 1 else 'reviewers'}", Act("See people", place=PEOPLE))  # fmt: skip
-    unopened = [pace.reviewer for pace in takes_part if pace.last_seen_utc is None and pace.n_left]
+    unopened = [pace for pace in takes_part if pace.last_seen_utc is None and pace.n_left]
     if unopened:
-        who = unopened[0] if len(unopened) == 1 else f"{len(unopened)} reviewers"
+        who = unopened[0].name if len(unopened) == 1 else f"{len(unopened)} reviewers"
         have = "has not opened the link yet." if len(unopened) == 1 else "have not opened their link yet."
-        yield Line(have, who, Act("See the message", place=PEOPLE, person=unopened[0]))
+        yield Line(have, who, Act("See the message", place=PEOPLE, person=unopened[0].reviewer))
     for pace in takes_part:
         if pace.is_fast:
             yield Line(f"needs only {pace.time_on_task_s:.1f} s per item. Ask whether the pictures load.",
-                       pace.reviewer, Act("Write a message", place=PEOPLE, person=pace.reviewer))  # fmt: skip
+                       pace.name, Act("Write a message", place=PEOPLE, person=pace.reviewer))  # fmt: skip
     job = computing.latest_job(db)
     if job is not None and job.finished_utc is not None and job.error:
         yield Line("The last computation failed.", "Verdicts of the classifiers.", Act("Look at it", place=ALL_ITEMS))

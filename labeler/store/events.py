@@ -55,8 +55,12 @@ def by(db: Database, actor: str, now: datetime) -> Iterator[Deed]:
 
 def of_actions(db: Database, actions: Collection[str]) -> list[Event]:
     """Return the events with one of these actions, in order of time."""
-    rows = db.execute("SELECT at_utc, actor, action, details FROM events ORDER BY event_id")
-    return [Event(at, actor, action, json.loads(text)) for at, actor, action, text in rows if action in actions]
+    rows = db.execute(
+        """SELECT at_utc, actor, action, details FROM events
+           WHERE action IN (SELECT value FROM json_each(?)) ORDER BY event_id""",
+        (json.dumps(list(actions)),),
+    )
+    return [Event(at, actor, action, json.loads(text)) for at, actor, action, text in rows]
 
 
 def table(db: Database) -> "pd.DataFrame":

@@ -120,7 +120,10 @@ def navigation(db: Database, person: Person) -> dict[str, list[StreamlitPage]]:
     if top[0].title in PLACES:  # each place keeps its own address, so the start page only leads to the first place
         first = partial(go_to, top[0].title)
         top.insert(0, st.Page(first, title="Start", url_path="start", default=True, visibility="hidden"))
-    return {"": top, person.name: [_page(title, render, db, person) for title, render in menu.items()]}
+    return {
+        "": top,
+        identity.shown_name(db, person.name): [_page(title, render, db, person) for title, render in menu.items()],
+    }
 
 
 def _page(title: str, render: Render, db: Database, person: Person) -> StreamlitPage:
@@ -204,5 +207,5 @@ def sign_out(db: Database, person: Person) -> None:
     """Show the page for signing out, which also sends unsaved answers."""
     if Role.REVIEWER in person.roles:
         label.deliver(db, person.person_id, leaving=True)
-    st.write(f"You are signed in as **{escape_markdown(person.name)}**.")
+    st.write(f"You are signed in as **{escape_markdown(identity.shown_name(db, person.name))}**.")
     st.html('<a href="/sign-out" target="_self">Sign out on this device</a>')

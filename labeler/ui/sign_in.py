@@ -212,18 +212,17 @@ def _asks_first(study: Path, request: Request, invited_by: Callable[[Database], 
         with OTHER_TURNS, open_database(study) as db:
             current = identity.person_of_session(db, token, now=now)
             invited = invited_by(db)
+            shown = identity.shown_names(db)
     except LabelerError:
         return None  # errors are shown later, when the person signs in
     if current is None or current.person_id == invited.person_id:
         return None
+    here, new = (shown.get(one.name, one.name) for one in (current, invited))
     extra = (
-        f"{form}<button>Continue as {escape(invited.name)}</button></form>"
-        f'<p><a href="/">Stay signed in as {escape(current.name)}</a></p>'
+        f"{form}<button>Continue as {escape(new)}</button></form>"
+        f'<p><a href="/">Stay signed in as {escape(here)}</a></p>'
     )
-    words = (
-        f"You are signed in as {current.name}. Continue as {invited.name}? This signs out {current.name} on this "
-        "device."
-    )
+    words = f"You are signed in as {here}. Continue as {new}? This signs out {here} on this device."
     return _page("Switch person", words, extra)
 
 

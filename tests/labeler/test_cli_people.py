@@ -158,7 +158,9 @@ def test_an_address_is_set_and_taken_away(study):
         identity.sign_in_as(db, "ada@example.org", now=NOW)
 
 
-@pytest.mark.parametrize("command", [["revoke"], ["link"], ["email", "x@example.org"]], ids=lambda words: words[0])
+@pytest.mark.parametrize(
+    "command", [["revoke"], ["link"], ["email", "x@example.org"], ["rename", "X"]], ids=lambda words: words[0]
+)
 @pytest.mark.parametrize(("group", "name"), [("reviewers", "zoe"), ("reviewers", "grace"), ("coordinators", "ada")])
 def test_who_is_not_there_in_this_role_is_named_in_one_line(study, group, name, command):
     before = actions(study)
@@ -171,7 +173,7 @@ def test_each_group_has_the_same_commands_each_with_words_of_its_own():
     for group, other in (("reviewers", "coordinator"), ("coordinators", "reviewer")):
         listed = re.findall(r"^  (\w+) ", run(group, "--help").output.partition("Commands:")[2], re.MULTILINE)
         while_it_goes_on = ["pause", "remove", "replace", "result", "resume"] if group == "reviewers" else []
-        assert sorted(listed) == sorted(["add", "email", "link", "list", "revoke", *while_it_goes_on])
+        assert sorted(listed) == sorted(["add", "email", "link", "list", "rename", "revoke", *while_it_goes_on])
         for command in listed:
             text = run(group, command, "--help").output
             assert "{" not in text
@@ -185,3 +187,11 @@ def test_lists_hold_those_of_the_role_only(study):
     assert [row["reviewer"] for row in json.loads(run("reviewers", "list", "--study", study, "--json").stdout)] == [
         "ada", "ben",
     ]  # fmt: skip
+
+
+def test_a_renamed_person_is_listed_with_both_names(study):
+    assert (
+        "Pages show ada as Ada Lovelace." in run("reviewers", "rename", "ada", "Ada Lovelace", "--study", study).stderr
+    )
+    rows = json.loads(run("reviewers", "list", "--study", study, "--json").stdout)
+    assert [row["shown as"] for row in rows if row["reviewer"] == "ada"] == ["Ada Lovelace"]

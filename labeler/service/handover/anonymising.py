@@ -26,6 +26,7 @@ from labeler.model import Origin, Person, Role
 from labeler.plan.design import hash_of, key
 from labeler.questions import hash_in_plan
 from labeler.service.items.taking_back import TAKE_BACK
+from labeler.service.people.identity import RENAME
 from labeler.store import Database, assignments, chain, copies, events, items, open_database, people, studies
 from labeler.store.events import Deed
 
@@ -213,7 +214,7 @@ def _anonymise(
     left_out: frozenset[str] = frozenset() if keep_seed else SEED
     reveals = plan_reveals(copy)
     names = pseudonyms(people.all_people(copy), token)
-    words = {address: names.get(name, SOMEBODY) for address, name in addresses(copy).items()} | names
+    words = {text: names.get(name, SOMEBODY) for text, name in other_names(copy).items()} | names
     if not keep_benchmarks:
         words = _number_benchmarks(copy, token) | words
     copies.rewrite(copy, "people", "name", names.__getitem__)
@@ -235,11 +236,12 @@ def _anonymise(
     return Anonymised(n_reviewers, len(names) - n_reviewers, n_comments, reveals)
 
 
-def addresses(copy: Database) -> dict[str, str]:
-    """Return all current and former e-mail addresses, as address -> name of the person."""
-    log = events.table(copy)
-    set_once = [json.loads(text) for text in log.loc[log["action"] == "set e-mail", "details"]]
-    return {details["email"]: details["name"] for details in set_once if details["email"]} | people.emails(copy)
+def other_names(copy: Database) -> dict[str, str]:
+    """Return all current and former e-mail addresses and shown names, as text -> name of the person."""
+    found = people.emails(copy)
+    for event in events.of_actions(copy, {"set e-mail", RENAME}):
+        found[event.details.get("shown") or event.details.get("email", "")] = event.details["name"]
+    return {text: name for text, name in found.items() if text}
 
 
 def _renumber(copy: Database, names: list[str]) -> None:

@@ -25,6 +25,7 @@ SESSION_DAYS, MAX_SESSIONS = (
     20,
 )  # maximum number of sessions of a person on all devices; a further sign-in ends the oldest session
 N_SESSION_DIGITS = 12
+RENAME = "rename person"  # action in the log
 _LOOKS_LIKE = dict(
     zip(
         "01|АВСЕНІЈКМОРЅТХУаеіјорсухѕԁԛԝһӏΑΒΕΖΗΙΚΜΝΟΡΤΥΧοανρυι",
@@ -54,14 +55,55 @@ def add_person(
 
 def check_new_name(db: Database, name: str, *, look_alike: bool) -> None:
     """Raise InputError if a new person cannot have this name; see `add_person`."""
-    for other in people.all_people(db):
-        if people.folded(other.name) == people.folded(name):
-            raise InputError(f"The study already has a person called {other.name}. Choose another name.")
-        if not look_alike and _look_alike(name, other.name):
+    _check_free(name, _all_names(db), look_alike=look_alike)
+
+
+def _check_free(name: str, taken: Iterable[str], *, look_alike: bool) -> None:
+    """Raise InputError if a name is one of those that are taken, or looks like one and this is not confirmed."""
+    for other in taken:
+        if people.folded(other) == people.folded(name):
+            raise InputError(f"The study already has a person called {other}. Choose another name.")
+        if not look_alike and _look_alike(name, other):
             raise InputError(
-                f"{name} looks like {other.name}, but has other characters. If these are two people, confirm it "
+                f"{name} looks like {other}, but has other characters. If these are two people, confirm it "
                 "(--force); otherwise, choose another name."
             )
+
+
+def shown_names(db: Database) -> dict[str, str]:
+    """Return the names that pages show for people who were renamed, as name -> shown name.
+
+    The plan, the log, the hash chain and exports keep the name under which a person was added.
+    """
+    renamed = {event.details["name"]: event.details["shown"] for event in events.of_actions(db, {RENAME})}
+    return {name: shown for name, shown in renamed.items() if shown != name}
+
+
+def shown_name(db: Database, name: str) -> str:
+    """Return the name that pages show for a person."""
+    return shown_names(db).get(name, name)
+
+
+def rename(
+    db: Database, name: str, role: Role, shown: str, *, look_alike: bool = False, actor: str, now: datetime
+) -> str:
+    """Show a person under another name from now on, and return this name.
+
+    Raises InputError if no person in this role has this name, or the new name is invalid, taken, or can be mistaken
+    for another one.
+    """
+    shown = checked_name(shown)
+    with events.by(db, actor, now) as deed:
+        person = _named(db, name, role)
+        taken = [other for other in _all_names(db) if other not in (person.name, shown_name(db, person.name))]
+        _check_free(shown, taken, look_alike=look_alike)
+        deed.log(RENAME, name=person.name, shown=shown)
+    return shown
+
+
+def _all_names(db: Database) -> list[str]:
+    """Return the names of all people, and the names under which pages show them."""
+    return [*(person.name for person in people.all_people(db)), *shown_names(db).values()]
 
 
 def add_role(db: Database, name: str, role: Role, *, actor: str, now: datetime) -> None:

@@ -15,6 +15,7 @@ from labeler.model import Person, State, Task
 from labeler.plan.lifecycle import ALLOWED, Action
 from labeler.questions import NOT_SURE, WITHDRAWN, is_label
 from labeler.screen import timing
+from labeler.service.people import identity
 from labeler.store import Database, assignments, events, labels, people, studies
 from labeler.store.events import Event
 from labeler.store.labels import AnswerTime
@@ -64,6 +65,12 @@ class Pace:
     # Number of labels on each calendar day (UTC), from the first answer in the round until today; at most
     # `N_DAYS` days.
     by_day: tuple[int, ...] = ()
+    shown: str = ""  # the name that pages show, if the person was renamed
+
+    @property
+    def name(self) -> str:
+        """The name that pages show."""
+        return self.shown or self.reviewer
 
     @property
     def minutes_left(self) -> float | None:
@@ -85,9 +92,11 @@ def reviewer_paces(db: Database, *, now: datetime) -> list[Pace]:
     for answer in labels.answer_times(db, calibration=calibrating):
         answer_times[answer.reviewer].append(answer)
     days = _by_day(labels.n_by_hour(db, calibration=calibrating), now.astimezone(UTC).date())
+    shown = identity.shown_names(db)
     return [
         _pace(
             person,
+            shown.get(person.name, ""),
             assignments.tasks_of(db, person.person_id, calibration=calibrating),
             answer_times[person.name],
             [event for event in log if _concerns(event, person.name)],
@@ -188,6 +197,7 @@ def warning(paces: Iterable[Pace]) -> str:
 
 def _pace(
     person: Person,
+    shown: str,
     tasks: Sequence[Task],
     answer_times: Sequence[AnswerTime],
     log: Sequence[Event],
@@ -220,6 +230,7 @@ def _pace(
         stalled_since=_stalled([*task_times, *filter(None, [last_seen])], now) if waits else None,
         is_fast=typical is not None and typical < FAST_S and n_timed >= N_FOR_FAST,
         by_day=by_day,
+        shown=shown,
     )
 
 

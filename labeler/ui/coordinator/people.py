@@ -30,11 +30,12 @@ ROLES = {
 }
 LINKS = "links-to-hand-over"  # key in the session state: the new links; the study has only their hashes
 INVITING, ACTION = "inviting", "person-action"  # keys in the session state: which forms are open
-REPLACE, REMOVE, REVOKE = "Replace", "Remove", "Sign out everywhere"
+REPLACE, REMOVE, RENAME, REVOKE = "Replace", "Remove", "Rename", "Sign out everywhere"
 ALLOW, WITHDRAW = "Allow own result", "Withdraw own result"
 CONSEQUENCES = {
     REPLACE: "{} can no longer sign in. Labels are kept; a successor takes over the open items.",
     REMOVE: "{} can no longer sign in. Labels are kept; open items go to other reviewers.",
+    RENAME: "Pages and invitations show the new name. The plan, the log, exports and reports keep the name {}.",
     ALLOW: "{} sees the own labels beside those of the others, without names, once the study is unblinded.",
     WITHDRAW: "{} no longer sees the own result.",
     REVOKE: "{} is signed out on all devices and needs a new link to sign in again. Labels are kept.",
@@ -49,15 +50,17 @@ def render(db: Database, person: str) -> None:
     paces = {pace.reviewer: pace for pace in progress.reviewer_paces(db, now=datetime.now(UTC))}
     chosen = _chosen(everyone)
     invite(db, person, has_people=bool(reviewers), is_first=chosen is None)
-    hand_over(coordinating.get_study(db).name, person)
+    hand_over(db, person)
     if reviewers:
         listing(reviewers, paces)
     else:
         st.info("Nobody is invited yet. Two reviewers are enough to begin.")
     names = [one.name for one in everyone]
+    shown = identity.shown_names(db)
     st.selectbox(
-        "Person", names, None, key=PERSON, placeholder="Choose a person", help="A click on a row does the same."
-    )
+        "Person", names, None, lambda name: shown.get(name, name), key=PERSON, placeholder="Choose a person",
+        help="A click on a row does the same.",
+    )  # fmt: skip
     if chosen is not None:
         of_one(db, chosen, paces.get(chosen.name), person)
     groups = {
@@ -67,7 +70,10 @@ def render(db: Database, person: str) -> None:
     for title, group in groups.items():
         with fold(f"{title} ({len(group)})", f"fold-{title}") as part:
             if part.open and group:
-                table([{"Name": one.name, "Role": " and ".join(sorted(one.roles))} for one in group], title)
+                table(
+                    [{"Name": shown.get(one.name, one.name), "Role": " and ".join(sorted(one.roles))} for one in group],
+                    title,
+                )
 
 
 def _takes_part(person: Person) -> bool:
@@ -128,7 +134,7 @@ def _choose(names: list[str]) -> None:
 def _row(person: Person, pace: Pace, today: Any) -> dict[str, Any]:
     opened = "opened" if pace.last_seen_utc else "not opened"
     return {
-        "Name": person.name,
+        "Name": pace.name,
         "Share": 100 * pace.n_done / pace.n_assigned if pace.n_assigned else 0.0,
         "Labels": f"{pace.n_done} of {pace.n_assigned}" if pace.n_assigned else "none yet",
         "Left": describe_minutes(pace.minutes_left) if pace.n_left else progress.describe(pace),
@@ -140,12 +146,12 @@ def _row(person: Person, pace: Pace, today: Any) -> dict[str, Any]:
 
 def of_one(db: Database, chosen: Person, pace: Pace | None, actor: str) -> None:
     """Show the box of one person: the reminder, a new link, a pause, and further actions."""
-    is_reviewer = Role.REVIEWER in chosen.roles
-    with box(chosen.name):
+    is_reviewer, shown = Role.REVIEWER in chosen.roles, identity.shown_name(db, chosen.name)
+    with box(shown):
         if pace is not None:
             st.caption(escape_markdown(describe(pace)))
         if is_reviewer and chosen.active:
-            text = reminder(chosen.name, coordinating.get_study(db).name, pace, actor)
+            text = reminder(shown, coordinating.get_study(db).name, pace, actor)
             st.code(text, language=None, wrap_lines=True)
             st.link_button("Open the reminder in mail", _mail("A reminder", text), type="primary")
         note = st.text_input("Note for the log (optional)", key=fresh(f"note-{chosen.person_id}"))
@@ -159,7 +165,7 @@ def of_one(db: Database, chosen: Person, pace: Pace | None, actor: str) -> None:
                 act(partial(resume, db, chosen, actor))
             if chosen.active:
                 own = WITHDRAW if own_result.is_allowed(db, chosen.name) else ALLOW
-                choices = [REPLACE, REMOVE, own, REVOKE] if is_reviewer else [REVOKE]
+                choices = [REPLACE, REMOVE, RENAME, own, REVOKE] if is_reviewer else [RENAME, REVOKE]
                 picked = st.menu_button("More", choices, key=f"more-{chosen.person_id}")
                 if picked:
                     st.session_state[ACTION] = chosen.person_id, picked
@@ -172,11 +178,14 @@ def confirm(db: Database, chosen: Person, action: str, note: str, actor: str) ->
     """Say what will happen, and show the button that does it."""
     st.write(escape_markdown(CONSEQUENCES[action].format(chosen.name)))
     successor = st.text_input("Successor: a new name, or another reviewer") if action == REPLACE else ""
+    new_name = st.text_input("New name") if action == RENAME else ""
     verb = {REVOKE: "Sign out {}", ALLOW: "Allow {} to see the own result", WITHDRAW: "Withdraw the own result of {}"}
     words = verb.get(action, f"{action} {{}}").format(chosen.name)
     if st.button(escape_markdown(words), key="confirm-person"):
         if action == REPLACE:
             act(partial(replace, db, chosen, successor, note, actor))
+        elif action == RENAME:
+            act(partial(rename, db, chosen, new_name, actor))
         elif action == REMOVE:
             act(partial(remove, db, chosen, note, actor))
         elif action in (ALLOW, WITHDRAW):
@@ -221,6 +230,12 @@ def replace(db: Database, chosen: Person, successor: str, note: str, actor: str)
     return f"{heir.name} takes over from {chosen.name}. {change.describe(chosen.name)}"
 
 
+def rename(db: Database, chosen: Person, new_name: str, actor: str) -> str:
+    """Show a person under another name, and return the message."""
+    shown = identity.rename(db, chosen.name, min(chosen.roles), new_name, actor=actor, now=datetime.now(UTC))
+    return f"Pages show {chosen.name} as {shown}."
+
+
 def allow(db: Database, chosen: Person, allowed: bool, actor: str) -> str:
     """Allow a reviewer to see the own result, or withdraw this; return the message."""
     own_result.allow(db, chosen.name, allowed, actor=actor, now=datetime.now(UTC))
@@ -244,29 +259,31 @@ def keep_links(db: Database, names: list[str], actor: str) -> None:
     st.session_state[LINKS] = {**st.session_state.get(LINKS, {}), **links}
 
 
-def hand_over(study: str, actor: str) -> None:
+def hand_over(db: Database, actor: str) -> None:
     """Show the new links, each with a message, and all of them as a table for mail merge."""
     links: Mapping[str, str] = st.session_state.get(LINKS, {})
     if not links:
         return
+    study, shown = coordinating.get_study(db).name, identity.shown_names(db)
+    messages = {name: mail(shown.get(name, name), study, link, actor) for name, link in links.items()}
     with st.container(border=True, key="links"):
         st.write("Send each link only to its person. You can see these links until you close or reload this window, "
                  "and make new ones at any time.")  # fmt: skip
         for name, link in links.items():
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.markdown(f"**{escape_markdown(name)}**", width=160)
+                st.markdown(f"**{escape_markdown(shown.get(name, name))}**", width=160)
                 st.code(link, language=None, width="stretch")
-                st.link_button("Open in mail", _mail(study, mail(name, study, link, actor)), key=f"mail-{name}")
+                st.link_button("Open in mail", _mail(study, messages[name]), key=f"mail-{name}")
         with st.container(horizontal=True):
-            merge = mail_merge({name: (link, mail(name, study, link, actor)) for name, link in links.items()})
+            merge = mail_merge({shown.get(name, name): (link, messages[name]) for name, link in links.items()})
             st.download_button("Download links for mail merge", merge, "links.csv", on_click="ignore")
             if st.button("Hide the links"):
                 del st.session_state[LINKS]
                 st.rerun()
-        with fold("Messages", "messages") as messages:
-            if messages.open:
-                for name, link in links.items():
-                    st.code(mail(name, study, link, actor), language=None, wrap_lines=True)
+        with fold("Messages", "messages") as part:
+            if part.open:
+                for text in messages.values():
+                    st.code(text, language=None, wrap_lines=True)
 
 
 def mail_merge(messages: Mapping[str, tuple[str, str]]) -> str:

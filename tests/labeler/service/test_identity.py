@@ -6,11 +6,14 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from labeler.errors import InputError, NotAllowed, SignInFailed
 from labeler.model import Person, Role
+from labeler.service.handover import anonymising
+from labeler.service.labelling import auditing
 from labeler.service.people import identity
+from labeler.service.plan import assigning
 from labeler.service.study import coordinating
-from labeler.store import events, open_database, people
+from labeler.store import events, labels, open_database, people, studies
 from tests.conftest import examples
-from tests.labeler.conftest import NOW, id_of, log
+from tests.labeler.conftest import NOW, answer_next, id_of, log
 
 
 def add(db, name, *roles):
@@ -237,3 +240,40 @@ def test_a_name_that_only_looks_the_same_must_be_confirmed(study):
         identity.add_person(study, lookalike, [Role.REVIEWER], actor="carol", now=NOW)
     added = identity.add_person(study, lookalike, [Role.REVIEWER], look_alike=True, actor="carol", now=NOW)
     assert added.name == lookalike
+
+
+def test_a_person_is_shown_under_another_name_and_keeps_the_first_in_plan_log_and_exports(planned):
+    before = assigning.active_plan(planned).hash
+    assert identity.rename(planned, "ada", Role.REVIEWER, " Ada Lovelace ", actor="carol", now=NOW) == "Ada Lovelace"
+    assert (identity.shown_name(planned, "ada"), identity.shown_name(planned, "ben")) == ("Ada Lovelace", "ben")
+    assert people.by_name(planned, "ada") is not None and people.by_name(planned, "Ada Lovelace") is None
+    answer_next(planned, "ada", "similar")
+    assert labels.table(planned)["reviewer"].tolist() == ["ada"]
+    assert assigning.active_plan(planned).hash == before
+    assert auditing.audit(planned).faults == ()
+    identity.rename(planned, "ada", Role.REVIEWER, "ada", actor="carol", now=NOW)
+    assert identity.shown_names(planned) == {}
+
+
+def test_a_shown_name_is_taken_like_any_other_name(planned):
+    identity.rename(planned, "ada", Role.REVIEWER, "Ada Lovelace", actor="carol", now=NOW)
+    for name, reason in (("ada lovelace", "already has a person called Ada Lovelace"), ("ADA", "called ada"),
+                         ("Ada LoveIace", "looks like Ada Lovelace"), ("", "not a valid name")):  # fmt: skip
+        with pytest.raises(InputError, match=reason):
+            identity.rename(planned, "ben", Role.REVIEWER, name, actor="carol", now=NOW)
+    with pytest.raises(InputError, match="already has a person called Ada Lovelace"):
+        identity.add_person(planned, "Ada Lovelace", [Role.REVIEWER], actor="carol", now=NOW)
+    identity.rename(planned, "ada", Role.REVIEWER, "Ada King", actor="carol", now=NOW)
+    with pytest.raises(InputError, match="no reviewer called nobody"):
+        identity.rename(planned, "nobody", Role.REVIEWER, "x", actor="carol", now=NOW)
+
+
+def test_an_anonymised_copy_has_neither_the_first_nor_the_shown_names(planned, tmp_path):
+    for shown in ("Ada Lovelace", "Ada King"):
+        identity.rename(planned, "ada", Role.REVIEWER, shown, actor="carol", now=NOW)
+    coordinating.describe_study(planned, "Caches of Ada Lovelace", "Same?", actor="carol", now=NOW)
+    anonymising.anonymise(planned, tmp_path / "copy.study", actor="carol", now=NOW)
+    with open_database(tmp_path / "copy.study") as copy:
+        everything = studies.get(copy).name + "".join(events.table(copy)["details"])
+        assert auditing.audit(copy).faults == ()
+    assert not [word for word in ("Lovelace", "King", '"ada"') if word in everything]

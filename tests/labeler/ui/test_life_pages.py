@@ -22,7 +22,7 @@ from labeler.store import assignments, decisions, events, items, open_database, 
 from labeler.ui.app import NOT_SIGNED_IN
 from labeler.ui.coordinator.decide import splits as splits_page
 from labeler.ui.coordinator.escaping import escape_markdown
-from labeler.ui.coordinator.people import REMOVE, REPLACE, mail_merge
+from labeler.ui.coordinator.people import REMOVE, RENAME, REPLACE, mail_merge
 from labeler.ui.coordinator.study.overview import MOVED
 from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, id_of, log, make_study
 from tests.labeler.ui.pages import (
@@ -410,8 +410,9 @@ def change(page, path, name, what, *, note="", successor=""):
         return press(page, what)
     page.session_state["person-action"] = person(path, name).person_id, what  # as the menu More does
     checked(page.run())
-    if what == REPLACE:
-        labelled(page.text_input, "Successor: a new name, or another reviewer").set_value(successor)
+    if what in (REPLACE, RENAME):
+        label = "New name" if what == RENAME else "Successor: a new name, or another reviewer"
+        labelled(page.text_input, label).set_value(successor)
     return checked(page.button(key="confirm-person").click().run())
 
 
@@ -845,3 +846,13 @@ def test_who_labelled_nothing_in_the_round_gets_no_feedback(calibrated):
     answer_all(calibrated, {"ada": "similar"})
     take(calibrated, Step.OPEN, force=True)
     assert "after the calibration round" in reviewer_page("feedback", calibrated, "ben").info[0].value
+
+
+def test_a_person_is_renamed_on_the_page_people(path, app):
+    page = change(people_page(path), path, "ada", RENAME, successor="Ada Lovelace")
+    assert page.success[0].value == "Pages show ada as Ada Lovelace."
+    assert "Ada Lovelace" in page.dataframe[0].value["Name"].tolist()
+    assert "Dear Ada Lovelace" in "".join(one.value for one in page.code)
+    assert person(path, "ada").name == "ada"
+    table = coordinator_page("Study", "Overview", path).table[0].value
+    assert "Ada Lovelace" in table["Reviewer"].tolist()

@@ -484,7 +484,7 @@ def _check_strings(db: Database, copy: Database, tables: StudyTables, answers: P
                 (named if text in untouched else written).append((f"{name}, column {column}", text))
     new_names = {person.name for person in people.all_people(copy)}
     names = {person.name for person in people.all_people(db)} - new_names
-    words = [*names, *anonymising.addresses(db), *_host(), str(db.path.resolve())]
+    words = [*names, *anonymising.other_names(db), *_host(), str(db.path.resolve())]
     for place, text in written:
         word = _first_of(words, text)
         if word:

@@ -181,7 +181,7 @@ def reviewers(paces: tuple[progress.Pace, ...], today: date) -> None:
     """Show a row per reviewer: labels, minutes left, last seen, and finish."""
     rows = [
         {
-            "Reviewer": pace.reviewer,
+            "Reviewer": pace.name,
             "Labels": f"{pace.n_done} of {pace.n_assigned}",
             "Left": describe_minutes(pace.minutes_left) if pace.n_left else "—",
             "Last seen": progress.describe_day(pace.last_seen_utc, today),
