@@ -87,7 +87,8 @@ def serve(study: Path | None, port: int | None, address: str, url: str | None, u
 )  # fmt: skip
 @click.option("--fresh", is_flag=True, help="Start with a study that has no labels yet.")
 @click.option("--question", default=None, metavar="NAME",
-              help="Show a finished study of another built-in question: change, triage or warmed-up.")  # fmt: skip
+              help="Show a finished study of another built-in question: change, triage, warmed-up or "
+                   "mark-changes.")  # fmt: skip
 def demo(port: int | None, out: Path | None, fresh: bool, question: str | None) -> None:
     """Show a finished demo study in the browser, and a second study in which you label ten items yourself.
 
