@@ -277,8 +277,7 @@ NAMES_OF_CATEGORIES = {
     "labeler/service/results/learning.py": 4,
     "labeler/service/results/reporting.py": 6,
     "labeler/service/study/coordinating.py": 6,
-    "labeler/service/verdicts/stored_verdicts.py": 4,
-    "labeler/ui/coordinator/items/classifiers.py": 4,
+    "labeler/ui/coordinator/items/classifiers.py": 1,
     "labeler/ui/coordinator/results/classifiers.py": 2,
 }
 CATEGORY_NAME = re.compile(r"(?<![a-z])(dis)?similar(?![a-z])", re.IGNORECASE)

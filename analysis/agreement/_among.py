@@ -45,8 +45,9 @@ def classifiers_among_themselves(
 
     Raises ValueError if a column is missing, a verdict is unknown, or a classifier judged an item twice.
 
-    `verdicts`: columns item, classifier, verdict (a category, or missing); one row per item and classifier. The result
-    is in order of first appearance of the classifiers.
+    `verdicts`: columns item, classifier, verdict (a category, or missing); one row per item and classifier. `positive`:
+    by default the last of two categories; with more and without it, what a classifier finds and clears is undefined.
+    The result is in order of first appearance of the classifiers.
 
     Examples
     --------
@@ -57,7 +58,8 @@ def classifiers_among_themselves(
     (0.5, 'no observations', 0.5)
     """
     wide = _wide(verdicts, categories)
-    k = tuple(categories).index(positive_category(categories, positive))
+    has_positive = positive is not None or len(categories) == 2
+    k = tuple(categories).index(positive_category(categories, positive)) if has_positive else 0
     pairs = []
     for a, b in combinations(wide.columns, 2):
         common = wide[[a, b]].dropna().to_numpy(np.float64)
@@ -67,7 +69,10 @@ def classifiers_among_themselves(
             (table.a, table.a + table.c), (table.a, table.a + table.b),
             (table.d, table.d + table.b), (table.d, table.d + table.c),
         )  # fmt: skip
-        finds_and_clears = [wilson(part, whole, level) for part, whole in shares]
+        finds_and_clears = [
+            wilson(part, whole, level) if has_positive else Estimate(None, reason="there is no positive category")
+            for part, whole in shares
+        ]
         agree = wilson(int(np.trace(cells)), len(common), level)
         pairs.append(Among(str(a), str(b), len(common), agree, cohen_kappa(cells, level=level), *finds_and_clears))
     return pairs

@@ -93,7 +93,7 @@ class ChangeRule:
             return Verdict(verdict=None, reason="the mean before the change is not positive", **told)
         worse = change if lower_is_better else -change
         verdict = self.function(sides, **self.parameters)
-        return replace(verdict, score=worse + 0.0, threshold=self.parameters.get("limit"), **told)
+        return replace(verdict, score=worse + 0.0, **told)
 
 
 def _kept(runs: Sequence[ArrayLike], drop: Warmup, side: str) -> tuple[Floats, ...]:

@@ -28,5 +28,6 @@ from analysis.report._settings import (
     Provenance as Provenance,
     Resampling as Resampling,
     registry as registry,
+    registry_of_changes as registry_of_changes,
 )
 from analysis.report._tables import paper_tables as paper_tables, wide as wide

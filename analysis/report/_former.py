@@ -29,7 +29,7 @@ def recomputed_as(stored: Mapping[str, Any], report: Report) -> dict[str, Any]:
     return {
         "definitions": values["definitions"],
         **{name: values[name] for name in ("study", "question", "plan", "hashes", "versions", "notes")},
-        "parameters": {name: parameters[name] for name in parameters if name in stored["parameters"]},
+        "parameters": {name: parameters.get(name, value) for name, value in stored["parameters"].items()},
         "level": parameters["level"],
         "seed": parameters["resampling"]["seed"],
         "n_draws": parameters["resampling"]["n_bootstrap"],

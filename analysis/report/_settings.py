@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from analysis.categories import CATEGORIES
-from analysis.classifiers import CLASSIFIERS, classifier_named
+from analysis.classifiers import CHANGE_RULES, CLASSIFIERS, classifier_named
 from analysis.dissimilarity import MEASURES
 from analysis.document import json_values
 
@@ -107,6 +107,11 @@ class Provenance:
     question: Mapping[str, Any] | None = None  # the definition of a question with own categories
 
 
+def registry_of_changes() -> dict[str, dict[str, dict[str, Any]]]:
+    """Return "classifiers": the rules for a change, as name -> properties, without functions."""
+    return {"classifiers": {name: _row(rule) for name, rule in CHANGE_RULES.items()}}
+
+
 def registry() -> dict[str, dict[str, dict[str, Any]]]:
     """Return "classifiers" and "measures": name -> properties in the registry, without functions."""
     return {
@@ -122,14 +127,14 @@ def _row(entry: Any) -> dict[str, Any]:
 
 def title_of(classifier: str) -> str:
     """Return the title of a classifier."""
-    known = classifier_named(classifier)
+    known = CHANGE_RULES.get(classifier) or classifier_named(classifier)
     return known.title if known else classifier
 
 
 def row_title(classifier: str) -> str:
     """Return the title of a classifier with a capital letter, for table rows and the start of a sentence."""
     title = title_of(classifier)
-    return capitalised(title) if classifier_named(classifier) else title
+    return title if title == classifier else capitalised(title)
 
 
 def capitalised(name: str | None) -> str:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "_document": ("document",),
-    "_distribution": ("distribution"),
+    "_distribution": ("distribution",),
     "_figures": ("charts", "distribution_chart"),
     "_pairs": ("INTERVALS", "MANN_WHITNEY", "TESTS", "WELCH"),
     "_population": ("AGGREGATIONS", "MERGED", "ONE_SAMPLE", "RUN_MEANS"),

@@ -36,7 +36,6 @@ from labeler.cli.common import (
 from labeler.cli.options import options_of
 from labeler.errors import InputError
 from labeler.model import counted
-from labeler.questions import require_question_of_runs
 from labeler.service.files.models import read_model, warmup_of
 from labeler.service.outputs import as_csv
 from labeler.service.results import learning
@@ -206,13 +205,17 @@ def classifiers(study: Path | None, n: int | None, as_json: bool) -> None:
     """Show the agreement between classifiers, without labels.
 
     The table has a row for each pair of classifiers: the share of items with the same verdict, and Cohen's kappa. The
-    column `finds` is the share of the second classifier's dissimilar items that the first classifier also calls
-    dissimilar; the column `clears` is the same share for similar items.
+    column `finds` is the share of the second classifier's items of the positive category, such as dissimilar, that the
+    first classifier also finds; the column `clears` is the same share for all other items.
     """
     with opened(study) as db:
         counting = stored_verdicts.of_counting_items(db, stored_verdicts.brief_table(db))
-        require_question_of_runs(coordinating.get_study(db).question, "Comparing classifiers without labels")
-        rows = stored_verdicts.among_themselves(counting) if n is None else stored_verdicts.to_send_first(counting, n)
+        question = coordinating.get_study(db).question
+        rows = (
+            stored_verdicts.among_themselves(counting, question)
+            if n is None
+            else stored_verdicts.to_send_first(counting, question, n)
+        )
         coordinating.log_look(db, "agreement of classifiers", actor=OWNER, now=now())
         say_if_interim(db)
     show(rows, as_json=as_json)

@@ -74,4 +74,4 @@ def test_a_classifier_for_the_first_version_still_runs():
         return Verdict("mine", Category.DISSIMILAR if runs.k > 2 else Category.SIMILAR)
 
     runs = Runs([[1.0, 2.0], [1.0, 2.0], [3.0, 4.0]])
-    assert checked_verdict("mine", judge(runs), runs).verdict == "dissimilar"
+    assert checked_verdict("mine", judge(runs), runs.k, runs.n).verdict == "dissimilar"

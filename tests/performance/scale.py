@@ -91,8 +91,8 @@ def pages(db: Database) -> list[dict[str, Any]]:
         table = stored_verdicts.brief_table(db)
         counting = stored_verdicts.of_counting_items(db, table)
         stored_verdicts.verdict_counts(table, SIMILAR.categories)
-        stored_verdicts.among_themselves(counting)
-        stored_verdicts.to_send_first(counting, 20)
+        stored_verdicts.among_themselves(counting, SIMILAR)
+        stored_verdicts.to_send_first(counting, SIMILAR, 20)
 
     return [
         measured("Splits, before closing", lambda: splits.n_complete(db)),

@@ -32,13 +32,14 @@ from labeler.errors import StudyError
 from labeler.marks import START
 from labeler.model import Question
 from labeler.screen.kinds import change, history, run, runs
-from labeler.screen.kinds.change import SIDES, paired
+from labeler.screen.kinds.change import SIDE, SIDES, paired
 from labeler.screen.kinds.kind import Examples, Kind, LeftOut, NewItem, NotAnItem, Payload, Recipe, Selection
 
 __all__ = [
     "FIRST_QUESTION",
     "KINDS",
     "QUESTIONS",
+    "SIDE",
     "SIDES",
     "Examples",
     "Kind",

@@ -57,6 +57,7 @@ from labeler.service.labelling import reviewing
 from labeler.service.outputs import as_csv as as_csv, write_files as write_files
 from labeler.service.plan import item_batches
 from labeler.service.results import exchange, history
+from labeler.service.verdicts.classifying import judges_changes
 from labeler.store import (
     Database,
     assignments,
@@ -316,7 +317,7 @@ def gathered_study(db: Database, options: ReportOptions = STANDARD, *, actor: st
             "reviewers": n_reviewers,
             "reported_utc": now.isoformat(timespec="seconds"),
         },
-        parameters={**_protocol(study), **report.registry(), **options.shown},
+        parameters={**_protocol(study), **_registry(study.question), **options.shown},
         plan=None
         if study.plan_hash is None
         else {"hash": study.plan_hash, **(study.plan_parameters or {}), **_assigned(given, roles)},
@@ -333,6 +334,13 @@ def gathered_study(db: Database, options: ReportOptions = STANDARD, *, actor: st
     return ReportInput(
         _timed(answers), verdict_table, label_file, provenance, options, n_items, question=study.question
     )
+
+
+def _registry(question: Question) -> dict[str, Any]:
+    """Return the properties of the classifiers that can answer a question."""
+    if judges_changes(question):
+        return report.registry_of_changes()
+    return report.registry() if question.has_default_categories else {}
 
 
 def _assigned(given: Sequence[StoredAssignment], roles: Mapping[str, ItemRole]) -> dict[str, Any]:

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from analysis.benchmark import OF_WARMUP, Run
-from analysis.categories import CATEGORIES
-from analysis.classifiers import CLASSIFIERS, Classifier, Verdict, classifier_named
-from analysis.runs import AUTO, Floats, Runs, Warmup, checked_drop
+from analysis.benchmark import HIGHER, LOWER, OF_WARMUP, Run
+from analysis.classifiers import CHANGE_CATEGORIES, CHANGE_RULES, CLASSIFIERS, Classifier, Verdict, classifier_named
+from analysis.runs import AUTO, Floats, Runs, Warmup, checked_drop, n_warmup
 from labeler.errors import InputError, sentence
-from labeler.model import Series
-from labeler.plugins import classifier_plugins
+from labeler.model import Question, Series
+from labeler.plugins import Plugin, change_plugins, classifier_plugins
+from labeler.screen.kinds import FIRST_QUESTION, SIDE, SIDES, kind_of
 
 PLUGIN_VERSION, NOT_INSTALLED = (
     1,
@@ -80,8 +80,30 @@ def is_variant(name: str) -> bool:
     return name not in CLASSIFIERS and classifier_named(name) is not None
 
 
-def judges(options: JudgeOptions, more: Sequence[str] = ()) -> list[Judge]:
-    """Return all classifiers: built-in classifiers, the variants in `more`, and classifiers of other packages."""
+def judges_changes(question: Question) -> bool:
+    """Return whether the rules for a change can answer a question: about items with two sides, slower or faster."""
+    return kind_of(question).swapped is not None and set(question.names) == set(CHANGE_CATEGORIES)
+
+
+def plugins_for(question: Question) -> Mapping[str, Plugin]:
+    """Return the classifiers of other packages for the items of a question."""
+    return change_plugins() if kind_of(question).swapped is not None else classifier_plugins()
+
+
+def judges(options: JudgeOptions, more: Sequence[str] = (), question: Question = FIRST_QUESTION) -> list[Judge]:
+    """Return all classifiers that can answer a question: built-in, variants in `more`, and those of other packages."""
+    of_packages = [
+        Judge(name, PLUGIN_VERSION, {"package": plugin.distribution, "drop": options.drop})
+        for name, plugin in plugins_for(question).items()
+        if _is_free(name)
+    ]
+    if judges_changes(question):
+        rules = [
+            Judge(rule.name, rule.version, {**rule.parameters, "drop": options.drop}) for rule in CHANGE_RULES.values()
+        ]
+        return rules + of_packages
+    if not question.has_default_categories:
+        return of_packages
     known = [*CLASSIFIERS.values(), *filter(None, map(classifier_named, more))]
     built_in = [
         Judge(
@@ -91,12 +113,11 @@ def judges(options: JudgeOptions, more: Sequence[str] = ()) -> list[Judge]:
         )
         for classifier in known
     ]
-    of_packages = [
-        Judge(name, PLUGIN_VERSION, {"package": plugin.distribution, "drop": options.drop})
-        for name, plugin in classifier_plugins().items()
-        if classifier_named(name) is None
-    ]
     return built_in + of_packages
+
+
+def _is_free(name: str) -> bool:
+    return classifier_named(name) is None and name not in CHANGE_RULES
 
 
 def ignored_plugins() -> list[str]:
@@ -104,32 +125,43 @@ def ignored_plugins() -> list[str]:
     return [
         f"{plugin.distribution} registers a classifier named {name!r}. This name is built in, so the classifier of the "
         "package is not used. Give its entry point another name."
-        for name, plugin in classifier_plugins().items()
-        if classifier_named(name) is not None
+        for name, plugin in (*classifier_plugins().items(), *change_plugins().items())
+        if not _is_free(name)
     ]
 
 
-def with_unit(series: Sequence[Series], unit: str) -> list[Run]:
-    """Return the runs of an item; rules for the end of warm-up need to know whether values are times."""
-    return [Run(values, unit) for values in series]
+def with_unit(series: Sequence[Series], unit: str, better: str = LOWER, sides: Sequence[str] = ()) -> list[Run]:
+    """Return the runs of an item; rules for the end of warm-up need to know whether values are times.
+
+    `sides` are the sides of the runs, if the item has two.
+    """
+    conditions = [{SIDE: side} for side in sides] or [{}] * len(series)
+    return [Run(values, unit, better, of_run) for values, of_run in zip(series, conditions, strict=True)]
 
 
 def judge(
-    series: Sequence[Run] | Sequence[Series], names: Sequence[str], options: JudgeOptions = JudgeOptions()
+    series: Sequence[Run] | Sequence[Series],
+    names: Sequence[str],
+    options: JudgeOptions = JudgeOptions(),
+    categories: Sequence[str] = FIRST_QUESTION.names,
 ) -> list[Verdict]:
     """Return the verdicts of the named classifiers on one benchmark; if a classifier fails, its verdict has the reason.
 
     The classifiers share intermediate results, so that each result is computed only once. Verdicts are in the order of
-    the names. If `options.only_verdict` is true, they have no evidence.
+    the names. If `options.only_verdict` is true, they have no evidence. If the runs have sides, the classifiers are
+    those of a change. A verdict of another package is one of the `categories`.
     """
+    if any(isinstance(run, Run) and run.of(SIDE) for run in series):
+        return [_verdict_on_change(name, [run for run in series if isinstance(run, Run)], options, categories)
+                for name in names]  # fmt: skip
     try:
         shared = Runs(series, options.warmup)
     except ValueError as error:
         return [Verdict(name, None, reason=str(error)) for name in names]
-    return [_verdict(name, shared, options) for name in names]
+    return [_verdict(name, shared, options, categories) for name in names]
 
 
-def _verdict(name: str, shared: Runs, options: JudgeOptions) -> Verdict:
+def _verdict(name: str, shared: Runs, options: JudgeOptions, categories: Sequence[str]) -> Verdict:
     sizes = {"n_runs": shared.k, "n_iterations": shared.n}
     try:
         classifier = classifier_named(name)
@@ -137,11 +169,32 @@ def _verdict(name: str, shared: Runs, options: JudgeOptions) -> Verdict:
             return classifier(shared, drop=options.warmup, **_laziness(classifier, options))
         plugin = classifier_plugins().get(name)
         if plugin is None or plugin.function is None:
-            reason = plugin.error if plugin else f"the classifier {name} is not installed here"
-            return Verdict(name, None, reason=reason, version=NOT_INSTALLED, **sizes)
-        return checked_verdict(name, plugin.function(shared), shared)
+            return _not_installed(name, plugin, sizes)
+        return checked_verdict(name, plugin.function(shared), shared.k, shared.n, categories)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - one that fails on one item must not stop the others
         return Verdict(name, None, reason=_error_text(error), **sizes)
+
+
+def _verdict_on_change(name: str, runs: Sequence[Run], options: JudgeOptions, categories: Sequence[str]) -> Verdict:
+    before, after = ([run for run in runs if run.of(SIDE) == side] for side in SIDES)
+    is_lower_better = all(run.better != HIGHER for run in runs)
+    sizes: dict[str, Any] = {"n_runs": len(runs), "n_iterations": min(map(len, runs))}
+    try:
+        if name in CHANGE_RULES:
+            return CHANGE_RULES[name](before, after, lower_is_better=is_lower_better, drop=options.warmup)
+        plugin = change_plugins().get(name)
+        if plugin is None or plugin.function is None:
+            return _not_installed(name, plugin, sizes)
+        kept = ([np.asarray(run)[n_warmup(run, options.warmup) :] for run in side] for side in (before, after))
+        found = plugin.function(*kept, lower_is_better=is_lower_better)
+        return checked_verdict(name, found, len(runs), sizes["n_iterations"], categories)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - one that fails on one item must not stop the others
+        return Verdict(name, None, reason=_error_text(error), **sizes)
+
+
+def _not_installed(name: str, plugin: Plugin | None, sizes: Mapping[str, Any]) -> Verdict:
+    reason = plugin.error if plugin else f"the classifier {name} is not installed here"
+    return Verdict(name, None, reason=reason, version=NOT_INSTALLED, **sizes)
 
 
 def _error_text(error: BaseException) -> str:
@@ -158,7 +211,9 @@ def _laziness(classifier: Classifier, options: JudgeOptions) -> dict[str, bool]:
     return {"only_verdict": True} if options.only_verdict and "keep_mean" in classifier.parameters else {}
 
 
-def checked_verdict(name: str, result: object, shared: Runs) -> Verdict:
+def checked_verdict(
+    name: str, result: object, n_runs: int, n_iterations: int, categories: Sequence[str] = FIRST_QUESTION.names
+) -> Verdict:
     """Check what a classifier from another package returned, and return it as a verdict with plain values.
 
     The registered name replaces the name inside the verdict. The result has only plain numbers, tuples and arrays, so
@@ -167,11 +222,11 @@ def checked_verdict(name: str, result: object, shared: Runs) -> Verdict:
     """
     if not isinstance(result, Verdict):
         raise TypeError(f"the classifier returned {type(result).__name__}, not a Verdict")
-    if result.verdict not in (*CATEGORIES, None):
+    if result.verdict not in (*categories, None):
         raise ValueError(
-            f"the classifier gave the verdict {result.verdict!r}, which is not one of: {', '.join(CATEGORIES)}"
+            f"the classifier gave the verdict {result.verdict!r}, which is not one of: {', '.join(categories)}"
         )
-    n_pairs = shared.k * (shared.k - 1) // 2
+    n_pairs = n_runs * (n_runs - 1) // 2
     return Verdict(
         name,
         result.verdict,
@@ -179,13 +234,13 @@ def checked_verdict(name: str, result: object, shared: Runs) -> Verdict:
         threshold=_optional(result.threshold, "threshold"),
         reason=str(result.reason or "the classifier gave no verdict and no reason") if result.verdict is None else None,
         means={str(measure): _number(value, f"mean {measure}") for measure, value in result.means.items()},
-        clusters=tuple(map(int, _sized(list(result.clusters), shared.k, "clusters") if result.clusters else ())),
+        clusters=tuple(map(int, _sized(list(result.clusters), n_runs, "clusters") if result.clusters else ())),
         pairs={
             str(measure): _array(values, (n_pairs,), f"pairs {measure}") for measure, values in result.pairs.items()
         },
-        linkage=None if result.linkage is None else _array(result.linkage, (shared.k - 1, 4), "linkage"),
-        n_runs=shared.k,
-        n_iterations=shared.n,
+        linkage=None if result.linkage is None else _array(result.linkage, (n_runs - 1, 4), "linkage"),
+        n_runs=n_runs,
+        n_iterations=n_iterations,
     )
 
 

@@ -10,9 +10,11 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from analysis.benchmark import Run
 from analysis.classifiers import Verdict
+from labeler.errors import InputError
 from labeler.model import Item, StoredVerdict
-from labeler.questions import require_question_of_runs
+from labeler.screen.kinds import SIDE
 from labeler.service.verdicts.classifying import (
     NOT_INSTALLED,
     Judge,
@@ -58,14 +60,18 @@ def compute_verdicts(
     names additional classifiers with another threshold, such as `heuristic@0.30`; the study remembers them, and later
     calls compute them too. `advance` is called repeatedly with (finished items, all items).
     """
-    require_question_of_runs(studies.get(db).question, "Computing verdicts")
     variants = _with_kept(db, variants)
-    by_name = {classifier.name: classifier for classifier in judges(options, variants)}
+    if not _judges(db, options, variants):
+        raise InputError(
+            "No classifier is known that answers the question of this study. Import verdicts instead: labeler verdicts "
+            "--import FILE.csv"
+        )
+    by_name = {classifier.name: classifier for classifier in _judges(db, options, variants)}
     missing = _missing(db, options, variants)
     with db.atomic():
         verdicts.use(
             db,
-            [(judge.name, judge.parameters, judge.version) for judge in _acceptable(options, variants)],
+            [(judge.name, judge.parameters, judge.version) for judge in _acceptable(db, options, variants)],
             _now(),
         )
         job_id = jobs.start(db, jobs.VERDICTS, os.getpid(), len(missing), _now())
@@ -95,7 +101,7 @@ def n_missing(db: Database, options: JudgeOptions = EVERYTHING, variants: Sequen
     The classifiers are the standard classifiers, the variants in the study, and the given variants. A variant is a
     classifier with another threshold, such as `heuristic@0.30`.
     """
-    acceptable = _acceptable(options, _with_kept(db, variants))
+    acceptable = _acceptable(db, options, _with_kept(db, variants))
     return verdicts.n_lacking(db, [(judge.name, judge.parameters, judge.version) for judge in acceptable])
 
 
@@ -109,13 +115,17 @@ def latest_job(db: Database) -> Job | None:
     return jobs.latest(db, jobs.VERDICTS)
 
 
-def _acceptable(options: JudgeOptions, variants: Sequence[str]) -> list[Judge]:
+def _judges(db: Database, options: JudgeOptions, variants: Sequence[str]) -> list[Judge]:
+    return judges(options, variants, studies.get(db).question)
+
+
+def _acceptable(db: Database, options: JudgeOptions, variants: Sequence[str]) -> list[Judge]:
     """Return the classifiers whose stored verdicts are valid, with parameters and version.
 
     If only verdicts are needed, stored verdicts that also have scores and evidence are valid, too.
     """
-    complete = judges(JudgeOptions(options.warmup), variants) if options.only_verdict else []
-    return judges(options, variants) + complete
+    complete = _judges(db, JudgeOptions(options.warmup), variants) if options.only_verdict else []
+    return _judges(db, options, variants) + complete
 
 
 def _missing(db: Database, options: JudgeOptions, variants: Sequence[str]) -> list[tuple[Item, list[str]]]:
@@ -127,9 +137,9 @@ def _missing(db: Database, options: JudgeOptions, variants: Sequence[str]) -> li
     done = verdicts.done(db)
     acceptable = [
         (classifier.name, verdicts.as_key(classifier.parameters), classifier.version)
-        for classifier in _acceptable(options, variants)
+        for classifier in _acceptable(db, options, variants)
     ]
-    names = [classifier.name for classifier in judges(options, variants)]
+    names = [classifier.name for classifier in _judges(db, options, variants)]
     missing = []
     for item in items.all_items(db):
         present = {
@@ -146,17 +156,15 @@ def _missing(db: Database, options: JudgeOptions, variants: Sequence[str]) -> li
 def _item_verdicts(
     db: Database, missing: Iterable[tuple[Item, list[str]]], options: JudgeOptions, executor: Executor | None
 ) -> Iterator[ItemVerdicts]:
+    categories = studies.get(db).question.classes
     if executor is None:
         for item, names in missing:
-            yield item, judge(with_unit(runs.of_item(db, item.item_id), item.unit), names, options)
+            yield item, judge(_runs(db, item), names, options, categories)
         return
     pending: dict[Future[list[Verdict]], tuple[Item, list[str]]] = {}
 
     def submit(item: Item, names: list[str]) -> None:
-        pending[executor.submit(judge, with_unit(runs.of_item(db, item.item_id), item.unit), names, options)] = (
-            item,
-            names,
-        )
+        pending[executor.submit(judge, _runs(db, item), names, options, categories)] = (item, names)
 
     def completed() -> Iterator[ItemVerdicts]:
         for future in wait(pending, return_when=FIRST_COMPLETED).done:
@@ -178,6 +186,12 @@ def _item_verdicts(
     finally:
         for future in pending:
             future.cancel()
+
+
+def _runs(db: Database, item: Item) -> list[Run]:
+    """Return the runs of an item, with their sides if it has two."""
+    sides = runs.conditions_of_item(db, item.item_id).get(SIDE, ())
+    return with_unit(runs.of_item(db, item.item_id), item.unit, item.better, sides)
 
 
 def _batches(results: Iterable[ItemVerdicts]) -> Iterator[list[ItemVerdicts]]:

@@ -14,17 +14,14 @@ from numpy.typing import NDArray
 
 from analysis.agreement import classifiers_among_themselves, send_first
 from analysis.benchmark import Benchmark, Run
-from analysis.categories import CATEGORIES
-from analysis.classifiers import CLASSIFIERS
 from analysis.learning import FEATURES, RUNS, features_of
 from analysis.runs import AUTO, Runs
 from analysis.steady import describe_warmup, dropped_warmup, quick_rule
 from labeler.errors import InputError
 from labeler.formats import Source, tables
-from labeler.model import Item, StoredVerdict
-from labeler.plugins import classifier_plugins
+from labeler.model import Item, Question, StoredVerdict
 from labeler.service.cache import until_changed
-from labeler.service.verdicts.classifying import JudgeOptions, is_variant, judges, with_unit
+from labeler.service.verdicts.classifying import JudgeOptions, is_variant, judges, plugins_for, with_unit
 from labeler.store import Database, events, items, runs, studies, verdicts
 
 Floats = NDArray[np.float64]
@@ -57,12 +54,12 @@ class VerdictSummary:
 @until_changed
 def summary(db: Database, n_first: int) -> VerdictSummary:
     """Return a summary of the verdicts, with the `n_first` items that reviewers should label first."""
-    table, categories = verdicts.brief_table(db), studies.get(db).question.classes
+    table, question = verdicts.brief_table(db), studies.get(db).question
     counting, failed = of_counting_items(db, table), table.loc[table["verdict"].isna(), ["item", "classifier", "error"]]
     return VerdictSummary(
-        verdict_counts(table, categories),
-        among_themselves(counting) if categories == CATEGORIES else [],
-        to_send_first(counting, n_first) if categories == CATEGORIES else [],
+        verdict_counts(table, question.classes),
+        among_themselves(counting, question),
+        to_send_first(counting, question, n_first),
         [dict(zip(("item", "classifier", "reason"), row, strict=True)) for row in failed.itertuples(index=False)],
     )
 
@@ -95,12 +92,14 @@ def remove_classifiers(db: Database, names: Collection[str], *, actor: str, now:
     with events.by(db, actor, now) as deed:
         computed = verdicts.computed_classifiers(db)
         stored = computed | set(verdicts.brief_table(db)["classifier"])
-        computed_again = computed & (CLASSIFIERS.keys() | classifier_plugins().keys())
+        question = studies.get(db).question
+        of_packages = plugins_for(question)
+        computed_again = computed & {judge.name for judge in judges(JudgeOptions(), question=question)}
         for name in names:
-            if name in CLASSIFIERS and name in computed_again:
+            if name in computed_again and name not in of_packages:
                 raise InputError(f"{name} is built in, so every study has its verdicts. They cannot be removed.")
             if name in computed_again:
-                package = classifier_plugins()[name].distribution
+                package = of_packages[name].distribution
                 raise InputError(
                     f"The installed package {package} provides the classifier {name}, so its verdicts would be "
                     "computed again. Uninstall the package, then remove the verdicts."
@@ -121,37 +120,38 @@ def reasons_of_failures(db: Database) -> list[dict[str, Any]]:
     return [{"classifier": classifier, "reason": reason, "items": n} for classifier, reason, n in rows]
 
 
-def among_themselves(counting: pd.DataFrame) -> list[dict[str, Any]]:
+def among_themselves(counting: pd.DataFrame, question: Question) -> list[dict[str, Any]]:
     """Return the agreement between each pair of classifiers, which needs no labels.
 
     `counting` is the result of `of_counting_items`. There is a row for each pair in both orders: classifier, other, n
-    (number of items with a verdict of both), agree, kappa, finds and clears. Of the items that `other` calls
-    dissimilar, finds is the share that `classifier` calls dissimilar; clears is the same share for similar. A value is
-    None if it is undefined.
+    (number of items with a verdict of both), agree, kappa, and, if the question has a positive category, finds and
+    clears. Of the items that `other` calls positive, finds is the share that `classifier` calls positive; clears is the
+    same share for the other items. A value is None if it is undefined.
     """
     rows = []
-    for pair in classifiers_among_themselves(counting):
+    for pair in classifiers_among_themselves(counting, question.classes, positive=question.positive):
         shared = {"n": pair.n, "agree": pair.agree.value, "kappa": pair.kappa.value}
         both_ways = ((pair.a, pair.b, pair.a_finds, pair.a_clears), (pair.b, pair.a, pair.b_finds, pair.b_clears))
         for name, other, finds, clears in both_ways:
-            rows.append({"classifier": name, "other": other, **shared, "finds": finds.value, "clears": clears.value})
+            of_positive = {"finds": finds.value, "clears": clears.value} if question.positive else {}
+            rows.append({"classifier": name, "other": other, **shared, **of_positive})
     return sorted(rows, key=lambda row: (row["classifier"], row["other"]))
 
 
-def to_send_first(counting: pd.DataFrame, n: int | None = None) -> list[dict[str, Any]]:
+def to_send_first(counting: pd.DataFrame, question: Question, n: int | None = None) -> list[dict[str, Any]]:
     """Return the items on which the classifiers disagree most, at most `n`; the strongest disagreement comes first.
 
-    `counting` is the result of `of_counting_items`. Each row has disagreement, margin, the classifiers that say
-    dissimilar, the classifiers that say similar, and item (see `analysis.agreement.send_first`). Classifiers with
+    `counting` is the result of `of_counting_items`. Each row has disagreement, margin, the classifiers that
+    say each category (the last category first), and item (see `analysis.agreement.send_first`). Classifiers with
     another threshold, such as `heuristic@0.30`, are ignored, so that each classifier counts once.
     """
     variants = [name for name in counting["classifier"].unique() if is_variant(name)]
-    table = send_first(counting[~counting["classifier"].isin(variants)], n=n)
+    table = send_first(counting[~counting["classifier"].isin(variants)], question.classes, n=n)
     return [
         {
             "disagreement": row["disagreement"],
             "margin": None if pd.isna(row["margin"]) else row["margin"],
-            "dissimilar": ", ".join(row["dissimilar"]), "similar": ", ".join(row["similar"]),
+            **{name: ", ".join(row[name]) for name in reversed(question.classes)},
             "item": row["item"],
         }
         for row in table.to_dict("records")
@@ -199,12 +199,15 @@ def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
         deed.log("export verdicts")
         table = verdicts.table(db)
         is_auto = table["parameters"].map(lambda text: json.loads(text).get("drop") == AUTO)
-        features, dropped = {}, {}
-        for item in items.all_items(db):
+        features, dropped, has_features = {}, {}, studies.get(db).question.has_default_categories
+        for item in items.all_items(db) if has_features else ():
             series = with_unit(runs.of_item(db, item.item_id), item.unit)
             features[item.name] = item_features(verdicts.of_item(db, item.item_id), series)
             if is_auto.any():
                 dropped[item.name] = " ".join(str(quick_rule(run).n_warmup) for run in series)
+    if not has_features:
+        columns = ["item", "benchmark", "classifier", "verdict", "score", "threshold", "iterations", "parameters"]
+        return table[[*columns, "version", "error", "application"]]
     for measure in tables.MEASURES:
         table[measure] = [means.get(measure) for means in table["means"]]
     table["clusters"] = [" ".join(map(str, clusters)) or None for clusters in table["clusters"]]
@@ -232,7 +235,7 @@ def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: 
     if the study lacks an item of the file, or labeler itself computes the classifier. Then nothing is imported.
     """
     table = tables.read_verdicts(Source(str(path), path), studies.get(db).question.categories, classifier)
-    computed_here = {judge.name for judge in judges(JudgeOptions())}
+    computed_here = {judge.name for judge in judges(JudgeOptions(), question=studies.get(db).question)}
     reserved = {name for name in set(table["classifier"]) if name in computed_here or is_variant(name)}
     with events.by(db, actor, now) as deed:
         by_name = {item.name: item for item in items.all_items(db)}

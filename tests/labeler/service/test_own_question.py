@@ -159,10 +159,8 @@ def test_before_the_plan_the_whole_question_can_be_changed_and_the_audit_follows
     assert {fault.part for fault in auditing.audit(db).faults} == {"question", "category"}
 
 
-def test_what_needs_similar_and_dissimilar_says_so(alerts):
-    with pytest.raises(
-        InputError, match=r"Computing verdicts needs the categories similar and dissimilar, but .* stable"
-    ):
+def test_without_a_classifier_for_the_question_verdicts_are_imported(alerts):
+    with pytest.raises(InputError, match=r"No classifier is known .* labeler verdicts --import FILE.csv"):
         computing.compute_verdicts(alerts, actor="carol")
 
 

@@ -285,7 +285,7 @@ def begun(tmp_path):
     path = tmp_path / "begun.study"
     make_study(path, n_items=1, reviewers=())
     with open_database(path) as db:
-        return path, jobs.start(db, computing.JOB, os.getpid(), 40, NOW.isoformat())
+        return path, jobs.start(db, jobs.VERDICTS, os.getpid(), 40, NOW.isoformat())
 
 
 def test_verdicts_page_shows_how_far_a_running_computation_is(begun):

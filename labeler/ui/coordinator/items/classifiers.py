@@ -11,6 +11,7 @@ from labeler.plan.lifecycle import Action
 from labeler.service import background
 from labeler.service.people import identity
 from labeler.service.results import reporting
+from labeler.service.study import coordinating
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import Database, open_database
 from labeler.ui.coordinator.shared import done, link
@@ -19,9 +20,10 @@ THRESHOLD = """Add a classifier with another threshold to all tables and reports
 *heuristic@0.30* beside *heuristic*. Choose the threshold before you see labels; otherwise the classifier looks better
 than it is. To remove this classifier, use the command `labeler verdicts --remove heuristic@0.30`."""
 THRESHOLDS = {"Theta of the heuristics (usually 0.25)": "theta", "Cut of SAME (usually 0.20)": "cut"}
-N_FIRST, COLUMNS, SHARE_PX = 20, ["item", "dissimilar", "similar", "disagreement", "margin"], 54
-AGREEMENT = """This table needs no labels. The column *finds* is the share of the other classifier's dissimilar items
-that this classifier also calls dissimilar. The column *clears* is the same share for similar items."""
+N_FIRST, SHARE_PX = 20, 54
+AGREEMENT = "This table needs no labels."
+OF_POSITIVE = """The column *finds* is the share of the other classifier's {positive} items that this classifier also
+calls {positive}. The column *clears* is the same share for all other items."""
 FIRST = """Let reviewers label these items first, because the classifiers disagree most on them. The column *margin* is
 the smallest distance of a score from its threshold, as a share of the threshold."""
 SHARES = {
@@ -56,7 +58,7 @@ def render(db: Database, person: str) -> None:
             background.start_verdicts(db.path, actor=person)
             watch(str(db.path))
             return
-    elif job is not None:
+    elif job is not None and coordinating.get_study(db).question.has_default_categories:
         add_threshold(db, person)
     hidden = identity.why_hidden(db, person, Action.SEE_VERDICTS)
     if hidden:
@@ -77,6 +79,7 @@ def tables(db: Database, summary: stored_verdicts.VerdictSummary, person: str) -
 
     The verdicts of single items are on the page Items and in the file, because a large table is slow in the browser.
     """
+    question = coordinating.get_study(db).question
     st.dataframe(summary.counts, hide_index=True, placeholder="—")
     with st.container(horizontal=True):
         link("Items", "Verdicts of each item", "All items")
@@ -85,12 +88,13 @@ def tables(db: Database, summary: stored_verdicts.VerdictSummary, person: str) -
         )
     if summary.pairs:
         st.header("Agreement between classifiers", anchor=False)
-        st.write(AGREEMENT)
+        st.write(AGREEMENT, OF_POSITIVE.format(positive=question.positive) if question.positive else "")
         st.dataframe(summary.pairs, hide_index=True, placeholder="—", column_config=SHARES)
     if summary.first:
         st.header("Items to label first", anchor=False)
         st.write(FIRST)
-        st.dataframe(summary.first, hide_index=True, column_order=COLUMNS, placeholder="—", column_config=SHARES)
+        columns = ["item", *reversed(question.classes), "disagreement", "margin"]
+        st.dataframe(summary.first, hide_index=True, column_order=columns, placeholder="—", column_config=SHARES)
     if summary.failed:
         st.header("Verdicts that could not be computed", anchor=False)
         st.dataframe(summary.failed, hide_index=True)

@@ -1,0 +1,125 @@
+"""The rules for a change judge the items of a study that compares two versions, beside the people."""
+
+import json
+from datetime import timedelta
+
+import numpy as np
+import pytest
+
+from analysis.classifiers import CHANGE_RULES, Verdict
+from labeler import plugins
+from labeler.model import PlanParameters, Role, Submission
+from labeler.plan.lifecycle import Step
+from labeler.screen.kinds import QUESTIONS
+from labeler.service.items import importing
+from labeler.service.labelling import reviewing
+from labeler.service.people import identity
+from labeler.service.plan import assigning
+from labeler.service.results import reporting
+from labeler.service.study import coordinating, course
+from labeler.service.verdicts import computing, stored_verdicts
+from labeler.store import items, open_database
+from tests.labeler.conftest import NOW
+
+WHO = {"actor": "carol", "now": NOW}
+LEVELS = (1.2, 1.0, 0.8)  # of the version after the change: slower, no change, faster
+CATEGORIES = ("slower", "no change", "faster")
+
+
+@pytest.fixture
+def changes(tmp_path):
+    """A planned study of 12 changes with five runs on each side; ada always calls the left version slower."""
+    rng = np.random.default_rng(4)
+    rows = []
+    for number in range(12):
+        for version, level in (("old", 1.0), ("new", LEVELS[number % 3])):
+            for run in range(5):
+                values = level * (1 + 0.01 * rng.standard_normal() + 0.01 * rng.standard_normal(12))
+                rows += [f"b{number:02d},{version},{run},{i},{value:.6f}" for i, value in enumerate(values)]
+    path = tmp_path / "change.study"
+    coordinating.create_study(
+        path, name="Change", question=QUESTIONS["change"], coordinator="carol", plan_secret="", now=NOW
+    )
+    with open_database(path) as db:
+        for name in ("ada", "ben", "cleo"):
+            identity.add_person(db, name, [Role.REVIEWER], **WHO)
+        table = importing.upload("t.csv", "\n".join(["benchmark,version,run,iteration,value", *rows]).encode())
+        list(importing.import_files(db, [table], selection=importing.Selection(before="old", after="new"), **WHO))
+        assigning.confirm_plan(db, PlanParameters(7, per_item=3, overlap=0, retest=0), **WHO)
+        yield db
+
+
+def expected(name):
+    return CATEGORIES[int(name[1:]) % 3]
+
+
+def label_all(db):
+    now, names = NOW, {item.item_id: item.name for item in items.all_items(db)}
+    question = coordinating.get_study(db).question
+    for person in identity.everyone(db):
+        while Role.REVIEWER in person.roles and (offers := reviewing.review_queue(db, person.person_id).offers):
+            task, now = offers[0], now + timedelta(seconds=9)
+            panels = reviewing.panels(db, task)
+            first, second = (np.mean(group["values"]) for group in panels[-1]["groups"])
+            is_swapped = (second > first) != (expected(names[task.item_id]) == "slower")
+            truth = expected(names[task.item_id])
+            answer = truth if truth == "no change" or not is_swapped else question.mirrored(truth)
+            sent = Submission(f"{task.code}-0", task.code, task.revision, answer, 900)
+            reviewing.submit(db, person.person_id, sent, now=now)
+
+
+def test_every_rule_judges_every_change_and_the_report_ranks_the_rules(changes):
+    computed = computing.compute_verdicts(changes, actor="carol")
+    assert (computed.n_items, computed.n_without_verdict) == (12, 0)
+    table = stored_verdicts.brief_table(changes)
+    assert set(table["classifier"]) == set(CHANGE_RULES)
+    by_welch = table[table["classifier"] == "change-welch"].set_index("item")["verdict"]
+    assert all(verdict == expected(name) for name, verdict in by_welch.items() if expected(name) != "no change")
+    label_all(changes)
+    course.change_state(changes, Step.CLOSE, why="done", **WHO)
+    course.change_state(changes, Step.UNBLIND, why="done", **WHO)
+    files = reporting.files_of_study(changes, reporting.QUICK, **WHO)
+    numbers = json.loads(files["report.json"])
+    assert set(numbers["by_category"]["classifiers"]) == set(CHANGE_RULES)
+    assert numbers["by_category"]["classifiers"]["change-10%"]["result"]["accuracy"]["value"] == 1
+    assert set(numbers["parameters"]["classifiers"]) == set(CHANGE_RULES)
+    assert "measures" not in numbers["parameters"]
+    assert numbers["sides"]["n_items"] > 0
+    assert "| Welch's test | 12 |" in files["report.md"]
+    assert "## Side bias" in files["report.md"]
+    exported = stored_verdicts.export_table(changes, **WHO)
+    assert len(exported) == 12 * len(CHANGE_RULES)
+    assert "m1" not in exported
+
+
+def test_a_rule_of_another_package_judges_changes(changes, monkeypatch):
+    def median_rule(before, after, *, lower_is_better):
+        old, new = (np.median(np.concatenate(side)) for side in (before, after))
+        return Verdict("x", "slower" if new > 1.1 * old else "faster" if new < 0.9 * old else "no change")
+
+    def broken(before, after, *, lower_is_better):
+        return Verdict("x", "dissimilar")
+
+    found = {
+        name: plugins.Plugin(name, "some package 1", function)
+        for name, function in (("medians", median_rule), ("broken", broken), ("change-welch", broken))
+    }
+    monkeypatch.setattr("labeler.service.verdicts.classifying.change_plugins", lambda: found)
+    computing.compute_verdicts(changes, actor="carol")
+    table = stored_verdicts.brief_table(changes).set_index(["classifier", "item"])
+    assert all(table.loc["medians", "verdict"].loc[f"b{i:02d}"] == CATEGORIES[i % 3] for i in range(12))
+    assert set(table.loc["broken", "error"]) == {
+        "the classifier gave the verdict 'dissimilar', which is not one of: slower, no change, faster"
+    }
+    assert table.loc["change-welch", "verdict"].notna().all()
+
+
+def test_classifiers_of_changes_are_compared_without_labels(changes):
+    computing.compute_verdicts(changes, actor="carol")
+    question = coordinating.get_study(changes).question
+    table = stored_verdicts.brief_table(changes)
+    pairs = stored_verdicts.among_themselves(table, question)
+    assert len(pairs) == len(CHANGE_RULES) * (len(CHANGE_RULES) - 1)
+    assert set(pairs[0]) == {"classifier", "other", "n", "agree", "kappa"}
+    first = stored_verdicts.to_send_first(table, question)
+    assert all({"faster", "no change", "slower"} <= set(row) for row in first)
