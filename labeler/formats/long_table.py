@@ -251,22 +251,7 @@ class _Wanted:
 def _wanted(given: Sequence[str], columns: Mapping[str, str]) -> _Wanted:
     """Return the columns to read from a table with these names; raise ValueError if one is missing or unknown."""
     names = [str(name).strip() for name in given]
-    constants = {}
-    if "name" in columns:
-        if "benchmark" in names or "benchmark" in columns:
-            raise ValueError("the table has a column of benchmarks, so --benchmark does not apply")
-        constants["benchmark"] = columns["name"]
-    columns = {ours: theirs for ours, theirs in columns.items() if ours != "name"}
-    if columns.get("run") == ONE_RUN:
-        columns = {ours: theirs for ours, theirs in columns.items() if ours != "run"}
-        if "run" not in names:
-            constants["run"] = "0"
-    left_out = {theirs for ours, theirs in columns.items() if ours.startswith(LEFT_OUT)}
-    columns = {ours: theirs for ours, theirs in columns.items() if not ours.startswith(LEFT_OUT)}
-    for ours in columns:
-        if ours not in (*REQUIRED, *OPTIONAL) and not _is_named(ours):
-            known = ", ".join((*REQUIRED, *OPTIONAL, f"{FACTOR}NAME", f"{RECORDED}NAME", f"{LEFT_OUT}NAME"))
-            raise ValueError(f"{ours!r} is not a column of this format; the columns are {known}")
+    columns, left_out, constants = _from_options(columns, names)
     for theirs in (*columns.values(), *left_out):
         if theirs not in (*names, *constants):
             raise ValueError(f"column {theirs!r} is missing; the table has {_listed([*names, *constants])}")
@@ -293,6 +278,29 @@ def _wanted(given: Sequence[str], columns: Mapping[str, str]) -> _Wanted:
     place = dict(zip(renamed, names, strict=False))
     wanted = [*(name for name in (*REQUIRED, *OPTIONAL) if name in place), *filter(_is_named, place)]
     return _Wanted({ours: place[ours] for ours in wanted if ours not in constants}, constants)
+
+
+def _from_options(columns: Mapping[str, str], names: Sequence[str]) -> tuple[dict[str, str], set[str], dict[str, str]]:
+    """Return the columns that `--columns` names, those that it leaves out, and the values that hold for every row."""
+    constants = {}
+    if "name" in columns:
+        if "benchmark" in names or "benchmark" in columns:
+            raise ValueError("the table has a column of benchmarks, so --benchmark does not apply")
+        constants["benchmark"] = columns["name"]
+    one_run = columns.get("run") == ONE_RUN
+    if one_run and "run" not in names:
+        constants["run"] = "0"
+    left_out = {theirs for ours, theirs in columns.items() if ours.startswith(LEFT_OUT)}
+    named = {
+        ours: theirs
+        for ours, theirs in columns.items()
+        if ours != "name" and not ours.startswith(LEFT_OUT) and not (one_run and ours == "run")
+    }
+    for ours in named:
+        if ours not in (*REQUIRED, *OPTIONAL) and not _is_named(ours):
+            known = ", ".join((*REQUIRED, *OPTIONAL, f"{FACTOR}NAME", f"{RECORDED}NAME", f"{LEFT_OUT}NAME"))
+            raise ValueError(f"{ours!r} is not a column of this format; the columns are {known}")
+    return named, left_out, constants
 
 
 def _listed(names: Sequence[str]) -> str:
