@@ -308,24 +308,29 @@ def limits(
     if latent_class is not None:
         remarks.append(f"true prevalence and reviewers' error rates: {latent_class}")
     for name, estimate, items in (
-        ("agreement of single pairs", expectation.pair, f"{design.items_per_pair:.0f} items per pair"),
-        ("test-retest agreement of a reviewer", expectation.retest, f"{design.retest} retest items"),
-        ("sensitivity", expectation.sensitivity, f"{expectation.n_agreed_dissimilar:.0f} agreed dissimilar items"),
-        ("specificity", expectation.specificity, f"{expectation.n_agreed_similar:.0f} agreed similar items"),
+        ("agreement of single pairs", expectation.pair, _about(design.items_per_pair, "item", " per pair")),
+        ("test-retest agreement of a reviewer", expectation.retest, _about(design.retest, "retest item")),
+        ("sensitivity", expectation.sensitivity, _about(expectation.n_agreed_dissimilar, "agreed dissimilar item")),
+        ("specificity", expectation.specificity, _about(expectation.n_agreed_similar, "agreed similar item")),
     ):
         if estimate.half_width is None:
             remarks.append(f"{name}: {estimate.reason}")
         elif estimate.half_width > CHECK_ONLY:
             remarks.append(
-                f"{name}: {items} give an interval of ±{100 * estimate.half_width:.0f} percentage points, which is "
+                f"{name}: the interval from {items} is ±{100 * estimate.half_width:.0f} percentage points, which is "
                 "only a rough check"
             )
     if design.n_applications is not None and design.n_applications < LEAST_GROUPS:
         remarks.append(
-            f"similarity of items within applications: {design.n_applications} applications, but an interval over "
-            f"applications needs at least {LEAST_GROUPS}"
+            f"similarity of items within applications: there {'is' if design.n_applications == 1 else 'are'} only "
+            f"{_about(design.n_applications, 'application')}, but an interval needs at least {LEAST_GROUPS}"
         )
     return tuple(remarks)
+
+
+def _about(n: float, noun: str, rest: str = "") -> str:
+    whole = round(n)
+    return f"{whole or 'less than one'} {noun if whole <= 1 else f'{noun}s'}{rest}"
 
 
 def _expected_kappa(
@@ -381,7 +386,7 @@ def _check_open(**values: float) -> None:
 def _check_kappa(kappa: float, prevalence: float) -> None:
     lowest = -min(prevalence / (1 - prevalence), (1 - prevalence) / prevalence)
     if not lowest - 1e-12 <= kappa < 1:
-        raise ValueError(f"kappa must be within [{lowest}, 1) at prevalence {prevalence}, got {kappa}")
+        raise ValueError(f"kappa must be at least {lowest:.3g} and below 1 at prevalence {prevalence:g}, got {kappa:g}")
 
 
 def _z(level: float) -> float:

@@ -290,6 +290,17 @@ def is_storable(text: str) -> bool:
     return "\0" not in text and (text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text))
 
 
+def describe_minutes(minutes: float | None) -> str:
+    """Return a time such as "57 min" or "3 h 20 min"; a dash if it is unknown."""
+    if minutes is None:
+        return "—"
+    whole = max(1, round(minutes))
+    if whole < 100:
+        return f"{whole} min"
+    hours, rest = divmod(whole, 60)
+    return f"{hours} h {rest} min" if rest else f"{hours} h"
+
+
 def counted(n: int, noun: str, plural: str | None = None) -> str:
     """Return a number with its noun.
 

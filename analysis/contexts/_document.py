@@ -259,15 +259,15 @@ def _over_all(survey: ContextSurvey) -> str:
     for verdict in ("faster", "slower", "higher", "lower", comparison.NOT_SHOWN):
         sweeps = [sweep for sweep in survey.benchmarks if sweep.outcome == verdict]
         if sweeps:
-            names = f" ({_names(sweeps)})" if verdict != comparison.NOT_SHOWN else ""
-            shown = "not shown to differ" if verdict == comparison.NOT_SHOWN else verdict
-            parts.append(f"{shown} in {len(sweeps)}{names}")
+            n = counted(len(sweeps), "benchmark")
+            if verdict == comparison.NOT_SHOWN:
+                parts.append(f"there is no significant difference for {n}")
+            else:
+                parts.append(f"the candidate is {verdict} for {n} ({_names(sweeps)})")
     n_untested = sum(sweep.outcome is None for sweep in survey.benchmarks)
-    parts += [f"not tested in {n_untested} with one context"] if n_untested else []
-    return (
-        f"Across all contexts ({T_TEST}, Holm's correction for the number of benchmarks), the candidate is "
-        f"{'; '.join(parts)}."
-    )
+    if n_untested:
+        parts.append(f"{counted(n_untested, 'benchmark')} with one context could not be tested")
+    return f"Across all contexts ({T_TEST}, Holm's correction for the number of benchmarks), {'; '.join(parts)}."
 
 
 def _inflated(survey: ContextSurvey) -> str:
@@ -590,7 +590,11 @@ def ratio(statistic: Estimate) -> str:
 
 def _left_out(survey: ContextSurvey) -> Iterator[Block]:
     if survey.left_out:
-        yield first_rows("Benchmarks.", ("Benchmark", "Reason"), [(row.name, row.reason) for row in survey.left_out])
+        yield first_rows(
+            "Benchmarks that were not compared.",
+            ("Benchmark", "Reason"),
+            [(row.name, row.reason) for row in survey.left_out],
+        )
     rows = [(sweep.name, entry.name, entry.reason) for sweep in survey.benchmarks for entry in sweep.left_out]
     if rows:
         yield first_rows(

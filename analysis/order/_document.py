@@ -162,9 +162,13 @@ def _red_flags(survey: OrderSurvey) -> Iterator[str]:
             f"{len(published) or 'none'} {of_tests}{names}."
         )
         return
-    yield f"Red flag (the {level} intervals of the medians do not overlap) for {len(flagged) or 'none'} {of_tests}" + (
-        f": {listed(flagged)}." if flagged else "."
-    )
+    if flagged:
+        yield (
+            f"Red flag (the {level} intervals of the medians do not overlap) for {len(flagged)} {of_tests}: "
+            f"{listed(flagged)}."
+        )
+    else:
+        yield f"No test has a red flag: the {level} intervals of the medians overlap."
     rest = [name for name in published if name not in flagged]
     if rest or len(published) < len(flagged):
         yield (
@@ -203,10 +207,14 @@ def _positions_in_short(survey: OrderSurvey) -> Iterator[str]:
     limit = survey.position_threshold or 0
     strongest = [(row, *_strongest(row)) for row in by_least_p(survey)]
     below = [entry for entry in strongest if (p := entry[1].p) is not None and p < limit]
+    finding = (
+        f"that the values of {len(below)} of {counted(len(survey.positions), 'benchmark')} depend on"
+        if below
+        else "no benchmark whose values depend on"
+    )
     yield (
-        f"Weaker tests use only runs that were not in fixed order. They find that the values of {len(below) or 'none'} "
-        f"of {counted(len(survey.positions), 'benchmark')} depend on the position in the run or on the previous "
-        f"benchmark (p below {limit:.3g})."
+        f"Weaker tests use only runs that were not in fixed order. They find {finding} the position in the run or on "
+        f"the previous benchmark (p below {limit:.3g})."
     )
     for row, test, effect in below[:N_NAMED]:
         yield f"{survey.title(row)}: {effect} (p = {p_value(test.p)})."

@@ -29,6 +29,7 @@ from analysis.spread._survey import BucketRow, ContextSpread, EnvironmentPair, S
 from analysis.spread._time import PassTime, SuitePart, SuiteTime
 
 FIRST, _, _, *WIDE = BUCKETS
+SMALL_SUITE = 20  # benchmarks; in a smaller suite, 5 % is less than one benchmark
 
 
 def document(survey: SpreadSurvey) -> Document:
@@ -153,10 +154,11 @@ def _level_in_short(survey: SpreadSurvey, environment: ContextSpread) -> Iterato
     row = environment.overall
     stable, wide = row.shares[FIRST], sum(row.counts[name] for name in WIDE)
     share = None if environment.v.value is None else environment.v.value / 2
+    far = f"the runs of {wide} ({percent(wide / row.n)}) are" if wide else "no benchmark has runs"
     yield (
         f"The runs of {row.counts[FIRST]} of {counted(row.n, 'benchmark')} "
         f"({_counted_apart(survey, environment)}{percent(stable.value)}, interval {interval(stable)}) are within 5 "
-        f"% of each other; the runs of {wide} ({percent(wide / row.n)}) are more than 25 % apart "
+        f"% of each other; {far} more than 25 % apart "
         f"({_describe_runs(survey, row)})."
     )
     yield (
@@ -302,7 +304,7 @@ def _benchmarks(survey: SpreadSurvey, environments: Sequence[ContextSpread]) -> 
         f"comparison with benchmarks that have {per} runs. CV is standard deviation / mean of the runs, which does not "
         "grow with the number of runs.",
         ("Benchmark", "Application", *(("Environment",) if several else ()), "Runs", "Spread", f"Over {per}", "CV",
-         "Bucket"),
+         "Range"),
         [
             (
                 row.name, row.application, *((_name(environment.name),) if several else ()), row.n_runs,
@@ -520,22 +522,23 @@ def _left_out(survey: SpreadSurvey) -> Iterator[Block]:
 
 def _source(survey: SpreadSurvey) -> Iterator[Block]:
     yield Paragraph(
-        "Spread, buckets, v and the score: Laaber and Leitner (2018), doi:10.1145/3196398.3196407. v is twice the "
-        "largest spread, after the largest 5 % of the spreads are left out"
-        + "".join(
-            f"{_describe_context(environment, survey)}: {estimate(environment.v)}."
-            + (f" The score was computed with v = {estimate(environment.score.v)}." if environment.score else "")
-            + _few(environment)
+        "Spread, ranges of spread, v and the score: Laaber and Leitner (2018), doi:10.1145/3196398.3196407. v is twice "
+        "the largest spread, after the largest 5 % of the spreads are left out: "
+        + "; ".join(
+            f"{estimate(environment.v)}{_describe_context(environment, survey)}"
+            + (f" (the score was computed with v = {estimate(environment.score.v)})" if environment.score else "")
             for environment in survey.environments
         )
+        + "."
+        + _few(survey.environments)
     )
 
 
-def _few(environment: ContextSpread) -> str:
+def _few(environments: Sequence[ContextSpread]) -> str:
     """Say what the rule of 95 % leaves out of a small suite."""
-    if not 1 < environment.overall.n < 20:
+    if not any(1 < environment.overall.n < SMALL_SUITE for environment in environments):
         return ""
-    return f" With {environment.overall.n} benchmarks, leaving out 5 % leaves out the noisiest benchmark."
+    return f" In a suite of fewer than {SMALL_SUITE} benchmarks, this leaves out the noisiest benchmark."
 
 
 def _describe_runs(survey: SpreadSurvey, row: BucketRow) -> str:

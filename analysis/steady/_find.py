@@ -112,7 +112,8 @@ def steady_run(run: ArrayLike, rule: str = "published", *, is_time: bool = True,
         raise ValueError("a run must be a list of finite numbers")
     n = len(values)
     if n < MIN_ITERATIONS:
-        reason = f"too short to find the end of warm-up ({n:,} iterations; {MIN_ITERATIONS:,} needed)"
+        iterations = f"{n:,} iteration{'' if n == 1 else 's'}"
+        reason = f"too short to find the end of warm-up ({iterations}; {MIN_ITERATIONS:,} needed)"
         return SteadyRun(None, None, (), n, 0, reason)
     middle = float(np.median(values))
     if middle <= 0 or values.mean() <= 0:

@@ -49,7 +49,10 @@ def _in_short(survey: TrendSurvey) -> Iterator[str]:
         yield "No benchmark has versions or dates. Add a column version or date, or read them with --from-name."
         return
     n_changes = sum(len(trend.changes) for trend in changed)
-    yield f"{counted(n_changes, 'change')} in {len(changed)} of {counted(n, 'benchmark')}."
+    if changed:
+        yield f"{counted(n_changes, 'change')} in {len(changed)} of {counted(n, 'benchmark')}."
+    else:
+        yield f"No change in {counted(n, 'benchmark')}."
     worse = [(trend, change) for trend in changed for change in trend.changes if change.is_worse]
     for trend, change in sorted(worse, key=lambda found: -abs(found[1].change))[:3]:
         yield f"{trend.name} became {_size(change)} at {change.version} (previous version {change.previous})."
@@ -70,8 +73,8 @@ def _in_short(survey: TrendSurvey) -> Iterator[str]:
 def _detector(survey: TrendSurvey) -> str:
     title = DETECTORS[survey.detector].title
     return (
-        f"Detector: {title}. It finds a false change in {survey.n_false} of {survey.n_unchanged} simulated histories "
-        f"without a change, of {counted(survey.n_simulated_versions, 'version')} with independent noise."
+        f"Detector: {title}. It finds a false change in {survey.n_false or 'none'} of {survey.n_unchanged} simulated "
+        f"histories of {counted(survey.n_simulated_versions, 'version')} with independent noise and no change."
     )
 
 

@@ -78,10 +78,16 @@ def _alarms_in_short(survey: TrustSurvey, rows: Mapping[str, TrustSummary]) -> I
     )
     if n > 1:
         of_merged, of_means = (rows[name].n_alarming[WELCH] for name in (MERGED, RUN_MEANS))
-        yield (
-            f"There are more than twice as many false alarms as expected for {_of(of_merged, merged.n)} with merged "
-            f"iterations, and for {_of(of_means, single.n)} with one number per run."
-        )
+        if of_merged or of_means:
+            yield (
+                f"There are more than twice as many false alarms as expected for {_of(of_merged, merged.n)} with "
+                f"merged iterations, and for {_of(of_means, single.n)} with one number per run."
+            )
+        else:
+            yield (
+                "No benchmark has more than twice as many false alarms as expected, neither with merged iterations "
+                "nor with one number per run."
+            )
 
 
 def _intervals_in_short(survey: TrustSurvey, rows: Mapping[str, TrustSummary]) -> Iterator[str]:
@@ -333,7 +339,7 @@ def _slower(factor: float) -> str:
 
 
 def _of(count: int, n: int) -> str:
-    return f"{count} of {n} benchmarks"
+    return f"{count or 'none'} of {n} benchmarks"
 
 
 def change_of(survey: TrustSurvey) -> tuple[str, str]:

@@ -73,8 +73,8 @@ def agreement(
     """
     from labeler.service.results import agreement_questions as service  # imported here because it needs the statistics
 
-    def labels_of(path: Path | None) -> Any:
-        if path is not None and path.suffix.lower() == ".csv":
+    def labels_of(path: Path | None, *, is_file: bool) -> Any:
+        if path is not None and is_file:
             return service.labels_of_file(path, any_category=fail_under is not None)
         with opened(path) as db:
             say_if_interim(db)
@@ -82,12 +82,13 @@ def agreement(
 
     if fail_under is not None and before is not None:
         raise InputError("--fail-under judges one set of labels. Leave out --against.")
-    given = labels_of(labels or study)
+    given = labels_of(labels or study, is_file=labels is not None)
     if fail_under is not None:
         gate = service.gate(given, *fail_under, level=level)
         show_json(gate.json_values()) if as_json else click.echo(gate.words)
         raise SystemExit({True: 0, False: 1, None: 3}[gate.passed])
-    found = service.questions(given, None if before is None else labels_of(before))
+    earlier = None if before is None else labels_of(before, is_file=before.suffix.lower() == ".csv")
+    found = service.questions(given, earlier)
     if as_json:
         show_json(found)
         return
@@ -102,8 +103,8 @@ def agreement(
         as_json=False,
     )  # fmt: skip
     pairs = found["pairs"]
-    told = f"p = {pairs['p']:.3g}" if pairs["p"] is not None else pairs["reason"]
-    remark(f"Do all pairs agree equally often? {told}.")
+    answer = f"p = {pairs['p']:.3g}" if pairs["p"] is not None else f"Unknown: {pairs['reason']}"
+    remark(f"Do all pairs agree equally often? {answer}.")
     for row in found["drift"]:
         if row["slope"]["value"] is None or row["detectable"] is None:
             remark(f"Drift of {row['rater']}: {row['slope']['reason']}.")

@@ -21,7 +21,7 @@ from labeler.cli.common import (
 )
 from labeler.errors import InputError
 from labeler.model import Gate
-from labeler.plan.lifecycle import Step
+from labeler.plan.lifecycle import STANDING, Step
 from labeler.questions import either
 from labeler.service.items import browsing
 from labeler.service.study import calibrating, coordinating, course
@@ -48,7 +48,7 @@ def state(step: str, study: Path | None, why: str, force: bool, as_json: bool) -
         show_json({"state": str(moved.state), "remarks": [*moved.remarks, *moved.to_owner]})
     for text in (*moved.remarks, *moved.to_owner):
         remark(text)
-    remark(f"The study is {moved.state}.")
+    remark(f"The study is {STANDING[moved.state]}.")
 
 
 @click.command(epilog="Example: labeler exclude 'org__app#bench' --study cache.study --reason 'one run was cut off'")
@@ -84,7 +84,10 @@ def adjudicate(item: str | None, category: str | None, study: Path | None, why: 
     with opened(study) as db:
         if item is None:
             coordinating.log_look(db, "split items", actor=OWNER, now=now())
-            show([split.json_values() for split in splits.split_items(db)], as_json=as_json)
+            rows = [split.json_values() for split in splits.split_items(db)]
+            show(rows, as_json=as_json)
+            if not rows:
+                remark("There are no split items.")
             say_if_interim(db)
             return
         categories = coordinating.get_study(db).question.categories

@@ -36,6 +36,8 @@ def flags(study: Path | None, answer: tuple[str, str] | None, reviewer: str | No
         say_if_interim(db)
     rows = [_row(message) for message in messages]
     show(rows if as_json else [_printable(row) for row in rows], as_json=as_json)
+    if not rows:
+        remark("No reviewer has flagged or commented on an item.")
 
 
 def _row(message: Message) -> dict[str, Any]:

@@ -141,7 +141,7 @@ def anonymise(
     if as_json:
         show_json({"file": out} | asdict(done))
     outcome = "kept (check them before you publish)" if keep else "left out"
-    people = f"{counted(done.n_reviewers, 'reviewer')} and {counted(done.n_coordinators, 'other')} renamed"
+    people = f"{counted(done.n_reviewers, 'reviewer')} and {counted(done.n_coordinators, 'coordinator')} renamed"
     written = "Would write" if dry_run else "Wrote"
     remark(f"{written} {out}: {people}, {counted(done.n_comments, 'comment')} {outcome}.")
     remark(anonymising.TIMES_STAY)
@@ -159,8 +159,8 @@ def anonymise(
 def audit(study: Path | None, against: str | None, as_json: bool) -> None:
     """Detect changed, removed, inserted or rolled-back records.
 
-    A problem is a change that was made outside this application. Exit code 0: no problems found. 1: at least one
-    problem found. The hash chain covers answers, decisions, replies, the log, measurements and pictures. If someone has
+    A fault is a change that was made outside this application. Exit code 0: no fault found. 1: at least one fault
+    found. The hash chain covers answers, decisions, replies, the log, measurements and pictures. If someone has
     rebuilt the whole chain, only --against can detect this.
     """
     with opened(study, changed_schema=True) as db:

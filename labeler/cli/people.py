@@ -94,6 +94,8 @@ def list_people(role: Role, study: Path | None, as_json: bool) -> None:
     if shown:
         rows = [row | {"shown as": shown.get(p.name, p.name)} for row, p in zip(rows, people, strict=True)]
     show(rows, as_json=as_json)
+    if not rows:
+        remark(f"The study has no {role}s yet. To add one: labeler {role}s add NAME")
 
 
 @click.command("link", epilog="Example: labeler {role}s link ada --study cache.study")
@@ -203,7 +205,7 @@ def result(name: str, study: Path | None, undo: bool, as_json: bool) -> None:
     if as_json:
         show_json({"name": name, "sees_result": not undo})
     may = "can no longer see" if undo else "can see"
-    remark(f"{name} {may} the page Your result{'' if undo else ' once the study is unblinded'}.")
+    remark(f"{name} {may} the page *Your result*{'' if undo else ' once the study is unblinded'}.")
 
 
 @click.command("remove", epilog="Example: labeler reviewers remove ada --study cache.study --reason 'changed jobs'")

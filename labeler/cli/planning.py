@@ -79,12 +79,12 @@ def planning(
         f"Items needed for intervals of ±{assumed.half_width:g}, if kappa is {assumed.kappa:g} and the share of "
         f"dissimilar items is {assumed.prevalence:g}:"
     )
-    show(needed, as_json=False)
+    show(service.rows_for_people(needed), as_json=False)
     remark(
-        f"\nExpected results with {planned.n_items} items, {planned.n_reviewers} reviewers, {per_item} reviewers per "
-        f"item and overlap {overlap:g}:"
+        f"\nExpected results with {counted(planned.n_items, 'item')}, {planned.n_reviewers} reviewers, {per_item} "
+        f"reviewers per item and overlap {overlap:g}:"
     )
-    show(expected, as_json=False)
+    show(service.rows_for_people(expected), as_json=False)
     remark(replacing)
     for sentence in unknown:
         remark(f"Cannot be estimated: {sentence}.")

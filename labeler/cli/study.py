@@ -181,7 +181,7 @@ def _preview(db: Database, parameters: PlanParameters, seconds: float, as_json: 
         return
     show(preview.rows_of_loads(), as_json=False)
     click.echo()
-    show(preview.expectations, as_json=False)
+    show(planning.rows_for_people(preview.expectations), as_json=False)
     for sentence in (*preview.remarks, *preview.warnings):
         remark(sentence)
     remark(f"Seed {parameters.seed}. Plan hash {preview.hash}. Nothing was saved.")

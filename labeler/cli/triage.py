@@ -102,7 +102,8 @@ def browse(study: Path | None, filters: Filter, as_json: bool) -> None:
         say_if_interim(db)
         matches = browsing.chosen(table, filters, coordinating.get_study(db).question.categories)
     _show(matches, as_json=as_json)
-    remark(f"{len(matches)} of {counted(len(table), 'item')}.")
+    n = counted(len(table), "item")
+    remark(f"{len(matches)} of {n}." if len(table) else "The study has no items yet. Import measurements first.")
 
 
 @click.command(epilog="Example: labeler triage --study cache.study --out split.study --disagree")

@@ -126,7 +126,7 @@ def format_of(source: Source, content: bytes, options: ReadOptions = DEFAULTS) -
     raise Refused(
         source.name,
         f"not a result file of a known format: the content is {describe(content)}. To list the known formats: labeler "
-        f"formats. To choose a format: --format{''.join(failed)}",
+        f"formats. To choose one, pass --format NAME{''.join(failed)}",
     )
 
 

@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 
 from labeler.errors import InputError
-from labeler.model import ALL, Assignment, Kind
+from labeler.model import ALL, Assignment, Kind, counted
 from labeler.plan.design import Plan, Seed, key
 
 LOADING = (Kind.FRESH, Kind.OVERLAP, Kind.THIRD)
@@ -349,15 +349,15 @@ def _offers(slots: Sequence[Slot], reviewer: str, standing: _Standing, seed: See
 def _given_up(moves: Iterable[Move]) -> tuple[str, ...]:
     n_given_up = Counter((move.giver, move.kind) for move in moves if move.taker is None)
     return tuple(
-        f"{giver}: {n} of the open {kind} assignments were dropped, because {WHY_GIVEN_UP[kind]}"
+        f"{giver}: {counted(n, f'open {kind} item')} no longer assigned, because {WHY_GIVEN_UP[kind]}"
         for (giver, kind), n in sorted(n_given_up.items())
     )
 
 
 def _uneven(remaining: Mapping[str, int], joiner: str) -> tuple[str, ...]:
     return tuple(
-        f"{name}: {n} items to do, but {joiner} has only {remaining[joiner]}; the other items cannot move, because "
-        f"they are overlap items, have a hidden retest, or are items that {joiner} already has"
+        f"{name}: {n} items to do, but {joiner} has {remaining[joiner] or 'none'}; the other items cannot move, "
+        f"because they are overlap items, have a hidden retest, or are items that {joiner} already has"
         for name, n in sorted(remaining.items())
         if n - remaining[joiner] > 1
     )
@@ -372,4 +372,5 @@ def _without_third(takers: Mapping[str, str | None]) -> tuple[str, ...]:
     left_over = sorted(item for item, taker in takers.items() if taker is None)
     if not left_over:
         return ()
-    return (f"split items without a third label: {', '.join(left_over)}; every reviewer already has them",)
+    which = "this item" if len(left_over) == 1 else "these items"
+    return (f"no third label for {', '.join(left_over)}, because every reviewer already has {which}",)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labeler.errors import InputError
-from labeler.model import ALL, Assignment, Kind, PlanParameters
+from labeler.model import ALL, Assignment, Kind, PlanParameters, counted
 
 MIN_RETEST_GAP, RETEST_GAP_SHARE = 50, 0.25
 MIN_ITEMS_LEFT = 2  # minimum number of items that must remain for the study itself
@@ -345,8 +345,8 @@ def _drawn_for(
     ]
     planned = len(sequence) - len(order)
     shortfall = (
-        f"{reviewer}: only {planned} of {parameters.retest} retest items, because a retest must come at least "
-        f"{_retest_gap(len(order))} positions after the item and there are only {len(order)} items"
+        f"{reviewer}: {planned} of {counted(parameters.retest, 'retest item')}, because a retest must come at least "
+        f"{_retest_gap(len(order))} positions after the item, and there are only {counted(len(order), 'item')}"
     )
     return assignments, shortfall if planned < parameters.retest else ""
 

@@ -70,6 +70,7 @@ ALLOWED: Mapping[Action, frozenset[State]] = {
 STANDING: Mapping[State, str] = {
     State.DRAFT: "being set up", State.CALIBRATION: "in its calibration round", State.OPEN: "open",
     State.THIRD: "in its third-label round", State.CLOSED: "closed", State.UNBLINDED: "unblinded",
+    State.PAUSED: "paused",
 }  # fmt: skip
 _NOT_WHILE_PAUSED = frozenset((Action.LABEL, Action.PLAN))
 SIGHTS = frozenset((Action.SEE_AGREEMENT, Action.SEE_CALIBRATION, Action.SEE_VERDICTS, Action.SEE_NAMES))
@@ -94,16 +95,18 @@ def after(study: Study, step: Step) -> State:
         return study.phase
     if study.state not in STEPS[step]:
         ways = ", ".join(possible(study))
-        raise NotAllowed(f"The study is {study.state}, so the step {step!s} is not possible. Possible steps: {ways}.")
+        raise NotAllowed(
+            f"The study is {STANDING[study.state]}, so the step {step!s} is not possible. Possible steps: {ways}."
+        )
     return STEPS[step][study.state]
 
 
 def require(study: Study, action: Action) -> None:
     """Raise NotAllowed if the action is not allowed in the current state of the study."""
     if study.phase not in ALLOWED[action]:
-        *others, last = (state for state in State if state in ALLOWED[action])
+        *others, last = (STANDING[state] for state in State if state in ALLOWED[action])
         where = f"{', '.join(others)} or {last}" if others else last
-        raise NotAllowed(f"You can {action} only while the study is {where}. The study is {study.phase} now.")
+        raise NotAllowed(f"You can {action} only while the study is {where}. It is {STANDING[study.phase]} now.")
     if action in _NOT_WHILE_PAUSED and study.state is State.PAUSED:
         raise NotAllowed(f"You cannot {action} while the study is paused. Open the study again first.")
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
-from labeler.model import State, Study, counted
+from labeler.model import State, Study, counted, describe_minutes
 from labeler.plan.lifecycle import ALLOWED, Action, Step, possible
 from labeler.questions import SIMILAR
 from labeler.service.labelling import inbox
@@ -605,17 +605,6 @@ def _results(facts: _Facts) -> tuple[Number, ...]:
         Number("Fleiss' kappa", "—" if kappa.value is None else f"{kappa.value:.2f}", between),
         Number("Labels", f"{facts.n_done} of {facts.n_assigned}", f"on {counted(n_items, 'item')}"),
     )
-
-
-def describe_minutes(minutes: float | None) -> str:
-    """Return a time such as "57 min" or "3 h 20 min"; a dash if it is unknown."""
-    if minutes is None:
-        return "—"
-    whole = max(1, round(minutes))
-    if whole < 100:
-        return f"{whole} min"
-    hours, rest = divmod(whole, 60)
-    return f"{hours} h {rest} min" if rest else f"{hours} h"
 
 
 def _others(facts: _Facts, box: Box) -> tuple[Step, ...]:

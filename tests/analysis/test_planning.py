@@ -106,10 +106,10 @@ def test_limits_list_what_the_plan_cannot_estimate():
     )
     facts = (
         ("share no items", "a, b | c, d"), ("prevalence", "not identified: rank 8 of 9"),
-        ("single pairs: 10 items", "±26 percentage points"),
+        ("single pairs", "10 items", "±26 percentage points"),
         ("test-retest", "20 retest items", "±14 percentage points"),
-        ("sensitivity: 20 agreed dissimilar", "±17 percentage points"),
-        ("specificity: 14 agreed similar", "±20 percentage points"), ("3 applications", "at least 5"),
+        ("sensitivity", "20 agreed dissimilar", "±17 percentage points"),
+        ("specificity", "14 agreed similar", "±20 percentage points"), ("3 applications", "at least 5"),
     )  # fmt: skip
     assert all(says(limit, *parts) for limit, parts in zip(found, facts, strict=True))
 
@@ -134,8 +134,8 @@ def test_an_impossible_design_is_rejected(wrong):
     ("call", "message"),
     [
         (lambda: items_for_kappa(0, kappa=0.1, prevalence=0.5), "half_width must be within"),
-        (lambda: items_for_kappa(0.1, kappa=1, prevalence=0.5), "kappa must be within"),
-        (lambda: items_for_kappa(0.1, kappa=-0.6, prevalence=0.3), "kappa must be within"),
+        (lambda: items_for_kappa(0.1, kappa=1, prevalence=0.5), "kappa must be at least"),
+        (lambda: items_for_kappa(0.1, kappa=-0.6, prevalence=0.3), "kappa must be at least"),
         (lambda: items_for_kappa(0.1, kappa=0.1, prevalence=1), "prevalence must be within"),
         (lambda: items_for_share(0.1, share=1.1), "share must be within"),
         (lambda: items_for_share(0.1, share=0.5, level=1), "level must be within"),

@@ -105,7 +105,7 @@ def test_what_has_no_history_is_left_out_with_the_reason(benchmark, reason):
 def test_short_and_constant_histories_have_no_change(n, values):
     flat = Benchmark.of_series("b", [[values]] * n, conditions={"version": list("abc"[:n])})
     assert changes(flat) == ()
-    assert "0 changes in 0 of 1 benchmark." in to_text(document(survey([flat])))
+    assert "No change in 1 benchmark." in to_text(document(survey([flat])))
 
 
 @pytest.mark.parametrize(
@@ -121,10 +121,7 @@ def test_the_rate_of_false_changes_is_printed():
     found = survey([history()])
     assert found.n_false == false_changes("cusum", 40) <= 4
     text = " ".join(to_text(document(found)).split())
-    assert (
-        f"It finds a false change in {found.n_false} of 200 simulated histories without a change, of 40 versions"
-        in text
-    )
+    assert f"It finds a false change in {found.n_false} of 200 simulated histories of 40 versions" in text
     assert (
         "b became 10 % slower at v25 (previous version v24)." in text or "slower at v25 (previous version v24)." in text
     )

@@ -107,7 +107,7 @@ REFUSED = [  # stage, command, and what the message says; the exit code is 2
     ("open", "reviewers remove ada", ()),
     ("open", "reviewers pause ada", ()),
     ("open", "reviewers replace ada eve", ()),
-    ("closed", "reviewers remove ada --reason x", ("The study is closed",)),
+    ("closed", "reviewers remove ada --reason x", ("It is closed",)),
     ("unplanned", "plan --verify", ("Error:", "no plan yet", "labeler plan")),
 ]  # fmt: skip
 
@@ -146,7 +146,8 @@ def test_a_study_is_led_from_open_to_unblinded_and_each_step_is_logged_with_its_
     ):  # fmt: skip
         result = run("state", step, "--study", study, "--reason", f"for {step}")
         assert result.stdout == ""
-        assert result.stderr.splitlines()[-1] == f"The study is {state}."
+        standing = "in its third-label round" if state == "third" else state
+        assert result.stderr.splitlines()[-1] == f"The study is {standing}."
         assert state_of(study) == state
         actor, what, told = last_event(study)
         assert (actor, what, told["why"]) == ("owner", action, f"for {step}")

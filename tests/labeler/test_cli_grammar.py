@@ -132,7 +132,7 @@ def study(tmp_path_factory):
     [
         ("adjudicate", "No study given. Use --study FILE, or set LABELER_STUDY."),
         ("adjudicate ITEM --study S", "To decide an item, give its name, similar or dissimilar, and --reason TEXT."),
-        ("adjudicate ITEM similar --reason x --study S", "The study is draft now."),
+        ("adjudicate ITEM similar --reason x --study S", "It is being set up now."),
         ("plan --overlap 2 --study S", "Invalid value for '--overlap'"),
         ("plan --seed -1 --study S", "Invalid value for '--seed'"),
         ("plan --per-item 5 --study S", "Each item needs 5 reviewers, but the study has 2."),

@@ -70,7 +70,7 @@ def test_anonymising_says_what_was_written_and_what_to_read_again(pair, tmp_path
     study, _ = pair
     done = run("anonymise", "--study", study, "--out", tmp_path / "out.study")
     wrote, times, reveals = done.stderr.splitlines()
-    assert wrote == f"Wrote {tmp_path / 'out.study'}: 4 reviewers and 1 other renamed, 0 comments left out."
+    assert wrote == f"Wrote {tmp_path / 'out.study'}: 4 reviewers and 1 coordinator renamed, 0 comments left out."
     assert "has the date and time of every answer, because" in times
     assert done.stdout == "" and "trying all seeds" in reveals  # this study has no secret
     with open_database(tmp_path / "out.study") as out:

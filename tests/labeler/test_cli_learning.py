@@ -112,7 +112,10 @@ def test_all_classifiers_and_a_vote_are_compared(folder):
         (("--study", "all.study", "--features", "m9"), "Unknown feature 'm9'. Choose from: m1,"),
         (("--study", "all.study", "--features", "m1,m1"), "The list names a feature twice."),
         (("--study", "all.study", "--name", "a b"), "must contain only letters, digits"),
-        (("--labels", "few.csv", "--verdicts", "verdicts.csv"), "The data are too small to learn from: 20 items have"),
+        (
+            ("--labels", "few.csv", "--verdicts", "verdicts.csv"),
+            "There are not enough data to learn from: 20 items have",
+        ),
         (("--labels", "nameless.csv", "--verdicts", "verdicts.csv"), "nameless.csv.*column 'application' is missing"),
         (("--labels", "labels.csv", "--verdicts", "odd.csv"), r"odd.csv.*line 2.*m1 '[^']*x' is not a number"),
     ],

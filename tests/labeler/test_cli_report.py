@@ -233,8 +233,8 @@ def test_planning_a_study_without_items_says_so(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("--kappa", 1), 2, "appa must be within"),
-        (("--kappa", "nan"), 2, "appa must be within"),
+        (("--kappa", 1), 2, "appa must be at least -0.818"),
+        (("--kappa", "nan"), 2, "appa must be at least -0.818"),
         (("--prevalence", 0), 2, "revalence must be within"),
         (("--half-width", 1), 2, "(0, 1), got 1"),
         (("--seconds", 0), 2, "--seconds"),

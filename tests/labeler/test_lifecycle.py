@@ -63,7 +63,7 @@ def test_nobody_sees_agreement_verdicts_or_names_while_people_label():
 
 def test_an_action_is_refused_in_words_where_the_table_does_not_allow_it():
     assert refusal(require, study_in("open"), Action.CALIBRATE) == (
-        f"You can {Action.CALIBRATE} only while the study is draft or calibration. The study is open now."
+        f"You can {Action.CALIBRATE} only while the study is being set up or in its calibration round. It is open now."
     )
     for action in Action:
         for phase in PHASES:

@@ -77,7 +77,7 @@ def allow(db: Database, name: str, allowed: bool, *, actor: str, now: datetime) 
     with events.by(db, actor, now) as deed:
         person = people.by_name(db, name)
         if person is None or Role.REVIEWER not in person.roles:
-            raise InputError(f"There is no reviewer {name!r}.")
+            raise InputError(f"There is no reviewer called {name} in this study.")
         if is_allowed(db, person.name) != allowed:
             deed.log(ALLOW if allowed else WITHDRAW, reviewer=person.name)
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, combinations, pairwise
 from math import floor
@@ -17,7 +17,7 @@ from analysis.consensus import identifiability_of_plan
 from analysis.intervals import Estimate
 from labeler.errors import InputError, sentence
 from labeler.formats import tables
-from labeler.model import counted
+from labeler.model import counted, describe_minutes
 from labeler.plan.design import copies_that_fit, overlap_of
 from labeler.store import Database, items, people
 
@@ -26,6 +26,7 @@ MAX_REVIEWERS_OF_LATENT = 8  # with more reviewers per item, there are too many 
 SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)  # shares of items that all reviewers label, for a figure
 MOST_RANDOM = 0.1  # probability that random labels pass a test, above which a pass says little
 MANY_REVIEWERS = 12  # with more reviewers, the result does not change
+HOURS = "hours per reviewer"  # the expectation that is a time
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ def expected_of(
     counts = {
         "labels per reviewer": expected.labels_per_reviewer,
         "hidden retests per reviewer": planned.retest,
-        "hours per reviewer": expected.hours_per_reviewer,
+        HOURS: expected.hours_per_reviewer,
         "items per pair": expected.items_per_pair,
         "agreed dissimilar items": expected.n_agreed_dissimilar,
         "agreed similar items": expected.n_agreed_similar,
@@ -168,6 +169,27 @@ def replacing(planned: planning.Design, assumed: Assumptions) -> str:
         f"test (epsilon {assumed.epsilon:g}) passes for a classifier as good as a person with probability {good:.2f}, "
         f"and for random labels with {random:.2f}.{useless}"
     )
+
+
+def rows_for_people(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of `items_needed` or `expected_of` with rounded numbers, and times in hours and minutes."""
+    return [
+        {
+            name.replace("hours", "time"): _for_people(value, is_time=name == "hours" or row.get("what") == HOURS)
+            for name, value in row.items()
+        }
+        for row in rows
+    ]
+
+
+def _for_people(value: Any, *, is_time: bool) -> Any:
+    if value == HOURS:
+        return "time per reviewer"
+    if not isinstance(value, float):
+        return value
+    if is_time:
+        return describe_minutes(60 * value)
+    return round(value) if value >= 20 else round(value, 1 if value >= 1 else 2)
 
 
 def _latent_rows(planned: planning.Design, assumed: Assumptions) -> list[dict[str, Any]]:

@@ -183,7 +183,7 @@ def why_fixed(db: Database) -> str:
     if labels.n_labels(db):
         return (
             "The plan can no longer be replaced, because reviewers have answered. "
-            "You can still change reviewers on the page People."
+            "You can still change reviewers on the People page."
         )
     try:
         require(studies.get(db), Action.PLAN)

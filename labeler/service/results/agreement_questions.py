@@ -58,7 +58,7 @@ class RequiredAgreement:
             return f"Not known: {title} is undefined, because {found.reason}."
         value = f"{title} is {found.value:.3f}"
         if found.low is None:
-            return f"Not known: {value} and has no interval, because {found.reason}."
+            return f"Not known: {value}, but {found.reason}."
         limits = f" to {found.high:.3f}" if found.high is not None else " or more"
         interval = f"{100 * self.level:g} % CI {found.low:.3f}{limits}, {counted(self.n_items, 'item')}"
         outcome, verb = ("Passed", "reaches") if self.passed else ("Failed", "is below")

@@ -219,7 +219,7 @@ def learn(material: Material, options: LearnOptions = STANDARD) -> Learned:
             n_agreeing=2 if consensus == learning.AGREED else 1,
         )  # fmt: skip
     except learning.TooFew as error:
-        raise InputError(f"The data are too small to learn from: {error}.") from None
+        raise InputError(f"There are not enough data to learn from: {error}.") from None
     except ValueError as error:
         raise InputError(sentence(error)) from None
 

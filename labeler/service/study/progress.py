@@ -191,7 +191,7 @@ def warning(paces: Iterable[Pace]) -> str:
         return ""
     return (
         f"These reviewers have open items, but have not answered or signed in for {STALLED_DAYS} days or more: "
-        f"{names}. Write to them, or pause or replace them on the page People."
+        f"{names}. Write to them, or pause or replace them on the People page."
     )
 
 

@@ -13,9 +13,8 @@ from urllib.parse import quote, urlsplit
 
 import streamlit as st
 
-from labeler.model import Person, Role, State, counted
+from labeler.model import Person, Role, State, counted, describe_minutes
 from labeler.service.labelling import own_result
-from labeler.service.overview import describe_minutes
 from labeler.service.people import identity
 from labeler.service.study import coordinating, progress, staffing
 from labeler.service.study.progress import Pace

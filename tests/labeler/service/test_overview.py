@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from labeler.model import Category, PlanParameters, Role, State
+from labeler.model import Category, PlanParameters, Role, State, describe_minutes
 from labeler.plan.lifecycle import Step
 from labeler.service import overview
 from labeler.service.labelling import reviewing
@@ -140,7 +140,7 @@ def test_who_labels_too_is_told_neither_comments_nor_how_many_items_are_split(pl
 @pytest.mark.parametrize(("minutes", "words"), [(None, "—"), (0.2, "1 min"), (57, "57 min"), (99.4, "99 min"),
                                                 (120, "2 h"), (200, "3 h 20 min")])  # fmt: skip
 def test_times_are_written_as_people_say_them(minutes, words):
-    assert overview.describe_minutes(minutes) == words
+    assert describe_minutes(minutes) == words
 
 
 def test_phases_follow_each_other_from_the_log_and_the_last_one_is_cut_short(planned):

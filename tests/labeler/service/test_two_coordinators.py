@@ -62,11 +62,11 @@ def test_of_two_who_start_the_third_round_one_does_and_its_items_are_assigned_on
     (done,), (refused,) = by_both(shared, lambda db, who: course.change_state(db, Step.THIRD, why="split", **who))
     assert done.state is State.THIRD
     assert isinstance(refused, NotAllowed)
-    assert says(str(refused), "The study is third", "third is not possible")
+    assert says(str(refused), "third-label round", "third is not possible")
     assert str(refused).endswith("close, pause.")
     assert times(shared, "third round") == 1
     rows = [kept.assignment for kept in assignments.everything(shared) if kept.assignment.kind is Kind.THIRD]
-    assert f" {len(rows)} items" in done.to_owner[0]
+    assert f"{len(rows)} items" in done.to_owner[0]
     assert verifying.verify_plan(shared).problems == ()
 
 

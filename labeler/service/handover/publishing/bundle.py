@@ -21,6 +21,7 @@ from labeler.atomic_files import in_place
 from labeler.errors import InputError, NotAllowed
 from labeler.formats import Source, tables as files
 from labeler.model import State
+from labeler.plan.lifecycle import STANDING
 from labeler.questions import require_question_of_runs
 from labeler.service.handover import anonymising
 from labeler.service.handover.publishing import documents, metadata, site
@@ -203,7 +204,8 @@ def _check_state(db: Database) -> None:
     study = studies.get(db)
     if study.phase is not State.UNBLINDED:
         raise NotAllowed(
-            f"The study is {study.phase}: only an unblinded study can be published. Close the study, then unblind it."
+            f"Only an unblinded study can be published. The study is {STANDING[study.phase]}. Close the study, then "
+            "unblind it."
         )
 
 

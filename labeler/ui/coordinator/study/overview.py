@@ -7,11 +7,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from labeler.model import State, Study, counted
+from labeler.model import State, Study, counted, describe_minutes
 from labeler.plan.lifecycle import Step
 from labeler.screen import course_charts
 from labeler.service import background, overview
-from labeler.service.overview import Act, Box, Line, Overview, describe_minutes
+from labeler.service.overview import Act, Box, Line, Overview
 from labeler.service.people import identity
 from labeler.service.results import splits
 from labeler.service.study import calibrating, course, progress

@@ -11,9 +11,8 @@ from typing import Any
 import streamlit as st
 
 from labeler.errors import InputError
-from labeler.model import PlanParameters, Question, Study, counted
+from labeler.model import PlanParameters, Question, Study, counted, describe_minutes
 from labeler.screen import course_charts
-from labeler.service.overview import describe_minutes
 from labeler.service.plan import assigning, item_batches, planning, previewing, verifying
 from labeler.service.plan.planning import Assumptions
 from labeler.service.results import next_items
