@@ -191,7 +191,7 @@ def _no_study_named(monkeypatch):
 
 def test_planning_without_options_is_the_plan_of_the_paper_with_overlap():
     told = planning()
-    assert list(told) == ["needed", "expected", "not_told"]
+    assert list(told) == ["needed", "expected", "not_told", "replacing"]
     labels = next(row["expected"] for row in told["expected"] if row["what"] == "labels per reviewer")
     assert labels == pytest.approx((469 * 2 + 117 * 4) / 4 + 20)
 
