@@ -13,6 +13,7 @@ from analysis.points._scores import (
     F1 as F1,
     MARGIN as MARGIN,
     MATCHINGS as MATCHINGS,
+    PUBLISHED as PUBLISHED,
     covering as covering,
     each_against_rest as each_against_rest,
     f1 as f1,
@@ -23,6 +24,7 @@ from analysis.points._segments import Segmentation as Segmentation, Segmenter as
 
 if TYPE_CHECKING:
     from analysis.points._agreement import (
+        N_PERMUTATIONS as N_PERMUTATIONS,
         AboveChance as AboveChance,
         MarginRow as MarginRow,
         MarkAgreement as MarkAgreement,
@@ -48,8 +50,8 @@ if TYPE_CHECKING:
 
 _LATER = {
     "_agreement": (
-        "AboveChance", "MarginRow", "MarkAgreement", "MarkedSeries", "StartAgreement", "WithinRow", "interval_alpha",
-        "intraclass", "mark_agreement", "start_agreement",
+        "N_PERMUTATIONS", "AboveChance", "MarginRow", "MarkAgreement", "MarkedSeries", "StartAgreement", "WithinRow",
+        "interval_alpha", "intraclass", "mark_agreement", "start_agreement",
     ),
     "_document": ("document", "in_short", "sections"),
     "_figures": ("charts",),

@@ -119,7 +119,7 @@ def survey(
     matching: str = PUBLISHED,
     permutations: int = N_PERMUTATIONS,
     epsilon: float = EXPERT,
-    groups: Mapping[Hashable, Hashable] | None = None,
+    groups: Mapping[str, str] | None = None,
     seed: int = 1,
     advance: Advance = unwatched,
 ) -> PointsSurvey:
@@ -180,7 +180,16 @@ def survey(
     found, more_left_out = _detect(known, marked, series or {}, results or {}, advance)
     scores = _START_SCORES if about == STARTS else _change_scores(margin, matching)
     baseline = FROM_START if about == STARTS else NONE
-    context = _Context(marked, scores, epsilon, groups, seed, margin, matching, found.get(baseline, {}))
+    context = _Context(
+        marked,
+        scores,
+        epsilon,
+        dict[Hashable, Hashable](groups) if groups else None,
+        seed,
+        margin,
+        matching,
+        found.get(baseline, {}),
+    )
     titles = {name: detector.title for name, detector in known.items()}
     return PointsSurvey(
         about,

@@ -82,7 +82,7 @@ def points(
     files = list(gathering.sources(series))
     with reading(files, "Reading") as advance:
         values, gathered = marked.read_series(
-            files, histories.versions_of(series), gathering.with_others(read_options), advance=advance
+            files, histories.versions_of(series), gathering.with_others(read_options), options["about"], advance=advance
         )
     say_of_files(gathered)
     for text in remarks:

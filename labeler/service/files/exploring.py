@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # the modules load pandas and altair, which a check in a buil
 
 __all__ = [
     "AGGREGATES", "DETECTORS", "METHODS", "STEADY_RULES", "Explored", "Gathered", "Method", "PerRun", "as_html",
-    "as_json", "as_text", "explore", "from_files", "from_study", "per_run", "rows", "variants",
+    "as_json", "as_text", "benchmark_of", "explore", "from_files", "from_study", "per_run", "rows", "variants",
 ]  # fmt: skip
 
 AGGREGATES = tuple(measurements.AGGREGATES)
@@ -139,11 +139,12 @@ def from_study(db: Database) -> Gathered:
     again.
     """
     imported = sorted(items.included(db, measured=True), key=lambda item: item.item_id)
-    benchmarks = [_of_item(db, item) for item in imported]
+    benchmarks = [benchmark_of(db, item) for item in imported]
     return Gathered(tuple(sorted_by_name(by_name(benchmarks))))
 
 
-def _of_item(db: Database, item: Item) -> Benchmark:
+def benchmark_of(db: Database, item: Item) -> Benchmark:
+    """Return the runs of an item with their conditions, under the name that they had before the import split them."""
     conditions = runs.conditions_of_item(db, item.item_id)
     failures = [Failure(conditions, reason) for conditions, reason in items.failures_of(db, item.item_id)]
     name = item.name

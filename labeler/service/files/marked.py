@@ -21,7 +21,8 @@ from analysis.benchmark import (
     history_key,
     in_time_order,
 )
-from analysis.points import CHANGES, MATCHINGS, STARTS, Detector
+from analysis.evaluation import EXPERT
+from analysis.points import CHANGES, MATCHINGS, PUBLISHED, STARTS, Detector
 from analysis.runs import Floats
 from labeler.errors import InputError, sentence
 from labeler.formats import Source, histories as history_formats, mark_files
@@ -42,12 +43,12 @@ Series = Mapping[str, Floats]
 class Options:
     """Options of a comparison, as `analysis.points.survey` takes them."""
 
-    about: str
-    margin: float
-    matching: str
-    permutations: int
-    epsilon: float
-    seed: int
+    about: str = CHANGES
+    margin: float = points.MARGIN
+    matching: str = PUBLISHED
+    permutations: int = points.N_PERMUTATIONS
+    epsilon: float = EXPERT
+    seed: int = 1
 
 
 def read_people(files: Sequence[Source], counting: Counting) -> People:
@@ -85,6 +86,7 @@ def read_series(
     files: Sequence[Source],
     folders: Sequence[Path],
     options: ReadOptions,
+    about: str,
     *,
     advance: Advance = lambda _source: None,
 ) -> tuple[Series, Gathered]:
@@ -102,13 +104,13 @@ def read_series(
                 series = history_formats.read_series(content)
             except ValueError as error:
                 raise InputError(f"{source.name}: {sentence(error)}") from None
-            _add(found, series.name, series.values)
+            _add(found, series.name, _for_rules(series.values, "") if about == STARTS else series.values)
             advance(source)
         else:
             others.append(source)
     gathered = histories.gather_history(others, folders, options, advance=advance) if others else Gathered(())
     for benchmark in gathered.benchmarks:
-        for name, values, _ in series_of(benchmark):
+        for name, values, _ in series_of(benchmark, about):
             _add(found, name, values)
     return found, gathered
 
@@ -119,14 +121,21 @@ def _add(found: dict[str, Floats], name: str, values: Floats) -> None:
     found[name] = values
 
 
-def series_of(benchmark: Benchmark) -> Iterator[tuple[str, Floats, tuple[str, ...]]]:
+def _for_rules(values: Floats, unit: str) -> Floats:
+    """Divide values that are no times by their median, as rules for the steady state need it."""
+    middle = float(np.nanmedian(values)) if len(values) else 0.0
+    return values if unit == "s" or middle <= 0 else values / middle
+
+
+def series_of(benchmark: Benchmark, about: str = CHANGES) -> Iterator[tuple[str, Floats, tuple[str, ...]]]:
     """Yield the series of a benchmark: its history, or else each of its runs, with what each point is called."""
     for level in by_level(dated(benchmark), (ALTERED, CONTEXT)):
         key = history_key(level)
         if key is None:
             for label, run in zip(level.labels, level.runs, strict=True):
                 name = level.name if len(level.runs) == 1 else f"{level.name} : run {label}"
-                yield name, run.values, tuple(map(str, range(len(run))))
+                values = _for_rules(run.values, run.unit) if about == STARTS else run.values
+                yield name, values, tuple(map(str, range(len(run))))
             continue
         of_version: dict[str, list[float]] = {version: [] for version in in_time_order(level)}
         for version, value in zip(level.of(key), EVERY_ITERATION.values(level.runs), strict=True):
@@ -141,6 +150,7 @@ def compare(
     options: Options,
     detectors: Sequence[str] = (),
     *,
+    groups: Mapping[str, str] | None = None,
     advance: Progress = lambda _done, _total: None,
 ) -> Explored:
     """Compare the marks of people with each other and with detectors; raises InputError if an option is invalid.
@@ -157,7 +167,7 @@ def compare(
     try:
         result = points.survey(
             people, {item: len(values) for item, values in series.items()}, series=series, results=results,
-            detectors=detectors or None, plugins=plugged_in(), advance=advance, **vars(options),
+            detectors=detectors or None, plugins=plugged_in(), groups=groups, advance=advance, **vars(options),
         )  # fmt: skip
     except ValueError as error:
         raise InputError(sentence(error)) from None

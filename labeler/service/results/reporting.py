@@ -52,11 +52,13 @@ from labeler.questions import MARKED, NOT_SURE, SIMILAR, WITHDRAWN
 from labeler.safe_text import one_line
 from labeler.screen import thumbnails, timing
 from labeler.service import background
+from labeler.service.files import exploring
 from labeler.service.items import browsing, drawing
 from labeler.service.labelling import reviewing
 from labeler.service.outputs import as_csv as as_csv, write_files as write_files
 from labeler.service.plan import item_batches
 from labeler.service.results import exchange, history
+from labeler.service.results.marks_report import MarkedStudy, marked_study
 from labeler.service.verdicts.classifying import judges_changes
 from labeler.store import (
     Database,
@@ -174,6 +176,7 @@ class ReportInput:
     n_items: int | None = None  # number of items in the study; None if the input comes from files
     pictures: Mapping[str, str] = field(default_factory=dict)  # further figures, as name -> SVG text
     question: Question = SIMILAR  # whose categories the labels have
+    marked: MarkedStudy | None = None  # the marks and series of a study whose labels are marks
 
     @property
     def categories(self) -> CategorySet:
@@ -227,10 +230,21 @@ class ReportInput:
             progress=progress,
         )
 
+    def files_of_marks(self) -> dict[str, str | bytes]:
+        """Return the report on marked points as a page and as numbers; nothing if the labels are not marks."""
+        if self.marked is None:
+            return {}
+        resampling = self.options.resampling
+        found = self.marked.compare(
+            permutations=resampling.n_bootstrap, epsilon=self.options.epsilon, seed=resampling.seed
+        )
+        return {"marks.html": exploring.as_html(found), "marks.json": exploring.as_json(found)}
+
     def files(self, computed: Report) -> dict[str, str | bytes]:
         """Return the files of the report, as name -> text or bytes: pages, numbers, figures and labels."""
         figures = {**report.draw(computed), **self.pictures}
         return {
+            **self.files_of_marks(),
             "report.html": report.to_html(computed, figures),
             "report.md": report.to_markdown(computed, figures),
             "report.json": to_json(json_values(computed)),
@@ -299,6 +313,7 @@ def gathered_study(db: Database, options: ReportOptions = STANDARD, *, actor: st
     excluded = {name for name, role in roles.items() if role is ItemRole.EXCLUDED}
     is_excluded = answers["item"].isin(excluded | chosen)
     label_file = answers[~is_excluded].reset_index(drop=True)
+    marked = marked_study(db, label_file, study.question) if study.question.is_marked else None
     # these answers are needed to find the first labels of other items, so they stay, with a kind that never counts
     answers = answers.assign(
         kind=answers["kind"].mask(is_excluded, "excluded"), label=answers["label"].map(study.question.class_of)
@@ -332,7 +347,14 @@ def gathered_study(db: Database, options: ReportOptions = STANDARD, *, actor: st
     )
     n_items = len(all_items) - len(left_out)
     return ReportInput(
-        _timed(answers), verdict_table, label_file, provenance, options, n_items, question=study.question
+        _timed(answers),
+        verdict_table,
+        label_file,
+        provenance,
+        options,
+        n_items,
+        question=study.question,
+        marked=marked,
     )
 
 

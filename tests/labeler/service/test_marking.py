@@ -245,6 +245,12 @@ def test_the_report_of_marks_says_how_far_people_agree_on_whether_there_are_any(
     numbers = json.loads(files["report.json"])
     assert {row["category"]: row["n_labels"] for row in numbers["categories"]} == {"no change": 4, MARKED: 8}
     assert "[26, 50]" in files["labels.csv"]
+    places = json.loads(files["marks.json"])
+    found = {item["item"]: item for item in places["items"]}
+    assert found["app#bench_0"]["agreed"] == [20] and found["app#bench_1"]["lone"][0]["at"] == 50
+    assert places["changes"]["n_people"] == 3
+    assert places["detectors"][0]["name"] == "none" and places["detectors"][0]["n_items"] == 4
+    assert "May a detector replace a person?" in files["marks.html"]
     for name in ("report.json", "report.md"):
         (tmp_path / name).write_text(files[name], encoding="utf-8")
         assert reporting.check_study(db, tmp_path / name, **WHO) == []
