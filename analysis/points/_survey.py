@@ -1,6 +1,6 @@
 """Compare the marks of people with each other, and the marks of detectors with those of people."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log1p
 from statistics import fmean
@@ -184,7 +184,7 @@ def survey(
         marked,
         scores,
         epsilon,
-        dict[Hashable, Hashable](groups) if groups else None,
+        groups,
         seed,
         margin,
         matching,
@@ -306,7 +306,7 @@ class _Context:
     marked: Sequence[MarkedSeries]
     scores: Mapping[str, Score]
     epsilon: float
-    groups: Mapping[Hashable, Hashable] | None
+    groups: Mapping[str, str] | None
     seed: int
     margin: float
     matching: str
@@ -374,7 +374,7 @@ def _scored(
             {each.name: (marks[each.name], each.n) for each in items},
             score,
             epsilon=context.epsilon,
-            groups=context.groups,
+            groups=None if context.groups is None else {**context.groups},
             seed=context.seed,
         ),
     )
