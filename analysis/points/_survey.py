@@ -1,6 +1,6 @@
 """Compare the marks of people with each other, and the marks of detectors with those of people."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log1p
 from statistics import fmean
@@ -119,7 +119,7 @@ def survey(
     matching: str = PUBLISHED,
     permutations: int = N_PERMUTATIONS,
     epsilon: float = EXPERT,
-    groups: Mapping[str, str] | None = None,
+    groups: Mapping[Hashable, Hashable] | None = None,
     seed: int = 1,
     advance: Advance = unwatched,
 ) -> PointsSurvey:
@@ -306,7 +306,7 @@ class _Context:
     marked: Sequence[MarkedSeries]
     scores: Mapping[str, Score]
     epsilon: float
-    groups: Mapping[str, str] | None
+    groups: Mapping[Hashable, Hashable] | None
     seed: int
     margin: float
     matching: str
@@ -374,7 +374,7 @@ def _scored(
             {each.name: (marks[each.name], each.n) for each in items},
             score,
             epsilon=context.epsilon,
-            groups=None if context.groups is None else {**context.groups},
+            groups=context.groups,
             seed=context.seed,
         ),
     )

@@ -1,6 +1,6 @@
 """Compare the marks of people in files with each other, and with those of detectors, without a study."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -150,7 +150,7 @@ def compare(
     options: Options,
     detectors: Sequence[str] = (),
     *,
-    groups: Mapping[str, str] | None = None,
+    groups: Mapping[Hashable, Hashable] | None = None,
     advance: Progress = lambda _done, _total: None,
 ) -> Explored:
     """Compare the marks of people with each other and with detectors; raises InputError if an option is invalid.

@@ -1,6 +1,6 @@
 """The report on marked points: how far people agree on places, and where detectors stand beside them."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
@@ -23,7 +23,7 @@ class MarkedStudy:
     about: str
     people: Mapping[str, Mapping[str, tuple[int, ...]]]
     series: Mapping[str, Floats]
-    applications: Mapping[str, str]
+    applications: Mapping[Hashable, Hashable]  # item -> application, of items that have one
 
     def compare(self, *, permutations: int, epsilon: float, seed: int) -> Explored:
         """Compute the report: its numbers, its text and its figures."""
@@ -44,7 +44,8 @@ def marked_study(db: Database, answers: pd.DataFrame, question: Question) -> Mar
     for item, person, label in zip(first["item"], first["rater"], first["given"], strict=True):
         people.setdefault(str(item), {})[str(person)] = tuple(mark.at for mark in marks.read(str(label)))
     about = STARTS if question.marks == START else CHANGES
-    series, applications = {}, {}
+    series: dict[str, Floats] = {}
+    applications: dict[Hashable, Hashable] = {}
     for item in items.all_items(db):
         if item.name in people and item.n_runs:
             (_, values, _), *_ = marked.series_of(exploring.benchmark_of(db, item), about)
