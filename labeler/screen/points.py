@@ -1,8 +1,8 @@
 """Pictures of one series of points: one value or several values at each position, and a line.
 
 A panel of this kind shows a history (positions are versions) or one run (positions are iterations). Positions start at
-0. All values are in the data, so that a reviewer can point at each position; only series of more than 20,000 points are
-shortened to the lowest and the highest value of consecutive positions.
+0. All values are in the data, so that a reviewer can point at each position; only series of more than 200,000 points
+are shortened to the lowest and the highest value of consecutive positions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from labeler.screen.blinding import Shift, Variation
 from labeler.screen.thumbnails import DARK, DOT, FRAME, GAP, INK
 
 VERSION = 1
-MAX_POINTS = 20_000
+MAX_POINTS = 200_000
 N_COLUMNS, N_ROWS = 5, 2  # a small picture is as large as this many panels of a small picture of runs
 
 

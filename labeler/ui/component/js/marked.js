@@ -11,17 +11,22 @@ const RANGE = "rgba(31, 90, 148, 0.16)";
 const AROUND = 12; // points on each side of the cursor
 const LOUPE_SPACE = [62, 24, 8, 16]; // left, right, top and bottom
 
-/** The values of a panel by position: {at(position): list, middle(position): median or NaN}. */
+/**
+ * The values of a panel by position: {at(position): list, middle(position): median or NaN}. The values are in the order
+ * of their positions.
+ */
 export function seriesOf({ values, at, n }) {
-  const places = Array.from({ length: n }, () => []);
-  values.forEach((value, i) => places[at[i]]?.push(value));
+  const ends = new Uint32Array(n);
+  at.forEach((position, i) => (ends[position] = i + 1));
+  for (let i = 1; i < n; i += 1) ends[i] = Math.max(ends[i], ends[i - 1]);
+  const of = (position) => Array.from(values.subarray(position ? ends[position - 1] : 0, ends[position]));
   const middle = (position) => {
-    const inOrder = [...(places[position] ?? [])].sort((a, b) => a - b);
+    const inOrder = of(position).sort((a, b) => a - b);
     if (!inOrder.length) return NaN;
     const half = Math.floor(inOrder.length / 2);
     return inOrder.length % 2 ? inOrder[half] : (inOrder[half - 1] + inOrder[half]) / 2;
   };
-  return { at: (position) => places[position] ?? [], middle };
+  return { at: of, middle };
 }
 
 /** The place at an x coordinate; the middle of point i is at i + 0.5. */

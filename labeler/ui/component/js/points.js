@@ -7,6 +7,7 @@ import { axes } from "./paint.js";
 const [LEFT, RIGHT, TOP, BOTTOM] = [62, 46, 18, 18];
 const ASPECT = 2.2; // width by height, the same in all windows, so that slopes look the same
 const MAX_DOTS = 400; // with more points, dots are small
+const MAX_SINGLE = 20_000; // with more points, each column of pixels shows its lowest and highest value
 
 /** Decode the numbers of a panel: `values` at the positions `at`, and the line `middles`. */
 export function unpack(panel) {
@@ -109,6 +110,10 @@ function dots(shared, panel) {
   const { context, limits, y, xOf } = shared;
   let n = 0;
   eachShown(shared, () => (n += 1));
+  if (n > MAX_SINGLE) {
+    columns(shared, panel);
+    return;
+  }
   const isMany = n > MAX_DOTS;
   const radius = isMany ? 0.8 : 2.2;
   context.fillStyle = isMany ? DOT : INK;
@@ -124,6 +129,24 @@ function dots(shared, panel) {
     }
   });
   context.globalAlpha = 1;
+}
+
+/** Draw a bar from the lowest to the highest value of each column of pixels. */
+function columns(shared, panel) {
+  const { context, limits, y, xOf } = shared;
+  const [lowest, highest] = [Infinity, -Infinity].map((value) => new Float64Array(Math.ceil(panel.w) + 1).fill(value));
+  eachShown(shared, (value, position) => {
+    if (value < limits[0] || value > limits[1]) return;
+    const column = Math.floor(xOf(position) - panel.x);
+    lowest[column] = Math.min(lowest[column], value);
+    highest[column] = Math.max(highest[column], value);
+  });
+  context.fillStyle = DOT;
+  lowest.forEach((low, column) => {
+    if (low > highest[column]) return;
+    const [top, bottom] = [highest[column], low].map((value) => bottomUp(panel, y(value)));
+    context.fillRect(panel.x + column, top, 1, Math.max(bottom - top, 1));
+  });
 }
 
 /** Draw a mark in a lane for each value beyond the axis; returns how many are above and below. */
