@@ -53,7 +53,7 @@ export class Marking {
     this.marks = isOn ? new Marks(question, panels[0].n, answer) : null;
     this.truth = null;
     this.root.querySelector(".marking").hidden = this.above.hidden = !isOn;
-    this.canvas.classList.toggle("marked", isOn);
+    this.canvas.classList.toggle("takes-marks", isOn);
     this.drag = null;
     if (!isOn) return;
     this.series = seriesOf(this.panel);
