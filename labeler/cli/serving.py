@@ -99,7 +99,7 @@ def demo(port: int | None, out: Path | None, fresh: bool, question: str | None) 
     from labeler.service import demo as demo_study
 
     if question is not None:
-        _demo_of_question(question, out or Path(f"demo-{question}.study"), port, fresh=fresh)
+        _demo_of_question(question, out or Path(f"demo-{question}{'-fresh' if fresh else ''}.study"), port, fresh=fresh)
         return
     study = out or Path("demo-fresh.study" if fresh else "demo.study")
     chosen = free_port(LOOPBACK, port)
@@ -142,18 +142,18 @@ def demo(port: int | None, out: Path | None, fresh: bool, question: str | None) 
 
 
 def _demo_of_question(name: str, study: Path, port: int | None, *, fresh: bool) -> None:
-    """Serve the finished demo study of a built-in question; create the study if it does not exist."""
+    """Serve the demo study of a built-in question; create the study if it does not exist."""
     from labeler.service import demo as demo_study, question_demo
 
-    if fresh:
-        raise InputError("--fresh and --question cannot be used together.")
     chosen = free_port(LOOPBACK, port)
     if not study.exists():
         remark(f"Creating the demo study {study} ...")
-        question_demo.build(study, bundled("data", "demo"), name, now=now())
+        question_demo.build(study, bundled("data", "demo"), name, fresh=fresh, now=now())
     with open_database(study) as db:
         secrets = demo_study.invitations(db, now=now())
-    demo_study.prepare_report(study)
+    if not fresh:
+        demo_study.prepare_report(study)
+        secrets = {COORDINATOR: secrets[COORDINATOR]}
     _when_answering(LOOPBACK, [chosen], lambda: _say_links(chosen, secrets))
     _run(study, LOOPBACK, chosen)
 
@@ -173,7 +173,8 @@ def _say_links(port: int, secrets: Mapping[str, str]) -> None:
     remark("\nOpen one of these links in a browser (a link signs one person in, on any device):\n")
     for name, secret in secrets.items():
         click.echo(f"{name}: {link(f'http://{LOOPBACK}:{port}', secret)}")
-    remark("\nNext: label a few items as two of the reviewers, then look at Progress as the coordinator.")
+    if len(secrets) > 1:
+        remark("\nNext: label a few items as two of the reviewers, then look at Progress as the coordinator.")
     remark("Stop with Ctrl+C. The labels stay in the file.\n")
 
 

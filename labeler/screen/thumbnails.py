@@ -58,16 +58,16 @@ def always_light(picture: str) -> str:
     return picture.replace(DARK, "")
 
 
-def beside(stills: Sequence[str], *, label: str, gap: int) -> str:
-    """Return one picture with several pictures of `svg` beside each other."""
-    shapes, x = "", 0
+def stacked(stills: Sequence[str], *, label: str, gap: int) -> str:
+    """Return one picture with several small pictures below each other."""
+    shapes, y = "", 0
     for still in stills:
-        shapes += f'<g transform="translate({x} 0)">{still}</g>'
-        x += _size(still)[0] + gap
-    full = (x - gap, max(_size(still)[1] for still in stills))
+        shapes += f'<g transform="translate(0 {y})">{always_light(still)}</g>'
+        y += _size(still)[1] + gap
+    full = (max(_size(still)[0] for still in stills), y - gap)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(label)}" '
-        f'width="{full[0]}" height="{full[1]}" viewBox="0 0 {full[0]} {full[1]}">{shapes}</svg>'
+        f'width="{full[0]}" height="{full[1]}" viewBox="0 0 {full[0]} {full[1]}">{DARK}{shapes}</svg>'
     )
 
 

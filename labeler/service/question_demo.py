@@ -64,19 +64,21 @@ class QuestionDemo:
     known_changes: Callable[[Path], Mapping[str, str]] = lambda _data: {}  # item -> its known changes in words
 
 
-def build(path: Path, data: Path, name: str, *, now: datetime) -> None:
+def build(path: Path, data: Path, name: str, *, fresh: bool = False, now: datetime) -> None:
     """Create a demo study of this built-in question that is closed and unblinded, with labels of the last week.
+
+    If `fresh`, the study is open and has no labels.
 
     `data` is the folder of measurements included in the package. Raises InputError if there is no demo of the question,
     and StudyError if the file exists or cannot be made.
     """
     if name not in DEMOS:
         raise InputError(f"There is no demo of the question {name!r}. Choose one of: {', '.join(DEMOS)}.")
-    demo, begin = DEMOS[name], now - timedelta(days=7)
+    demo, begin = DEMOS[name], now if fresh else now - timedelta(days=7)
+    title = f"Demo: {name}" if fresh else f"Demo: {name}, simulated labels"
     coordinating.create_study(
-        path, name=f"Demo: {name}, simulated labels", question=QUESTIONS[name], coordinator=COORDINATOR, plan_secret="",
-        now=begin,
-    )  # fmt: skip
+        path, name=title, question=QUESTIONS[name], coordinator=COORDINATOR, plan_secret="", now=begin
+    )
     with open_database(path) as db:
         for result in importing.import_files(db, demo.sources(data), selection=demo.selection, actor="demo", now=begin):
             if result.refused:
@@ -88,6 +90,8 @@ def build(path: Path, data: Path, name: str, *, now: datetime) -> None:
         for reviewer in demo.reviewers:
             identity.add_person(db, reviewer, [Role.REVIEWER], actor="demo", now=begin)
         assigning.confirm_plan(db, demo.parameters, actor="demo", now=begin)
+        if fresh:
+            return
         rng = np.random.default_rng(SEED)
         _label(db, demo, begin + timedelta(days=1), rng)
         if len(demo.reviewers) > demo.parameters.per_item:

@@ -26,7 +26,7 @@ from labeler.screen.kinds.kind import Examples, Kind, LeftOut, NewItem, NotAnIte
 SIDE, SIDES = "side", ("before", "after")  # the condition that says to which side a run belongs
 MAX_RUNS = 100  # of a side
 N_TELLING = 5  # two sides with fewer distinct values can be equal by chance
-GAP = 8  # pixels between the sides of a small picture
+GAP = 4  # pixels between the sides of a small picture
 
 CHANGE = Question(
     "Is B slower or faster than A?",
@@ -155,12 +155,12 @@ def panels(payload: Payload, *, sides: tuple[str, str]) -> list[dict[str, Any]]:
 
 
 def thumbnail(payload: Payload, *, label: str, panel: tuple[int, int] = (34, 26), height: int | None = None) -> str:
-    """Draw the runs of both sides beside each other as small panels."""
+    """Draw the runs of both sides as small panels, one side below the other."""
     parts = [
-        all_runs.thumbnail(part, label=side, panel=panel, height=height)
+        all_runs.thumbnail(part, label=side, panel=panel, height=None if height is None else (height - GAP) // 2)
         for side, part in zip(SIDES, panels(payload, sides=SIDES), strict=False)
     ]
-    return thumbnails.beside(parts, label=label, gap=GAP)
+    return thumbnails.stacked(parts, label=label, gap=GAP)
 
 
 def medians(payload: Payload) -> Series:

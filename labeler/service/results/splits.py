@@ -182,7 +182,7 @@ def _agreed_categories(db: Database) -> dict[str, str]:
             for name, of_item in found.items()
             if not of_item.is_split
         }
-    agreed = consensus.agreed_only(counted_labels(labels.classes(db), studies.get(db).question.classes))
+    agreed = consensus.agreed_only(counted_labels(labels.classes(db), question.classes), question.classes)
     return {str(row.Index): str(row.category) for row in agreed[agreed["status"] == consensus.AGREED].itertuples()}
 
 

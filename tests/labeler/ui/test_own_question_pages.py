@@ -2,10 +2,12 @@
 
 import pytest
 
+from labeler.config import bundled
 from labeler.model import PlanParameters, Role
 from labeler.plan.lifecycle import Step
 from labeler.questions import read_question
 from labeler.screen.kinds import KINDS, QUESTIONS
+from labeler.service import question_demo
 from labeler.service.items import importing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
@@ -99,3 +101,12 @@ def test_pages_show_items_of_each_kind(tmp_path, shows):
     study_of(tmp_path / "k.study", shows, table, selection=chosen, question=QUESTION)
     for place, view in (("Items", "All items"), ("Item", ""), ("Study", "Guide")):
         assert not coordinator_page(place, view, tmp_path / "k.study", "carol").exception
+
+
+def test_the_places_of_a_finished_study_of_another_question_open(tmp_path):
+    question_demo.build(tmp_path / "d.study", bundled("data", "demo"), "triage", now=NOW)
+    for place, view in (("Items", "All items"), ("Item", ""), ("Decide", "Splits"), ("Results", "Report"),
+                        ("Study", "Overview")):  # fmt: skip
+        page = coordinator_page(place, view, tmp_path / "d.study", "coordinator")
+        assert not page.exception, (place, view)
+    assert "result: " in texts(coordinator_page("Item", "", tmp_path / "d.study", "coordinator"))

@@ -12,7 +12,7 @@ const KINDS = {
   points,
   means,
 };
-const MIN_BESIDE = 480; // panels that would be narrower are below each other
+const MIN_BESIDE = 430; // panels that would be narrower are below each other
 const BETWEEN = 12;
 const HEADING = 22; // height of the title of a panel
 const BASELINE = 15;
