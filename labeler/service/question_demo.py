@@ -35,6 +35,7 @@ from labeler.service.plan import assigning
 from labeler.service.results import splits
 from labeler.service.results.splits import Split
 from labeler.service.study import coordinating, course
+from labeler.service.verdicts import computing
 from labeler.store import Database, events, open_database, people
 
 VIEW = {"axis": "levels", "whole": True}
@@ -60,6 +61,7 @@ class QuestionDemo:
     reviewers: Mapping[str, tuple[Answer, float]]  # name -> how the reviewer answers, and typical seconds per item
     decide: Callable[[Split, Payload], str]  # how split items are decided
     selection: Selection = importing.ALL_RUNS
+    is_judged: bool = False  # whether classifiers judge the items, too
     parameters: PlanParameters = FINISHED_PARAMETERS
     known_changes: Callable[[Path], Mapping[str, str]] = lambda _data: {}  # item -> its known changes in words
 
@@ -90,6 +92,8 @@ def build(path: Path, data: Path, name: str, *, fresh: bool = False, now: dateti
         for reviewer in demo.reviewers:
             identity.add_person(db, reviewer, [Role.REVIEWER], actor="demo", now=begin)
         assigning.confirm_plan(db, demo.parameters, actor="demo", now=begin)
+        if demo.is_judged:
+            computing.compute_verdicts(db, actor="demo")
         if fresh:
             return
         rng = np.random.default_rng(SEED)
@@ -272,7 +276,7 @@ def _judge_run(payload: Payload, tolerance: float) -> str:
 DEMOS: Mapping[str, QuestionDemo] = {
     "change": QuestionDemo(
         _changed_runs, _judged("change", _judge_change), _carefully(_judge_change),
-        Selection(before="before", after="after"),
+        Selection(before="before", after="after"), is_judged=True,
     ),
     "triage": QuestionDemo(_histories, _judged("triage", _judge_history), _carefully(_judge_history)),
     "warmed-up": QuestionDemo(
