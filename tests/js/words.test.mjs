@@ -77,6 +77,12 @@ test("progress includes the number of items that stay not sure", () => {
   assert.equal(progressWords({ ...HALF_WAY, not_sure: 3 }, 1), "6 of 10 done, 3 not sure");
 });
 
+test("the time that is left follows from the pace, and never says 0 minutes", () => {
+  assert.equal(progressWords({ ...HALF_WAY, seconds: 30 }, 0), "5 of 10 done, about 3 min left");
+  assert.equal(progressWords({ ...HALF_WAY, seconds: 5 }, 4), "9 of 10 done, about 1 min left");
+  assert.equal(progressWords({ ...HALF_WAY, seconds: 30 }, 5), "10 of 10 done");
+});
+
 test("the revision of one label shows no progress", () => {
   assert.equal(progressWords({ ...HALF_WAY, mode: "revise" }, 1), "");
 });

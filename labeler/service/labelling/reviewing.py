@@ -12,7 +12,7 @@ from typing import Any
 
 from labeler import marks
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
-from labeler.model import Label, Person, Protocol, Question, Role, State, Study, Submission, Task, is_storable
+from labeler.model import Label, Person, Protocol, Question, Role, State, Study, Submission, Task, counted, is_storable
 from labeler.plan.active_plan import N_OFFERED
 from labeler.plan.design import MIN_RETEST_GAP
 from labeler.questions import FORMER_TEXT, NOT_SURE, WITHDRAWN, is_label
@@ -21,11 +21,12 @@ from labeler.screen.kinds import Kind, kind_of, sides_of
 from labeler.service.items import drawing
 from labeler.service.labelling import auditing
 from labeler.service.people import identity
-from labeler.service.study import calibrating
+from labeler.service.study import calibrating, coordinating
 from labeler.store import Database, assignments, events, items, labels, reference_labels, replies, runs, studies
 from labeler.store.events import Deed
 
 MIN_DWELL_MS = 250
+USUAL_S, N_TIMED = 15.0, 10  # seconds per label before a reviewer has this number of timed answers
 MAX_TEXT_LENGTH, MAX_VIEW_LENGTH, MAX_COMMENT_LENGTH = 64, 2000, 2000
 MAX_CHECKED = 500  # number of event ids that a browser can check at once; a browser keeps fewer unconfirmed answers
 CONFIDENCES = (1, 2, 3)
@@ -167,6 +168,31 @@ def brief(db: Database) -> Brief:
     if question.text == FORMER_TEXT:
         question = replace(question, text=question.text.replace("ten", "{runs}"))
     return Brief(question, study.protocol)
+
+
+def study_name(db: Database) -> str:
+    """Return the name of the study."""
+    return studies.get(db).name
+
+
+def describe_work(db: Database, reviewer_id: int) -> str:
+    """Return the name of the study, how much the reviewer still has to do, and until when."""
+    progress = review_queue(db, reviewer_id).progress
+    n_left, parts = progress.n_assigned - progress.n_done, [study_name(db)]
+    if n_left:
+        minutes = max(1, round(n_left * seconds_per_label(db, reviewer_id) / 60))
+        parts.append(f"{counted(n_left, 'item')}, about {counted(minutes, 'minute')}")
+    day = coordinating.finish_by(db)
+    return " · ".join([*parts, *([f"please finish by {day:%-d %B %Y}"] if day else [])])
+
+
+def seconds_per_label(db: Database, reviewer_id: int) -> float:
+    """Return how long the reviewer usually needs for a label, from the own last answers; at first, the usual time."""
+    timed = [answer for answer in labels.own_answers(db, reviewer_id) if answer.dwell_ms is not None]
+    if len(timed) < N_TIMED:
+        return USUAL_S
+    times = (timing.time_on_task(answer.dwell_ms or 0, json.loads(answer.view)) for answer in timed[-N_TIMED:])
+    return timing.typical(times) or USUAL_S
 
 
 def review_queue(db: Database, reviewer_id: int) -> ReviewQueue:

@@ -4,7 +4,7 @@ import hashlib
 import secrets
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MAX_INSTRUCTIONS = 4000
 STANDARD_PROTOCOL = Protocol()
+FINISH_BY = "finish by"  # action in the log
 
 
 @dataclass(frozen=True)
@@ -153,6 +154,19 @@ def describe_study(db: Database, name: str, question: str | Question, *, actor: 
         if described.definition() != before.definition():  # the log then also has the definition of *similar*
             asked |= {"definition": described.definition()}
         deed.log("describe study", name=name, **asked)
+
+
+def finish_by(db: Database) -> date | None:
+    """Return the day by which reviewers are asked to finish; return None if there is none."""
+    asked = events.of_actions(db, [FINISH_BY])
+    return date.fromisoformat(asked[-1].details["day"]) if asked and asked[-1].details["day"] else None
+
+
+def set_finish_by(db: Database, day: date | None, *, actor: str, now: datetime) -> None:
+    """Ask reviewers to finish by a day, which invitations and the first page of reviewers say; None removes the day."""
+    with events.by(db, actor, now) as deed:
+        if finish_by(db) != day:
+            deed.log(FINISH_BY, day=day.isoformat() if day else "")
 
 
 def set_protocol(db: Database, protocol: Protocol, *, actor: str, now: datetime) -> None:

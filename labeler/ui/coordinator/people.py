@@ -6,7 +6,7 @@ Coordinators invite people here, hand over links, write reminders, and pause, re
 import csv
 import io
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import partial
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -264,7 +264,8 @@ def hand_over(db: Database, actor: str) -> None:
     if not links:
         return
     study, shown = coordinating.get_study(db).name, identity.shown_names(db)
-    messages = {name: mail(shown.get(name, name), study, link, actor) for name, link in links.items()}
+    day = coordinating.finish_by(db)
+    messages = {name: mail(shown.get(name, name), study, link, actor, day) for name, link in links.items()}
     with st.container(border=True, key="links"):
         st.write("Send each link only to its person. You can see these links until you close or reload this window, "
                  "and make new ones at any time.")  # fmt: skip
@@ -298,12 +299,13 @@ def _mail(subject: str, text: str) -> str:
     return f"mailto:?subject={quote(subject)}&body={quote(text)}"
 
 
-def mail(name: str, study: str, link: str, sender: str) -> str:
+def mail(name: str, study: str, link: str, sender: str, finish_by: date | None = None) -> str:
     """Return the text of an invitation email."""
+    until = f" Please finish by {finish_by:%-d %B %Y}." if finish_by else ""
     return (
         f"Dear {name},\n\nplease take part in the study “{study}”. You will see the runs of benchmarks and answer one "
         "question about each of them, with one key. Open this link in a browser. It signs you in, so do not share "
-        f"it:\n\n{link}\n\nYou can stop at any time and continue later with the same link.\n\n{sender}"
+        f"it:\n\n{link}\n\nYou can stop at any time and continue later with the same link.{until}\n\n{sender}"
     )
 
 

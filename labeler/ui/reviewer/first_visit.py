@@ -1,7 +1,8 @@
 """The first visit of a reviewer: the question, both possible answers, two pictures and a practice round."""
 
 from datetime import UTC, datetime
-from typing import Any
+from html import escape
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -34,7 +35,8 @@ def card(db: Database, reviewer_id: int) -> None:
     """Show the question, the meaning of each answer, a picture of each if there is one, and the buttons to continue."""
     brief = reviewing.brief(db)
     st.title(reviewing.question(db), anchor=False)
-    how = "Mark points by click, touch or keys." if brief.question.is_marked else "Press one key to label it."
+    st.html(f'<p class="facts">{escape(reviewing.describe_work(db, reviewer_id))}</p>')
+    how = "Mark points by click, touch or keys." if brief.question.is_marked else "Press one key or button to label it."
     st.write(f"Each item shows {brief.kind.shows}. {how} There is no time limit.")
     if brief.protocol.instructions:
         st.text(brief.protocol.instructions)
@@ -61,7 +63,8 @@ def card(db: Database, reviewer_id: int) -> None:
 
 def start(db: Database, reviewer_id: int, words: str, is_next: bool) -> None:
     """Show the button that ends the introduction and opens the labelling page."""
-    if st.button(words, type="primary" if is_next else "secondary", key="start"):
+    kind: Literal["primary", "secondary"] = "primary" if is_next else "secondary"
+    if st.button(words, type=kind, key="start", shortcut="Enter" if is_next else None):
         reviewing.begin(db, reviewer_id, now=datetime.now(UTC))
         st.session_state.pop(STEP, None)
         st.rerun()

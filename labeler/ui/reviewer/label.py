@@ -34,6 +34,8 @@ def screen(db: Database, reviewer_id: int, only: Task | None = None) -> dict[str
         state["offers"][0] = {**first, **item}
     return {
         "mode": "revise" if only else "label",
+        "study": reviewing.study_name(db),
+        "seconds": reviewing.seconds_per_label(db, reviewer_id),
         **state,
         "token": st.session_state.get(component.TOKEN, ""),
         **brief_of(brief.question, brief.protocol, brief.kind.help, brief.kind.overlay),

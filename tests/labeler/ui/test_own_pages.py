@@ -3,7 +3,7 @@
 import json
 import re
 import shutil
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pandas as pd
 import pytest
@@ -446,3 +446,11 @@ def test_the_own_result_shows_others_as_numbers_and_is_first_once_it_is_open(pla
     assert "Where you stood alone" in shown
     assert "You labelled 100 % of your items dissimilar; the others gave this label in 0 %." in shown
     assert not re.search(r"\b(ben|cleo|dan)\b", shown)
+
+
+def test_the_first_visit_says_how_long_it_takes_and_until_when_and_enter_begins(study):
+    with open_database(study) as db:
+        coordinating.set_finish_by(db, date(2026, 12, 4), actor="carol", now=NOW)
+    page = reviewer_page("first_visit", study, "ada")
+    assert "Caches · 5 items, about 1 minute · please finish by 4 December 2026" in texts(page)
+    assert [one.proto.shortcut for one in page.button] == ["", ""]  # practice comes first

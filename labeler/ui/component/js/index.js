@@ -326,6 +326,7 @@ class Review {
     this.nRuns = this.current ? nRunsOf(this.current.panels) || null : this.nRuns;
     this.part("question").textContent = questionWords(this.data.question.text, this.nRuns);
     this.part("progress").textContent = progressWords(this.data, pending);
+    this.part("study").textContent = this.data.study ?? "";
     this.part("code").textContent = this.current ? itemWords(this.current) : "";
     this.part("words").textContent = emptyWords(this.data, this.queue.length);
     this.part("onward").hidden = this.data.mode !== "label" || !this.data.done || this.queue.length > 0;

@@ -36,11 +36,13 @@ export function itemWords({ code, facts }) {
   return [`Item ${code}`, ...facts.map(([name, value]) => `${name}: ${value}`)].join(" · ");
 }
 
-/** The reviewer's progress, including answers that are not saved yet. */
-export function progressWords({ done, total, not_sure: notSure, mode }, pending) {
+/** The reviewer's progress, including answers that are not saved yet, and the time left at `seconds` per label. */
+export function progressWords({ done, total, not_sure: notSure, mode, seconds }, pending) {
   if (mode === "revise") return "";
+  const n = Math.min(done + pending, total);
   const unsure = notSure ? `, ${notSure} not sure` : "";
-  return `${Math.min(done + pending, total)} of ${total} done${unsure}`;
+  const left = seconds && n < total ? `, about ${Math.max(1, Math.round(((total - n) * seconds) / 60))} min left` : "";
+  return `${n} of ${total} done${unsure}${left}`;
 }
 
 /** The text to show if there is no item. */

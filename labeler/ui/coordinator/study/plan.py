@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from labeler.errors import InputError
-from labeler.model import PlanParameters, Question, Study, counted, describe_minutes
+from labeler.model import PlanParameters, Question, State, Study, counted, describe_minutes
 from labeler.screen import course_charts
 from labeler.service.plan import assigning, item_batches, planning, previewing, verifying
 from labeler.service.plan.planning import Assumptions
@@ -49,6 +49,21 @@ def render(db: Database, person: str) -> None:
         not study.plan_hash or st.toggle("Create another plan, which replaces the current plan", key=REDRAW)
     ):
         draw(db, person)
+    if study.phase not in (State.CLOSED, State.UNBLINDED):
+        finish_by(db, person)
+
+
+def finish_by(db: Database, person: str) -> None:
+    """Show the field for the day by which reviewers are asked to finish."""
+    day = coordinating.finish_by(db)
+    title = f"Finish by {day:%-d %B %Y}" if day else "Finish by"
+    with st.expander(title, type="compact"):
+        asked = st.date_input(
+            "Day", day, format="YYYY-MM-DD", help="Invitations and the first page of reviewers say it."
+        )
+        if asked != day:
+            coordinating.set_finish_by(db, asked, actor=person, now=datetime.now(UTC))
+            done("Invitations ask reviewers to finish by this day." if asked else "No day is asked for.", stays=True)
 
 
 def draw(db: Database, person: str) -> None:
