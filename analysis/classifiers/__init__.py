@@ -23,6 +23,11 @@ from analysis.classifiers._kruskal import kruskal as kruskal
 from analysis.classifiers._same import same as same
 from analysis.classifiers._spread import spread as spread
 from analysis.classifiers._verdict import Verdict as Verdict
+from analysis.classifiers._warmup import (
+    WARMUP_CATEGORIES as WARMUP_CATEGORIES,
+    WARMUP_RULES as WARMUP_RULES,
+    WarmupRule as WarmupRule,
+)
 from analysis.dissimilarity import MIN_ITERATIONS
 from analysis.runs import Runs, Warmup
 

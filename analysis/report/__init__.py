@@ -28,6 +28,6 @@ from analysis.report._settings import (
     Provenance as Provenance,
     Resampling as Resampling,
     registry as registry,
-    registry_of_changes as registry_of_changes,
+    registry_of_rules as registry_of_rules,
 )
 from analysis.report._tables import paper_tables as paper_tables, wide as wide

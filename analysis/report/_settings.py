@@ -1,13 +1,13 @@
 """What a report is computed with: where its numbers come from, how it resamples, and all measures and classifiers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Self
 
 import numpy as np
 
 from analysis.categories import CATEGORIES
-from analysis.classifiers import CHANGE_RULES, CLASSIFIERS, classifier_named
+from analysis.classifiers import CHANGE_RULES, CLASSIFIERS, WARMUP_RULES, ChangeRule, WarmupRule, classifier_named
 from analysis.dissimilarity import MEASURES
 from analysis.document import json_values
 
@@ -90,6 +90,7 @@ class CategorySet:
 
 
 SIMILARITY = CategorySet()
+_RULES: Mapping[str, ChangeRule | WarmupRule] = {**CHANGE_RULES, **WARMUP_RULES}
 
 
 @dataclass(frozen=True)
@@ -107,9 +108,9 @@ class Provenance:
     question: Mapping[str, Any] | None = None  # the definition of a question with own categories
 
 
-def registry_of_changes() -> dict[str, dict[str, dict[str, Any]]]:
-    """Return "classifiers": the rules for a change, as name -> properties, without functions."""
-    return {"classifiers": {name: _row(rule) for name, rule in CHANGE_RULES.items()}}
+def registry_of_rules(names: Iterable[str]) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return "classifiers": the rules for a change or for warm-up with these names -> properties, without functions."""
+    return {"classifiers": {name: _row(_RULES[name]) for name in names}}
 
 
 def registry() -> dict[str, dict[str, dict[str, Any]]]:
@@ -127,7 +128,7 @@ def _row(entry: Any) -> dict[str, Any]:
 
 def title_of(classifier: str) -> str:
     """Return the title of a classifier."""
-    known = CHANGE_RULES.get(classifier) or classifier_named(classifier)
+    known = _RULES.get(classifier) or classifier_named(classifier)
     return known.title if known else classifier
 
 

@@ -59,7 +59,7 @@ from labeler.service.outputs import as_csv as as_csv, write_files as write_files
 from labeler.service.plan import item_batches
 from labeler.service.results import exchange, history
 from labeler.service.results.marks_report import MarkedStudy, marked_study
-from labeler.service.verdicts.classifying import judges_changes
+from labeler.service.verdicts.classifying import rules_for
 from labeler.store import (
     Database,
     assignments,
@@ -360,8 +360,8 @@ def gathered_study(db: Database, options: ReportOptions = STANDARD, *, actor: st
 
 def _registry(question: Question) -> dict[str, Any]:
     """Return the properties of the classifiers that can answer a question."""
-    if judges_changes(question):
-        return report.registry_of_changes()
+    if rules := rules_for(question):
+        return report.registry_of_rules(rules)
     return report.registry() if question.has_default_categories else {}
 
 
