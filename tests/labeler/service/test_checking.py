@@ -89,9 +89,11 @@ def places(found):
 @pytest.mark.parametrize(
     "options",
     [
-        QUICK,
-        ReportOptions(0.5, Resampling(2, 0, 20, 19)),
-        ReportOptions(resampling=Resampling.none(), prevalences=(0.1,)),
+        pytest.param(QUICK, id="quick", marks=pytest.mark.slow),
+        pytest.param(ReportOptions(0.5, Resampling(2, 0, 20, 19)), id="drawn"),
+        pytest.param(
+            ReportOptions(resampling=Resampling.none(), prevalences=(0.1,)), id="rare", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_a_fresh_report_agrees_with_its_own_settings(study, tmp_path, options):

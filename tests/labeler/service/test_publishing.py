@@ -384,7 +384,7 @@ def test_the_seed_of_the_plan_is_published_only_when_somebody_says_so(published,
     assert "seed and the secret of the plan are published" in (out / "datasheet.md").read_text()
 
 
-@pytest.mark.parametrize("plan_seed", [False, True])
+@pytest.mark.parametrize("plan_seed", some_slow([False, True], [True]))
 def test_a_plan_without_a_secret_says_what_it_reveals(finished, tmp_path, plan_seed):
     finished.execute("UPDATE studies SET plan_secret = ''")  # as in a study of an earlier version
     done = publish(finished, tmp_path / "out", replace(ANSWERS, plan_seed=plan_seed))
@@ -395,7 +395,7 @@ def test_a_plan_without_a_secret_says_what_it_reveals(finished, tmp_path, plan_s
 A_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 
 
-@pytest.mark.parametrize("times", ["minutes", "days", "none"])
+@pytest.mark.parametrize("times", some_slow(["minutes", "days", "none"], ["days"]))
 def test_answers_have_minutes_or_days_since_the_first_answer_and_no_date(finished, tmp_path, times):
     out = publish(finished, tmp_path / "out", replace(ANSWERS, times=times)).folder
     labels = pd.read_csv(out / "data/labels.csv")
