@@ -22,7 +22,6 @@ from labeler.errors import InputError, NotAllowed
 from labeler.formats import Source, tables as files
 from labeler.model import State
 from labeler.plan.lifecycle import STANDING
-from labeler.questions import require_question_of_runs
 from labeler.service.handover import anonymising
 from labeler.service.handover.publishing import documents, metadata, site
 from labeler.service.handover.publishing.facts import Facts
@@ -163,7 +162,6 @@ def publish(
     """
     archive = out.with_name(f"{out.name}.zip")
     _check_state(db)
-    require_question_of_runs(studies.get(db).question, "Publishing a data set")
     missing = lacking(db, answers, options)
     if missing:
         whom = f"{options.venue} requires" if options.venue else "every data set requires"
@@ -292,7 +290,9 @@ def _from_published(gathered: ReportInput, folder: Path, times: Times) -> Report
 
     In this way, anyone can compute the report again from these files.
     """
-    published = reporting.gathered_files(folder / LABELS, folder / VERDICTS, options=gathered.options)
+    published = reporting.gathered_files(
+        folder / LABELS, folder / VERDICTS, options=gathered.options, question=gathered.question
+    )
     day = "" if times is Times.NONE else r"\1"
     known = {name: value for name, value in gathered.provenance.study.items() if name != "chain"}  # the log of the copy
     study = _with_days(known, day)

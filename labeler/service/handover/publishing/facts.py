@@ -11,6 +11,7 @@ from analysis.intervals import Estimate
 from analysis.report import Report
 from labeler.model import Kind, Origin, Study
 from labeler.questions import either
+from labeler.screen.kinds import kind_of
 from labeler.service.handover.publishing.publish_file import PublishFile, Times
 from labeler.service.handover.publishing.tables import StudyTables
 
@@ -106,6 +107,18 @@ class Facts:
         return self.study.question.classes
 
     @property
+    def shows(self) -> str:
+        """What an item shows."""
+        return kind_of(self.study.question).shows
+
+    def instances(self) -> list[str]:
+        """Return sentences about what an item and a label are."""
+        return [
+            f"An item shows {self.shows}.",
+            f"A label is a reviewer's answer to the question “{self.question}”: {either(self.categories)}.",
+        ]
+
+    @property
     def n_imported(self) -> int:
         """Number of assignments with imported labels."""
         return int((self.tables.plan["origin"] == Origin.IMPORT).sum())
@@ -176,7 +189,7 @@ class Facts:
             ]
         said += [
             (
-                "Reviewers saw all runs of a benchmark at once, under an opaque code. They did not see names of "
+                f"Each picture showed {self.shows}, under an opaque code. Reviewers did not see names of "
                 "benchmarks or applications, verdicts, or other reviewers' labels until the study was unblinded."
             ),
             (
