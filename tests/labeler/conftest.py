@@ -143,7 +143,8 @@ def id_of(db: Database, name: str) -> int:
 def submission(task: Task, answer: str, event_id: str = "", *, dwell_ms: int | None = 900) -> Submission:
     """The submission of the screen for a task; the event id is made from task, revision and answer unless given."""
     event_id = event_id or f"{task.code}-{task.revision}-{answer}"
-    return Submission(event_id, task.code, task.revision, answer, dwell_ms, {"axis": "core"})
+    view = {"axis": "core", **({"whole": True} if answer.startswith("[") or answer == "no change" else {})}
+    return Submission(event_id, task.code, task.revision, answer, dwell_ms, view)
 
 
 def answer_next(db: Database, reviewer: str, answer: str, *, now: datetime = NOW) -> Task:

@@ -35,7 +35,7 @@ SCREEN_KEYS = {
     "end", "note", "last_event", "missing",
     "state",  # of the study and the reviewer: the page runs when it changes
     "token",  # of the reviewer's session, for requests of the component
-    *("title", "caption", "item", "keys", "panels", "height", "shows_numbers", "decides"),  # of a plot without answers
+    *("title", "caption", "item", "keys", "panels", "height", "shows_numbers", "decides", "marks"),  # without answers
     *("round", "items", "given"),  # of a practice round
     *("sees", "overlay"),  # what an item shows, the same for all items of a study
 }  # fmt: skip

@@ -13,11 +13,12 @@ from labeler.plan.design import key
 from labeler.questions import SIMILAR
 from labeler.service.labelling import answering, reviewing
 from labeler.service.results import exchange
-from labeler.store import items, labels, open_database
+from labeler.store import items, labels, open_database, studies
 from labeler.ui import answers
 from labeler.ui.answers import ITEMS
 from labeler.ui.app import REVIEWER_PAGES
 from tests.labeler.conftest import NOW, answer_next, id_of, item_name, make_study
+from tests.labeler.service.test_marking import make_study as make_marks_study
 from tests.labeler.ui.clients import Browser, serving
 from tests.labeler.ui.pages import reviewer_page
 
@@ -25,18 +26,29 @@ OWN, OTHERS = "ada", ("ben", "cleo", "dan")
 ANSWERS = list(SIMILAR.answers)
 
 
-@pytest.fixture
-def worlds(tmp_path):
+MARKS = {"similar": "[12]", "dissimilar": "[9, 30]"}  # what stands for a category if points are marked
+
+
+def as_asked(db, answer):
+    """Return the answer that stands for a category in this study."""
+    return MARKS.get(answer, answer) if studies.get(db).question.is_marked else answer
+
+
+@pytest.fixture(params=["categories", "marks"])
+def worlds(tmp_path, request):
     """Two copies of a study: in the second, others have labelled, and labels of others were imported."""
     alone, together = tmp_path / "alone.study", tmp_path / "together.study"
-    make_study(alone, plan=True)
+    if request.param == "marks":
+        make_marks_study(alone, people=(OWN, *OTHERS), n_items=8)
+    else:
+        make_study(alone, plan=True)
     with open_database(alone) as db:
         for answer in ("similar", "dissimilar", "not sure"):
-            answer_next(db, OWN, answer)
+            answer_next(db, OWN, as_asked(db, answer))
     shutil.copy(alone, together)
     with open_database(together) as db:
         for number, name in enumerate(("ben", "cleo", "ben", "dan")):
-            answer_next(db, name, ANSWERS[number % 3])
+            answer_next(db, name, as_asked(db, ANSWERS[number % 3]))
         exchange.import_labels(db, imported(db), actor="carol", now=NOW)
     with open_database(alone) as first, open_database(together) as second:
         yield first, second
@@ -48,7 +60,7 @@ def imported(db):
         {
             "item": item.name,
             "reviewer": name,
-            "label": ANSWERS[(number + place) % 2],
+            "label": as_asked(db, ANSWERS[(number + place) % 2]),
             "kind": "third",
             "event_id": event_id,
         }
@@ -78,7 +90,7 @@ def message(rng, known, own, codes, offered):
         "event_id": event_id,
         "code": rng.choice([rng.choice(offered or codes), rng.choice(codes), "ZZZZZZ", "x" * 70]),
         "revision": rng.choice([0, 0, 1, 2, -1, 2**40]),
-        "answer": rng.choice([*ANSWERS, "maybe"]),
+        "answer": rng.choice([*ANSWERS, *MARKS.values(), "maybe"]),
         "dwell_ms": rng.choice([0, 0, 0, 249, 900, None, "x"]),
     }
     for name in rng.sample(list(event), rng.choice([0, 0, 0, 0, 1])):
@@ -138,11 +150,11 @@ def test_every_page_is_the_same_whatever_others_did(worlds, tmp_path, module, is
     alone, together = worlds
     if is_over:
         while reviewing.review_queue(alone, id_of(alone, OWN)).offers:
-            answer_next(alone, OWN, "similar")
+            answer_next(alone, OWN, as_asked(alone, "similar"))
         alone.backup(tmp_path / "over.study")
         together = open_database(tmp_path / "over.study")
         for name in ("ben", "cleo", "dan"):
-            answer_next(together, name, "similar")
+            answer_next(together, name, as_asked(together, "similar"))
     with together:
         assert content(module, alone) == content(module, together)
 
@@ -151,7 +163,7 @@ def test_the_page_of_own_labels_with_its_receipt_is_compared(worlds):
     alone, _ = worlds
     before = content("my_labels", alone)
     assert any("labeler receipt" in text for text in before)
-    answer_next(alone, OWN, "similar")
+    answer_next(alone, OWN, as_asked(alone, "similar"))
     assert content("my_labels", alone) != before
 
 
@@ -179,8 +191,9 @@ def test_nobody_can_take_the_event_id_of_an_import_to_come(worlds):
     taken = [key(0, "imported", row.item, row.reviewer, row.kind, "0", row.label) for row in table.itertuples()]
     for event_id in (taken[0], "row-0"):
         task = reviewing.review_queue(alone, id_of(alone, OWN)).offers[0]
-        event = {"event_id": event_id, "code": task.code, "revision": task.revision, "answer": "similar"}
-        (result,) = answering.store_answers(alone, id_of(alone, OWN), [event | {"dwell_ms": 900}], clock=lambda: NOW)
+        event = {"event_id": event_id, "code": task.code, "revision": task.revision, "dwell_ms": 900}
+        event |= {"answer": as_asked(alone, "similar"), "view": {"whole": True}}
+        (result,) = answering.store_answers(alone, id_of(alone, OWN), [event], clock=lambda: NOW)
         assert result.outcome == "saved"
     assert exchange.import_labels(alone, table, actor="carol", now=NOW).n_new == len(table)
     assert exchange.import_labels(alone, table, actor="carol", now=NOW).n_already_there == len(table)

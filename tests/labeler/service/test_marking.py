@@ -27,12 +27,12 @@ WHO = {"actor": "carol", "now": NOW}
 N = 60
 
 
-def make_study(path, question=QUESTION, people=PEOPLE, parameters=None):
-    """A planned study of four series of 60 points, which everybody labels."""
+def make_study(path, question=QUESTION, people=PEOPLE, parameters=None, n_items=4):
+    """A planned study of series of 60 points, which everybody labels."""
     coordinating.create_study(path, name="Steps", question=question, coordinator="carol", plan_secret="", now=NOW)
     rng = np.random.default_rng(1)
     with open_database(path) as db:
-        steps = [np.where(np.arange(N) < 20 + 5 * number, 1.0, 1.2) for number in range(4)]
+        steps = [np.where(np.arange(N) < 20 + 5 * number, 1.0, 1.2) for number in range(n_items)]
         import_all(
             db,
             *(

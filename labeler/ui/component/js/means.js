@@ -1,5 +1,5 @@
-// The means of the runs of two sides, and how much the second side differs from the first; no test, which would be a
-// verdict.
+// The means of the runs of two sides, and how much the second side differs from the first; no test, because people
+// judge.
 
 import { BAND, INK, SOFT, bottomUp, frame, grid, inside, line, percentLabels, plotOf, text } from "./ink.js";
 import { laneOf, percentText, scale, unitFor } from "./layout.js";
