@@ -8,18 +8,19 @@ file habits.csv says which measures decide their labels. No verdicts are written
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import combinations, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import special
 from scipy.signal import lfilter
 
-from analysis import learning
 from analysis.benchmark import LOWER, Benchmark
+from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.dissimilarity import MEASURES
 from analysis.learning._model import Floats
 from analysis.learning._reviewers import BIMODAL, DRIFT, KINDS, NOISE, SLOWDOWN
@@ -37,6 +38,7 @@ PER_APPLICATION = 20
 MEASUREMENTS = "measurements"
 COLUMNS = ("benchmark", "application", "run", "iteration", "value", "unit")
 MOST_CELLS = 10_000_000  # limit for one file; the reader refuses larger tables
+HABITS = {"R1": {"m1": 2.0}, "R2": {"m5": 2.0}, "R3": {"m1": 0.7, "m5": 0.7, "spread": 0.7}, "R4": {"spread": 2.0}}
 
 
 @dataclass(frozen=True, repr=False)
@@ -115,6 +117,33 @@ def _change(kind: str, amount: float, n: int, rng: np.random.Generator) -> Float
     return 1 + 10 * amount * np.exp(-time / 0.03)
 
 
+def simulate_labels(
+    features: pd.DataFrame,
+    *,
+    rng: np.random.Generator,
+    weights: Mapping[str, Mapping[str, float]] = HABITS,
+    per_item: int = 2,
+) -> pd.DataFrame:
+    """Simulate labels of reviewers who weigh the measures in a known way.
+
+    Raises ValueError if there are fewer reviewers than `per_item`.
+
+    `weights`: reviewer -> measure -> change of the log-odds of dissimilar per standard deviation of the measure;
+    `per_item`: number of reviewers per item. All sets of this many reviewers take turns.
+    """
+    if not 1 <= per_item <= len(weights):
+        raise ValueError(f"per_item must be within 1..{len(weights)}, the number of reviewers, got {per_item}")
+    standard = (features - features.mean()) / features.std(ddof=0).where(lambda sd: sd > 0, 1.0)
+    blocks = list(combinations(weights, per_item))
+    rows = []
+    for n, place in enumerate(rng.permutation(len(features))):
+        for rater in blocks[n % len(blocks)]:
+            odds = sum(weight * float(standard[name].iloc[place]) for name, weight in weights[rater].items())
+            called = rng.random() < special.expit(odds)
+            rows.append((features.index[place], rater, DISSIMILAR if called else SIMILAR))
+    return pd.DataFrame(rows, columns=["item", "rater", "category"]).sort_values(["item", "rater"], ignore_index=True)
+
+
 def simulate(
     out: Path, n_items: int, *, n_iterations: int, per_item: int, seed: int, advance: Callable[[int], object]
 ) -> list[Path]:
@@ -142,7 +171,7 @@ def simulate(
                 applications[item.benchmark] = item.application
             advance(len(features))
         measured = pd.DataFrame.from_dict(features, orient="index")
-        labels = learning.simulate_labels(measured, rng=rng, per_item=per_item)
+        labels = simulate_labels(measured, rng=rng, per_item=per_item)
     except ValueError as error:
         raise InputError(sentence(error)) from None
     except OSError as error:
@@ -151,7 +180,7 @@ def simulate(
     labels["application"] = labels["item"].map(applications)
     habits = [
         {"reviewer": reviewer, "measure": measure, "weight": weight}
-        for reviewer, weights in learning.HABITS.items()
+        for reviewer, weights in HABITS.items()
         for measure, weight in weights.items()
     ]
     tables_written = write_files(

@@ -51,14 +51,12 @@ from analysis.learning._model import (
 )
 from analysis.learning._reviewers import (
     ASPECTS as ASPECTS,
-    HABITS as HABITS,
     Habit as Habit,
     Habits as Habits,
     Response as Response,
     aspect_title as aspect_title,
     dose_response as dose_response,
     habits as habits,
-    simulate_labels as simulate_labels,
 )
 from analysis.learning._selection import (
     WeightedEstimates as WeightedEstimates,

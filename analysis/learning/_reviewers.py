@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import pandas as pd
 from scipy import special
 
 from analysis.bootstrap import percentile_interval
-from analysis.categories import CATEGORIES, DISSIMILAR, SIMILAR
+from analysis.categories import CATEGORIES, DISSIMILAR
 from analysis.evaluation import auc
 from analysis.intervals import Estimate, checked_level, wilson
 from analysis.learning._features import FEATURES, MEASURE_FEATURES
@@ -309,33 +308,3 @@ def _check_known(table: pd.DataFrame, items: set[str], n_runs: Mapping[str, int]
         if not number >= 0 or number != int(number) or number >= n_runs.get(name, np.inf):
             of = f" of the {n_runs[name]} runs of {name!r}, which are counted from 0" if name in n_runs else ""
             raise ValueError(f"row {place}: {row.run!r} is not the number of a run{of}")
-
-
-HABITS = {"R1": {"m1": 2.0}, "R2": {"m5": 2.0}, "R3": {"m1": 0.7, "m5": 0.7, "spread": 0.7}, "R4": {"spread": 2.0}}
-
-
-def simulate_labels(
-    features: pd.DataFrame,
-    *,
-    rng: np.random.Generator,
-    weights: Mapping[str, Mapping[str, float]] = HABITS,
-    per_item: int = 2,
-) -> pd.DataFrame:
-    """Simulate labels of reviewers who weigh the measures in a known way.
-
-    Raises ValueError if there are fewer reviewers than `per_item`.
-
-    `weights`: reviewer -> measure -> change of the log-odds of dissimilar per standard deviation of the measure;
-    `per_item`: number of reviewers per item. All sets of this many reviewers take turns.
-    """
-    if not 1 <= per_item <= len(weights):
-        raise ValueError(f"per_item must be within 1..{len(weights)}, the number of reviewers, got {per_item}")
-    standard = (features - features.mean()) / features.std(ddof=0).where(lambda sd: sd > 0, 1.0)
-    blocks = list(combinations(weights, per_item))
-    rows = []
-    for n, place in enumerate(rng.permutation(len(features))):
-        for rater in blocks[n % len(blocks)]:
-            odds = sum(weight * float(standard[name].iloc[place]) for name, weight in weights[rater].items())
-            called = rng.random() < special.expit(odds)
-            rows.append((features.index[place], rater, DISSIMILAR if called else SIMILAR))
-    return pd.DataFrame(rows, columns=["item", "rater", "category"]).sort_values(["item", "rater"], ignore_index=True)

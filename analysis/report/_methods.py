@@ -241,10 +241,6 @@ def _where_n_labels(report: "Report") -> str:
     )
 
 
-def _where_retest(report: "Report") -> str:
-    return "Reviewers (test and retest)" if report.agreement.retest else "Not measured"
-
-
 def _where_thresholds(report: "Report") -> str:
     scored = any(row.scores for row in report.classifiers.values())
     return "Scores and thresholds (fixed, in sample, out of fold)" if scored else "No scores"

@@ -7,14 +7,12 @@ from numpy.random import default_rng
 
 from analysis.document import to_text
 from analysis.learning import (
-    HABITS,
     dose_document,
     dose_response,
     habits,
     habits_document,
-    simulate_labels,
 )
-from scripts.simulate_interventions import interventions
+from scripts.simulate_interventions import HABITS, interventions, simulate_labels
 from tests.sentences import says
 
 N_ITEMS, N_APPLICATIONS = 400, 25

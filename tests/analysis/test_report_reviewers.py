@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from analysis.document import to_json, to_text
-from analysis.learning import simulate_labels
 from analysis.report import Resampling
+from scripts.simulate_interventions import simulate_labels
 from tests.analysis.reports import document, draw, summarise
 
 FULL = Resampling(3, n_bootstrap=50, n_sweeps=0)
