@@ -671,7 +671,7 @@ def _scores(report: "Report") -> Iterator[Block]:
     reasons: dict[str, list[str]] = {}
     for name, scores in scored.items():
         if scores.threshold is not None and scores.threshold.reason:
-            reasons.setdefault(scores.threshold.reason, []).append(row_title(name))
+            reasons.setdefault(scores.threshold.reason, []).append(title_of(name))
     for reason, names in reasons.items():
         yield Paragraph(f"No threshold of {', '.join(names)} was chosen from the data: {reason}.")
 

@@ -33,6 +33,9 @@ from analysis.report._report import PAPER, Report
 from analysis.report._tables import paper_tables
 
 
+INTERIM = "This is an interim report, because the study is not unblinded. The numbers will change."
+
+
 def to_html(report: Report, figures: Mapping[str, str] | None = None) -> str:
     """Render the report as one self-contained page; pass `figures` if `draw` has already been called."""
     figures = draw(report) if figures is None else figures
@@ -55,11 +58,7 @@ def document(report: Report, *, with_pictures: bool = False) -> Document:
     `with_pictures` says whether the figure `PICTURES` exists, which shows the items with the most disagreement.
     """
     study = report.study
-    interim = (
-        f"This is an interim report. The study is {study.state} and not unblinded, so the numbers will change."
-        if study.interim
-        else ""
-    )
+    interim = INTERIM if study.interim else ""
     notes = tuple(Paragraph(note, "note") for note in report.notes)
     sections = (
         Section("In short", (Bullets(in_short(report)), *notes)),
@@ -82,7 +81,13 @@ def document(report: Report, *, with_pictures: bool = False) -> Document:
     )
     titles = [section.title for section in (*sections, *appendix)]
     appendix = (*appendix, *checklist_sections(report, titles))
-    document = Document(study.name or "Agreement report", study.question, interim, sections, appendix=appendix)
+    document = Document(
+        study.name or "Agreement report",
+        study.question,
+        is_interim if study.interim else "",
+        sections,
+        appendix=appendix,
+    )
     cleaned: Document = clean(document)
     return cleaned
 

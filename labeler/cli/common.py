@@ -322,12 +322,9 @@ def one_of(*options: tuple[str, bool]) -> None:
     if len(given) > 1:
         raise InputError(f"{' and '.join(given)} cannot be used together. Give only one of them.")
     if not given:
-        raise InputError(f"Give {alternatives([option for option, _ in options])}.")
+        from labeler.questions import either  # imported here because most commands do not need it
 
-
-def alternatives(options: Sequence[str]) -> str:
-    """Return options in a sentence: "A", "A or B", "A, B or C"."""
-    return " or ".join([*([", ".join(options[:-1])] if options[1:] else []), *options[-1:]])
+        raise InputError(f"Give {either([option for option, _ in options])}.")
 
 
 def now() -> datetime:

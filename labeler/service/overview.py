@@ -400,7 +400,7 @@ def _box_of_draft(facts: _Facts) -> Box:
         )
     if status.n_reviewers < 2:
         return Box(
-            "Next: invite people", "You send the links. This program writes to nobody.",
+            "Next: invite people", "You send the links yourself: the application sends no e-mail.",
             Act("Invite people", place=PEOPLE),
         )  # fmt: skip
     if status.n_answers:

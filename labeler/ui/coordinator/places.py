@@ -108,7 +108,7 @@ def _of_decide(_db: Database) -> tuple[str, str]:
 def _of_results(db: Database) -> tuple[str, str]:
     unblinded = course.unblinding(db)
     if not unblinded:
-        return "Results", "What came out"
+        return "Results", "What the study found"
     return "Results", f"Unblinded on {datetime.fromisoformat(unblinded['at_utc']):%-d %B %Y}"
 
 

@@ -295,7 +295,7 @@ def test_long_lists_come_in_pages_with_a_small_picture_of_each_item(four, monkey
 
 def test_items_can_be_ordered_by_spread(four):
     page = coordinator_page("Items", "All items", four)
-    next(box for box in page.selectbox if box.label == "Order").set_value("Largest spread").run()
+    next(box for box in page.selectbox if box.label == "Order").set_value("Largest range").run()
     assert checked(page).dataframe[0].value["spread"].is_monotonic_decreasing
 
 

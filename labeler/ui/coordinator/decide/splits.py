@@ -39,7 +39,10 @@ def render(db: Database, person: str) -> None:
     hidden = identity.why_hidden(db, person, Action.SEE_AGREEMENT)
     if hidden:
         n_complete, n_all = splits.n_complete(db)
-        st.write(f"Splits are shown after closing. {n_complete} of {counted(n_all, 'item')} have all first labels.")
+        st.write(
+            f"Splits appear here after you close the study. {n_complete} of {counted(n_all, 'item')} have all first "
+            "labels."
+        )
         if identity.reviews_too(db, person):
             st.caption(hidden)
         return

@@ -77,7 +77,7 @@ def take_back(db: Database, person: str) -> None:
         return
     with st.expander("Take the last import back", type="compact"):
         st.write(f"The last import: {escape_markdown(last.describe())}.")
-        st.write("Its items and their verdicts are removed. The log keeps that they were there.")
+        st.write("Its items and their verdicts are removed. The log still shows the import.")
         is_sure = st.checkbox("I know that this cannot be undone.", key=fresh("sure-to-take-back"))
         if st.button("Take this import back", disabled=not is_sure):
             with errors_here():

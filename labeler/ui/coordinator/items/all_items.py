@@ -23,7 +23,7 @@ PAGE_SIZE = 20
 ROW_PX = 48
 CHOSEN = "item-to-open"  # key in the session state: the item that was just chosen
 PICTURE_PX, PANEL_PX = 42, 24  # of the small pictures
-ORDERS = {"Name": ("item", True), "Largest spread": ("spread", False), "Smallest spread": ("spread", True),
+ORDERS = {"Name": ("item", True), "Largest range": ("spread", False), "Smallest range": ("spread", True),
           "Fewest iterations": ("iterations", True)}  # fmt: skip
 SPREAD = "Largest minus smallest median of a run, as a share of the overall median."
 
@@ -174,7 +174,7 @@ def offer_triage(db: Database, matches: browsing.Catalogue, person: str) -> None
     Other people may not create it, because the new study does not hide verdicts.
     """
     names = triage.usable(matches)["item"].tolist()
-    with st.expander(f"Make a new study from these {counted(len(names), 'item')}", type="compact"):
+    with st.expander(f"Make a new study from {counted(len(names), 'item')}", type="compact"):
         name = st.text_input("Name of the new study", help="Its file is written to the folder of this study.")
         if st.button(f"Create a study from {counted(len(names), 'item')}", disabled=not names):
             with errors_here():
@@ -186,7 +186,7 @@ def asked_for(table: browsing.Catalogue, text: str, categories: Sequence[str]) -
     """Show the fields for filters; return the filter with the text to search."""
     shares, lengths = browsing.SPREADS, sorted({0, 1, *table["iterations"].tolist()})
     applications = st.multiselect("Applications", sorted(set(table["application"])))
-    spread = st.select_slider("Spread of the runs' medians", shares, (shares[0], shares[-1]), browsing.describe_share)
+    spread = st.select_slider("Range of the runs' medians", shares, (shares[0], shares[-1]), browsing.describe_share)
     iterations = st.select_slider("Iterations", lengths, (lengths[0], lengths[-1]))
     judges = browsing.classifiers(table)
     judge = st.selectbox("Verdict of", judges, index=None) if judges else None

@@ -181,7 +181,13 @@ def field_of(name: str, saved: object) -> object:
 
 def titled(name: str) -> str:
     """Return the name of an entry as the label of a field, such as "Unsuitable uses"."""
-    return {"doi": "DOI", "url": "Web address", "orcid": "ORCID"}.get(name, capital(name.replace("_", " ")))
+    return {
+        "doi": "DOI",
+        "article_doi": "DOI of the article",
+        "url": "Web address",
+        "orcid": "ORCID",
+        "measurements_url": "Web address of the measurements",
+    }.get(name, capital(name.replace("_", " ")))
 
 
 def capital(words: str) -> str:

@@ -299,7 +299,7 @@ def asked_for(n_items: int, n_reviewers: int, n_chosen: int = 0) -> Chosen:
     """
     standard, most = asdict(PlanParameters(0)), max(n_items, 1)
     per_item = st.slider("Reviewers per item", 2, max(n_reviewers, 3), standard["per_item"])
-    st.caption("One more per item takes more time of everybody and narrows the interval, as the figure shows.")
+    st.caption("One more reviewer per item costs everybody time and narrows the interval, as the figure shows.")
     everybody = f"all {n_reviewers}" if n_reviewers else "all reviewers"
     shared = st.slider(f"Items that {everybody} label", 0, most, round(standard["overlap"] * most), key="plan-shared")
     st.caption("Needed to compare every pair of reviewers.")
@@ -309,7 +309,10 @@ def asked_for(n_items: int, n_reviewers: int, n_chosen: int = 0) -> Chosen:
     calibration = st.slider("Calibration items", 0, most_calibration, min(n_chosen, most_calibration))
     if n_chosen:
         st.caption(f"You have chosen {counted(n_chosen, 'item')} for calibration; these come first.")
-    st.caption("Labelled by all before the study; not in any result. Decide, Calibration has the required result.")
+    st.caption(
+        "All reviewers label these items before the study. No result uses them. Set the required agreement under "
+        "Decide, Calibration."
+    )
     return Chosen(per_item, shared, retest, calibration)
 
 
