@@ -32,7 +32,6 @@ from analysis.report._replacing import replacement_sections
 from analysis.report._report import PAPER, Report
 from analysis.report._tables import paper_tables
 
-
 INTERIM = "This is an interim report, because the study is not unblinded. The numbers will change."
 
 
@@ -84,7 +83,7 @@ def document(report: Report, *, with_pictures: bool = False) -> Document:
     document = Document(
         study.name or "Agreement report",
         study.question,
-        is_interim if study.interim else "",
+        interim,
         sections,
         appendix=appendix,
     )
