@@ -34,7 +34,9 @@ def methods(report: "Report") -> str:
 def _sentences(report: "Report") -> Iterator[str]:
     agreement, level = report.agreement, f"{100 * report.parameters.level:g} %"
     question = report.study.question
-    blind = "without access to other reviewers' answers, names of benchmarks, or verdicts"
+    facts = report.parameters.more.get("facts", ())
+    hidden = " or verdicts" if "benchmark" in facts else ", names of benchmarks, or verdicts"
+    blind = f"without access to other reviewers' answers{hidden}"
     clause = f", for the question “{question}”, {blind}" if question else ""
     names = report.category_set.names
     yield (
@@ -42,6 +44,9 @@ def _sentences(report: "Report") -> Iterator[str]:
         f"{', '.join(names[:-1])} or {names[-1]}{clause}; {counted(agreement.n_labels, 'first label')} entered the "
         "analysis."
     )
+    if facts:
+        shown = f"{', '.join(facts[:-1])} and {facts[-1]}" if len(facts) > 1 else facts[0]
+        yield f"The {shown} of each item stood beside the picture, so reviewers were not blind to this."
     yield from _plan(report.plan_facts, sum(row.n for row in agreement.retest))
     coefficients = (
         "We report percent agreement and Fleiss' kappa with Gwet's linearised standard errors (t distribution over "

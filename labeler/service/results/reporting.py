@@ -503,6 +503,7 @@ def _protocol(study: Study) -> dict[str, Any]:
         "asks_confidence": protocol.asks_confidence,
         "shows_numbers": protocol.shows_numbers,
         "idle_limit_ms": timing.IDLE_LIMIT_MS,
+        **({"facts": list(study.question.facts)} if study.question.facts else {}),
         **(
             {"varies_pictures": True} if protocol.varies_pictures else {}
         ),  # reports of earlier versions do not have this parameter

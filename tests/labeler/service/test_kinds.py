@@ -18,10 +18,11 @@ from labeler.service.items import browsing, drawing, importing
 from labeler.service.labelling import auditing, guide, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
+from labeler.service.results import reporting
 from labeler.service.study import coordinating
 from labeler.service.verdicts import evidence
 from labeler.store import Database, items, labels, open_database, studies
-from tests.labeler.conftest import NOW, id_of
+from tests.labeler.conftest import NOW, answer_next, id_of
 
 WHO = {"actor": "carol", "now": NOW}
 QUESTION = Question("Steady?", (Category("yes", "y", "It stays."), Category("no", "x", "It moves.")))
@@ -143,7 +144,7 @@ def test_what_a_reviewer_gets_names_neither_item_nor_versions(tmp_path, shows):
 def test_a_long_run_keeps_its_extremes_when_it_is_shortened():
     from labeler.screen import points
 
-    values = np.ones(100_000)
+    values = np.ones(5 * points.MAX_POINTS)
     values[77_777] = 9.0
     drawn, at = points.shortened(values)
     assert len(drawn) == len(at) == points.MAX_POINTS
@@ -413,3 +414,68 @@ def test_an_item_of_each_kind_has_a_chart_for_files(tmp_path, shows):
     study_of(tmp_path / "c.study", shows, {"history": HISTORY, "change": CHANGE}.get(shows, RUNS), selection=chosen)
     with open_database(tmp_path / "c.study") as db:
         assert b"<svg" in evidence.as_file(evidence.runs_of_item(db, items.all_items(db)[0]), "svg")
+
+
+NOT_OF_AN_ITEM = ("percentiles", "min_span", "at", "beyond")  # the same in many pictures; bytes of shares are few
+
+
+def numbers_sent(value, key=""):
+    """Every number of a picture, packed or not, that could be compared with another picture."""
+    if key in NOT_OF_AN_ITEM:
+        return set()
+    if isinstance(value, dict):
+        return set().union(*(numbers_sent(inner, name) for name, inner in value.items()))
+    if isinstance(value, list | tuple):
+        return set().union(*(numbers_sent(inner, key) for inner in value))
+    if isinstance(value, float):
+        return {value}
+    is_packed = isinstance(value, str) and len(value) >= 8 and key not in ("rule", "kind", "title", "note", "name")
+    return set(binning.unpacked(value).tolist()) - {0.0} if is_packed else set()
+
+
+@pytest.mark.parametrize("shows", KINDS)
+def test_nobody_can_match_two_pictures_of_an_item_by_their_numbers(tmp_path, shows):
+    chosen = importing.Selection(before="v1", after="v2") if shows == "change" else importing.Selection()
+    study_of(tmp_path / "m.study", shows, {"history": HISTORY, "change": CHANGE}.get(shows, RUNS), selection=chosen)
+    with open_database(tmp_path / "m.study") as db:
+        assigning.confirm_plan(db, PlanParameters(7, per_item=2, overlap=0, retest=0), **WHO)
+        seen, other = pictures(db, "ada"), pictures(db, "ben")
+        for name in seen.keys() & other.keys():
+            first, second = numbers_sent(list(seen[name])), numbers_sent(list(other[name]))
+            assert len(first) > 20
+            assert first & second == set()
+        item_id = items.all_items(db)[0].item_id
+        stored = [numbers_sent(drawing.panels_of_item(db, item_id)) for _ in range(2)]
+        assert stored[0] & stored[1]  # without variation, they are found
+
+
+def form(value):
+    """The structure of what is sent, without its numbers and texts."""
+    if isinstance(value, dict):
+        return {name: form(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [form(inner) for inner in value]
+    return type(value).__name__
+
+
+def test_swapped_sides_have_the_same_form_as_others(blind):
+    secret = studies.picture_secret(blind)
+    forms = {True: [], False: []}
+    for task in reviewing.review_queue(blind, id_of(blind, "ada")).offers:
+        forms[blinding.is_swapped(secret, task.code)].append(form(reviewing.shown(blind, task)))
+    assert forms[True]
+    assert forms[False]
+    assert all(sent == forms[False][0] for sent in (*forms[True], *forms[False]))
+
+
+def test_facts_beside_the_picture_are_named_in_the_report_as_a_limit_of_blindness(tmp_path):
+    question = replace(QUESTION, facts=("benchmark", "unit"))
+    study_of(tmp_path / "f.study", "runs", RUNS, RUNS.replace("parse", "sum"), question=question)
+    with open_database(tmp_path / "f.study") as db:
+        assigning.confirm_plan(db, PlanParameters(7, per_item=2, overlap=0, retest=0), **WHO)
+        for name in ("ada", "ben"):
+            for _ in range(2):
+                answer_next(db, name, "yes")
+        text = reporting.files_of_study(db, reporting.QUICK, **WHO)["report.md"]
+    assert "The benchmark and unit of each item stood beside the picture, so reviewers were not blind to this." in text
+    assert "without access to other reviewers' answers or verdicts" in text

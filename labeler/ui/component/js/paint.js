@@ -105,8 +105,9 @@ export function axes(shared, panel) {
 /** Numbers of iterations under a panel, with a thin space between thousands. `xOf`: where a number is, if not usual. */
 function iterations({ context, picture, xOf, shown = [0, picture.n] }, panel) {
   const [from, to] = xOf ? shown.map((place) => place - 0.5) : shown; // a position is in the middle of its place
-  const marks = ticks(from, to, panel.w / 45).filter((n) => Number.isInteger(n));
-  const write = (n) => String(n).replace(/\B(?=(\d{3})+$)/gu, "\u2009");
+  const { names } = picture; // of versions, if they are not hidden
+  const marks = ticks(from, to, panel.w / (names ? 90 : 45)).filter((n) => Number.isInteger(n));
+  const write = (n) => (names ? names[n] ?? "" : String(n).replace(/\B(?=(\d{3})+$)/gu, "\u2009"));
   const place = xOf ?? ((n) => panel.x + (n / picture.n) * panel.w);
   axisLabels(context, panel, marks.map((n) => [place(n), write(n)]));
 }
