@@ -188,15 +188,16 @@ CHANGE_RULES: dict[str, ChangeRule] = {
     rule.name: rule
     for rule in (
         ChangeRule(
-            "change-check", "labeler check", check_rule, {"alpha": ALPHA, "min_change": MIN_CHANGE}, "labeler check"
+            "change-check", "the rule of labeler check", check_rule, {"alpha": ALPHA, "min_change": MIN_CHANGE},
+            "labeler check",
         ),
         ChangeRule("change-welch", "Welch's test", welch_rule, {"alpha": ALPHA}, "doi:10.1093/biomet/34.1-2.28"),
         ChangeRule("change-ranks", "Mann and Whitney's test", rank_rule, {"alpha": ALPHA}, "benchstat"),
         ChangeRule("change-values", "Student's test on all values", pooled_rule, {"alpha": ALPHA}, "pyperf"),
-        ChangeRule("change-bars", "mean ± standard deviation", bars_rule, {"n_sd": 1.0}, "hyperfine"),
+        ChangeRule("change-bars", "intervals of one standard deviation", bars_rule, {"n_sd": 1.0}, "hyperfine"),
         ChangeRule("change-ratio", "the ratio interval", ratio_rule, {"alpha": ALPHA}, "doi:10.1145/2464157.2464160"),
         *(
-            ChangeRule(f"change-{limit:.0%}", f"a mean more than {100 * limit:.0f} % apart", mean_rule,
+            ChangeRule(f"change-{limit:.0%}", f"a change of the mean above {100 * limit:.0f} %", mean_rule,
                        {"limit": limit}, "a limit", min_runs=1)
             for limit in (0.02, 0.05, 0.10)
         ),

@@ -288,14 +288,15 @@ def category_classifier_blocks(report: "Report", numbers: ByCategory) -> Iterato
         else f"for the items of different classifiers this is {' or '.join(rules)}"
     )
     ordered = report.category_set.ordered
+    ranked = sorted(scored.items(), key=lambda entry: -(entry[1].result.balanced_accuracy.value or 0))
     yield table(
-        f"Each classifier on the agreed items. The majority rule gives every item the most frequent category; {rule}. "
-        "p belongs to McNemar's mid-p test of equal accuracy, corrected by Holm's method. Balanced accuracy is the "
-        "mean recall of the categories. MCC is Gorodkin's correlation.",
+        "Each classifier on the agreed items, by balanced accuracy. The majority rule gives every item the most "
+        f"frequent category; {rule}. p belongs to McNemar's mid-p test of equal accuracy, corrected by Holm's method. "
+        "Balanced accuracy is the mean recall of the categories. MCC is Gorodkin's correlation.",
         ("Classifier", "Items", f"Accuracy ({level})", f"Balanced accuracy ({level})", f"MCC ({level})",
          *((f"Weighted kappa ({level})",) if ordered else ()), "Majority rule", f"Difference ({level})", "p",
          "Verdict"),
-        [_classifier_row(name, row) for name, row in scored.items()], numeric=(1,), name="classifiers",
+        [_classifier_row(name, row) for name, row in ranked], numeric=(1,), name="classifiers",
     )  # fmt: skip
 
 
