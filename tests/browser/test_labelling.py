@@ -1,5 +1,6 @@
 """A reviewer at work, in a real browser."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -8,9 +9,13 @@ from playwright.sync_api import expect
 from labeler.plan.lifecycle import Step
 from labeler.service.study import course
 from labeler.store import open_database
-from tests.browser.hands import SAVED, item_on_screen, press, rows
+from tests.browser import studies
+from tests.browser.conftest import serving
+from tests.browser.hands import SAVED, enter, item_on_screen, press, rows
 
 pytestmark = pytest.mark.browser
+
+WITHIN_MS = 10_000
 
 
 def test_five_items_by_keyboard_a_reload_and_a_revision(page, served):
@@ -117,3 +122,16 @@ def test_signing_out_ends_the_visit(page, served):
     page.get_by_text("You are signed out").wait_for()
     page.goto(served.url)
     assert page.url == f"{served.url}/sign-in"
+
+
+def test_a_reviewer_who_waits_after_calibration_sees_the_open_study_within_ten_seconds(page, tmp_path):
+    parameters = replace(studies.EVERYTHING_BY_ALL, calibration=1)
+    studies.make(tmp_path / "waits.study", studies.many(4), reviewers=("ada", "ben"), parameters=parameters)
+    with serving(tmp_path / "waits.study") as served:
+        first = enter(page, served, "ada")
+        press(page, "s")
+        expect(page.get_by_text("Calibration finished.")).to_be_visible()
+        with open_database(served.study) as db:
+            course.change_state(db, Step.OPEN, why="because", force=True, actor="carol", now=datetime.now(UTC))
+        page.wait_for_function("() => window.__review?.code", timeout=WITHIN_MS)
+        assert item_on_screen(page) != first

@@ -25,7 +25,7 @@ const [MIN_HEIGHT, MAX_HEIGHT] = [200, 1300];
 const N_PATTERNS = 5; // of style.css
 const TICK_MS = 500;
 const FETCH_AGAIN_MS = 3000;
-const ASK_AGAIN_MS = 30000; // a reviewer who waits learns soon that the study is open
+const ASK_AGAIN_MS = 9000; // the box of coordinators says that people who wait see the open study within 10 s
 const SIGNS = ["keydown", "pointermove", "pointerdown", "wheel", "scroll"];
 
 /**
