@@ -272,7 +272,7 @@ NAMES_OF_CATEGORIES = {
     "labeler/cli/study.py": 3,
     "labeler/cli/triage.py": 3,
     "labeler/service/labelling/log_replay.py": 2,
-    "labeler/service/overview.py": 2,
+    "labeler/service/overview/steps.py": 2,
     "labeler/service/plan/planning.py": 7,
     "labeler/service/results/learning.py": 4,
     "labeler/service/results/reporting.py": 6,

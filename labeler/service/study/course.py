@@ -3,9 +3,9 @@
 The log records the person, time and reason of each step.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from labeler.errors import NotAllowed
@@ -16,6 +16,7 @@ from labeler.service.people.identity import checked_reason
 from labeler.service.plan import assigning
 from labeler.service.study import calibrating
 from labeler.store import Database, chain, events, labels, people, studies
+from labeler.store.events import Event
 
 _EVENTS: Mapping[Step, str] = {
     Step.OPEN: "open study",
@@ -26,6 +27,7 @@ _EVENTS: Mapping[Step, str] = {
     Step.UNBLIND: "unblind study",
 }
 ACTIONS = tuple(_EVENTS.values())
+TAIL = 0.15  # maximum share of the timeline that shows the time after labelling
 
 
 @dataclass(frozen=True)
@@ -139,3 +141,41 @@ def _left_open(db: Database) -> tuple[str, ...]:
     rows = labels.progress(db)
     n_left = sum(n_assigned - n_done for _, n_assigned, n_done, _, _ in rows)
     return (f"The study ends without {n_left} of the planned labels.",) if n_left else ()
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A period in which the study had one state, with begin and end."""
+
+    state: State
+    begin: datetime
+    end: datetime
+
+
+def phases(db: Database, *, now: datetime) -> list[Phase]:
+    """Return the states that the study has had, with begin and end, in order of time.
+
+    The last period ends now. If labelling has ended, the last period may end earlier, so that a timeline shows mainly
+    the time of labelling.
+    """
+    log = events.of_actions(db, {"create study", "draw plan", *ACTIONS})
+    starts: list[tuple[State, datetime]] = []
+    for event in log:
+        state = _state_after(event, starts)
+        if not starts or starts[-1][0] is not state:
+            starts.append((state, datetime.fromisoformat(event.at_utc)))
+    if not starts:
+        return []
+    begin, last = starts[0][1], starts[-1][1]
+    is_over = starts[-1][0] in (State.CLOSED, State.UNBLINDED)
+    end = min(now, last + max(TAIL * (last - begin), timedelta(hours=1))) if is_over else now
+    ends = [*(at for _, at in starts[1:]), max(end, last)]
+    return [Phase(state, at, until) for (state, at), until in zip(starts, ends, strict=True)]
+
+
+def _state_after(event: Event, starts: Sequence[tuple[State, datetime]]) -> State:
+    if event.action == "create study":
+        return State.DRAFT
+    if event.action == "draw plan":
+        return State.CALIBRATION if event.details.get("calibration") else State.OPEN
+    return State(event.details.get("to", starts[-1][0] if starts else State.DRAFT))

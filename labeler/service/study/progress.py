@@ -25,6 +25,9 @@ SIGN_IN = "sign in"
 MAX_DAYS_AHEAD = 3650  # if the estimated finish is more days away than this, no date is shown
 FAST_S, N_FOR_FAST = 1.5, 10  # seconds; a person needs more time to look at ten runs
 N_DAYS = 60
+HOURLY_UP_TO = timedelta(
+    days=3
+)  # in studies up to this length, labels are counted per hour; in longer studies, per day
 Z_80 = 1.2816  # for an 80 % interval
 _FOR_ALL = frozenset(("draw plan", "open study", "third round"))
 _FOR_ONE = {"add person": "name", "resume reviewer": "name", "replace reviewer": "successor"}
@@ -324,3 +327,19 @@ def _time(text: str) -> datetime:
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 1)
+
+
+def labels_over_time(db: Database, *, calibration: bool | None = None) -> list[tuple[datetime, int]]:
+    """Return the number of current labels in each hour; in a longer study, return the number in each day.
+
+    The labels are from the calibration round, from the study itself, or from both.
+    """
+    counts: Counter[datetime] = Counter()
+    for _, hour, n in labels.n_by_hour(db, calibration=calibration):
+        counts[datetime.fromisoformat(f"{hour}:00:00+00:00")] += n
+    if not counts or max(counts) - min(counts) <= HOURLY_UP_TO:
+        return sorted(counts.items())
+    by_day: Counter[datetime] = Counter()
+    for at, n in counts.items():
+        by_day[at.replace(hour=0)] += n
+    return sorted(by_day.items())

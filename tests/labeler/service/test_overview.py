@@ -11,7 +11,7 @@ from labeler.service.labelling import reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.results import splits
-from labeler.service.study import course
+from labeler.service.study import course, progress
 from labeler.store import open_database
 from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, id_of, make_study
 
@@ -147,7 +147,7 @@ def test_phases_follow_each_other_from_the_log_and_the_last_one_is_cut_short(pla
     move(planned, Step.PAUSE, NOW + timedelta(days=1))
     move(planned, Step.OPEN, NOW + timedelta(days=2))
     move(planned, Step.CLOSE, NOW + timedelta(days=10))
-    found = overview.phases(planned, now=NOW + timedelta(days=500))
+    found = course.phases(planned, now=NOW + timedelta(days=500))
     assert [phase.state for phase in found] == [State.DRAFT, State.OPEN, State.PAUSED, State.OPEN, State.CLOSED]
     assert [phase.begin for phase in found[1:]] == [phase.end for phase in found[:-1]]
     assert found[-1].end - found[-1].begin == timedelta(days=1.5)
@@ -159,6 +159,6 @@ def test_labels_are_counted_by_hour_or_in_a_long_study_by_day(planned, apart, ex
     answer_next(planned, "ben", "similar", now=NOW + timedelta(minutes=5))
     answer_next(planned, "cleo", "similar", now=NOW + apart)
     answer_next(planned, "dan", "not sure", now=NOW + apart)
-    counts = overview.labels_over_time(planned)
+    counts = progress.labels_over_time(planned)
     assert [n for _, n in counts] == expected
     assert counts[0][0].hour == (12 if apart < timedelta(days=1) else 0)

@@ -276,7 +276,7 @@ def test_the_warning_names_who_stalled_and_what_to_do(planned):
     words = progress.warning(reviewer_paces(planned, now=NOW + 4 * DAY))
     assert "ben since 2026-11-20, cleo since 2026-11-20, dan since 2026-11-20." in words
     assert "ada" not in words
-    assert "on the page People" in words
+    assert "on the People page" in words
 
 
 def test_a_study_without_reviewers_has_no_paces(study_path):

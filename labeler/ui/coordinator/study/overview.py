@@ -163,7 +163,7 @@ def watch(path: str, person: str, shown: Box) -> None:
         if not identity.is_coordinator(db, person):
             return
         view = overview.overview(db, person, now=now)
-        counts = overview.labels_over_time(db, calibration=view.study.phase is State.CALIBRATION)
+        counts = progress.labels_over_time(db, calibration=view.study.phase is State.CALIBRATION)
         result = "" if view.hidden else " ".join(splits.current_agreement(db).sentences[2:])
     if view.box.heading != shown.heading:
         st.rerun()
@@ -231,9 +231,9 @@ def show_times(db: Database) -> None:
         st.altair_chart(course_charts.time_per_item(seconds), alt="How many answers took how many seconds")
     spans = [
         (PHASES.get(phase.state, str(phase.state)), phase.begin, phase.end)
-        for phase in overview.phases(db, now=datetime.now(UTC))
+        for phase in course.phases(db, now=datetime.now(UTC))
     ]
     if len(spans) > 1:
         st.altair_chart(
-            course_charts.timeline(spans, overview.labels_over_time(db)), alt="The phases of the study over time"
+            course_charts.timeline(spans, progress.labels_over_time(db)), alt="The phases of the study over time"
         )
