@@ -16,6 +16,7 @@ from labeler.ui.coordinator.shared import document, errors_here, refresh
 FULL, QUICK = "Full report", "Without bootstrap and latent class (faster)"
 KIND = "report-kind"  # key in the session state: which report is shown
 REFRESH_S = 1.0
+MARKS = "marks.html"  # the file of a report on marks
 
 
 def render(db: Database, person: str) -> None:
@@ -35,7 +36,11 @@ def render(db: Database, person: str) -> None:
             return
         wait(str(db.path), person, quick)
         return
-    document(report.files["report.html"].decode(), partial(downloads, db, person, report, quick=quick))
+    page = "report.html"
+    if MARKS in report.files:
+        parts = {"Places of the marks": MARKS, "Whether there are marks": page}
+        page = parts[str(st.radio("Part", list(parts), horizontal=True, label_visibility="collapsed"))]
+    document(report.files[page].decode(), partial(downloads, db, person, report, quick=quick))
 
 
 def downloads(db: Database, person: str, report: reporting.CachedReport, *, quick: bool) -> None:
