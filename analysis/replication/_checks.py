@@ -37,6 +37,7 @@ from analysis.replication._survey import (
     N_ITERATIONS,
     N_OF_FOCUS,
     N_RUNS,
+    STEADY,
     THETAS,
     TITLES,
     ApplicationMeans,
@@ -171,19 +172,22 @@ class Checks:
     def _without_steady_state(self) -> Claim:
         where, claim, paper = "2.4", "Runs without a steady state make a benchmark dissimilar", "no number"
         unknown = UNKNOWN if self.scope.is_paper else NOT_APPLICABLE
-        if self.classes is None:
-            return Claim(where, claim, paper, "–", unknown, "This needs the class of each benchmark (--classes).")
+        classes = self.classes or {each.name: each.steady for each in self.benchmarks if each.steady}
+        if not classes:
+            why = "This needs the class of each benchmark: --classes FILE, or --warmup auto."
+            return Claim(where, claim, paper, "–", unknown, why)
         parts = []
-        for kind in ("inconsistent", NO_STEADY_STATE):
+        for kind in ("inconsistent", NO_STEADY_STATE, STEADY):
             verdicts = [
                 benchmark.is_dissimilar("heuristic")
                 for benchmark in self.benchmarks
-                if self.classes.get(benchmark.name) == kind
+                if classes.get(benchmark.name) == kind
             ]
             if verdicts:
                 parts.append(f"{kind}: the heuristic calls {sum(map(bool, verdicts))} of {len(verdicts)} dissimilar")
-        why = "The claim is about the judgement of people. The classes come from a method, not from people."
-        return Claim(where, claim, paper, "; ".join(parts) or "no benchmark without a steady state", unknown, why)
+        source = "come from a method" if self.classes else "come from the quick rule of labeler steady"
+        why = f"The claim is about the judgement of people. The classes {source}, not from people."
+        return Claim(where, claim, paper, "; ".join(parts), unknown, why)
 
     def _measures(self) -> Iterator[Claim]:
         yield self._figure_1()

@@ -12,6 +12,7 @@ from analysis.document import (
     Section,
     Table,
     counted,
+    describe_value,
     estimate,
     interval,
     listed,
@@ -206,6 +207,12 @@ def _choices(replication: Replication) -> Iterator[Block]:
         [_joint_row(row) for row in replication.joint],
         numeric=(2, 3, 4, 5, 6),
     )
+    if replication.without_warmup:
+        yield _warmup(replication)
+        yield Paragraph(
+            "Without its warm-up, each run begins at another iteration. Measures that compare the iterations of two runs "
+            "one by one can then differ more, not less."
+        )
     readings = replication.joint[0]
     if readings.n:
         yield Paragraph(
@@ -214,8 +221,23 @@ def _choices(replication: Replication) -> Iterator[Block]:
         )
 
 
+def _warmup(replication: Replication) -> Block:
+    told = {"auto": "everything before the steady state, by the quick rule of labeler steady"}
+    left_out = told.get(str(replication.warmup), f"{describe_value(replication.warmup)} of each run")
+    return table(
+        f"Dissimilar benchmarks with all iterations, as in the paper, and without the warm-up ({left_out}).",
+        ("Classifier", "Benchmarks", "All iterations", "Without warm-up", "Verdicts that change"),
+        [
+            (TITLES[row.classifier], row.n, _of(row.n_dissimilar, row.n), _of(row.n_dissimilar_without, row.n),
+             _of(row.n_changed, row.n))
+            for row in replication.without_warmup
+        ],
+        numeric=(1, 2, 3, 4),
+    )  # fmt: skip
+
+
 def _of(count: int, n: int) -> str:
-    return f"{count} ({percent(count / n)})"
+    return f"{count} ({percent(count / n)})" if n else DASH
 
 
 def _joint_row(row: Joint) -> tuple[object, ...]:

@@ -21,6 +21,7 @@ from analysis.replication._measured import (
     Measured,
     usual_threshold,
 )
+from analysis.runs import Warmup
 
 N_BENCHMARKS, N_RUNS, N_ITERATIONS = 586, 10, 3000
 APPLICATIONS = frozenset({
@@ -118,6 +119,17 @@ class DissimilarShare:
 
 
 @dataclass(frozen=True)
+class WithoutWarmup:
+    """How many benchmarks a classifier calls dissimilar with all iterations, and without the warm-up."""
+
+    classifier: str
+    n: int  # benchmarks with both verdicts
+    n_dissimilar: int
+    n_dissimilar_without: int
+    n_changed: int  # verdicts that differ
+
+
+@dataclass(frozen=True)
 class Joint:
     """The numbers of benchmarks that both, only one, or neither of two classifiers calls dissimilar."""
 
@@ -199,6 +211,8 @@ class Replication:
     numbers: Mapping[str, str]
     drawn: str | None  # the benchmark in Figure 4; Figure 3 shows its application
     notes: tuple[str, ...] = ()  # remarks about the labels and files for the reader
+    warmup: Warmup = 0  # what was left out for the verdicts without warm-up
+    without_warmup: tuple[WithoutWarmup, ...] = ()  # empty if nothing was to be left out
 
     @property
     def n_judged(self) -> int:
@@ -219,6 +233,7 @@ def survey(
     classes: Mapping[str, str] | None = None,
     revisions: Sequence[str] | None = None,
     notes: Sequence[str] = (),
+    warmup: Warmup = 0,
 ) -> Replication:
     """Check every claim of the paper against measurements.
 
@@ -227,7 +242,8 @@ def survey(
     `measured`: results of `measure`; their order does not matter; `of_labels`: claims about labels
     (`claims_of_labels`), which are sorted among the other claims; `labels`: what the labels behind `of_labels` cover;
     None if they were generated from the paper's counts; `classes`: benchmark -> "inconsistent", "steady state" or "no
-    steady state", according to another method; `revisions`: repositories in the file of the published revisions.
+    steady state", according to another method; `revisions`: repositories in the file of the published revisions;
+    `warmup`: the warm-up that `measure` was given.
     """
     if not measured:
         raise ValueError("there is no benchmark to measure")
@@ -263,6 +279,8 @@ def survey(
         numbers,
         drawn,
         tuple(notes),
+        warmup,
+        tuple(_without_warmup(benchmarks, name) for name in READINGS) if warmup else (),
     )
 
 
@@ -349,6 +367,17 @@ def _share(benchmarks: Sequence[Measured], classifier: str, scope: Scope) -> Dis
         table = [[n_dissimilar, len(scores) - n_dissimilar], [paper[0], paper[1] - paper[0]]]
         p = float(fisher_exact(np.array(table)).pvalue)
     return DissimilarShare(classifier, n_dissimilar, len(scores), wilson(n_dissimilar, len(scores)), paper, p)
+
+
+def _without_warmup(benchmarks: Sequence[Measured], classifier: str) -> WithoutWarmup:
+    pairs = [
+        (verdict, benchmark.without_warmup[classifier])
+        for benchmark in benchmarks
+        if classifier in benchmark.without_warmup and (verdict := benchmark.is_dissimilar(classifier)) is not None
+    ]
+    return WithoutWarmup(
+        classifier, len(pairs), sum(a for a, _ in pairs), sum(b for _, b in pairs), sum(a != b for a, b in pairs)
+    )
 
 
 def _joint(benchmarks: Sequence[Measured], a: str, b: str) -> Joint:

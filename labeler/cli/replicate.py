@@ -20,12 +20,14 @@ from labeler.cli.common import (
     study_option,
 )
 from labeler.cli.formats import read_files, reading_options, say_of_files
+from labeler.cli.options import options_of
 from labeler.config import bundled
 from labeler.errors import InputError
 from labeler.model import Category
 from labeler.questions import SIMILAR
 from labeler.safe_text import one_line
 from labeler.service.files import exploring
+from labeler.service.files.exploring import PerRun
 from labeler.service.files.gathering import Gathered, ReadOptions, from_files
 from labeler.service.outputs import write_files
 from labeler.service.results import replicating
@@ -49,6 +51,7 @@ WITHOUT_DATA = (
 @click.option("--classes", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
               help="JSON or CSV file with the class of each benchmark by another method: inconsistent or steady "
                    "state.")  # fmt: skip
+@options_of(PerRun, "per_run", without=("aggregate",))
 @reading_options
 @actor_option
 @json_option
@@ -62,22 +65,24 @@ def replicate(
     actor: str,
     as_json: bool,
     read_options: ReadOptions,
+    per_run: PerRun,
 ) -> None:
     """Compare the claims of the published paper with its measurements.
 
     FOLDER has the time series of the public data set, or a part of them. Without FOLDER, the study's measurements are
     used. The command recomputes every claim. The result is reproduced, reproduced by construction, differs, or cannot
     be known; the reason is given. Without FOLDER and study, the command takes a few seconds and compares only the
-    numbers of Tables 1 to 3, with labels that were built from the published counts.
+    numbers of Tables 1 to 3, with labels that were built from the published counts. With --warmup, the result also has
+    the share of dissimilar benchmarks without the warm-up; --warmup auto finds its end and the class of each benchmark.
     """
     if paths and click.get_current_context().get_parameter_source("study") is ParameterSource.COMMANDLINE:
         raise InputError("FOLDER and --study FILE cannot be used together. Give only one of them.")
     if not paths and study is None:
-        if labels is not None or classes is not None:
-            raise InputError("--labels and --classes need FOLDER, the folder of the measurements.")
+        if labels is not None or classes is not None or per_run.warmup:
+            raise InputError("--labels, --classes and --warmup need FOLDER, the folder of the measurements.")
         _tables(out, as_json)
         return
-    measuring = replicating.Measuring()
+    measuring = replicating.Measuring(warmup=per_run.warmup)
     if not paths and study is not None:
         gathered = _from_study(study, actor)
         for benchmark in gathered.benchmarks:

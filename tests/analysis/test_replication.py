@@ -8,7 +8,8 @@ import pytest
 from analysis import replication, schemes
 from analysis.benchmark import Benchmark
 from analysis.classifiers import CLASSIFIERS
-from analysis.replication import Measured, measure, survey
+from analysis.document import to_text
+from analysis.replication import Measured, document, measure, survey
 from analysis.replication._measured import FOCUS
 from analysis.replication._survey import APPLICATIONS
 from analysis.replication._waves import waves
@@ -336,3 +337,26 @@ def test_nothing_and_equal_names_are_refused():
         survey([])
     with pytest.raises(ValueError, match="two benchmarks are called"):
         survey([made("a", "b"), made("a", "b")])
+
+
+def test_shares_with_and_without_warmup_and_the_classes_of_the_claim_about_a_steady_state():
+    rng = np.random.default_rng(1)
+
+    def runs(*ends):
+        """Runs that are slower up to these ends, and then alike."""
+        return [rng.normal(np.where(np.arange(1500) < end, 1.5, 1.0), 0.001) for end in ends]
+
+    shapes = {"warm": runs(10, 400, 800), "alike": runs(0, 0, 0), "mixed": runs(0, 0, 1400)}
+    benchmarks = [Benchmark.of_series(f"x#{name}", series, "x") for name, series in shapes.items()]
+    result = survey([measure(benchmark, "auto") for benchmark in benchmarks], warmup="auto")
+    assert {row.name: row.steady for row in result.benchmarks} == {
+        "x#warm": "steady state", "x#alike": "steady state", "x#mixed": "inconsistent",
+    }  # fmt: skip
+    same = next(row for row in result.without_warmup if row.classifier == "same")
+    assert (same.n, same.n_dissimilar, same.n_dissimilar_without, same.n_changed) == (3, 2, 1, 1)
+    found = claim(result, "Runs without a steady state")
+    assert says(found.ours, "inconsistent: the heuristic calls 1 of 1 dissimilar; steady state: the heuristic calls")
+    assert "quick rule" in found.why
+    text = to_text(document(result, has_figure_4=False))
+    assert says(text, "without the warm-up (everything before the steady state, by the quick rule of labeler steady).")
+    assert survey([measure(benchmarks[0])]).without_warmup == ()

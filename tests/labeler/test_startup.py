@@ -113,7 +113,7 @@ def test_a_shell_completes_commands_their_subcommands_and_options():
         return {item.value: item.help for item in complete.get_completions(arguments, incomplete)}
 
     assert completions([], "st") == {name: PLACES[name].summary for name in ("state", "status", "steady")}
-    assert sorted(completions(["reviewers"], "re")) == ["remove", "replace", "result", "resume", "revoke"]
+    assert sorted(completions(["reviewers"], "re")) == ["remove", "rename", "replace", "result", "resume", "revoke"]
     assert "--version" in completions([], "--")
     assert list(completions(["status"], "--st")) == ["--study"]
 

@@ -25,6 +25,7 @@ from analysis.document import Table, json_values, listed, to_html, to_json, to_m
 from analysis.document.figures import Chart, to_svgs
 from analysis.replication import Claim, LabelScope, Measured, Replication
 from analysis.report import PublishedNumber, Report
+from analysis.runs import Warmup
 from labeler.errors import InputError, Refused, sentence
 from labeler.formats import Source, references
 from labeler.model import Category, combined_hash, counted
@@ -120,8 +121,9 @@ class Measuring:
     dissimilar benchmark of each other application.
     """
 
-    def __init__(self, benchmarks: Iterable[Benchmark] = ()) -> None:
-        """Start the threads, and add the benchmarks."""
+    def __init__(self, benchmarks: Iterable[Benchmark] = (), *, warmup: Warmup = 0) -> None:
+        """Start the threads, and add the benchmarks; with a warm-up, verdicts without it are computed too."""
+        self.warmup = warmup
         n_threads = min(max((os.cpu_count() or 1) - 1, 1), MAX_THREADS)  # one core reads; compressing holds no lock
         self._pool = ThreadPoolExecutor(n_threads)
         self._waiting = BoundedSemaphore(2 * n_threads)
@@ -143,7 +145,7 @@ class Measuring:
 
     def _measure(self, benchmark: Benchmark) -> Measured:
         try:
-            row = replicated.measure(benchmark)
+            row = replicated.measure(benchmark, self.warmup)
         finally:
             self._waiting.release()
         is_example = row.application == replicated.FOCUS
@@ -222,6 +224,7 @@ def replicate(
             classes=of_classes,
             revisions=None if revisions is None else read_revisions(revisions),
             notes=notes,
+            warmup=measuring.warmup,
         )
     except ValueError as error:
         raise InputError(sentence(error)) from None
