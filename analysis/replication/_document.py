@@ -210,8 +210,8 @@ def _choices(replication: Replication) -> Iterator[Block]:
     if replication.without_warmup:
         yield _warmup(replication)
         yield Paragraph(
-            "Without its warm-up, each run begins at another iteration. Measures that compare the iterations of two runs "
-            "one by one can then differ more, not less."
+            "Without its warm-up, each run begins at another iteration. Measures that compare two runs iteration by "
+            "iteration can then differ more, not less."
         )
     readings = replication.joint[0]
     if readings.n:
