@@ -184,7 +184,6 @@ def from_reviewer(db: Database, viewer: str) -> Hidden:
         *_measured(db),
         *_said_by_others(db, viewer),
         *_numbers(db),
-        study.name,
         study.plan_hash or "",
         db.path.stem,
     ]

@@ -37,7 +37,8 @@ SCREEN_KEYS = {
     "token",  # of the reviewer's session, for requests of the component
     *("title", "caption", "item", "keys", "panels", "height", "shows_numbers", "decides", "marks"),  # without answers
     *("round", "items", "given"),  # of a practice round
-    *("sees", "overlay"),  # what an item shows, the same for all items of a study
+    *("sees", "overlay", "study"),  # what an item shows, and the name of the study: the same for all items
+    "seconds",  # per label, from the reviewer's own answers
 }  # fmt: skip
 MIN_CODES, MIN_LETTERS, MAX_CORRELATION = 20, 8, 0.3  # chance reaches none of them once in 10,000 times
 N_SEEDS, FAR = 400, 0.1

@@ -5,7 +5,7 @@
 A small study goes through all its states while one server shows it. In each state every kind of person visits
 everything, just after a coordinator has browsed the same server. Everything that was sent is searched for every name,
 person, comment, verdict, number and code in the study. Then order, sizes and times are compared. `--quick` leaves out
-pages that are the same in every state; `--icpe` adds an open study of the real benchmarks in LABELER_ICPE_DIR.
+states and pages that are like others; `--icpe` adds an open study of the real benchmarks in LABELER_ICPE_DIR.
 """
 
 import argparse
@@ -37,6 +37,7 @@ SHOWS = {
     "unblinded": "The study is closed for labelling",
 }
 SENDER = "-sender"  # ends the name of the part that sends answers, which depends only on its page
+QUICK = ("draft", "calibration", "open", "unblinded")  # the states of a quick crawl; pages of the others are alike
 CAN_LABEL = ("calibration", "open", "third")
 TITLES = frozenset(word for title in (*PLACES, "Item") for word in title.lower().split())  # in the menu of both roles
 CODES = re.compile(r'(?:Item |"code": ?"|revise-|revision-)([A-HJ-NP-Z2-9]{6})\b')
@@ -84,6 +85,8 @@ def crawl(url: str, study: Path, links: made.Links, *, quick: bool) -> Iterator[
     for stage, reach in made.STAGES.items():
         with open_database(study) as db:
             reach(db)
+        if quick and stage not in QUICK:
+            continue
         scene = Scene(stage, study, url, links, cookies, quick)
         yield from _of_stage(scene)
         if stage == "draft":
@@ -328,6 +331,6 @@ def run(options: argparse.Namespace) -> Iterator[Case]:
 
 if __name__ == "__main__":
     options = parser(__doc__)
-    options.add_argument("--quick", action="store_true", help="leave out pages that are the same in every state")
+    options.add_argument("--quick", action="store_true", help="leave out states and pages that are like others")
     options.add_argument("--icpe", action="store_true", help="also a study of the benchmarks in LABELER_ICPE_DIR")
     main(options, run)
