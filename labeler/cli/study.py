@@ -32,7 +32,7 @@ from labeler.cli.options import given_of, options_of
 from labeler.errors import InputError
 from labeler.model import PlanParameters, Protocol, counted
 from labeler.questions import to_toml
-from labeler.screen.kinds import QUESTIONS
+from labeler.screen.kinds import QUESTIONS, kind_of
 from labeler.service.outputs import as_csv
 from labeler.service.plan import assigning, verifying
 from labeler.service.study import coordinating, progress
@@ -65,16 +65,17 @@ def init(
     The question and the protocol (axis, confidence, numbers, pictures, instructions) can be changed until the first
     answer.
     """
-    path = named(study)
+    path, asked = named(study), coordinating.question_from(question)
     secret = coordinating.create_study(
         path,
         name=name or path.stem,
-        question=coordinating.question_from(question),
+        question=asked,
         coordinator=coordinator,
         protocol=protocol,
         now=now(),
     )
-    remark(f"Created {path}. Next: labeler import --study {path} FOLDER")
+    given = "--before FOLDER --after FOLDER" if kind_of(asked).swapped else "FOLDER"
+    remark(f"Created {path}. Next: labeler import --study {path} {given}")
     show_links([(coordinator, link(url, secret))], as_json=as_json)
 
 

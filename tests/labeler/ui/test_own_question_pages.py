@@ -110,3 +110,19 @@ def test_the_places_of_a_finished_study_of_another_question_open(tmp_path):
         page = coordinator_page(place, view, tmp_path / "d.study", "coordinator")
         assert not page.exception, (place, view)
     assert "result: " in texts(coordinator_page("Item", "", tmp_path / "d.study", "coordinator"))
+
+
+def test_the_files_of_two_sides_are_dropped_in_two_places(tmp_path):
+    path = tmp_path / "c.study"
+    coordinating.create_study(
+        path, name="Change", question=QUESTIONS["change"], coordinator="carol", plan_secret="", now=NOW
+    )
+    page = coordinator_page("Items", "Add", path, "carol")
+    for place, value in enumerate((1.0, 1.2)):
+        rows = "".join(f"parse,{run},{i},{value + run / 100 + i / 1000}\n" for run in range(2) for i in range(12))
+        content = f"benchmark,run,iteration,value\n{rows}".encode()
+        page.file_uploader[place].set_value([(f"{place}.csv", content, "")]).run()
+    button(page, "Import both sides").click().run()
+    assert not page.exception
+    with open_database(path) as db:
+        assert [item.n_runs for item in coordinating.list_items(db)] == [4]

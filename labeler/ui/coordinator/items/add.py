@@ -10,6 +10,7 @@ from labeler.config import settings
 from labeler.errors import InputError, NotAllowed
 from labeler.model import counted
 from labeler.plan.lifecycle import Action, require
+from labeler.screen.kinds import kind_of
 from labeler.service import background
 from labeler.service.items import folders, importing, taking_back
 from labeler.service.study import coordinating
@@ -19,6 +20,7 @@ from labeler.ui.coordinator.shared import box, done, errors_here, fold, fresh, g
 
 OUTCOME = "import-outcome"  # key in the session state: the results of the last import
 MAX_TABLE = 30
+NO_FILES: folders.Files = []
 
 
 def render(db: Database, person: str) -> None:
@@ -32,14 +34,12 @@ def render(db: Database, person: str) -> None:
     if results:
         outcome(db, results)
     options = importing.read_options(None, {}, file_is=st.session_state.get("file-is"))
-    label = "Add more files" if results else "Drop your result files here"
-    files = st.file_uploader(
-        label, folders.UPLOADED, True, key=fresh("files"),
-        help="JSON, CSV and the formats of common benchmark tools. Nothing leaves this server.",
-    )  # fmt: skip
-    if files:
+    kind = kind_of(coordinating.get_study(db).question)
+    if kind.swapped is not None:
+        two_sides(db, options, person)
+    elif files := dropped("Add more files" if results else "Drop your result files here", "files"):
         with errors_here():
-            take_in(db, importing.uploads((file.name, file.getvalue()) for file in files), options, person)
+            take_in(db, files, options, person)
     take_back(db, person)
     with st.expander("What one file contains", type="compact"):
         st.selectbox(
@@ -52,6 +52,27 @@ def render(db: Database, person: str) -> None:
             st.table(
                 importing.formats_table(), border="horizontal", hide_index=True, alt="The formats that can be read"
             )
+
+
+def dropped(label: str, key: str) -> folders.Files:
+    """Show a drop zone, and return the files that were dropped, including those in zip files."""
+    files = st.file_uploader(
+        label, folders.UPLOADED, True, key=fresh(key),
+        help="JSON, CSV and the formats of common benchmark tools. Nothing leaves this server.",
+    )  # fmt: skip
+    return importing.uploads((file.name, file.getvalue()) for file in files or ())
+
+
+def two_sides(db: Database, options: importing.ReadOptions, person: str) -> None:
+    """Show two drop zones, for the runs before and after a change; import both together."""
+    left, right = st.columns(2)
+    with left:
+        before = dropped("Drop the result files from before the change here", "files-before")
+    with right:
+        after = dropped("Drop the result files from after the change here", "files-after")
+    if st.button("Import both sides", type="primary", disabled=not (before and after)):
+        with errors_here():
+            take_in(db, before, options, person, after=after)
 
 
 def from_server(db: Database, options: importing.ReadOptions, person: str) -> None:
@@ -86,11 +107,16 @@ def take_back(db: Database, person: str) -> None:
                 done(f"Taken back: {counted(len(last.items), 'item')} removed.")
 
 
-def take_in(db: Database, files: folders.Files, options: importing.ReadOptions, person: str) -> None:
-    """Import files with a progress bar, start to compute verdicts, and show the outcome on the page."""
+def take_in(
+    db: Database, files: folders.Files, options: importing.ReadOptions, person: str, after: folders.Files = NO_FILES
+) -> None:
+    """Import files with a progress bar, start to compute verdicts, and show the outcome on the page.
+
+    If `after` has files, they have the runs after a change, and the other files those before it.
+    """
     bar, now = st.progress(0.0, "Importing …"), datetime.now(UTC)
-    advance = folders.ImportProgress(files, time.monotonic, bar.progress)
-    results = list(importing.import_files(db, files, options, advance=advance, actor=person, now=now))
+    advance = folders.ImportProgress([*files, *after], time.monotonic, bar.progress)
+    results = list(importing.import_files(db, files, options, after=after, advance=advance, actor=person, now=now))
     bar.empty()
     st.session_state[OUTCOME] = results
     if any(result.names for result in results):
