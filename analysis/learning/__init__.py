@@ -27,6 +27,8 @@ from analysis.learning._features import (
     MAJORITY as MAJORITY,
     MEASURE_FEATURES as MEASURE_FEATURES,
     RUNS as RUNS,
+    SEGMENT_FEATURES as SEGMENT_FEATURES,
+    SEGMENTS as SEGMENTS,
     TARGETS as TARGETS,
     Feature as Feature,
     features_of as features_of,
@@ -58,6 +60,7 @@ from analysis.learning._reviewers import (
     dose_response as dose_response,
     habits as habits,
 )
+from analysis.learning._segments import SEGMENT_VERSION as SEGMENT_VERSION, segment_features as segment_features
 from analysis.learning._selection import (
     WeightedEstimates as WeightedEstimates,
     disagreement_of as disagreement_of,

@@ -13,13 +13,15 @@ from analysis.categories import CATEGORIES
 from analysis.classifiers import CLASSIFIERS
 from analysis.consensus import agreed_only, majority
 from analysis.dissimilarity import title_of
+from analysis.learning._segments import SEGMENT_VERSION, segment_names
 from analysis.learning._shape import shape_features, shape_names
 from analysis.runs import Runs
 from analysis.tables import COUNTED_KINDS, first_of, with_defaults
 
 Floats = NDArray[np.float64]
 DEFINITION = 1  # increase this number if a feature is computed in a different way
-RUNS = "runs"  # the source of features that are computed from the runs, not from a verdict
+# the sources of features that are computed from the runs, not from a verdict; segments take longer
+RUNS, SEGMENTS = "runs", "segments"
 
 
 class Evidence(Protocol):
@@ -48,15 +50,16 @@ class Feature:
 
     name: str  # key in `FEATURES`, and display name
     title: str
-    source: str  # the classifier whose verdict contains the feature, or `RUNS`
-    value: Callable[[Evidence], float | None] | None = None  # None for features of `RUNS`
+    source: str  # the classifier whose verdict contains the feature, or `RUNS` or `SEGMENTS`
+    value: Callable[[Evidence], float | None] | None = None  # None for features of the runs
     # Function of the score, if the feature depends only on the score of the verdict.
     of_score: Callable[[float], float] | None = None
 
     @property
     def version(self) -> str:
         """Return the version of the feature. A model can only use features of the version that it was fitted with."""
-        return f"{DEFINITION}.{1 if self.source == RUNS else CLASSIFIERS[self.source].version}"
+        of_runs = {RUNS: 1, SEGMENTS: SEGMENT_VERSION}
+        return f"{DEFINITION}.{of_runs.get(self.source) or CLASSIFIERS[self.source].version}"
 
 
 def run_against_rest(pairs: Floats) -> float:
@@ -114,18 +117,22 @@ FEATURES: dict[str, Feature] = {
             for name, of in _MEASURES.items()
         ),
         *(Feature(name, title, RUNS) for name, title in shape_names()),
+        *(Feature(name, title, SEGMENTS) for name, title in segment_names()),
     )
 }
 DEFAULT_FEATURES = tuple(FEATURES)
-MEASURE_FEATURES = tuple(name for name, feature in FEATURES.items() if feature.source != RUNS)
+SEGMENT_FEATURES = tuple(name for name, feature in FEATURES.items() if feature.source == SEGMENTS)
+MEASURE_FEATURES = tuple(name for name, feature in FEATURES.items() if feature.source not in (RUNS, SEGMENTS))
 
 
-def features_of(verdicts: Iterable[Evidence], runs: Runs | None = None) -> dict[str, float | None]:
+def features_of(
+    verdicts: Iterable[Evidence], runs: Runs | None = None, segments: Mapping[str, float] | None = None
+) -> dict[str, float | None]:
     """Compute the features of one item from its verdicts and its runs.
 
     `verdicts`: verdicts of the built-in classifiers with measures and scores; other verdicts are ignored; `runs`: the
-    runs without warm-up, for the features of their shapes. Returns name in `FEATURES` -> value; None if the verdict or
-    the runs are missing or lack the numbers for the feature.
+    runs without warm-up, for the features of their shapes; `segments`: the result of `segment_features` for these runs.
+    Returns name in `FEATURES` -> value; None if the verdict or the runs are missing, or lack the numbers.
 
     Examples
     --------
@@ -136,7 +143,7 @@ def features_of(verdicts: Iterable[Evidence], runs: Runs | None = None) -> dict[
     (0.468, 0.545, None)
     """
     by_name = {verdict.classifier: verdict for verdict in verdicts}
-    shape = (None if runs is None else shape_features(list(runs.values))) or {}
+    shape = {**((None if runs is None else shape_features(list(runs.values))) or {}), **(segments or {})}
     return {
         name: shape.get(name)
         if feature.value is None

@@ -13,8 +13,14 @@ from analysis.categories import CATEGORIES
 from analysis.evaluation import auc
 from analysis.intervals import Estimate
 from analysis.learning._compare import Arena, Contestant, Standing, compete, contestants_of
-from analysis.learning._features import DEFAULT_FEATURES, FEATURES, MEASURE_FEATURES
+from analysis.learning._features import (
+    DEFAULT_FEATURES,
+    FEATURES,
+    MEASURE_FEATURES,
+    SEGMENT_FEATURES,
+)
 from analysis.learning._model import Model, RankScale, Term, checked_name, fit_logistic
+from analysis.learning._segments import SEGMENT_VERSION
 from analysis.learning._validation import (
     Calibration,
     Ceiling,
@@ -166,6 +172,7 @@ def learn(
     training = {
         **(background or {}), "target": target, **_described(examples, folds), "seed": seed,
         "performance": _performance(standing, measured),
+        "segments": SEGMENT_VERSION if set(examples.features) & set(SEGMENT_FEATURES) else None,
     }  # fmt: skip
     return Learned(
         model=_model(

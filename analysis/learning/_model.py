@@ -17,7 +17,8 @@ from scipy import special
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.classifiers import CLASSIFIERS, Verdict
 from analysis.document import describe_value
-from analysis.learning._features import FEATURES, RUNS, Evidence, features_of
+from analysis.learning._features import FEATURES, RUNS, SEGMENTS, Evidence, features_of
+from analysis.learning._segments import segment_features
 from analysis.results import Result
 from analysis.runs import AUTO, Runs, Warmup
 
@@ -279,6 +280,11 @@ class Model:
         """Return whether the model uses features that are computed from the runs themselves."""
         return any(FEATURES[term.feature].source == RUNS for term in self.terms)
 
+    @property
+    def needs_segments(self) -> bool:
+        """Return whether the model uses the segments of each run."""
+        return any(FEATURES[term.feature].source == SEGMENTS for term in self.terms)
+
     def probability(self, values: Mapping[str, float | None]) -> float | None:
         """Return the probability that an item with these features is dissimilar; None if a feature is missing."""
         odds = self.intercept
@@ -289,13 +295,19 @@ class Model:
             odds += term.adds(value)
         return float(1 / (1 + np.exp(-odds))) if odds >= 0 else float(np.exp(odds) / (1 + np.exp(odds)))
 
-    def judge(self, verdicts: Iterable[Evidence], runs: Runs | None = None, **background: Any) -> Verdict:
-        """Return the model's verdict on an item, from the verdicts of the built-in classifiers, and its runs if needed.
+    def judge(
+        self,
+        verdicts: Iterable[Evidence],
+        runs: Runs | None = None,
+        segments: Mapping[str, float] | None = None,
+        **background: Any,
+    ) -> Verdict:
+        """Return the model's verdict on an item, from the verdicts of the built-in classifiers, its runs and segments.
 
         The score is the probability of dissimilar. There is no verdict if a feature is missing, for example because
         runs are short. `background` has n_runs, n_iterations and n_left_out of the verdict.
         """
-        values = features_of(verdicts, runs if self.needs_runs else None)
+        values = features_of(verdicts, runs if self.needs_runs else None, segments)
         probability = self.probability(values)
         if probability is None:
             lacking = next(term.feature for term in self.terms if values.get(term.feature) is None)
@@ -315,7 +327,8 @@ class Model:
             )
         sources = dict.fromkeys(FEATURES[term.feature].source for term in self.terms if FEATURES[term.feature].value)
         verdicts = [CLASSIFIERS[name](runs, drop=runs.drop) for name in sources]
-        return self.judge(verdicts, runs, n_runs=runs.k, n_iterations=runs.n, n_left_out=runs.n_left_out)
+        segments = segment_features(list(runs.values)) if self.needs_segments else None
+        return self.judge(verdicts, runs, segments, n_runs=runs.k, n_iterations=runs.n, n_left_out=runs.n_left_out)
 
     def to_text(self) -> str:
         """Return the content of the model file as JSON text with all digits of each number."""

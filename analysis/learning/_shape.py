@@ -118,12 +118,17 @@ def shape_names() -> Iterator[tuple[str, str]]:
     yield "shapes_farthest", "largest distance of two runs' smoothed shapes, 1 - correlation"
 
 
+def can_be_shaped(runs: Sequence[Floats]) -> bool:
+    """Return whether there are at least two runs, all long enough and positive."""
+    return len(runs) > 1 and min(map(len, runs)) >= MIN_ITERATIONS and all((run > 0).all() for run in runs)
+
+
 def shape_features(runs: Sequence[Floats]) -> Mapping[str, float] | None:
     """Return the features of the shape of the runs of a benchmark; None if a run is too short or not positive.
 
     `runs` (shape (n_iterations,)): at least two runs with positive measurements.
     """
-    if len(runs) < 2 or min(map(len, runs)) < MIN_ITERATIONS or not all((run > 0).all() for run in runs):
+    if not can_be_shaped(runs):
         return None
     logs = [np.log(run) for run in runs]
     clipped = [np.clip(log, *np.percentile(log, CLIP)) for log in logs]

@@ -7,6 +7,7 @@ from analysis.steady._find import (
     RULES as RULES,
     SteadyRun as SteadyRun,
     class_of_benchmark as class_of_benchmark,
+    outliers as outliers,
     steady_run as steady_run,
 )
 from analysis.steady._survey import (

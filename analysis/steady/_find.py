@@ -142,7 +142,7 @@ def _quick(values: Floats, rng: np.random.Generator) -> SteadyRun:
 def _by_means(values: Floats, rng: np.random.Generator, segment: Callable[[Segmenter], Segmentation]) -> SteadyRun:
     """Walk back from the last segment to the first whose mean differs from that of the last segment."""
     n = len(values)
-    kept = np.flatnonzero(~_outliers(values))
+    kept = np.flatnonzero(~outliers(values))
     ends = _ends(segment(Segmenter(values[kept])), kept)
     segments = np.split(values, [end + 1 for end in ends])
     last = segments[-1]
@@ -234,7 +234,7 @@ def _window(n: int) -> int:
     return min(WINDOW, n // WINDOWS_PER_RUN)
 
 
-def _outliers(values: Floats) -> NDArray[np.bool_]:
+def outliers(values: Floats) -> NDArray[np.bool_]:
     """Return which iterations lie far outside the others in any window; early windows are not used."""
     n, window = len(values), _window(len(values))
     invocations = min(ceil(MEASURED_BY_INVOCATION / max(float(values.mean()), 1e-12)), 10**12)

@@ -138,7 +138,7 @@ def remove(db: Database, names: Iterable[str]) -> None:
     """Remove items with their runs, pictures and verdicts; nothing else may refer to these items."""
     for name in names:
         (item_id,) = db.execute("SELECT item_id FROM items WHERE name = ?", (name,)).fetchone()
-        for table in ("verdicts", "bins", "runs", "items"):
+        for table in ("verdicts", "segments", "bins", "runs", "items"):
             db.execute(f"DELETE FROM {table} WHERE item_id = ?", (item_id,))  # noqa: S608 - constants
         chain.append(db, chain.REMOVED, item_id)
 

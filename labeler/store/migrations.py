@@ -312,6 +312,17 @@ def m011_marks(db: Database) -> None:
         db.execute(f"{head.rstrip()} AND NOT ({takes_it}) BEGIN SELECT{body}")
 
 
+def m013_segments(db: Database) -> None:
+    """Add a place for the features of the segments of runs, which are computed from the measurements."""
+    db.execute(
+        """CREATE TABLE segments (
+            item_id INTEGER PRIMARY KEY REFERENCES items,
+            computed_from TEXT NOT NULL,
+            features TEXT NOT NULL
+        ) STRICT"""
+    )
+
+
 Step = Callable[[Database], None]
 MIGRATIONS: list[Step] = [
     m001_first_schema,
@@ -326,6 +337,7 @@ MIGRATIONS: list[Step] = [
     m010_question,
     m011_marks,
     m012_items_with_one_run,
+    m013_segments,
 ]
 
 # the question of all studies before version 10, without its text

@@ -346,12 +346,13 @@ def test_one_unusual_run_has_the_largest_mean_dissimilarity():
 
 def test_every_feature_comes_from_the_verdicts_of_real_runs():
     from analysis.classifiers import CLASSIFIERS
+    from analysis.learning import segment_features
     from analysis.runs import Runs
 
     rng = default_rng(1)
     shared = Runs([1 + 0.1 * rng.random(100) for _ in range(10)])
     verdicts = [classifier(shared) for classifier in CLASSIFIERS.values()]
-    values = features_of(verdicts, shared)
+    values = features_of(verdicts, shared, segment_features(list(shared.values)))
     assert set(values) == set(FEATURES)
     assert all(0 <= values[name] <= 1 for name in MEASURE_FEATURES)
     assert all(np.isfinite(value) for value in values.values())

@@ -11,7 +11,7 @@ from analysis.benchmark import Benchmark
 from analysis.document import json_values, to_html, to_text
 from analysis.document.figures import to_svg
 from analysis.steady import RULES, charts, class_of_benchmark, document, steady_run, survey
-from analysis.steady._find import _centred_outliers, _differ, _outliers, elbow
+from analysis.steady._find import _centred_outliers, _differ, elbow, outliers
 
 
 def run(*levels, noise=0.01, seed=1):
@@ -118,7 +118,7 @@ def test_an_early_spike_is_kept_because_no_full_window_is_used_there():
     # Iterations of 1 s are one invocation each, so windows begin at 200 / ln 2 = 289.
     values = run((3000, 1.0))
     values[[100, 2000]] = 9.0
-    assert np.flatnonzero(_outliers(values)).tolist() == [2000]
+    assert np.flatnonzero(outliers(values)).tolist() == [2000]
     # The window of Barrett et al. is centred, so that only the first 100 iterations have none.
     values[50] = 9.0
     assert np.flatnonzero(_centred_outliers(values)).tolist() == [100, 2000]
@@ -129,8 +129,8 @@ def test_an_iteration_is_an_outlier_if_any_window_says_so():
     values = np.tile([1.0, 1.001], 3000)
     values[1500::2] = 1.5
     values[1450] = 1.3
-    assert _outliers(values)[1450]  # the window that ends here holds little variation
-    assert not _outliers(values[1450 - 289 :])[289]  # all windows hold much
+    assert outliers(values)[1450]  # the window that ends here holds little variation
+    assert not outliers(values[1450 - 289 :])[289]  # all windows hold much
 
 
 def test_the_elbow_is_found_from_the_largest_penalty_down():

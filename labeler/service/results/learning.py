@@ -30,7 +30,7 @@ from labeler.service.files.models import read_model
 from labeler.service.outputs import as_csv
 from labeler.service.results import exchange
 from labeler.service.verdicts.classifying import with_unit
-from labeler.service.verdicts.stored_verdicts import ROW_OF_SHAPES, item_features
+from labeler.service.verdicts.stored_verdicts import ROW_OF_SHAPES, item_features, segments_of_item
 from labeler.store import Database, events, items, runs, studies, verdicts
 
 Floats = NDArray[np.float64]
@@ -102,7 +102,8 @@ def material_of_study(db: Database, *, with_shapes: bool = True, actor: str, now
     features, prints = {}, {}
     for item in counting:  # after the transaction, because reading all runs takes long and reviewers go on
         series = with_unit(runs.of_item(db, item.item_id), item.unit) if with_shapes else []
-        features[item.name] = item_features(evidence[item.name], series)
+        segments = segments_of_item(db, item, evidence[item.name], series)
+        features[item.name] = item_features(evidence[item.name], series, segments)
         found = Fingerprint.of([run.values for run in series])
         if found is not None:
             prints[item.name] = found
@@ -147,7 +148,7 @@ def _features_of_file(raw: pd.DataFrame, path: Path) -> pd.DataFrame:
     for name, feature in FEATURES.items():
         column = name if feature.of_score is None else "score"
         if column in raw:
-            rows = raw[raw["classifier"] == (ROW_OF_SHAPES if feature.source == learning.RUNS else feature.source)]
+            rows = raw[raw["classifier"] == (ROW_OF_SHAPES if feature.value is None else feature.source)]
             numbers = [_number(text, path, line, column) for line, text in rows[column].items()]
             columns[name] = pd.Series(numbers, index=rows["item"], dtype=float).map(feature.of_score or float)
     return pd.DataFrame(columns).rename_axis("item")
@@ -369,13 +370,19 @@ def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple
     model = read_model(path)
     digest = hashlib.sha256(model.to_text().encode()).hexdigest()
     n_given = n_without = 0
+    segments = {
+        item.item_id: segments_of_item(
+            db, item, verdicts.of_item(db, item.item_id), with_unit(runs.of_item(db, item.item_id), item.unit)
+        )
+        for item in (items.all_items(db) if model.needs_segments else ())
+    }  # before the transaction, because it takes long
     with events.by(db, actor, now) as deed:
         verdicts.remove_classifier(db, model.classifier)
         for item in items.all_items(db):
             if not item.n_runs:
                 continue
             evidence = verdicts.of_item(db, item.item_id)
-            needed = {FEATURES[t.feature].source for t in model.terms} - {learning.RUNS}
+            needed = {FEATURES[t.feature].source for t in model.terms} - {learning.RUNS, learning.SEGMENTS}
             sources = [v for v in evidence if v.classifier in needed or not needed]
             if not sources:
                 raise InputError(f"Item {item.name!r} has no verdicts yet. Compute them first: labeler verdicts")
@@ -388,7 +395,7 @@ def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple
                 )
             first = sources[0]
             shape = Runs(with_unit(runs.of_item(db, item.item_id), item.unit), warmup) if model.needs_runs else None
-            judged = model.judge(sources, shape)
+            judged = model.judge(sources, shape, segments.get(item.item_id))
             verdicts.put(
                 db,
                 StoredVerdict(

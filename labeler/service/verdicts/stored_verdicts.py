@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 
 from analysis.agreement import classifiers_among_themselves, send_first
 from analysis.benchmark import Benchmark, Run
-from analysis.learning import FEATURES, RUNS, features_of
-from analysis.runs import AUTO, Runs
+from analysis.learning import FEATURES, SEGMENT_FEATURES, SEGMENT_VERSION, features_of, segment_features
+from analysis.runs import AUTO, Runs, Warmup
 from analysis.steady import describe_warmup, dropped_warmup, quick_rule
 from labeler.errors import InputError
 from labeler.formats import Source, tables
 from labeler.model import Item, Question, StoredVerdict
 from labeler.service.cache import until_changed
 from labeler.service.verdicts.classifying import JudgeOptions, is_variant, judges, plugins_for, with_unit
-from labeler.store import Database, events, items, runs, studies, verdicts
+from labeler.store import Database, events, items, runs, segments, studies, verdicts
 
 Floats = NDArray[np.float64]
 IMPORTED: Mapping[str, Any] = {"imported": True}
@@ -166,13 +166,47 @@ def of_counting_items(db: Database, table: pd.DataFrame) -> pd.DataFrame:
 ROW_OF_SHAPES = "spread"  # the classifier whose rows of a verdict file have the features of the runs' shapes
 
 
-def item_features(evidence: Sequence[StoredVerdict], series: Sequence[Run]) -> dict[str, float | None]:
-    """Return the features of an item, from its verdicts and its runs without the warm-up of the verdicts."""
-    warmups = {verdict.parameters["drop"] for verdict in evidence if "drop" in verdict.parameters}
-    if len(warmups) == 1 and len(series):
+def item_features(
+    evidence: Sequence[StoredVerdict], series: Sequence[Run], of_segments: Mapping[str, float] | None = None
+) -> dict[str, float | None]:
+    """Return the features of an item, from its verdicts, its runs without the warm-up of the verdicts, and segments."""
+    warmup = _warmup(evidence)
+    if warmup is not None and len(series):
         with suppress(ValueError):  # runs that no classifier can judge have no shape
-            return features_of(evidence, Runs(series, warmups.pop()))
+            return features_of(evidence, Runs(series, warmup), of_segments)
     return features_of(evidence)
+
+
+def _warmup(evidence: Sequence[StoredVerdict]) -> Warmup | None:
+    warmups = {verdict.parameters["drop"] for verdict in evidence if "drop" in verdict.parameters}
+    return warmups.pop() if len(warmups) == 1 else None
+
+
+def stored_segments(db: Database, item: Item, evidence: Sequence[StoredVerdict]) -> Mapping[str, float] | None:
+    """Return the features of the segments of an item's runs, if they were computed before."""
+    return segments.get(db, item.item_id, _segments_key(item, evidence))
+
+
+def segments_of_item(
+    db: Database, item: Item, evidence: Sequence[StoredVerdict], series: Sequence[Run]
+) -> Mapping[str, float] | None:
+    """Return the features of the segments of an item's runs; they are computed once, in about 2 ms per run, and stored.
+
+    None if the runs are too short, or the item has no verdicts.
+    """
+    warmup, known = _warmup(evidence), stored_segments(db, item, evidence)
+    if known is not None or warmup is None or not len(series):
+        return known
+    with suppress(ValueError):
+        known = segment_features(list(Runs(series, warmup).values))
+    if known is not None:
+        with db.atomic():
+            segments.put(db, item.item_id, _segments_key(item, evidence), known)
+    return known
+
+
+def _segments_key(item: Item, evidence: Sequence[StoredVerdict]) -> str:
+    return f"version {SEGMENT_VERSION}, warm-up {_warmup(evidence)}, {item.data_hash}"
 
 
 def warmup_left_out(db: Database, options: JudgeOptions) -> list[str]:
@@ -202,7 +236,8 @@ def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
         features, dropped, has_features = {}, {}, studies.get(db).question.has_default_categories
         for item in items.all_items(db) if has_features else ():
             series = with_unit(runs.of_item(db, item.item_id), item.unit)
-            features[item.name] = item_features(verdicts.of_item(db, item.item_id), series)
+            evidence = verdicts.of_item(db, item.item_id)
+            features[item.name] = item_features(evidence, series, stored_segments(db, item, evidence))
             if is_auto.any():
                 dropped[item.name] = " ".join(str(quick_rule(run).n_warmup) for run in series)
     if not has_features:
@@ -217,9 +252,11 @@ def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
         table["dropped"] = table["item"].map(dropped).where(is_auto)
         columns.append("dropped")
     further = [name for name, feature in FEATURES.items() if feature.of_score is None and name not in columns]
+    has_segments = any(found[SEGMENT_FEATURES[0]] is not None for found in features.values())
+    further = [name for name in further if has_segments or name not in SEGMENT_FEATURES]
     of_rows = {}
     for name in further:
-        source = ROW_OF_SHAPES if FEATURES[name].source == RUNS else FEATURES[name].source
+        source = ROW_OF_SHAPES if FEATURES[name].value is None else FEATURES[name].source
         rows = zip(table["item"], table["classifier"], strict=True)
         of_rows[name] = [features[item][name] if source == judge else None for item, judge in rows]
     table = pd.concat([table, pd.DataFrame(of_rows, index=table.index)], axis=1)

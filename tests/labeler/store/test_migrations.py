@@ -39,6 +39,7 @@ REFERENCES = {
     "items": {("file_id", "files")},
     "runs": {("item_id", "items")},
     "bins": {("item_id", "items")},
+    "segments": {("item_id", "items")},
     "people": set(),
     "sessions": {("person_id", "people")},
     "invitations": {("person_id", "people")},
@@ -160,7 +161,7 @@ def hashed(secret):
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-@pytest.fixture(params=[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
+@pytest.fixture(params=[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
 def old_file(study_path, monkeypatch, request):
     """A study of an older version with data."""
     monkeypatch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[: request.param])
@@ -172,7 +173,7 @@ def old_file(study_path, monkeypatch, request):
 
 
 def test_there_is_a_file_with_data_of_every_older_version():
-    assert len(migrations.MIGRATIONS) - 1 == 11  # a further migration needs one more version in `old_file`
+    assert len(migrations.MIGRATIONS) - 1 == 12  # a further migration needs one more version in `old_file`
 
 
 def test_a_study_of_any_older_version_keeps_what_was_said_and_done(old_file):

@@ -20,6 +20,7 @@ from labeler.store import (
     labels,
     open_database,
     runs,
+    segments,
     studies,
     verdicts,
 )
@@ -395,3 +396,13 @@ def test_the_fixtures_hold_what_they_say(study, planned):
     assert [item.name for item in items.all_items(study)] == sorted(item_name(number) for number in range(8))
     assert {(item.n_runs, item.n_iterations) for item in items.all_items(study)} == {(3, 60)}
     assert {row[1] for row in labels.progress(planned)} == {5}
+
+
+def test_segments_are_found_by_what_they_were_computed_from(db):
+    item_id = add_item(db)
+    segments.put(db, item_id, "version 1", {"segments_range": 1.5})
+    assert segments.get(db, item_id, "version 1") == {"segments_range": 1.5}
+    segments.put(db, item_id, "version 2", {"segments_range": 2.0})
+    assert (segments.get(db, item_id, "version 1"), segments.get(db, item_id, "version 2")) == (
+        None, {"segments_range": 2.0},
+    )  # fmt: skip
