@@ -6,8 +6,6 @@ from analysis._lazy import on_first_use
 from analysis.learning._compare import (
     Arena as Arena,
     Contestant as Contestant,
-    Difference as Difference,
-    Standing as Standing,
     compete as compete,
     contestants_of as contestants_of,
     vote as vote,
@@ -30,7 +28,6 @@ from analysis.learning._features import (
     SEGMENT_FEATURES as SEGMENT_FEATURES,
     SEGMENTS as SEGMENTS,
     TARGETS as TARGETS,
-    Feature as Feature,
     features_of as features_of,
     features_of_table as features_of_table,
     label_table as label_table,
@@ -41,11 +38,8 @@ from analysis.learning._features import (
 from analysis.learning._learn import Learned as Learned, learn as learn
 from analysis.learning._model import (
     LEARNED as LEARNED,
-    Logistic as Logistic,
     Model as Model,
     ModelError as ModelError,
-    RankScale as RankScale,
-    Standardiser as Standardiser,
     Term as Term,
     checked_name as checked_name,
     fit_logistic as fit_logistic,
@@ -53,10 +47,8 @@ from analysis.learning._model import (
 )
 from analysis.learning._reviewers import (
     ASPECTS as ASPECTS,
-    Habit as Habit,
     Habits as Habits,
     Response as Response,
-    aspect_title as aspect_title,
     dose_response as dose_response,
     habits as habits,
 )
@@ -70,19 +62,14 @@ from analysis.learning._selection import (
     weighted_estimates as weighted_estimates,
 )
 from analysis.learning._validation import (
-    Calibration as Calibration,
-    Ceiling as Ceiling,
     Examples as Examples,
     Fingerprint as Fingerprint,
-    LearningCurve as LearningCurve,
-    OutOfFold as OutOfFold,
     TooFew as TooFew,
     calibration as calibration,
     ceiling as ceiling,
     chance_p as chance_p,
     cross_validate as cross_validate,
     examples_of as examples_of,
-    learning_curve as learning_curve,
     outer_folds as outer_folds,
     twins_of as twins_of,
 )
