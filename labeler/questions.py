@@ -20,7 +20,7 @@ def is_label(answer: str | None) -> bool:
     return answer is not None and answer not in (NOT_SURE, WITHDRAWN)
 
 
-def either(names: Sequence[str], word: str = "or") -> str:
+def enumeration(names: Sequence[str], word: str = "or") -> str:
     """Return names as an enumeration in a sentence.
 
     Examples
@@ -268,8 +268,8 @@ def require_question_of_runs(question: Question, what: str) -> None:
     """Raise InputError if a question is not whether runs are similar, in whatever words."""
     if not question.has_default_categories:
         raise InputError(
-            f"{what} needs the categories {either(SIMILAR.names, 'and')}, but the question of this study has the "
-            f"categories {either(question.names, 'and')}."
+            f"{what} needs the categories {enumeration(SIMILAR.names, 'and')}, but the question of this study has the "
+            f"categories {enumeration(question.names, 'and')}."
         )
 
 

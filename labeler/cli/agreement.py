@@ -11,7 +11,7 @@ from labeler.cli.common import (
     Renamed,
     former_argument,
     json_option,
-    opened,
+    open_study,
     remark,
     say_if_interim,
     show,
@@ -76,7 +76,7 @@ def agreement(
     def labels_of(path: Path | None, *, is_file: bool) -> Any:
         if path is not None and is_file:
             return service.labels_of_file(path, any_category=fail_under is not None)
-        with opened(path) as db:
+        with open_study(path) as db:
             say_if_interim(db)
             return service.labels_of_study(db)
 

@@ -12,7 +12,7 @@ import click
 
 from labeler.cli import streams
 from labeler.cli.common import now, remark, write_text
-from labeler.cli.formats import read_files, reading_options, say_of_files
+from labeler.cli.formats import read_files, reading_options, report_refused_files
 from labeler.cli.options import options_of
 from labeler.errors import InputError, LabelerError
 from labeler.service.files import checking
@@ -224,7 +224,7 @@ def check(
     for form, path in sorted(written.items(), key=lambda output: output[1] == STDOUT):  # files first
         _write(path, checking.FORMS[form](checked))
     for source in gathered:
-        say_of_files(source)
+        report_refused_files(source)
     if any(source.refused for source in gathered):
         remark("Some files were refused, so the exit code is 2, regardless of the other files.")
         raise SystemExit(FAILED)

@@ -285,7 +285,7 @@ def url_option(function: Function) -> Function:
     )(function)
 
 
-def named(study: Path | None) -> Path:
+def required_study(study: Path | None) -> Path:
     """Return the path of the study file; raise NoStudy if no file is given."""
     if study is None:
         raise NoStudy("No study given. Use --study FILE, or set LABELER_STUDY.")
@@ -293,14 +293,14 @@ def named(study: Path | None) -> Path:
 
 
 @contextmanager
-def opened(study: Path | None, *, changed_schema: bool = False, dry_run: bool = False) -> Iterator["Database"]:
+def open_study(study: Path | None, *, changed_schema: bool = False, dry_run: bool = False) -> Iterator["Database"]:
     """Open the study file and yield its database; close it when the command ends (see `open_database`).
 
     With `dry_run`, all changes are undone at the end.
     """
     from labeler.store import open_database  # imported here because help needs no study
 
-    with open_database(named(study), changed_schema=changed_schema, long_texts=False) as db:
+    with open_database(required_study(study), changed_schema=changed_schema, long_texts=False) as db:
         try:
             with db.rehearsal() if dry_run else nullcontext():
                 yield db
@@ -322,9 +322,9 @@ def one_of(*options: tuple[str, bool]) -> None:
     if len(given) > 1:
         raise InputError(f"{' and '.join(given)} cannot be used together. Give only one of them.")
     if not given:
-        from labeler.questions import either  # imported here because most commands do not need it
+        from labeler.questions import enumeration  # imported here because most commands do not need it
 
-        raise InputError(f"Give {either([option for option, _ in options])}.")
+        raise InputError(f"Give {enumeration([option for option, _ in options])}.")
 
 
 def now() -> datetime:

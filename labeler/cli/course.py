@@ -11,7 +11,7 @@ from labeler.cli.common import (
     Renamed,
     json_option,
     now,
-    opened,
+    open_study,
     reason_option,
     remark,
     say_if_interim,
@@ -21,8 +21,8 @@ from labeler.cli.common import (
 )
 from labeler.errors import InputError
 from labeler.model import Gate
-from labeler.plan.lifecycle import STANDING, Step
-from labeler.questions import either
+from labeler.plan.lifecycle import STATE_PHRASES, Step
+from labeler.questions import enumeration
 from labeler.service.items import browsing
 from labeler.service.study import calibrating, coordinating, course
 from labeler.service.study.calibrating import CalibrationResult
@@ -42,13 +42,13 @@ def state(step: str, study: Path | None, why: str, force: bool, as_json: bool) -
     A study goes through the states draft, calibration (if planned), open, third (if wanted), closed and unblinded. You
     can pause it in each state; `open` resumes it. The log records each step with its reason.
     """
-    with opened(study) as db:
+    with open_study(study) as db:
         moved = course.change_state(db, Step(step), why=why, force=force, actor=OWNER, now=now())
     if as_json:
-        show_json({"state": str(moved.state), "remarks": [*moved.remarks, *moved.to_owner]})
-    for text in (*moved.remarks, *moved.to_owner):
+        show_json({"state": str(moved.state), "remarks": [*moved.remarks, *moved.for_owner]})
+    for text in (*moved.remarks, *moved.for_owner):
         remark(text)
-    remark(f"The study is {STANDING[moved.state]}.")
+    remark(f"The study is {STATE_PHRASES[moved.state]}.")
 
 
 @click.command(epilog="Example: labeler exclude 'org__app#bench' --study cache.study --reason 'one run was cut off'")
@@ -59,7 +59,7 @@ def state(step: str, study: Path | None, why: str, force: bool, as_json: bool) -
 @json_option
 def exclude(item: str, study: Path | None, why: str, undo: bool, as_json: bool) -> None:
     """Exclude an item from labelling and from all results; its labels are kept."""
-    with opened(study) as db:
+    with open_study(study) as db:
         (browsing.include if undo else browsing.exclude)(db, item, why, actor=OWNER, now=now())
     if as_json:
         show_json({"item": item, "excluded": not undo})
@@ -81,7 +81,7 @@ def adjudicate(item: str | None, category: str | None, study: Path | None, why: 
     """
     from labeler.service.results import splits  # imported here because only this command needs pandas
 
-    with opened(study) as db:
+    with open_study(study) as db:
         if item is None:
             coordinating.log_look(db, "split items", actor=OWNER, now=now())
             rows = [split.json_values() for split in splits.split_items(db)]
@@ -92,7 +92,7 @@ def adjudicate(item: str | None, category: str | None, study: Path | None, why: 
             return
         categories = coordinating.get_study(db).question.categories
         if category is None or why is None:
-            raise InputError(f"To decide an item, give its name, {either(categories)}, and --reason TEXT.")
+            raise InputError(f"To decide an item, give its name, {enumeration(categories)}, and --reason TEXT.")
         splits.adjudicate(db, item, category, why, actor=OWNER, now=now())
         n_left = sum(split.remains for split in splits.split_items(db))
     if as_json:
@@ -125,7 +125,7 @@ def calibration(study: Path | None, reference: Path | None, gate: float | None, 
     The options set the reference labels and the agreement that the round requires. `labeler plan` sets the number of
     calibration items. No result uses the labels of these items.
     """
-    with opened(study) as db:
+    with open_study(study) as db:
         if reference is not None:
             labels = calibrating.read_reference(reference, coordinating.get_study(db).question.categories)
             calibrating.set_reference(db, labels, actor=OWNER, now=now())

@@ -12,7 +12,7 @@ from labeler.cli.common import (
     dry_run_option,
     json_option,
     now,
-    opened,
+    open_study,
     out_option,
     remark,
     show,
@@ -83,7 +83,7 @@ def import_(
     files = list(importing.files_below(paths or map(Path, before)))
     others = [] if paths else list(importing.files_below(map(Path, after)))
     with (
-        nullcontext() if dry_run else opened(study) as db,
+        nullcontext() if dry_run else open_study(study) as db,
         reading([*files, *others], "Reading" if dry_run else "Importing") as advance,
     ):
         if db is None:
@@ -117,7 +117,7 @@ def import_(
 
 def take_back(study: Path | None, *, dry_run: bool) -> None:
     """Take the last import of a study back, or only say what it is."""
-    with opened(study) as db:
+    with open_study(study) as db:
         if dry_run:
             refused, last = taking_back.why_not(db), taking_back.last_import(db)
             if refused or last is None:

@@ -18,19 +18,19 @@ from labeler.cli.common import (
     figure_formats_option,
     json_option,
     now,
-    opened,
+    open_study,
     remark,
     say_if_interim,
     show,
     study_option,
     write_text,
 )
-from labeler.cli.formats import read_files, reading_options, say_of_files
+from labeler.cli.formats import read_files, reading_options, report_refused_files
 from labeler.cli.options import options_of
 from labeler.errors import InputError
 from labeler.model import counted
 from labeler.service.files import exploring
-from labeler.service.files.exploring import Explored, Gathered, PerRun
+from labeler.service.files.exploring import Gathered, MethodResult, PerRun
 from labeler.service.files.gathering import Advance, ReadOptions, Source
 from labeler.service.outputs import as_csv, write_files
 from labeler.service.study import coordinating
@@ -290,7 +290,7 @@ def _answer(
     arguments: dict[str, Any],
     *own: str,
     gather_as: Callable[..., Gathered] = exploring.from_files,
-) -> Explored:
+) -> MethodResult:
     """Read the measurements, apply the method and write the result.
 
     If a file was refused, the exit code is 1.
@@ -298,7 +298,7 @@ def _answer(
     options = {key: arguments.pop(key) for key in (*own, "per_run", "alpha", "seed") if key in arguments}
     out = {key: arguments.pop(key) for key in ("as_json", "html", "folder", "forms")}
     gathered = gather(context, name, **arguments, gather_as=gather_as)
-    say_of_files(gathered)
+    report_refused_files(gathered)
     with click.progressbar(length=len(gathered.benchmarks), label=name.title(), file=sys.stderr) as bar:
         explored = exploring.explore(
             name, gathered.benchmarks, advance=lambda done, _total: bar.update(done - bar.pos), **options,
@@ -321,7 +321,7 @@ def gather(
     if not paths:
         if read_options != ReadOptions():
             raise InputError("Options such as --format, --columns or --from-name need files. Give the files to read.")
-        with opened(study) as db:
+        with open_study(study) as db:
             gathered = exploring.from_study(db)
             coordinating.log_look(db, name, actor=OWNER, now=now())
             say_if_interim(db)
@@ -331,7 +331,7 @@ def gather(
     return read_files(paths, read_options, gather_as)
 
 
-def put(explored: Explored, as_json: bool, html: Path | None, folder: Path | None, forms: Sequence[str]) -> None:
+def put(explored: MethodResult, as_json: bool, html: Path | None, folder: Path | None, forms: Sequence[str]) -> None:
     """Print the result, and write the page and the figures."""
     click.echo(exploring.as_json(explored) if as_json else exploring.as_text(explored), nl=False)
     if html is not None:

@@ -9,7 +9,7 @@ from labeler.cli.common import (
     figure_formats_option,
     json_option,
     now,
-    opened,
+    open_study,
     out_option,
     remark,
     show_files,
@@ -42,7 +42,7 @@ def figures(
     --application adds the measures of each benchmark of an application; --item adds the runs of a benchmark. The
     command prints the names of the files that it wrote. It needs no browser.
     """
-    with opened(study) as db:
+    with open_study(study) as db:
         charts = evidence.paper_figures(db, applications, items)
         reasons = {name: evidence.describe_reasons(db, name) for name in items}
         coordinating.log_look(db, "figures", actor=OWNER, now=now())

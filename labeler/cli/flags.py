@@ -5,7 +5,17 @@ from typing import Any
 
 import click
 
-from labeler.cli.common import OWNER, json_option, now, opened, remark, say_if_interim, show, show_json, study_option
+from labeler.cli.common import (
+    OWNER,
+    json_option,
+    now,
+    open_study,
+    remark,
+    say_if_interim,
+    show,
+    show_json,
+    study_option,
+)
 from labeler.errors import InputError
 from labeler.model import counted
 from labeler.safe_text import one_line
@@ -23,7 +33,7 @@ def flags(study: Path | None, answer: tuple[str, str] | None, reviewer: str | No
     """List flags and comments of reviewers, unanswered first, or answer them."""
     if reviewer is not None and answer is None:
         raise InputError("--reviewer can only be used with --answer ITEM TEXT.")
-    with opened(study) as db:
+    with open_study(study) as db:
         if answer is not None:
             item, text = answer
             n_answered = inbox.reply_to_item(db, item, text, reviewer=reviewer, actor=OWNER, now=now())

@@ -47,7 +47,7 @@ def read_files(
         return gather(files, options, advance=advance)
 
 
-def say_of_files(gathered: Gathered) -> None:
+def report_refused_files(gathered: Gathered) -> None:
     """Print all remarks about the files, and the reason for each refused file."""
     for text in gathered.remarks:
         remark(one_line(text, 1000))

@@ -13,7 +13,7 @@ from labeler.cli.common import (
     json_option,
     now,
     one_of,
-    opened,
+    open_study,
     out_option,
     remark,
     say_if_interim,
@@ -61,7 +61,7 @@ def labels(
     """
     one_of(("--out FILE", out is not None), ("--import FILE", import_file is not None))
     if import_file is not None:
-        with opened(study, dry_run=dry_run) as db:
+        with open_study(study, dry_run=dry_run) as db:
             done = exchange.import_label_file(db, import_file, form, look_alike=force, actor=OWNER, now=now())
         if as_json:
             show_json(asdict(done))
@@ -73,7 +73,7 @@ def labels(
     if dry_run:
         raise InputError("--dry-run needs --import FILE.")
     assert out is not None  # noqa: S101 - checked by one_of
-    with opened(study) as db:
+    with open_study(study) as db:
         if form == exchange.LONG:
             text, n_rows = exchange.export_label_file(db, actor=OWNER, now=now())
             sentence = f"{counted(n_rows, 'answer')} written."
@@ -100,7 +100,7 @@ def merge(source: Path, study: Path | None, dry_run: bool, as_json: bool) -> Non
     of a reviewer to an item, this answer is listed and not merged, and the exit code is 1. If you merge the same copy
     again, nothing is added.
     """
-    with opened(study, dry_run=dry_run) as db:
+    with open_study(study, dry_run=dry_run) as db:
         merged = merging.merge(db, source, actor=OWNER, now=now())
     show([conflict.json_values() for conflict in merged.conflicts], as_json=as_json)
     done = "would be merged" if dry_run else "merged"
@@ -134,7 +134,7 @@ def anonymise(
     dates and times of answers stay too: anyone who knows when a person labelled can find this person in the copy.
     """
     keep = keep_comments or comments == "keep"
-    with opened(study) as db:
+    with open_study(study) as db:
         done = anonymising.anonymise(
             db, out, keep_comments=keep, keep_benchmarks=benchmarks == "keep", dry_run=dry_run, actor=OWNER, now=now()
         )
@@ -163,7 +163,7 @@ def audit(study: Path | None, against: str | None, as_json: bool) -> None:
     found. The hash chain covers answers, decisions, replies, the log, measurements and pictures. If someone has
     rebuilt the whole chain, only --against can detect this.
     """
-    with opened(study, changed_schema=True) as db:
+    with open_study(study, changed_schema=True) as db:
         result = auditing.audit(db, against)
     if as_json:
         show_json(asdict(result))

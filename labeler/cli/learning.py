@@ -9,7 +9,7 @@ from labeler.cli.common import (
     actor_option,
     json_option,
     now,
-    opened,
+    open_study,
     out_option,
     remark,
     say_if_interim,
@@ -36,7 +36,7 @@ def _material(study: Path | None, label_file: Path | None, verdict_file: Path | 
         raise InputError("Give both --labels and --verdicts, or neither.")
     if label_file is not None and verdict_file is not None:
         return learning.material_of_files(label_file, verdict_file)
-    with opened(study) as db:
+    with open_study(study) as db:
         say_if_interim(db)
         return learning.material_of_study(db, actor=actor, now=now())
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from labeler.cli.common import json_option, out_option, remark, show, write_text
-from labeler.cli.formats import read_files, reading_options, say_of_files
+from labeler.cli.formats import read_files, reading_options, report_refused_files
 from labeler.cli.options import Share, options_of
 from labeler.service.files import checking, gathering
 from labeler.service.files.checking import PerRun
@@ -50,7 +50,7 @@ def noise(
         {name: f"{100 * cell:.1f} %" if isinstance(cell, float) else cell for name, cell in row.items()} for row in rows
     ]
     show(rows if as_json else percents, as_json=as_json)
-    say_of_files(gathered)
+    report_refused_files(gathered)
     for sentence in checking.warmup_left_out(gathered, per_run):
         remark(sentence)
     if result.n_left_out:

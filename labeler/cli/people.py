@@ -16,7 +16,7 @@ from labeler.cli.common import (
     json_option,
     link,
     now,
-    opened,
+    open_study,
     reason_option,
     remark,
     rows_of_links,
@@ -66,7 +66,7 @@ def add(
 ) -> None:
     """Add {role}s and print a sign-in link for each."""
     links = []
-    with opened(study) as db:
+    with open_study(study) as db:
         for name in names:
             person, change = staffing.add(db, name, Role if both else [role], look_alike=force, actor=OWNER, now=now())
             secret = identity.invite(db, person.name, role, valid_days=valid_days, actor=OWNER, now=now())
@@ -85,7 +85,7 @@ def add(
 @json_option
 def list_people(role: Role, study: Path | None, as_json: bool) -> None:
     """List the {role}s."""
-    with opened(study) as db:
+    with open_study(study) as db:
         people = [person for person in identity.everyone(db) if role in person.roles]
         shown = identity.shown_names(db)
     rows = [{str(role): p.name, "active": p.active} for p in people]
@@ -106,7 +106,7 @@ def list_people(role: Role, study: Path | None, as_json: bool) -> None:
 @json_option
 def make_link(role: Role, name: str, study: Path | None, valid_days: int, url: str, as_json: bool) -> None:
     """Create a new sign-in link for a {role}; the previous link stops working."""
-    with opened(study) as db:
+    with open_study(study) as db:
         secret = identity.invite(db, name, role, valid_days=valid_days, actor=OWNER, now=now())
     remark("The previous link no longer works.")
     show_links([(name, link(url, secret))], as_json=as_json)
@@ -118,7 +118,7 @@ def make_link(role: Role, name: str, study: Path | None, valid_days: int, url: s
 @json_option
 def revoke(role: Role, name: str, study: Path | None, as_json: bool) -> None:
     """Revoke the sign-in link of a {role}, and sign the {role} out everywhere."""
-    with opened(study) as db:
+    with open_study(study) as db:
         identity.revoke(db, name, role, actor=OWNER, now=now())
     if as_json:
         show_json({"name": name, "revoked": True})
@@ -135,7 +135,7 @@ def email(role: Role, name: str, address: str, study: Path | None, as_json: bool
 
     If ADDRESS is "", the stored address is removed.
     """
-    with opened(study) as db:
+    with open_study(study) as db:
         identity.set_email(db, name, role, address, actor=OWNER, now=now())
     if as_json:
         show_json({"name": name, "email": address or None})
@@ -158,7 +158,7 @@ def rename(role: Role, name: str, shown: str, study: Path | None, force: bool, a
     Pages and invitations show the new name. The plan, the log, exports and reports keep the first name, so that copies
     of the study can still be merged.
     """
-    with opened(study) as db:
+    with open_study(study) as db:
         shown = identity.rename(db, name, role, shown, look_alike=force, actor=OWNER, now=now())
     if as_json:
         show_json({"name": name, "shown": shown})
@@ -172,7 +172,7 @@ def rename(role: Role, name: str, shown: str, study: Path | None, force: bool, a
 @json_option
 def pause(name: str, study: Path | None, why: str, as_json: bool) -> None:
     """Pause a reviewer: open items stay assigned, and no labels are accepted until the reviewer resumes."""
-    with opened(study) as db:
+    with open_study(study) as db:
         staffing.pause(db, name, why=why, actor=OWNER, now=now())
     if as_json:
         show_json({"name": name, "paused": True})
@@ -185,7 +185,7 @@ def pause(name: str, study: Path | None, why: str, as_json: bool) -> None:
 @json_option
 def resume(name: str, study: Path | None, as_json: bool) -> None:
     """Resume a paused reviewer, or bring back a reviewer who was removed."""
-    with opened(study) as db:
+    with open_study(study) as db:
         change = staffing.resume(db, name, actor=OWNER, now=now())
     show_change(name, change, as_json=as_json)
 
@@ -200,7 +200,7 @@ def result(name: str, study: Path | None, undo: bool, as_json: bool) -> None:
 
     The page *Your result* opens once the study is unblinded.
     """
-    with opened(study) as db:
+    with open_study(study) as db:
         own_result.allow(db, name, not undo, actor=OWNER, now=now())
     if as_json:
         show_json({"name": name, "sees_result": not undo})
@@ -216,7 +216,7 @@ def result(name: str, study: Path | None, undo: bool, as_json: bool) -> None:
 @json_option
 def remove(name: str, study: Path | None, why: str, dry_run: bool, as_json: bool) -> None:
     """Remove a reviewer: labels are kept, open items go to other reviewers, and the log records the change."""
-    with opened(study, dry_run=dry_run) as db:
+    with open_study(study, dry_run=dry_run) as db:
         change = staffing.remove(db, name, why=why, actor=OWNER, now=now())
     show_change(name, change, as_json=as_json)
     if dry_run:
@@ -249,7 +249,7 @@ def replace(
     If SUCCESSOR is new, the command prints a sign-in link.
     """
     links = []
-    with opened(study, dry_run=dry_run) as db:
+    with open_study(study, dry_run=dry_run) as db:
         heir, change = staffing.replace(db, name, successor, why=why, actor=OWNER, now=now())
         if change.is_new and not dry_run:
             secret = identity.invite(db, heir.name, Role.REVIEWER, valid_days=valid_days, actor=OWNER, now=now())

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from labeler.cli.common import json_option, opened, out_option, remark, show, show_files, show_json, study_option
+from labeler.cli.common import json_option, open_study, out_option, remark, show, show_files, show_json, study_option
 from labeler.cli.options import options_of
 from labeler.errors import InputError
 from labeler.model import counted
@@ -61,7 +61,7 @@ def planning(
     """
     n_applications, sizes = 0, [items or 586]
     if study is not None:
-        with opened(study) as db:
+        with open_study(study) as db:
             known_items, known_reviewers, n_applications = service.size_of_study(db)
             sizes = service.application_sizes(db, items or known_items)
         remark(f"{study} has {counted(known_items, 'item')} and {counted(known_reviewers, 'reviewer')}.")

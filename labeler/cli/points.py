@@ -9,7 +9,7 @@ import click
 
 from labeler.cli.common import out_option, remark, write_text
 from labeler.cli.exploring import out_options, put, seed_option
-from labeler.cli.formats import reading, reading_options, say_of_files
+from labeler.cli.formats import reading, reading_options, report_refused_files
 from labeler.cli.options import options_of
 from labeler.errors import InputError
 from labeler.service.files import gathering, histories, marked
@@ -84,7 +84,7 @@ def points(
         values, gathered = marked.read_series(
             files, histories.versions_of(series), gathering.with_others(read_options), options["about"], advance=advance
         )
-    say_of_files(gathered)
+    report_refused_files(gathered)
     for text in remarks:
         remark(text)
     with click.progressbar(length=1, label="Comparing", file=sys.stderr) as bar:

@@ -10,12 +10,12 @@ from labeler.cli.common import (
     Renamed,
     actor_option,
     json_option,
-    named,
     now,
     one_of,
-    opened,
+    open_study,
     out_option,
     remark,
+    required_study,
     show,
     show_json,
     study_option,
@@ -76,7 +76,7 @@ def publish(
     require. It contains no names of people. You write the facts that are not in the study, such as the licence, into a
     file. Create this file with --init.
     """
-    file = answers_file or named(study).with_name(FILE_NAME)
+    file = answers_file or required_study(study).with_name(FILE_NAME)
     one_of(
         ("--out DIR", out is not None and not dry_run), ("--init", init),
         ("--list-comments FILE.csv", list_comments is not None), ("--dry-run", dry_run),
@@ -87,7 +87,7 @@ def publish(
         keep_benchmarks=benchmarks == "keep",
         report=replace(report, resampling=Resampling.none(seed) if quick else Resampling(seed)),
     )
-    with opened(study) as db:
+    with open_study(study) as db:
         if init:
             if file.exists():
                 raise InputError(f"{file} exists already. Fill it in, or choose another file with --publish-file.")
@@ -96,7 +96,7 @@ def publish(
                 partial.write_text(text, encoding="utf-8")
             if as_json:
                 show_json({"file": file})
-            remark(f"Wrote {file}. Fill it in, then: labeler publish --study {named(study)} --out DIR")
+            remark(f"Wrote {file}. Fill it in, then: labeler publish --study {required_study(study)} --out DIR")
         elif list_comments is not None:
             text, n_comments = bundle.comments_to_read(db)
             write_text(list_comments, text)

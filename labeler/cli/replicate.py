@@ -11,7 +11,7 @@ from labeler.cli.common import (
     actor_option,
     json_option,
     now,
-    opened,
+    open_study,
     out_option,
     remark,
     say_if_interim,
@@ -19,7 +19,7 @@ from labeler.cli.common import (
     show_files,
     study_option,
 )
-from labeler.cli.formats import read_files, reading_options, say_of_files
+from labeler.cli.formats import read_files, reading_options, report_refused_files
 from labeler.cli.options import options_of
 from labeler.config import bundled
 from labeler.errors import InputError
@@ -100,7 +100,7 @@ def replicate(
             revisions=replicating.revisions_beside(paths),
             advance=lambda done, _total: bar.update(done - bar.pos),
         )
-    say_of_files(gathered)
+    report_refused_files(gathered)
     for text in written.remarks:
         remark(one_line(text, 1000))
     if out is None:
@@ -112,7 +112,7 @@ def replicate(
 
 
 def _from_study(study: Path, actor: str) -> Gathered:
-    with opened(study) as db:
+    with open_study(study) as db:
         coordinating.log_look(db, "replication", actor=actor, now=now())
         say_if_interim(db)
         return exploring.from_study(db)

@@ -13,12 +13,12 @@ from labeler.cli.common import (
     Renamed,
     actor_option,
     json_option,
-    named,
     now,
     one_of,
-    opened,
+    open_study,
     out_option,
     remark,
+    required_study,
     say_if_interim,
     show,
     show_files,
@@ -94,7 +94,7 @@ def report(
                 label_file, verdict_file, options=options, question=asked, progress=progress
             )
     else:
-        with opened(named(study)) as db:
+        with open_study(required_study(study)) as db:
             with _progress() as progress:
                 files = reporting.files_of_study(db, options, actor=actor, now=now(), progress=progress)
             say_if_interim(db)
@@ -122,7 +122,7 @@ def _check(file: Path, study: Path | None, label_file: Path | None, verdict_file
     if label_file is not None:
         differences = reporting.check_files(label_file, verdict_file, file)
     else:
-        with opened(named(study)) as db:
+        with open_study(required_study(study)) as db:
             differences = reporting.check_study(db, file, actor=OWNER, now=now())
     rows = [{"place": d.place, "in the file": d.reported, "recomputed": d.recomputed} for d in differences]
     if not as_json:  # with all digits: a rounded table would hide the difference

@@ -18,7 +18,7 @@ from urllib.request import urlopen
 import click
 
 from labeler.cli import streams
-from labeler.cli.common import COORDINATOR, link, named, now, out_option, remark, study_option
+from labeler.cli.common import COORDINATOR, link, now, out_option, remark, required_study, study_option
 from labeler.config import DEMO_MORE, DEMO_REPORT, bundled
 from labeler.errors import InputError
 from labeler.model import Role
@@ -52,7 +52,7 @@ def serve(study: Path | None, port: int | None, address: str, url: str | None, u
     If the file does not exist, the command creates an empty study and prints the sign-in link of its coordinator, who
     can do everything else in the browser. Stop the application with Ctrl+C.
     """
-    path = named(study)
+    path = required_study(study)
     if until_stdin_ends:
         _end_with_stdin()
     chosen = free_port(address, port)

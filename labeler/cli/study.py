@@ -15,11 +15,11 @@ from labeler.cli.common import (
     dry_run_option,
     json_option,
     link,
-    named,
     now,
-    opened,
+    open_study,
     out_option,
     remark,
+    required_study,
     say_if_interim,
     show,
     show_json,
@@ -65,7 +65,7 @@ def init(
     The question and the protocol (axis, confidence, numbers, pictures, instructions) can be changed until the first
     answer.
     """
-    path, asked = named(study), coordinating.question_from(question)
+    path, asked = required_study(study), coordinating.question_from(question)
     secret = coordinating.create_study(
         path,
         name=name or path.stem,
@@ -141,7 +141,7 @@ def plan(
     if n_next is not None:
         from labeler.service.results import next_items  # imported here because it needs the statistics
 
-        with opened(study) as db:
+        with open_study(study) as db:
             added = next_items.next_items(db, n_next, random_share=random_share, actor=actor, now=now())
         if as_json:
             show_json(asdict(added))
@@ -150,7 +150,7 @@ def plan(
         return
     of_paper = {"overlap": 0.0, "retest": 0} if "paper" in given else {}
     parameters = PlanParameters(**{"seed": assigning.random_seed(), **of_paper, **given})
-    with opened(study) as db:
+    with open_study(study) as db:
         if dry_run:
             if first is not None:
                 raise InputError("--dry-run shows a plan of all items; it cannot be used with --first.")
@@ -189,7 +189,7 @@ def _preview(db: Database, parameters: PlanParameters, seconds: float, as_json: 
 
 
 def _verify(study: Path | None, as_json: bool) -> None:
-    with opened(study) as db:
+    with open_study(study) as db:
         verified = verifying.verify_plan(db)
     if as_json:
         show_json(verified.json_values())
@@ -211,7 +211,7 @@ def _verify(study: Path | None, as_json: bool) -> None:
 @json_option
 def status(study: Path | None, with_agreement: bool, as_json: bool) -> None:
     """Show the progress of the study and of each reviewer, with pace and time since the last answer."""
-    with opened(study) as db:
+    with open_study(study) as db:
         current, paces = coordinating.status(db), progress.reviewer_paces(db, now=now())
         so_far = None
         if with_agreement:
@@ -244,7 +244,7 @@ def backup(study: Path | None, out: Path, as_json: bool) -> None:
 
     People can label during the backup.
     """
-    with opened(study) as db:
+    with open_study(study) as db:
         end = coordinating.back_up(db, out, actor=OWNER, now=now())
     if as_json:
         show_json({"file": out, "chain": end})
@@ -257,7 +257,7 @@ def backup(study: Path | None, out: Path, as_json: bool) -> None:
 @json_option
 def log(study: Path | None, out: Path | None, as_json: bool) -> None:
     """Show the audit log: every event of the study, in order."""
-    with opened(study) as db:
+    with open_study(study) as db:
         events = coordinating.event_log(db)
     if out is not None:
         write_text(out, as_csv(events))

@@ -15,7 +15,7 @@ from labeler.cli.common import (
     json_option,
     link,
     now,
-    opened,
+    open_study,
     out_option,
     remark,
     say_if_interim,
@@ -96,7 +96,7 @@ def browse(study: Path | None, filters: Filter, as_json: bool) -> None:
     The list has the items that meet all options. Each run has a median; the range is the distance between the smallest
     and the largest of these medians, as a share of their median. In JSON, its key is `spread`.
     """
-    with opened(study) as db:
+    with open_study(study) as db:
         table = browsing.catalogue(db, verdicts=True)
         coordinating.log_look(db, "items with verdicts", actor=OWNER, now=now())
         say_if_interim(db)
@@ -137,7 +137,7 @@ def triage(
     reviewers or plan. Excluded items and items without measurements are left out. The command prints the sign-in link
     of the new coordinator.
     """
-    with opened(study) as db:
+    with open_study(study) as db:
         table, categories = browsing.catalogue(db, verdicts=True), coordinating.get_study(db).question.categories
         matches = service.usable(browsing.chosen(table, filters, categories))
         secret = None
@@ -168,7 +168,7 @@ def template(study: Path | None, out: Path, name: str | None, coordinator: str |
     part, but no items, plan or labels. The command prints the sign-in link of its coordinator; `labeler reviewers
     link` prints new links for the others.
     """
-    with opened(study) as db:
+    with open_study(study) as db:
         coordinator = coordinator or identity.first_coordinator(db)
         secret = service.make_template(db, out, name=name or out.stem, coordinator=coordinator, actor=OWNER, now=now())
     remark(f"Created {out}. Next: labeler import --study {out} FOLDER")

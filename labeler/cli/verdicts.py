@@ -25,7 +25,7 @@ from labeler.cli.common import (
     dry_run_option,
     json_option,
     now,
-    opened,
+    open_study,
     out_option,
     remark,
     say_if_interim,
@@ -123,7 +123,7 @@ def verdicts(
     variants = classifying.variants({"theta": thetas, "cut": cuts})
     if variants and import_file is not None:
         raise InputError("--theta and --cut cannot be used with --import.")
-    with opened(study, dry_run=dry_run) as db:
+    with open_study(study, dry_run=dry_run) as db:
         if removed:
             n_removed = stored_verdicts.remove_classifiers(db, removed, actor=OWNER, now=now())
             remark(
@@ -208,7 +208,7 @@ def classifiers(study: Path | None, n: int | None, as_json: bool) -> None:
     column `finds` is the share of the second classifier's items of the positive category, such as dissimilar, that the
     first classifier also finds; the column `clears` is the same share for all other items.
     """
-    with opened(study) as db:
+    with open_study(study) as db:
         counting = stored_verdicts.of_counting_items(db, stored_verdicts.brief_table(db))
         question = coordinating.get_study(db).question
         rows = (

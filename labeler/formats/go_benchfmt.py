@@ -24,7 +24,7 @@ import numpy as np
 from analysis.benchmark import LOWER, UNKNOWN, Benchmark, Failure
 from labeler.formats import json_text
 from labeler.formats.machine import machine
-from labeler.formats.naming import absent, with_unique_names
+from labeler.formats.naming import missing_benchmarks, with_unique_names
 from labeler.formats.units import SECONDS
 
 _NAMED = re.compile(r"(Benchmark(?![a-z])\S*)(?:\s+|$)", re.ASCII)
@@ -231,7 +231,9 @@ def _add_absent(output: _Output) -> None:
                 if package == process.package:
                     output.failures[package, name].append(Failure({}, process.failure))
     ran = [process for process in output.processes if process.names]
-    for (package, name), at in absent([{(process.package, name) for name in process.names} for process in ran]):
+    for (package, name), at in missing_benchmarks(
+        [{(process.package, name) for name in process.names} for process in ran]
+    ):
         output.failures[package, name].append(Failure({}, f"missing in the process from line {ran[at].line} on"))
 
 

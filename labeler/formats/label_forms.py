@@ -16,7 +16,7 @@ import pandas as pd
 from labeler.errors import Refused
 from labeler.formats.source import Source
 from labeler.formats.tables import as_written, read_table, write
-from labeler.questions import NOT_SURE, either
+from labeler.questions import NOT_SURE, enumeration
 
 QUESTION, ITEM = "category", "item"  # names of the control and the object in Label Studio, and of the scheme in Potato
 COLUMNS = ("item", "application", "reviewer", "label", "created_utc", "dwell_ms")  # columns of the labels to write
@@ -175,7 +175,7 @@ def read_potato(source: Source, categories: Sequence[str]) -> pd.DataFrame:
             raise Refused(source.name, "instance_id or user_id is missing", place)
         chosen = _chosen(line.get("label_annotations"), categories)
         if len(chosen) != 1:
-            known = either([*categories, NOT_SURE], "and")
+            known = enumeration([*categories, NOT_SURE], "and")
             raise Refused(source.name, f"{len(chosen)} of {known} are chosen. Choose exactly one", place)
         behaviour = line.get("behavioral_data")
         told: Mapping[str, Any] = behaviour if isinstance(behaviour, dict) else {}

@@ -53,7 +53,7 @@ def _suites(groups: Sequence[AbstractSet[Hashable]]) -> list[int]:
     return [root(at) for at in range(len(groups))]
 
 
-def absent(processes: Sequence[AbstractSet[_Name]]) -> Iterator[tuple[_Name, int]]:
+def missing_benchmarks(processes: Sequence[AbstractSet[_Name]]) -> Iterator[tuple[_Name, int]]:
     """Yield each benchmark and the position of each process of its suite that lacks the benchmark.
 
     Examples

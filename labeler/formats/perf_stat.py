@@ -17,7 +17,7 @@ import numpy as np
 
 from analysis.benchmark import LOWER, TIME, Benchmark, Failure
 from labeler.formats import json_text
-from labeler.formats.naming import absent, with_unique_names
+from labeler.formats.naming import missing_benchmarks, with_unique_names
 from labeler.formats.plain_numbers import NAME
 from labeler.formats.single_values import finite
 from labeler.formats.units import SECONDS
@@ -158,7 +158,7 @@ def _benchmarks(outputs: list[_Output], name: str) -> Iterator[Benchmark]:
                 [np.array([seconds]) for seconds, _output in tables],
                 benchmark=command,
             )
-        missing = set(absent([set(output.counts) for output in of_command]))
+        missing = set(missing_benchmarks([set(output.counts) for output in of_command]))
         for event in dict.fromkeys(event for output in of_command for event in output.counts):
             runs = [output for output in of_command if event in output.counts]
             series, times, failures = [], [], []

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from analysis.benchmark import LOWER, UNKNOWN, Benchmark, Failure
-from labeler.formats.naming import absent
+from labeler.formats.naming import missing_benchmarks
 from labeler.formats.units import MAX_UNIT, SECONDS, direction
 
 Single = tuple[str, float, str]  # name, value, unit of the value
@@ -44,7 +44,9 @@ def with_failures(singles: Iterable[Single], failed: Iterable[tuple[str, str]]) 
     failures: dict[str, list[str]] = defaultdict(list)
     for name, reason in failed:
         failures[name.strip()].append(reason)
-    n_absent = Counter(name for name, _process in absent(_processes([name for name, _value, _unit in values])))
+    n_absent = Counter(
+        name for name, _process in missing_benchmarks(_processes([name for name, _value, _unit in values]))
+    )
     for name, n in n_absent.items():
         failures[name] += ["missing in the output of a process"] * (n - len(failures[name]))
     for benchmark in benchmarks(values):

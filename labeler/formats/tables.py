@@ -10,7 +10,7 @@ import pandas as pd
 from labeler.errors import Refused
 from labeler.formats.source import Source
 from labeler.formats.text_table import read_text_table
-from labeler.questions import either
+from labeler.questions import enumeration
 from labeler.safe_text import as_written as as_written, csv_text, inert as inert
 
 LABEL_COLUMNS = ("item", "reviewer", "label")
@@ -55,7 +55,9 @@ def read_verdicts(source: Source, categories: Sequence[str], classifier: str | N
                 raise Refused(source.name, f"the {column} is empty", f"line {line}")
     for line, verdict in table["verdict"].items():
         if verdict and verdict not in categories:
-            raise Refused(source.name, f"verdict {verdict!r} is not {either([*categories, 'empty'])}", f"line {line}")
+            raise Refused(
+                source.name, f"verdict {verdict!r} is not {enumeration([*categories, 'empty'])}", f"line {line}"
+            )
     for line in table.index[table.duplicated(["item", "classifier"])]:
         item, name = table.loc[line, ["item", "classifier"]]
         raise Refused(source.name, f"classifier {name!r} has two verdicts on item {item!r}", f"line {line}")

@@ -74,7 +74,7 @@ class ActivePlan:
         if calibrating:
             return self._with_calibration_of(successor).succeeded(reviewer, successor, staying)
         return self.moved(
-            changes.succeed(
+            changes.hand_over(
                 self._slots(), reviewer, successor, applications=self.applications, staying=staying, seed=self.seed
             )
         )

@@ -91,7 +91,7 @@ def reassign_slots_of_leaver(
     return Changes(tuple(moves), _given_up(moves))
 
 
-def succeed(
+def hand_over(
     slots: Iterable[Slot],
     reviewer: str,
     successor: str,

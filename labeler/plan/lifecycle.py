@@ -67,7 +67,7 @@ ALLOWED: Mapping[Action, frozenset[State]] = {
     Action.SEE_VERDICTS: frozenset((State.DRAFT, State.UNBLINDED)),
     Action.SEE_NAMES: frozenset((State.UNBLINDED,)),
 }
-STANDING: Mapping[State, str] = {
+STATE_PHRASES: Mapping[State, str] = {
     State.DRAFT: "being set up", State.CALIBRATION: "in its calibration round", State.OPEN: "open",
     State.THIRD: "in its third-label round", State.CLOSED: "closed", State.UNBLINDED: "unblinded",
     State.PAUSED: "paused",
@@ -96,7 +96,7 @@ def after(study: Study, step: Step) -> State:
     if study.state not in STEPS[step]:
         ways = ", ".join(possible(study))
         raise NotAllowed(
-            f"The study is {STANDING[study.state]}, so the step {step!s} is not possible. Possible steps: {ways}."
+            f"The study is {STATE_PHRASES[study.state]}, so the step {step!s} is not possible. Possible steps: {ways}."
         )
     return STEPS[step][study.state]
 
@@ -104,9 +104,9 @@ def after(study: Study, step: Step) -> State:
 def require(study: Study, action: Action) -> None:
     """Raise NotAllowed if the action is not allowed in the current state of the study."""
     if study.phase not in ALLOWED[action]:
-        *others, last = (STANDING[state] for state in State if state in ALLOWED[action])
+        *others, last = (STATE_PHRASES[state] for state in State if state in ALLOWED[action])
         where = f"{', '.join(others)} or {last}" if others else last
-        raise NotAllowed(f"You can {action} only while the study is {where}. It is {STANDING[study.phase]} now.")
+        raise NotAllowed(f"You can {action} only while the study is {where}. It is {STATE_PHRASES[study.phase]} now.")
     if action in _NOT_WHILE_PAUSED and study.state is State.PAUSED:
         raise NotAllowed(f"You cannot {action} while the study is paused. Open the study again first.")
 
@@ -127,4 +127,4 @@ def why_hidden(study: Study, roles: Iterable[Role], action: Action) -> str:
         return ""
     where = " or ".join(state for state in State if state in ALLOWED[action] - {State.DRAFT})
     view = action.removeprefix("see ").removesuffix(" in the browser")
-    return f"Hidden until the study is {where}: {view}. The study is {STANDING[study.phase]} now."
+    return f"Hidden until the study is {where}: {view}. The study is {STATE_PHRASES[study.phase]} now."

@@ -14,7 +14,7 @@ from labeler.formats import Source, tables
 from labeler.marks import Mark
 from labeler.model import PlanParameters, Role, Series, Submission
 from labeler.plan.lifecycle import Step
-from labeler.questions import either
+from labeler.questions import enumeration
 from labeler.screen import binning
 from labeler.screen.kinds import QUESTIONS, Payload
 from labeler.service.demo import (
@@ -160,7 +160,7 @@ def _histories(data: Path) -> list[Source]:
 def _changes_of_histories(data: Path) -> dict[str, str]:
     table = tables.read_table(Source(HISTORIES[1], data / HISTORIES[1]), ("benchmark", "version", "change"))
     return {
-        str(benchmark): either(
+        str(benchmark): enumeration(
             [
                 f"{100 * abs(float(change)):g} % {'slower' if float(change) > 0 else 'faster'} from {version} on"
                 for version, change in zip(rows["version"], rows["change"], strict=True)

@@ -13,9 +13,9 @@ from labeler.plan.changes import (
     Changes,
     Move,
     Slot,
+    hand_over,
     join,
     reassign_slots_of_leaver,
-    succeed,
     third_round,
 )
 from labeler.plan.design import draw_plan, key
@@ -141,13 +141,13 @@ def join_of(study):
 def succeed_of(study):
     """The successor is a new person, or one of the remaining reviewers."""
     successor = (JOINER, *sorted(study.staying))[study.seed % (len(study.staying) + 1)]
-    return succeed(
+    return hand_over(
         study.slots, study.people[0], successor, applications=study.applications, staying=study.staying, seed=study.seed
     )  # fmt: skip
 
 
 def succession(slots, successor=JOINER, *, staying=("ben", "cleo"), seed=1):
-    return succeed(slots, "ada", successor, applications=one_application(slots), staying=staying, seed=seed)
+    return hand_over(slots, "ada", successor, applications=one_application(slots), staying=staying, seed=seed)
 
 
 def takers(slots, applications=None, *, staying=("ben", "cleo", "dan"), seed=1):
@@ -512,7 +512,7 @@ def test_all_open_slots_of_a_replaced_reviewer_end_exactly_once(study):
 
 @given(running_studies())
 def test_a_new_successor_gets_all_but_the_hidden_copies(study):
-    changes = succeed(
+    changes = hand_over(
         study.slots, study.people[0], JOINER, applications=study.applications, staying=study.staying, seed=study.seed
     )  # fmt: skip
     assert all(move.taker == (None if move.kind == Kind.RETEST else JOINER) for move in changes.moves)

@@ -4,7 +4,18 @@ import pytest
 
 from labeler.errors import NotAllowed
 from labeler.model import Protocol, Role, State, Study
-from labeler.plan.lifecycle import ALLOWED, SIGHTS, STANDING, STEPS, Action, Step, after, possible, require, why_hidden
+from labeler.plan.lifecycle import (
+    ALLOWED,
+    SIGHTS,
+    STATE_PHRASES,
+    STEPS,
+    Action,
+    Step,
+    after,
+    possible,
+    require,
+    why_hidden,
+)
 
 PHASES = tuple(state for state in State if state is not State.PAUSED)
 IN_ORDER = ["draft", "calibration", "open", "third", "closed", "unblinded"]
@@ -82,7 +93,9 @@ def test_a_coordinator_is_told_until_when_something_is_hidden():
         for phase in PHASES:
             why = why_hidden(study_in("paused", phase), [Role.COORDINATOR], sight)
             assert (why == "") == (phase in ALLOWED[sight])
-            assert not why or (why.endswith(f" is {STANDING[phase]} now.") and "draft" not in why.partition(":")[0])
+            assert not why or (
+                why.endswith(f" is {STATE_PHRASES[phase]} now.") and "draft" not in why.partition(":")[0]
+            )
 
 
 def test_a_coordinator_who_labels_sees_nothing_before_the_study_is_unblinded():

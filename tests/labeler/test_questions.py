@@ -6,7 +6,7 @@ import pytest
 from analysis.classifiers import Verdict
 from analysis.runs import Runs
 from labeler.model import Category
-from labeler.questions import NOT_SURE, SIMILAR, WITHDRAWN, Question, either, is_label
+from labeler.questions import NOT_SURE, SIMILAR, WITHDRAWN, Question, enumeration, is_label
 from labeler.screen.kinds import QUESTIONS
 from labeler.service.verdicts.classifying import checked_verdict
 from labeler.store import migrations
@@ -63,7 +63,7 @@ def test_a_category_is_its_name_wherever_it_goes():
     ("names", "text"), [(["a"], "a"), (["a", "b"], "a or b"), (["a", "b", "c"], "a, b or c")], ids=len
 )
 def test_names_in_a_sentence(names, text):
-    assert either(names) == text
+    assert enumeration(names) == text
 
 
 def test_a_classifier_for_the_first_version_still_runs():

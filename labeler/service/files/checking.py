@@ -18,7 +18,7 @@ from analysis.steady import DroppedWarmup, describe_warmup, dropped_warmup, with
 from labeler.errors import InputError, sentence
 from labeler.formats import DEFAULTS, Advance, Format, Part, ReadOptions, Source
 from labeler.formats.more_runs import false_alarms, more_runs
-from labeler.formats.naming import absent
+from labeler.formats.naming import missing_benchmarks
 from labeler.service.files import build_outputs
 from labeler.service.files.between import Candidate, by_version, separate
 from labeler.service.files.gathering import Gathered, left_out, usable
@@ -26,10 +26,10 @@ from labeler.service.files.known_changes import read_known, read_limits, read_na
 from labeler.service.files.models import read_model, warmup_of
 
 __all__ = [
-    "ANNOTATIONS", "CLASSIFIERS", "FORMS", "FOUND", "INCONCLUSIVE", "NOTHING_FOUND", "Checked", "Gathered", "PerRun",
-    "Rules", "by_version", "check_candidates", "check_files", "confirmed", "gather", "naming_warmup", "noise_of",
-    "read_known", "read_limits", "read_names", "separate", "warmup_left_out", "warmup_of", "with_classifier",
-    "with_former_names",
+    "ANNOTATIONS", "CLASSIFIERS", "FORMS", "FOUND", "INCONCLUSIVE", "NOTHING_FOUND", "CheckResult", "Gathered",
+    "PerRun", "Rules", "by_version", "check_candidates", "check_files", "confirmed", "gather", "naming_warmup",
+    "noise_of", "read_known", "read_limits", "read_names", "separate", "warmup_left_out", "warmup_of",
+    "with_classifier", "with_former_names",
 ]  # fmt: skip
 
 CLASSIFIERS = tuple(REGISTRY)
@@ -39,7 +39,7 @@ _Level = tuple[str | None, frozenset[tuple[str, str]]]  # format and conditions 
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckResult:
     """The result of a check, which can be written in several formats."""
 
     check: Check
@@ -69,7 +69,7 @@ class Checked:
         return json_values(self.check) | ({"warmup": json_values(self.warmup)} if self.warmup else {})
 
 
-FORMS: Mapping[str, Callable[[Checked], str]] = {
+FORMS: Mapping[str, Callable[[CheckResult], str]] = {
     "text": lambda checked: "".join(f"{line}\n" for line in checking.to_lines(checked.check, checked.commands)),
     "verbose": lambda checked: to_text(checked.document),
     "json": lambda checked: to_json(checked.content),
@@ -77,7 +77,7 @@ FORMS: Mapping[str, Callable[[Checked], str]] = {
     "html": lambda checked: to_html(checked.document, {}),
     "junit": lambda checked: build_outputs.to_junit(checked.check),
 }
-ANNOTATIONS: Mapping[str, Callable[[Checked, Sequence[str]], str]] = {
+ANNOTATIONS: Mapping[str, Callable[[CheckResult, Sequence[str]], str]] = {
     "github": lambda checked, files: build_outputs.github_annotations(checked.check, files),
     "gitlab": lambda checked, files: build_outputs.gitlab_report(checked.check, files),
 }
@@ -166,7 +166,7 @@ def _with_absent(parts: Sequence[Part]) -> Iterator[Benchmark]:
                 files.setdefault((file.name, level), set()).add((at, level))
     failures: dict[int, list[Failure]] = {}
     names = list(files)
-    for (at, _level), place in absent(list(files.values())):
+    for (at, _level), place in missing_benchmarks(list(files.values())):
         name, (_format, conditions) = names[place]
         if name not in (file.name for file in parts[at].files):
             failures.setdefault(at, []).append(Failure(dict(conditions), f"missing in {name}"))
@@ -177,7 +177,7 @@ def _with_absent(parts: Sequence[Part]) -> Iterator[Benchmark]:
 
 def check_candidates(
     candidates: Sequence[Candidate], rules: Rules, *, known: Sequence[KnownChange] = (), **options: Any
-) -> Checked:
+) -> CheckResult:
     """Check each candidate against its baseline; the significance level is for all candidates together.
 
     The options are those of `check_files`.
@@ -192,7 +192,7 @@ def check_candidates(
 
 
 def confirmed(
-    first: Checked,
+    first: CheckResult,
     candidate: Gathered,
     second: Gathered,
     baseline: Gathered,
@@ -200,7 +200,7 @@ def confirmed(
     *,
     per_run: PerRun,
     known: Sequence[KnownChange] = (),
-) -> Checked:
+) -> CheckResult:
     """Let a second sample decide about the changes that the first check found.
 
     Raises InputError if the second sample contains a file of the first.
@@ -215,7 +215,7 @@ def confirmed(
     return replace(first, check=checking.acknowledge(result, known) if known else result)
 
 
-def naming_warmup(checked: Checked, per_run: PerRun, read: Sequence[Gathered]) -> Checked:
+def naming_warmup(checked: CheckResult, per_run: PerRun, read: Sequence[Gathered]) -> CheckResult:
     """Return the result, which says what the warm-up "auto" left out of the runs that were read."""
     if per_run.warmup != AUTO:
         return checked
@@ -248,7 +248,7 @@ def check_files(
     options: ReadOptions = DEFAULTS,
     known: Sequence[KnownChange] = (),
     explain: bool = True,
-) -> Checked:
+) -> CheckResult:
     """Check the benchmarks of the candidate, compare them with a baseline if there is one, and return the result.
 
     Known changes do not affect the exit code. `explain` says whether to find out why runs differ. Raises InputError if
@@ -278,4 +278,4 @@ def check_files(
         )  # fmt: skip
     except ValueError as error:
         raise InputError(sentence(error)) from None
-    return Checked(checking.acknowledge(result, known) if known else result, tuple(formats.values()))
+    return CheckResult(checking.acknowledge(result, known) if known else result, tuple(formats.values()))

@@ -15,7 +15,7 @@ FORMS = ("parquet", "csv", "icpe")
 
 
 @dataclass
-class Converted:
+class ConversionResult:
     """The result of a conversion: counts of what was written, refused files as (file, reason), and remarks."""
 
     n_benchmarks: int = 0
@@ -40,7 +40,7 @@ def convert(
     options: ReadOptions = DEFAULTS,
     *,
     advance: Advance = lambda _source: None,
-) -> Converted:
+) -> ConversionResult:
     """Write the benchmarks of result files in another format.
 
     The function first reads all files and stores their runs in a temporary folder. It then writes the benchmarks one by
@@ -51,7 +51,7 @@ def convert(
     """
     if form == "icpe" and out.exists():
         raise InputError(f"{out} already exists. Give the name of a new folder.")
-    done = Converted()
+    done = ConversionResult()
     with TemporaryDirectory(prefix="labeler-") as folder:
         spool = Spool(Path(folder))
         factors = _gather(files, options, spool, done, advance)
@@ -69,7 +69,7 @@ def _all_benchmarks(spool: Spool) -> Iterator[Benchmark]:
 
 
 def _gather(
-    files: Sequence[Source], options: ReadOptions, spool: Spool, done: Converted, advance: Advance
+    files: Sequence[Source], options: ReadOptions, spool: Spool, done: ConversionResult, advance: Advance
 ) -> list[str]:
     """Store all benchmarks on disk; return the names of the conditions that need a column in the table."""
     factors: dict[str, None] = {}
@@ -83,7 +83,7 @@ def _gather(
     return list(factors)
 
 
-def _write_csv(benchmarks: Iterator[Benchmark], out: Path, names: Sequence[str], done: Converted) -> None:
+def _write_csv(benchmarks: Iterator[Benchmark], out: Path, names: Sequence[str], done: ConversionResult) -> None:
     with out.open("w", encoding="utf-8", newline="") as file:
         file.write(writing.csv_header(names))
         for benchmark in benchmarks:
@@ -91,14 +91,14 @@ def _write_csv(benchmarks: Iterator[Benchmark], out: Path, names: Sequence[str],
             done.add(benchmark)
 
 
-def _write_parquet(benchmarks: Iterator[Benchmark], out: Path, names: Sequence[str], done: Converted) -> None:
+def _write_parquet(benchmarks: Iterator[Benchmark], out: Path, names: Sequence[str], done: ConversionResult) -> None:
     with out.open("wb") as file, writing.parquet_writer(file, names) as writer:
         for benchmark in benchmarks:
             writer.write_table(writing.rows(benchmark, names))
             done.add(benchmark)
 
 
-def _write_icpe(benchmarks: Iterator[Benchmark], out: Path, _names: Sequence[str], done: Converted) -> None:
+def _write_icpe(benchmarks: Iterator[Benchmark], out: Path, _names: Sequence[str], done: ConversionResult) -> None:
     out.mkdir()
     for benchmark in benchmarks:
         try:
@@ -112,5 +112,5 @@ def _write_icpe(benchmarks: Iterator[Benchmark], out: Path, _names: Sequence[str
         done.add(benchmark)
 
 
-Writer = Callable[[Iterator[Benchmark], Path, Sequence[str], Converted], None]
+Writer = Callable[[Iterator[Benchmark], Path, Sequence[str], ConversionResult], None]
 WRITERS: dict[str, Writer] = {"parquet": _write_parquet, "csv": _write_csv, "icpe": _write_icpe}

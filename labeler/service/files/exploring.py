@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # the modules load pandas and altair, which a check in a buil
     from analysis.document.figures import Chart
 
 __all__ = [
-    "AGGREGATES", "DETECTORS", "METHODS", "STEADY_RULES", "Explored", "Gathered", "Method", "PerRun", "as_html",
+    "AGGREGATES", "DETECTORS", "METHODS", "STEADY_RULES", "Gathered", "Method", "MethodResult", "PerRun", "as_html",
     "as_json", "as_text", "benchmark_of", "explore", "from_files", "from_study", "per_run", "rows", "variants",
 ]  # fmt: skip
 
@@ -56,7 +56,7 @@ METHODS = {
 
 
 @dataclass(frozen=True)
-class Explored:
+class MethodResult:
     """The result of a method: its numbers, a text with tables, and figures, each computed on first use."""
 
     module: ModuleType
@@ -82,7 +82,7 @@ class Explored:
         return charts
 
 
-def explore(name: str, benchmarks: Sequence[Benchmark], **options: Any) -> Explored:
+def explore(name: str, benchmarks: Sequence[Benchmark], **options: Any) -> MethodResult:
     """Apply a method to benchmarks and return the result.
 
     `name` is one of `METHODS`; the options are those of its `survey`. Raises InputError if there are no benchmarks, or
@@ -93,7 +93,7 @@ def explore(name: str, benchmarks: Sequence[Benchmark], **options: Any) -> Explo
     method, per_run = METHODS[name], options.get("per_run")
     dropped = steady.dropped_warmup(benchmarks) if per_run and per_run.warmup == AUTO else None
     try:
-        return Explored(method.module, method.module.survey(benchmarks, **options), dropped)
+        return MethodResult(method.module, method.module.survey(benchmarks, **options), dropped)
     except ValueError as error:
         raise InputError(sentence(error)) from None
 
@@ -114,17 +114,17 @@ def rows(table: "pd.DataFrame") -> list[dict[str, Any]]:
     return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]
 
 
-def as_text(explored: Explored) -> str:
+def as_text(explored: MethodResult) -> str:
     """Return the result as text for a terminal."""
     return to_text(explored.document)
 
 
-def as_json(explored: Explored) -> str:
+def as_json(explored: MethodResult) -> str:
     """Return all numbers of the result as JSON."""
     return to_json(explored.content)
 
 
-def as_html(explored: Explored) -> str:
+def as_html(explored: MethodResult) -> str:
     """Return the result as one HTML page with figures."""
     from analysis.document.figures import to_svg
 

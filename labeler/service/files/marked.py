@@ -29,7 +29,7 @@ from labeler.formats import Source, histories as history_formats, mark_files
 from labeler.formats.mark_files import FORMS, Counting, People, Results
 from labeler.plugins import detector_plugins
 from labeler.service.files import histories
-from labeler.service.files.exploring import Explored
+from labeler.service.files.exploring import MethodResult
 from labeler.service.files.gathering import Advance, Gathered, ReadOptions
 
 __all__ = ["ABOUT", "FORMS", "MATCHINGS", "Counting", "Options", "Series", "compare", "convert", "read_people",
@@ -152,7 +152,7 @@ def compare(
     *,
     groups: Mapping[Hashable, Hashable] | None = None,
     advance: Progress = lambda _done, _total: None,
-) -> Explored:
+) -> MethodResult:
     """Compare the marks of people with each other and with detectors; raises InputError if an option is invalid.
 
     Items without a series are left out. By default, all detectors are used, also those of installed packages.
@@ -171,7 +171,7 @@ def compare(
         )  # fmt: skip
     except ValueError as error:
         raise InputError(sentence(error)) from None
-    return Explored(module, result)
+    return MethodResult(module, result)
 
 
 def plugged_in() -> dict[str, Detector]:

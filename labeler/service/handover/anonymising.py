@@ -46,7 +46,7 @@ Rewritten = Callable[[str], str]
 
 
 @dataclass(frozen=True)
-class Anonymised:
+class AnonymisationResult:
     """The result of writing an anonymised copy."""
 
     n_reviewers: int
@@ -66,7 +66,7 @@ def anonymise(
     dry_run: bool = False,
     actor: str,
     now: datetime,
-) -> Anonymised:
+) -> AnonymisationResult:
     """Write a copy of the study without names, addresses and sign-ins.
 
     The copy also lacks the metadata of the runs, such as the name of the machine. Names and addresses in comments are
@@ -109,7 +109,7 @@ def copy_without_names(
     keep_seed: bool = False,
     forget: Callable[[str, str], bool] | None = None,
     entry: tuple[datetime, Mapping[str, str]] | None = None,
-) -> Anonymised:
+) -> AnonymisationResult:
     """Write an anonymised copy of the study into a new file; the same study and token always give the same copy.
 
     `token` decides the order of the new names. With the seed of the plan (`keep_seed`), anyone who knows the names can
@@ -210,7 +210,7 @@ def in_json(text: str, rewritten: Rewritten) -> str:
 
 def _anonymise(
     copy: Database, token: str, *, keep_comments: bool, keep_benchmarks: bool, keep_seed: bool
-) -> Anonymised:
+) -> AnonymisationResult:
     left_out: frozenset[str] = frozenset() if keep_seed else SEED
     reveals = plan_reveals(copy)
     names = pseudonyms(people.all_people(copy), token)
@@ -233,7 +233,7 @@ def _anonymise(
     for table in ("labels", "decisions"):
         copies.rewrite(copy, table, "event_id", partial(key, 0, token))
     n_reviewers = sum(name.startswith("R") for name in names.values())
-    return Anonymised(n_reviewers, len(names) - n_reviewers, n_comments, reveals)
+    return AnonymisationResult(n_reviewers, len(names) - n_reviewers, n_comments, reveals)
 
 
 def other_names(copy: Database) -> dict[str, str]:

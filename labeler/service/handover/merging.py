@@ -54,7 +54,7 @@ class Conflict:
 
 
 @dataclass(frozen=True)
-class Merged:
+class MergeResult:
     """The result of a merge: numbers of answers, and conflicts."""
 
     n_new: int
@@ -73,7 +73,7 @@ class _Contents:
     answers: Sequence[SavedAnswer]
 
 
-def merge(db: Database, source: Path, *, actor: str, now: datetime) -> Merged:
+def merge(db: Database, source: Path, *, actor: str, now: datetime) -> MergeResult:
     """Add the answers that a copy has and the study lacks.
 
     If the same copy is merged again, nothing is added. The same answer given at another time is the same answer.
@@ -96,7 +96,7 @@ def merge(db: Database, source: Path, *, actor: str, now: datetime) -> Merged:
         ours = _contents(db)
         _check_same_study(ours, theirs)
         new, n_already_there, conflicts = _compared(ours.answers, theirs.answers)
-        merged = Merged(len(new), n_already_there, tuple(conflicts))
+        merged = MergeResult(len(new), n_already_there, tuple(conflicts))
         for answer in _in_order(new, theirs.answers):
             assignment_id = ours.assigned[answer.code].assignment_id
             labels.add(db, replace(answer.label, assignment_id=assignment_id), answer.source_key)

@@ -16,7 +16,7 @@ import numpy as np
 from labeler import marks
 from labeler.config import bundled
 from labeler.model import Protocol, Question, Series
-from labeler.questions import either
+from labeler.questions import enumeration
 from labeler.screen.kinds import FIRST_QUESTION, Kind, Recipe, examples_of, kind_of, sides_of
 
 RUNS = ("data", "demo", "guide.json.gz")  # written by scripts/guide_runs.py
@@ -61,7 +61,7 @@ class Example:
     def truth(self) -> str:
         """The known answer in words."""
         if self.marks:
-            places = either([str(mark) for mark in self.marks], "and")
+            places = enumeration([str(mark) for mark in self.marks], "and")
             return f"{'a mark' if len(self.marks) == 1 else 'marks'} at {places}"
         return self.category or "people disagree"
 
@@ -91,7 +91,7 @@ def has_examples(question: Question) -> bool:
 def describe_protocol(question: Question, protocol: Protocol) -> str:
     """Return the text of the guide: how items are shown, what to judge, and how answers are used."""
     axis = AXES[protocol.axis_rule].format(span=f"{100 * protocol.min_span:g} %")
-    keys = either([category.key.upper() for category in question.categories])
+    keys = enumeration([category.key.upper() for category in question.categories])
     examples = examples_of(question)
     has_order = protocol.varies_pictures and not kind_of(question).is_series
     order = " The order of the runs differs between reviewers." if has_order else ""

@@ -22,7 +22,7 @@ EXAMPLES = 3
 
 
 @dataclass(frozen=True)
-class Verified:
+class VerificationResult:
     """The result of verifying the plan."""
 
     hash_drawn: str  # hash of the original plan
@@ -42,7 +42,7 @@ class Verified:
         }  # fmt: skip
 
 
-def verify_plan(db: Database) -> Verified:
+def verify_plan(db: Database) -> VerificationResult:
     """Derive the plan again from its seed and all logged changes, and compare the result with the stored assignments.
 
     Raises NotAllowed if there is no plan, or its seed was removed when the study was anonymised.
@@ -53,7 +53,7 @@ def verify_plan(db: Database) -> Verified:
         log = events.of_actions(db, {"draw plan", "exclude item", "include item", *_CHANGES})
     drawn_at = max((place for place, event in enumerate(log) if event.action == "draw plan"), default=None)
     if drawn_at is None:
-        return Verified(
+        return VerificationResult(
             study.plan_hash or "",
             0,
             now.hash,
@@ -70,7 +70,7 @@ def verify_plan(db: Database) -> Verified:
             n_changes += 1
             start, problem = _redo(_at(start, event, rows, history), event, history)
             problems += problem
-    return Verified(
+    return VerificationResult(
         study.plan_hash or "", n_changes, now.hash, len(now.imported), (*problems, *_differences(start, now))
     )
 

@@ -12,7 +12,7 @@ from labeler import marks
 from labeler.marks import START
 from labeler.model import Question
 from labeler.service.files import exploring, marked
-from labeler.service.files.exploring import Explored
+from labeler.service.files.exploring import MethodResult
 from labeler.store import Database, items
 
 
@@ -25,7 +25,7 @@ class MarkedStudy:
     series: Mapping[str, Floats]
     applications: Mapping[Hashable, Hashable]  # item -> application, of items that have one
 
-    def compare(self, *, permutations: int, epsilon: float, seed: int) -> Explored:
+    def compare(self, *, permutations: int, epsilon: float, seed: int) -> MethodResult:
         """Compute the report: its numbers, its text and its figures."""
         options = marked.Options(self.about, epsilon=epsilon, permutations=permutations, seed=seed)
         return marked.compare(self.people, self.series, {}, options, groups=self.applications or None)

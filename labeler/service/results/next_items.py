@@ -11,7 +11,7 @@ import numpy as np
 from analysis import learning
 from labeler.errors import InputError, NotAllowed
 from labeler.model import State, counted
-from labeler.plan.lifecycle import STANDING
+from labeler.plan.lifecycle import STATE_PHRASES
 from labeler.service.plan import assigning, item_batches
 from labeler.service.results.learning import material_of_study
 from labeler.store import Database, events, items, labels, people, studies
@@ -69,7 +69,9 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
     with db.atomic():
         study = studies.get(db)
         if study.phase is not State.OPEN:
-            raise NotAllowed(f"Items can be added only while the study is open. It is {STANDING[study.phase]} now.")
+            raise NotAllowed(
+                f"Items can be added only while the study is open. It is {STATE_PHRASES[study.phase]} now."
+            )
         known = item_batches.sampled(db)
         if known is None or not known.waiting:
             raise NotAllowed(

@@ -21,7 +21,7 @@ from labeler import marks
 from labeler.errors import InputError, NotAllowed
 from labeler.model import Item, ItemRole, Kind, Question
 from labeler.plan.lifecycle import Action, require
-from labeler.questions import either
+from labeler.questions import enumeration
 from labeler.service.cache import until_changed
 from labeler.service.items import drawing
 from labeler.service.items.browsing import item_named
@@ -204,7 +204,7 @@ def adjudicate(db: Database, name: str, category: str | None, why: str, *, actor
         question = studies.get(db).question
         if category is None or not (question.is_marked or question.is_label(category)):
             given = "The decision has no category." if category is None else f"{category!r} is not a category."
-            raise InputError(f"{given} Choose {either(question.labels)}.")
+            raise InputError(f"{given} Choose {enumeration(question.labels)}.")
         require(studies.get(db), Action.ADJUDICATE)
         item = item_named(db, name)
         try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from labeler.errors import InputError, NotAllowed, StudyError
 from labeler.model import AXIS_RULES, Item, Protocol, Question, Role, State, Study, is_storable
-from labeler.questions import SIMILAR, either, read_question
+from labeler.questions import SIMILAR, enumeration, read_question
 from labeler.screen.kinds import KINDS, QUESTIONS, kind_of
 from labeler.service.items import drawing
 from labeler.service.people import identity
@@ -118,7 +118,7 @@ def question_from(text: str) -> Question:
         raise InputError(f"{text}: {reason}. Give a question file, or the name of a question: {names}.") from None
     series = [name for name, kind in KINDS.items() if kind.is_series]
     if question.is_marked and question.shows not in series:
-        raise InputError(f"{text}: points can be marked only if shows is {either(series)}, not {question.shows}.")
+        raise InputError(f"{text}: points can be marked only if shows is {enumeration(series)}, not {question.shows}.")
     return question
 
 

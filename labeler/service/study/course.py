@@ -31,19 +31,21 @@ TAIL = 0.15  # maximum share of the timeline that shows the time after labelling
 
 
 @dataclass(frozen=True)
-class Moved:
+class StateChange:
     """The result of a step: the new state, and remarks for the person who made the step.
 
-    The remarks in `to_owner` reveal facts about labels, so only the owner of the study file may see them before the
+    The remarks in `for_owner` reveal facts about labels, so only the owner of the study file may see them before the
     study is closed.
     """
 
     state: State
     remarks: tuple[str, ...] = ()
-    to_owner: tuple[str, ...] = ()
+    for_owner: tuple[str, ...] = ()
 
 
-def change_state(db: Database, step: Step, *, why: str = "", force: bool = False, actor: str, now: datetime) -> Moved:
+def change_state(
+    db: Database, step: Step, *, why: str = "", force: bool = False, actor: str, now: datetime
+) -> StateChange:
     """Move the study to another state, and log the step; opening a study that is already open changes nothing.
 
     The log and reports show the reason, if there is one. `force` opens the study even if the calibration round was not
@@ -55,15 +57,15 @@ def change_state(db: Database, step: Step, *, why: str = "", force: bool = False
     with events.by(db, actor, now) as deed:
         study = studies.get(db)
         if step is Step.OPEN and study.state is State.OPEN:
-            return Moved(State.OPEN, ("The study was already open.",))
+            return StateChange(State.OPEN, ("The study was already open.",))
         to = _closed_from(db) if step is Step.REOPEN and study.state is State.CLOSED else after(study, step)
         details: dict[str, Any] = {"from": study.state.value, "to": to.value} | ({"why": why} if why else {})
         remarks: tuple[str, ...] = ()
-        to_owner: tuple[str, ...] = ()
+        for_owner: tuple[str, ...] = ()
         if step is Step.OPEN and study.state is not State.PAUSED:
             details |= _check_ready(db, study, actor, force=force, why=why)
         elif step is Step.THIRD:
-            round_details, to_owner = _begin_third_round(db, now)
+            round_details, for_owner = _begin_third_round(db, now)
             details, remarks = details | round_details, ("Third labels were assigned, hidden among agreed items.",)
         elif step is Step.CLOSE:
             remarks = _left_open(db)
@@ -72,7 +74,7 @@ def change_state(db: Database, step: Step, *, why: str = "", force: bool = False
         if step is Step.CLOSE:
             why_store = "Store this line outside the study file, so that an audit can find later changes."
             remarks += (f"{why_store} Chain: {chain.head(db)}",)
-    return Moved(to, remarks, to_owner)
+    return StateChange(to, remarks, for_owner)
 
 
 def unblinding(db: Database) -> dict[str, Any] | None:

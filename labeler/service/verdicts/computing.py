@@ -36,7 +36,7 @@ EVERYTHING = JudgeOptions()
 
 
 @dataclass(frozen=True)
-class Computed:
+class ComputationResult:
     """The result of computing verdicts: numbers of items and verdicts."""
 
     n_items: int
@@ -52,7 +52,7 @@ def compute_verdicts(
     executor: Executor | None = None,
     advance: Advance = lambda _done, _total: None,
     actor: str,
-) -> Computed:
+) -> ComputationResult:
     """Compute and store the verdicts that the study lacks; existing verdicts are not computed again.
 
     Afterwards, tables and reports show the verdicts for these options. If the computation is stopped, the finished
@@ -92,7 +92,7 @@ def compute_verdicts(
                 "compute verdicts", items=n_done, drop=options.warmup, only_verdict=options.only_verdict, error=error,
                 **details,
             )  # fmt: skip
-    return Computed(sum(item.n_runs > 0 for item in items.all_items(db)), n_done, n_without)
+    return ComputationResult(sum(item.n_runs > 0 for item in items.all_items(db)), n_done, n_without)
 
 
 def n_missing(db: Database, options: JudgeOptions = EVERYTHING, variants: Sequence[str] = ()) -> int:

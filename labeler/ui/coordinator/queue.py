@@ -9,7 +9,7 @@ import streamlit as st
 
 from labeler.marks import Mark
 from labeler.model import Item, Question
-from labeler.questions import either
+from labeler.questions import enumeration
 from labeler.service.items import drawing
 from labeler.store import Database
 from labeler.ui import component
@@ -32,7 +32,7 @@ def choices_of(question: Question) -> dict[str, str]:
 
 def keys_of(question: Question) -> str:
     """Return the keys of the categories for a sentence, such as "S or D"."""
-    return either([category.key.upper() for category in question.categories])
+    return enumeration([category.key.upper() for category in question.categories])
 
 
 def current(queue: str, names: Sequence[str]) -> str:

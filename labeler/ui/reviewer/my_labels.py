@@ -11,7 +11,7 @@ import streamlit as st
 from labeler import marks
 from labeler.errors import NotAssigned
 from labeler.model import Question
-from labeler.questions import NOT_SURE, either
+from labeler.questions import NOT_SURE, enumeration
 from labeler.service.labelling import reviewing
 from labeler.service.labelling.reviewing import OwnLabel, OwnProgress
 from labeler.store import Database
@@ -124,7 +124,7 @@ def revise(db: Database, reviewer_id: int, code: str) -> None:
         del st.session_state["chosen"]  # so that the next page run shows the list
         raise
     question = reviewing.brief(db).question
-    keys = either([category.key.upper() for category in question.categories])
+    keys = enumeration([category.key.upper() for category in question.categories])
     how = (
         "Change the marks, then press Space. To change only the flag or comment, press Space."
         if question.is_marked

@@ -13,7 +13,7 @@ from labeler.formats import tables
 from labeler.model import Category, Person, Role, Submission
 from labeler.plan.design import Plan, draw_plan
 from labeler.service.handover import anonymising, triage
-from labeler.service.handover.anonymising import Anonymised, pseudonyms, replacing
+from labeler.service.handover.anonymising import AnonymisationResult, pseudonyms, replacing
 from labeler.service.items import importing
 from labeler.service.labelling import inbox, reviewing
 from labeler.service.people import identity
@@ -114,7 +114,7 @@ def test_the_bytes_of_the_file_hold_no_name_address_or_hash(named, tmp_path, kee
     coordinating.back_up(named, tmp_path / "before.study", actor="owner", now=NOW)
     assert leaks(tmp_path / "before.study", words) == words
     done = anonymise(named, tmp_path / "out.study", keep_comments=keep_comments, keep_benchmarks=keep_benchmarks)
-    assert done == Anonymised(4, 1, 3)
+    assert done == AnonymisationResult(4, 1, 3)
     # a part of another word is not a name
     assert leaks(tmp_path / "out.study", words) == ([DAN] if keep_comments else [])
 
@@ -409,7 +409,7 @@ def test_the_new_names_follow_from_a_secret_drawn_anew_each_time(named, tmp_path
 
 
 def test_a_study_without_a_plan_or_answers_is_anonymised_too(db, tmp_path):
-    assert anonymise(db, tmp_path / "out.study") == Anonymised(0, 1, 0)
+    assert anonymise(db, tmp_path / "out.study") == AnonymisationResult(0, 1, 0)
     assert rows_of(tmp_path / "out.study", "SELECT name FROM people") == [("C1",)]
 
 

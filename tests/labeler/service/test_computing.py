@@ -15,7 +15,7 @@ from labeler.service import background
 from labeler.service.items import importing
 from labeler.service.results import reporting
 from labeler.service.verdicts import computing, stored_verdicts
-from labeler.service.verdicts.computing import Computed
+from labeler.service.verdicts.computing import ComputationResult
 from labeler.store import items, open_database, runs
 from tests.labeler.conftest import NOW, import_all, item_name, log, make_study, report_of_files, result_file, series
 
@@ -56,7 +56,7 @@ def change_measurements(db, name, factor=1.0, added=0.0):
 
 
 def test_the_verdicts_kept_are_those_of_the_classifiers_themselves(study):
-    assert compute(study) == Computed(n_items=8, n_computed=8, n_without_verdict=0)
+    assert compute(study) == ComputationResult(n_items=8, n_computed=8, n_without_verdict=0)
     table = stored_verdicts.verdict_table(study)
     assert list(zip(table["item"], table["classifier"], strict=True)) == [
         (item.name, name) for item in items.all_items(study) for name in NAMES
@@ -84,7 +84,7 @@ def test_nothing_is_computed_twice(study):
     compute(study)
     made = study.execute("SELECT verdict_id, created_utc FROM verdicts").fetchall()
     assert computing.n_missing(study) == 0
-    assert compute(study) == Computed(8, 0, 0)
+    assert compute(study) == ComputationResult(8, 0, 0)
     assert study.execute("SELECT verdict_id, created_utc FROM verdicts").fetchall() == made
 
 
@@ -106,7 +106,7 @@ def test_what_an_older_classifier_said_is_computed_again_and_the_new_verdict_is_
     before = shown(study)
     study.execute(f"UPDATE verdicts SET {change}, score = 99 WHERE classifier = 'same'")
     assert computing.n_missing(study) == 8
-    assert compute(study) == Computed(8, 8, 0)
+    assert compute(study) == ComputationResult(8, 8, 0)
     assert shown(study) == before
 
 
@@ -114,7 +114,7 @@ def test_a_negative_measurement_is_an_error_of_same_alone(db):
     measured = series(1)
     measured[2][7] = -0.5
     import_all(db, result_file("negative", measured), result_file("positive", series(2)))
-    assert compute(db) == Computed(2, 2, 1)
+    assert compute(db) == ComputationResult(2, 2, 1)
     rows = {(row["item"], row["classifier"]): row for row in shown(db)}
     same = rows["negative", "same"]
     assert (same["verdict"], same["error"]) == (None, "run 2, iteration 7: -0.5 is negative")
@@ -123,7 +123,7 @@ def test_a_negative_measurement_is_an_error_of_same_alone(db):
 
 def test_runs_too_short_get_the_reason_instead_of_a_verdict(db):
     import_all(db, result_file("short", series(1, n_iterations=49)), result_file("long", series(1, n_iterations=50)))
-    assert compute(db) == Computed(2, 2, 4)
+    assert compute(db) == ComputationResult(2, 2, 4)
     errors = {(row["item"], row["classifier"]): row["error"] for row in shown(db) if row["error"]}
     assert errors == {("short", name): TOO_SHORT for name in LONG_RUNS_ONLY} | {("short", "kruskal"): BY_CHANCE}
     assert [row["verdict"] is not None for row in shown(db) if row["item"] == "short"] == [
@@ -144,7 +144,7 @@ def test_an_executor_gives_the_same_verdicts(tmp_path):
     for name, executor in (("alone", None), ("pool", ThreadPoolExecutor(2))):
         make_study(tmp_path / f"{name}.study", n_items=40, reviewers=())
         with open_database(tmp_path / f"{name}.study") as db:
-            assert compute(db, executor=executor) == Computed(40, 40, 0)
+            assert compute(db, executor=executor) == ComputationResult(40, 40, 0)
             tables.append(shown(db))
         if executor:
             executor.shutdown()
@@ -156,7 +156,7 @@ def test_items_without_measurements_are_not_judged(db):
         """INSERT INTO items (name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash)
            VALUES ('x', 'x', '', '{}', 's', 'lower', 0, 0, '')"""
     )
-    assert compute(db) == Computed(0, 0, 0)
+    assert compute(db) == ComputationResult(0, 0, 0)
     assert computing.n_missing(db) == 0
 
 
@@ -180,7 +180,7 @@ def test_stopping_keeps_the_batches_that_were_finished_and_marks_the_job(study_p
         assert job.finished_utc is not None
         assert len(shown(db)) == 50 * len(NAMES)
         assert log(db)[-1] == ("carol", "compute verdicts")
-        assert compute(db) == Computed(60, 10, 0)
+        assert compute(db) == ComputationResult(60, 10, 0)
         assert len(shown(db)) == 60 * len(NAMES)
 
 

@@ -96,7 +96,7 @@ def test_a_wrong_step_is_refused_with_the_ways_there_are_and_leaves_no_trace(pla
 
 def test_to_open_an_open_study_changes_nothing_and_says_so(planned):
     before = log(planned)
-    assert move(planned, Step.OPEN) == course.Moved(State.OPEN, ("The study was already open.",))
+    assert move(planned, Step.OPEN) == course.StateChange(State.OPEN, ("The study was already open.",))
     assert log(planned) == before
 
 
@@ -219,8 +219,8 @@ def test_every_split_item_that_can_be_gets_a_third_label_hidden_among_agreed_one
     seen_by_all = {item for item in split if {(name, item) for name in REVIEWERS} <= labelled}
     assert {one.item for one in rows} & split == split - seen_by_all
     assert not {(one.reviewer, one.item) for one in rows} & labelled
-    assert says(moved.to_owner[0], f"{len(rows)} items", "third labels")
-    assert any(item in " ".join(moved.to_owner) for item in seen_by_all) == bool(seen_by_all)
+    assert says(moved.for_owner[0], f"{len(rows)} items", "third labels")
+    assert any(item in " ".join(moved.for_owner) for item in seen_by_all) == bool(seen_by_all)
     assert moved.remarks == ("Third labels were assigned, hidden among agreed items.",)
     _, action, told = last_event(planned)
     assert (action, told["answers"]) == ("third round", labels.n_labels(planned))
@@ -247,7 +247,7 @@ def test_reviewers_see_a_third_item_like_any_other(planned):
 
 def test_a_third_round_with_nothing_split_assigns_nothing(planned):
     answer_everything(planned, dict.fromkeys(REVIEWERS, "similar"))
-    assert move(planned, Step.THIRD).to_owner == ("No item was assigned for a third label.",)
+    assert move(planned, Step.THIRD).for_owner == ("No item was assigned for a third label.",)
 
 
 def test_a_third_round_without_anybody_who_could_label_is_refused(planned):

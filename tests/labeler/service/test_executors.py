@@ -18,7 +18,7 @@ from analysis.classifiers import CLASSIFIERS
 from labeler.model import measurement_hash
 from labeler.service.study import coordinating
 from labeler.service.verdicts import computing
-from labeler.service.verdicts.computing import Computed
+from labeler.service.verdicts.computing import ComputationResult
 from labeler.store import items, open_database, runs
 from tests.labeler.conftest import NOW
 from tests.labeler.packages import STEADY
@@ -106,7 +106,7 @@ def spawned(n_processes):
 )
 def test_threads_and_processes_give_the_rows_of_this_process(fresh, expected, executor, n_workers):
     with executor(n_workers) as pool:
-        assert compute(fresh, executor=pool) == Computed(N_ITEMS, N_ITEMS, N_WITHOUT)
+        assert compute(fresh, executor=pool) == ComputationResult(N_ITEMS, N_ITEMS, N_WITHOUT)
     assert rows(fresh) == expected
 
 
@@ -126,7 +126,7 @@ def cluster():
 @pytest.mark.slow
 def test_a_dask_cluster_gives_the_rows_of_this_process(fresh, expected, cluster):
     with cluster.get_client() as client:
-        assert compute(fresh, executor=client.get_executor()) == Computed(N_ITEMS, N_ITEMS, N_WITHOUT)
+        assert compute(fresh, executor=client.get_executor()) == ComputationResult(N_ITEMS, N_ITEMS, N_WITHOUT)
     assert rows(fresh) == expected
 
 

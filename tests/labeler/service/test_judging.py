@@ -11,7 +11,7 @@ from labeler.questions import SIMILAR
 from labeler.service.results import reporting
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.service.verdicts.classifying import JudgeOptions, judge, judges
-from labeler.service.verdicts.computing import Computed
+from labeler.service.verdicts.computing import ComputationResult
 from labeler.store import items, open_database, runs
 from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, copy_of, import_all, result_file, series
 from tests.labeler.packages import STEADY, STEADY_LIMIT
@@ -79,7 +79,7 @@ def built_in(masters, tmp_path_factory):
 
 
 def test_a_classifier_of_another_package_judges_beside_the_built_in_ones(study, steady, built_in):
-    assert compute(study) == Computed(n_items=8, n_computed=8, n_without_verdict=0)
+    assert compute(study) == ComputationResult(n_items=8, n_computed=8, n_without_verdict=0)
     found = of(study, "steady")
     assert {name: row["score"] for name, row in found.items()} == pytest.approx(spreads(study))
     assert {name: row["verdict"] for name, row in found.items()} == {
@@ -128,7 +128,7 @@ def test_processes_started_for_the_work_find_it(study, steady, tmp_path):
     study.backup(tmp_path / "other.study")
     compute(study)
     with open_database(tmp_path / "other.study") as other, ProcessPoolExecutor(2, get_context("spawn")) as pool:
-        assert compute(other, executor=pool) == Computed(8, 8, 0)
+        assert compute(other, executor=pool) == ComputationResult(8, 8, 0)
         assert shown(other) == shown(study)
     assert len(of(study, "steady")) == 8
 
@@ -136,7 +136,7 @@ def test_processes_started_for_the_work_find_it(study, steady, tmp_path):
 def test_an_error_on_one_item_is_that_items_error_alone(db, site):
     site.install("fragile", FRAGILE)
     import_all(db, result_file("odd", series(1, n_iterations=77)), result_file("even", series(2, n_iterations=78)))
-    assert compute(db) == Computed(2, 2, 1)
+    assert compute(db) == ComputationResult(2, 2, 1)
     found = of(db, "fragile")
     assert (found["even"]["verdict"], found["even"]["score"], found["even"]["error"]) == ("similar", 1.0, None)
     assert (found["odd"]["verdict"], found["odd"]["error"]) == (None, "ZeroDivisionError: division by zero")
@@ -158,7 +158,7 @@ def test_an_error_on_one_item_is_that_items_error_alone(db, site):
 )
 def test_a_classifier_that_fails_says_why_and_harms_no_other(study, site, built_in, source, error):
     site.install("mine", source)
-    assert compute(study) == Computed(8, 8, 8)
+    assert compute(study) == ComputationResult(8, 8, 8)
     assert [(row["verdict"], row["error"]) for row in of(study, "mine").values()] == [(None, error)] * 8
     assert of_built_in(study) == built_in
 
@@ -188,7 +188,7 @@ def test_a_classifier_that_fails_says_why_and_harms_no_other(study, site, built_
 )
 def test_a_verdict_that_cannot_be_one_is_the_error_of_its_classifier_alone(study, site, built_in, given, error):
     site.install("mine", gives(given))
-    assert compute(study) == Computed(8, 8, 8)
+    assert compute(study) == ComputationResult(8, 8, 8)
     assert all(row["error"].startswith(error) for row in of(study, "mine").values())
     assert of_built_in(study) == built_in
 
@@ -199,7 +199,7 @@ def test_numbers_of_numpy_are_kept_as_plain_ones(study, site):
         gives("Verdict('mine', 'similar', score=np.float32(0.5), threshold=np.int64(2), means={'m1': np.int64(1)},"
               " clusters=tuple(np.arange(3)), pairs={'m1': np.float32([1, 2, 3])})"),
     )  # fmt: skip
-    assert compute(study) == Computed(8, 8, 0)
+    assert compute(study) == ComputationResult(8, 8, 0)
     for row in of(study, "mine").values():
         assert (row["score"], row["threshold"], row["means"]["m1"], row["clusters"]) == (0.5, 2.0, 1.0, (0, 1, 2))
 
@@ -239,7 +239,7 @@ def test_a_classifier_that_raises_keyboardinterrupt_stops_the_command_as_a_perso
 
 def test_a_classifier_cannot_change_the_runs_under_the_others(study, site, built_in):
     site.install("zeroes", ZEROES)
-    assert compute(study) == Computed(8, 8, 8)
+    assert compute(study) == ComputationResult(8, 8, 8)
     assert {row["error"] for row in of(study, "zeroes").values()} == {"assignment destination is read-only"}
     assert of_built_in(study) == built_in
 
@@ -251,7 +251,7 @@ def test_a_classifier_that_was_refused_a_change_does_not_harm_the_next_one(stead
 
 def test_a_score_that_is_no_number_is_refused_and_the_report_stays_valid_json(study, site):
     site.install("mine", gives("Verdict('mine', 'similar', score=np.nan)"))
-    assert compute(study) == Computed(8, 8, 8)
+    assert compute(study) == ComputationResult(8, 8, 8)
     assert {row["error"] for row in of(study, "mine").values()} == {
         "the classifier gave the score nan, which is not finite"
     }
@@ -296,7 +296,7 @@ def test_the_verdicts_of_a_removed_package_stay(study, steady):
     before = shown(study)
     steady.uninstall("steady")
     assert computing.n_missing(study) == 0
-    assert compute(study) == Computed(8, 0, 0)
+    assert compute(study) == ComputationResult(8, 0, 0)
     assert shown(study) == before
     assert set(export(study)["classifier"]) == {*CLASSIFIERS, "steady"}
     assert "steady" in json_values(reporting.report_of_study(study, actor="carol", now=NOW))["classifiers"]

@@ -15,7 +15,7 @@ from labeler.errors import InputError, NewerStudy, NoStudy, NotAllowed, NotAStud
 from labeler.model import Category, Kind, Label, PlanParameters, Protocol, Role, State
 from labeler.questions import SIMILAR
 from labeler.service.handover import merging
-from labeler.service.handover.merging import Conflict, Merged, TimedAnswer
+from labeler.service.handover.merging import Conflict, MergeResult, TimedAnswer
 from labeler.service.labelling import reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
@@ -69,7 +69,7 @@ def test_answers_of_the_copy_are_appended_with_all_that_came_with_them(parted):
         )  # fmt: skip
         reviewing.submit(copy, id_of(copy, "ben"), sent, now=NOW + timedelta(microseconds=5))
         wanted = everything(copy)
-    assert merging.merge(db, path, **ARGS) == Merged(1, 1, ())
+    assert merging.merge(db, path, **ARGS) == MergeResult(1, 1, ())
     assert everything(db) == wanted
     assert labels.table(db)["comment"].tolist() == [None, "two \u2013 levels"]
 
@@ -87,9 +87,9 @@ def test_a_merge_is_logged_with_its_counts_and_the_name_of_the_file(parted):
 def test_the_same_copy_again_adds_nothing(parted):
     db, path = parted
     there(path, ("ben", "similar"), ("ada", "not sure"))
-    assert merging.merge(db, path, **ARGS) == Merged(2, 1, ())
+    assert merging.merge(db, path, **ARGS) == MergeResult(2, 1, ())
     before = everything(db)
-    assert merging.merge(db, path, **ARGS) == Merged(0, 3, ())
+    assert merging.merge(db, path, **ARGS) == MergeResult(0, 3, ())
     assert everything(db) == before
 
 
@@ -100,7 +100,7 @@ def test_a_dry_run_tells_the_same_and_keeps_nothing(parted):
     with db.rehearsal():
         told = merging.merge(db, path, **ARGS)
     assert (everything(db), len(log(db)) - 1) == before  # reading them was logged
-    assert merging.merge(db, path, **ARGS) == told == Merged(1, 1, ())
+    assert merging.merge(db, path, **ARGS) == told == MergeResult(1, 1, ())
 
 
 def test_the_copy_is_read_as_it_lies_there(parted, tmp_path):
@@ -120,7 +120,7 @@ def test_a_copy_in_use_is_read_with_what_stands_in_its_log(parted):
         answer_next(copy, "ben", "similar")
         assert path.with_name(f"{path.name}-wal").stat().st_size > 0
         before = path.read_bytes()
-        assert merging.merge(db, path, **ARGS) == Merged(1, 1, ())
+        assert merging.merge(db, path, **ARGS) == MergeResult(1, 1, ())
         assert path.read_bytes() == before
 
 
@@ -189,7 +189,7 @@ def test_a_file_imported_into_both_copies_is_the_same_answers(parted):
         ids = events_of(copy)
     exchange.import_labels(db, table, **ARGS)
     assert events_of(db)[1] != ids[1]  # each import draws its own codes
-    assert merging.merge(db, path, **ARGS) == Merged(1, 2, ())
+    assert merging.merge(db, path, **ARGS) == MergeResult(1, 2, ())
 
 
 def test_labels_that_a_copy_imported_are_recognised_when_their_file_is_imported_here(parted):
@@ -304,7 +304,7 @@ def test_what_was_changed_about_people_here_alone_stands(parted):
     identity.add_person(db, "eve", [Role.COORDINATOR], actor="carol", now=NOW)
     db.execute("UPDATE people SET active = 0 WHERE name = 'cleo'")
     there(path, ("cleo", "similar"))
-    assert merging.merge(db, path, **ARGS) == Merged(1, 1, ())
+    assert merging.merge(db, path, **ARGS) == MergeResult(1, 1, ())
     assert not people.by_name(db, "cleo").active
 
 

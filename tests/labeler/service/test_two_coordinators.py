@@ -66,7 +66,7 @@ def test_of_two_who_start_the_third_round_one_does_and_its_items_are_assigned_on
     assert str(refused).endswith("close, pause.")
     assert times(shared, "third round") == 1
     rows = [kept.assignment for kept in assignments.everything(shared) if kept.assignment.kind is Kind.THIRD]
-    assert f"{len(rows)} items" in done.to_owner[0]
+    assert f"{len(rows)} items" in done.for_owner[0]
     assert verifying.verify_plan(shared).problems == ()
 
 

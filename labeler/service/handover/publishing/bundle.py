@@ -21,7 +21,7 @@ from labeler.atomic_files import in_place
 from labeler.errors import InputError, NotAllowed
 from labeler.formats import Source, tables as files
 from labeler.model import State
-from labeler.plan.lifecycle import STANDING
+from labeler.plan.lifecycle import STATE_PHRASES
 from labeler.service.handover import anonymising
 from labeler.service.handover.publishing import documents, metadata, site
 from labeler.service.handover.publishing.facts import Facts
@@ -97,7 +97,7 @@ class PublishedFile:
 
 
 @dataclass(frozen=True)
-class Published:
+class PublicationResult:
     """The result of publishing, with remarks that a person should check."""
 
     folder: Path
@@ -152,7 +152,7 @@ def publish(
     *,
     actor: str,
     now: datetime,
-) -> Published:
+) -> PublicationResult:
     """Write the data set of a study into a folder and a zip file beside it, which must not exist.
 
     The same study, answers and options always give the same bytes; `now` is only the time of the log entry, which is
@@ -184,7 +184,7 @@ def publish(
         sha256 = _sha256(zip_file)
     with events.by(db, actor, now) as deed:
         deed.log("publish", file=out.name, sha256=sha256, venue=options.venue, measurements=options.measurements)
-    return Published(out, archive, tuple(published), sha256, tuple(remarks))
+    return PublicationResult(out, archive, tuple(published), sha256, tuple(remarks))
 
 
 def comments_to_read(db: Database) -> tuple[str, int]:
@@ -202,8 +202,8 @@ def _check_state(db: Database) -> None:
     study = studies.get(db)
     if study.phase is not State.UNBLINDED:
         raise NotAllowed(
-            f"Only an unblinded study can be published. The study is {STANDING[study.phase]}. Close the study, then "
-            "unblind it."
+            f"Only an unblinded study can be published. The study is {STATE_PHRASES[study.phase]}. Close the study, "
+            "then unblind it."
         )
 
 

@@ -10,7 +10,7 @@ from analysis.classifiers import CLASSIFIERS
 from analysis.intervals import Estimate
 from analysis.report import Report
 from labeler.model import Kind, Origin, Study
-from labeler.questions import either
+from labeler.questions import enumeration
 from labeler.screen.kinds import kind_of
 from labeler.service.handover.publishing.publish_file import PublishFile, Times
 from labeler.service.handover.publishing.tables import StudyTables
@@ -115,7 +115,7 @@ class Facts:
         """Return sentences about what an item and a label are."""
         return [
             f"An item shows {self.shows}.",
-            f"A label is a reviewer's answer to the question “{self.question}”: {either(self.categories)}.",
+            f"A label is a reviewer's answer to the question “{self.question}”: {enumeration(self.categories)}.",
         ]
 
     @property
@@ -267,7 +267,7 @@ class Facts:
 
     def limitations(self) -> list[str]:
         """Return sentences about the limitations of the data."""
-        consensus, names = self.report.consensus, either(self.categories, "and").capitalize()
+        consensus, names = self.report.consensus, enumeration(self.categories, "and").capitalize()
         return [
             (
                 f"{consensus.split} of {self.n_items} items have no agreed category. Results that use only agreed "

@@ -9,7 +9,7 @@ import streamlit as st
 
 from labeler.model import State, Study, counted, describe_minutes
 from labeler.plan.lifecycle import Step
-from labeler.questions import either
+from labeler.questions import enumeration
 from labeler.screen import course_charts
 from labeler.service import background, overview
 from labeler.service.overview import Act, Box, Line, Overview
@@ -201,7 +201,7 @@ def other_steps(db: Database, person: str, now: Overview) -> None:
     """Show the other steps that are possible now, each with what will happen."""
     if not now.others:
         return
-    title = either([WORDS[step] for step in now.others if step in WORDS])
+    title = enumeration([WORDS[step] for step in now.others if step in WORDS])
     with fold(f"{title.capitalize()} the study", "other-steps") as steps:
         if not steps.open:
             return

@@ -12,7 +12,7 @@ import streamlit as st
 from labeler.errors import InputError
 from labeler.plan.lifecycle import Action
 from labeler.service.files import exploring
-from labeler.service.files.exploring import Explored, Gathered
+from labeler.service.files.exploring import Gathered, MethodResult
 from labeler.service.items import folders, importing
 from labeler.service.people import identity
 from labeler.service.study import coordinating
@@ -62,7 +62,7 @@ def answer(method: str, gathered: Gathered, options: dict[str, Any]) -> None:
         bar.empty()
 
 
-def show(explored: Explored, method: str) -> None:
+def show(explored: MethodResult, method: str) -> None:
     """Show the result as a page, and offer its files for download."""
     page = exploring.as_html(explored)
     figures = {f"{name}.svg": evidence.as_file(chart, "svg") for name, chart in explored.charts.items()}
