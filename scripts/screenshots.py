@@ -23,10 +23,13 @@ from playwright.sync_api import Browser, Page, sync_playwright
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from labeler.config import bundled
+from labeler.model import Role
 from labeler.plan.lifecycle import Step
 from labeler.service import demo
+from labeler.service.items import importing
+from labeler.service.people import identity
 from labeler.service.plan import assigning
-from labeler.service.study import course
+from labeler.service.study import coordinating, course
 from labeler.store import Database, assignments, open_database, people, runs
 from tests.browser.conftest import CHROMIUM_OPTIONS, Served, chromium_path, serving
 
@@ -136,7 +139,7 @@ def reviewers(browser: Browser, served: Served, out: Path) -> None:
             page.close()
         page = browser.new_page(viewport=WIDE)
         page.goto(served.link("ada"))
-        for path, shown in (("my-labels", "text=Look and revise"), ("guide", "canvas >> nth=1")):
+        for path, shown in (("my-labels", "text=Look and revise"), ("guide", "canvas.runs >> nth=1")):
             page.set_viewport_size({"width": 1200, "height": 1650 if path == "guide" else 760})
             page.goto(f"{served.url}/{path}")
             page.locator(shown).first.wait_for()
@@ -165,7 +168,7 @@ def coordinator(browser: Browser, served: Served, folder: str, out: Path) -> Non
     move(served, Step.CLOSE, "every label is there")
     take(page, served, "splits", "Save the decision", out, height=1000)
     move(served, Step.UNBLIND, "labelling has ended")
-    take(page, served, "item", "Mean over all pairs of runs", out, height=2000)
+    take(page, served, "item", "Mean of each measure over all pairs", out, height=2000)
     subprocess.run(
         [sys.executable, "-m", "labeler", "report", "--study", str(served.study), "--out", f"{folder}/report"],
         check=True, capture_output=True,
@@ -183,18 +186,13 @@ def signed_in(browser: Browser, served: Served) -> Page:
     return page
 
 
-def take(page: Page, served: Served, name: str, text: str, out: Path, *, height: int, opens: str = "") -> None:
-    """Take a picture of a coordinator's page when it shows the text, after a click on `opens`."""
+def take(page: Page, served: Served, name: str, text: str, out: Path, *, height: int) -> None:
+    """Take a picture of a coordinator's page when it shows the text."""
     page.set_viewport_size({"width": 1200, "height": height})
     page.goto(f"{served.url}/{name}")
-    if opens:
-        page.get_by_text(opens).click()
     page.get_by_text(text).first.wait_for()
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(1000)  # tables and pictures fade in
-    if opens:  # it is at the end of the page
-        page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollTo(0, 1e6)")
-        page.wait_for_timeout(1000)
     page.screenshot(path=out / f"{name}.png")
     lighten(out / f"{name}.png")
 
@@ -213,14 +211,27 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_OPTIONS)
+        with serving(study_without_plan(Path(folder) / "new.study")) as served:
+            take(signed_in(browser, served), served, "plan", "Confirm the plan", out, height=1280)
         with serving(demo_study(Path(folder) / "demo.study")) as served:
-            page = signed_in(browser, served)
-            take(page, served, "plan", "Confirm the plan", out, height=1560, opens="Create another plan")
             reviewers(browser, served, out)
             coordinator(browser, served, folder, out)
         with serving(demo_study(Path(folder) / "all.study", overlap=1.0)) as served:
             session(browser, served, out)
         browser.close()
+
+
+def study_without_plan(path: Path) -> Path:
+    """Create a study with all measurements of the demo and its reviewers, which has no plan yet."""
+    now = datetime.now(UTC)
+    coordinating.create_study(path, name="Parser and cache benchmarks", coordinator="coordinator", now=now)
+    with open_database(path) as db:
+        files = [importing.File(name, bundled("data", "demo", name)) for name in demo.MEASUREMENTS]
+        for _ in importing.import_files(db, files, actor="coordinator", now=now):
+            pass
+        for name in TOLERANCES:
+            identity.add_person(db, name, [Role.REVIEWER], actor="coordinator", now=now)
+    return path
 
 
 def demo_study(path: Path, **changes: float) -> Path:

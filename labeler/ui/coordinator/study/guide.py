@@ -46,8 +46,7 @@ def examples(db: Database, person: str) -> None:
         columns = ("item", "category", "sentence", "use")
         rows = [{name.capitalize(): getattr(example, name) for name in columns} for example in chosen]
         table(rows, "Your examples and practice items")
-    if fixed:
-        st.caption(fixed)
+    if fixed:  # which is said above
         return
     question = coordinating.get_study(db).question
     free = [item.name for item in coordinating.list_items(db) if item.excluded_why is None and item.n_runs]
