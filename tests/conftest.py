@@ -26,6 +26,7 @@ settings.register_profile("drawn", settings.get_profile("all"), max_examples=10)
 settings.register_profile("daily", settings.get_profile("drawn"), derandomize=True, database=None)
 settings.load_profile("daily")
 
+WAITING = {"browser", "reliability"}  # folders whose tests start servers
 GOLDEN = Path(__file__).parent / "golden"
 
 
@@ -74,9 +75,13 @@ def pytest_collection(session: pytest.Session) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Shuffle the tests if asked to; a module stays together, because its tests share what is built once."""
+    """Let tests that wait for servers and browsers begin, so that no process is left with them at the end.
+
+    Shuffle the tests if asked to; a module stays together, because its tests share what is built once.
+    """
     seed = config.getoption("--shuffle")
     if seed is None:
+        items.sort(key=lambda item: not WAITING.intersection(item.path.parts))
         return
     drawn = random.Random(seed)
     modules: dict[Path, list[pytest.Item]] = defaultdict(list)
