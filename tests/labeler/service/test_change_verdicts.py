@@ -4,10 +4,13 @@ import json
 from datetime import timedelta
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from analysis.classifiers import CHANGE_RULES, Verdict
 from labeler import plugins
+from labeler.config import bundled
+from labeler.formats import Source
 from labeler.model import PlanParameters, Role, Submission
 from labeler.plan.lifecycle import Step
 from labeler.screen.kinds import QUESTIONS
@@ -19,6 +22,7 @@ from labeler.service.results import reporting
 from labeler.service.study import coordinating, course
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, open_database
+from tests.conftest import GOLDEN
 from tests.labeler.conftest import NOW
 
 WHO = {"actor": "carol", "now": NOW}
@@ -123,3 +127,32 @@ def test_classifiers_of_changes_are_compared_without_labels(changes):
     assert set(pairs[0]) == {"classifier", "other", "n", "agree", "kappa"}
     first = stored_verdicts.to_send_first(table, question)
     assert all({"faster", "no change", "slower"} <= set(row) for row in first)
+
+
+def test_the_guide_shows_what_its_measurements_and_labels_give(tmp_path):
+    folder = bundled("data", "changes")
+    question = QUESTIONS["change"]
+    coordinating.create_study(
+        tmp_path / "c.study", name="c", question=question, coordinator="carol", plan_secret="", now=NOW
+    )
+    with open_database(tmp_path / "c.study") as db:
+        chosen = importing.Selection(before="21.3", after="24.2")
+        table = Source("measurements.parquet", folder / "measurements.parquet")
+        (result,) = importing.import_files(db, [table], importing.ReadOptions(better="lower"), selection=chosen, **WHO)
+        assert len(result.names) == 18
+        computing.compute_verdicts(db, actor="carol")
+        computed = stored_verdicts.brief_table(db).set_index(["item", "classifier"])["verdict"].to_dict()
+    stored = pd.read_csv(folder / "verdicts.csv").set_index(["item", "classifier"])["verdict"].to_dict()
+    assert computed == stored
+    files = reporting.files_of_files(
+        folder / "labels.csv", folder / "verdicts.csv", options=reporting.QUICK, question=question
+    )
+    guide = (GOLDEN.parent.parent / "docs" / "change-study.md").read_text()
+    printed = [line.split(" | ") for line in files["report.md"].splitlines() if line.endswith((" better |", " tell |"))]
+    ranked = [row for row in printed if len(row) == 10]
+    assert len(ranked) == len(CHANGE_RULES)
+    for row in ranked:
+        assert " | ".join([*row[:4], row[6], row[8], row[9]]) in guide
+    words = " ".join(line.removeprefix(">").strip() for line in guide.splitlines())
+    (bias,) = (line for line in files["report.md"].splitlines() if "Side bias: " in line)
+    assert bias in words
