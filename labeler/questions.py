@@ -136,6 +136,11 @@ class Question:
         return self.names == SIMILAR.names
 
     @property
+    def choices(self) -> tuple[str, ...]:
+        """The labels as messages list them; an example stands for all marks."""
+        return (*map(str, self.labels), *(["marks such as [12]"] if self.is_marked else []))
+
+    @property
     def answers(self) -> tuple[str, ...]:
         """What reviewers can answer without marks, which includes taking an answer back."""
         return (*self.labels, *([NOT_SURE] if self.not_sure else []), WITHDRAWN)

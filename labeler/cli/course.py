@@ -90,9 +90,9 @@ def adjudicate(item: str | None, category: str | None, study: Path | None, why: 
                 remark("There are no split items.")
             say_if_interim(db)
             return
-        categories = coordinating.get_study(db).question.categories
+        choices = coordinating.get_study(db).question.choices
         if category is None or why is None:
-            raise InputError(f"To decide an item, give its name, {enumeration(categories)}, and --reason TEXT.")
+            raise InputError(f"To decide an item, give its name, {enumeration(choices)}, and --reason TEXT.")
         splits.adjudicate(db, item, category, why, actor=OWNER, now=now())
         n_left = sum(split.remains for split in splits.split_items(db))
     if as_json:

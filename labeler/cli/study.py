@@ -90,7 +90,7 @@ def questions(name: str | None, as_json: bool) -> None:
         click.echo(text if as_json else to_toml(question), nl=False)
         return
     rows = [
-        {"name": name, "text": question.text, "shows": question.shows, "categories": ", ".join(question.categories)}
+        {"name": name, "text": question.text, "shows": question.shows, "categories": ", ".join(question.choices)}
         for name, question in QUESTIONS.items()
     ]
     show(rows, as_json=as_json)

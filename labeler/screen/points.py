@@ -5,7 +5,7 @@ A panel of this kind shows a history (positions are versions) or one run (positi
 are shortened to the lowest and the highest value of consecutive positions.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -18,6 +18,7 @@ from labeler.screen.thumbnails import DARK, DOT, FRAME, GAP, INK
 
 VERSION = 1
 MAX_POINTS = 200_000
+MARK = "#b35806"
 N_COLUMNS, N_ROWS = 5, 2  # a small picture is as large as this many panels of a small picture of runs
 
 
@@ -81,9 +82,14 @@ def panels(payload: Mapping[str, Any], **_sides: Any) -> list[dict[str, Any]]:
 
 
 def thumbnail(
-    payload: Mapping[str, Any], *, label: str, panel: tuple[int, int] = (34, 26), height: int | None = None
+    payload: Mapping[str, Any],
+    *,
+    label: str,
+    panel: tuple[int, int] = (34, 26),
+    height: int | None = None,
+    marks: Iterable[int] = (),
 ) -> str:
-    """Draw the points and their line very small, by the same axis as on the labelling screen."""
+    """Draw the points and their line very small, by the same axis as on the labelling screen, with marks."""
     width = N_COLUMNS * (panel[0] + GAP) - GAP
     height = height or N_ROWS * (panel[1] + GAP) - GAP
     low, high = payload["axes"][payload["rule"]]
@@ -98,13 +104,15 @@ def thumbnail(
     every = max(1, len(values) // (4 * width))  # more dots would only cover each other
     dots = "".join(f"M{place((i + 0.5) / n, v)}h1" for i, v in list(zip(at, values, strict=True))[::every])
     path = "M" + "L".join(place((i + 0.5) / len(line), value) for i, value in enumerate(line.tolist()))
+    lines = "".join(f"M{(mark + 0.5) / n * width:.1f} 0V{height}" for mark in marks)
+    marked = f'<path d="{lines}" stroke="{MARK}" stroke-width="1.5"/>' if lines else ""
     size = f"{width + 1}", f"{height + 1}"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(label)}" width="{size[0]}" '
         f'height="{size[1]}" viewBox="-0.5 -0.5 {size[0]} {size[1]}">{DARK}'
         f'<path d="{dots}" stroke="{DOT}" stroke-opacity="0.6"/>'
         f'<path d="{path}" fill="none" stroke="{INK}" stroke-width="1.3"/>'
-        f'<rect width="{width}" height="{height}" fill="none" stroke="{FRAME}"/></svg>'
+        f'{marked}<rect width="{width}" height="{height}" fill="none" stroke="{FRAME}"/></svg>'
     )
 
 

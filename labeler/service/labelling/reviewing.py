@@ -373,9 +373,15 @@ def panels(db: Database, task: Task) -> list[Mapping[str, Any]]:
 
 
 def thumbnail(db: Database, task: Task, words: str) -> str | None:
-    """Return a small picture of an item as a reviewer sees it, as SVG; return None if there are no measurements."""
-    payload = picture(db, task)
-    return None if payload is None else kind_of(studies.get(db).question).thumbnail(payload, label=words)
+    """Return a small picture of an item as a reviewer sees it, as SVG; return None if there are no measurements.
+
+    If points are marked, the picture has the reviewer's marks.
+    """
+    payload, question = picture(db, task), studies.get(db).question
+    if payload is None:
+        return None
+    own = {"marks": [mark.at for mark in marks.read(task.answer or "")]} if question.is_marked else {}
+    return kind_of(question).thumbnail(payload, label=words, **own)
 
 
 def shown(db: Database, task: Task, *, known: Container[str] = ()) -> Mapping[str, Any]:

@@ -11,15 +11,16 @@ from labeler import marks
 from labeler.errors import AnswerRefused, InputError
 from labeler.model import PlanParameters, Role, Submission
 from labeler.plan.lifecycle import Step
-from labeler.questions import MARKED, WITHDRAWN, Question, read_question
+from labeler.questions import MARKED, WITHDRAWN, Category, Question, read_question
 from labeler.service.handover import merging
 from labeler.service.labelling import answering, auditing, reviewing
 from labeler.service.people import identity
-from labeler.service.plan import assigning, verifying
+from labeler.service.plan import assigning, mark_consensus, verifying
 from labeler.service.results import exchange, reporting, splits
 from labeler.service.study import coordinating, course
 from labeler.store import labels, open_database, studies
 from tests.labeler.conftest import NOW, id_of, import_all, result_file
+from tests.labeler.test_marks import NO_CHANGE
 
 QUESTION = read_question('text = "Where does it change?"\nshows = "run"\nanswer = "points"\n', "q.toml")
 PEOPLE = ("ada", "ben", "cleo")
@@ -267,3 +268,17 @@ def test_other_tools_get_whether_there_are_marks(db):
     exported = exchange.export_as(db, "rater", **WHO)
     assert exported.n_labels == 12
     assert MARKED in exported.legend
+
+
+def test_the_consensus_has_the_kind_of_most_people_and_the_middle_of_ranges():
+    kinds = (NO_CHANGE, Category("up", "a", "Slower."), Category("down", "d", "Faster."))
+    question = Question("?", kinds, "run", "points", no_mark="no change", marks=marks.CHANGES, ranges=True)
+    given = {
+        "ada": '[{"at": 10, "kind": "up"}]', "ben": '[{"at": [8, 14], "kind": "up"}]',
+        "cleo": '[{"at": 12, "kind": "down"}, {"at": 40, "kind": "up"}]', "dan": "no change",
+    }  # fmt: skip
+    found = mark_consensus.consensus(question, given, 60)
+    assert mark_consensus.answer_of(question, found.agreed) == '[{"at": 11, "kind": "up"}]'
+    assert [str(cluster.mark) for cluster in found.lone] == ["40 (up)"]
+    assert (found.is_split, mark_consensus.answer_of(question, ())) == (True, "no change")
+    assert [mark_consensus.margin_of(n) for n in (40, 500, 3000)] == [5, 5, 30]

@@ -1,5 +1,8 @@
 """The pages of a study in which reviewers mark points."""
 
+import base64
+import re
+
 import pytest
 
 from labeler.plan.lifecycle import Step
@@ -40,6 +43,8 @@ def test_the_pages_of_reviewers_open_and_know_no_category_of_runs(open_study, mo
 def test_my_labels_shows_the_marks_in_words(open_study):
     said = texts(reviewer_page("my_labels", open_study, "ben"))
     assert "2 marks: 26, 50" in said
+    pictures = [base64.b64decode(text).decode() for text in re.findall(r"svg\+xml;base64,([^\"]+)", said)]
+    assert sorted(picture.count("#b35806") for picture in pictures) == [0, 1, 1, 1]  # one path for all marks
     assert "[26" not in said
 
 
