@@ -478,7 +478,7 @@ def classifier_sections(report: "Report") -> Iterator[Section]:
 
 
 def _against_rest(report: "Report") -> Iterator[Block]:
-    """Of more than two categories, show the rates of the positive category against all others together."""
+    """If there are more than two categories, show the rates of the positive category against all others together."""
     of = report.category_set
     rows = [(name, row) for name, row in report.classifiers.items() if row.rates.n]
     if of.is_binary or not rows:

@@ -26,7 +26,7 @@ USES = (GUIDE, PRACTICE)
 
 @dataclass(frozen=True)
 class OwnExample:
-    """An item of the study whose category the coordinator tells, with one sentence that says why."""
+    """An item that the coordinator shows as an example, with its category and one sentence that gives the reason."""
 
     item: str
     category: str

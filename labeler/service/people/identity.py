@@ -126,9 +126,10 @@ def _look_alike(name: str, other: str) -> bool:
 
 
 def _skeletons(name: str) -> tuple[str, str]:
-    """Return a name without accents, in Latin letters where these look the same, with and without I read as l.
+    """Return two forms of a name that are equal for names that look the same: one as written, one with I read as l.
 
-    Where I is read as l, L keeps its case: Ian looks like lan, but not like Lan.
+    Both are without accents and case, and letters of other alphabets that look like Latin letters are replaced. In the
+    second form, L keeps its case: Ian looks like lan, but not like Lan.
     """
     letters = "".join(_LOOKS_LIKE.get(letter, letter) for letter in unicodedata.normalize("NFKC", name))
     latin = _ACCENTS.sub("", unicodedata.normalize("NFD", letters))
