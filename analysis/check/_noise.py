@@ -18,7 +18,7 @@ N_DRAWS = 300
 
 @dataclass(frozen=True)
 class NoiseRow:
-    """What a check of so many runs of each version does if nothing changes."""
+    """How often a check with this number of runs raises a false alarm, and what it detects."""
 
     n_runs: int  # of each version
     design: str  # "by turns" or "in blocks"

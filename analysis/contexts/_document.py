@@ -211,7 +211,7 @@ def _depends(survey: ContextSurvey) -> str:
 
 
 def _pooled(survey: ContextSurvey) -> Iterator[str]:
-    """Yield the verdict over all contexts as strata, which comes first."""
+    """Yield the verdict on all contexts together, which comes first."""
     known = [sweep for sweep in survey.benchmarks if sweep.pooled.speedup.value is not None]
     if not known:
         return

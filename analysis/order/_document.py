@@ -221,7 +221,7 @@ def _positions_in_short(survey: OrderSurvey) -> Iterator[str]:
 
 
 def _strongest(row: Placed) -> tuple[Test, str]:
-    """Return the one of the two weaker tests that has the smaller p, and a description of its effect."""
+    """Return the weaker test with the smaller p, and a description of its effect."""
     trend, after = row.trend.p, row.after.p
     if after is None or (trend is not None and trend <= after):
         return row.trend, row.change or "no trend"

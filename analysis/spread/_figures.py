@@ -81,7 +81,7 @@ def max_spread_chart(survey: SpreadSurvey) -> Chart:
 
 
 def bucket_chart(survey: SpreadSurvey) -> Chart:
-    """Draw one bar per application with the share of benchmarks in each bucket; numbers in bars are counts."""
+    """Draw one bar per application with the share of benchmarks in each range of spread; numbers in bars are counts."""
     rows = _rows(survey)
     pieces = pd.DataFrame([piece for row, of in enumerate(rows) for piece in _pieces(row, of.buckets)])
     names = _labels(rows)

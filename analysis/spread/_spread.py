@@ -17,7 +17,7 @@ PER = 5  # the paper has five runs per benchmark
 MAX_SUBSETS = 200_000  # maximum number of choices to enumerate; more choices would take over 20 ms per benchmark
 KEPT_PERCENT = 95  # percentage of the spreads that the variability of a suite covers, smallest first
 
-# name of the bucket -> largest spread in it
+# name of a range of spread -> largest spread in it
 BUCKETS: Mapping[str, float] = {
     "up to 5 %": 0.05, "5 to 10 %": 0.1, "10 to 25 %": 0.25, "25 to 50 %": 0.5, "above 50 %": inf,
 }  # fmt: skip
@@ -89,12 +89,12 @@ def cv(values: ArrayLike) -> Estimate:
 
 
 def bucket(spread: float) -> str:
-    """Return the name of the bucket that contains a spread [1]_.
+    """Return the name of the range that contains a spread [1]_.
 
-    The buckets, named in `BUCKETS`, are (0, .05], (.05, .1], (.1, .25], (.25, .5] and above .5. Raises ValueError if
+    The ranges, named in `BUCKETS`, are (0, .05], (.05, .1], (.1, .25], (.25, .5] and above .5. Raises ValueError if
     `spread` is negative or not a number.
 
-    `spread`: a share >= 0. The paper leaves out 0; here, equal runs are in the first bucket.
+    `spread`: a share >= 0. The paper leaves out 0; here, equal runs are in the first range.
 
     References
     ----------

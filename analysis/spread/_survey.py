@@ -52,7 +52,7 @@ class BenchmarkSpread:
 
 @dataclass(frozen=True)
 class BucketRow:
-    """The number of benchmarks in each bucket."""
+    """The number of benchmarks in each range of spread."""
 
     application: str
     n: int
@@ -122,7 +122,7 @@ class SpreadSurvey:
     parameters: Mapping[str, object]
 
     def within(self, environment: ContextSpread) -> list[BenchmarkSpread]:
-        """Return the benchmarks that have a bucket in this environment, largest spread first."""
+        """Return the benchmarks whose spread has a range in this environment, largest spread first."""
         inside = [row for row in self.spreads if row.bucket and row.conditions.get(CONTEXT, "") == environment.name]
         return sorted(inside, key=lambda row: -(row.judged or 0.0))
 
@@ -370,7 +370,7 @@ def _spreads(
 
 
 def _spread(benchmark: Benchmark, level: Benchmark, values: Floats, per: int | None) -> BenchmarkSpread:
-    """Compute the spread of a benchmark at one level, without a bucket."""
+    """Compute the spread of a benchmark at one level, without its range."""
     over_all, over_some = max_spread(values), max_spread(values, per=per or PER)
     conditions = {name: entry for name in (VERSION, ALTERED, CONTEXT) if (entry := level.of(name)[0])}
     return BenchmarkSpread(
@@ -395,7 +395,7 @@ def _spread(benchmark: Benchmark, level: Benchmark, values: Floats, per: int | N
 
 
 def _in_buckets(spreads: Sequence[BenchmarkSpread], per: int | None) -> tuple[BenchmarkSpread, ...]:
-    """Add a bucket to each spread; if a spread is in no bucket, add the reason."""
+    """Add its range to each spread; if a spread is in no range, add the reason."""
     most: dict[tuple[str, str], int] = {}
     for row in spreads:
         suite = row.application, row.conditions.get(CONTEXT, "")

@@ -1,1 +1,1 @@
-"""What reviewers do, and what coordinators answer them."""
+"""The work of reviewers, and the answers of coordinators to their comments."""

@@ -20,7 +20,7 @@ _UNREADABLE = "The browser sent a request that cannot be read. Reload the page t
 
 
 class Outcome(StrEnum):
-    """What became of an answer."""
+    """The outcome of an answer."""
 
     SAVED = "saved"
     REFUSED = "refused"

@@ -63,7 +63,7 @@ class _Invitation:
 
 
 class Derived:
-    """What the log says of a study; each event changes it."""
+    """The state of a study according to its log; each event changes it."""
 
     def __init__(self, log: Iterable[Event]) -> None:
         self.study: dict[str, Any] = {}

@@ -308,7 +308,7 @@ def _from_published(gathered: ReportInput, folder: Path, times: Times) -> Report
 
 
 def _with_days(value: Any, day: str) -> Any:
-    """Return a value of JSON in which each time is shortened to its day, or to "" if `day` is empty."""
+    """Return a value of JSON with each time shortened to its day, or to "" if `day` is empty."""
     if isinstance(value, Mapping):
         return {name: _with_days(part, day) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
@@ -469,7 +469,7 @@ def _released(copy: Database, file: Path) -> dict[str, str]:
 
 
 def _check_strings(db: Database, copy: Database, tables: StudyTables, answers: PublishFile) -> list[str]:
-    """Raise InputError if a text contains the name or address of a person; return remarks on doubtful names.
+    """Raise InputError if a text contains the name or address of a person; return remarks on ambiguous names.
 
     A name is doubtful if it may be an ordinary word, or if it is part of the name of an item.
     """

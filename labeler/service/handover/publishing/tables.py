@@ -56,7 +56,7 @@ class PublishedTable:
     frame: pd.DataFrame
 
     def arrow(self) -> pa.Table:
-        """Return the table as an Arrow table, in which each column has one type."""
+        """Return the table as an Arrow table with one type per column."""
         names = [column.name for column in self.columns]
         arrays = [
             pa.array([None if _is_missing(value) else value for value in self.frame[column.name]], TYPES[column.type])
@@ -506,7 +506,7 @@ def _log(table: pd.DataFrame, times: Times) -> pd.DataFrame:
 
 
 def _without_folders(text: str) -> str:
-    """Return the details of an event, in which each path is shortened to the name of the file."""
+    """Return the details of an event, with each path shortened to the name of the file."""
     details = json.loads(text)
     for name in ("file", "from", "into"):
         value = details.get(name)
