@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +23,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from labeler.config import bundled
-from labeler.model import Role
+from labeler.model import PlanParameters, Role
 from labeler.plan.lifecycle import Step
 from labeler.service import demo
 from labeler.service.items import importing
@@ -150,7 +150,7 @@ def reviewers(browser: Browser, served: Served, out: Path) -> None:
 
 
 def coordinator(browser: Browser, served: Served, folder: str, out: Path) -> None:
-    """Take pictures of progress in the third-label round, the split items, an item and the report."""
+    """Take pictures of the split items, an item and the report."""
     page = signed_in(browser, served)
     move(served, Step.THIRD, "settle the split items")
     with open_database(served.study) as db:
@@ -158,7 +158,6 @@ def coordinator(browser: Browser, served: Served, folder: str, out: Path) -> Non
         reviewer.goto(served.link("ada"))
         label(reviewer, db, "ada")
         reviewer.close()
-    take(page, served, "progress", "Labels by day", out, height=1100)
     with open_database(served.study) as db:
         for name in TOLERANCES:
             reviewer = browser.new_page(viewport=WIDE)
@@ -213,6 +212,8 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_OPTIONS)
         with serving(study_without_plan(Path(folder) / "new.study")) as served:
             take(signed_in(browser, served), served, "plan", "Confirm the plan", out, height=1280)
+        with serving(study_in_progress(Path(folder) / "progress.study")) as served:
+            take(signed_in(browser, served), served, "progress", "Labels by day", out, height=1160)
         with serving(demo_study(Path(folder) / "demo.study")) as served:
             reviewers(browser, served, out)
             coordinator(browser, served, folder, out)
@@ -221,9 +222,19 @@ def main() -> None:
         browser.close()
 
 
-def study_without_plan(path: Path) -> Path:
+def study_in_progress(path: Path) -> Path:
+    """Create a study in which the simulated reviewers of the demo have labelled on three days, the last one today."""
+    begin, rng = datetime.now(UTC) - timedelta(days=2, hours=2), np.random.default_rng(1)
+    with open_database(study_without_plan(path, begin)) as db:
+        assigning.confirm_plan(db, PlanParameters(1, overlap=0.25, retest=2), actor="coordinator", now=begin)
+        for day in range(3):
+            demo.simulate_labels(db, begin + timedelta(days=day, hours=1), rng, limit=5 + 2 * day)
+    return path
+
+
+def study_without_plan(path: Path, now: datetime | None = None) -> Path:
     """Create a study with all measurements of the demo and its reviewers, which has no plan yet."""
-    now = datetime.now(UTC)
+    now = now or datetime.now(UTC)
     coordinating.create_study(path, name="Parser and cache benchmarks", coordinator="coordinator", now=now)
     with open_database(path) as db:
         files = [importing.File(name, bundled("data", "demo", name)) for name in demo.MEASUREMENTS]

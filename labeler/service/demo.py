@@ -88,10 +88,10 @@ def build_finished(path: Path, data: Path, *, advance: computing.Advance, now: d
         assigning.confirm_plan(db, FINISHED_PARAMETERS, actor="demo", now=begin + timedelta(hours=1))
         computing.compute_verdicts(db, advance=advance, actor="demo")
         for day in range(1, 4):
-            _label(db, begin + timedelta(days=day), rng, limit=8)
-        _label(db, begin + timedelta(days=4), rng)
+            simulate_labels(db, begin + timedelta(days=day), rng, limit=8)
+        simulate_labels(db, begin + timedelta(days=4), rng)
         _move(db, Step.THIRD, begin + timedelta(days=5))
-        _label(db, begin + timedelta(days=5, hours=2), rng)
+        simulate_labels(db, begin + timedelta(days=5, hours=2), rng)
         _move(db, Step.CLOSE, begin + timedelta(days=6))
         for split in splits.split_items(db):
             if split.remains:
@@ -123,7 +123,7 @@ def build_yours(finished: Path, path: Path, *, which: int = 0, now: datetime) ->
         assigning.confirm_plan(db, parameters, actor="demo", now=now)
         _log_changes(db, changes, now)
         own_result.allow(db, YOU, True, actor="demo", now=now)
-        _label(db, now, np.random.default_rng(SEED))
+        simulate_labels(db, now, np.random.default_rng(SEED))
 
 
 def unblind_when_labelled(path: Path, *, then: Callable[[], object], clock: Callable[[], datetime]) -> None:
@@ -221,7 +221,7 @@ def _log_changes(db: Database, changes: Mapping[str, str], now: datetime) -> Non
         deed.log(own_result.KNOWN_CHANGES, benchmarks=dict(changes))
 
 
-def _label(db: Database, begin: datetime, rng: np.random.Generator, *, limit: int = 1000) -> None:
+def simulate_labels(db: Database, begin: datetime, rng: np.random.Generator, *, limit: int = 1000) -> None:
     """Store answers of each simulated reviewer, for at most `limit` items per reviewer."""
     for name, reviewer in MADE_UP_REVIEWERS.items():
         person = people.by_name(db, name)
