@@ -17,6 +17,10 @@ from analysis.benchmark import Benchmark
 from analysis.document import to_text
 from analysis.runs import Runs
 from labeler.cli import main
+from labeler.screen.kinds import KINDS
+from labeler.service.items import drawing
+from labeler.store import open_database
+from tests.labeler.service.test_kinds import RUNS, study_of
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [
@@ -141,6 +145,16 @@ def test_the_method_of_the_guide_for_contributors_answers():
     method = blocks(ROOT / "CONTRIBUTING.md", "Add a method")
     benchmark = Benchmark.of_series("sort", ([1.0, 1.1], [1.0, 1.2]))
     assert "There are 2 runs." in to_text(method["document"](method["survey"]([benchmark])))
+
+
+def test_the_kind_of_the_guide_to_questions_is_imported_and_drawn(tmp_path, monkeypatch):
+    defined = blocks(ROOT / "docs" / "developing-a-question.md", "Write the module")
+    monkeypatch.setitem(KINDS, "extremes", defined["KIND"])
+    (result,) = study_of(tmp_path / "e.study", "extremes", RUNS, question=defined["EXTREMES"])
+    assert result.benchmarks[0].runs == 2
+    with open_database(tmp_path / "e.study") as db:
+        (panel,) = drawing.panels_of_item(db, 1)
+        assert len(panel["runs"]) == 2
 
 
 def test_the_sources_of_the_paper_are_cited_and_listed():
