@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis.benchmark import Benchmark
-from labeler.model import Item, Protocol
+from labeler.model import Item, Protocol, Study
 from labeler.screen.kinds import Kind, kind_of, sides_of
 from labeler.store import Database, bins, items, runs, studies
 
@@ -15,12 +15,13 @@ def kind_of_study(db: Database) -> Kind:
     return kind_of(studies.get(db).question)
 
 
-def payload_of_item(db: Database, item_id: int) -> Mapping[str, Any]:
+def payload_of_item(db: Database, item_id: int, study: Study | None = None) -> Mapping[str, Any]:
     """Return the payload of an item (see `labeler.screen.kinds`).
 
-    If the study has no payload of the current version, the function computes it.
+    If the study has no payload of the current version, the function computes it. A caller that has read the properties
+    of the study can give them.
     """
-    study = studies.get(db)
+    study = study or studies.get(db)
     kind = kind_of(study.question)
     stored = bins.get(db, item_id, kind.version)
     if stored is None:

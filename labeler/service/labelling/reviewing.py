@@ -345,7 +345,7 @@ def typical_time_s(own: list[OwnLabel]) -> float | None:
     return timing.typical(label.time_on_task_ms for label in own if label.time_on_task_ms is not None)
 
 
-def picture(db: Database, task: Task) -> Mapping[str, Any] | None:
+def picture(db: Database, task: Task, study: Study | None = None) -> Mapping[str, Any] | None:
     """Return the payload of an item as a reviewer sees it; return None if the item has no measurements.
 
     The data contain only summaries of iterations, and nothing about what was measured. This function creates all
@@ -354,9 +354,10 @@ def picture(db: Database, task: Task) -> Mapping[str, Any] | None:
     item = items.by_id(db, task.item_id)
     if not item.n_runs:
         return None
-    payload, variation = drawing.payload_of_item(db, task.item_id), _variation(db, task, item.n_runs)
-    question = studies.get(db).question
-    kind = kind_of(question)
+    study = study or studies.get(db)
+    question, kind = study.question, kind_of(study.question)
+    payload = drawing.payload_of_item(db, task.item_id, study)
+    variation = _variation(db, task, item.n_runs, study.protocol)
     if variation is not None:
         payload = kind.varied(payload, runs.of_item(db, task.item_id), variation)
     if _is_swapped(db, task, question) and kind.swapped is not None:
@@ -368,7 +369,8 @@ def picture(db: Database, task: Task) -> Mapping[str, Any] | None:
 
 def panels(db: Database, task: Task) -> list[Mapping[str, Any]]:
     """Return the panels from which the screen draws an item; return no panel if the item has no measurements."""
-    payload, question = picture(db, task), studies.get(db).question
+    study = studies.get(db)
+    payload, question = picture(db, task, study), study.question
     return [] if payload is None else list(kind_of(question).panels(payload, sides=sides_of(question)))
 
 
@@ -486,7 +488,7 @@ def submit(
         item = items.by_id(db, task.item_id)
         if study.question.is_marked and study.question.is_label(submission.answer):
             _check_marks(study.question, submission, drawing.n_points(db, item))
-        variation = _variation(db, task, item.n_runs)
+        variation = _variation(db, task, item.n_runs, study.protocol)
         view = {
             **{name: value for name, value in submission.view.items() if name not in _OF_SERVER},
             "rule": study.protocol.axis_rule,
@@ -529,12 +531,12 @@ def _not_open(submission: Submission) -> NotAssigned:
     return NotAssigned(f"You cannot label item {submission.code[:20]} now. Reload the page to continue.")
 
 
-def _variation(db: Database, task: Task, n_runs: int) -> blinding.Variation | None:
+def _variation(db: Database, task: Task, n_runs: int, protocol: Protocol) -> blinding.Variation | None:
     """Return how the picture of this task differs from other pictures of the item.
 
     Return None if all pictures of the item are equal.
     """
-    if not n_runs or not studies.get(db).protocol.varies_pictures:
+    if not n_runs or not protocol.varies_pictures:
         return None
     return blinding.Variation.drawn(studies.picture_secret(db), task.code, n_runs)
 
