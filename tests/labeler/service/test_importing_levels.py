@@ -127,7 +127,7 @@ def test_a_failure_goes_with_its_level_and_one_of_unknown_level_with_every_level
     failures = (Failure({"version": "v2", "run": "7"}, "crash"), Failure({"run": "8"}, "timeout"))
     conditions = {"version": ("v1", "v1", "v2", "v2")}
     benchmark = Benchmark.of_series("b", (np.ones(2),) * 4, conditions=conditions, failures=failures)
-    wanted = importing.to_import(Part((), (benchmark,)))
+    wanted, _left_out = importing.to_import(Part((), (benchmark,)))
     assert [level.failures for level, _warnings in wanted] == [failures[1:], failures]
 
 

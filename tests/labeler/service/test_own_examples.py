@@ -71,7 +71,7 @@ def test_an_own_question_has_the_own_practice_items_only(study):
     ("changed", "reason"),
     [
         ({"item": "nothing"}, ("There is no item 'nothing'",)),
-        ({"category": "other"}, ("Choose one of: similar, dissimilar",)),
+        ({"category": "other"}, ("is not one of: similar, dissimilar",)),
         ({"sentence": " "}, ("one sentence", "1 to 300")),
         ({"sentence": "x" * 301}, ("one sentence", "1 to 300")),
     ],
