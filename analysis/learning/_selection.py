@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from analysis.categories import CATEGORIES
 from analysis.intervals import Estimate, checked_level
 from analysis.learning._features import MEASURE_FEATURES
 from analysis.learning._model import Floats
@@ -99,7 +100,7 @@ class WeightedEstimates(Result):
     n_random: int
     n_without: int
     n_labels: int
-    share: Estimate  # mean share of dissimilar labels per item, percent agreement, and Fleiss' kappa
+    share: Estimate  # mean share of positive labels per item, percent agreement, and Fleiss' kappa
     percent: Estimate
     kappa: Estimate
 
@@ -109,11 +110,13 @@ def weighted_estimates(
     n_items: int,
     batches: Sequence[tuple[Sequence[str], Sequence[str]]],
     *,
+    positive: str | None = CATEGORIES[1],
     level: float = 0.95,
 ) -> WeightedEstimates:
-    """Estimate the share of dissimilar labels and the agreement, with the weights of `selection_weights`.
+    """Estimate the share of positive labels and the agreement, with the weights of `selection_weights`.
 
-    `counts`: count table of the first labels: indexed by item, columns similar and dissimilar; `n_items`: number of
+    `counts`: count table of the first labels: indexed by item, one column per category; `positive`: the category whose
+    share is estimated; without it, the share is undefined; `n_items`: number of
     all items that the estimates are about; `batches`: as for `selection_weights`; items without two labels are left
     out; `level`: confidence level of the intervals (t distribution, `n_random` - 1 degrees of freedom). All
     estimates are undefined if no random item has two labels; kappa is also undefined if only one category was used.
@@ -141,11 +144,12 @@ def weighted_estimates(
         return WeightedEstimates(len(used), 0, len(used), n_labels, none, none, none)
     weights = selection_weights(n_items, rated)
     w = np.array([weights[name] for name in used.index]) / n_items
-    r = used[["similar", "dissimilar"]].to_numpy(dtype=np.float64)
+    r = used.to_numpy(dtype=np.float64)
     r_i = r.sum(axis=1)
-    p_i, pa_i = r[:, 1] / r_i, (r * (r - 1)).sum(axis=1) / (r_i * (r_i - 1))
-    p, pa = float(w @ p_i), float(w @ pa_i)
-    pe = p**2 + (1 - p) ** 2
+    p_ik, pa_i = r[:, 1:] / r_i[:, None], (r * (r - 1)).sum(axis=1) / (r_i * (r_i - 1))
+    p, pa = w @ p_ik, float(w @ pa_i)  # shares of all categories but the first
+    p_first = 1 - float(p.sum())
+    pe = float((p**2).sum()) + p_first**2
     spread = _design_factor(n_items, rated)
 
     def estimate(value: float, terms: Floats, lowest: float) -> Estimate:
@@ -160,10 +164,14 @@ def weighted_estimates(
         kappa = Estimate(None, reason="only one category was used")
     else:
         value = (pa - pe) / (1 - pe)
-        kappa = estimate(value, (pa_i - (1 - value) * 2 * (2 * p - 1) * p_i) / (1 - pe), -1.0)
+        kappa = estimate(value, (pa_i - (1 - value) * 2 * (p_ik @ (p - p_first))) / (1 - pe), -1.0)
     n_without = int((w == 0).sum())
-    shares = estimate(p, p_i, 0.0), estimate(pa, pa_i, 0.0)
-    return WeightedEstimates(len(used), len(random), n_without, n_labels, *shares, kappa)
+    if positive is None:
+        share = Estimate(None, reason="the question has no positive category")
+    else:
+        of_positive = used[positive].to_numpy(dtype=np.float64) / r_i
+        share = estimate(float(w @ of_positive), of_positive, 0.0)
+    return WeightedEstimates(len(used), len(random), n_without, n_labels, share, estimate(pa, pa_i, 0.0), kappa)
 
 
 def _design_factor(n_items: int, batches: Sequence[tuple[Sequence[str], Sequence[str]]]) -> float:

@@ -146,7 +146,10 @@ def course_sections(report: "Report") -> Iterator[Section]:
         if course.calibration:
             yield Section("Calibration round", tuple(_calibration(course.calibration, report.level_text)))
         if course.selection:  # reports of earlier versions lack this
-            yield Section("Random and chosen items", tuple(_selection(course.selection, report.level_text)))
+            yield Section(
+                "Random and chosen items",
+                tuple(_selection(course.selection, report.category_set.positive, report.level_text)),
+            )
 
 
 def _course(course: Course, *, interim: bool) -> Iterator[Block]:
@@ -212,7 +215,7 @@ def _calibration(round_: CalibrationRound, level: str) -> Iterator[Block]:
     )
 
 
-def _selection(selection: Selection, level: str) -> Iterator[Block]:
+def _selection(selection: Selection, positive: str | None, level: str) -> Iterator[Block]:
     weighted = selection.weighted
     yield Paragraph(
         f"{selection.n_chosen} items were not drawn at random, but chosen because classifiers disagreed on them and "
@@ -233,7 +236,7 @@ def _selection(selection: Selection, level: str) -> Iterator[Block]:
         numeric=(2,),
     )
     values = (
-        ("Share of dissimilar labels", share(weighted.share)),
+        *(((f"Share of {positive} labels", share(weighted.share)),) if positive else ()),
         ("Percent agreement", share(weighted.percent)),
         ("Fleiss' kappa", plain_number(weighted.kappa)),
     )

@@ -176,3 +176,18 @@ def test_a_simulated_selection_ends_where_all_items_are_labelled():
     assert all(0.7 < step.auc_chosen < 1 for step in steps)
     assert abs(steps[0].prevalence_random) < 0.15
     assert steps[0].prevalence_random == steps[0].prevalence_labelled
+
+
+def test_weighted_estimates_of_three_categories_are_the_usual_ones_if_all_items_are_random():
+    rng = np.random.default_rng(3)
+    counts = pd.DataFrame(
+        rng.multinomial(3, (0.5, 0.3, 0.2), size=40), columns=["x", "y", "z"], index=[f"i{i}" for i in range(40)]
+    )
+    found = weighted_estimates(counts, 10_000, [(list(counts.index), [])], positive="z")
+    usual = fleiss_kappa(counts, ("x", "y", "z"))
+    assert found.kappa.value == pytest.approx(usual.value)
+    assert found.kappa.se == pytest.approx(usual.se, rel=0.02)
+    assert found.share.value == pytest.approx(counts["z"].sum() / 120)
+    none = weighted_estimates(counts, 10_000, [(list(counts.index), [])], positive=None)
+    assert none.share.reason == "the question has no positive category"
+    assert none.percent == found.percent

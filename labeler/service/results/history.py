@@ -118,8 +118,9 @@ def _selection(db: Database, level: float) -> dict[str, Any] | None:
     if known is None or not known.chosen:
         return None
     left_out = {name for name, role in items.roles(db).items() if role is not ItemRole.COUNTED}
-    first = counted_labels(labels.classes(db), studies.get(db).question.classes)
-    counts = count_table(first[~first["item"].isin(left_out)])
+    question = studies.get(db).question
+    first = counted_labels(labels.classes(db), question.classes)
+    counts = count_table(first[~first["item"].isin(left_out)], question.classes)
     population = [name for name in known.order if name not in left_out]
     batches = [
         ([name for name in random if name not in left_out], [name for name in chosen if name not in left_out])
@@ -132,5 +133,7 @@ def _selection(db: Database, level: float) -> dict[str, Any] | None:
         "n_random_labels": int(counts.reindex(at_random, fill_value=0).to_numpy().sum()),
         "n_chosen": len(known.chosen - left_out),
         "n_labels": int(counts.to_numpy().sum()),
-        "weighted": asdict(weighted_estimates(counts, len(population), batches, level=level)),
+        "weighted": asdict(
+            weighted_estimates(counts, len(population), batches, positive=question.positive, level=level)
+        ),
     }

@@ -14,7 +14,9 @@ from labeler.model import State, counted
 from labeler.plan.lifecycle import STATE_PHRASES
 from labeler.service.plan import assigning, item_batches
 from labeler.service.results.learning import material_of_study
-from labeler.store import Database, events, items, labels, people, studies
+from labeler.store import Database, events, items, labels, people, studies, verdicts
+
+NO_MODEL = "models are learned only for the default question"
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,13 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
 
 def _ranked(db: Database, waiting: list[str], actor: str, now: datetime) -> tuple[list[str], str]:
     """Return the waiting items, the most informative first, and the reason why no model was used ("" if one was)."""
+    if not studies.get(db).question.has_default_categories:
+        judged = verdicts.brief_table(db)
+        if not len(judged):
+            raise InputError("There are no verdicts from which to choose items. Import or compute verdicts first.")
+        of_items = {item.name: item.application for item in items.all_items(db)}
+        ranked = learning.rank_next(waiting, of_items, uncertainty=None, disagreement=learning.disagreement_of(judged))
+        return ranked, NO_MODEL
     material = material_of_study(db, with_shapes=False, actor=actor, now=now)
     disagreement = learning.disagreement_of(material.verdicts)
     reason, unsure = "", None

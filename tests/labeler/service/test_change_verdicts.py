@@ -18,7 +18,7 @@ from labeler.service.items import importing
 from labeler.service.labelling import reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
-from labeler.service.results import reporting
+from labeler.service.results import next_items, reporting
 from labeler.service.study import coordinating, course
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, open_database
@@ -31,8 +31,15 @@ CATEGORIES = ("slower", "no change", "faster")
 
 
 @pytest.fixture
-def changes(tmp_path):
-    """A planned study of 12 changes with five runs on each side; ada always calls the left version slower."""
+def changes(unplanned):
+    """A planned study of 12 changes."""
+    assigning.confirm_plan(unplanned, PlanParameters(7, per_item=3, overlap=0, retest=0), **WHO)
+    return unplanned
+
+
+@pytest.fixture
+def unplanned(tmp_path):
+    """A study of 12 changes with five runs on each side, without a plan."""
     rng = np.random.default_rng(4)
     rows = []
     for number in range(12):
@@ -49,7 +56,6 @@ def changes(tmp_path):
             identity.add_person(db, name, [Role.REVIEWER], **WHO)
         table = importing.upload("t.csv", "\n".join(["benchmark,version,run,iteration,value", *rows]).encode())
         list(importing.import_files(db, [table], selection=importing.Selection(before="old", after="new"), **WHO))
-        assigning.confirm_plan(db, PlanParameters(7, per_item=3, overlap=0, retest=0), **WHO)
         yield db
 
 
@@ -156,3 +162,17 @@ def test_the_guide_shows_what_its_measurements_and_labels_give(tmp_path):
     words = " ".join(line.removeprefix(">").strip() for line in guide.splitlines())
     (bias,) = (line for line in files["report.md"].splitlines() if "Side bias: " in line)
     assert bias in words
+
+
+def test_the_next_items_of_any_question_are_those_on_which_rules_differ(unplanned):
+    computing.compute_verdicts(unplanned, actor="carol")
+    assigning.confirm_plan(unplanned, PlanParameters(7, per_item=3, overlap=0, retest=0), first=4, **WHO)
+    added = next_items.next_items(unplanned, 4, random_share=0.25, **WHO)
+    assert (added.n_random, added.n_chosen) == (1, 3)
+    assert added.sentences[1] == "No model was used: models are learned only for the default question."
+    label_all(unplanned)
+    course.change_state(unplanned, Step.CLOSE, why="done", **WHO)
+    course.change_state(unplanned, Step.UNBLIND, why="done", **WHO)
+    page = reporting.files_of_study(unplanned, reporting.QUICK, **WHO)["report.md"]
+    assert "## Random and chosen items" in page
+    assert "Share of" not in page.split("## Random and chosen items")[1].split("## ")[0]
