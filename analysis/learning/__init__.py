@@ -71,6 +71,7 @@ from analysis.learning._validation import (
     cross_validate as cross_validate,
     examples_of as examples_of,
     outer_folds as outer_folds,
+    twins_by_features as twins_by_features,
     twins_of as twins_of,
 )
 

@@ -38,6 +38,7 @@ from analysis.learning._validation import (
     examples_of,
     learning_curve,
     outer_folds,
+    twins_by_features,
     twins_of,
 )
 from analysis.results import Result
@@ -139,7 +140,7 @@ def learn(
     unknown = [feature for feature in names if feature not in FEATURES]
     if unknown:
         raise ValueError(f"unknown feature {unknown[0]!r}; choose from {', '.join(FEATURES)}")
-    twins = twins_of(prints or {})
+    twins = twins_of(prints) if prints else twins_by_features(features.reindex(columns=list(names)))
     everything = examples_of(truth, features, names, applications, twins)
     measures = everything.only(MEASURE_FEATURES)
     if monotone and not measures.features:

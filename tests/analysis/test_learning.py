@@ -222,7 +222,7 @@ def test_the_scores_of_a_fold_do_not_depend_on_its_labels():
         (lambda e: e.of(np.arange(59)), "59.*features.*60"),
         (
             lambda e: Examples(e.items, e.applications, np.arange(len(e.items)) < 9, e.x, e.features),
-            "9 are dissimilar; at least 10",
+            "9 labels are dissimilar; at least 10",
         ),
         (
             lambda e: Examples(e.items, tuple(f"a{i % 4}" for i in range(len(e.items))), e.dissimilar, e.x, e.features),

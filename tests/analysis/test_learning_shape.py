@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.learning import Fingerprint, chance_p, cross_validate, examples_of, twins_of
+from analysis.learning import Fingerprint, chance_p, cross_validate, examples_of, twins_by_features, twins_of
 from analysis.learning._shape import MIN_ITERATIONS, PROPERTIES, SUMMARIES, shape_features, shape_names
 
 FLAT = np.ones(400)
@@ -107,3 +107,14 @@ def test_a_signal_is_better_than_chance_and_noise_is_not():
 def test_the_size_of_the_test_is_its_level_if_items_of_an_application_are_alike():
     found = [p_of(noise(np.random.default_rng(seed)), seed) <= 0.05 for seed in range(200)]
     assert np.mean(found) <= 0.09  # .05 and two standard errors
+
+
+def test_items_with_nearly_equal_features_are_twins_if_there_are_no_measurements():
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame(rng.lognormal(0, 1, (40, 50)), index=[f"i{at:02}" for at in range(40)])
+    copies = (table.iloc[:3] * np.exp(rng.normal(0, 0.01, (3, 50)))).rename(index=lambda name: f"{name} again")
+    found = twins_by_features(pd.concat([table, copies]))
+    assert found == tuple((f"i0{at}", f"i0{at} again") for at in range(3))
+    few = table.iloc[:, :3]  # of few features, all must be equal
+    assert twins_by_features(pd.concat([few, few.iloc[:1].rename(index={"i00": "copy"})])) == (("i00", "copy"),)
+    assert twins_by_features(table * np.nan) == ()
