@@ -23,7 +23,7 @@ from tempfile import TemporaryDirectory
 COMMITS = {
     "1-first": "d59ded7", "1": "d2a1ff2", "1-used": "491a582", "1-shown": "60dfebe", "1-left-out": "e2e4771",
     "2": "b3d1e3a", "3": "8c76ca8", "4": "cd4c30a", "5": "1433c1a", "6": "5c57e5f", "7": "b577017", "8": "17ad67e",
-    "9": "98ca603", "10": "e904a5bc", "11": "69742641", "12": "6a35c11b",
+    "9": "98ca603", "10": "e904a5bc", "11": "69742641", "12": "6a35c11b", "13": "7aaf43a7",
 }  # fmt: skip
 OVER = "-over"  # for versions that can finish a study: the same study, continued until it is unblinded
 REVIEWERS = ("ada", "ben", "Cléo", "dan")
