@@ -21,7 +21,9 @@ INDEX_IS = (FIRST, LAST_BEFORE)
 NO_CHANGE_POINT = "no_cp"  # what AnnotateChange writes if a person marked nothing
 ANNOTATE_CHANGE = ("DatasetID", "DatasetName", "UserID", "AnnotatedOn", "AnnotationIndex")
 TABLE = ("item", "reviewer", "mark")
-NOT_LABELS = ("not sure", "withdrawn")
+WITHDRAWN = "withdrawn"
+NOT_LABELS = ("not sure", WITHDRAWN)
+FIRST_LABELS = ("", "fresh", "overlap")  # kinds of labels that count; "" in a table without kinds
 UNNAMED = "results"  # a detector whose file names it nowhere
 
 People = Mapping[str, Mapping[str, tuple[int, ...]]]  # item -> person -> marks
@@ -108,14 +110,18 @@ def _read_rows(content: bytes, counting: Counting) -> People:
         where = f"line {line}"
         if not item or not person:
             raise ValueError(f"{where}: the {'series' if not item else 'person'} is empty")
-        if names[2] == "label" and cell in NOT_LABELS:
-            continue
-        places = found.setdefault(item, {}).setdefault(person, set())
+        people = found.setdefault(item, {})
+        if names[2] == "label":
+            if cell == WITHDRAWN:
+                people.pop(person, None)
+            if cell in NOT_LABELS or person in people or row.get("kind", "") not in FIRST_LABELS:
+                continue  # only the first label of a person counts, and it counts until it is withdrawn
+        places = people.setdefault(person, set())
         if names[2] == "label":
             places.update(counting.place(mark.at, where) for mark in _label(cell, where))
         elif cell not in ("", NO_CHANGE_POINT):
             places.add(counting.place(cell, where))
-    return {item: {name: _sorted(own) for name, own in people.items()} for item, people in found.items()}
+    return {item: {name: _sorted(own) for name, own in people.items()} for item, people in found.items() if people}
 
 
 def _label(cell: str, where: str) -> Sequence[marks.Mark]:

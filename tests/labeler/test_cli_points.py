@@ -197,3 +197,11 @@ def test_a_series_of_100000_points_with_all_points_marked(tmp_path):
 def test_a_mark_is_a_point_whatever_its_form():
     rows = 'item,reviewer,label\na,ann,"[[10, 14], {""at"": 30, ""kind"": ""slower""}]"\n'
     assert read_people(Source("x.csv", data=rows.encode()), Counting()) == {"a": {"ann": (12, 30)}}
+
+
+def test_only_the_first_label_of_a_person_counts_until_it_is_withdrawn():
+    rows = [("a", "ann", "fresh", "[3]"), ("a", "ann", "retest", "[9]"), ("a", "ben", "overlap", "[4]"),
+            ("a", "ben", "overlap", "withdrawn"), ("a", "ben", "overlap", "[5]"), ("a", "cat", "third", "[7]"),
+            ("b", "ann", "fresh", "not sure")]  # fmt: skip
+    table = csv_bytes(rows, ("item", "reviewer", "kind", "label"))
+    assert read_people(Source("x.csv", data=table), Counting()) == {"a": {"ann": (3,), "ben": (5,)}}
