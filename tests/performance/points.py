@@ -4,6 +4,7 @@ python -m tests.performance.points
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -13,7 +14,9 @@ from tests.analysis.test_points import FIRST, FOURTH, NILE, SECOND, THIRD, marke
 
 PAGE = Path(__file__).parents[2] / "docs" / "results" / "points.md"
 N_SERIES = 5000
-PUBLISHED = (  # set, people, marks, n, published F1, published covering
+PUBLISHED: tuple[
+    tuple[str, Any, list[int], int, float | None, float | None], ...
+] = (  # set, people, marks, n, published F1, published covering
     ("nile", NILE, [], 100, 0.8235294117647058, 0.75808),
     ("nile", NILE, [27], 100, 1.0, 0.8800821917808218),
     ("nile", NILE, [28], 100, 1.0, 0.888),
