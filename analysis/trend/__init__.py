@@ -6,9 +6,9 @@ from analysis._lazy import on_first_use
 from analysis.trend._survey import (
     TREND_DETECTORS as TREND_DETECTORS,
     BenchmarkTrend as BenchmarkTrend,
-    Change as Change,
-    Decision as Decision,
+    ChangeDecision as ChangeDecision,
     TrendSurvey as TrendSurvey,
+    VersionChange as VersionChange,
     false_changes as false_changes,
     survey as survey,
 )

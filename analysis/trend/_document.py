@@ -17,7 +17,7 @@ from analysis.document import (
     p_value,
 )
 from analysis.points import DETECTORS
-from analysis.trend import BenchmarkTrend, Change, TrendSurvey
+from analysis.trend import BenchmarkTrend, TrendSurvey, VersionChange
 
 BARS = "▁▂▃▄▅▆▇█"
 N_BARS = 24  # characters of a small picture in a table
@@ -78,7 +78,7 @@ def _detector(survey: TrendSurvey) -> str:
     )
 
 
-def _size(change: Change) -> str:
+def _size(change: VersionChange) -> str:
     return f"{abs(100 * change.change):.3g} % {change.direction}"
 
 
@@ -100,7 +100,7 @@ def _changes(survey: TrendSurvey) -> Iterator[Block]:
         )
 
 
-def _row(found: tuple[BenchmarkTrend, Change]) -> tuple[Any, ...]:
+def _row(found: tuple[BenchmarkTrend, VersionChange]) -> tuple[Any, ...]:
     trend, change = found
     interval = DASH
     if change.low is not None and change.high is not None:

@@ -40,7 +40,7 @@ TREND_DETECTORS = tuple(name for name in DETECTORS if name != NONE)
 
 
 @dataclass(frozen=True)
-class Change:
+class VersionChange:
     """A change of the level."""
 
     version: str  # the first version of the new level
@@ -72,7 +72,7 @@ class BenchmarkTrend:
     name: str
     unit: str
     n_versions: int
-    changes: tuple[Change, ...]  # the largest first
+    changes: tuple[VersionChange, ...]  # the largest first
     versions: tuple[str, ...]
     values: tuple[float, ...]
     levels: tuple[float, ...]  # the level that each version belongs to
@@ -85,7 +85,7 @@ class BenchmarkTrend:
 
 
 @dataclass(frozen=True)
-class Decision:
+class ChangeDecision:
     """What a person decided about a change: accepted as real, or refused."""
 
     benchmark: str
@@ -118,7 +118,7 @@ def survey(
     per_run: PerRun = EVERY_ITERATION,
     detector: str = "cusum",
     within: int | None = None,
-    decisions: Sequence[Decision] = (),
+    decisions: Sequence[ChangeDecision] = (),
     advance: Advance = unwatched,
 ) -> TrendSurvey:
     """Find where the level of each benchmark changes over versions or dates.
@@ -175,7 +175,9 @@ def false_changes(detector: str, n_versions: int, seed: int = 1) -> int:
     return sum(bool(DETECTORS[detector](rng.normal(1, 0.01, n_versions))) for _ in range(N_UNCHANGED))
 
 
-def _trend(benchmark: Benchmark, per_run: PerRun, detector: str, decisions: Sequence[Decision]) -> BenchmarkTrend | str:
+def _trend(
+    benchmark: Benchmark, per_run: PerRun, detector: str, decisions: Sequence[ChangeDecision]
+) -> BenchmarkTrend | str:
     key = history_key(benchmark)
     if key is None:
         return "its runs have neither a version nor a date"
@@ -230,7 +232,7 @@ def _change(
     bounds: tuple[int, int, int],
     machine_changed: bool,
     accepted: bool,
-) -> Change:
+) -> VersionChange:
     before, after = values[bounds[0] : bounds[1]], values[bounds[1] : bounds[2]]
     old, new = _level(before), _level(after)
     low = high = p = None
@@ -240,7 +242,7 @@ def _change(
         if np.isfinite(interval.low) and np.isfinite(test.pvalue):
             low, high = float(np.expm1(interval.low)), float(np.expm1(interval.high))
             p = float(test.pvalue)
-    return Change(
+    return VersionChange(
         versions[bounds[1]],
         versions[bounds[1] - 1],
         new / old - 1 if old else 0.0,
@@ -271,6 +273,6 @@ def _machine_changed(benchmark: Benchmark, of_run: Sequence[int], at: int) -> bo
     return False
 
 
-def _is_recent_and_worse(trend: BenchmarkTrend, change: Change, within: int | None) -> bool:
+def _is_recent_and_worse(trend: BenchmarkTrend, change: VersionChange, within: int | None) -> bool:
     recent = trend.versions if within is None else trend.versions[-within:]
     return change.is_worse and change.version in recent and not change.machine_changed and not change.accepted

@@ -23,7 +23,7 @@ from labeler.errors import InputError
 NAMES = ("alpha", "kappa", "ac1", "percent")
 
 
-class RequiredAgreement(click.ParamType[tuple[str, float]]):
+class RequirementType(click.ParamType[tuple[str, float]]):
     """A coefficient and what its lower limit must reach, such as alpha:.67."""
 
     name = "required agreement"
@@ -50,7 +50,7 @@ class RequiredAgreement(click.ParamType[tuple[str, float]]):
 @click.option("--against", "before", cls=Renamed, old="--before", type=click.Path(path_type=Path), default=None,
               metavar="FILE",
               help="Earlier round to compare with: a study, or a CSV file of labels.")  # fmt: skip
-@click.option("--fail-under", type=RequiredAgreement(), default=None, metavar="NAME:X",
+@click.option("--fail-under", type=RequirementType(), default=None, metavar="NAME:X",
               help="Required agreement: alpha, kappa, ac1 or percent, and a number, such as alpha:.67. Exit code 1 if "
                    "the lower limit of the interval is below it, 3 if this cannot be known.")  # fmt: skip
 @click.option("--level", type=click.FloatRange(0.5, 1, max_open=True), default=0.95, show_default=True,

@@ -6,7 +6,7 @@ import pytest
 from analysis.benchmark import Benchmark, PerRun
 from analysis.document import json_values, to_html, to_text
 from analysis.document.figures import to_svg
-from analysis.trend import Decision, charts, document, false_changes, survey
+from analysis.trend import ChangeDecision, charts, document, false_changes, survey
 from analysis.trend._document import sparkline
 
 
@@ -78,12 +78,12 @@ def test_a_change_of_the_machine_is_told_apart():
 
 
 def test_an_accepted_change_is_a_new_baseline_and_a_refused_one_is_none():
-    accepted = survey([history()], decisions=[Decision("b", "v25", True)])
+    accepted = survey([history()], decisions=[ChangeDecision("b", "v25", True)])
     assert [change.accepted for change in accepted.benchmarks[0].changes] == [True]
     assert not accepted.is_worse
-    assert changes(history(), decisions=[Decision("b", "v25", False)]) == ()
-    assert len(changes(history(), decisions=[Decision("other", "v25", False)])) == 1
-    (left_out,) = survey([history()], decisions=[Decision("b", "v99", True)]).left_out
+    assert changes(history(), decisions=[ChangeDecision("b", "v25", False)]) == ()
+    assert len(changes(history(), decisions=[ChangeDecision("other", "v25", False)])) == 1
+    (left_out,) = survey([history()], decisions=[ChangeDecision("b", "v99", True)]).left_out
     assert left_out.reason == "a decision names the version v99, which was not measured"
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from analysis.benchmark import VERSION, Benchmark, by_name, natural, sorted_by_name
-from analysis.trend import Decision
+from analysis.trend import ChangeDecision
 from labeler.errors import InputError, sentence
 from labeler.formats import ReadOptions, Source, sources, tables
 from labeler.service.files.gathering import Advance, Gathered, from_files
@@ -64,15 +64,15 @@ def _with_version(benchmark: Benchmark, version: str) -> Benchmark:
     return replace(benchmark, runs=runs)
 
 
-def read_decisions(path: Path) -> list[Decision]:
+def read_decisions(path: Path) -> list[ChangeDecision]:
     """Read a table with the columns benchmark, version and decision (accepted or refused)."""
     return list(_decisions(path))
 
 
-def _decisions(path: Path) -> Iterator[Decision]:
+def _decisions(path: Path) -> Iterator[ChangeDecision]:
     (source,) = sources([path])
     table = tables.read_table(source, ("benchmark", "version", "decision"))
     for line, row in table.iterrows():
         if row["decision"] not in DECIDED:
             raise InputError(f"{path}, line {line}: the decision is {row['decision']!r}. Write accepted or refused.")
-        yield Decision(row["benchmark"], row["version"], DECIDED[row["decision"]])
+        yield ChangeDecision(row["benchmark"], row["version"], DECIDED[row["decision"]])

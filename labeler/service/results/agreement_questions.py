@@ -24,7 +24,7 @@ MIN_ITEMS = 2
 
 
 @dataclass(frozen=True)
-class Coefficient:
+class AgreementCoefficient:
     """A coefficient of agreement with the name that sentences use."""
 
     title: str
@@ -32,10 +32,10 @@ class Coefficient:
 
 
 COEFFICIENTS = {
-    "alpha": Coefficient("Krippendorff's alpha", agreement.krippendorff_alpha),
-    "kappa": Coefficient("Fleiss' kappa", agreement.fleiss_kappa),
-    "ac1": Coefficient("Gwet's AC1", agreement.gwet_ac1),
-    "percent": Coefficient("percent agreement", agreement.percent_agreement),
+    "alpha": AgreementCoefficient("Krippendorff's alpha", agreement.krippendorff_alpha),
+    "kappa": AgreementCoefficient("Fleiss' kappa", agreement.fleiss_kappa),
+    "ac1": AgreementCoefficient("Gwet's AC1", agreement.gwet_ac1),
+    "percent": AgreementCoefficient("percent agreement", agreement.percent_agreement),
 }
 
 

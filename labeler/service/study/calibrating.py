@@ -31,7 +31,7 @@ ON = {"reference": "agreement with the reference labels", "reviewers": "agreemen
 
 
 @dataclass(frozen=True)
-class OfReviewer:
+class ReviewerCalibration:
     """The progress and result of one reviewer in the calibration round.
 
     `with_reference` is the share of the reviewer's labels that equal the reference label of the item.
@@ -49,7 +49,7 @@ class CalibrationResult:
 
     n_items: int  # the number of items in the round, and the number of these items that have a reference label
     n_reference: int
-    reviewers: tuple[OfReviewer, ...]  # the active reviewers
+    reviewers: tuple[ReviewerCalibration, ...]  # the active reviewers
     percent: "Estimate"  # percent agreement and kappa between the reviewers
     kappa: "Estimate"
     gate: Gate | None
@@ -83,7 +83,7 @@ def result(db: Database, *, level: float = 0.95) -> CalibrationResult:
     reference = {name: category for name, category in reference_labels.everything(db).items() if name in counting}
     active = [person.name for person in people.reviewers(db) if person.active]
     by_reviewer = tuple(
-        OfReviewer(
+        ReviewerCalibration(
             name,
             int(n_assigned.get(name, 0)),
             int((first["rater"] == name).sum()),
@@ -322,7 +322,7 @@ def _shared(first: "pd.DataFrame", name: str, reference: Mapping[str, str], leve
     return wilson(n_equal, len(own), level)
 
 
-def _unfinished(by_reviewer: tuple[OfReviewer, ...]) -> list[str]:
+def _unfinished(by_reviewer: tuple[ReviewerCalibration, ...]) -> list[str]:
     return [
         f"{reviewer.reviewer} labelled {reviewer.n_done} of {reviewer.n_assigned} items"
         for reviewer in by_reviewer
@@ -330,7 +330,7 @@ def _unfinished(by_reviewer: tuple[OfReviewer, ...]) -> list[str]:
     ]
 
 
-def _below(gate: Gate | None, by_reviewer: tuple[OfReviewer, ...], percent: "Estimate") -> list[str]:
+def _below(gate: Gate | None, by_reviewer: tuple[ReviewerCalibration, ...], percent: "Estimate") -> list[str]:
     """Return a text for each share that is below the required agreement."""
     if gate is None:
         return []

@@ -469,7 +469,7 @@ def test_measurements_and_source_licences_can_be_left_out(finished, tmp_path):
 def test_a_study_that_is_not_unblinded_is_refused(named_study, tmp_path):
     shutil.copy(named_study, tmp_path / "named.study")
     with open_database(tmp_path / "named.study") as db:
-        with pytest.raises(NotAllowed, match="open: only an unblinded"):
+        with pytest.raises(NotAllowed, match="Only an unblinded study"):
             publish(db, tmp_path / "out")
         with pytest.raises(NotAllowed):
             bundle.comments_to_read(db)

@@ -24,7 +24,7 @@ from labeler.model import State
 from labeler.plan.lifecycle import STATE_PHRASES
 from labeler.service.handover import anonymising
 from labeler.service.handover.publishing import documents, metadata, site
-from labeler.service.handover.publishing.facts import Facts
+from labeler.service.handover.publishing.facts import DatasetFacts
 from labeler.service.handover.publishing.metadata import RecordSet
 from labeler.service.handover.publishing.publish_file import EMAIL, FILE_NAME, PublishFile, Times, Venue, to_toml
 from labeler.service.handover.publishing.tables import StudyTables, codebook, tables_of, write_measurements
@@ -254,7 +254,7 @@ def _build(
         gathered = _from_published(gathered, folder, times)
         report = gathered.report()
         study = studies.get(copy)
-        facts = Facts(
+        facts = DatasetFacts(
             replace(study, question=replace(study.question, text=reviewing.question(copy))),
             tables,
             report,
@@ -316,7 +316,7 @@ def _with_days(value: Any, day: str) -> Any:
     return _TIME.sub(day, value) if isinstance(value, str) else value
 
 
-def _write_report(written: Mapping[str, str | bytes], facts: Facts, folder: Path) -> None:
+def _write_report(written: Mapping[str, str | bytes], facts: DatasetFacts, folder: Path) -> None:
     # the folder data has the labels; the bytes of PDF figures are not reproducible
     contents = {
         name: content for name, content in written.items() if name != "labels.csv" and not name.startswith("latex/")
@@ -334,7 +334,7 @@ def _write_report(written: Mapping[str, str | bytes], facts: Facts, folder: Path
     write_files({**contents, "plan.json": to_json(plan)}, folder / "report")
 
 
-def _write_documents(facts: Facts, folder: Path) -> None:
+def _write_documents(facts: DatasetFacts, folder: Path) -> None:
     tables = facts.tables
     labels, of_items = tables.labels, tables.items
     record_sets = [
@@ -391,7 +391,7 @@ _MEANINGS = {
 }
 
 
-def _listed(folder: Path, facts: Facts) -> list[PublishedFile]:
+def _listed(folder: Path, facts: DatasetFacts) -> list[PublishedFile]:
     """Return the files that are in the folder now, sorted by path, with their meanings."""
     rows = {
         LABELS: len(facts.tables.labels.frame),

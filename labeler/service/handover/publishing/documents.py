@@ -8,7 +8,7 @@ import jinja2
 
 from analysis.document import to_json
 from labeler.service.handover.publishing import metadata
-from labeler.service.handover.publishing.facts import SOFTWARE, Facts
+from labeler.service.handover.publishing.facts import SOFTWARE, DatasetFacts
 from labeler.service.handover.publishing.publish_file import BLANK
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
@@ -20,12 +20,12 @@ def escaped(text: object) -> str:
     return _SPECIAL.sub(r"\\\1", "".join(letter for letter in line if letter.isprintable()))
 
 
-def readme(facts: Facts, files: Sequence[Mapping[str, Any]]) -> str:
+def readme(facts: DatasetFacts, files: Sequence[Mapping[str, Any]]) -> str:
     """Return the text of README.md; `files` are the files to list, with path, meaning, rows (or "") and size."""
     return _rendered("README.md.j2", facts, files=files, citation=metadata.citation(facts.answers), software=SOFTWARE)
 
 
-def datasheet(facts: Facts) -> str:
+def datasheet(facts: DatasetFacts) -> str:
     """Return the text of datasheet.md, which answers the questions of Gebru et al. (2021)."""
     gate = facts.study.gate
     applications = sorted(set(facts.tables.items.frame["application"]) - {""})
@@ -61,7 +61,7 @@ def codebook_md(codebook: Sequence[Mapping[str, Any]]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def notebook(facts: Facts) -> str:
+def notebook(facts: DatasetFacts) -> str:
     """Return the text of the notebook read.ipynb, which loads the tables with pandas and computes kappa.
 
     The notebook has no outputs.
@@ -125,7 +125,7 @@ _FOLDS = """\
 items.groupby("fold_by_application")[["application", "item"]].nunique()"""
 
 
-def _rendered(name: str, facts: Facts, **values: Any) -> str:
+def _rendered(name: str, facts: DatasetFacts, **values: Any) -> str:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("labeler.service.handover.publishing"),
         autoescape=False,  # noqa: S701 - Markdown: every text from outside goes through `md`

@@ -25,7 +25,7 @@ AXES = {
 
 
 @dataclass(frozen=True)
-class Facts:
+class DatasetFacts:
     """Numbers and sentences that describe a published study."""
 
     study: Study

@@ -6,7 +6,7 @@ from typing import Any
 
 from analysis.document import to_json
 from labeler.safe_text import multiline
-from labeler.service.handover.publishing.facts import Facts
+from labeler.service.handover.publishing.facts import DatasetFacts
 from labeler.service.handover.publishing.publish_file import PublishFile
 from labeler.service.handover.publishing.tables import Column
 
@@ -79,7 +79,7 @@ def is_text(path: str) -> bool:
     return not path.endswith(".parquet")
 
 
-def croissant(facts: Facts, record_sets: Sequence["RecordSet"], files: Mapping[str, tuple[int, str]]) -> str:
+def croissant(facts: DatasetFacts, record_sets: Sequence["RecordSet"], files: Mapping[str, tuple[int, str]]) -> str:
     """Return the text of croissant.json.
 
     The text describes each table as a record set, each file with its hash, and has the responsible-AI fields. `files`

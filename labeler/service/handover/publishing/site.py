@@ -17,7 +17,7 @@ from labeler.questions import NOT_SURE
 from labeler.screen import component, thumbnails
 from labeler.screen.kinds import kind_of
 from labeler.service.handover.publishing import metadata
-from labeler.service.handover.publishing.facts import Facts
+from labeler.service.handover.publishing.facts import DatasetFacts
 from labeler.service.items import drawing
 from labeler.store import Database, items
 
@@ -55,7 +55,7 @@ class ItemView:
 KINDS = {"agreed": "people agree", "split": "people disagree", "few": "fewer than two labels"}
 
 
-def pages(copy: Database, facts: Facts, report_html: str, *, with_pictures: bool) -> dict[str, str]:
+def pages(copy: Database, facts: DatasetFacts, report_html: str, *, with_pictures: bool) -> dict[str, str]:
     """Return all pages, as path -> HTML text.
 
     `copy` is the study without names. Without `with_pictures`, there are no pictures and no practice.
@@ -86,7 +86,7 @@ def pages(copy: Database, facts: Facts, report_html: str, *, with_pictures: bool
     return {f"{FOLDER}/{name}.html": text for name, text in texts.items()}
 
 
-def _views(copy: Database, facts: Facts, *, with_pictures: bool) -> Iterator[ItemView]:
+def _views(copy: Database, facts: DatasetFacts, *, with_pictures: bool) -> Iterator[ItemView]:
     labels = dict(iter(facts.tables.labels.frame.groupby("item")))
     verdicts = dict(iter(facts.tables.verdicts.groupby("item")))
     of_name = {item.name: item for item in items.all_items(copy)}
@@ -176,7 +176,7 @@ class PracticeItem:
     verdicts: tuple[str, ...]
 
 
-def _practice(copy: Database, facts: Facts) -> list[PracticeItem]:
+def _practice(copy: Database, facts: DatasetFacts) -> list[PracticeItem]:
     """Return items drawn at random from those with two labels or more and measurements; always the same."""
     frame = facts.tables.items.frame
     counted = {
@@ -198,7 +198,7 @@ def _practice(copy: Database, facts: Facts) -> list[PracticeItem]:
     ]
 
 
-def _round(facts: Facts, practice: list[PracticeItem]) -> dict[str, Any]:
+def _round(facts: DatasetFacts, practice: list[PracticeItem]) -> dict[str, Any]:
     question, kind = facts.study.question, kind_of(facts.study.question)
     possible = (*question.categories, *([NOT_SURE] if question.not_sure else []))
     agreement = facts.report.agreement.percent.value
@@ -231,7 +231,7 @@ def _explained(item: PracticeItem, answer: str) -> str:
     return f"Your answer: {answer}. People: {people}.{verdicts} This is {item.name}."
 
 
-def _rendered(name: str, facts: Facts, **values: Any) -> str:
+def _rendered(name: str, facts: DatasetFacts, **values: Any) -> str:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("labeler.service.handover.publishing"),
         autoescape=True,
