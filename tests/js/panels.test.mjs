@@ -106,3 +106,22 @@ test("a panel of a kind that this version does not know is refused in words", ()
     assert.throws(() => unpackAll([{ kind }]), /unknown kind .* Reload the page to continue/u);
   }
 });
+
+test("the panel of means says how much the second side differs, in per cent and in the unit, without a verdict", () => {
+  const groups = [{ name: "A", values: [1e-3, 1.02e-3] }, { name: "B", values: [1.1e-3, 1.122e-3] }];
+  const means = { kind: "means", groups, median: 1e-3, unit: "s", note: "lower is better", axes: {}, rule: "levels" };
+  assert.equal(summaryOf([means]), "B − A: +10.0%, +0.101 ms, lower is better.");
+  const same = { ...means, groups: [groups[0], { ...groups[0], name: "B" }], note: "" };
+  assert.equal(summaryOf([same]), "B − A: 0%, 0.00 ms.");
+});
+
+test("the panel of means has a fixed width beside the runs and is below them in a narrow window", () => {
+  const runs = { kind: "runs", runs: [{}, {}, {}] };
+  const means = { kind: "means", groups: [] };
+  const wide = arrangeAll([runs, runs, means], 1120, 600, false);
+  assert.ok(wide.parts[2].x > wide.parts[1].x && wide.parts[2].y === wide.parts[0].y);
+  assert.equal(wide.parts[2].geometry.width, 210);
+  const narrow = arrangeAll([runs, runs, means], 360, 600, false);
+  assert.deepEqual(narrow.parts.map(({ x }) => x), [0, 0, 0]);
+  assert.ok(narrow.parts[2].y > narrow.parts[1].y);
+});

@@ -609,10 +609,8 @@ function nameOf({ kinds }, key) {
 /** A button of the extra answer; without a key if other answers use the digits. */
 function extraButton(key, answer, hasKey) {
   const made = button(key, answer);
-  if (!hasKey) {
-    made.querySelector("kbd").remove();
-    made.removeAttribute("aria-keyshortcuts");
-  }
+  if (!hasKey || key === answer) made.querySelector("kbd").remove();
+  if (!hasKey) made.removeAttribute("aria-keyshortcuts");
   made.setAttribute("aria-pressed", "false");
   return made;
 }
