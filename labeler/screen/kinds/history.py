@@ -155,11 +155,11 @@ KIND = Kind(
     chart=points.chart,
     medians=medians,
     sees="You see one benchmark over its versions, from the first on the left to the last on the right. A dot is the "
-    "mean of one run, and the line connects the medians of the versions. The axis covers {axis}. Marks in the grey "
+    "mean of one run, and the line connects the medians of the versions. The axis covers {axis}. Ticks in the grey "
     "lanes at the top and bottom are values beyond the axis.",
     help="One benchmark over its versions, from the first on the left to the last on the right, at equal distances. A "
     "dot is the mean of one run; a version can have several. The line connects the medians of the versions. The dashed "
-    "line is the median of all runs. Marks in the grey lanes at the top and bottom are values beyond the axis.",
+    "line is the median of all runs. Ticks in the grey lanes at the top and bottom are values beyond the axis.",
     overlay="the line without the dots",
     telling={"names": "version"},
     is_series=True,

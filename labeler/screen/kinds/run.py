@@ -147,10 +147,10 @@ KIND = Kind(
     chart=points.chart,
     medians=medians,
     sees="You see one run of a benchmark, from its first iteration on the left to its last on the right. A dot is one "
-    "iteration, and the line is the median of 50 iterations. The axis covers {axis}. Marks in the grey lanes at the "
+    "iteration, and the line is the median of 50 iterations. The axis covers {axis}. Ticks in the grey lanes at the "
     "top and bottom are iterations beyond the axis.",
     help="One run of a benchmark, from its first iteration on the left to its last on the right. A dot is one "
-    "iteration; the line is the median of 50 iterations. The dashed line is the median of the run. Marks in the grey "
+    "iteration; the line is the median of 50 iterations. The dashed line is the median of the run. Ticks in the grey "
     "lanes at the top and bottom are iterations beyond the axis.",
     overlay="the line without the dots",
     is_series=True,

@@ -357,7 +357,7 @@ def picture(db: Database, task: Task, study: Study | None = None) -> Mapping[str
     study = study or studies.get(db)
     question, kind = study.question, kind_of(study.question)
     payload = drawing.payload_of_item(db, task.item_id, study)
-    variation = _variation(db, task, item.n_runs, study.protocol)
+    variation = _variation(db, task, item.n_runs, study)
     if variation is not None:
         payload = kind.varied(payload, runs.of_item(db, task.item_id), variation)
     if _is_swapped(db, task, question) and kind.swapped is not None:
@@ -488,7 +488,7 @@ def submit(
         item = items.by_id(db, task.item_id)
         if study.question.is_marked and study.question.is_label(submission.answer):
             _check_marks(study.question, submission, drawing.n_points(db, item))
-        variation = _variation(db, task, item.n_runs, study.protocol)
+        variation = _variation(db, task, item.n_runs, study)
         view = {
             **{name: value for name, value in submission.view.items() if name not in _OF_SERVER},
             "rule": study.protocol.axis_rule,
@@ -531,14 +531,15 @@ def _not_open(submission: Submission) -> NotAssigned:
     return NotAssigned(f"You cannot label item {submission.code[:20]} now. Reload the page to continue.")
 
 
-def _variation(db: Database, task: Task, n_runs: int, protocol: Protocol) -> blinding.Variation | None:
+def _variation(db: Database, task: Task, n_runs: int, study: Study) -> blinding.Variation | None:
     """Return how the picture of this task differs from other pictures of the item.
 
     Return None if all pictures of the item are equal.
     """
-    if not n_runs or not protocol.varies_pictures:
+    if not n_runs or not study.protocol.varies_pictures:
         return None
-    return blinding.Variation.drawn(studies.picture_secret(db), task.code, n_runs)
+    n_ordered = 0 if kind_of(study.question).is_series else n_runs  # a series keeps its order
+    return blinding.Variation.drawn(studies.picture_secret(db), task.code, n_ordered)
 
 
 def _check(task: Task, submission: Submission, last: str | None, protocol: Protocol) -> None:

@@ -92,6 +92,8 @@ def test_marks_are_stored_in_one_form_appended_undone_and_revised(db):
     reviewing.submit(db, ada, later, now=NOW)
     assert labels.table(db)["label"].tolist() == ["[12, 40]", WITHDRAWN, "no change", "[33]"]
     assert auditing.audit(db).faults == ()
+    views = [json.loads(view) for view in labels.table(db)["view"]]
+    assert (views[0]["whole"], {tuple(view["picture"]["order"]) for view in views}) == (True, {()})
 
 
 def test_an_answer_that_is_sent_twice_in_another_form_is_one_answer(db):

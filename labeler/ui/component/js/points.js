@@ -82,7 +82,7 @@ export function summary(picture) {
 export function legend({ n, middles }) {
   const each = Math.round(n / middles.length);
   const of = each > 1 ? `median of ${each} positions` : "median at each position";
-  return `Line: ${of}. Dashed: median of all. Marks in the grey lanes: values beyond the axis.`;
+  return `Line: ${of}. Dashed: median of all. Ticks in the grey lanes: values beyond the axis.`;
 }
 
 /** What all parts of a drawing need: the scales, and the limits in both directions. */
