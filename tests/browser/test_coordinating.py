@@ -9,10 +9,13 @@ from playwright.sync_api import expect
 
 from labeler.service.study import coordinating
 from labeler.store import open_database
+from labeler.ui.coordinator.items.all_items import ROW_PX
 from tests.browser.conftest import welcome
 from tests.browser.hands import SAVED, SHOWN, go, links_on, take_step
 
 pytestmark = pytest.mark.browser
+
+HEADER_PX = 36  # of Streamlit's tables
 
 
 def result_files(folder):
@@ -91,3 +94,15 @@ def test_from_an_empty_study_to_a_report(page, browser, empty_server, tmp_path):
         "report",
     ):
         assert action in done
+
+
+@pytest.mark.slow
+def test_a_click_anywhere_in_a_row_opens_its_item(page, served):
+    page.goto(served.link("coordinator"))
+    for share in (0.03, 0.3, 0.9):  # picture, name, and the last column
+        go(page, served.url, "items?view=all-items")
+        listed = page.get_by_test_id("stDataFrame").first
+        listed.scroll_into_view_if_needed()
+        box = listed.bounding_box()
+        page.mouse.click(box["x"] + share * box["width"], box["y"] + HEADER_PX + ROW_PX / 2)
+        page.wait_for_url("**/item*")

@@ -1,5 +1,7 @@
 """The pages Data and Items under AppTest: import files, look through items, create a study from some."""
 
+import base64
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -15,7 +17,7 @@ from labeler.service.study import coordinating
 from labeler.service.verdicts import stored_verdicts
 from labeler.store import events, items, open_database, people, studies
 from labeler.ui.coordinator.items import all_items as items_page
-from tests.labeler.conftest import item_name, make_study
+from tests.labeler.conftest import import_all, item_name, make_study, result_file, series
 from tests.labeler.ui.pages import button, checked, coordinator_page, press_key, shown_items, texts
 from tests.sentences import says
 
@@ -360,3 +362,13 @@ def test_the_matching_items_are_used_for_calibration(tmp_path):
     assert "You have chosen 1 item" in texts(page)
     page = coordinator_page("Study", "Plan", tmp_path / "cache.study")
     assert next(one.value for one in page.slider if one.label == "Calibration items") == 1
+
+
+@pytest.mark.parametrize("n_runs", [2, 5, 7, 10, 20])
+def test_small_pictures_of_few_or_many_runs_fit_into_a_row(tmp_path, n_runs):
+    coordinating.create_study(tmp_path / "few.study", name="Few", coordinator="carol", now=datetime.now(UTC))
+    with open_database(tmp_path / "few.study") as db:
+        import_all(db, result_file("few", series(1, n_runs=n_runs)))
+        svg = base64.b64decode(items_page.small(db, items.all_items(db)[0]).partition("base64,")[2]).decode()
+    assert int(re.search(r' height="(\d+)"', svg)[1]) <= items_page.ROW_PX
+    assert svg.count("<g transform") == n_runs
