@@ -25,7 +25,7 @@ def enumeration(names: Sequence[str], word: str = "or") -> str:
 
     Examples
     --------
-    >>> either(["regression", "noise", "improvement"])
+    >>> enumeration(["regression", "noise", "improvement"])
     'regression, noise or improvement'
     """
     return f" {word} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -230,7 +230,7 @@ def noise_of_runs(
     Examples
     --------
     >>> noise_of_runs([[1.0, 3.0], [2.0, 2.0]], [[2.0, 2.0], [2.0, 2.0]])
-    Noise(se=0.5, df=1.0)
+    StandardError(se=0.5, df=1.0)
     """
     cells = [np.sort(np.asarray(runs, dtype=np.float64)) for side in (baseline, candidate) for runs in side]
     if min(map(len, cells)) < 2:

@@ -58,7 +58,7 @@ def missing_benchmarks(processes: Sequence[AbstractSet[_Name]]) -> Iterator[tupl
 
     Examples
     --------
-    >>> list(absent([{"a", "b"}, {"a"}, {"c"}]))
+    >>> list(missing_benchmarks([{"a", "b"}, {"a"}, {"c"}]))
     [('b', 1)]
     """
     numbers = _suites(processes)
