@@ -277,3 +277,6 @@ def test_five_experts_hardly_agree_on_the_start_of_the_steady_state(published_cl
     starts = [{name: start if start >= 0 else None for name, start in run["start"].items()} for run in runs]
     found = start_agreement(starts)
     assert 0.2 < found.alpha.value < 0.5  # .354 on the 407 runs of the publication
+    assert 0.1 < found.alpha_of_iterations.value < 0.35  # .236
+    (within_5,) = (row for row in found.within if row.iterations == 5)
+    assert within_5.lowest < 0.02 and 0.15 < within_5.highest < 0.3  # 1 to 20 %

@@ -205,3 +205,21 @@ def test_only_the_first_label_of_a_person_counts_until_it_is_withdrawn():
             ("b", "ann", "fresh", "not sure")]  # fmt: skip
     table = csv_bytes(rows, ("item", "reviewer", "kind", "label"))
     assert read_people(Source("x.csv", data=table), Counting()) == {"a": {"ann": (3,), "ben": (5,)}}
+
+
+def test_histories_and_runs_are_written_as_series_of_tcpd_and_read_again(here):
+    rows = [("sort", run, value, version) for at, version in enumerate(("v1", "v2", "v10"))
+            for run, value in enumerate((1.0 + at, 1.2 + at))]  # fmt: skip
+    (here / "t.csv").write_bytes(csv_bytes(rows, ("benchmark", "run", "value", "version")))
+    run("convert", "t.csv", "--to", "tcpd", "-o", "tcpd")
+    (file,) = (here / "tcpd").iterdir()
+    written = json.loads(file.read_text())
+    assert written["series"][0]["raw"] == [1.1, 2.1, 3.1] and written["time"]["raw"] == ["v1", "v2", "v10"]
+    (here / "m.json").write_text(json.dumps({"sort": {"ann": [1], "ben": [1]}}))
+    assert content("m.json", "--series", "tcpd") == content("m.json", "--series", "t.csv")
+    (here / "r.csv").write_bytes(csv_bytes([("a", run, value) for run in (0, 1) for value in (1, 2, 3)],
+                                           ("benchmark", "run", "value")))  # fmt: skip
+    run("convert", "r.csv", "--to", "tcpd", "-o", "runs")
+    assert sorted(json.loads(path.read_text())["name"] for path in (here / "runs").iterdir()) == [
+        "a : run 0", "a : run 1",
+    ]  # fmt: skip

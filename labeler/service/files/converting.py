@@ -8,10 +8,11 @@ from tempfile import TemporaryDirectory
 from analysis.benchmark import Benchmark
 from labeler.atomic_files import in_place
 from labeler.errors import InputError
-from labeler.formats import DEFAULTS, Advance, ReadOptions, Source, Spool, read_benchmarks, writing
+from labeler.formats import DEFAULTS, Advance, ReadOptions, Source, Spool, histories, read_benchmarks, writing
 from labeler.service.files.gathering import left_out
 
-FORMS = ("parquet", "csv", "icpe")
+FOLDERS = ("icpe", "tcpd")  # forms with a file per benchmark or series
+FORMS = ("parquet", "csv", *FOLDERS)
 
 
 @dataclass
@@ -45,11 +46,12 @@ def convert(
 
     The function first reads all files and stores their runs in a temporary folder. It then writes the benchmarks one by
     one under a temporary name and renames the result at the end, so that no incomplete file is left behind. `form` is
-    "parquet" or "csv" (one long table, which replaces an existing file) or "icpe" (a folder, which must not exist). A
+    "parquet" or "csv" (one long table, which replaces an existing file), or "icpe" or "tcpd" (a folder, which must not
+    exist; "tcpd" has a file for each history, or for each run of a benchmark without versions). A
     file is refused if it cannot be used, or if an earlier file contains the same benchmark. Raises InputError if there
     are no measurements to write, or the target cannot be written.
     """
-    if form == "icpe" and out.exists():
+    if form in FOLDERS and out.exists():
         raise InputError(f"{out} already exists. Give the name of a new folder.")
     done = ConversionResult()
     with TemporaryDirectory(prefix="labeler-") as folder:
@@ -112,5 +114,21 @@ def _write_icpe(benchmarks: Iterator[Benchmark], out: Path, _names: Sequence[str
         done.add(benchmark)
 
 
+def _write_tcpd(benchmarks: Iterator[Benchmark], out: Path, _names: Sequence[str], done: ConversionResult) -> None:
+    from labeler.service.files.marked import series_of  # imported here because it needs the statistics
+
+    out.mkdir()
+    for benchmark in benchmarks:
+        for name, values, labels in series_of(benchmark):
+            with (out / f"{writing.file_stem(name)}.json").open("x", encoding="utf-8") as file:
+                file.write(histories.write_tcpd(name, values, labels))
+        done.add(benchmark)
+
+
 Writer = Callable[[Iterator[Benchmark], Path, Sequence[str], ConversionResult], None]
-WRITERS: dict[str, Writer] = {"parquet": _write_parquet, "csv": _write_csv, "icpe": _write_icpe}
+WRITERS: dict[str, Writer] = {
+    "parquet": _write_parquet,
+    "csv": _write_csv,
+    "icpe": _write_icpe,
+    "tcpd": _write_tcpd,
+}
