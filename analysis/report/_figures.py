@@ -17,6 +17,8 @@ from analysis.report._report import Report
 from analysis.report._settings import row_title
 
 RATES = ("sensitivity", "specificity", "accuracy")
+# for categories without a colour; neighbours differ in lightness
+SHADES = ("#d5dae2", INK, "#9aa5b5", "#5b6b80", "#e8c268", "#8a4b00", "#56b4e9", "#005b41", "#cc79a7")
 MAX_STEPS = 200  # maximum number of points of a curve; more points would be invisible
 
 
@@ -155,7 +157,11 @@ def label_strip(report: Report) -> Chart | None:
                 rows.append({"reviewer": at, "label": names[letter_of[letter]], **ends})
         begin += pattern.n
     asked = {row["name"]: row.get("colour") for row in (report.question or {}).get("category", ())}
-    ramp = ["#d5dae2", INK] if len(names) == 2 else [asked.get(name) or INK for name in names]
+    ramp = (
+        ["#d5dae2", INK]
+        if len(names) == 2
+        else [asked.get(name) or shade for name, shade in zip(names, SHADES, strict=False)]
+    )
     colour = alt.Scale(domain=list(names), range=ramp)
     order = f"all {names[0]} to all {names[-1]}" if of.is_binary or of.ordered else "category to category"
     chart = (

@@ -10,7 +10,8 @@ from analysis.agreement import fleiss_kappa
 from analysis.consensus import true_categories
 from analysis.consensus._true_categories import design_rank
 from analysis.document import json_values
-from analysis.report import CategorySet, Report, Resampling, summarise, to_markdown
+from analysis.report import CategorySet, Provenance, Report, Resampling, draw, summarise, to_markdown
+from analysis.report._figures import SHADES
 from tests.analysis.ten_studies import STUDIES
 
 NAMES = ("slower", "same", "faster", "unstable")
@@ -199,3 +200,12 @@ def test_a_side_that_is_called_slower_too_often_has_a_section():
     assert "## Side bias" in to_markdown(report)
     assert "call the left side slower in 100.0 % and the right side in 0.0 %" in to_markdown(report)
     assert "Side bias" not in to_markdown(report_of(labels.drop(columns="swapped"), ordered=True))
+
+
+def test_the_strip_of_labels_tells_categories_apart_with_and_without_colours():
+    labels, _ = simulated(12, errors_of(0.7, 0.7, 0.7), np.full(4, 0.25))
+    question = {"category": [{"name": name, "colour": f"#00000{k}"} for k, name in enumerate(NAMES)]}
+    given = report_of(labels, provenance=Provenance(question=question))
+    for report, colours in ((report_of(labels), set(SHADES[:4])), (given, {f"#00000{k}" for k in range(4)})):
+        svg = draw(report)["label-strip"]
+        assert {colour for colour in colours if colour in svg} == colours
