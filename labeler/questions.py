@@ -336,7 +336,7 @@ class _QuestionFile:
         try:
             self.entries = toml_file.parse(content)
         except ValueError as error:
-            raise InputError(f"{file}: this is not TOML: {error}") from None
+            raise InputError(f"{file} is not valid TOML: {error}.") from None
 
     def question(self, kinds: Collection[str] | None) -> Question:
         """Check all entries, and return the question."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import factorial, isfinite, prod
 from pathlib import Path
+from tomllib import TOMLDecodeError
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,8 @@ def read_plan(path: Path) -> MeasurementPlan:
         raise InputError(f"{path} is not UTF-8 text.") from None
     try:
         return parse_plan(text)
+    except TOMLDecodeError as error:
+        raise InputError(f"{path} is not valid TOML: {error}.") from None
     except ValueError as error:
         raise InputError(f"{path}: {error}") from None
 

@@ -186,7 +186,7 @@ def test_a_question_file_is_written_as_it_is_read():
         ('text = "What', 'positive = "no"\ntext = "What', "line 2: positive: 'no' is not one of: regression"),
         ('text = "What', 'orderd = 1\ntext = "What', "line 2: orderd: 'orderd' is not one of"),
         ('text = "What', 'ordered = 1\ntext = "What', "line 2: ordered: ordered must be true or false, not 1"),
-        ('text = "What', "text = What", "this is not TOML"),
+        ('text = "What', "text = What", "is not valid TOML"),
     ],
 )
 def test_a_question_file_that_cannot_be_used_is_refused_with_line_and_key(old, new, message):

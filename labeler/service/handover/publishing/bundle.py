@@ -201,9 +201,9 @@ def comments_to_read(db: Database) -> tuple[str, int]:
 def _check_state(db: Database) -> None:
     study = studies.get(db)
     if study.phase is not State.UNBLINDED:
+        steps = "Unblind it" if study.phase is State.CLOSED else "Close it, then unblind it"
         raise NotAllowed(
-            f"Only an unblinded study can be published. The study is {STATE_PHRASES[study.phase]}. Close the study, "
-            "then unblind it."
+            f"Only an unblinded study can be published. The study is {STATE_PHRASES[study.phase]}. {steps}."
         )
 
 
