@@ -117,7 +117,7 @@ def _picture(copy: Database, item: Item) -> str:
 
 
 def _about(row: Mapping[Any, Any]) -> str:
-    measured = f"{row['n_runs']} runs of {row['n_iterations']:,} iterations or more" if row["n_runs"] else ""
+    measured = f"{row['n_runs']} runs with at least {row['n_iterations']:,} iterations" if row["n_runs"] else ""
     role = {
         ItemRole.CALIBRATION.value: "calibration, in no result",
         ItemRole.CHOSEN.value: "chosen, used only for learning",
