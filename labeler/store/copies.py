@@ -1,6 +1,7 @@
 """Read a study file without changing it, and remove data that identify people from a copy of a study."""
 
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,9 +151,17 @@ def forget_parameters(db: Database) -> None:
     db.execute("UPDATE items SET parameters = '{}'")
 
 
-def forget_conditions(db: Database) -> None:
-    """Remove the conditions of runs, such as the machine, and the list of failed runs."""
+def forget_conditions(db: Database, kept: Mapping[int, Sequence[Mapping[str, str]]]) -> None:
+    """Remove the conditions of runs, such as the machine, and the list of failed runs.
+
+    `kept` has, by the id of an item, the conditions to store for each of its runs instead.
+    """
     db.execute("UPDATE runs SET conditions = '{}' WHERE conditions <> '{}'")
+    db.executemany(
+        "UPDATE runs SET conditions = ? WHERE item_id = ? AND run = ?",
+        ((json.dumps(dict(of_run)), item_id, run) for item_id, of_item in kept.items() for run, of_run in
+         enumerate(of_item)),
+    )  # fmt: skip
     db.execute("UPDATE items SET failures = '[]'")
 
 

@@ -105,6 +105,11 @@ def _warnings(benchmark: Benchmark) -> tuple[str, ...]:
     return tuple(warnings)
 
 
+def neutral(benchmark: Benchmark) -> dict[str, tuple[str, ...]]:
+    """Return the side of each run."""
+    return {SIDE: benchmark.of(SIDE)}
+
+
 def payload(benchmark: Benchmark, protocol: Protocol) -> dict[str, Any]:
     """Return the bins of all runs with common axes, the side of each run, and the mean of each run."""
     drawn = binning.payload(benchmark.values, benchmark.unit, rule=protocol.axis_rule, min_span=protocol.min_span)
@@ -244,6 +249,7 @@ KIND = Kind(
     items=items,
     payload=payload,
     varied=varied,
+    neutral=neutral,
     swapped=swapped,
     panels=panels,
     thumbnail=thumbnail,

@@ -43,6 +43,12 @@ def items(benchmark: Benchmark, _selection: Selection) -> list[NewItem]:
     return [(level, tuple(short)) for level in levels if sizes[level.name] >= MIN_VERSIONS]
 
 
+def neutral(benchmark: Benchmark) -> dict[str, tuple[str, ...]]:
+    """Return the number of the version of each run, in place of its name."""
+    place = {version: f"{at:04d}" for at, version in enumerate(in_time_order(benchmark))}
+    return {VERSION: tuple(place[version] for version in benchmark.of(history_key(benchmark) or VERSION))}
+
+
 def payload(benchmark: Benchmark, protocol: Protocol) -> dict[str, Any]:
     """Return the mean of each run at the position of its version, and a line through the median of each version."""
     key = history_key(benchmark) or ""
@@ -161,6 +167,7 @@ KIND = Kind(
     "dot is the mean of one run; a version can have several. The line connects the medians of the versions. The dashed "
     "line is the median of all runs. Ticks in the grey lanes at the top and bottom are values beyond the axis.",
     overlay="the line without the dots",
+    neutral=neutral,
     telling={"names": "version"},
     is_series=True,
     accepts_means=True,

@@ -90,6 +90,8 @@ class Kind:
     # Keys of the payload that would tell a reviewer what was measured. `facts` of a question can show them.
     telling: Mapping[str, str] = field(default_factory=dict)  # key of the payload -> name of the fact
     is_series: bool = False  # whether an item is one series, in which points can be marked
+    # The conditions of runs that the payload needs, in neutral words, for copies that keep no other condition.
+    neutral: Callable[[Benchmark], Mapping[str, Sequence[str]]] = lambda _benchmark: {}
     # For items with two sides: the payload with the sides in the other order.
     swapped: Callable[[Payload], dict[str, Any]] | None = None
     accepts_means: bool = False  # whether one number per run is enough

@@ -25,6 +25,7 @@ from labeler.errors import StudyError
 from labeler.model import Origin, Person, Role
 from labeler.plan.design import hash_of, key
 from labeler.questions import hash_in_plan
+from labeler.service.items import drawing
 from labeler.service.items.taking_back import TAKE_BACK
 from labeler.service.people.identity import RENAME
 from labeler.store import Database, assignments, chain, copies, events, items, open_database, people, studies
@@ -223,7 +224,10 @@ def _anonymise(
     studies.renew_picture_secret(copy)
     if not keep_seed:
         studies.forget_plan_secret(copy)
-    copies.forget_conditions(copy)
+    needed = drawing.neutral_conditions(copy)
+    copies.forget_conditions(copy, needed)
+    if needed:
+        drawing.refresh(copy, all_items=True)  # stored pictures could name versions
     if not keep_comments:
         copies.forget_replies(copy)
     _renumber(copy, list(names.values()))

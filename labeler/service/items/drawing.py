@@ -101,10 +101,23 @@ def packed(payload: Mapping[str, Any]) -> bytes:
     return json.dumps(payload).encode()
 
 
+def neutral_conditions(db: Database) -> dict[int, list[dict[str, str]]]:
+    """Return the conditions of runs that the pictures need, in neutral words, by the id of the item."""
+    kind = kind_of_study(db)
+    found = {}
+    for item in items.all_items(db):
+        needed = kind.neutral(_benchmark(db, item)) if item.n_runs else {}
+        if needed:
+            found[item.item_id] = [{name: texts[run] for name, texts in needed.items()} for run in range(item.n_runs)]
+    return found
+
+
 def _new(db: Database, item_id: int, kind: Kind, protocol: Protocol) -> Mapping[str, Any]:
-    item = items.by_id(db, item_id)
-    conditions = runs.conditions_of_item(db, item_id)
-    benchmark = Benchmark.of_series(
-        item.name, runs.of_item(db, item_id), unit=item.unit, better=item.better, conditions=conditions
-    )
-    return kind.payload(benchmark, protocol)
+    return kind.payload(_benchmark(db, items.by_id(db, item_id)), protocol)
+
+
+def _benchmark(db: Database, item: Item) -> Benchmark:
+    return Benchmark.of_series(
+        item.name, runs.of_item(db, item.item_id), unit=item.unit, better=item.better,
+        conditions=runs.conditions_of_item(db, item.item_id),
+    )  # fmt: skip

@@ -14,6 +14,7 @@ from labeler.model import PlanParameters, Role, Submission
 from labeler.questions import Category, Question, read_question, to_toml
 from labeler.screen import binning, blinding
 from labeler.screen.kinds import KINDS, QUESTIONS, examples_of
+from labeler.service.handover import anonymising
 from labeler.service.items import browsing, drawing, importing
 from labeler.service.labelling import auditing, guide, reviewing
 from labeler.service.people import identity
@@ -429,7 +430,9 @@ def numbers_sent(value, key=""):
         return set().union(*(numbers_sent(inner, key) for inner in value))
     if isinstance(value, float):
         return {value}
-    is_packed = isinstance(value, str) and len(value) >= 8 and key not in ("rule", "kind", "title", "note", "name")
+    is_packed = (
+        isinstance(value, str) and len(value) >= 8 and key not in ("rule", "kind", "title", "note", "name", "names")
+    )
     return set(binning.unpacked(value).tolist()) - {0.0} if is_packed else set()
 
 
@@ -459,13 +462,15 @@ def form(value):
 
 
 def test_swapped_sides_have_the_same_form_as_others(blind):
-    secret = studies.picture_secret(blind)
-    forms = {True: [], False: []}
+    kind = KINDS["change"]
     for task in reviewing.review_queue(blind, id_of(blind, "ada")).offers:
-        forms[blinding.is_swapped(secret, task.code)].append(form(reviewing.shown(blind, task)))
-    assert forms[True]
-    assert forms[False]
-    assert all(sent == forms[False][0] for sent in (*forms[True], *forms[False]))
+        payload = reviewing.picture(blind, task)
+        of_runs = [{**panel, "runs": [{**run, "beyond": {}} for run in panel["runs"]]} if "runs" in panel else panel
+                   for panel in kind.panels(payload, sides=("A", "B"))]  # fmt: skip
+        other = [{**panel, "runs": [{**run, "beyond": {}} for run in panel["runs"]]} if "runs" in panel else panel
+                 for panel in kind.panels(kind.swapped(payload), sides=("A", "B"))]  # fmt: skip
+        assert form(of_runs) == form(other)
+        assert [panel.get("title") for panel in other] == ["A", "B", None]
 
 
 def test_facts_beside_the_picture_are_named_in_the_report_as_a_limit_of_blindness(tmp_path):
@@ -479,3 +484,20 @@ def test_facts_beside_the_picture_are_named_in_the_report_as_a_limit_of_blindnes
         text = reporting.files_of_study(db, reporting.QUICK, **WHO)["report.md"]
     assert "The benchmark and unit of each item stood beside the picture, so reviewers were not blind to this." in text
     assert "without access to other reviewers' answers or verdicts" in text
+
+
+@pytest.mark.parametrize("shows", ["change", "history"])
+def test_an_anonymised_copy_keeps_its_pictures_and_no_names_of_versions(tmp_path, shows):
+    table = {"history": HISTORY, "change": CHANGE}[shows].replace(",v", ",winter")
+    table = table.replace("winterersion", "version").replace("winteralue", "value")
+    chosen = importing.Selection(before="winter1", after="winter2") if shows == "change" else importing.Selection()
+    study_of(tmp_path / "n.study", shows, table, selection=chosen)
+    with open_database(tmp_path / "n.study") as db:
+        before = [drawing.panels_of_item(db, item.item_id) for item in items.all_items(db)]
+        anonymising.anonymise(db, tmp_path / "a.study", **WHO)
+    assert b"winter" not in (tmp_path / "a.study").read_bytes()
+    with open_database(tmp_path / "a.study") as db:
+        after = [drawing.panels_of_item(db, item.item_id) for item in items.all_items(db)]
+        assert [form(panels) for panels in after] == [form(panels) for panels in before]
+        assert numbers_sent(after) == numbers_sent(before)
+        assert auditing.audit(db).faults == ()
