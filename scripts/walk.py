@@ -168,6 +168,7 @@ def run(walk: Walk, some: Callable[[], None], everybody: Callable[[], None]) -> 
     walk.next("Answer the comment", "Decide")
     walk.picture("comments")
     walk.press("Label it as you see it.")
+    walk.settle()
     walk.press("Send the answer")
     walk.said("Answer sent")
     walk.picture("comments-answered")
