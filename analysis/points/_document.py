@@ -164,11 +164,11 @@ def _changes(found: MarkAgreement) -> Iterator[Block]:
         ("Any change at all, Fleiss' kappa", plain_number(found.any_change)),
         ("Pairs of people without any mark", percent(found.none_and_none)),
         (f"F1 of each person against the rest, margin {found.margin:g}", plain_number(found.f1_above_chance.score)),
-        ("  at random places", number(found.f1_above_chance.chance)),
-        ("  corrected for chance", number(found.f1_above_chance.corrected)),
+        ("F1 of marks at random places", number(found.f1_above_chance.chance)),
+        ("F1, corrected for chance", number(found.f1_above_chance.corrected)),
         ("Covering of each person against the rest", plain_number(found.covering_above_chance.score)),
-        ("  at random places", number(found.covering_above_chance.chance)),
-        ("  corrected for chance", number(found.covering_above_chance.corrected)),
+        ("Covering of marks at random places", number(found.covering_above_chance.chance)),
+        ("Covering, corrected for chance", number(found.covering_above_chance.corrected)),
         (f"Mean distance of matched marks, margin {found.margin:g}", f"{number(found.distance, 2)} points"),
     ]
     yield table(

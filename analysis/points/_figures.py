@@ -35,10 +35,11 @@ def _panel(survey: PointsSurvey, at: int) -> Chart:
     layers = [
         base.mark_rule(color=INK).encode(x=alt.X("low:Q", title=None, scale=x), x2="high:Q", y=y),
         base.mark_point(filled=True, size=50, color=INK, opacity=1).encode(
-            x=alt.X("value:Q", title=survey.detectors[0].scores[at].name, scale=x), y=y
+            x=alt.X("value:Q", title=None, scale=x), y=y
         ),
     ]
     baseline = next(row.scores[at].mean.value for row in survey.detectors if row.name == survey.baseline)
     line = alt.Chart(pd.DataFrame({"value": [baseline]}))
     layers.insert(0, line.mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.X("value:Q", title=None, scale=x)))
-    return alt.layer(*layers).properties(width=WIDTH, height=ROW_HEIGHT * len(names))
+    name = survey.detectors[0].scores[at].name
+    return alt.layer(*layers).properties(width=WIDTH, height=ROW_HEIGHT * len(names), title=heading(name, ""))
