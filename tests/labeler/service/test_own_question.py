@@ -191,7 +191,7 @@ def test_a_question_file_is_written_as_it_is_read():
 )
 def test_a_question_file_that_cannot_be_used_is_refused_with_line_and_key(old, new, message):
     assert old in ALERTS
-    with pytest.raises(InputError, match=f"^alerts.toml(, |: ){message}"):
+    with pytest.raises(InputError, match=f"^alerts.toml(, |: | ){message}"):
         read_question(ALERTS.replace(old, new, 1), "alerts.toml", KINDS)
 
 
