@@ -204,6 +204,7 @@ MACHINE_TEXTS = {
     "decisions": {"category", "created_utc", "event_id"},
     "replies": {"created_utc"},
     "reference_labels": {"category"},
+    "segments": {"computed_from", "features"},
     "links": {"part", "digest", "head"},
 }  # fmt: skip
 EMPTIED = {"invitations", "sessions", "jobs"}
