@@ -100,6 +100,7 @@ class Walk:
         button = self.page.get_by_role("button", name=words, exact=True)
         if button.is_disabled():
             self.click(self.page.get_by_test_id("stCheckbox").first)
+            self.settle()
             expect(button).to_be_enabled()
         self.click(button)
 
