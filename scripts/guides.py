@@ -9,7 +9,8 @@ a separate line. A picture `img/methods-NAME.svg` is the figure that a command w
 figure of a method has the name of the method.
 
 At `<!-- the reviewers label: 40 -->` every reviewer labels up to 40 items, deterministically. Secrets in links, dates,
-progress bars and the output of `labeler serve` are left out.
+progress bars and the output of `labeler serve` are left out. Plans have a fixed secret, so that they are the same in
+each run.
 """
 
 import os
@@ -22,6 +23,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from unittest import mock
 
 from click.testing import CliRunner
 
@@ -91,7 +93,8 @@ def _shown_before(lines: list[str]) -> str:
 def _own_folder() -> Iterator[None]:
     """Work in a temporary folder with the files that the guides start with, and set the study in the environment."""
     before = Path.cwd(), os.environ.get("LABELER_STUDY")
-    with tempfile.TemporaryDirectory() as folder:
+    fixed_secret = mock.patch.object(coordinating.secrets, "token_hex", lambda n: "1" * 2 * n)
+    with tempfile.TemporaryDirectory() as folder, fixed_secret:
         os.chdir(folder)
         Path("data").symlink_to(ROOT / "data")
         Path("results").mkdir()

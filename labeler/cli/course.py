@@ -20,7 +20,7 @@ from labeler.cli.common import (
     study_option,
 )
 from labeler.errors import InputError
-from labeler.model import Gate
+from labeler.model import Gate, counted
 from labeler.plan.lifecycle import STATE_PHRASES, Step
 from labeler.questions import enumeration
 from labeler.service.items import browsing
@@ -129,7 +129,10 @@ def calibration(study: Path | None, reference: Path | None, gate: float | None, 
         if reference is not None:
             labels = calibrating.read_reference(reference, coordinating.get_study(db).question.categories)
             calibrating.set_reference(db, labels, actor=OWNER, now=now())
-            remark(f"{len(labels)} reference labels saved.")
+            remark(f"{counted(len(labels), 'reference label')} saved.")
+            others = sorted(labels.keys() - set(calibrating.item_names(db)))
+            if others and calibrating.item_names(db):
+                remark(f"Not in the calibration round, so not compared: {', '.join(others)}.")
         if gate is not None:
             calibrating.set_gate(db, Gate(on, gate), actor=OWNER, now=now())
         coordinating.log_look(db, "calibration round", actor=OWNER, now=now())
