@@ -188,6 +188,7 @@ def describe_work(db: Database, reviewer_id: int) -> str:
 
 def seconds_per_label(db: Database, reviewer_id: int) -> float:
     """Return how long the reviewer usually needs for a label, from the own last answers; at first, the usual time."""
+    identity.require(db, reviewer_id, Role.REVIEWER)
     timed = [answer for answer in labels.own_answers(db, reviewer_id) if answer.dwell_ms is not None]
     if len(timed) < N_TIMED:
         return USUAL_S

@@ -41,7 +41,7 @@ def test_permission_can_be_withdrawn_and_each_change_is_logged_once(planned):
         own_result.allow(planned, "ada", allowed, **CAROL)
     assert log(planned)[-2:] == [("carol", "allow own result"), ("carol", "withdraw own result")]
     assert not own_result.is_allowed(planned, "ada")
-    with pytest.raises(InputError, match="no reviewer 'carol'"):
+    with pytest.raises(InputError, match="no reviewer called carol"):
         own_result.allow(planned, "carol", True, **CAROL)
 
 
@@ -67,6 +67,6 @@ def test_labels_are_compared_with_those_of_the_others(planned):
 def test_the_command_allows_and_withdraws(planned):
     planned.close()
     path = str(planned.path)
-    assert "ada can see the page Your result once" in run("reviewers", "result", "ada", "--study", path).stderr
+    assert "ada can see the page *Your result* once" in run("reviewers", "result", "ada", "--study", path).stderr
     assert "ada can no longer see" in run("reviewers", "result", "ada", "--undo", "--study", path).stderr
     assert "no reviewer 'zoe'" in run("reviewers", "result", "zoe", "--study", path, code=2).stderr

@@ -171,4 +171,4 @@ def test_no_plan_is_drawn_while_a_study_is_paused_or_once_it_is_closed(planned):
     assert "paused" in previewing.why_fixed(planned)
     course.change_state(planned, Step.OPEN, why="test", actor="carol", now=NOW)
     course.change_state(planned, Step.CLOSE, why="test", actor="carol", now=NOW)
-    assert "The study is closed" in previewing.why_fixed(planned)
+    assert "It is closed now" in previewing.why_fixed(planned)

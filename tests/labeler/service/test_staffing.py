@@ -115,7 +115,7 @@ def test_after_closing_a_coordinator_can_come_but_no_reviewer(planned):
     course.change_state(planned, Step.CLOSE, **WHY)
     staffing.add(planned, "chris", [Role.COORDINATOR], **CAROL)
     before = log(planned)
-    with pytest.raises(NotAllowed, match="The study is closed"):
+    with pytest.raises(NotAllowed, match="It is closed now"):
         staffing.add(planned, "eve", [Role.REVIEWER], **CAROL)
     assert people.by_name(planned, "eve") is None
     assert log(planned) == before

@@ -110,7 +110,7 @@ def closed(db, folder):
         (with_labels, ("second of this import has labels",)),
         (with_plan, ("The study has a plan",)),
         (with_running_job, ("The classifiers are judging",)),
-        (closed, ("The study is open",)),
+        (closed, ("It is open now",)),
     ],
 )
 def test_an_import_that_is_in_use_stays(twice, tmp_path, change, reason):

@@ -9,6 +9,7 @@ import pytest
 
 from labeler.errors import LabelerError, NewerStudy, NoStudy, NotAStudy, StudyBusy, StudyError, StudyReadOnly
 from labeler.store import create_database, database, events, items, open_database, runs, verdicts
+from labeler.store.migrations import MIGRATIONS
 from labeler.store.opening import APPLICATION_ID
 from tests.labeler.conftest import unprivileged
 
@@ -94,7 +95,7 @@ def cut_short(path):
         (lambda path: path.touch(), NotAStudy, "not a study file"),
         (lambda path: path.write_text("item,reviewer,label\n" * 99), NotAStudy, "not a study file"),
         (other_sqlite_file, NotAStudy, "new.study is an SQLite"),
-        (newer_study, NewerStudy, "schema 999.*schema 12"),
+        (newer_study, NewerStudy, f"schema 999.*schema {len(MIGRATIONS)}"),
         (damaged_header, NotAStudy, r"new.study is damaged: .*Restore a backup"),
         (cut_short, NotAStudy, r"new.study is damaged: database disk image is malformed. Restore a backup"),
     ],
