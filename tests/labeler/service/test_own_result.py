@@ -69,4 +69,4 @@ def test_the_command_allows_and_withdraws(planned):
     path = str(planned.path)
     assert "ada can see the page *Your result* once" in run("reviewers", "result", "ada", "--study", path).stderr
     assert "ada can no longer see" in run("reviewers", "result", "ada", "--undo", "--study", path).stderr
-    assert "no reviewer 'zoe'" in run("reviewers", "result", "zoe", "--study", path, code=2).stderr
+    assert "no reviewer called zoe" in run("reviewers", "result", "zoe", "--study", path, code=2).stderr
