@@ -13,6 +13,7 @@ from typing import Any
 from labeler.errors import InputError, NotAllowed
 from labeler.model import LABELLED_BY_PLAN, Role, State, Task
 from labeler.questions import is_label
+from labeler.screen import blinding
 from labeler.service.people import identity
 from labeler.store import Database, assignments, events, items, labels, people, studies, verdicts
 
@@ -23,7 +24,7 @@ N_DIVIDED = 2  # items to show to a reviewer who never stood alone
 
 @dataclass(frozen=True)
 class ComparedItem:
-    """An item that the reviewer labelled, with the labels of the others."""
+    """An item that the reviewer labelled, with the labels of the others, all in terms of the reviewer's picture."""
 
     task: Task
     label: str
@@ -102,8 +103,19 @@ def own_result(db: Database, person_id: int) -> OwnResult:
             others[item_id][reviewer] = answer
     names = {item_id: items.by_id(db, item_id).name for item_id in own}
     changes = known_changes(db)
+    question, secret = studies.get(db).question, studies.picture_secret(db)
+
+    def shown(item_id: int, label: str) -> str:  # in terms of the picture, whose sides may have changed places
+        is_swapped = question.blind_side and blinding.is_swapped(secret, tasks[item_id].code)
+        return question.mirrored(label) if is_swapped else label
+
     compared = tuple(
-        ComparedItem(tasks[item_id], label, Counter(others[item_id].values()), changes.get(names[item_id], ""))
+        ComparedItem(
+            tasks[item_id],
+            shown(item_id, label),
+            Counter(shown(item_id, other) for other in others[item_id].values()),
+            changes.get(names[item_id], ""),
+        )
         for item_id, label in own.items()
     )
     majorities = [(item.label, _majority(item.others)) for item in compared]

@@ -15,7 +15,7 @@ from labeler.model import PlanParameters, Role, Submission
 from labeler.plan.lifecycle import Step
 from labeler.screen.kinds import QUESTIONS
 from labeler.service.items import importing
-from labeler.service.labelling import reviewing
+from labeler.service.labelling import own_result, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.results import next_items, reporting
@@ -57,6 +57,20 @@ def unplanned(tmp_path):
         table = importing.upload("t.csv", "\n".join(["benchmark,version,run,iteration,value", *rows]).encode())
         list(importing.import_files(db, [table], selection=importing.Selection(before="old", after="new"), **WHO))
         yield db
+
+
+def test_the_own_result_has_labels_in_terms_of_the_picture(changes):
+    label_all(changes)
+    own_result.allow(changes, "ada", True, **WHO)
+    for step in (Step.CLOSE, Step.UNBLIND):
+        course.change_state(changes, step, why="done", **WHO)
+    ada = next(person.person_id for person in identity.everyone(changes) if person.name == "ada")
+    found = own_result.own_result(changes, ada)
+    assert (found.n_with_majority, len(found.items)) == (12, 12)
+    for item in found.items:
+        first, second = (np.mean(group["values"]) for group in reviewing.panels(changes, item.task)[-1]["groups"])
+        by_eye = "slower" if second > 1.1 * first else "faster" if second < 0.9 * first else "no change"
+        assert (item.label, set(item.others)) == (by_eye, {by_eye})
 
 
 def expected(name):
