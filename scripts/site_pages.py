@@ -55,6 +55,7 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
 
     def on_site(link: re.Match[str]) -> str:
         target = posixpath.normpath(posixpath.join(posixpath.dirname(own), link[2]))
-        return link[1] + PAGES.get(target, target.removeprefix("docs/"))
+        here = posixpath.dirname(page.file.src_uri) or "."
+        return link[1] + posixpath.relpath(PAGES.get(target, target.removeprefix("docs/")), here)
 
     return LINK.sub(on_site, markdown)
