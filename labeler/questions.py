@@ -269,12 +269,12 @@ def hash_in_plan(question: Question) -> str:
     return "" if question.definition() == SIMILAR.definition() else question.hash
 
 
-def require_question_of_runs(question: Question, what: str) -> None:
-    """Raise InputError if a question is not whether runs are similar, in whatever words."""
+def require_default_categories(question: Question, what: str, instead: str) -> None:
+    """Raise InputError if the categories are not those of the default question; say what to do instead."""
     if not question.has_default_categories:
         raise InputError(
             f"{what} needs the categories {enumeration(SIMILAR.names, 'and')}, but the question of this study has the "
-            f"categories {enumeration(question.names, 'and')}."
+            f"categories {enumeration(question.names, 'and')}. {instead}"
         )
 
 

@@ -15,25 +15,25 @@ from analysis.results import Result
 
 
 def balanced_folds(
-    dissimilar: Bools, group: NDArray[np.intp], n_folds: int, rng: np.random.Generator
+    category: Bools | NDArray[np.intp], group: NDArray[np.intp], n_folds: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """Assign groups of items to folds, so that groups stay together and both categories are balanced.
+    """Assign groups of items to folds, so that groups stay together and all categories are balanced.
 
-    The largest group is assigned first. For each fold, the function computes a sum over both categories: the group's
+    The largest group is assigned first. For each fold, the function computes a sum over all categories: the group's
     share of the items in the category, times the fold's share. The group goes to the fold with the smallest sum, so
-    that both categories stay balanced.
+    that all categories stay balanced.
 
-    `dissimilar` (shape (n_items,)): category of each item; `group` (shape (n_items,)): index of each item's group, from
+    `category` (shape (n_items,)): category of each item; `group` (shape (n_items,)): index of each item's group, from
     0 without gaps; `n_folds`: number of folds, from 1 to the number of groups, so no fold is empty. Returns the index
     of each item's fold.
     """
     sizes = np.stack(
-        [np.bincount(group[mask], minlength=group.max() + 1) for mask in (dissimilar, ~dissimilar)], axis=1
+        [np.bincount(group[category == one], minlength=group.max() + 1) for one in np.unique(category)[::-1]], axis=1
     )
     shares = sizes / np.maximum(sizes.sum(axis=0), 1)
     shuffled = rng.permutation(len(sizes))
     order = shuffled[np.argsort(-sizes[shuffled].sum(axis=1), kind="stable")]
-    filled, n_in = np.zeros((n_folds, 2)), np.zeros(n_folds)
+    filled, n_in = np.zeros((n_folds, sizes.shape[1])), np.zeros(n_folds)
     fold_of = np.empty(len(sizes), dtype=np.intp)
     for g in order:
         # An empty fold grows by 0 and has the fewest items, so it is always filled first.

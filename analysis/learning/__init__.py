@@ -12,6 +12,7 @@ from analysis.learning._compare import (
 )
 from analysis.learning._document import (
     arena_document as arena_document,
+    categories_document as categories_document,
     document as document,
     dose_document as dose_document,
     habit_sections as habit_sections,
@@ -38,12 +39,20 @@ from analysis.learning._features import (
 from analysis.learning._learn import Learned as Learned, learn as learn
 from analysis.learning._model import (
     LEARNED as LEARNED,
+    CategoryModel as CategoryModel,
+    CategoryTerm as CategoryTerm,
     Model as Model,
     ModelError as ModelError,
     Term as Term,
     checked_name as checked_name,
+    classifiers_of as classifiers_of,
     fit_logistic as fit_logistic,
     model_from_text as model_from_text,
+)
+from analysis.learning._multinomial import (
+    LearnedCategories as LearnedCategories,
+    fit_multinomial as fit_multinomial,
+    learn_categories as learn_categories,
 )
 from analysis.learning._reviewers import (
     ASPECTS as ASPECTS,
@@ -78,10 +87,11 @@ from analysis.learning._validation import (
 if TYPE_CHECKING:
     from analysis.learning._figures import (
         arena_charts as arena_charts,
+        category_charts as category_charts,
         charts as charts,
         dose_charts as dose_charts,
         habit_charts as habit_charts,
     )
 
-_FIGURES = ("arena_charts", "charts", "dose_charts", "habit_charts")
+_FIGURES = ("arena_charts", "category_charts", "charts", "dose_charts", "habit_charts")
 __getattr__ = on_first_use(__name__, dict.fromkeys(_FIGURES, "_figures"))

@@ -21,6 +21,7 @@ from analysis.document import (
 )
 from analysis.learning._compare import Arena, Difference
 from analysis.learning._learn import LEARNED, Learned
+from analysis.learning._multinomial import LearnedCategories
 from analysis.learning._reviewers import Habits, Response, aspect_title
 from analysis.learning._validation import Ceiling, LearningCurve
 
@@ -42,6 +43,115 @@ def document(learned: Learned) -> Document:
     )
     lead = f"A classifier learned from {learned.n_labels} labels of {learned.n_items} items. Target: {learned.target}"
     return Document("Learned classifier", lead, "", sections, kind="learning report")
+
+
+def categories_document(learned: LearnedCategories) -> Document:
+    """Build the report on a learned classifier of any categories."""
+    sections = (
+        Section("In short", (Bullets(tuple(_categories_in_short(learned))), *_warnings(learned.warnings))),
+        Section("All classifiers", (_all_evaluations(learned),)),
+        Section("Each category", tuple(_each_category(learned))),
+        Section("The model", tuple(_category_model(learned))),
+        Section("Method", (Paragraph(_category_method(learned)), Paragraph(NOT_FOR))),
+    )
+    lead = f"A classifier learned from {learned.n_labels} labels of {learned.n_items} items. Target: {learned.target}"
+    return Document("Learned classifier", lead, "", sections, kind="learning report")
+
+
+def _categories_in_short(learned: LearnedCategories) -> Iterator[str]:
+    baseline = learned.evaluation.baseline
+    if learned.useless is not None:
+        yield f"These features do not predict the labels: {learned.useless}."
+    yield (
+        f"On held-out applications, the learned classifier agrees with the labels on {estimate(learned.accuracy)} of "
+        f'the items; the rule "always {baseline.category}" on {percent(baseline.accuracy.value)}. Difference: '
+        f"{estimate(learned.difference)}."
+    )
+    yield (
+        f"Its balanced accuracy is {estimate(learned.balanced_accuracy)}; a rule without features reaches "
+        f"{percent(1 / len(learned.areas))}."
+    )
+    yield f"Permutation test against chance: p = {p_value(learned.chance_p)}."
+    known = [(name, found) for name, found in learned.others if found.balanced_accuracy.value is not None]
+    if known:
+        name, best = max(known, key=lambda entry: entry[1].balanced_accuracy.value or 0.0)
+        yield (
+            f"Of the other classifiers, {name} has the highest balanced accuracy, {estimate(best.balanced_accuracy)} "
+            f"on {counted(best.n, 'item')}."
+        )
+
+
+def _all_evaluations(learned: LearnedCategories) -> Block:
+    rows = [
+        (name, found.n, estimate(found.accuracy), estimate(found.balanced_accuracy),
+         estimate(found.baseline.difference), p_value(found.baseline.mcnemar.p_mid))
+        for name, found in ((LEARNED, learned.evaluation), *learned.others)
+    ]  # fmt: skip
+    caption = (
+        "Verdicts and consensus with 95 % intervals that assume independent items, and the difference of the accuracy "
+        "from the majority rule on the same items with McNemar's mid-p value. Rely on the intervals by application "
+        "above, because benchmarks of one application are alike."
+    )
+    header = ("classifier", "n", "accuracy", "balanced accuracy", "minus majority rule", "p")
+    return table(caption, header, rows, (1, 5))
+
+
+def _each_category(learned: LearnedCategories) -> Iterator[Block]:
+    rates = {rate.category: rate for rate in learned.evaluation.by_category}
+    rows = [
+        (area.category, area.n, estimate(rates[area.category].recall), estimate(rates[area.category].precision),
+         estimate(area.auc, as_percent=False))
+        for area in learned.areas
+    ]  # fmt: skip
+    yield table(
+        "Each category against all others. The areas under the ROC curve have intervals by application; 0.5 is the "
+        "area of a random score.",
+        ("category", "n", "recall", "precision", "AUC"), rows, (1,),
+    )  # fmt: skip
+    yield Figure("areas", "Area under the ROC curve of each category against all others.")
+    names = learned.evaluation.categories
+    counts = [(name, *row) for name, row in zip(names, learned.evaluation.table, strict=True)]
+    yield table(
+        "Numbers of labels: a row for each category of the consensus, a column for each verdict.",
+        ("consensus", *names), counts, tuple(range(1, len(names) + 1)),
+    )  # fmt: skip
+    yield Paragraph(
+        f"The Brier score of the probabilities is {estimate(learned.brier, as_percent=False)}, summed over the "
+        f"categories. It would be {number(learned.brier_of_shares)} if the shares of the categories were predicted for "
+        "each item."
+    )
+
+
+N_TERMS = 12
+
+
+def _category_model(learned: LearnedCategories) -> Iterator[Block]:
+    model = learned.model
+    yield Paragraph(
+        "The model is a multinomial logistic regression of the rank of each feature among the training items, with "
+        "mean 0 and standard deviation 1, so outliers do not matter. The verdict is the most probable category. It was "
+        f"fitted on all items with the penalty {model.penalty:.3g}; the model file has all {len(model.terms)} features."
+    )
+    largest = sorted(model.terms, key=lambda term: -max(map(abs, term.coefficients)))[:N_TERMS]
+    rows = [(term.feature, *(number(value) for value in term.coefficients)) for term in largest]
+    yield table(
+        "Change of the score of each category per standard deviation of the rank. Features with the largest "
+        "coefficients.",
+        ("feature", *model.categories), rows, tuple(range(1, len(model.categories) + 1)),
+    )  # fmt: skip
+
+
+def _category_method(learned: LearnedCategories) -> str:
+    order = "" if learned.evaluation.weighted_kappa is None else (
+        " The categories are ordered, but the model does not use their order; the weighted kappa with the labels is "
+        f"{estimate(learned.evaluation.weighted_kappa, as_percent=False)}."
+    )  # fmt: skip
+    return (
+        "All results are for held-out applications: nested cross-validation in folds of whole applications, in which "
+        "the inner folds choose the penalty. The permutation test gives the labels of one application to another, and "
+        "compares the mean area under the ROC curve over the categories. Intervals by application resample whole "
+        f"applications.{order} Random seed {learned.seed}."
+    )
 
 
 def arena_document(arena: Arena, target: str) -> Document:

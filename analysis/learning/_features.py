@@ -1,6 +1,6 @@
 """Choose what a model learns from: the features of items, and the target, a consensus or each label."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -192,19 +192,19 @@ TARGETS = {
 }
 
 
-def label_table(answers: pd.DataFrame) -> pd.DataFrame:
+def label_table(answers: pd.DataFrame, categories: Sequence[str] = CATEGORIES) -> pd.DataFrame:
     """Return the first labels that count, in the columns item, rater and category.
 
     Raises ValueError as `analysis.tables.with_defaults`.
 
     `answers`: columns item, reviewer, label; optionally kind and assignment (`analysis.tables.with_defaults`).
     """
-    first = first_of(with_defaults(answers))
+    first = first_of(with_defaults(answers), categories)
     counted = first.loc[first["kind"].isin(COUNTED_KINDS), ["item", "rater", "category"]]
     return counted.drop_duplicates(["item", "rater"]).reset_index(drop=True)
 
 
-def target_of(answers: pd.DataFrame, consensus: str = AGREED) -> pd.DataFrame:
+def target_of(answers: pd.DataFrame, consensus: str = AGREED, categories: Sequence[str] = CATEGORIES) -> pd.DataFrame:
     """Return the categories that a model learns from: one row per item with a consensus, or one row per label.
 
     Raises ValueError if the target is unknown, or the answer table is invalid.
@@ -220,20 +220,20 @@ def target_of(answers: pd.DataFrame, consensus: str = AGREED) -> pd.DataFrame:
     """
     if consensus not in TARGETS:
         raise ValueError(f"the target must be one of {', '.join(TARGETS)}, got {consensus!r}")
-    labels = label_table(answers)
+    labels = label_table(answers, categories)
     if consensus == LABELS:
         return labels[["item", "category"]]
     if consensus == AGREED:
-        table = agreed_only(labels)
+        table = agreed_only(labels, categories)
     else:
         answered = with_defaults(answers)
-        first = first_of(answered)
+        first = first_of(answered, categories)
         third = first[first["kind"] == "third"].drop_duplicates(["item", "rater"])
         own = pd.MultiIndex.from_frame(labels[["item", "rater"]])
         third = third[~pd.MultiIndex.from_frame(third[["item", "rater"]]).isin(own)]
-        decided = answered[(answered["kind"] == "adjudicated") & answered["label"].isin(CATEGORIES)]
+        decided = answered[(answered["kind"] == "adjudicated") & answered["label"].isin(categories)]
         decisions = dict(zip(decided["item"], decided["label"], strict=True))
-        table = majority(labels, third[["item", "rater", "category"]], decisions)
+        table = majority(labels, third[["item", "rater", "category"]], decisions, categories)
     found = table["category"].dropna()
     return pd.DataFrame({"item": found.index.astype(object), "category": found.to_numpy(dtype=object)})
 

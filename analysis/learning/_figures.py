@@ -11,6 +11,7 @@ from analysis.document.figures import INK, SOFT, Chart, names_axis
 from analysis.intervals import Estimate
 from analysis.learning._compare import Arena
 from analysis.learning._learn import Learned
+from analysis.learning._multinomial import LearnedCategories
 from analysis.learning._reviewers import Habits, Response, aspect_title
 
 WIDTH, ROW = 420, 24
@@ -33,6 +34,12 @@ def arena_charts(arena: Arena) -> dict[str, Chart]:
     """Draw the area under the ROC curve of each classifier; return the figures by name."""
     rows = [(row.name, row.auc_by_application) for row in arena.standings if row.auc_by_application.value is not None]
     return {"areas": _intervals(rows, "area under the ROC curve, interval by application", 0.5)}
+
+
+def category_charts(learned: LearnedCategories) -> dict[str, Chart]:
+    """Draw how well the learned classifier separates each category from all others; return the figures by name."""
+    rows = [(area.category, area.auc) for area in learned.areas]
+    return {"areas": _intervals(rows, "area under the ROC curve against all others, interval by application", 0.5)}
 
 
 def habit_charts(found: Habits) -> dict[str, Chart]:

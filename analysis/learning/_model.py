@@ -1,11 +1,12 @@
 """Fit a model, use it as a classifier, write its formula, and read and write its file.
 
-The model is a logistic regression with an L2 penalty, plain or monotone (no coefficient below 0).
+The model is a logistic regression with an L2 penalty, plain or monotone (no coefficient below 0), or, for a question
+with other categories, a multinomial logistic regression (`CategoryModel`).
 """
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -192,8 +193,8 @@ def scale_of(x: Floats, *, monotone: bool) -> Scale:
     return Standardiser.of(x) if monotone else RankScale.of(x)
 
 
-FORMAT, FORMAT_VERSION = "labeler model", 2
-READABLE = (1, FORMAT_VERSION)  # models of version 1 have no ranks
+FORMAT, FORMAT_VERSION, OF_CATEGORIES = "labeler model", 2, 3
+READABLE = (1, FORMAT_VERSION, OF_CATEGORIES)  # models of version 1 have no ranks, those of version 3 any categories
 LEARNED = "learned"
 MOST_CHARACTERS = 60
 MOST_TERMS, SHOWN_TERMS = 30, 6  # a formula with more terms is shortened to the largest in texts
@@ -325,8 +326,7 @@ class Model:
                 f"the model was learned with warm-up {describe_value(self.warmup)}, but these runs have warm-up "
                 f"{describe_value(runs.drop)}"
             )
-        sources = dict.fromkeys(FEATURES[term.feature].source for term in self.terms if FEATURES[term.feature].value)
-        verdicts = [CLASSIFIERS[name](runs, drop=runs.drop) for name in sources]
+        verdicts = [CLASSIFIERS[name](runs, drop=runs.drop) for name in classifiers_of(self.terms)]
         segments = segment_features(list(runs.values)) if self.needs_segments else None
         return self.judge(verdicts, runs, segments, n_runs=runs.k, n_iterations=runs.n, n_left_out=runs.n_left_out)
 
@@ -342,7 +342,117 @@ class Model:
         return json.dumps(content, indent=1, allow_nan=False) + "\n"
 
 
-def model_from_text(text: str) -> Model:
+@dataclass(frozen=True)
+class CategoryTerm:
+    """A feature in a model of several categories, whose rank adds coefficient x rank to the score of each category."""
+
+    feature: str  # a name in `FEATURES`, and the version of the feature that the model was fitted with
+    version: str
+    quantiles: tuple[float, ...]  # of the training items (`rank`)
+    coefficients: tuple[float, ...]  # one per category
+
+    def adds(self, value: float) -> Floats:
+        """Return what a value of the feature adds to the scores of the categories."""
+        return np.array(self.coefficients) * rank(np.array(self.quantiles), np.array([value]))
+
+
+@dataclass(frozen=True)
+class CategoryModel:
+    """A multinomial logistic model of the probabilities of the categories of a question.
+
+    Each category has a score, intercept + the sum over the features of coefficient x rank. Its probability is
+    exp(score), divided by the sum over all categories. The verdict is the category with the highest probability.
+    """
+
+    name: str  # name of the model; its verdicts belong to the classifier `learned:NAME`
+    categories: tuple[str, ...]
+    terms: tuple[CategoryTerm, ...]
+    intercepts: tuple[float, ...]
+    penalty: float
+    warmup: Warmup = 0.0  # what was left out of each run before the features were computed
+    training: Mapping[str, Any] = field(default_factory=dict)  # how the model was trained, as plain values
+
+    @property
+    def classifier(self) -> str:
+        """Return the name of the classifier."""
+        return f"{LEARNED}:{self.name}"
+
+    @property
+    def formula(self) -> str:
+        """Return the scores of all categories.
+
+        Examples
+        --------
+        >>> term = CategoryTerm("m1", "1.1", (0.0, 1.0), (1.0, 0.0, -1.0))
+        >>> CategoryModel("a", ("up", "level", "down"), (term,), (0.5, 0.0, -0.5), 0.1).formula
+        'P(category) = exp(score) / sum of exp(scores); up: 0.5 + 1 rank(m1); level: 0; down: -0.5 - 1 rank(m1)'
+        """
+        scores = []
+        for k, category in enumerate(self.categories):
+            parts = [f"{self.intercepts[k]:.4g}"]
+            for term in self.terms:
+                slope = term.coefficients[k]
+                if abs(slope) > 1e-9:
+                    parts.append(f"{'-' if slope < 0 else '+'} {abs(slope):.4g} rank({term.feature})")
+            scores.append(f"{category}: {' '.join(parts)}")
+        return f"P(category) = exp(score) / sum of exp(scores); {'; '.join(scores)}"
+
+    @property
+    def needs_segments(self) -> bool:
+        """Return whether the model uses the segments of each run."""
+        return any(FEATURES[term.feature].source == SEGMENTS for term in self.terms)
+
+    def probabilities(self, values: Mapping[str, float | None]) -> Mapping[str, float] | None:
+        """Return the probability of each category for an item with these features; None if a feature is missing."""
+        scores = np.array(self.intercepts)
+        for term in self.terms:
+            value = values.get(term.feature)
+            if value is None or not math.isfinite(value):
+                return None
+            scores = scores + term.adds(value)
+        return dict(zip(self.categories, special.softmax(scores).tolist(), strict=True))
+
+    def judge(self, values: Mapping[str, float | None], *, positive: str | None = None, **background: Any) -> Verdict:
+        """Return the model's verdict on an item with these features; the score is the probability of `positive`."""
+        probabilities = self.probabilities(values)
+        if probabilities is None:
+            lacking = next(
+                term.feature for term in self.terms
+                if (value := values.get(term.feature)) is None or not math.isfinite(value)
+            )  # fmt: skip
+            reason = f"the feature {lacking} is missing, for example in short runs"
+            return Verdict(self.classifier, None, reason=reason, **background)
+        verdict = max(self.categories, key=probabilities.__getitem__)
+        score = None if positive is None else probabilities.get(positive)
+        return Verdict(self.classifier, verdict, score=score, **background)
+
+    def to_text(self) -> str:
+        """Return the content of the model file as JSON text with all digits of each number."""
+        content = {
+            # the keys of earlier versions, so that an earlier program reads the version and refuses it
+            "format": FORMAT, "version": OF_CATEGORIES, "name": self.name, "monotone": False,
+            "intercept": dict(zip(self.categories, self.intercepts, strict=True)), "threshold": None,
+            "penalty": self.penalty, "cost_ratio": 1.0, "warmup": self.warmup, "formula": self.formula,
+            "terms": [
+                {
+                    "feature": term.feature, "version": term.version, "quantiles": list(term.quantiles),
+                    "coefficient": dict(zip(self.categories, term.coefficients, strict=True)),
+                    "title": FEATURES[term.feature].title,
+                }
+                for term in self.terms
+            ],
+            "training": dict(self.training),
+        }  # fmt: skip
+        return json.dumps(content, indent=1, allow_nan=False) + "\n"
+
+
+def classifiers_of(terms: Iterable[Term | CategoryTerm]) -> tuple[str, ...]:
+    """Return the names of the built-in classifiers whose verdicts have the features of a model."""
+    used = (FEATURES[term.feature] for term in terms)
+    return tuple(dict.fromkeys(feature.source for feature in used if feature.value))
+
+
+def model_from_text(text: str) -> Model | CategoryModel:
     """Read a model file, and reject it if any value is missing, unknown or inconsistent.
 
     Raises ModelError if the text is not JSON, a name is missing, unknown or duplicate, a value has the wrong type or
@@ -358,27 +468,72 @@ def model_from_text(text: str) -> Model:
              "formula", "terms", "training")  # fmt: skip
     _check_names(content, names, "the model")
     if content["format"] != FORMAT or content["version"] not in READABLE or content["version"] is True:
-        versions = " or ".join(map(str, READABLE))
+        versions = f"{', '.join(map(str, READABLE[:-1]))} or {READABLE[-1]}"
         raise ModelError(f"the file is not a model of version {versions}: format {content['format']!r}, "
                          f"version {content['version']!r}")  # fmt: skip
+    if content["version"] == OF_CATEGORIES:
+        return _category_model(content)
     if not isinstance(content["monotone"], bool):
         raise ModelError(f"monotone is {content['monotone']!r}, not true or false")
-    if not isinstance(content["training"], dict):
-        raise ModelError("training is not an object")
-    if not isinstance(content["terms"], list) or not content["terms"]:
-        raise ModelError("terms is not a list of at least one feature")
+    _check_lists(content)
     terms = tuple(_term(term, n, monotone=content["monotone"]) for n, term in enumerate(content["terms"]))
-    if len({term.feature for term in terms}) < len(terms):
-        raise ModelError("a feature occurs twice")
+    _check_features(terms)
     model = Model(
         checked_name(content["name"]), content["monotone"], terms,
         _number(content, "intercept"), _number(content, "threshold", 0, 1), _number(content, "penalty", 0),
         _number(content, "cost_ratio", 0),
-        AUTO if content["warmup"] == AUTO else _number(content, "warmup", 0), content["training"],
+        _warmup(content), content["training"],
     )  # fmt: skip
+    _check_formula(content, model)
+    return model
+
+
+def _category_model(content: Mapping[str, Any]) -> CategoryModel:
+    _check_lists(content)
+    categories = content["intercept"]
+    if not isinstance(categories, dict) or len(categories) < 2:
+        raise ModelError("intercept is not an object with at least two categories")
+    if content["monotone"] is not False or content["threshold"] is not None or content["cost_ratio"] != 1:
+        raise ModelError("a model of categories has no threshold, no cost ratio, and is not monotone")
+    terms = []
+    for n, term in enumerate(content["terms"]):
+        where = f"term {n + 1}"
+        _check_names(term, ("feature", "version", "quantiles", "coefficient", "title"), where)
+        name = _known_feature(term, where)
+        _check_names(term["coefficient"], categories, f"{where}, coefficient")
+        coefficients = tuple(
+            _number(term["coefficient"], category, place=f"{where}, coefficient of ") for category in categories
+        )
+        terms.append(CategoryTerm(name, FEATURES[name].version, _quantiles(term["quantiles"], where), coefficients))
+    _check_features(terms)
+    model = CategoryModel(
+        checked_name(content["name"]), tuple(categories), tuple(terms),
+        tuple(_number(categories, category, place="intercept of ") for category in categories),
+        _number(content, "penalty", 0), _warmup(content), content["training"],
+    )  # fmt: skip
+    _check_formula(content, model)
+    return model
+
+
+def _check_lists(content: Mapping[str, Any]) -> None:
+    if not isinstance(content["training"], dict):
+        raise ModelError("training is not an object")
+    if not isinstance(content["terms"], list) or not content["terms"]:
+        raise ModelError("terms is not a list of at least one feature")
+
+
+def _check_features(terms: Sequence[Term | CategoryTerm]) -> None:
+    if len({term.feature for term in terms}) < len(terms):
+        raise ModelError("a feature occurs twice")
+
+
+def _check_formula(content: Mapping[str, Any], model: Model | CategoryModel) -> None:
     if content["formula"] != model.formula:
         raise ModelError("the formula does not match the numbers, so the file was changed by hand")
-    return model
+
+
+def _warmup(content: Mapping[str, Any]) -> Warmup:
+    return AUTO if content["warmup"] == AUTO else _number(content, "warmup", 0)
 
 
 def checked_name(name: object) -> str:
@@ -403,15 +558,8 @@ def _term(term: Any, n: int, *, monotone: bool) -> Term:
     has_ranks = isinstance(term, dict) and "quantiles" in term
     scale = ("quantiles",) if has_ranks else ("mean", "sd")
     _check_names(term, ("feature", "version", *scale, "coefficient", "title"), where)
-    name = term["feature"]
-    if not isinstance(name, str) or name not in FEATURES:
-        raise ModelError(f"{where}: unknown feature {name!r}")
+    name = _known_feature(term, where)
     version = FEATURES[name].version
-    if term["version"] != version:
-        raise ModelError(
-            f"{where}: the model was fitted with version {term['version']} of the feature {name}, but version "
-            f"{version} is installed. Learn the model again"
-        )
     coefficient = _number(term, "coefficient", place=f"{where}, ")
     if has_ranks:
         read = Term(name, version, 0.0, 1.0, coefficient, _quantiles(term["quantiles"], where))
@@ -423,6 +571,19 @@ def _term(term: Any, n: int, *, monotone: bool) -> Term:
     if monotone and read.coefficient < 0:
         raise ModelError(f"{where}: a monotone model has the negative coefficient {read.coefficient}")
     return read
+
+
+def _known_feature(term: Mapping[str, Any], where: str) -> str:
+    name = term["feature"]
+    if not isinstance(name, str) or name not in FEATURES:
+        raise ModelError(f"{where}: unknown feature {name!r}")
+    version = FEATURES[name].version
+    if term["version"] != version:
+        raise ModelError(
+            f"{where}: the model was fitted with version {term['version']} of the feature {name}, but version "
+            f"{version} is installed. Learn the model again"
+        )
+    return name
 
 
 def _quantiles(found: Any, where: str) -> tuple[float, ...]:

@@ -7,6 +7,7 @@ performance that wrong labels allow.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -48,14 +49,7 @@ class Examples:
     @property
     def group(self) -> NDArray[np.intp]:
         """Return the index of each row's application; applications with twins of each other count as one."""
-        application = dict(zip(self.items, self.applications, strict=True))
-        leader = {name: name for name in self.applications}
-        for names in self.twins:
-            found = [leader[application[item]] for item in names if item in application]
-            for name, of in leader.items():
-                if of in found:
-                    leader[name] = found[0]
-        return pd.factorize(pd.Series([leader[name] for name in self.applications], dtype=object))[0]
+        return groups_of(self.items, self.applications, self.twins)
 
     def only(self, names: Sequence[str]) -> "Examples":
         """Return the examples with these features only."""
@@ -65,23 +59,9 @@ class Examples:
     @property
     def why_too_few(self) -> str | None:
         """Return why there are too few data for learning; return None if there are enough."""
-        n, n_dissimilar = len(self.items), int(self.dissimilar.sum())
-        n_items, n_applications = len(set(self.items)), len(set(self.group))
-        if n_items < MIN_ITEMS:
-            return f"{n_items} items have a category and all features; at least {MIN_ITEMS} are needed"
-        n_rare = min(n_dissimilar, n - n_dissimilar)
-        if n_rare < MIN_OF_CATEGORY:
-            rare = "dissimilar" if n_dissimilar < n - n_dissimilar else "similar"
-            return (
-                f"{counted(n_rare, 'label')} {'is' if n_rare == 1 else 'are'} {rare}; "
-                f"at least {MIN_OF_CATEGORY} of each category are needed"
-            )
-        if n_applications < MIN_APPLICATIONS:
-            return (
-                f"the items come from {counted(n_applications, 'application')}; at least {MIN_APPLICATIONS} are "
-                "needed, because a model is scored on held-out applications"
-            )
-        return None
+        n_dissimilar = int(self.dissimilar.sum())
+        counts = {"similar": len(self.items) - n_dissimilar, "dissimilar": n_dissimilar}
+        return why_too_few(counts, len(set(self.items)), len(set(self.group)))
 
     def of(self, rows: NDArray[np.intp] | Bools) -> "Examples":
         """Return the selected rows."""
@@ -93,6 +73,36 @@ class Examples:
             dissimilar=self.dissimilar[numbers],
             x=self.x[numbers],
         )
+
+
+def groups_of(items: Sequence[str], applications: Sequence[str], twins: Sequence[Sequence[str]]) -> NDArray[np.intp]:
+    """Return the index of each row's application; applications with twins of each other count as one."""
+    application = dict(zip(items, applications, strict=True))
+    leader = {name: name for name in applications}
+    for names in twins:
+        found = [leader[application[item]] for item in names if item in application]
+        for name, of in leader.items():
+            if of in found:
+                leader[name] = found[0]
+    return pd.factorize(pd.Series([leader[name] for name in applications], dtype=object))[0]
+
+
+def why_too_few(counts: Mapping[str, int], n_items: int, n_applications: int) -> str | None:
+    """Return why there are too few data for learning, from the number of labels of each category; None if enough."""
+    if n_items < MIN_ITEMS:
+        return f"{n_items} items have a category and all features; at least {MIN_ITEMS} are needed"
+    rare = min(counts, key=counts.__getitem__)
+    if counts[rare] < MIN_OF_CATEGORY:
+        return (
+            f"{counted(counts[rare], 'label')} {'is' if counts[rare] == 1 else 'are'} {rare}; "
+            f"at least {MIN_OF_CATEGORY} of each category are needed"
+        )
+    if n_applications < MIN_APPLICATIONS:
+        return (
+            f"the items come from {counted(n_applications, 'application')}; at least {MIN_APPLICATIONS} are "
+            "needed, because a model is scored on held-out applications"
+        )
+    return None
 
 
 MANY_FEATURES, SAME_SHARE, SAME_FEATURE, EQUAL = 30, 0.6, 0.05, 1e-9  # twins by features (`twins_by_features`)
@@ -193,6 +203,24 @@ def examples_of(
     `truth`: columns item and category; an item may have several rows, one per label; `features`: indexed by item, one
     column per feature. The result is sorted by item. Rows of items that lack a feature are left out and counted.
     """
+    rows, x, n_left_out = matched_rows(truth, features, names, applications, CATEGORIES)
+    return Examples(
+        tuple(rows["item"]), tuple(rows["application"]), (rows["category"] == DISSIMILAR).to_numpy(dtype=bool),
+        x, tuple(names), n_left_out, twins,
+    )  # fmt: skip
+
+
+def matched_rows(
+    truth: pd.DataFrame,
+    features: pd.DataFrame,
+    names: Sequence[str],
+    applications: pd.Series,
+    categories: Sequence[str],
+) -> tuple[pd.DataFrame, Floats, int]:
+    """Return the rows that have all features, sorted by item; their features; and the number of rows left out.
+
+    The columns are item, category and application. Raises the errors of `examples_of`.
+    """
     unknown = [name for name in names if name not in features.columns]
     if unknown or not names:
         known = ", ".join(map(str, features.columns))
@@ -201,10 +229,10 @@ def examples_of(
             if unknown
             else "names is empty; name at least one feature"
         )
-    wrong = truth[~truth["category"].isin(CATEGORIES)]
+    wrong = truth[~truth["category"].isin(categories)]
     if len(wrong):
         row = wrong.iloc[0]
-        raise ValueError(f"{row['category']!r} (item {row['item']!r}) is not one of: {', '.join(CATEGORIES)}")
+        raise ValueError(f"{row['category']!r} (item {row['item']!r}) is not one of: {', '.join(categories)}")
     rows = truth.sort_values("item", kind="stable")
     x = features[list(names)].astype(float).reindex(rows["item"]).to_numpy(dtype=np.float64)
     complete = np.isfinite(x).all(axis=1)
@@ -213,10 +241,11 @@ def examples_of(
     without = of_item.isna() | (of_item == "")
     if without.any():
         raise ValueError(f"item {of_item.index[without][0]!r} has no application")
-    return Examples(
-        tuple(map(str, rows["item"])), tuple(map(str, of_item)), (rows["category"] == DISSIMILAR).to_numpy(dtype=bool),
-        x, tuple(names), int((~complete).sum()), twins,
-    )  # fmt: skip
+    matched = pd.DataFrame({
+        "item": [*map(str, rows["item"])], "category": rows["category"].to_numpy(dtype=object),
+        "application": [*map(str, of_item)],
+    })  # fmt: skip
+    return matched, x, int((~complete).sum())
 
 
 @dataclass(frozen=True, repr=False)
@@ -304,10 +333,8 @@ def chance_p(
     stay alike. The model is then fitted again in the same folds with the typical penalty. Benchmarks of one application
     are alike, so an interval over items, or over a few applications, is not valid for this question.
     """
-    group, fold, y = examples.group, validated.fold, examples.dissimilar
+    fold, y = validated.fold, examples.dissimilar
     penalty = float(np.median(validated.penalties))
-    order = np.argsort(group, kind="stable")
-    blocks = [order[group[order] == g] for g in range(int(group.max()) + 1)]
     scaled = []
     for k in range(int(fold.max()) + 1):
         scale = scale_of(examples.x[fold != k], monotone=monotone)
@@ -325,13 +352,27 @@ def chance_p(
         least = n_dissimilar * (n_dissimilar + 1) / 2
         return float((ranks[labels].sum() - least) / (n_dissimilar * (len(labels) - n_dissimilar)))
 
-    observed = area(y)
+    return permutation_p(area, y, examples.group, rng=rng, n=n)
+
+
+def permutation_p(
+    statistic: Callable[[NDArray[Any]], float],
+    labels: NDArray[Any],
+    group: NDArray[np.intp],
+    *,
+    rng: np.random.Generator,
+    n: int,
+) -> float:
+    """Return the share of permutations of labels between groups whose statistic is at least that of the labels."""
+    order = np.argsort(group, kind="stable")
+    blocks = [order[group[order] == g] for g in range(int(group.max()) + 1)]
+    observed = statistic(labels)
     n_as_large = 0
     for _ in range(n):
         given = np.concatenate([blocks[g] for g in rng.permutation(len(blocks))])
-        permuted = np.empty(len(y), dtype=bool)
-        permuted[order] = y[given]
-        n_as_large += area(permuted) >= observed
+        permuted = np.empty_like(labels)
+        permuted[order] = labels[given]
+        n_as_large += statistic(permuted) >= observed
     return (1 + n_as_large) / (1 + n)
 
 

@@ -132,7 +132,7 @@ def verdicts(
         if import_file is not None:
             n = stored_verdicts.import_verdicts(db, import_file, name, actor=OWNER, now=now())
             remark(f"{'Would import' if dry_run else 'Imported'} {counted(n, 'verdict')}.")
-        elif not dry_run:
+        elif not dry_run and (model is None or learning.has_own_verdicts(db, model)):
             _compute(db, options, variants, jobs, scheduler, actor)
         if model is not None and not dry_run:
             learned, n_given, n_without = learning.apply_model(db, model, actor=OWNER, now=now())

@@ -78,7 +78,7 @@ def test_the_formula_gives_the_probability_of_the_terms():
     ("path", "value", "why"),
     [
         (("format",), "other", "model of version 1"),
-        (("version",), 3, "model of version 1 or 2"),
+        (("version",), 4, "model of version 1, 2 or 3"),
         (("version",), True, "model of version 1"),
         (("more",), 1, "the model has the unknown key 'more'"),
         (("threshold",), None, "the model lacks 'threshold'"),

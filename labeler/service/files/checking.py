@@ -23,7 +23,7 @@ from labeler.service.files import build_outputs
 from labeler.service.files.between import Candidate, by_version, separate
 from labeler.service.files.gathering import Gathered, left_out, usable
 from labeler.service.files.known_changes import read_known, read_limits, read_names
-from labeler.service.files.models import read_model, warmup_of
+from labeler.service.files.models import read_model_of_runs, warmup_of
 
 __all__ = [
     "ANNOTATIONS", "CLASSIFIERS", "FORMS", "FOUND", "INCONCLUSIVE", "NOTHING_FOUND", "CheckResult", "Gathered",
@@ -100,7 +100,7 @@ def with_classifier(
     if model is not None:
         if classifier or theta is not None or cut is not None:
             raise InputError("--model selects the classifier. Leave out --classifier, --theta and --cut.")
-        learned = read_model(model)
+        learned = read_model_of_runs(model)
         return replace(rules, classifier=learned.classifier, model=learned)
     thresholds = {name: value for name, value in (("theta", theta), ("cut", cut)) if value is not None}
     if len(thresholds) > 1:

@@ -7,12 +7,13 @@ from analysis.document import describe_value
 from analysis.runs import Warmup
 from labeler.errors import InputError, sentence
 from labeler.formats import Source
+from labeler.questions import enumeration
 
 if TYPE_CHECKING:
-    from analysis.learning import Model
+    from analysis.learning import CategoryModel, Model
 
 
-def read_model(path: Path) -> "Model":
+def read_model(path: Path) -> "Model | CategoryModel":
     """Read and check a model file; raises InputError with the name of the file."""
     from analysis.learning import ModelError, model_from_text  # imported here because it loads pandas
 
@@ -24,7 +25,20 @@ def read_model(path: Path) -> "Model":
         raise InputError(f"{path}: {sentence(error)}") from None
 
 
-def warmup_of(model: "Model", warmup: Warmup) -> Warmup:
+def read_model_of_runs(path: Path) -> "Model":
+    """Read a model of the default question; raises InputError as `read_model`, or for other categories."""
+    from analysis.learning import Model
+
+    model = read_model(path)
+    if isinstance(model, Model):
+        return model
+    raise InputError(
+        f"{path}: the model gives the categories {enumeration(model.categories, 'and')}, but labeler check needs a "
+        "model of the default question. Use this model in a study with its categories: labeler verdicts --model"
+    )
+
+
+def warmup_of(model: "Model | CategoryModel", warmup: Warmup) -> Warmup:
     """Return the warm-up with which a model was learned; raises InputError if `warmup` requests another warm-up."""
     if warmup not in (0, model.warmup):
         raise InputError(

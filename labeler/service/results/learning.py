@@ -17,26 +17,39 @@ from numpy.typing import NDArray
 
 import labeler
 from analysis import learning
+from analysis.classifiers import CLASSIFIERS, Verdict
 from analysis.document import Document, describe_value, json_values, to_html, to_json, to_markdown, to_text
 from analysis.document.figures import Chart, to_svg
-from analysis.learning import DEFAULT_FEATURES, FEATURES, TARGETS, Arena, Fingerprint, Learned
+from analysis.learning import (
+    DEFAULT_FEATURES,
+    FEATURES,
+    TARGETS,
+    Arena,
+    CategoryModel,
+    Fingerprint,
+    Learned,
+    LearnedCategories,
+    Model,
+)
 from analysis.runs import Runs, Warmup
 from labeler.errors import InputError, sentence
 from labeler.formats import tables
 from labeler.formats.source import Source
-from labeler.model import ItemRole, StoredVerdict, combined_hash
-from labeler.questions import SIMILAR, require_question_of_runs
+from labeler.model import Item, ItemRole, StoredVerdict, combined_hash
+from labeler.questions import SIMILAR, Question, enumeration, require_default_categories
+from labeler.screen.kinds import FIRST_QUESTION, kind_of
 from labeler.service.files.models import read_model
 from labeler.service.outputs import as_csv
 from labeler.service.results import exchange
-from labeler.service.verdicts.classifying import with_unit
+from labeler.service.verdicts import classifying
+from labeler.service.verdicts.classifying import JudgeOptions, with_unit
 from labeler.service.verdicts.stored_verdicts import ROW_OF_SHAPES, item_features, segments_of_item
 from labeler.store import Database, events, items, runs, studies, verdicts
 
 Floats = NDArray[np.float64]
 __all__ = [
     "TARGETS", "Account", "LearnOptions", "Material", "account", "apply_model", "compare_classifiers", "dose_response",
-    "features_named", "habits", "learn", "material_of_files", "material_of_study", "read_model",
+    "features_named", "habits", "has_own_verdicts", "learn", "material_of_files", "material_of_study", "read_model",
 ]  # fmt: skip
 
 
@@ -82,6 +95,7 @@ class Material:
     hashes: Mapping[str, str] = field(default_factory=dict)  # hashes of the input data, by name
     n_runs: Mapping[str, int] = field(default_factory=dict)  # number of runs of each item; empty if unknown
     prints: Mapping[str, Fingerprint] = field(default_factory=dict)  # of the runs of each item; empty if unknown
+    question: Question = FIRST_QUESTION
 
 
 def material_of_study(db: Database, *, with_shapes: bool = True, actor: str, now: datetime) -> Material:
@@ -90,7 +104,8 @@ def material_of_study(db: Database, *, with_shapes: bool = True, actor: str, now
     Without `with_shapes`, no run is read, so there are only the measures of the stored verdicts. Raises InputError if
     no stored verdict has measures, or the verdicts were computed with different warm-ups.
     """
-    require_question_of_runs(studies.get(db).question, "Learning a classifier")
+    question = studies.get(db).question
+    _require_runs(question)
     with events.by(db, actor, now) as deed:
         deed.log("learn")
         answers, all_items = exchange.all_answers(db), items.all_items(db)
@@ -99,11 +114,15 @@ def material_of_study(db: Database, *, with_shapes: bool = True, actor: str, now
         table = verdicts.table(db)
         counting = [item for item in all_items if item.name not in left_out]
         evidence = {item.name: verdicts.of_item(db, item.item_id) for item in counting}
+    counted = table[~table["item"].isin(left_out)]
+    warmup = _one_warmup([json.loads(text) for text in counted["parameters"].drop_duplicates()])
     features, prints = {}, {}
     for item in counting:  # after the transaction, because reading all runs takes long and reviewers go on
         series = with_unit(runs.of_item(db, item.item_id), item.unit) if with_shapes else []
-        segments = segments_of_item(db, item, evidence[item.name], series)
-        features[item.name] = item_features(evidence[item.name], series, segments)
+        found_by: Sequence[StoredVerdict | Verdict] = evidence[item.name]
+        if not question.has_default_categories:  # the built-in classifiers have no verdicts here, but their measures
+            found_by = classifying.judge(series, tuple(CLASSIFIERS), JudgeOptions(warmup)) if len(series) else []
+        features[item.name] = item_features(found_by, series, segments_of_item(db, item, found_by, series))
         found = Fingerprint.of([run.values for run in series])
         if found is not None:
             prints[item.name] = found
@@ -112,15 +131,24 @@ def material_of_study(db: Database, *, with_shapes: bool = True, actor: str, now
     measured = pd.DataFrame.from_dict(features, orient="index", columns=list(FEATURES), dtype=float)
     if not measured.notna().any(axis=None):
         raise InputError("No item has measures to learn from. Compute verdicts first: labeler verdicts")
-    counted = table[~table["item"].isin(left_out)]
     return Material(
         answers, measured, pd.Series({item.name: item.application for item in counting}, dtype=object),
         counted[["item", "classifier", "verdict", "score"]].reset_index(drop=True),
-        _one_warmup([json.loads(text) for text in counted["parameters"].drop_duplicates()]),
+        warmup,
         {"measurements": combined_hash(item.data_hash for item in counting), "answers": _hash(as_csv(answers))},
         {item.name: item.n_runs for item in counting},
         prints,
+        question,
     )  # fmt: skip
+
+
+def _require_runs(question: Question) -> None:
+    if question.shows != FIRST_QUESTION.shows or question.is_marked:
+        raise InputError(
+            f"There are no features of these items: they show {kind_of(question).shows}, and features are computed for "
+            "items that show all runs of a benchmark and have categories. Compare the classifiers with labeler report; "
+            "import the verdicts of a model of your own with labeler verdicts --import."
+        )
 
 
 def material_of_files(label_file: Path, verdict_file: Path) -> Material:
@@ -201,11 +229,13 @@ def _available(material: Material) -> list[str]:
     return [str(name) for name, column in material.features.items() if column.notna().mean() >= NEARLY_ALL]
 
 
-def learn(material: Material, options: LearnOptions = STANDARD) -> Learned:
+def learn(material: Material, options: LearnOptions = STANDARD) -> Learned | LearnedCategories:
     """Learn a classifier from the labels and features of a study or of files.
 
     Raises InputError if the data are too small, or an option is invalid.
     """
+    if not material.question.has_default_categories:
+        return _learn_categories(material, options)
     # a model that was learned from these labels would seem better than it is
     consensus = options.consensus
     others = material.verdicts[~material.verdicts["classifier"].str.startswith(f"{learning.LEARNED}:")]
@@ -225,6 +255,28 @@ def learn(material: Material, options: LearnOptions = STANDARD) -> Learned:
         raise InputError(sentence(error)) from None
 
 
+def _learn_categories(material: Material, options: LearnOptions) -> LearnedCategories:
+    question, consensus = material.question, options.consensus
+    if options.monotone or options.cost_ratio != 1:
+        require_default_categories(
+            question, "--monotone" if options.monotone else "--cost-ratio",
+            "Leave this option out. The model gives the most probable category.",
+        )  # fmt: skip
+    others = material.verdicts[~material.verdicts["classifier"].str.startswith(f"{learning.LEARNED}:")]
+    try:
+        return learning.learn_categories(
+            learning.target_of(material.answers, consensus, question.names), material.features, material.applications,
+            others, question.names, seed=options.seed, ordered=question.ordered,
+            names=features_named(options.features, _available(material)), prints=material.prints,
+            warmup=material.warmup, name=options.name, target=TARGETS[consensus],
+            background={"hashes": dict(material.hashes), "versions": _versions()},
+        )  # fmt: skip
+    except learning.TooFew as error:
+        raise InputError(f"There are not enough data to learn from: {error}.") from None
+    except ValueError as error:
+        raise InputError(sentence(error)) from None
+
+
 def compare_classifiers(
     material: Material, options: LearnOptions = STANDARD, *, votes: Sequence[tuple[int, Sequence[str]]] = ()
 ) -> Arena:
@@ -233,6 +285,9 @@ def compare_classifiers(
     A vote is a pair (k, classifiers): it is dissimilar if at least k of these classifiers say dissimilar. Raises
     InputError if no item can be compared, a vote names an unknown classifier, or an option is invalid.
     """
+    require_default_categories(
+        material.question, "Comparing areas and costs", "Compare the classifiers with: labeler report"
+    )
     try:
         truth = learning.target_of(material.answers, options.consensus).sort_values("item", kind="stable")
         truth = truth[truth["item"].isin(set(material.verdicts["item"]))]
@@ -265,6 +320,11 @@ def habits(material: Material, options: LearnOptions = STANDARD) -> learning.Hab
 
     Raises InputError if a measure is missing.
     """
+    require_default_categories(
+        material.question,
+        "--by-reviewer",
+        "The report shows the shares of categories of each reviewer: labeler report",
+    )
     features, known = options.features, list(material.features.columns)
     names = [n for n in learning.ASPECTS if n in known] if features == "default" else features_named(features, known)
     try:
@@ -281,6 +341,9 @@ def dose_response(material: Material, path: Path) -> tuple[learning.Response, ..
 
     The file is CSV with the columns benchmark, run, intervention and amount. Raises InputError if the file is invalid.
     """
+    require_default_categories(
+        material.question, "--interventions", "Compare the classifiers with the labels: labeler report"
+    )
     source = Source(str(path), path)
     known = tables.read_table(source, ("benchmark", "run", "intervention", "amount"))
     amounts = [_number(text or "?", path, line, "amount") for line, text in known["amount"].items()]
@@ -331,7 +394,7 @@ class Account:
 
 
 def account(
-    result: Learned | Arena | learning.Habits | tuple[learning.Response, ...],
+    result: Learned | LearnedCategories | Arena | learning.Habits | tuple[learning.Response, ...],
     consensus: str = "",
     *,
     with_model: bool = True,
@@ -344,10 +407,14 @@ def account(
     if isinstance(result, Arena):
         document = learning.arena_document(result, TARGETS[consensus])
         return Account("comparison", json_values(result), document, learning.arena_charts(result))
-    if isinstance(result, Learned):
+    if isinstance(result, Learned | LearnedCategories):
         further = {"model.json": result.model.to_text()} if with_model else {}
         further["out-of-fold.csv"] = as_csv(result.table)
-        return Account("learning", content(result), learning.document(result), learning.charts(result), further)
+        if isinstance(result, LearnedCategories):
+            document, charts = learning.categories_document(result), learning.category_charts(result)
+        else:
+            document, charts = learning.document(result), learning.charts(result)
+        return Account("learning", content(result), document, charts, further)
     if isinstance(result, learning.Habits):
         return Account(
             "reviewers", json_values(result), learning.habits_document(result), learning.habit_charts(result)
@@ -355,9 +422,19 @@ def account(
     return Account("dose-response", json_values(result), learning.dose_document(result), learning.dose_charts(result))
 
 
-def content(learned: Learned) -> Any:
+def content(learned: Learned | LearnedCategories) -> Any:
     """Return the numbers of a learned classifier for JSON, without the table, which is a separate file."""
     return json_values({name: value for name, value in vars(learned).items() if name not in ("table", "folds")})
+
+
+def has_own_verdicts(db: Database, path: Path) -> bool:
+    """Return whether verdicts of other classifiers can be computed before a model is applied to the items of a study.
+
+    Raises InputError if the model is invalid, or its categories are not those of the study.
+    """
+    question = studies.get(db).question
+    _check_model_fits(read_model(path), question, path)
+    return bool(classifying.judges(JudgeOptions(), question=question))
 
 
 def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple[str, int, int]:
@@ -367,35 +444,27 @@ def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple
     verdicts, and the number of items without a verdict. Raises InputError if the model is invalid, or the stored
     verdicts are missing or were computed with a different warm-up.
     """
-    model = read_model(path)
+    model, question = read_model(path), studies.get(db).question
+    _check_model_fits(model, question, path)
     digest = hashlib.sha256(model.to_text().encode()).hexdigest()
     n_given = n_without = 0
-    segments = {
-        item.item_id: segments_of_item(
-            db, item, verdicts.of_item(db, item.item_id), with_unit(runs.of_item(db, item.item_id), item.unit)
-        )
-        for item in (items.all_items(db) if model.needs_segments else ())
-    }  # before the transaction, because it takes long
+    measured = [item for item in items.all_items(db) if item.n_runs]
+    # before the transaction, because it takes long
+    judged_before, segments = {}, {}
+    for item in measured:
+        if isinstance(model, CategoryModel):
+            judged_before[item.item_id] = _judged_in_categories(db, item, model, question)
+        elif model.needs_segments:
+            series = with_unit(runs.of_item(db, item.item_id), item.unit)
+            evidence = verdicts.of_item(db, item.item_id)
+            segments[item.item_id] = segments_of_item(db, item, evidence, series)
     with events.by(db, actor, now) as deed:
         verdicts.remove_classifier(db, model.classifier)
-        for item in items.all_items(db):
-            if not item.n_runs:
-                continue
-            evidence = verdicts.of_item(db, item.item_id)
-            needed = {FEATURES[t.feature].source for t in model.terms} - {learning.RUNS, learning.SEGMENTS}
-            sources = [v for v in evidence if v.classifier in needed or not needed]
-            if not sources:
-                raise InputError(f"Item {item.name!r} has no verdicts yet. Compute them first: labeler verdicts")
-            warmup = _one_warmup([v.parameters for v in sources])
-            if warmup != model.warmup:
-                raise InputError(
-                    f"{path}: the model was learned with warm-up {describe_value(model.warmup)}, but the verdicts of "
-                    f"this study have warm-up {describe_value(warmup)}. Compute the verdicts again: labeler verdicts "
-                    f"--warmup {describe_value(model.warmup)}"
-                )
-            first = sources[0]
-            shape = Runs(with_unit(runs.of_item(db, item.item_id), item.unit), warmup) if model.needs_runs else None
-            judged = model.judge(sources, shape, segments.get(item.item_id))
+        for item in measured:
+            if isinstance(model, CategoryModel):
+                judged = judged_before[item.item_id]
+            else:
+                judged = _judged_by_stored_verdicts(db, item, model, segments.get(item.item_id), path)
             verdicts.put(
                 db,
                 StoredVerdict(
@@ -403,7 +472,7 @@ def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple
                     judged.verdict, judged.score, judged.threshold,
                     judged.reason if judged.verdict is None else None,
                     {"model": digest, "drop": model.warmup},
-                    n_runs=first.n_runs, n_iterations=first.n_iterations, n_left_out=first.n_left_out,
+                    n_runs=judged.n_runs, n_iterations=judged.n_iterations, n_left_out=judged.n_left_out,
                 ),
                 deed.at_utc,
             )  # fmt: skip
@@ -411,6 +480,53 @@ def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple
             n_without += judged.verdict is None
         deed.log("apply model", classifier=model.classifier, model=digest, file=path.name, verdicts=n_given)
     return model.classifier, n_given, n_without
+
+
+def _check_model_fits(model: Model | CategoryModel, question: Question, path: Path) -> None:
+    """Raise InputError unless the items show runs, and each category of the model is one of the question."""
+    _require_runs(question)
+    known = model.categories if isinstance(model, CategoryModel) else FIRST_QUESTION.names
+    if not set(known) <= set(question.names):
+        raise InputError(
+            f"{path}: the model gives the categories {enumeration(known, 'and')}, but the question of this study has "
+            f"the categories {enumeration(question.names, 'and')}. Learn a model from labels with these categories: "
+            "labeler learn"
+        )
+
+
+def _judged_by_stored_verdicts(
+    db: Database, item: Item, model: Model, segments: Mapping[str, float] | None, path: Path
+) -> Verdict:
+    evidence = verdicts.of_item(db, item.item_id)
+    needed = {FEATURES[t.feature].source for t in model.terms} - {learning.RUNS, learning.SEGMENTS}
+    sources = [v for v in evidence if v.classifier in needed or not needed]
+    if not sources:
+        raise InputError(f"Item {item.name!r} has no verdicts yet. Compute them first: labeler verdicts")
+    warmup = _one_warmup([v.parameters for v in sources])
+    if warmup != model.warmup:
+        raise InputError(
+            f"{path}: the model was learned with warm-up {describe_value(model.warmup)}, but the verdicts of "
+            f"this study have warm-up {describe_value(warmup)}. Compute the verdicts again: labeler verdicts "
+            f"--warmup {describe_value(model.warmup)}"
+        )
+    first = sources[0]
+    shape = Runs(with_unit(runs.of_item(db, item.item_id), item.unit), warmup) if model.needs_runs else None
+    return model.judge(
+        sources, shape, segments,
+        n_runs=first.n_runs, n_iterations=first.n_iterations, n_left_out=first.n_left_out,
+    )  # fmt: skip
+
+
+def _judged_in_categories(db: Database, item: Item, model: CategoryModel, question: Question) -> Verdict:
+    series = with_unit(runs.of_item(db, item.item_id), item.unit)
+    sources = learning.classifiers_of(model.terms) or (ROW_OF_SHAPES,)
+    evidence = classifying.judge(series, sources, JudgeOptions(model.warmup))
+    segments = segments_of_item(db, item, evidence, series) if model.needs_segments else None
+    first = evidence[0]
+    return model.judge(
+        item_features(evidence, series, segments), positive=question.positive,
+        n_runs=first.n_runs, n_iterations=first.n_iterations, n_left_out=first.n_left_out,
+    )  # fmt: skip
 
 
 def _hash(text: str | bytes) -> str:

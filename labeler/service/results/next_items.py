@@ -16,7 +16,7 @@ from labeler.service.plan import assigning, item_batches
 from labeler.service.results.learning import material_of_study
 from labeler.store import Database, events, items, labels, people, studies, verdicts
 
-NO_MODEL = "models are learned only for the default question"
+NO_MODEL = "a model chooses items only for the default question"
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from analysis.agreement import classifiers_among_themselves, send_first
 from analysis.benchmark import Benchmark, Run
+from analysis.classifiers import Verdict
 from analysis.learning import FEATURES, SEGMENT_FEATURES, SEGMENT_VERSION, features_of, segment_features
 from analysis.runs import AUTO, Runs, Warmup
 from analysis.steady import describe_warmup, dropped_warmup, quick_rule
@@ -167,7 +168,7 @@ ROW_OF_SHAPES = "spread"  # the classifier whose rows of a verdict file have the
 
 
 def item_features(
-    evidence: Sequence[StoredVerdict], series: Sequence[Run], of_segments: Mapping[str, float] | None = None
+    evidence: Sequence[StoredVerdict | Verdict], series: Sequence[Run], of_segments: Mapping[str, float] | None = None
 ) -> dict[str, float | None]:
     """Return the features of an item, from its verdicts, its runs without the warm-up of the verdicts, and segments."""
     warmup = _warmup(evidence)
@@ -177,18 +178,20 @@ def item_features(
     return features_of(evidence)
 
 
-def _warmup(evidence: Sequence[StoredVerdict]) -> Warmup | None:
+def _warmup(evidence: Sequence[StoredVerdict | Verdict]) -> Warmup | None:
     warmups = {verdict.parameters["drop"] for verdict in evidence if "drop" in verdict.parameters}
     return warmups.pop() if len(warmups) == 1 else None
 
 
-def stored_segments(db: Database, item: Item, evidence: Sequence[StoredVerdict]) -> Mapping[str, float] | None:
+def stored_segments(
+    db: Database, item: Item, evidence: Sequence[StoredVerdict | Verdict]
+) -> Mapping[str, float] | None:
     """Return the features of the segments of an item's runs, if they were computed before."""
     return segments.get(db, item.item_id, _segments_key(item, evidence))
 
 
 def segments_of_item(
-    db: Database, item: Item, evidence: Sequence[StoredVerdict], series: Sequence[Run]
+    db: Database, item: Item, evidence: Sequence[StoredVerdict | Verdict], series: Sequence[Run]
 ) -> Mapping[str, float] | None:
     """Return the features of the segments of an item's runs; they are computed once, in about 2 ms per run, and stored.
 
@@ -205,7 +208,7 @@ def segments_of_item(
     return known
 
 
-def _segments_key(item: Item, evidence: Sequence[StoredVerdict]) -> str:
+def _segments_key(item: Item, evidence: Sequence[StoredVerdict | Verdict]) -> str:
     return f"version {SEGMENT_VERSION}, warm-up {_warmup(evidence)}, {item.data_hash}"
 
 

@@ -183,7 +183,7 @@ def test_the_next_items_of_any_question_are_those_on_which_rules_differ(unplanne
     assigning.confirm_plan(unplanned, PlanParameters(7, per_item=3, overlap=0, retest=0), first=4, **WHO)
     added = next_items.next_items(unplanned, 4, random_share=0.25, **WHO)
     assert (added.n_random, added.n_chosen) == (1, 3)
-    assert added.sentences[1] == "No model was used: models are learned only for the default question."
+    assert added.sentences[1] == "No model was used: a model chooses items only for the default question."
     label_all(unplanned)
     course.change_state(unplanned, Step.CLOSE, why="done", **WHO)
     course.change_state(unplanned, Step.UNBLIND, why="done", **WHO)

@@ -1,0 +1,92 @@
+"""Learning in a study with its own question about runs: from labels to a model, and from the model to verdicts."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from labeler.questions import read_question
+from labeler.service.study import coordinating
+from labeler.store import open_database, verdicts
+from tests.labeler.commands import run
+from tests.labeler.conftest import NOW, import_all, make_study, result_file
+
+CATEGORIES = ("steady", "one apart", "noisy")
+QUESTION = 'text = "What do these runs do?"\nshows = "{shows}"\n' + "".join(
+    f'[[category]]\nname = "{name}"\nkey = "{key}"\nmeaning = "They do."\n'
+    for name, key in zip(CATEGORIES, "sax", strict=True)
+)
+N_APPLICATIONS, N_ITEMS = 6, 66
+
+
+def write_question(path, shows="runs"):
+    path.write_text(QUESTION.format(shows=shows))
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A study of 66 items without verdicts, whose three categories follow from the runs, and a model of its labels."""
+    folder = tmp_path_factory.mktemp("categories")
+    question = read_question(write_question(folder / "question.toml").read_text(), "question.toml")
+    path, rng = folder / "own.study", np.random.default_rng(1)
+    coordinating.create_study(path, name="Own", question=question, coordinator="carol", plan_secret="", now=NOW)
+    rows, files = [["item", "reviewer", "label", "application"]], []
+    for n in range(N_ITEMS):
+        category = CATEGORIES[rng.integers(3)]
+        level = np.array([1, 1, 1.5 if category == "one apart" else 1])[:, None]
+        runs = level * rng.uniform(1, 3 if category == "noisy" else 1.1, (3, 60))
+        name = f"org__app{n % N_APPLICATIONS}#bench{n}#"
+        files.append(result_file(name, runs.tolist()))
+        rows += [[name, reviewer, category, f"org/app{n % N_APPLICATIONS}"] for reviewer in ("ada", "ben")]
+    with open_database(path) as db:
+        import_all(db, *files)
+    with (folder / "labels.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    run("labels", "--study", path, "--import", folder / "labels.csv")
+    run("learn", "--study", path, "--features", "m1,spread,level_odd,segments_range", "--out", folder / "report")
+    return folder
+
+
+def test_a_model_of_own_categories_is_learned_and_judges_the_study(folder):
+    content = json.loads((folder / "report" / "learning.json").read_text())
+    assert content["accuracy"]["value"] > 0.9
+    assert (folder / "report" / "learning.html").read_text().count("<svg") == 1
+    run("verdicts", "--study", folder / "own.study", "--model", folder / "report" / "model.json")
+    with open_database(folder / "own.study") as db:
+        stored = verdicts.table(db)
+    assert set(stored["classifier"]) == {"learned:model"}
+    assert set(stored["verdict"]) == set(CATEGORIES)
+    with (folder / "labels.csv").open() as file:
+        labels = {row["item"]: row["label"] for row in csv.DictReader(file)}
+    right = [labels[item] == verdict for item, verdict in zip(stored["item"], stored["verdict"], strict=True)]
+    assert np.mean(right) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("learn", "--study", "own.study", "--monotone"), "--monotone needs the categories similar and dissimilar,"),
+        (("learn", "--study", "own.study", "--cost-ratio", "2"), "--cost-ratio needs the categories"),
+        (("learn", "--study", "own.study", "--by-reviewer"), "--by-reviewer needs the categories"),
+        (("compare", "--study", "own.study"), "Compare the classifiers with: labeler report"),
+        (("learn", "--study", "history.study"), "they show one benchmark over its versions"),
+        (("verdicts", "--study", "history.study", "--model", "report/model.json"), "they show one benchmark over"),
+        (
+            ("verdicts", "--study", "similar.study", "--model", "report/model.json"),
+            "the model gives the categories steady, one apart and noisy, but the question of this study has",
+        ),
+        (
+            ("check", "labels.csv", "--model", "report/model.json"),
+            "noisy, but labeler check needs a model of the default question.",
+        ),
+    ],
+)
+def test_what_makes_no_sense_for_other_categories_is_refused_in_words(folder, monkeypatch, arguments, why):
+    monkeypatch.chdir(folder)
+    if "history.study" in arguments and not (folder / "history.study").exists():
+        run("init", "--study", "history.study", "--question", write_question(folder / "history.toml", "history"))
+    if "similar.study" in arguments:
+        make_study(folder / "similar.study", n_items=1)
+    assert why in " ".join(run(*arguments, code=2).output.split())
