@@ -82,7 +82,7 @@ MARK_CHANGES = Question(
 )
 
 N_VERSIONS, N_RUNS = 40, 3  # of an example
-N_AVERAGED = 25  # iterations in one value
+N_AVERAGED = 25  # iterations, whose median is one value; a mean would be moved by single slow iterations
 
 
 def _history(*shares: float, slow: float = 0.0) -> Callable[..., Benchmark]:
@@ -90,7 +90,7 @@ def _history(*shares: float, slow: float = 0.0) -> Callable[..., Benchmark]:
 
     def make(runs: list[Series], rng: np.random.Generator, places: Sequence[int]) -> Benchmark:
         noise = np.concatenate(runs)
-        parts = noise[: len(noise) // N_AVERAGED * N_AVERAGED].reshape(-1, N_AVERAGED).mean(axis=1)
+        parts = np.median(noise[: len(noise) // N_AVERAGED * N_AVERAGED].reshape(-1, N_AVERAGED), axis=1)
         values = rng.choice(parts, (N_VERSIONS, N_RUNS), replace=False)
         for place, share in zip(places, shares, strict=True):
             values[place:] *= 1 + share
