@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
+from analysis.categories import CATEGORIES
 from analysis.intervals import LEAST_GROUPS, Estimate, checked_level, wilson
 from analysis.results import Result
 
@@ -287,12 +288,14 @@ def limits(
     *,
     blocks: Iterable[Iterable[str]] = (),
     latent_class: str | None = None,
+    categories: tuple[str, str] = CATEGORIES,
 ) -> tuple[str, ...]:
     """List what the planned design cannot estimate.
 
     `expectation`: expected results of this design; `blocks`: as in `reviewer_groups`; empty if there is no plan yet;
     `latent_class`: the `words` of `analysis.consensus.identifiability_of_plan` if the latent class model is not
-    identified, otherwise None. Returns one text per limit; empty if no limit is known.
+    identified, otherwise None; `categories`: the category whose share is expected comes second. Returns one text per
+    limit; empty if no limit is known.
 
     Examples
     --------
@@ -310,8 +313,12 @@ def limits(
     for name, estimate, items in (
         ("agreement of single pairs", expectation.pair, _about(design.items_per_pair, "item", " per pair")),
         ("test-retest agreement of a reviewer", expectation.retest, _about(design.retest, "retest item")),
-        ("sensitivity", expectation.sensitivity, _about(expectation.n_agreed_dissimilar, "agreed dissimilar item")),
-        ("specificity", expectation.specificity, _about(expectation.n_agreed_similar, "agreed similar item")),
+        (
+            "sensitivity",
+            expectation.sensitivity,
+            _about(expectation.n_agreed_dissimilar, f"agreed {categories[1]} item"),
+        ),
+        ("specificity", expectation.specificity, _about(expectation.n_agreed_similar, f"agreed {categories[0]} item")),
     ):
         if estimate.half_width is None:
             remarks.append(f"{name}: {estimate.reason}")

@@ -1,6 +1,7 @@
 """Commands that estimate the size and precision of a study before labelling, and that simulate a study."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from labeler.model import counted
 from labeler.service.outputs import write_files
 from labeler.service.plan import planning as service
 from labeler.service.plan.planning import Assumptions, Rater
+from labeler.service.study import coordinating
 
 SHARE = click.FloatRange(0, 1)
 REVIEWERS = ("A=0.95/0.9", "B=0.8/0.7", "C=0.7/0.85", "D=0.6/0.6")
@@ -64,7 +66,11 @@ def planning(
         with open_study(study) as db:
             known_items, known_reviewers, n_applications = service.size_of_study(db)
             sizes = service.application_sizes(db, items or known_items)
+            question = coordinating.get_study(db).question
+        assumed = replace(assumed, categories=service.compared_categories(question))
         remark(f"{study} has {counted(known_items, 'item')} and {counted(known_reviewers, 'reviewer')}.")
+        if compared := service.one_against_rest(question):
+            remark(compared)
         items, reviewers = items or known_items, reviewers or max(known_reviewers, 2)
         if not items:
             raise InputError("The study has no items with measurements yet. Import measurements, or give --items N.")
@@ -77,7 +83,7 @@ def planning(
         return
     remark(
         f"Items needed for intervals of ±{assumed.half_width:g}, if kappa is {assumed.kappa:g} and the share of "
-        f"dissimilar items is {assumed.prevalence:g}:"
+        f"{assumed.category} items is {assumed.prevalence:g}:"
     )
     show(service.rows_for_people(needed), as_json=False)
     remark(

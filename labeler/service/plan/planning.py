@@ -13,12 +13,14 @@ import pandas as pd
 from scipy import optimize
 
 from analysis import consensus, evaluation, planning, simulation
+from analysis.categories import CATEGORIES
 from analysis.consensus import identifiability_of_plan
 from analysis.intervals import Estimate
 from labeler.errors import InputError, sentence
 from labeler.formats import tables
 from labeler.model import counted, describe_minutes
 from labeler.plan.design import copies_that_fit, overlap_of
+from labeler.questions import Question
 from labeler.store import Database, items, people
 
 Rater = simulation.Rater
@@ -35,7 +37,8 @@ class Assumptions:
 
     kappa: float = field(default=0.1, metadata={"help": "Expected Fleiss' kappa."})
     prevalence: float = field(default=0.55, metadata={
-        "within": "[0, 1]", "help": "Expected share of dissimilar items.",
+        "within": "[0, 1]",
+        "help": "Expected share of dissimilar items, or of the positive or last category of another question.",
     })  # fmt: skip
     retest_agreement: float = 0.9
     sensitivity: float = 0.8
@@ -52,10 +55,36 @@ class Assumptions:
         "help": "How much worse than a reviewer a classifier may be, to replace a reviewer.",
     })  # fmt: skip
 
+    categories: tuple[str, str] = CATEGORIES  # all others, and the category that `prevalence` is about
+
+    @property
+    def category(self) -> str:
+        """Return the category whose share is expected."""
+        return self.categories[1]
+
     @property
     def of_labels(self) -> dict[str, float]:
         """Return the assumptions from which `analysis.planning.expected` computes the precision of a design."""
-        return {name: value for name, value in vars(self).items() if name not in ("half_width", "epsilon")}
+        return {
+            name: value for name, value in vars(self).items() if name not in ("half_width", "epsilon", "categories")
+        }
+
+
+def compared_categories(question: Question) -> tuple[str, str]:
+    """Return what expectations compare: a category, which comes second, with the other one or with all others."""
+    category = str(question.positive or question.classes[-1])
+    others = [name for name in question.classes if name != category]
+    return (others[0] if len(others) == 1 else "other", category)
+
+
+def one_against_rest(question: Question) -> str:
+    """Say that expectations are about one category against all others; "" if there are only two categories."""
+    if len(question.classes) == 2:
+        return ""
+    return (
+        f"Kappa and all other expectations compare {compared_categories(question)[1]} with the other "
+        f"{len(question.classes) - 1} categories together."
+    )
 
 
 def items_needed(assumed: Assumptions) -> list[dict[str, Any]]:
@@ -68,8 +97,8 @@ def items_needed(assumed: Assumptions) -> list[dict[str, Any]]:
     shares = (
         ("agreement of one pair of reviewers: items that both label", agreement, 2),
         ("agreement of a reviewer with their own earlier label: hidden retests", assumed.retest_agreement, 1),
-        ("sensitivity of a classifier: agreed dissimilar items", assumed.sensitivity, None),
-        ("specificity of a classifier: agreed similar items", assumed.specificity, None),
+        (f"sensitivity of a classifier: agreed {assumed.category} items", assumed.sensitivity, None),
+        (f"specificity of a classifier: agreed {assumed.categories[0]} items", assumed.specificity, None),
     )
     try:
         n = planning.items_for_kappa(
@@ -132,14 +161,16 @@ def expected_of(
         "hidden retests per reviewer": planned.retest,
         HOURS: expected.hours_per_reviewer,
         "items per pair": expected.items_per_pair,
-        "agreed dissimilar items": expected.n_agreed_dissimilar,
-        "agreed similar items": expected.n_agreed_similar,
+        f"agreed {assumed.category} items": expected.n_agreed_dissimilar,
+        f"agreed {assumed.categories[0]} items": expected.n_agreed_similar,
     }
     shares = ("kappa", "percent", "pair", "retest", "sensitivity", "specificity")
     rows = [{"what": name, "expected": value, "half-width": None} for name, value in counts.items()]
     rows += [_row(name, getattr(expected, name)) for name in shares]
     rows += _latent_rows(planned, assumed) if with_latent else []
-    return rows, planning.limits(planned, expected, latent_class=_not_identified(planned))
+    return rows, planning.limits(
+        planned, expected, latent_class=_not_identified(planned), categories=assumed.categories
+    )
 
 
 def replacing(planned: planning.Design, assumed: Assumptions) -> str:

@@ -3,7 +3,7 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from math import comb
 from typing import Any
@@ -94,6 +94,7 @@ def preview(
     few items or reviewers, or a parameter or an assumption is invalid.
     """
     plan = assigning.preview_plan(db, parameters, first)
+    assumed = replace(assumed, categories=planning.compared_categories(studies.get(db).question))
     reviewers = tuple(_reviewers(db))
     applications = {item.name: item.application for item in items.all_items(db)}
     design = _design_of(plan, reviewers, parameters, applications)
@@ -101,7 +102,11 @@ def preview(
     shared = sorted(set(_shared(plan)))
     graph = [*shared, *((name,) for name in reviewers)]
     unknown = limits(
-        design, expected(design, **assumed.of_labels), blocks=graph, latent_class=_not_identified(shared, reviewers)
+        design,
+        expected(design, **assumed.of_labels),
+        blocks=graph,
+        latent_class=_not_identified(shared, reviewers),
+        categories=assumed.categories,
     )
     return Preview(
         plan,

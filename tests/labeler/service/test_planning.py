@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -9,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 from labeler.errors import InputError
 from labeler.model import Kind, PlanParameters, Role
 from labeler.plan.design import draw_plan
+from labeler.questions import SIMILAR, Category
 from labeler.service.people import identity
 from labeler.service.plan import planning
 from labeler.service.plan.planning import Assumptions, Rater
@@ -38,6 +40,37 @@ def simulated(n_items=200, per_item=2, overlap=0.0, seed=1, reviewers=REVIEWERS,
 
 def records(text):
     return list(csv.DictReader(io.StringIO(text)))
+
+
+TRIAGE, TWO = (
+    replace(SIMILAR, categories=tuple(map(Category, names)), positive=positive)
+    for names, positive in ((("bad", "noise", "good"), "bad"), (("fine", "broken"), None))
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "compared", "words"),
+    [
+        (SIMILAR, ("similar", "dissimilar"), ""),
+        (TWO, ("fine", "broken"), ""),
+        (
+            TRIAGE,
+            ("other", "bad"),
+            "Kappa and all other expectations compare bad with the other 2 categories together.",
+        ),
+    ],
+)
+def test_expectations_name_the_categories_of_the_question(question, compared, words):
+    assert planning.compared_categories(question) == compared
+    assert planning.one_against_rest(question) == words
+    assumed = Assumptions(categories=compared)
+    told, unknown = expected(planning.design(60, 3, 2, 0.0, 20), assumed)
+    assert (
+        told[f"agreed {compared[1]} items"]
+        == expected(planning.design(60, 3, 2, 0.0, 20))[0]["agreed dissimilar items"]
+    )
+    assert any(f"agreed {compared[0]} items" in sentence for sentence in unknown)
+    assert planning.items_needed(assumed)[3]["for"] == f"sensitivity of a classifier: agreed {compared[1]} items"
 
 
 def test_586_items_give_kappa_to_eight_hundredths():

@@ -318,11 +318,14 @@ def asked_for(n_items: int, n_reviewers: int, n_chosen: int = 0) -> Chosen:
 
 def assumptions(question: Question) -> Assumptions:
     """Show the fields for the assumptions about the labels; return the assumptions."""
-    category = question.positive or question.categories[-1]
+    compared = planning.compared_categories(question)
+    category = compared[1]
     with st.expander(f"Expected kappa, share of {category} items, seconds per label", type="compact"):
         left, right = st.columns(2)
         kappa = left.slider("Expected Fleiss' kappa", 0.0, 0.95, STANDARD.kappa, 0.05)
         prevalence = right.slider(f"Expected share of {category} items", 0.05, 0.95, STANDARD.prevalence, 0.05)
         seconds = left.number_input("Seconds per label", 1.0, 3600.0, STANDARD.seconds)
         half_width = right.slider("Target half-width of every interval", 0.02, 0.30, STANDARD.half_width, 0.01)
-    return Assumptions(kappa, prevalence, seconds=seconds, half_width=half_width)
+        if words := planning.one_against_rest(question):
+            st.caption(words)
+    return Assumptions(kappa, prevalence, seconds=seconds, half_width=half_width, categories=compared)
