@@ -1,8 +1,8 @@
 """Rules that say whether a benchmark became slower or faster between two versions, as other tools decide it.
 
 Each rule takes the runs before and after the change, and returns a `Verdict`: "slower", "no change" or "faster". The
-score is the relative change of the mean; it is positive if the benchmark became slower. `reason` says why, also if
-there is a verdict. A run counts with the mean of its values unless the rule says otherwise.
+score is the relative change of the mean; it is positive if the benchmark became slower. `reason` says why, with
+or without a verdict. Most rules use the mean of each run.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -356,28 +356,35 @@ def _warnings(examples: Examples) -> list[str]:
                 f"The feature {feature} alone has an area of {area:.3f} under the ROC curve, so it may contain the "
                 "answer. Leave it out, or find out how it was computed, before you trust the other results."
             )
-    n_applications = len(set(examples.applications))
+    return [*found, *sample_warnings(examples.items, examples.applications, examples.twins, examples.n_left_out)]
+
+
+def sample_warnings(
+    items: Sequence[str], applications: Sequence[str], twins: Sequence[Sequence[str]], n_left_out: int
+) -> list[str]:
+    """Return warnings about the items from which a model learns, for any number of categories."""
+    found = []
+    n_applications = len(set(applications))
     if n_applications < 20:
         found.append(
             f"The items come from {n_applications} applications; intervals by application are too narrow with fewer "
             "than about 20."
         )
-    present = [names for names in examples.twins if len(set(names) & set(examples.items)) > 1]
+    present = [names for names in twins if len(set(names) & set(items)) > 1]
     if present:
         shown = "; ".join(" and ".join(names[:2]) for names in present[:SHOWN_TWINS])
-        more = f" and {len(present) - SHOWN_TWINS} more groups" if len(present) > SHOWN_TWINS else ""
+        n_more = len(present) - SHOWN_TWINS
+        more = f" and {n_more} more group{'s' * (n_more > 1)}" if n_more > 0 else ""
         found.append(
             "Some items have nearly the same measurements, so they and their applications are in one fold: "
             f"{shown}{more}."
         )
-    if len(set(examples.items)) < len(examples.items):
+    if len(set(items)) < len(items):
         found.append(
             "Items with several labels have several rows. Use the intervals by application, because the other "
             "intervals assume independent rows."
         )
-    if examples.n_left_out:
-        found.append(
-            f"{examples.n_left_out} rows with a category were left out because a feature is missing, for example in "
-            "short runs."
-        )
+    if n_left_out:
+        rows = "1 row with a category was" if n_left_out == 1 else f"{n_left_out} rows with a category were"
+        found.append(f"{rows} left out because a feature is missing, for example in short runs.")
     return found

@@ -17,7 +17,7 @@ from analysis.evaluation import Evaluation, balanced_folds, evaluate
 from analysis.intervals import Estimate
 from analysis.learning._compare import area_by_groups
 from analysis.learning._features import DEFAULT_FEATURES, FEATURES, SEGMENT_FEATURES
-from analysis.learning._learn import ALPHA
+from analysis.learning._learn import ALPHA, sample_warnings
 from analysis.learning._model import Bools, CategoryModel, CategoryTerm, Floats, RankScale, checked_name
 from analysis.learning._segments import SEGMENT_VERSION
 from analysis.learning._validation import (
@@ -460,20 +460,4 @@ def _warnings(examples: CategoryExamples, categories: Sequence[str]) -> list[str
         for category in categories
         if category not in examples.categories
     ]
-    n_applications = len(set(examples.applications))
-    if n_applications < 20:
-        found.append(
-            f"The items come from {n_applications} applications; intervals by application are too narrow with fewer "
-            "than about 20."
-        )
-    if len(set(examples.items)) < len(examples.items):
-        found.append(
-            "Items with several labels have several rows. Use the intervals by application, because the other "
-            "intervals assume independent rows."
-        )
-    if examples.n_left_out:
-        found.append(
-            f"{examples.n_left_out} rows with a category were left out because a feature is missing, for example in "
-            "short runs."
-        )
-    return found
+    return [*found, *sample_warnings(examples.items, examples.applications, examples.twins, examples.n_left_out)]

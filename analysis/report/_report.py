@@ -119,7 +119,7 @@ class Report:
     question: Mapping[str, Any] | None = field(default=None, metadata=IF_KNOWN)
     categories: tuple[Category, ...] | None = field(default=None, metadata=IF_KNOWN)
     sides: SideBias | None = field(default=None, metadata=IF_KNOWN)  # None if reviewers knew which side is which
-    # None for two categories of which one is positive
+    # None if there are two categories and one of them is positive
     by_category: ByCategory | None = field(default=None, metadata=IF_KNOWN)
 
     @classmethod
