@@ -6,15 +6,18 @@ from analysis.report._differences import (
     ReportDifference as ReportDifference,
     defined_anew as defined_anew,
     differences as differences,
+    is_former as is_former,
+    recomputed_as as recomputed_as,
 )
 from analysis.report._document import (
     document as document,
+    paper_tables as paper_tables,
     to_html as to_html,
     to_latex as to_latex,
     to_markdown as to_markdown,
+    wide as wide,
 )
 from analysis.report._figures import draw as draw
-from analysis.report._former import is_former as is_former, recomputed_as as recomputed_as
 from analysis.report._replacing import EXPERT as EXPERT
 from analysis.report._report import (
     PAPER as PAPER,
@@ -30,4 +33,3 @@ from analysis.report._settings import (
     registry as registry,
     registry_of_rules as registry_of_rules,
 )
-from analysis.report._tables import paper_tables as paper_tables, wide as wide

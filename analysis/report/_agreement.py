@@ -1,13 +1,13 @@
 """Agreement of the reviewers, for example overall, by pair, by group, and in retests: numbers and sections."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from analysis import agreement
+from analysis import agreement, document as d
 from analysis.agreement import (
     AgainstRest,
     ChanceTest,
@@ -15,38 +15,21 @@ from analysis.agreement import (
     Drift,
     GroupAgreement,
     Leniency,
-    LeniencyTest,
     OrderTest,
     PairAgreement,
     PairEquality,
-    RetestAgreement,
-    SideBias,
-)
-from analysis.document import (
-    DASH,
-    IF_KNOWN,
-    Block,
-    Figure,
-    Marked,
-    Paragraph,
-    Section,
-    Statistic,
-    Table,
-    counted,
-    estimate,
-    interval,
-    number,
-    p_value,
-    percent,
-    plain_number,
-    readable_name,
-    share,
-    table,
 )
 from analysis.intervals import Estimate
-from analysis.multiple import holm
-from analysis.report._categories import shares_of_categories
-from analysis.report._settings import CategorySet, Resampling, capitalised
+from analysis.report._reviewers import (
+    Retest,
+    TimeOnTask,
+    has_values,
+    retest_numbers,
+    reviewer_blocks,
+    side_blocks,
+    times_on_task,
+)
+from analysis.report._settings import CategorySet, Resampling, capitalised, entries
 from analysis.tables import count_table, in_name_order
 
 if TYPE_CHECKING:
@@ -66,15 +49,12 @@ TITLES = (
 )
 N_PARTS, N_TIME_PARTS = 3, 4  # number of parts of each reviewer's labels: in order, and by time on task
 CONFIDENCES = (1, 2, 3)
-IMPLAUSIBLE_S = 1.0  # nobody can look at ten runs in less time
 MOST_DISPUTED = 10
-LEAST_AGAINST_REST = 3  # with two reviewers, the rest is the other reviewer, as in the table of pairs
 LEAST_FOR_KAPPA = 10  # items; kappa of a smaller group says nothing
 MANY = 40  # maximum number of rows in a table of groups; the JSON has all rows
 MORE, NOT_MORE, UNCLEAR, UNDEFINED = "more", "not more", "unclear", "undefined"
 SLIGHT = 0.2  # an interval of kappa that includes 0 and ends below this excludes all but slight agreement
 ONLY_FOR_TWO = "defined for two categories only"
-NO_POSITIVE = "the question has no positive category"
 PICTURES = "disputed-items"  # the name of a figure that needs measurements
 
 
@@ -100,19 +80,12 @@ class Kappa(Estimate):
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class Pair(PairAgreement):
+class PairNumbers(PairAgreement):
     """Agreement of two reviewers, with the indices of prevalence and bias."""
 
     pabak: Estimate
     prevalence_index: Estimate
     bias_index: Estimate
-
-
-@dataclass(frozen=True, repr=False, kw_only=True)
-class Retest(RetestAgreement):
-    """Agreement of a reviewer with their own earlier labels."""
-
-    p_holm: float | None  # p value of the drift, corrected for the number of reviewers
 
 
 @dataclass(frozen=True)
@@ -134,7 +107,7 @@ class LabelsUsed:
 
 
 @dataclass(frozen=True)
-class IfGiven:
+class AgreementIfGiven:
     """Agreement as if all missing labels had one category."""
 
     category: str
@@ -150,16 +123,6 @@ class Confidence:
     n: int
     by_confidence: tuple[GroupAgreement, ...]
     weighted_kappa: Estimate
-
-
-@dataclass(frozen=True)
-class TimeOnTask:
-    """The time that a reviewer took per label."""
-
-    rater: str
-    n: int
-    median_s: float
-    n_fast: int  # labels given implausibly fast
 
 
 @dataclass(frozen=True)
@@ -195,7 +158,7 @@ class Agreement:
     n_labels: int
     n_items: int
     n_items_with_two_labels: int
-    pairs: tuple[Pair, ...]
+    pairs: tuple[PairNumbers, ...]
     pair_equality: PairEquality | None = None
     percent: Estimate
     fleiss_kappa: Kappa
@@ -216,10 +179,10 @@ class Agreement:
     by_date: tuple[GroupAgreement, ...] = ()
     by_position: tuple[GroupAgreement, ...] = ()
     by_time_quartile: tuple[GroupAgreement, ...] = ()
-    by_axis_rule: tuple[GroupAgreement, ...] | None = field(default=None, metadata=IF_KNOWN)
+    by_axis_rule: tuple[GroupAgreement, ...] | None = field(default=None, metadata=d.IF_KNOWN)
     order: OrderTest | None
     jackknife: Estimate | None = None
-    if_given: tuple[IfGiven, ...] = ()
+    if_given: tuple[AgreementIfGiven, ...] = ()
     confidence: Confidence | None = None
     time_on_task: tuple[TimeOnTask, ...] = ()
     disputed: Disputed = Disputed((), (), ())
@@ -250,14 +213,14 @@ def agreement_numbers(labels: Labels, of: CategorySet, level: float, resampling:
         leniency=agreement.leniency(first, names, positive=of.positive, level=level) if of.positive else None,
         against_the_rest=tuple(agreement.against_rest(first, names, level=level)) if (n_labels >= 2).any() else (),
         drift=_drift(first, names, level),
-        retest=tuple(_retest_numbers(labels.retest, of, level)),
+        retest=tuple(retest_numbers(labels.retest, of, level)),
         by_labels_used=tuple(_by_labels_used(labels, names, level)),
         **groups,
         order=_order(first, of),
         jackknife=agreement.jackknife_over_raters(first, categories=names, level=level) if len(first) else None,
         if_given=tuple(_if_given(labels, names, level)),
         confidence=_confidence(first, of, level),
-        time_on_task=tuple(_times_on_task(first)),
+        time_on_task=tuple(times_on_task(first)),
         disputed=_disputed_items(first, of),
     )
 
@@ -275,36 +238,21 @@ def chance_state(numbers: Agreement) -> str:
     return NOT_MORE if kappa.high < SLIGHT or kappa.value <= 0 else UNCLEAR
 
 
-def entries(result: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass by name, to build a dataclass with more fields."""
-    return {of_field.name: getattr(result, of_field.name) for of_field in fields(result)}
-
-
-def _pair_numbers(first: pd.DataFrame, of: CategorySet, level: float) -> Iterator[Pair]:
+def _pair_numbers(first: pd.DataFrame, of: CategorySet, level: float) -> Iterator[PairNumbers]:
     pairs = agreement.pair_agreements(first, of.names, level=level)
     if not of.is_binary:
         none = Estimate(None, reason=ONLY_FOR_TWO)
-        yield from (Pair(**entries(pair), pabak=none, prevalence_index=none, bias_index=none) for pair in pairs)
+        yield from (PairNumbers(**entries(pair), pabak=none, prevalence_index=none, bias_index=none) for pair in pairs)
         return
     tables = agreement.two_by_two_tables(first, of.names, positive=of.positive)
     for pair in pairs:
         of_pair = tables[pair.a, pair.b]
-        yield Pair(
+        yield PairNumbers(
             **entries(pair),
             pabak=agreement.pabak(of_pair, level=level),
             prevalence_index=agreement.prevalence_index(of_pair, level=level),
             bias_index=agreement.bias_index(of_pair, level=level),
         )
-
-
-def _retest_numbers(pairs: pd.DataFrame, of: CategorySet, level: float) -> Iterator[Retest]:
-    """Compute the test-retest agreement of each reviewer; correct the tests of drift for the number of reviewers."""
-    rows = agreement.retest_agreement(pairs, of.names, positive=of.positive or of.names[-1], level=level)
-    if not of.positive:
-        rows = [replace(row, change=Estimate(None, reason=NO_POSITIVE)) for row in rows]
-    ps = holm([row.drift.p_mid if of.positive else None for row in rows])
-    for row, p in zip(rows, ps, strict=True):
-        yield Retest(**entries(row), p_holm=p)
 
 
 def _with_bands(kappa: Estimate) -> Kappa:
@@ -361,24 +309,24 @@ def _by_groups(first: pd.DataFrame, of: CategorySet, level: float) -> dict[str, 
     of_categories: dict[str, Any] = {"categories": of.names, "positive": of.positive, "level": level}
     dated = first.assign(date=first["created_utc"].astype("string").str[:10]) if "created_utc" in first else first
     for name, column in (("by_application", "application"), ("by_date", "date")):
-        parts[name] = tuple(agreement.by_group(dated, column, **of_categories)) if _has(dated, column) else ()
+        parts[name] = tuple(agreement.by_group(dated, column, **of_categories)) if has_values(dated, column) else ()
     for name, column, n_bins in (("by_position", "position", N_PARTS), ("by_time_quartile", "dwell_ms", N_TIME_PARTS)):
         parts[name] = ()
-        if _has(first, column):
+        if has_values(first, column):
             parts[name] = tuple(agreement.by_order(first, column, n_bins=n_bins, **of_categories))
-    if _has(first, "axis_rule") and first["axis_rule"].nunique() > 1:
+    if has_values(first, "axis_rule") and first["axis_rule"].nunique() > 1:
         parts["by_axis_rule"] = tuple(agreement.by_group(first, "axis_rule", **of_categories))
     return parts
 
 
-def _if_given(labels: Labels, names: Sequence[str], level: float) -> Iterator[IfGiven]:
+def _if_given(labels: Labels, names: Sequence[str], level: float) -> Iterator[AgreementIfGiven]:
     """Compute agreement as if all missing labels had one category, once for each category."""
     if not len(labels.missing):
         return
     kappas = agreement.if_given(labels.first, labels.missing, agreement.fleiss_kappa, names, level=level)
     shares = agreement.if_given(labels.first, labels.missing, agreement.percent_agreement, names, level=level)
     for kappa, agreed in zip(kappas, shares, strict=True):
-        yield IfGiven(kappa.category, kappa.n, agreed.value, kappa.value)
+        yield AgreementIfGiven(kappa.category, kappa.n, agreed.value, kappa.value)
 
 
 def _confidence(first: pd.DataFrame, of: CategorySet, level: float) -> Confidence | None:
@@ -386,7 +334,7 @@ def _confidence(first: pd.DataFrame, of: CategorySet, level: float) -> Confidenc
 
     Return None if no reviewer stated a confidence.
     """
-    if not _has(first, "confidence"):
+    if not has_values(first, "confidence"):
         return None
     stated = first[first["confidence"].notna()].assign(confidence=first["confidence"].dropna().astype(int))
     counts = count_table(
@@ -398,17 +346,6 @@ def _confidence(first: pd.DataFrame, of: CategorySet, level: float) -> Confidenc
         tuple(agreement.by_group(stated, "confidence", of.names, positive=of.positive, level=level)),
         weighted,
     )
-
-
-def _times_on_task(first: pd.DataFrame) -> Iterator[TimeOnTask]:
-    """Compute the median time on task of each reviewer, and count the implausibly fast labels."""
-    if not _has(first, "dwell_ms"):
-        return
-    seconds = pd.to_numeric(first["dwell_ms"]) / 1000
-    for rater, of_rater in seconds.groupby(first["rater"]):
-        if of_rater.notna().any():
-            n_fast = int((of_rater < IMPLAUSIBLE_S).sum())
-            yield TimeOnTask(str(rater), int(of_rater.notna().sum()), float(of_rater.median()), n_fast)
 
 
 def _disputed_items(first: pd.DataFrame, of: CategorySet) -> Disputed:
@@ -436,19 +373,14 @@ def _disputed_items(first: pd.DataFrame, of: CategorySet) -> Disputed:
     )
 
 
-def _has(labels: pd.DataFrame, column: str) -> bool:
-    """Return whether the column exists and has values."""
-    return column in labels and bool(labels[column].notna().any())
-
-
 def _order(first: pd.DataFrame, of: CategorySet) -> OrderTest | None:
     """Test whether labels or agreement change over each reviewer's items; return None if positions are unknown.
 
     Without a positive category, there is no test.
     """
-    if not of.positive or not _has(first, "position"):
+    if not of.positive or not has_values(first, "position"):
         return None
-    outcomes = ["dissimilar", "agreement", *(["dwell_ms"] if _has(first, "dwell_ms") else [])]
+    outcomes = ["dissimilar", "agreement", *(["dwell_ms"] if has_values(first, "dwell_ms") else [])]
     return agreement.order_test(
         first[first["position"].notna()], outcomes=outcomes, categories=of.names, positive=of.positive
     )
@@ -456,45 +388,47 @@ def _order(first: pd.DataFrame, of: CategorySet) -> OrderTest | None:
 
 def _drift(first: pd.DataFrame, names: Sequence[str], level: float) -> tuple[Drift, ...]:
     """Test the agreement of each reviewer for drift, by position or by time; empty if neither is known."""
-    column = next((column for column in ("position", "created_utc") if _has(first, column)), None)
+    column = next((column for column in ("position", "created_utc") if has_values(first, column)), None)
     return () if column is None else tuple(agreement.reviewer_drift(first, names, column=column, level=level))
 
 
-def agreement_sections(report: "Report", *, with_pictures: bool) -> tuple[Section, ...]:
+def agreement_sections(report: "Report", *, with_pictures: bool) -> tuple[d.Section, ...]:
     """Build the sections on numbers."""
     return (
-        Section("Agreement of pairs", tuple(_pairs(report))),
-        Section("Overall agreement", tuple(_overall(report))),
-        Section("Agreement by group", tuple(_groups(report))),
-        Section("Reviewers", tuple(_reviewers(report))),
-        *([Section("Side bias", tuple(_sides(report, report.sides)))] if report.sides else []),
-        Section("What reviewers disagree on", tuple(_disputed(report, with_pictures))),
+        d.Section("Agreement of pairs", tuple(_pairs(report))),
+        d.Section("Overall agreement", tuple(_overall(report))),
+        d.Section("Agreement by group", tuple(_groups(report))),
+        d.Section("Reviewers", tuple(reviewer_blocks(report))),
+        *([d.Section("Side bias", tuple(side_blocks(report, report.sides)))] if report.sides else []),
+        d.Section("What reviewers disagree on", tuple(_disputed(report, with_pictures))),
     )
 
 
-def _pairs(report: "Report") -> Iterator[Block]:
+def _pairs(report: "Report") -> Iterator[d.Block]:
     numbers, level = report.agreement, report.level_text
     if numbers.pairs:
-        yield table(
+        yield d.table(
             "Number of items that both reviewers of a pair labelled, and the share of these items on which they "
             "agree. The table uses first labels only. Intervals of shares are Wilson intervals.",
             ("Pair", "Items", "Agreed", f"Agreement ({level})", f"Cohen's kappa ({level})",
              *(("PABAK", "Prevalence index", "Bias index") if report.category_set.is_binary else ())),
             [
-                (f"{pair.a} – {pair.b}", pair.n, pair.agree, share(pair.percent), plain_number(pair.cohen_kappa),
-                 *(number(value.value, 2)
+                (f"{pair.a} – {pair.b}", pair.n, pair.agree, d.share(pair.percent), d.plain_number(pair.cohen_kappa),
+                 *(d.number(value.value, 2)
                    for value in (pair.pabak, pair.prevalence_index, pair.bias_index) if report.category_set.is_binary))
                 for pair in numbers.pairs
             ],
             numeric=(1, 2, 5, 6, 7) if report.category_set.is_binary else (1, 2), name="pairs")  # fmt: skip
-    yield Paragraph(f"Do all pairs agree equally often? {_equality(report)}")
+    yield d.Paragraph(f"Do all pairs agree equally often? {_equality(report)}")
 
 
 def _equality(report: "Report") -> str:
     test = report.agreement.pair_equality
     if test is None or test.p is None:
         return f"Not tested: {test.reason if test else 'there are no labels'}."
-    result = f"F = {number(test.statistic, 1)}, {test.df1} and {test.df2} degrees of freedom, p = {p_value(test.p)} "
+    result = (
+        f"F = {d.number(test.statistic, 1)}, {test.df1} and {test.df2} degrees of freedom, p = {d.p_value(test.p)} "
+    )
     result += f"({test.n_items} items with two or more labels)."
     if test.p > report.alpha:
         return result
@@ -510,30 +444,30 @@ def _describe_contrast(found: Contrast) -> str:
         "reviewer": f"{first} and the other reviewers",
         "groups": f"two groups of reviewers, {first} and {second}",
     }
-    within, across = percent(found.within.value), percent(found.across.value)
+    within, across = d.percent(found.within.value), d.percent(found.across.value)
     shares = {
         "pair": f"{within} for the pair, {across} for the others",
         "reviewer": f"{across} with {first}, {within} without",
         "groups": f"{within} inside the groups, {across} between them",
     }
-    return f"The clearest difference is between {whom[found.kind]}: {shares[found.kind]} (p = {p_value(found.p)})."
+    return f"The clearest difference is between {whom[found.kind]}: {shares[found.kind]} (p = {d.p_value(found.p)})."
 
 
-def _overall(report: "Report") -> Iterator[Block]:
+def _overall(report: "Report") -> Iterator[d.Block]:
     numbers, level = report.agreement, report.level_text
-    rows: list[tuple[Any, ...]] = [("Percent agreement", share(numbers.percent), "", _resampled(numbers, "percent"))]
+    rows: list[tuple[Any, ...]] = [("Percent agreement", d.share(numbers.percent), "", _resampled(numbers, "percent"))]
     for name, title in TITLES:
         kappa: Kappa = getattr(numbers, name)
-        rows.append((title, plain_number(kappa), _bands(kappa), _resampled(numbers, name)))
+        rows.append((title, d.plain_number(kappa), _bands(kappa), _resampled(numbers, name)))
     weighted = report.by_category.weighted if report.by_category else ()
-    rows += [(f"{row.name} ({row.weights} weights)", plain_number(row.value), "", "") for row in weighted]
+    rows += [(f"{row.name} ({row.weights} weights)", d.plain_number(row.value), "", "") for row in weighted]
     for category, estimate_ in numbers.specific.items():
-        rows.append((f"Agreement on {category}", share(estimate_), "", ""))
+        rows.append((f"Agreement on {category}", d.share(estimate_), "", ""))
     if numbers.jackknife:
         rows.append(
             (
                 "Fleiss' kappa if reviewers are a random sample (jackknife)",
-                plain_number(numbers.jackknife),
+                d.plain_number(numbers.jackknife),
                 "",
                 "",
             )
@@ -541,33 +475,33 @@ def _overall(report: "Report") -> Iterator[Block]:
     for row in numbers.if_given:
         kappa_ = f"Fleiss' kappa if the {row.n} missing labels were {row.category}"
         percent_ = f"Percent agreement if the {row.n} missing labels were {row.category}"
-        rows += [(percent_, share(row.percent), "", ""), (kappa_, plain_number(row.fleiss_kappa), "", "")]
+        rows += [(percent_, d.share(row.percent), "", ""), (kappa_, d.plain_number(row.fleiss_kappa), "", "")]
     clustered = numbers.by_applications
     for title, cell in (
-        ("Fleiss' kappa", plain_number(clustered.fleiss_kappa)),
-        ("Percent agreement", share(clustered.percent)),
+        ("Fleiss' kappa", d.plain_number(clustered.fleiss_kappa)),
+        ("Percent agreement", d.share(clustered.percent)),
     ):
         rows.append((f"{title} if items of one application are alike", cell, "", ""))
     missing = " A label is missing if it was planned but not given, withdrawn, or not sure." if numbers.if_given else ""
-    yield table(
-        f"{counted(numbers.n_labels, 'first label')} on {counted(numbers.n_items, 'item')}. Items with two or more "
+    yield d.table(
+        f"{d.counted(numbers.n_labels, 'first label')} on {d.counted(numbers.n_items, 'item')}. Items with two or more "
         f"labels: {numbers.n_items_with_two_labels}.{missing}",
         ("Statistic", f"Value ({level})", "Landis-Koch bands of the limits", f"Bootstrap over items ({level})"),
         rows,
         name="overall-agreement",
     )
-    yield Paragraph(f"Is agreement better than chance? Test of kappa = 0: {_describe_chance(numbers.chance_test)}.")
+    yield d.Paragraph(f"Is agreement better than chance? Test of kappa = 0: {_describe_chance(numbers.chance_test)}.")
     if numbers.warning:
-        yield Paragraph(f"{numbers.warning.capitalize()}.", "warning")
+        yield d.Paragraph(f"{numbers.warning.capitalize()}.", "warning")
 
 
 def _resampled(numbers: Agreement, name: str) -> str:
     resampled = numbers.bootstrap.get(name)
-    return "" if resampled is None else interval(resampled, as_percent=name == "percent") or DASH
+    return "" if resampled is None else d.interval(resampled, as_percent=name == "percent") or d.DASH
 
 
 def _describe_chance(test: ChanceTest) -> str:
-    return f"not computed ({test.reason})" if test.p is None else f"z = {number(test.z, 2)}, p = {p_value(test.p)}"
+    return f"not computed ({test.reason})" if test.p is None else f"z = {d.number(test.z, 2)}, p = {d.p_value(test.p)}"
 
 
 def _bands(kappa: Kappa) -> str:
@@ -575,14 +509,14 @@ def _bands(kappa: Kappa) -> str:
     return "" if not low else low if low == high else f"{low} to {high}"
 
 
-def _groups(report: "Report") -> Iterator[Block]:
+def _groups(report: "Report") -> Iterator[d.Block]:
     numbers, level = report.agreement, report.level_text
     first_used = LabelsUsed("first", numbers.n_labels, numbers.percent, numbers.fleiss_kappa)
-    yield table(
+    yield d.table(
         "Agreement by which labels are used.",
         ("Labels", "Number", f"Agreement ({level})", f"Fleiss' kappa ({level})"),
         [
-            (row.labels, row.n_labels, share(row.percent), plain_number(row.fleiss_kappa))
+            (row.labels, row.n_labels, d.share(row.percent), d.plain_number(row.fleiss_kappa))
             for row in (first_used, *numbers.by_labels_used)
         ],
         numeric=(1,),
@@ -611,30 +545,30 @@ def _groups(report: "Report") -> Iterator[Block]:
     if confidence:
         caption = "Agreement by the confidence that reviewers stated (1 is low, 3 is high)."
         yield _group_table(report, caption, "Confidence", confidence.by_confidence, "by-confidence")
-        weighted = estimate(confidence.weighted_kappa, as_percent=False)
-        yield Paragraph(f"Do reviewers agree on their confidence? Weighted kappa (quadratic): {weighted} ({level}).")
+        weighted = d.estimate(confidence.weighted_kappa, as_percent=False)
+        yield d.Paragraph(f"Do reviewers agree on their confidence? Weighted kappa (quadratic): {weighted} ({level}).")
     if numbers.order or report.category_set.positive:
-        yield Paragraph(_describe_order(numbers.order, report.category_set))
+        yield d.Paragraph(_describe_order(numbers.order, report.category_set))
 
 
-def _group_table(report: "Report", caption: str, first: str, rows: Sequence[GroupAgreement], name: str) -> Table:
+def _group_table(report: "Report", caption: str, first: str, rows: Sequence[GroupAgreement], name: str) -> d.Table:
     positive, level = report.category_set.positive, report.level_text
     of_positive = (f"{capitalised(positive)} ({level})",) if positive else ()
-    return table(
+    return d.table(
         caption,
         (first, "Items", "Labels", *of_positive, f"Agreement ({level})", f"Kappa ({level})"),
         [
-            (row.group, row.n_items, row.n_labels, *((share(row.dissimilar),) if positive else ()),
-             share(row.percent), _kappa_cell(row))
+            (row.group, row.n_items, row.n_labels, *((d.share(row.dissimilar),) if positive else ()),
+             d.share(row.percent), _kappa_cell(row))
             for row in rows
         ],
         numeric=(1, 2), name=name)  # fmt: skip
 
 
-def _kappa_cell(row: GroupAgreement) -> Statistic | Marked:
+def _kappa_cell(row: GroupAgreement) -> d.Statistic | d.Marked:
     if row.n_items < LEAST_FOR_KAPPA:
-        return Marked(DASH, f"fewer than {LEAST_FOR_KAPPA} items")
-    return plain_number(row.kappa)
+        return d.Marked(d.DASH, f"fewer than {LEAST_FOR_KAPPA} items")
+    return d.plain_number(row.kappa)
 
 
 def _seen_change(order: OrderTest) -> str:
@@ -674,128 +608,18 @@ def _describe_order(order: OrderTest | None, of: CategorySet) -> str:
     rows = [e for e in order.effects if e.p is not None and e.p < threshold]
     outcomes = {"dissimilar": of.positive}
     names = "; ".join(
-        f"{e.rater}, {outcomes.get(e.outcome, readable_name(e.outcome))}, {e.test} (p = {p_value(e.p)})" for e in rows
+        f"{e.rater}, {outcomes.get(e.outcome, d.readable_name(e.outcome))}, {e.test} (p = {d.p_value(e.p)})"
+        for e in rows
     )
     return f"{question}yes: {names}."
 
 
-def _reviewers(report: "Report") -> Iterator[Block]:
-    if report.by_category:
-        yield from shares_of_categories(report, report.by_category)
-    if report.agreement.leniency:
-        yield from _leniency(report, report.agreement.leniency)
-    yield from _against_the_rest(report)
-    yield from _describe_drift(report)
-    yield from _times(report.agreement.time_on_task)
-    yield from _retest(report)
-
-
-def _leniency(report: "Report", leniency: Leniency) -> Iterator[Block]:
-    positive, level = report.category_set.positive, report.level_text
-    if leniency.raters:
-        yield table(
-            f"Share of {positive} labels of each reviewer, and log odds of calling the same items {positive}. Log odds "
-            "of 0 mean that the reviewer is as strict as the others.",
-            ("Reviewer", "First labels", f"{capitalised(positive)} ({level})", f"Log odds on the same items ({level})"),
-            [(row.rater, row.n, share(row.dissimilar), plain_number(row.log_odds)) for row in leniency.raters],
-            numeric=(1,),
-            name="leniency",
-        )
-    yield Paragraph(f"Are all reviewers equally strict? {_describe_leniency(leniency.overall, report.alpha)}")
-    if leniency.pairs:
-        yield table(
-            f"Number of items that only one of two reviewers calls {positive}. The p values come from McNemar's mid-p "
-            "test and are corrected over the pairs by Holm's method. Raw and exact p values are in report.json.",
-            ("Pair", "Only the first", "Only the second", f"Difference of shares ({level})", "p (Holm)"),
-            [
-                (f"{pair.a} – {pair.b}", pair.table.b, pair.table.c, share(pair.difference),
-                 p_value(pair.p_holm))
-                for pair in leniency.pairs
-            ],
-            numeric=(1, 2, 4), name="leniency-pairs")  # fmt: skip
-
-
-def _sides(report: "Report", sides: SideBias) -> Iterator[Block]:
-    worse = report.category_set.names[0]
-    yield Paragraph(
-        "The two sides of an item were shown in a drawn order, and reviewers did not know which side is which. If the "
-        f"same item is shown both ways, its own change cancels out, so both sides should be called {worse} equally "
-        "often."
-    )
-    if sides.bias.value is None:
-        yield Paragraph(f"Whether reviewers prefer a side is unknown: {sides.bias.reason}.")
-        return
-    low, high = sides.bias.low, sides.bias.high
-    conclusion = (
-        "There is no sign of a preference."
-        if low is None or high is None or low <= 0 <= high
-        else f"Reviewers call the {'left' if low > 0 else 'right'} side {worse} too often."
-    )
-    yield Paragraph(
-        f"On {counted(sides.n_items, 'item')} shown both ways ({counted(sides.n_labels, 'label')}), reviewers call the "
-        f"left side {worse} in {percent(sides.left)} and the right side in {percent(sides.right)}. Side bias: "
-        f"{estimate(sides.bias)} ({report.level_text}). {conclusion}"
-    )
-
-
-def _against_the_rest(report: "Report") -> Iterator[Block]:
-    rows, level = report.agreement.against_the_rest, report.level_text
-    if len(rows) < LEAST_AGAINST_REST:
-        return
-    yield table(
-        "Agreement of each reviewer with the other reviewers of the same items, and Fleiss' kappa of the other "
-        "reviewers without this reviewer. The last column is the difference from kappa of all labels, "
-        f"{number(report.agreement.fleiss_kappa.value)}.",
-        ("Reviewer", "Items", f"Agreement with the rest ({level})", f"Kappa with the rest ({level})",
-         f"Kappa without the reviewer ({level})", "Difference"),
-        [
-            (row.rater, row.n_items, share(row.percent), plain_number(row.kappa), plain_number(row.without),
-             number(row.change))
-            for row in rows
-        ],
-        numeric=(1, 5), name="against-the-rest")  # fmt: skip
-
-
-def _describe_drift(report: "Report") -> Iterator[Block]:
-    """Show how the agreement of each reviewer changes in the course of the work, and which change could be seen."""
-    rows = report.agreement.drift
-    if not rows:
-        return
-    yield table(
-        "Change of each reviewer's agreement with the others, from the first to the last own label, by linear "
-        "regression. The p values are corrected by Holm's method, and intervals are not corrected. The last column is "
-        "the smallest change that this test would have found in 80 % of studies.",
-        ("Reviewer", "Labels", f"Change ({report.level_text})", "p (Holm)", "Smallest visible change"),
-        [
-            (row.rater, row.n, share(row.slope), p_value(row.p_holm),
-             "more than 100 %" if (row.detectable or 0) > 1 else percent(row.detectable))
-            for row in rows
-        ],
-        numeric=(1, 3, 4), name="drift")  # fmt: skip
-
-
-def _times(rows: Sequence[TimeOnTask]) -> Iterator[Block]:
-    if not rows:
-        return
-    yield table(
-        "Median time on task per label, and number of labels given in less than a second.",
-        ("Reviewer", "Labels", "Median seconds", "Under 1 s"),
-        [(row.rater, row.n, number(row.median_s, 1), row.n_fast) for row in rows],
-        numeric=(1, 2, 3),
-        name="time-on-task",
-    )
-    fast = [str(row.rater) for row in rows if row.median_s < 1]
-    if fast:
-        text = f"Implausibly fast, with less than a second for at least half of the labels: {', '.join(fast)}."
-        yield Paragraph(text, "warning")
-
-
-def _disputed(report: "Report", with_pictures: bool) -> Iterator[Block]:
+def _disputed(report: "Report", with_pictures: bool) -> Iterator[d.Block]:
     disputed = report.agreement.disputed
     if len({name for pair in report.agreement.pairs for name in (pair.a, pair.b)}) > 2:
-        yield Figure("pair-heat-map", "Percent agreement of each pair of reviewers on the items that both labelled.")
+        yield d.Figure("pair-heat-map", "Percent agreement of each pair of reviewers on the items that both labelled.")
     if not disputed.patterns:
-        yield Paragraph("No item has two labels yet.")
+        yield d.Paragraph("No item has two labels yet.")
         return
     of = report.category_set
     colours = (
@@ -803,61 +627,23 @@ def _disputed(report: "Report", with_pictures: bool) -> Iterator[Block]:
         if of.is_binary
         else "A blank means not labelled."
     )
-    yield Figure(
+    yield d.Figure(
         "label-strip",
         f"All items with two or more labels, sorted by agreement, one row per reviewer. {colours}",
     )
     if disputed.items and report.study.interim:
-        yield Paragraph("The items with the most disagreement are named after the study is unblinded.", "note")
+        yield d.Paragraph("The items with the most disagreement are named after the study is unblinded.", "note")
     elif disputed.items:
-        names = {"-": DASH} | {letter: name for name, letter in of.letters.items()}
-        yield table(
+        names = {"-": d.DASH} | {letter: name for name, letter in of.letters.items()}
+        yield d.table(
             "Items with the most disagreement.",
             ("Item", *disputed.reviewers),
             [(row.item, *(names[letter] for letter in row.labels)) for row in disputed.items],
             name="disputed",
         )
     if with_pictures:
-        yield Figure(
+        yield d.Figure(
             PICTURES,
             "Runs of the items with the most disagreement, drawn as reviewers saw them. All runs of an item share one "
             "axis.",
         )
-
-
-def _describe_leniency(test: LeniencyTest, alpha: float) -> str:
-    if test.p is None:
-        return f"Not tested: {test.reason}."
-    result = (
-        f"Conditional logit on {counted(test.n_split, 'item')} on which reviewers differ, {test.test} test: "
-        f"χ² = {number(test.chi2, 1)}, {test.df} {'degree' if test.df == 1 else 'degrees'} of freedom, "
-        f"p = {p_value(test.p)}."
-    )
-    return (
-        result
-        + (" The reviewers are not equally strict." if test.p <= alpha else "")
-        + (f" ({test.reason}.)" if test.reason else "")
-    )
-
-
-def _retest(report: "Report") -> Iterator[Block]:
-    rows, level, of = report.agreement.retest, report.level_text, report.category_set
-    if not rows:
-        yield Paragraph("No reviewer labelled an item twice, so the consistency of reviewers is unknown.")
-        return
-    caption = (
-        "Agreement of each reviewer with themselves: in a retest, a reviewer labels the same item again under another "
-        "code."
-    )
-    if of.positive:
-        caption += " Drift is tested by McNemar's mid-p test and corrected over the reviewers by Holm's method."
-    drift = (f"Drift to {of.positive} ({level})", "p of drift (Holm)") if of.positive else ()
-    yield table(
-        caption,
-        ("Reviewer", "Items", f"Agreement ({level})", f"Cohen's kappa ({level})", f"PABAK ({level})", *drift),
-        [
-            (row.rater, row.n, share(row.percent), plain_number(row.cohen_kappa), plain_number(row.pabak),
-             *((share(row.change), p_value(row.p_holm)) if of.positive else ()))
-            for row in rows
-        ],
-        numeric=(1, 6) if of.positive else (1,), name="retest")  # fmt: skip

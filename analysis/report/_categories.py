@@ -8,22 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis import agreement, consensus, evaluation
+from analysis import agreement, consensus, document as d, evaluation
 from analysis.agreement import RankTest
 from analysis.consensus import REJECTED, UNTESTABLE, TrueCategories
-from analysis.document import (
-    IF_KNOWN,
-    Block,
-    Paragraph,
-    Section,
-    counted,
-    number,
-    p_value,
-    percent,
-    plain_number,
-    share,
-    table,
-)
 from analysis.evaluation import Evaluation, McNemar
 from analysis.intervals import Estimate, paired_difference
 from analysis.multiple import holm
@@ -40,7 +27,7 @@ MOST_MATRICES = 12  # of reviewers or classifiers; the JSON has all
 
 
 @dataclass(frozen=True)
-class Category:
+class CategoryRow:
     """The labels and items of a category.
 
     `agreement` is the specific agreement: how often a second label is this category if the first one is. `kappa` is
@@ -101,13 +88,13 @@ class ByCategory:
 
     weighted: tuple[WeightedCoefficient, ...]  # empty if the categories have no order
     reviewers: tuple[SharesOfReviewer, ...]
-    rank_test: RankTest | None = field(default=None, metadata=IF_KNOWN)  # None if the categories have no order
+    rank_test: RankTest | None = field(default=None, metadata=d.IF_KNOWN)  # None if the categories have no order
     truth: TrueCategories
     classifiers: Mapping[str, CategoryClassifier]
     comparisons: tuple[ComparedByCategory, ...]
 
 
-def category_rows(labels: "Labels", truth: "Truths", of: CategorySet, level: float) -> tuple[Category, ...]:
+def category_rows(labels: "Labels", truth: "Truths", of: CategorySet, level: float) -> tuple[CategoryRow, ...]:
     """Compute the numbers of labels and items of each category, and the agreement on it."""
     first = labels.first
     counts = count_table(first, of.names).sort_index()
@@ -117,7 +104,7 @@ def category_rows(labels: "Labels", truth: "Truths", of: CategorySet, level: flo
         rest = counts[[other for other in of.names if other != name]].sum(axis=1)
         against_rest = agreement.fleiss_kappa(np.column_stack([rest, counts[name]]), level=level)
         rows.append(
-            Category(
+            CategoryRow(
                 name, of.meanings.get(name, ""), int(counts[name].sum()), specific[name], against_rest,
                 int((truth.agreed["category"] == name).sum()), int((truth.majority["category"] == name).sum()),
             )
@@ -193,27 +180,27 @@ def _compared(
     return a, b, len(both), paired_difference(*cells, level=level), evaluation.mcnemar(only_a, only_b)
 
 
-def question_blocks(report: "Report", rows: tuple[Category, ...]) -> Iterator[Block]:
+def question_blocks(report: "Report", rows: tuple[CategoryRow, ...]) -> Iterator[d.Block]:
     """Show the categories, what reviewers were told, and the agreement on each category."""
     level, of = report.level_text, report.category_set
     order = "The categories form a scale, in this order." if of.ordered else "The categories have no order."
-    yield table(
+    yield d.table(
         f"The categories and what reviewers were told they mean. {order} Specific agreement is the probability that a "
         "second label is this category if the first label is. Kappa is Fleiss' kappa of this category against all "
         "others together.",
         ("Category", "Meaning", "Labels", f"Specific agreement ({level})", f"Kappa ({level})"),
-        [(row.category, row.meaning, row.n_labels, share(row.agreement), plain_number(row.kappa)) for row in rows],
+        [(row.category, row.meaning, row.n_labels, d.share(row.agreement), d.plain_number(row.kappa)) for row in rows],
         numeric=(2,), name="categories",
     )  # fmt: skip
 
 
-def shares_of_categories(report: "Report", numbers: ByCategory) -> Iterator[Block]:
+def shares_of_categories(report: "Report", numbers: ByCategory) -> Iterator[d.Block]:
     """Show how often each reviewer gave each category, and the rank test of ordered categories."""
     names, test = report.category_set.names, numbers.rank_test
     if not numbers.reviewers:
         return
     ranks = test.mean_ranks if test else {}
-    yield table(
+    yield d.table(
         "Share of each category among the first labels of each reviewer."
         + (
             " A mean rank above 0 means that the reviewer chooses later categories than the other reviewers of the "
@@ -223,48 +210,48 @@ def shares_of_categories(report: "Report", numbers: ByCategory) -> Iterator[Bloc
         ),
         ("Reviewer", "Labels", *names, *(("Mean rank",) if test else ())),
         [
-            (row.reviewer, row.n, *(percent(row.shares[name]) for name in names),
-             *((number(ranks.get(row.reviewer), 2),) if test else ()))
+            (row.reviewer, row.n, *(d.percent(row.shares[name]) for name in names),
+             *((d.number(ranks.get(row.reviewer), 2),) if test else ()))
             for row in numbers.reviewers
         ],
         numeric=tuple(range(1, len(names) + 2 + bool(test))), name="shares",
     )  # fmt: skip
     if test and test.p is not None:
         differ = " The reviewers do not use the scale alike." if test.p <= report.alpha else ""
-        yield Paragraph(
-            f"Do all reviewers use the scale alike? Rank test on {counted(test.n_split, 'item')} on which reviewers "
-            f"differ: χ² = {number(test.chi2, 1)}, {counted(test.df or 0, 'degree')} of freedom, "
-            f"p = {p_value(test.p)}.{differ}"
+        yield d.Paragraph(
+            f"Do all reviewers use the scale alike? Rank test on {d.counted(test.n_split, 'item')} on which reviewers "
+            f"differ: χ² = {d.number(test.chi2, 1)}, {d.counted(test.df or 0, 'degree')} of freedom, "
+            f"p = {d.p_value(test.p)}.{differ}"
         )
     elif test:
-        yield Paragraph(f"Do all reviewers use the scale alike? Not tested: {test.reason}.")
+        yield d.Paragraph(f"Do all reviewers use the scale alike? Not tested: {test.reason}.")
 
 
-def true_category_section(report: "Report", numbers: ByCategory) -> Section:
+def true_category_section(report: "Report", numbers: ByCategory) -> d.Section:
     """Build the section on the model of true categories and error matrices."""
-    return Section("True categories", tuple(_true_categories(report, numbers)))
+    return d.Section("True categories", tuple(_true_categories(report, numbers)))
 
 
-def _true_categories(report: "Report", numbers: ByCategory) -> Iterator[Block]:
+def _true_categories(report: "Report", numbers: ByCategory) -> Iterator[d.Block]:
     names, truth = report.category_set.names, numbers.truth
-    yield Paragraph(f"Dawid and Skene's model estimates true categories and reviewers' errors. {truth.words}")
+    yield d.Paragraph(f"Dawid and Skene's model estimates true categories and reviewers' errors. {truth.words}")
     if truth.identified:
-        yield Paragraph(_describe_fit(truth), "warning" if truth.state == REJECTED else "text")
+        yield d.Paragraph(_describe_fit(truth), "warning" if truth.state == REJECTED else "text")
     prevalence = truth.prevalence or (None,) * len(names)
-    yield table(
+    yield d.table(
         "Items by category: of the agreed items, of the majority of first and third labels with decisions, and by "
         "the model. An item with a tie stays undecided.",
         ("Category", "Agreed", "Majority or decision", "Share by the model"),
-        [(row.category, row.n_agreed, row.n_majority, None if value is None else percent(value))
+        [(row.category, row.n_agreed, row.n_majority, None if value is None else d.percent(value))
          for row, value in zip(report.categories or (), prevalence, strict=True)],
         numeric=(1, 2, 3), name="true-categories",
     )  # fmt: skip
     for row in truth.errors[:MOST_MATRICES]:
-        yield table(
+        yield d.table(
             f"How often {row.reviewer} gives each category (columns) if the true category is that of the row, as the "
-            f"model estimates it from {counted(row.n, 'label')}.",
+            f"model estimates it from {d.counted(row.n, 'label')}.",
             ("True category", *names),
-            [(name, *map(percent, shares)) for name, shares in zip(names, row.rows, strict=True)],
+            [(name, *map(d.percent, shares)) for name, shares in zip(names, row.rows, strict=True)],
             numeric=tuple(range(1, len(names) + 1)),
         )  # fmt: skip
 
@@ -272,13 +259,13 @@ def _true_categories(report: "Report", numbers: ByCategory) -> Iterator[Block]:
 def _describe_fit(truth: TrueCategories) -> str:
     if truth.state == UNTESTABLE:
         return "Whether the model fits the labels was not tested, because resampling was turned off for this report."
-    result = f"Test of fit: G² = {number(truth.g2, 1)}, p = {p_value(truth.p)} by labels drawn from the model."
+    result = f"Test of fit: G² = {d.number(truth.g2, 1)}, p = {d.p_value(truth.p)} by labels drawn from the model."
     if truth.state == REJECTED:
         return f"{result} The labels contradict the model, so do not trust its shares and matrices."
     return f"{result} The labels do not contradict the model."
 
 
-def category_classifier_blocks(report: "Report", numbers: ByCategory) -> Iterator[Block]:
+def category_classifier_blocks(report: "Report", numbers: ByCategory) -> Iterator[d.Block]:
     """Compare each classifier with the majority rule on the agreed items."""
     level, scored = report.level_text, {name: row for name, row in numbers.classifiers.items() if row.result.n}
     rules = dict.fromkeys(str(row.result.baseline.category) for row in scored.values())
@@ -289,7 +276,7 @@ def category_classifier_blocks(report: "Report", numbers: ByCategory) -> Iterato
     )
     ordered = report.category_set.ordered
     ranked = sorted(scored.items(), key=lambda entry: -(entry[1].result.balanced_accuracy.value or 0))
-    yield table(
+    yield d.table(
         "Each classifier on the agreed items, by balanced accuracy. The majority rule gives every item the most "
         f"frequent category; {rule}. p belongs to McNemar's mid-p test of equal accuracy, corrected by Holm's method. "
         "Balanced accuracy is the mean recall of the categories. MCC is Gorodkin's correlation.",
@@ -303,38 +290,39 @@ def category_classifier_blocks(report: "Report", numbers: ByCategory) -> Iterato
 def _classifier_row(name: str, row: CategoryClassifier) -> tuple[object, ...]:
     result, kappa = row.result, row.result.weighted_kappa
     return (
-        row_title(name), result.n, share(result.accuracy), share(result.balanced_accuracy), plain_number(result.mcc),
-        *(() if kappa is None else (plain_number(kappa),)), percent(result.baseline.accuracy.value),
-        share(result.baseline.difference), p_value(row.p_holm), row.verdict,
+        row_title(name), result.n, d.share(result.accuracy), d.share(result.balanced_accuracy),
+        d.plain_number(result.mcc), *(() if kappa is None else (d.plain_number(kappa),)),
+        d.percent(result.baseline.accuracy.value), d.share(result.baseline.difference), d.p_value(row.p_holm),
+        row.verdict,
     )  # fmt: skip
 
 
-def category_classifier_section(report: "Report", numbers: ByCategory) -> Section:
+def category_classifier_section(report: "Report", numbers: ByCategory) -> d.Section:
     """Build the section on each category: recall, precision, confusion matrices, and pairs of classifiers."""
-    return Section("Classifiers by category", tuple(_by_category(report, numbers)))
+    return d.Section("Classifiers by category", tuple(_by_category(report, numbers)))
 
 
-def _by_category(report: "Report", numbers: ByCategory) -> Iterator[Block]:
+def _by_category(report: "Report", numbers: ByCategory) -> Iterator[d.Block]:
     level, scored = report.level_text, {name: row for name, row in numbers.classifiers.items() if row.result.n}
-    yield table(
+    yield d.table(
         "Recall is the share of the items of a category that get this verdict, and precision the share of these "
         "verdicts that are right.",
         ("Classifier", "Category", f"Recall ({level})", f"Precision ({level})"),
-        [(row_title(name), rates.category, share(rates.recall), share(rates.precision))
+        [(row_title(name), rates.category, d.share(rates.recall), d.share(rates.precision))
          for name, row in scored.items() for rates in row.result.by_category], name="recall-precision",
     )  # fmt: skip
     for name, row in list(scored.items())[:MOST_MATRICES]:
         names = row.result.categories
-        yield table(
+        yield d.table(
             f"Items by consensus (rows) and verdict of {title_of(name)} (columns).", ("Consensus", *names),
             [(category, *counts) for category, counts in zip(names, row.result.table, strict=True)],
             numeric=tuple(range(1, len(names) + 1)),
         )  # fmt: skip
     if numbers.comparisons:
-        yield table(
+        yield d.table(
             "Pairs of classifiers on the same agreed items: difference of accuracy, and McNemar's mid-p test, "
             "corrected by Holm's method.",
             ("Classifiers", "Items", f"Difference ({level})", "p"),
-            [(f"{row_title(row.a)} – {title_of(row.b)}", row.n, share(row.difference), p_value(row.p_holm))
+            [(f"{row_title(row.a)} – {title_of(row.b)}", row.n, d.share(row.difference), d.p_value(row.p_holm))
              for row in numbers.comparisons], numeric=(1, 3), name="category-comparisons",
         )  # fmt: skip

@@ -7,26 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from analysis import evaluation
+from analysis import document as d, evaluation
 from analysis.categories import DISSIMILAR
 from analysis.consensus import REJECTED, PairFit
-from analysis.document import (
-    DASH,
-    IF_KNOWN,
-    Block,
-    Figure,
-    Paragraph,
-    Section,
-    Table,
-    describe_value,
-    inline,
-    number,
-    p_value,
-    percent,
-    plain_number,
-    share,
-    table,
-)
 from analysis.evaluation import (
     AgainstMajority,
     AucComparison,
@@ -41,10 +24,10 @@ from analysis.evaluation import (
 )
 from analysis.intervals import Estimate
 from analysis.multiple import holm
-from analysis.report._agreement import MORE, chance_state, entries
+from analysis.report._agreement import MORE, chance_state
 from analysis.report._categories import category_classifier_blocks, category_classifier_section
 from analysis.report._consensus import StatedRates, Truths, mark_of, model_cell
-from analysis.report._settings import CategorySet, Resampling, capitalised, row_title, title_of
+from analysis.report._settings import CategorySet, Resampling, capitalised, entries, row_title, title_of
 
 if TYPE_CHECKING:
     from analysis.report._report import Report
@@ -90,7 +73,7 @@ class Rates:
     n: int
     n_without_verdict: int
     prevalence: Estimate
-    shares: Shares = field(metadata=inline())
+    shares: Shares = field(metadata=d.inline())
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -125,11 +108,11 @@ class ByConsensus:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Classifier:
+class ClassifierNumbers:
     """All numbers on one classifier."""
 
     verdicts: Mapping[str, int]  # category, or "none" -> number of verdicts
-    rates: Rates = field(metadata=inline())
+    rates: Rates = field(metadata=d.inline())
     mcc: Estimate
     baseline: Baseline
     always_dissimilar: Shares
@@ -137,7 +120,7 @@ class Classifier:
     scores: Scores | None
     by_consensus: ByConsensus
     # one entry for each prevalence that the reader chose
-    predictive_values: tuple[PredictiveValues, ...] | None = field(default=None, metadata=IF_KNOWN)
+    predictive_values: tuple[PredictiveValues, ...] | None = field(default=None, metadata=d.IF_KNOWN)
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -186,7 +169,7 @@ def classifier_numbers(
     level: float,
     resampling: Resampling,
     prevalences: Sequence[float] = (),
-) -> Classifier:
+) -> ClassifierNumbers:
     """Compute all numbers on one classifier, whose verdicts are `rows`.
 
     `latent` has the rates of the classifier against the latent class. `applications` defines the folds; an item without
@@ -201,7 +184,7 @@ def classifier_numbers(
         )
         for known in (agreed, majority)
     )
-    return Classifier(
+    return ClassifierNumbers(
         verdicts={category: int((verdict == category).sum()) for category in of.names}
         | {"none": int(verdict.isna().sum())},
         rates=_rates_against(confusion, level),
@@ -224,7 +207,7 @@ def _groups(decided: pd.Series, applications: Mapping[object, object]) -> pd.Ser
     return pd.Series([applications.get(item, item) for item in decided.index], index=decided.index, dtype=object)
 
 
-def with_holm_of_baseline(classifiers: Mapping[str, Classifier], level: float) -> dict[str, Classifier]:
+def with_holm_of_baseline(classifiers: Mapping[str, ClassifierNumbers], level: float) -> dict[str, ClassifierNumbers]:
     """Add Holm-corrected p-values and verdicts to the comparisons of the classifiers with the majority rule."""
     corrected = holm(
         [row.baseline.mcnemar.p_mid if row.rates.n >= LEAST_FOR_TEST else None for row in classifiers.values()]
@@ -389,19 +372,19 @@ def _score_numbers(
     )
 
 
-def main_classifier_blocks(report: "Report") -> Iterator[Block]:
+def main_classifier_blocks(report: "Report") -> Iterator[d.Block]:
     """Show the rates of all classifiers on the agreed items, and compare them with the majority rule."""
     rows = [(name, row) for name, row in report.classifiers.items() if row.rates.n]
     by_category = report.by_category
     if not report.judged:
-        yield Paragraph("The study has no verdicts. Compute verdicts, or import a file of verdicts.")
+        yield d.Paragraph("The study has no verdicts. Compute verdicts, or import a file of verdicts.")
         return
     if not any(row.result.n for row in by_category.classifiers.values()) if by_category else not rows:
-        yield Paragraph("No agreed item has a verdict yet.")
+        yield d.Paragraph("No agreed item has a verdict yet.")
         return
     judges = chance_state(report.agreement) == MORE
     if not judges:
-        yield Paragraph(
+        yield d.Paragraph(
             "These labels do not show that reviewers agree more than chance would, so this table says nothing about "
             "the classifiers.",
             "warning",
@@ -412,31 +395,31 @@ def main_classifier_blocks(report: "Report") -> Iterator[Block]:
     yield _classifier_table(report, rows, judges=judges)
     mark = mark_of(report)
     if mark:
-        yield Paragraph(
+        yield d.Paragraph(
             f"These rates take agreed labels for true, so they have the same mark as the latent class model: {mark}. "
             "Their intervals do not include errors in agreed labels.",
             "warning" if mark == REJECTED else "note",
         )
-    yield Figure("classifiers", _figure_caption(report))
+    yield d.Figure("classifiers", _figure_caption(report))
 
 
-def _classifier_table(report: "Report", rows: Sequence[tuple[str, Classifier]], *, judges: bool) -> Table:
+def _classifier_table(report: "Report", rows: Sequence[tuple[str, ClassifierNumbers]], *, judges: bool) -> d.Table:
     """Show the rates; `judges` says whether the labels can show that a classifier is better or worse than the rule."""
     level = report.level_text
     cells: list[tuple[Any, ...]] = []
     for name, row in rows:
         rule = row.baseline
-        auc = None if row.scores is None else plain_number(row.scores.auc)
+        auc = None if row.scores is None else d.plain_number(row.scores.auc)
         outcome = f"{rule.verdict} ({p_clause(rule.p_holm)})" if judges else None
         shares = row.rates.shares
-        rates = (share(shares.sensitivity), share(shares.specificity), share(shares.accuracy))
-        cells.append((row_title(name), row.rates.n, *rates, plain_number(row.mcc), auc, outcome))
+        rates = (d.share(shares.sensitivity), d.share(shares.specificity), d.share(shares.accuracy))
+        cells.append((row_title(name), row.rates.n, *rates, d.plain_number(row.mcc), auc, outcome))
     rules = {(row.rates.n, row.baseline.category, row.baseline.accuracy.value): row for _, row in rows}
     for (n, category, _), row in rules.items():
         rule = row.baseline
-        fixed = [percent(rule.sensitivity.value), percent(rule.specificity.value)]
-        cells.append((f"majority rule: always {category}", n, *fixed, share(rule.accuracy), None, None, None))
-    return table(
+        fixed = [d.percent(rule.sensitivity.value), d.percent(rule.specificity.value)]
+        cells.append((f"majority rule: always {category}", n, *fixed, d.share(rule.accuracy), None, None, None))
+    return d.table(
         f"Classifiers on the agreed items; the positive category is {report.category_set.positive}. The last column "
         "compares accuracy "
         "with the majority rule on the same items (McNemar's mid-p test, Holm's correction; intervals are not "
@@ -455,51 +438,52 @@ def p_clause(p: float | None) -> str:
     >>> p_clause(0.04), p_clause(1e-9)
     ('p = 0.04', 'p < 0.001')
     """
-    return "not tested" if p is None else "p < 0.001" if p < 0.001 else f"p = {p_value(p)}"
+    return "not tested" if p is None else "p < 0.001" if p < 0.001 else f"p = {d.p_value(p)}"
 
 
 def _figure_caption(report: "Report") -> str:
     return f"Rates of each classifier with {report.level_text}s. The grey mark is the accuracy of the majority rule."
 
 
-def classifier_sections(report: "Report") -> Iterator[Section]:
+def classifier_sections(report: "Report") -> Iterator[d.Section]:
     """Yield the sections on classifiers; yield nothing if there are no classifiers."""
     if report.by_category and any(row.result.n for row in report.by_category.classifiers.values()):
         yield category_classifier_section(report, report.by_category)
     if not report.classifiers:
         return
-    yield Section("Confusion matrices", (*_against_rest(report), *_confusion(report)))
+    yield d.Section("Confusion matrices", (*_against_rest(report), *_confusion(report)))
     if any(row.rates.n for row in report.classifiers.values()):
-        yield Section("Classifiers against each consensus", tuple(_by_consensus(report)))
+        yield d.Section("Classifiers against each consensus", tuple(_by_consensus(report)))
     if any(row.rates.n or row.scores for row in report.classifiers.values()):
-        yield Section("Scores and thresholds", tuple(_scores(report)))
+        yield d.Section("Scores and thresholds", tuple(_scores(report)))
     if report.comparisons:
-        yield Section("Comparison of classifiers", tuple(_comparisons(report)))
+        yield d.Section("Comparison of classifiers", tuple(_comparisons(report)))
 
 
-def _against_rest(report: "Report") -> Iterator[Block]:
+def _against_rest(report: "Report") -> Iterator[d.Block]:
     """If there are more than two categories, show the rates of the positive category against all others together."""
     of = report.category_set
     rows = [(name, row) for name, row in report.classifiers.items() if row.rates.n]
     if of.is_binary or not rows:
         return
-    yield Paragraph(
+    yield d.Paragraph(
         f"From here on, {of.positive} is one category and all other categories together are the other, which is called "
         f"{of.negative}."
     )
     yield _classifier_table(report, rows, judges=chance_state(report.agreement) == MORE)
-    yield Figure("classifiers", _figure_caption(report))
+    yield d.Figure("classifiers", _figure_caption(report))
 
 
-def _confusion(report: "Report") -> Iterator[Block]:
+def _confusion(report: "Report") -> Iterator[d.Block]:
     level, of = report.level_text, report.category_set
     positive, negative = of.positive, of.negative
     rows = [
-        (row_title(name), *_four(row.rates.confusion), row.rates.n_without_verdict, share(row.rates.shares.precision),
-         percent(row.rates.prevalence.value), share(row.rates.shares.balanced_accuracy), share(row.rates.shares.f1))
+        (row_title(name), *_four(row.rates.confusion), row.rates.n_without_verdict,
+         d.share(row.rates.shares.precision), d.percent(row.rates.prevalence.value),
+         d.share(row.rates.shares.balanced_accuracy), d.share(row.rates.shares.f1))
         for name, row in report.classifiers.items()
     ]  # fmt: skip
-    yield table(
+    yield d.table(
         f"Verdicts on the agreed items. True positives (tp) are {positive} items called {positive}; false positives "
         f"(fp) are {negative} items called {positive}. False negatives (fn) are {positive} items called {negative}; "
         f"true negatives (tn) are {negative} items called {negative}. Precision is valid only for the prevalence in "
@@ -509,12 +493,12 @@ def _confusion(report: "Report") -> Iterator[Block]:
         rows,
         numeric=(1, 2, 3, 4, 5, 7), name="confusion")  # fmt: skip
     chosen = [
-        (row_title(name), percent(values.prevalence), share(values.precision), share(values.npv))
+        (row_title(name), d.percent(values.prevalence), d.share(values.precision), d.share(values.npv))
         for name, row in report.classifiers.items()
         for values in row.predictive_values or ()
     ]
     if chosen:
-        yield table(
+        yield d.table(
             f"Precision (the share of items called {positive} that are {positive}) and negative predictive value (the "
             f"share of items called {negative} that are {negative}) if another share of the items were {positive}. "
             "Computed from sensitivity and specificity on the agreed items, which are assumed not to change.",
@@ -522,50 +506,50 @@ def _confusion(report: "Report") -> Iterator[Block]:
             chosen,
             numeric=(1,), name="predictive-values")  # fmt: skip
     names = (positive, negative) if of.is_binary else of.names
-    yield table(
+    yield d.table(
         "Number of verdicts on all items, including items without a consensus.",
         ("Classifier", *map(capitalised, names), "No verdict", "Computed with"),
         [
             (row_title(name), *(row.verdicts[kind] for kind in (*names, "none")),
-             "; ".join(map(describe_value, (report.parameters.verdicts or {}).get(name, ()))) or DASH)
+             "; ".join(map(d.describe_value, (report.parameters.verdicts or {}).get(name, ()))) or d.DASH)
             for name, row in report.classifiers.items()
         ],
         numeric=tuple(range(1, len(names) + 2)), name="verdicts")  # fmt: skip
     if report.measures.get("heuristic"):
-        yield Figure("measures-by-application", "Measures of the heuristic by application.")
+        yield d.Figure("measures-by-application", "Measures of the heuristic by application.")
 
 
-def _by_consensus(report: "Report") -> Iterator[Block]:
+def _by_consensus(report: "Report") -> Iterator[d.Block]:
     """Compare the three kinds of consensus, and show how much the split items could change the results."""
     rows: list[tuple[Any, ...]] = []
-    dropped = DASH
+    dropped = d.DASH
     for name, row in report.classifiers.items():
         if not row.rates.n:
             continue
         majority, latent, bounds = row.by_consensus.adjudicated, row.by_consensus.latent, row.bounds
-        dropped = percent(bounds.dropped.value)
+        dropped = d.percent(bounds.dropped.value)
         extremes = [
-            f"{percent(rate.worst.value)} to {percent(rate.best.value)}"
+            f"{d.percent(rate.worst.value)} to {d.percent(rate.best.value)}"
             for rate in (bounds.sensitivity, bounds.specificity)
         ]
         n_all = sum(_four(bounds.worst))
         decided = majority.shares
         rows += [
-            (row_title(name), "range over all split items", n_all, *extremes, DASH),
+            (row_title(name), "range over all split items", n_all, *extremes, d.DASH),
             (
                 "",
                 "adjudicated majority",
                 majority.n,
-                share(decided.sensitivity),
-                share(decided.specificity),
-                mark_of(report) or DASH,
+                d.share(decided.sensitivity),
+                d.share(decided.specificity),
+                mark_of(report) or d.DASH,
             ),
         ]
         if latent is not None:
-            rates = share(latent.sensitivity), share(latent.specificity)
+            rates = d.share(latent.sensitivity), d.share(latent.specificity)
             rows.append(("", "latent class", latent.n, *rates, model_cell(latent)))
     level = report.level_text
-    yield table(
+    yield d.table(
         f"{dropped} of the items with two labels are split. Scoring only the agreed items is biased in either "
         "direction: label errors lower both rates, and leaving out hard items raises them. The row “latent class” "
         "depends on a model, so the last column states the status of this model; its intervals are credible "
@@ -576,17 +560,17 @@ def _by_consensus(report: "Report") -> Iterator[Block]:
         name="by-consensus",
     )
     ends = [
-        f"between {percent(row.bounds.accuracy.worst.value)} and {percent(row.bounds.accuracy.best.value)} for "
+        f"between {d.percent(row.bounds.accuracy.worst.value)} and {d.percent(row.bounds.accuracy.best.value)} for "
         f"{title_of(name)}"
         for name, row in report.classifiers.items()
         if row.rates.n
     ]
     if report.consensus.split:
-        yield Paragraph(
+        yield d.Paragraph(
             f"If all agreed labels were right, accuracy over all items would be {'; '.join(ends)}. Errors in agreed "
             "labels can put it outside."
         )
-    yield Paragraph(" ".join(_favoured(report)))
+    yield d.Paragraph(" ".join(_favoured(report)))
 
 
 def _favoured(report: "Report") -> Iterator[str]:
@@ -619,17 +603,17 @@ def _favoured(report: "Report") -> Iterator[str]:
         yield "These labels show no such reviewer and classifier."
 
 
-def _scores(report: "Report") -> Iterator[Block]:
+def _scores(report: "Report") -> Iterator[d.Block]:
     scored = {name: row.scores for name, row in report.classifiers.items() if row.scores}
     without = [row_title(name) for name, row in report.classifiers.items() if not row.scores]
     if without:
-        yield Paragraph(
+        yield d.Paragraph(
             f"These classifiers have no scores, so other thresholds cannot be evaluated: {', '.join(without)}."
         )
     if not scored:
         return
     level = report.level_text
-    yield table(
+    yield d.table(
         "Average precision summarises precision over all thresholds. The last two columns show at which cost ratios "
         "the fixed threshold has the lowest cost of all thresholds, and at which its cost is at most 10 % higher than "
         "the lowest. The cost ratio is the cost of a missed "
@@ -643,23 +627,23 @@ def _scores(report: "Report") -> Iterator[Block]:
             "Cost within 10 % at ratios",
         ),
         [
-            (row_title(name), plain_number(scores.average_precision), *_threshold_costs(scores))
+            (row_title(name), d.plain_number(scores.average_precision), *_threshold_costs(scores))
             for name, scores in scored.items()
         ],
         numeric=(2,),
         name="scores",
     )
     if any(scores.roc.threshold for scores in scored.values()):
-        yield Figure(
+        yield d.Figure(
             "roc", "Sensitivity against false alarms over all thresholds. The point shows the actual verdicts."
         )
-        yield Figure(
+        yield d.Figure(
             "precision-recall",
             f"Precision against sensitivity. The grey line is the share of {report.category_set.positive} items.",
         )
     rows = [row for name, scores in scored.items() for row in _threshold_rows(name, scores.threshold)]
     if rows:
-        yield table(
+        yield d.table(
             "Results of each classifier with different thresholds. A threshold looks better than it is if it is "
             "chosen and evaluated on the same items. In the row “chosen on other applications”, the threshold for "
             "each item is chosen from the items of all other applications.",
@@ -673,44 +657,44 @@ def _scores(report: "Report") -> Iterator[Block]:
         if scores.threshold is not None and scores.threshold.reason:
             reasons.setdefault(scores.threshold.reason, []).append(title_of(name))
     for reason, names in reasons.items():
-        yield Paragraph(f"No threshold of {', '.join(names)} was chosen from the data: {reason}.")
+        yield d.Paragraph(f"No threshold of {', '.join(names)} was chosen from the data: {reason}.")
 
 
 def _threshold_rows(name: str, choice: ThresholdChoice | None) -> Iterator[tuple[Any, ...]]:
     if choice is None:
         return
-    yield row_title(name), "fixed", number(choice.fixed), *_cells(choice.at_fixed)
+    yield row_title(name), "fixed", d.number(choice.fixed), *_cells(choice.at_fixed)
     if choice.in_sample:
-        yield "", "best on the same items", number(choice.theta_in_sample), *_cells(choice.in_sample)
+        yield "", "best on the same items", d.number(choice.theta_in_sample), *_cells(choice.in_sample)
     if choice.out_of_fold:
-        spread = f"{number(choice.theta_low)} to {number(choice.theta_high)}"
+        spread = f"{d.number(choice.theta_low)} to {d.number(choice.theta_high)}"
         yield "", "chosen on other applications", spread, *_cells(choice.out_of_fold)
 
 
 def _cells(confusion: Confusion) -> Sequence[Any]:
     tp, fp, fn, tn = _four(confusion)
     has_both_categories = (tp + fn) and (fp + tn)
-    return tp, fp, fn, tn, number(tp / (tp + fn) + tn / (fp + tn) - 1) if has_both_categories else DASH
+    return tp, fp, fn, tn, d.number(tp / (tp + fn) + tn / (fp + tn) - 1) if has_both_categories else d.DASH
 
 
 def _threshold_costs(scores: Scores) -> tuple[str, str, str]:
     """Return the fixed threshold, and the cost ratios at which its cost is the lowest or nearly the lowest."""
     choice = scores.threshold
     if choice is None:
-        return DASH, DASH, DASH
+        return d.DASH, d.DASH, d.DASH
     return f"{choice.fixed:g}", _ratios(scores.cost_range), _ratios(scores.near_cost_range)
 
 
 def _ratios(costs: CostRange | None) -> str:
     if costs is None or costs.low is None:
         return "never"
-    low = number(costs.low, 2)
-    return f"{low} or more" if costs.high is None else f"{low} to {number(costs.high, 2)}"
+    low = d.number(costs.low, 2)
+    return f"{low} or more" if costs.high is None else f"{low} to {d.number(costs.high, 2)}"
 
 
-def _comparisons(report: "Report") -> Iterator[Block]:
+def _comparisons(report: "Report") -> Iterator[d.Block]:
     level = report.level_text
-    yield table(
+    yield d.table(
         "Difference in the share of agreed items on which the verdicts of two classifiers equal the labels, overall "
         "and within each category. Differences within the categories often point in opposite directions. The p values "
         "come from McNemar's mid-p test, corrected by Holm's method over all comparisons of these three columns; "
@@ -724,8 +708,8 @@ def _comparisons(report: "Report") -> Iterator[Block]:
 
 def _compared(row: Compared) -> tuple[Any, ...]:
     parts = (row.overall, row.dissimilar, row.similar)
-    cells = [cell for part in parts for cell in (share(part.difference), p_value(part.p_holm))]
-    auc = (DASH, DASH) if row.auc is None else (plain_number(row.auc.difference), p_value(row.auc.p_holm))
+    cells = [cell for part in parts for cell in (d.share(part.difference), d.p_value(part.p_holm))]
+    auc = (d.DASH, d.DASH) if row.auc is None else (d.plain_number(row.auc.difference), d.p_value(row.auc.p_holm))
     return f"{row_title(row.a)} – {title_of(row.b)}", row.overall.n, *cells, *auc
 
 

@@ -6,31 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from analysis import consensus
+from analysis import consensus, document as d
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.consensus import BY_VERDICTS, Dependence, Identifiability, LeftOutRater, ModelState, PairFit, RaterRates
-from analysis.document import (
-    Block,
-    Figure,
-    Marked,
-    Paragraph,
-    Section,
-    counted,
-    estimate,
-    first_rows,
-    inline,
-    number,
-    p_value,
-    percent,
-    readable_name,
-    sentence,
-    share,
-    table,
-)
 from analysis.intervals import Estimate, wilson
-from analysis.report._agreement import Labels, entries
+from analysis.report._agreement import Labels
 from analysis.report._categories import true_category_section
-from analysis.report._settings import CategorySet, Resampling, row_title, title_of
+from analysis.report._settings import CategorySet, Resampling, entries, row_title, title_of
 
 if TYPE_CHECKING:
     from analysis.report._report import Report
@@ -78,7 +60,7 @@ class Majority:
     adjudicated: int
     split: int
     incomplete: int
-    by_category: Mapping[str, int] = field(metadata=inline("n_"))  # category -> number of decided items
+    by_category: Mapping[str, int] = field(metadata=d.inline("n_"))  # category -> number of decided items
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -172,7 +154,7 @@ class Latent:
     """The latent class model: what the labels can identify, and the fitted model."""
 
     identifiability: Identifiability
-    fitted: Fitted | None = field(default=None, metadata=inline())  # None if resampling is turned off
+    fitted: Fitted | None = field(default=None, metadata=d.inline())  # None if resampling is turned off
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,7 +164,7 @@ class Consensus:
     rule: str
     n_items: int
     agreed: int
-    agreed_by_category: Mapping[str, int] = field(metadata=inline("agreed_"))
+    agreed_by_category: Mapping[str, int] = field(metadata=d.inline("agreed_"))
     split: int
     incomplete: int
     by_n_labels: tuple[AgreedShare, ...]
@@ -340,7 +322,7 @@ def _undecided_items(items: pd.DataFrame, state: str) -> Iterator[Undecided]:
         yield Undecided(str(item), float(posterior) if is_known else None, state)
 
 
-def model_cell(row: StatedRates) -> Marked:
+def model_cell(row: StatedRates) -> d.Marked:
     """Return a cell with the state of the model that a row depends on.
 
     A note explains the state. There is no note if the labels do not contradict the model. There is also no note if the
@@ -353,7 +335,7 @@ def model_cell(row: StatedRates) -> Marked:
         if row.state == consensus.NOT_CONTRADICTED or not has_numbers
         else f"{START_OF_NOTE.get(row.state, '')}{reason}"
     )
-    return Marked(row.state, note)
+    return d.Marked(row.state, note)
 
 
 def mark_of(report: "Report") -> str:
@@ -366,35 +348,35 @@ def mark_of(report: "Report") -> str:
     return fitted.state.state if fitted and fitted.state.state in (consensus.REJECTED, consensus.WEAK) else ""
 
 
-def consensus_sections(report: "Report") -> tuple[Section, ...]:
+def consensus_sections(report: "Report") -> tuple[d.Section, ...]:
     """Build the sections on consensus and the latent class model."""
     latent = report.consensus.latent
     return (
-        Section("Consensus and items left out", tuple(_consensus(report))),
+        d.Section("Consensus and items left out", tuple(_consensus(report))),
         *([true_category_section(report, report.by_category)] if report.by_category else []),
-        *([Section("Latent class", tuple(_latent(report, latent)))] if latent else []),
+        *([d.Section("Latent class", tuple(_latent(report, latent)))] if latent else []),
     )
 
 
-def _consensus(report: "Report") -> Iterator[Block]:
+def _consensus(report: "Report") -> Iterator[d.Block]:
     decided = report.consensus
-    yield Paragraph(
+    yield d.Paragraph(
         f"Rule for the consensus: {decided.rule}. Items: {decided.n_items}, of which {decided.agreed} agreed "
         f"({_counts(report, decided.agreed_by_category)}), {decided.split} split and {decided.incomplete} with fewer "
         "than two first labels. Only agreed items enter the confusion matrices. Split items are not scored, although "
         "they are usually harder than the agreed items."
     )
-    yield Paragraph(_describe_majority(report, decided.majority))
+    yield d.Paragraph(_describe_majority(report, decided.majority))
     if len(decided.by_n_labels) > 1:
-        yield table(
+        yield d.table(
             "Share of agreed items by number of labels. The more reviewers label an item, the rarer is full agreement.",
             ("Labels", "Items", f"Agreed ({report.level_text})"),
-            [(row.n_labels, row.n, share(row.agreed)) for row in decided.by_n_labels],
+            [(row.n_labels, row.n, d.share(row.agreed)) for row in decided.by_n_labels],
             numeric=(0, 1),
             name="agreed-by-labels",
         )
-    left_out = ", ".join(f"{n} {readable_name(name)}" for name, n in report.left_out.items())
-    yield Paragraph(f"Answers left out of the tables: {left_out}.")
+    left_out = ", ".join(f"{n} {d.readable_name(name)}" for name, n in report.left_out.items())
+    yield d.Paragraph(f"Answers left out of the tables: {left_out}.")
 
 
 def _counts(report: "Report", by_category: Mapping[str, int], word: str = ", ") -> str:
@@ -415,36 +397,36 @@ def _describe_majority(report: "Report", majority: Majority) -> str:
     )
 
 
-def _latent(report: "Report", latent: Latent) -> Iterator[Block]:
+def _latent(report: "Report", latent: Latent) -> Iterator[d.Block]:
     """Describe what the latent class model can estimate, and what it cannot."""
     identifiability, of = latent.identifiability, report.category_set
     if not of.is_binary:
-        yield Paragraph(f"This model has two categories: {of.positive}, and all other categories together.")
-    yield Paragraph(
+        yield d.Paragraph(f"This model has two categories: {of.positive}, and all other categories together.")
+    yield d.Paragraph(
         "A latent class model estimates the true category of each item and the error rates of each reviewer. "
-        f"{sentence(identifiability.words)}"
+        f"{d.sentence(identifiability.words)}"
     )
     if identifiability.remedies:
-        yield Paragraph(
+        yield d.Paragraph(
             f"Each of these changes alone would make the model identifiable: {'; '.join(identifiability.remedies)}."
         )
     fitted = latent.fitted
     if fitted and fitted.state.state == "not identified":
         return
     if not fitted:
-        yield Paragraph("The model was not fitted because resampling was turned off for this report.", "note")
+        yield d.Paragraph("The model was not fitted because resampling was turned off for this report.", "note")
         return
     yield from _state(fitted.state, shows_rejected=report.parameters.show_rejected)
     if identifiability.identified:
-        yield Paragraph(UNSEEN)
+        yield d.Paragraph(UNSEEN)
         yield from _rates(fitted, of)
         yield from _dependence(fitted, of, report.level_text)
     if not report.study.interim:  # the table names items
         yield from _undecided(latent, of)
 
 
-def _state(judged: ModelState, *, shows_rejected: bool) -> Iterator[Block]:
-    text = f"Status of the model: {judged.state}. {sentence(judged.words)}"
+def _state(judged: ModelState, *, shows_rejected: bool) -> Iterator[d.Block]:
+    text = f"Status of the model: {judged.state}. {d.sentence(judged.words)}"
     if judged.state == "rejected":
         text += (
             " The numbers of this model are shown because they were requested; do not trust them."
@@ -457,31 +439,31 @@ def _state(judged: ModelState, *, shows_rejected: bool) -> Iterator[Block]:
         )
     if judged.remedies:
         text += f" Possible remedies: {'; '.join(judged.remedies)}."
-    yield Paragraph(text, "text" if judged.state == consensus.NOT_CONTRADICTED else "warning")
+    yield d.Paragraph(text, "text" if judged.state == consensus.NOT_CONTRADICTED else "warning")
 
 
-def _rates(fitted: Fitted, of: CategorySet) -> Iterator[Block]:
+def _rates(fitted: Fitted, of: CategorySet) -> Iterator[d.Block]:
     """Show the estimates of the latent class model, each with the status of the model."""
     level = f"{100 * fitted.level:g} % credible interval"
     prevalence = fitted.prevalence
-    yield Paragraph(
-        f"Share of {of.positive} items ({level}): {estimate(prevalence)}. Model: {prevalence.state}."
+    yield d.Paragraph(
+        f"Share of {of.positive} items ({level}): {d.estimate(prevalence)}. Model: {prevalence.state}."
         if prevalence.value is not None
         else f"Share of {of.positive} items: {prevalence.reason}."
     )
-    yield table(
+    yield d.table(
         f"Share of right labels of each reviewer with its {level}, as the model estimates them.",
         ("Reviewer", "Items", f"On {of.positive} items ({level})", f"On {of.negative} items ({level})", "Model"),
-        [(row.rater, row.n, share(row.sensitivity), share(row.specificity), model_cell(row))
+        [(row.rater, row.n, d.share(row.sensitivity), d.share(row.specificity), model_cell(row))
          for row in fitted.reviewers],
         numeric=(1,), name="reviewer-rates")  # fmt: skip
 
 
-def _dependence(fitted: Fitted, of: CategorySet, level: str) -> Iterator[Block]:
+def _dependence(fitted: Fitted, of: CategorySet, level: str) -> Iterator[d.Block]:
     """Compare models of dependent errors with the model of independent errors."""
     found = fitted.dependence
     if fitted.pair_fits:
-        yield Figure(
+        yield d.Figure(
             "residual-agreement",
             "Observed minus expected agreement of each pair of raters, if errors are independent. The lines extend two "
             "standard errors in each direction. Above zero, the raters agree more often than expected.",
@@ -489,17 +471,17 @@ def _dependence(fitted: Fitted, of: CategorySet, level: str) -> Iterator[Block]:
     if fitted.left_out:
         worst = fitted.left_out[0]
         within = ", with a prevalence for each combination of verdicts" if worst.raters_of == BY_VERDICTS else ""
-        yield Paragraph(
+        yield d.Paragraph(
             f"The model was also fitted without each reviewer{within}. The largest change compared with chance: "
-            f"without {worst.rater}, the {worst.parameter} changes from {percent(worst.value)} to "
-            f"{percent(worst.without)}."
+            f"without {worst.rater}, the {worst.parameter} changes from {d.percent(worst.value)} to "
+            f"{d.percent(worst.without)}."
         )
     if not found.tried:
         return
     strong = [row for row in found.tried if row.p is not None and (row.strength or 0) >= NO_STRENGTH]
     strong = sorted(strong, key=lambda row: float(row.p or 0))[:MOST_DEPENDENT]
     if strong:
-        yield table(
+        yield d.table(
             "Models in which errors depend on each other. Strength says how strongly they depend on each other; p "
             "belongs to the likelihood ratio test of independence, not corrected for the number of models. Largest "
             "difference is the largest change of a prevalence or rate at the estimated strength; the last column is "
@@ -507,31 +489,31 @@ def _dependence(fitted: Fitted, of: CategorySet, level: str) -> Iterator[Block]:
             f"{len(strong)} of {len(found.tried)} models with the smallest p; report.json has all models.",
             ("Raters", "Model", "Strength", "p", "Largest difference", "Largest difference not excluded"),
             [
-                (_raters(row.raters_of), _model(row), number(row.strength, 2), p_value(row.p),
-                 number(row.shift, 2), number(row.possible_shift, 2))
+                (_raters(row.raters_of), _model(row), d.number(row.strength, 2), d.p_value(row.p),
+                 d.number(row.shift, 2), d.number(row.possible_shift, 2))
                 for row in strong
             ],
             numeric=(2, 3, 4, 5), name="dependence")  # fmt: skip
     unknown = dict.fromkeys(_raters(row.raters_of) for row in found.tried if row.p is None)
     if unknown:
-        yield Paragraph(
+        yield d.Paragraph(
             f"These raters have too few labels to estimate how their errors depend on each other: {', '.join(unknown)}."
         )
     if found.best:
         yield from _best(found.best, of, level)
 
 
-def _best(best: BestAlternative, of: CategorySet, level: str) -> Iterator[Block]:
-    yield Paragraph(
-        f"If {_model(best)} ({_raters(best.raters_of)}), {estimate(best.prevalence)} of the items are "
+def _best(best: BestAlternative, of: CategorySet, level: str) -> Iterator[d.Block]:
+    yield d.Paragraph(
+        f"If {_model(best)} ({_raters(best.raters_of)}), {d.estimate(best.prevalence)} of the items are "
         f"{of.positive} ({level}). Model: {CHOSEN.state}; {CHOSEN.words}."
     )
-    yield table(
+    yield d.table(
         f"Estimated share of right labels of each rater if {_model(best)}.",
         ("Rater", "Items", f"On {of.positive} items ({level})", f"On {of.negative} items ({level})", "Model"),
         [
             (row_title(str(row.rater)) if row.rater == best.raters_of else row.rater, row.n,
-             share(row.sensitivity), share(row.specificity),
+             d.share(row.sensitivity), d.share(row.specificity),
              model_cell(replace(row, state=CHOSEN.state, state_words=CHOSEN.words)))
             for row in best.rates
         ],
@@ -553,15 +535,15 @@ def _raters(name: str) -> str:
     return {"reviewers": name, BY_VERDICTS: "reviewers, by verdicts"}.get(name, f"reviewers with {title_of(name)}")
 
 
-def _undecided(latent: Latent, of: CategorySet) -> Iterator[Block]:
+def _undecided(latent: Latent, of: CategorySet) -> Iterator[d.Block]:
     fitted = latent.fitted
     if not latent.identifiability.identified or not fitted or not fitted.undecided:
         return
     undecided = fitted.undecided
-    yield first_rows(
-        f"{counted(len(undecided), 'item')} for which the model cannot decide, because the probability of "
+    yield d.first_rows(
+        f"{d.counted(len(undecided), 'item')} for which the model cannot decide, because the probability of "
         f"{of.positive} is between 0.1 and 0.9. Model: {_describe_state(fitted.state)}.",
         ("Item", f"Probability of {of.positive}", "Model"),
-        [(row.item, number(row.posterior, 2), fitted.state.state) for row in undecided],
+        [(row.item, d.number(row.posterior, 2), fitted.state.state) for row in undecided],
         numeric=(1,),
     )

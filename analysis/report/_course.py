@@ -22,7 +22,7 @@ class Unblinding:
 
 
 @dataclass(frozen=True)
-class Step:
+class StudyStep:
     """A step of the study."""
 
     at_utc: str
@@ -61,7 +61,7 @@ class ChangedPair:
 
 
 @dataclass(frozen=True)
-class Gate:
+class RequiredAgreement:
     """The agreement that a calibration round requires."""
 
     on: str  # "reference" or "reviewers"
@@ -69,7 +69,7 @@ class Gate:
 
 
 @dataclass(frozen=True)
-class OfReviewer:
+class CalibrationResult:
     """The results of a reviewer in the calibration round."""
 
     reviewer: str
@@ -84,16 +84,16 @@ class CalibrationRound:
 
     n_items: int
     n_reference: int
-    reviewers: tuple[OfReviewer, ...]
+    reviewers: tuple[CalibrationResult, ...]
     percent: Estimate
     kappa: Estimate
-    gate: Gate | None
+    gate: RequiredAgreement | None
     not_passed: tuple[str, ...]
     passed: bool
 
 
 @dataclass(frozen=True)
-class Selection:
+class ChosenItems:
     """The labels of random and of chosen items, and which results use them."""
 
     n_population: int
@@ -128,12 +128,12 @@ class Course:
     """How a study proceeded. Reports of earlier versions lack the fields with a default."""
 
     unblinded: Unblinding | None
-    steps: tuple[Step, ...]
+    steps: tuple[StudyStep, ...]
     people: tuple[PersonChange, ...]
     excluded: tuple[Excluded, ...]
     changed_pairs: tuple[ChangedPair, ...]
     calibration: CalibrationRound | None
-    selection: Selection | None = field(default=None, metadata=IF_KNOWN)
+    selection: ChosenItems | None = field(default=None, metadata=IF_KNOWN)
     not_given: tuple[NotGiven, ...] | None = field(default=None, metadata=IF_KNOWN)
     flags: tuple[Flag, ...] | None = field(default=None, metadata=IF_KNOWN)
 
@@ -215,7 +215,7 @@ def _calibration(round_: CalibrationRound, level: str) -> Iterator[Block]:
     )
 
 
-def _selection(selection: Selection, positive: str | None, level: str) -> Iterator[Block]:
+def _selection(selection: ChosenItems, positive: str | None, level: str) -> Iterator[Block]:
     weighted = selection.weighted
     yield Paragraph(
         f"{selection.n_chosen} items were not drawn at random, but chosen because classifiers disagreed on them and "

@@ -1,24 +1,13 @@
-"""Build the document of a report: two main pages, and an appendix with all details; and render it in each format."""
+"""Build the document of a report, and its tables for other readers."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from analysis import document as written
-from analysis.document import (
-    Block,
-    Bullets,
-    Document,
-    Figure,
-    Paragraph,
-    Section,
-    Table,
-    clean,
-    describe_value,
-    json_values,
-    readable_name,
-    table,
-)
+import pandas as pd
+
+from analysis import consensus, document as d
+from analysis.categories import CATEGORIES
 from analysis.learning import habit_sections
 from analysis.report._agreement import PICTURES, agreement_sections
 from analysis.report._categories import question_blocks
@@ -30,7 +19,8 @@ from analysis.report._in_short import in_short
 from analysis.report._methods import checklist_sections, methods
 from analysis.report._replacing import replacement_sections
 from analysis.report._report import PAPER, Report
-from analysis.report._tables import paper_tables
+from analysis.report._settings import row_title, title_of
+from analysis.tables import counted_labels
 
 INTERIM = "This is an interim report, because the study is not unblinded. The numbers will change."
 
@@ -38,37 +28,37 @@ INTERIM = "This is an interim report, because the study is not unblinded. The nu
 def to_html(report: Report, figures: Mapping[str, str] | None = None) -> str:
     """Render the report as one self-contained page; pass `figures` if `draw` has already been called."""
     figures = draw(report) if figures is None else figures
-    return written.to_html(document(report, with_pictures=PICTURES in figures), figures)
+    return d.to_html(document(report, with_pictures=PICTURES in figures), figures)
 
 
 def to_markdown(report: Report, figures: Collection[str] = ()) -> str:
     """Render the report as Markdown; link figures as `figures/NAME.svg`."""
-    return written.to_markdown(document(report, with_pictures=PICTURES in figures))
+    return d.to_markdown(document(report, with_pictures=PICTURES in figures))
 
 
 def to_latex(report: Report, figures: Collection[str] | None = None) -> dict[str, str]:
     """Render the report for LaTeX: `main.tex`, and a separate file for each table and each existing figure."""
-    return written.to_latex(document(report, with_pictures=PICTURES in (figures or ())), figures)
+    return d.to_latex(document(report, with_pictures=PICTURES in (figures or ())), figures)
 
 
-def document(report: Report, *, with_pictures: bool = False) -> Document:
+def document(report: Report, *, with_pictures: bool = False) -> d.Document:
     """Build the document of a report.
 
     `with_pictures` says whether the figure `PICTURES` exists, which shows the items with the most disagreement.
     """
     study = report.study
     interim = INTERIM if study.interim else ""
-    notes = tuple(Paragraph(note, "note") for note in report.notes)
+    notes = tuple(d.Paragraph(note, "note") for note in report.notes)
     sections = (
-        Section("In short", (Bullets(in_short(report)), *notes)),
-        *([Section("Question", tuple(question_blocks(report, report.categories)))] if report.categories else []),
-        Section("Classifiers against the majority rule", tuple(main_classifier_blocks(report))),
-        Section("Agreement of the reviewers", tuple(_agreement(report))),
-        Section("Methods", (Paragraph(methods(report)),)),
+        d.Section("In short", (d.Bullets(in_short(report)), *notes)),
+        *([d.Section("Question", tuple(question_blocks(report, report.categories)))] if report.categories else []),
+        d.Section("Classifiers against the majority rule", tuple(main_classifier_blocks(report))),
+        d.Section("Agreement of the reviewers", tuple(_agreement(report))),
+        d.Section("Methods", (d.Paragraph(methods(report)),)),
     )
     in_paper_layout = paper_tables(report) if report.parameters.tables == PAPER else ()
     appendix = (
-        *([Section("Tables in the layout of the paper", in_paper_layout)] if in_paper_layout else []),
+        *([d.Section("Tables in the layout of the paper", in_paper_layout)] if in_paper_layout else []),
         *_published(report),
         *agreement_sections(report, with_pictures=with_pictures),
         *consensus_sections(report),
@@ -76,32 +66,32 @@ def document(report: Report, *, with_pictures: bool = False) -> Document:
         *replacement_sections(report.replacing, report.level_text),
         *course_sections(report),
         *(habit_sections(report.reviewers_follow) if report.reviewers_follow else ()),
-        Section("Parameters and provenance", tuple(_provenance(report))),
+        d.Section("Parameters and provenance", tuple(_provenance(report))),
     )
     titles = [section.title for section in (*sections, *appendix)]
     appendix = (*appendix, *checklist_sections(report, titles))
-    document = Document(
+    document = d.Document(
         study.name or "Agreement report",
         study.question,
         interim,
         sections,
         appendix=appendix,
     )
-    cleaned: Document = clean(document)
+    cleaned: d.Document = d.clean(document)
     return cleaned
 
 
-def _agreement(report: Report) -> Iterator[Block]:
+def _agreement(report: Report) -> Iterator[d.Block]:
     if report.agreement.pairs:
-        yield Figure(
+        yield d.Figure(
             "pair-agreement",
             f"Agreement of each pair with its {report.level_text}. The dashed line is the overall agreement.",
         )
     else:
-        yield Paragraph("No two reviewers have labelled the same item yet.")
+        yield d.Paragraph("No two reviewers have labelled the same item yet.")
 
 
-def _published(report: Report) -> Iterator[Section]:
+def _published(report: Report) -> Iterator[d.Section]:
     """Yield a section that compares published numbers with the report; yield nothing if there are none."""
     if report.published:
         rows = [
@@ -109,10 +99,10 @@ def _published(report: Report) -> Iterator[Section]:
             for row in report.published
         ]
         header = ("Place", "Number", "Published", "This report", "Agrees", "Note")
-        yield Section(
+        yield d.Section(
             "Published numbers and numbers of this report",
             (
-                table(
+                d.table(
                     "The numbers of this report are rounded in the same way as the published numbers.",
                     header,
                     rows,
@@ -122,29 +112,79 @@ def _published(report: Report) -> Iterator[Section]:
         )
 
 
-def _provenance(report: Report) -> Iterator[Block]:
+def _provenance(report: Report) -> Iterator[d.Block]:
     parameters = report.parameters
     for kind, rows in (("classifiers", parameters.classifiers), ("measures", parameters.measures)):
         if rows:
             yield _registry(kind, rows)
-    others = json_values(replace(parameters, classifiers=None, measures=None, verdicts=None))
+    others = d.json_values(replace(parameters, classifiers=None, measures=None, verdicts=None))
     parts: tuple[tuple[str, Mapping[str, Any]], ...] = (
-        ("Study", json_values(report.study)),
+        ("Study", d.json_values(report.study)),
         ("Parameters", others),
         ("Plan", report.plan or {}),
         ("Hashes (SHA-256)", report.hashes),
         ("Versions", report.versions),
     )
     cells = [
-        (title, readable_name(name), describe_value(value)) for title, part in parts for name, value in part.items()
+        (title, d.readable_name(name), d.describe_value(value)) for title, part in parts for name, value in part.items()
     ]
-    yield table("Where the numbers of this report come from.", ("Part", "Name", "Value"), cells, name="provenance")
+    yield d.table("Where the numbers of this report come from.", ("Part", "Name", "Value"), cells, name="provenance")
 
 
-def _registry(kind: str, rows: Mapping[str, Mapping[str, Any]]) -> Table:
+def _registry(kind: str, rows: Mapping[str, Mapping[str, Any]]) -> d.Table:
     flags = list(next(iter(rows.values())))
-    return table(
+    return d.table(
         f"{kind.capitalize()} and their properties.",
-        (kind.capitalize()[:-1], *map(readable_name, flags)),
-        [(name, *(describe_value(row[flag]) for flag in flags)) for name, row in rows.items()],
+        (kind.capitalize()[:-1], *map(d.readable_name, flags)),
+        [(name, *(d.describe_value(row[flag]) for flag in flags)) for name, row in rows.items()],
     )
+
+
+def wide(answers: pd.DataFrame, verdicts: pd.DataFrame, names: Sequence[str] = CATEGORIES) -> pd.DataFrame:
+    """Return a table of first labels, consensus, verdicts and scores, with one row per item, sorted by item.
+
+    The columns are item, status, category, n_labels, `label_REVIEWER` for each reviewer, `verdict_CLASSIFIER` and
+    `score_CLASSIFIER` for each classifier. Items without answers and verdicts are left out.
+    """
+    labels = counted_labels(answers, names)
+    decided = consensus.agreed_only(labels, names)
+    parts = [decided, labels.pivot(index="item", columns="rater", values="category").add_prefix("label_")]
+    for column in ("verdict", "score"):
+        if column in verdicts:
+            parts += [verdicts.pivot(index="item", columns="classifier", values=column).add_prefix(f"{column}_")]
+    items = pd.Index(sorted({*answers["item"], *verdicts["item"]}), name="item")
+    table = pd.concat([part.reindex(items) for part in parts], axis=1)
+    table["status"] = table["status"].fillna(consensus.INCOMPLETE)
+    table["n_labels"] = table["n_labels"].fillna(0).astype(int)
+    return table.rename_axis(columns=None).reset_index()
+
+
+def paper_tables(report: Report, classifiers: Sequence[str] | None = None) -> tuple[d.Table, ...]:
+    """Return the tables in the layout of the paper: one row of pairs, and reviewers against each classifier, 2 x 2.
+
+    The first table has a column for each pair of reviewers; each further table counts the agreed items of a classifier.
+    `classifiers` names the classifiers and their order; by default, these are all classifiers of the report. There is
+    no table of pairs without a pair, and no table of a classifier without a verdict on an agreed item.
+    """
+    pairs, positive, negative = report.agreement.pairs, str(report.category_set.positive), report.category_set.negative
+    tables = []
+    if pairs:
+        header = ("Pair", *(f"{pair.a}-{pair.b}" for pair in pairs))
+        shares = [d.DASH if pair.percent.value is None else f"{100 * pair.percent.value:.0f} %" for pair in pairs]
+        caption = "Agreement of each pair of reviewers, in percent of the items that both labelled."
+        tables.append(d.table(caption, header, [("Agreement", *shares)], range(1, len(header)), name="paper-pairs"))
+    for name in report.classifiers if classifiers is None else classifiers:
+        row = report.classifiers.get(name)
+        if row is None or not row.rates.n:
+            continue
+        cells = row.rates.confusion
+        tables.append(
+            d.table(
+                f"Reviewers against {title_of(name)}, on {row.rates.n} agreed items.",
+                ("Reviewers", f"{row_title(name)}: {negative}", f"{row_title(name)}: {positive}"),
+                [(negative, cells.tn, cells.fp), (positive, cells.fn, cells.tp)],
+                (1, 2),
+                name=f"paper-{name}",
+            )
+        )
+    return tuple(tables)

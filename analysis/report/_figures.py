@@ -12,7 +12,7 @@ from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis, to_sv
 from analysis.intervals import Estimate
 from analysis.learning import habit_charts
 from analysis.measures import measures_by_application
-from analysis.report._classifiers import Classifier, Scores
+from analysis.report._classifiers import ClassifierNumbers, Scores
 from analysis.report._report import Report
 from analysis.report._settings import row_title
 
@@ -246,7 +246,7 @@ def precision_recall(report: Report) -> Chart | None:
     return _curves(curves, points, chance, ("sensitivity", "precision"))
 
 
-def _scored(report: Report) -> Iterator[tuple[str, Classifier, Scores]]:
+def _scored(report: Report) -> Iterator[tuple[str, ClassifierNumbers, Scores]]:
     """Yield name, numbers and score numbers of each classifier whose scores give a curve."""
     for name, row in report.classifiers.items():
         if row.scores and row.scores.roc.threshold:

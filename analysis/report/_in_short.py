@@ -14,7 +14,7 @@ from analysis.evaluation import BETTER, WORSE
 from analysis.intervals import ONE_SIDED, Estimate
 from analysis.report._agreement import MORE, NOT_MORE, UNCLEAR, UNDEFINED, chance_state
 from analysis.report._categories import CategoryClassifier
-from analysis.report._classifiers import Classifier, p_clause
+from analysis.report._classifiers import ClassifierNumbers, p_clause
 from analysis.report._replacing import may_replace
 from analysis.report._report import Report
 from analysis.report._settings import title_of
@@ -181,7 +181,7 @@ class _AgainstRule:
     of_rule: float  # accuracy of the rule
 
 
-def _against_rule(row: Classifier | CategoryClassifier) -> _AgainstRule:
+def _against_rule(row: ClassifierNumbers | CategoryClassifier) -> _AgainstRule:
     if isinstance(row, CategoryClassifier):
         result, rule = row.result, row.result.baseline
         return _AgainstRule(

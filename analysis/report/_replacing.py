@@ -8,18 +8,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from analysis.document import (
-    Block,
-    Marked,
-    Paragraph,
-    Section,
-    counted,
-    number,
-    p_value,
-    percent,
-    plain_number,
-    table,
-)
+from analysis import document as d
 from analysis.evaluation import EXPERT as EXPERT, AlternativeTest, alternative_annotator, share_equal
 from analysis.intervals import LEAST_GROUPS
 from analysis.report._settings import row_title, title_of
@@ -88,7 +77,7 @@ def may_replace(found: Sequence[Replacement]) -> str:
             f"reviewers as they are to each other (epsilon {told[0].test.epsilon:g})."
         )
     yes, no = ([row for row in told if row.test.passes is passes] for passes in (True, False))
-    epsilon = f"epsilon {told[0].test.epsilon:g}, {counted(told[0].n_items, 'item')} with three or more labels"
+    epsilon = f"epsilon {told[0].test.epsilon:g}, {d.counted(told[0].n_items, 'item')} with three or more labels"
     if not yes:
         return f"No classifier may replace a reviewer by the alternative annotator test ({epsilon})."
     others = f"; {_listed(_titles(no))} may not" if no else ""
@@ -104,20 +93,20 @@ def _is_designed(row: Replacement) -> bool:
     return not row.compared_with_one and len(people) > 2 and min(person.n for person in people) >= ENOUGH_ITEMS
 
 
-def replacement_sections(found: Sequence[Replacement] | None, level: str) -> Iterator[Section]:
+def replacement_sections(found: Sequence[Replacement] | None, level: str) -> Iterator[d.Section]:
     """Yield the section; yield nothing if there are no classifiers. `level` is such as "95 % CI"."""
     if found:
-        yield Section(TITLE, tuple(_blocks(found, level)))
+        yield d.Section(TITLE, tuple(_blocks(found, level)))
 
 
-def _blocks(found: Sequence[Replacement], level: str) -> Iterator[Block]:
+def _blocks(found: Sequence[Replacement], level: str) -> Iterator[d.Block]:
     tested = [row for row in found if row.test.people]
     if not tested:
-        yield Paragraph(f"No answer: {found[0].test.reason}.")
+        yield d.Paragraph(f"No answer: {found[0].test.reason}.")
         return
     epsilon = tested[0].test.epsilon
-    yield Paragraph(_answer(tested, epsilon))
-    yield table(
+    yield d.Paragraph(_answer(tested, epsilon))
+    yield d.table(
         "The advantage is the share of items on which the classifier is at least as close to the other reviewers as a "
         "reviewer, minus the share on which the reviewer is at least as close as the classifier, averaged over "
         "reviewers; the first share alone is rho. A classifier passes if it replaces at least half of the reviewers: "
@@ -128,23 +117,23 @@ def _blocks(found: Sequence[Replacement], level: str) -> Iterator[Block]:
          "Replaced, by application", "Passes", "Would pass from epsilon"),
         [_row(row) for row in tested], numeric=(1, 3, 4), name="replacing",
     )  # fmt: skip
-    yield table(
+    yield d.table(
         "Each reviewer against each classifier. The last two columns have the p values of the hypothesis that the "
         "reviewer is better by epsilon or more, not corrected; the second one counts items of an application together.",
         ("Classifier", "Reviewer", "Items", "Classifier as close or closer", "Reviewer as close or closer", "p",
          "p, by application"),
         [
-            (row_title(row.classifier), person.person, person.n, percent(person.rho), percent(person.rho_person),
-             p_value(person.p), p_value(person.p_clustered))
+            (row_title(row.classifier), person.person, person.n, d.percent(person.rho), d.percent(person.rho_person),
+             d.p_value(person.p), d.p_value(person.p_clustered))
             for row in tested for person in row.test.people
         ],
         numeric=(2, 3, 4, 5, 6), name="replacing-each",
     )  # fmt: skip
-    yield Paragraph(" ".join(_limits(tested)))
+    yield d.Paragraph(" ".join(_limits(tested)))
     if _random_passes(tested[0].test):
-        yield Paragraph("What would change this: reviewers who agree more with each other, or a smaller epsilon.")
+        yield d.Paragraph("What would change this: reviewers who agree more with each other, or a smaller epsilon.")
     else:
-        yield Paragraph(" ".join(_changes(tested, epsilon)))
+        yield d.Paragraph(" ".join(_changes(tested, epsilon)))
 
 
 def _answer(tested: Sequence[Replacement], epsilon: float) -> str:
@@ -154,10 +143,10 @@ def _answer(tested: Sequence[Replacement], epsilon: float) -> str:
         return (
             f"No answer: with epsilon {epsilon:g}, random labels would pass too, given enough items, because the "
             f"reviewers are hardly closer to each other (advantage of random labels "
-            f"{number(tested[0].test.advantage_random)}). The numbers below say only how close each classifier is."
+            f"{d.number(tested[0].test.advantage_random)}). The numbers below say only how close each classifier is."
         )
     kind = "two labels" if tested[0].compared_with_one else "three or more labels"
-    items = f"{counted(n, 'item')} with {kind}"
+    items = f"{d.counted(n, 'item')} with {kind}"
     how = f"the alternative annotator test (Calderon, Reichart and Dror 2025) on {items}, with epsilon {epsilon:g}"
     if not yes:
         return f"No classifier passes {how}."
@@ -169,10 +158,10 @@ def _answer(tested: Sequence[Replacement], epsilon: float) -> str:
 def _row(row: Replacement) -> tuple[object, ...]:
     test, n = row.test, len(row.test.people)
     by_application = None if test.omega_clustered is None else f"{round(test.omega_clustered * n)} of {n}"
-    never = Marked("never", "not with any epsilon below 1")
+    never = d.Marked("never", "not with any epsilon below 1")
     return (
-        row_title(row.classifier), row.n_items, plain_number(test.advantage), number(test.rho),
-        number(test.rho_random), f"{round((test.omega or 0) * n)} of {n}", by_application,
+        row_title(row.classifier), row.n_items, d.plain_number(test.advantage), d.number(test.rho),
+        d.number(test.rho_random), f"{round((test.omega or 0) * n)} of {n}", by_application,
         "yes" if test.passes else "no", never if test.passes_from is None else f"{test.passes_from:.2f}",
     )  # fmt: skip
 
@@ -186,7 +175,7 @@ def _limits(tested: Sequence[Replacement]) -> Iterator[str]:
             "items."
         )
     if len(people) < 3:
-        yield f"With {counted(len(people), 'reviewer')}, the test is less reliable."
+        yield f"With {d.counted(len(people), 'reviewer')}, the test is less reliable."
     few = [person.person for person in people if person.n < ENOUGH_ITEMS]
     if few:
         yield f"Wilcoxon's test is used for reviewers with fewer than {ENOUGH_ITEMS} items ({_listed(few)})."

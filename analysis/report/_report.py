@@ -15,9 +15,9 @@ from analysis.document import IF_KNOWN, inline, json_values, read_back
 from analysis.learning import Habits
 from analysis.measures import measure_numbers
 from analysis.report._agreement import Agreement, Labels, agreement_numbers
-from analysis.report._categories import ByCategory, Category, CategoryClassifier, category_numbers, category_rows
+from analysis.report._categories import ByCategory, CategoryClassifier, CategoryRow, category_numbers, category_rows
 from analysis.report._classifiers import (
-    Classifier,
+    ClassifierNumbers,
     Compared,
     MeansOfApplication,
     classifier_numbers,
@@ -105,7 +105,7 @@ class Report:
     agreement: Agreement
     consensus: Consensus
     left_out: Mapping[str, int]  # reason -> number of answers that the tables leave out
-    classifiers: Mapping[str, Classifier]
+    classifiers: Mapping[str, ClassifierNumbers]
     comparisons: tuple[Compared, ...]
     replacing: tuple[Replacement, ...] | None = field(default=None, metadata=IF_KNOWN)
     measures: Mapping[str, tuple[MeansOfApplication, ...]]
@@ -117,7 +117,7 @@ class Report:
     published: tuple[PublishedNumber, ...] | None = field(default=None, metadata=IF_KNOWN)
     # what a report on a question with own categories has: None if the categories are similar and dissimilar
     question: Mapping[str, Any] | None = field(default=None, metadata=IF_KNOWN)
-    categories: tuple[Category, ...] | None = field(default=None, metadata=IF_KNOWN)
+    categories: tuple[CategoryRow, ...] | None = field(default=None, metadata=IF_KNOWN)
     sides: SideBias | None = field(default=None, metadata=IF_KNOWN)  # None if reviewers knew which side is which
     # None if there are two categories and one of them is positive
     by_category: ByCategory | None = field(default=None, metadata=IF_KNOWN)
@@ -148,7 +148,7 @@ class Report:
         return len(leniency.raters) if leniency else len(self.by_category.reviewers) if self.by_category else 0
 
     @property
-    def judged(self) -> Mapping[str, Classifier | CategoryClassifier]:
+    def judged(self) -> Mapping[str, ClassifierNumbers | CategoryClassifier]:
         """Return the numbers of all classifiers that are compared with the majority rule."""
         return self.by_category.classifiers if self.by_category else self.classifiers
 

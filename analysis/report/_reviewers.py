@@ -1,12 +1,24 @@
-"""Which measures predict the labels of each reviewer, to explain disagreement."""
+"""Reviewers one by one: leniency, drift, retests, time on task, and which measures predict their labels."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis import learning
-from analysis.report._settings import Resampling
+from analysis import agreement, document as d, learning
+from analysis.agreement import Leniency, LeniencyTest, RetestAgreement, SideBias
+from analysis.intervals import Estimate
+from analysis.multiple import holm
+from analysis.report._categories import shares_of_categories
+from analysis.report._settings import CategorySet, Resampling, capitalised, entries
 
+if TYPE_CHECKING:
+    from analysis.report._report import Report
+
+IMPLAUSIBLE_S = 1.0  # nobody can look at ten runs in less time
+LEAST_AGAINST_REST = 3  # with two reviewers, the rest is the other reviewer, as in the table of pairs
+NO_POSITIVE = "the question has no positive category"
 # values in files of verdicts are rounded, so that results computed from these files are equal
 IN_VERDICT_FILES = ("m1", "m2", "m3", "m4", "m5", "same_height", "spread", "kruskal")
 
@@ -32,3 +44,195 @@ def habit_numbers(
         rng=resampling.rng("reviewers"), names=names, level=level,
     )  # fmt: skip
     return found if any(not habit.reason for habit in found.habits) else None
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Retest(RetestAgreement):
+    """Agreement of a reviewer with their own earlier labels."""
+
+    p_holm: float | None  # p value of the drift, corrected for the number of reviewers
+
+
+@dataclass(frozen=True)
+class TimeOnTask:
+    """The time that a reviewer took per label."""
+
+    rater: str
+    n: int
+    median_s: float
+    n_fast: int  # labels given implausibly fast
+
+
+def retest_numbers(pairs: pd.DataFrame, of: CategorySet, level: float) -> Iterator[Retest]:
+    """Compute the test-retest agreement of each reviewer; correct the tests of drift for the number of reviewers."""
+    rows = agreement.retest_agreement(pairs, of.names, positive=of.positive or of.names[-1], level=level)
+    if not of.positive:
+        rows = [replace(row, change=Estimate(None, reason=NO_POSITIVE)) for row in rows]
+    ps = holm([row.drift.p_mid if of.positive else None for row in rows])
+    for row, p in zip(rows, ps, strict=True):
+        yield Retest(**entries(row), p_holm=p)
+
+
+def times_on_task(first: pd.DataFrame) -> Iterator[TimeOnTask]:
+    """Compute the median time on task of each reviewer, and count the implausibly fast labels."""
+    if not has_values(first, "dwell_ms"):
+        return
+    seconds = pd.to_numeric(first["dwell_ms"]) / 1000
+    for rater, of_rater in seconds.groupby(first["rater"]):
+        if of_rater.notna().any():
+            n_fast = int((of_rater < IMPLAUSIBLE_S).sum())
+            yield TimeOnTask(str(rater), int(of_rater.notna().sum()), float(of_rater.median()), n_fast)
+
+
+def reviewer_blocks(report: "Report") -> Iterator[d.Block]:
+    if report.by_category:
+        yield from shares_of_categories(report, report.by_category)
+    if report.agreement.leniency:
+        yield from _leniency(report, report.agreement.leniency)
+    yield from _against_the_rest(report)
+    yield from _describe_drift(report)
+    yield from _times(report.agreement.time_on_task)
+    yield from _retest(report)
+
+
+def _leniency(report: "Report", leniency: Leniency) -> Iterator[d.Block]:
+    positive, level = report.category_set.positive, report.level_text
+    if leniency.raters:
+        yield d.table(
+            f"Share of {positive} labels of each reviewer, and log odds of calling the same items {positive}. Log odds "
+            "of 0 mean that the reviewer is as strict as the others.",
+            ("Reviewer", "First labels", f"{capitalised(positive)} ({level})", f"Log odds on the same items ({level})"),
+            [(row.rater, row.n, d.share(row.dissimilar), d.plain_number(row.log_odds)) for row in leniency.raters],
+            numeric=(1,),
+            name="leniency",
+        )
+    yield d.Paragraph(f"Are all reviewers equally strict? {_describe_leniency(leniency.overall, report.alpha)}")
+    if leniency.pairs:
+        yield d.table(
+            f"Number of items that only one of two reviewers calls {positive}. The p values come from McNemar's mid-p "
+            "test and are corrected over the pairs by Holm's method. Raw and exact p values are in report.json.",
+            ("Pair", "Only the first", "Only the second", f"Difference of shares ({level})", "p (Holm)"),
+            [
+                (f"{pair.a} – {pair.b}", pair.table.b, pair.table.c, d.share(pair.difference),
+                 d.p_value(pair.p_holm))
+                for pair in leniency.pairs
+            ],
+            numeric=(1, 2, 4), name="leniency-pairs")  # fmt: skip
+
+
+def side_blocks(report: "Report", sides: SideBias) -> Iterator[d.Block]:
+    worse = report.category_set.names[0]
+    yield d.Paragraph(
+        "The two sides of an item were shown in a drawn order, and reviewers did not know which side is which. If the "
+        f"same item is shown both ways, its own change cancels out, so both sides should be called {worse} equally "
+        "often."
+    )
+    if sides.bias.value is None:
+        yield d.Paragraph(f"Whether reviewers prefer a side is unknown: {sides.bias.reason}.")
+        return
+    low, high = sides.bias.low, sides.bias.high
+    conclusion = (
+        "There is no sign of a preference."
+        if low is None or high is None or low <= 0 <= high
+        else f"Reviewers call the {'left' if low > 0 else 'right'} side {worse} too often."
+    )
+    yield d.Paragraph(
+        f"On {d.counted(sides.n_items, 'item')} shown both ways ({d.counted(sides.n_labels, 'label')}), reviewers call "
+        f"the left side {worse} in {d.percent(sides.left)} and the right side in {d.percent(sides.right)}. Side bias: "
+        f"{d.estimate(sides.bias)} ({report.level_text}). {conclusion}"
+    )
+
+
+def _against_the_rest(report: "Report") -> Iterator[d.Block]:
+    rows, level = report.agreement.against_the_rest, report.level_text
+    if len(rows) < LEAST_AGAINST_REST:
+        return
+    yield d.table(
+        "Agreement of each reviewer with the other reviewers of the same items, and Fleiss' kappa of the other "
+        "reviewers without this reviewer. The last column is the difference from kappa of all labels, "
+        f"{d.number(report.agreement.fleiss_kappa.value)}.",
+        ("Reviewer", "Items", f"Agreement with the rest ({level})", f"Kappa with the rest ({level})",
+         f"Kappa without the reviewer ({level})", "Difference"),
+        [
+            (row.rater, row.n_items, d.share(row.percent), d.plain_number(row.kappa), d.plain_number(row.without),
+             d.number(row.change))
+            for row in rows
+        ],
+        numeric=(1, 5), name="against-the-rest")  # fmt: skip
+
+
+def _describe_drift(report: "Report") -> Iterator[d.Block]:
+    """Show how the agreement of each reviewer changes in the course of the work, and which change could be seen."""
+    rows = report.agreement.drift
+    if not rows:
+        return
+    yield d.table(
+        "Change of each reviewer's agreement with the others, from the first to the last own label, by linear "
+        "regression. The p values are corrected by Holm's method, and intervals are not corrected. The last column is "
+        "the smallest change that this test would have found in 80 % of studies.",
+        ("Reviewer", "Labels", f"Change ({report.level_text})", "p (Holm)", "Smallest visible change"),
+        [
+            (row.rater, row.n, d.share(row.slope), d.p_value(row.p_holm),
+             "more than 100 %" if (row.detectable or 0) > 1 else d.percent(row.detectable))
+            for row in rows
+        ],
+        numeric=(1, 3, 4), name="drift")  # fmt: skip
+
+
+def _times(rows: Sequence[TimeOnTask]) -> Iterator[d.Block]:
+    if not rows:
+        return
+    yield d.table(
+        "Median time on task per label, and number of labels given in less than a second.",
+        ("Reviewer", "Labels", "Median seconds", "Under 1 s"),
+        [(row.rater, row.n, d.number(row.median_s, 1), row.n_fast) for row in rows],
+        numeric=(1, 2, 3),
+        name="time-on-task",
+    )
+    fast = [str(row.rater) for row in rows if row.median_s < 1]
+    if fast:
+        text = f"Implausibly fast, with less than a second for at least half of the labels: {', '.join(fast)}."
+        yield d.Paragraph(text, "warning")
+
+
+def _describe_leniency(test: LeniencyTest, alpha: float) -> str:
+    if test.p is None:
+        return f"Not tested: {test.reason}."
+    result = (
+        f"Conditional logit on {d.counted(test.n_split, 'item')} on which reviewers differ, {test.test} test: "
+        f"χ² = {d.number(test.chi2, 1)}, {test.df} {'degree' if test.df == 1 else 'degrees'} of freedom, "
+        f"p = {d.p_value(test.p)}."
+    )
+    return (
+        result
+        + (" The reviewers are not equally strict." if test.p <= alpha else "")
+        + (f" ({test.reason}.)" if test.reason else "")
+    )
+
+
+def _retest(report: "Report") -> Iterator[d.Block]:
+    rows, level, of = report.agreement.retest, report.level_text, report.category_set
+    if not rows:
+        yield d.Paragraph("No reviewer labelled an item twice, so the consistency of reviewers is unknown.")
+        return
+    caption = (
+        "Agreement of each reviewer with themselves: in a retest, a reviewer labels the same item again under another "
+        "code."
+    )
+    if of.positive:
+        caption += " Drift is tested by McNemar's mid-p test and corrected over the reviewers by Holm's method."
+    drift = (f"Drift to {of.positive} ({level})", "p of drift (Holm)") if of.positive else ()
+    yield d.table(
+        caption,
+        ("Reviewer", "Items", f"Agreement ({level})", f"Cohen's kappa ({level})", f"PABAK ({level})", *drift),
+        [
+            (row.rater, row.n, d.share(row.percent), d.plain_number(row.cohen_kappa), d.plain_number(row.pabak),
+             *((d.share(row.change), d.p_value(row.p_holm)) if of.positive else ()))
+            for row in rows
+        ],
+        numeric=(1, 6) if of.positive else (1,), name="retest")  # fmt: skip
+
+
+def has_values(labels: pd.DataFrame, column: str) -> bool:
+    """Return whether the column exists and has values."""
+    return column in labels and bool(labels[column].notna().any())

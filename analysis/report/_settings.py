@@ -1,8 +1,15 @@
 """What a report is computed with: where its numbers come from, how it resamples, and all measures and classifiers."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    pass
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Self
 
 import numpy as np
 
@@ -18,10 +25,7 @@ MIN_MISFIT = 19  # the smallest number of draws with which p = 0.05 is possible
 class Resampling:
     """The numbers of draws and the random seed. The same settings and data give the same report.
 
-    Raises
-    ------
-    ValueError
-        If a number is negative, or if `n_misfit` is too small.
+    Raises ValueError if a number is negative, or if `n_misfit` is too small.
     """
 
     seed: int = 1
@@ -141,3 +145,8 @@ def row_title(classifier: str) -> str:
 def capitalised(name: str | None) -> str:
     """Return a name with a capital letter."""
     return f"{name[:1].upper()}{name[1:]}" if name else ""
+
+
+def entries(result: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass by name, to build a dataclass with more fields."""
+    return {of_field.name: getattr(result, of_field.name) for of_field in fields(result)}
