@@ -1,6 +1,6 @@
 """Read benchmark result files as `Benchmark`.
 
-The format is detected from the content, and each format has its own module.
+The format is detected from the content. A module reads one family of formats, by the shape of the file.
 
 A reader is a function that takes the name and content of a file and yields benchmarks. If the content is invalid, the
 reader raises `ValueError` with the place and the reason. `read` turns this error into `Refused`, which also names the

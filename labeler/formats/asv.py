@@ -19,8 +19,8 @@ import numpy as np
 
 from analysis.benchmark import COMMIT_DATE, LOWER, UNKNOWN, Benchmark, Failure
 from labeler.formats import json_text
-from labeler.formats.machine import machine, members, of_runs
-from labeler.formats.naming import seconds_as_time, with_parameters, with_unique_names
+from labeler.formats.building import with_parameters, with_unique_names
+from labeler.formats.conditions import machine, of_runs, time_from_seconds
 from labeler.model import Series, is_storable
 
 VERSIONS = (1, 2)
@@ -30,28 +30,14 @@ _NOT_KEPT = "has only the median. To keep all measurements, use asv run --record
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Return whether the content is a JSON object with the keys of this format."""
-    keys = (b'"results"', b'"commit_hash"', b'"params"')
-    return json_text.first_signs(content)[:1] == b"{" and all(key in content for key in keys)
+    return json_text.is_object_with(content, "results", "commit_hash", "params")
 
 
-def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+def read(_name: str, content: bytes, _columns: Mapping[str, str], *, medians: bool = False) -> Iterator[Benchmark]:
     """Read the benchmarks of the file, one for each combination of parameter values, with one run each.
 
-    If the content is invalid, raise ValueError with the benchmark and iteration.
+    With `medians`, the median that asv computed is the only value of a run whose samples were not recorded.
     """
-    yield from _read(content, medians=False)
-
-
-def read_means(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the benchmarks like `read`.
-
-    If samples were not recorded, the only value of the run is the median that asv computed.
-    """
-    yield from _read(content, medians=True)
-
-
-def _read(content: bytes, *, medians: bool) -> Iterator[Benchmark]:
     document = json_text.parse(content)
     results = json_text.member(document, "results", dict, "the file")
     version = document.get("version")
@@ -92,7 +78,7 @@ def _row_of_version_1(row: Any, place: str) -> dict[str, Any]:
     if result is not None and not isinstance(result, list):
         result, stats = [result], [stats]
     if isinstance(stats, list) and any(stats):
-        repeats = [members(entry).get("repeat", 1) for entry in stats]
+        repeats = [json_text.object_or_empty(entry).get("repeat", 1) for entry in stats]
     elif stats:
         raise ValueError(f"{place}: 'stats' is {reprlib.repr(stats)}, not a list")
     else:
@@ -117,7 +103,7 @@ def _conditions(document: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
             raise ValueError(f"the file: {name} is {reprlib.repr(value)}, not a text")
     date = document.get("date")  # of the commit, in milliseconds
     if isinstance(date, (int, float)) and not isinstance(date, bool):
-        told[COMMIT_DATE] = seconds_as_time(date / 1000)
+        told[COMMIT_DATE] = time_from_seconds(date / 1000)
     return {name: (value,) for name, value in told.items() if value} | of_runs(known, 1)
 
 

@@ -8,7 +8,6 @@ a launch has no results, the mean of its overhead is subtracted from its actual 
 benchmark, the job is part of the name.
 """
 
-import reprlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -17,8 +16,8 @@ import numpy as np
 
 from analysis.benchmark import Benchmark, Failure
 from labeler.formats import json_text
-from labeler.formats.machine import machine, members, of_runs
-from labeler.formats.naming import with_unique_names
+from labeler.formats.building import with_unique_names
+from labeler.formats.conditions import machine, of_runs
 from labeler.formats.units import SECONDS
 from labeler.model import Series
 
@@ -32,38 +31,20 @@ _FULL = "saves all measurements with --exporters fulljson or [JsonExporterAttrib
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Return whether the content is a JSON object with the keys of this format."""
-    keys = (b'"HostEnvironmentInfo"', b'"Benchmarks"')
-    return json_text.first_signs(content)[:1] == b"{" and all(key in content for key in keys)
+    return json_text.is_object_with(content, "HostEnvironmentInfo", "Benchmarks")
 
 
-def read(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
+def read(_name: str, content: bytes, columns: Mapping[str, str], *, means: bool = False) -> Iterator[Benchmark]:
     """Read the benchmarks of the report.
 
-    If the content is invalid, raise ValueError with the benchmark, launch and iteration.
+    With `means`, the only run of a brief report has one value, which is the mean of all launches.
     """
-    yield from _read(content, _stage(columns), means=False)
-
-
-def read_means(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the benchmarks like `read`.
-
-    If the report is brief, the only run has one value, which is the mean of all launches.
-    """
-    yield from _read(content, _stage(columns), means=True)
-
-
-def _stage(columns: Mapping[str, str]) -> str:
     stage = columns.get("stage", RESULT)
     if stage not in (RESULT, ACTUAL):
         raise ValueError(f"--columns stage={stage}: the stage must be {RESULT} or {ACTUAL}")
-    return stage
-
-
-def _read(content: bytes, stage: str, *, means: bool) -> Iterator[Benchmark]:
     document = json_text.parse(content)
     entries = json_text.member(document, "Benchmarks", list, "the file")
-    host = members(document.get("HostEnvironmentInfo"))
+    host = json_text.object_or_empty(document.get("HostEnvironmentInfo"))
     known = machine(
         cpu=host.get("ProcessorName"), architecture=host.get("Architecture"), build=host.get("Configuration"),
         runtime=host.get("RuntimeVersion"),
@@ -120,21 +101,22 @@ def _parameters(entry: Mapping[str, Any]) -> dict[str, str]:
 def _runs(entry: Mapping[str, Any], stage: str, place: str) -> Iterator[Series]:
     """Yield the runs, in order of launch and iteration."""
     launches: dict[int, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
-    held = json_text.member(entry, "Measurements", list, place) if entry.get("Measurements") is not None else []
-    for index, one in enumerate(held):
-        mode = json_text.member(one, "IterationMode", str, f"{place}, measurement {index}")
-        at_stage = one.get("IterationStage")
-        found = STAGES.get((mode, at_stage if at_stage is None else str(at_stage)))
-        if found is None:
+    raw = json_text.member(entry, "Measurements", list, place) if entry.get("Measurements") is not None else []
+    for index, measurement in enumerate(raw):
+        mode = json_text.member(measurement, "IterationMode", str, f"{place}, measurement {index}")
+        stage_of_file = measurement.get("IterationStage")
+        stage_of_one = STAGES.get((mode, stage_of_file if stage_of_file is None else str(stage_of_file)))
+        if stage_of_one is None:
             continue
         launch, iteration = (
-            _index(one, key, f"{place}, measurement {index}") for key in ("LaunchIndex", "IterationIndex")
+            json_text.whole_number(measurement.get(key), key, f"{place}, measurement {index}")
+            for key in ("LaunchIndex", "IterationIndex")
         )
-        where = f"{place}, launch {launch}, iteration {iteration}"
-        of_stage = launches[launch][found]
-        if iteration in of_stage:
-            raise ValueError(f"{where} appears twice")
-        of_stage[iteration] = _seconds(one, where)
+        place_of_one = f"{place}, launch {launch}, iteration {iteration}"
+        values_of_stage = launches[launch][stage_of_one]
+        if iteration in values_of_stage:
+            raise ValueError(f"{place_of_one} appears twice")
+        values_of_stage[iteration] = _seconds(measurement, place_of_one)
     for _launch, of_launch in sorted(launches.items()):
         values = {name: np.array([of[at] for at in sorted(of)]) for name, of in of_launch.items()}
         if stage == RESULT and RESULT in values:
@@ -143,13 +125,6 @@ def _runs(entry: Mapping[str, Any], stage: str, place: str) -> Iterator[Series]:
             has_overhead = stage == RESULT and OVERHEAD in values
             with np.errstate(all="ignore"):  # invalid values are refused below, with their place
                 yield np.maximum(values[ACTUAL] - values[OVERHEAD].mean(), 0) if has_overhead else values[ACTUAL]
-
-
-def _index(measurement: Mapping[str, Any], key: str, place: str) -> int:
-    index = measurement.get(key)
-    if isinstance(index, bool) or not isinstance(index, int):
-        raise ValueError(f"{place}: {key!r} is {reprlib.repr(index)}, not a whole number")
-    return index
 
 
 def _seconds(measurement: Mapping[str, Any], place: str) -> float:

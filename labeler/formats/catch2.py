@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from analysis.benchmark import Benchmark, Failure
 from labeler.formats import json_text
-from labeler.formats.naming import with_unique_names
-from labeler.formats.single_values import finite
-from labeler.formats.units import SECONDS
+from labeler.formats.building import with_unique_names
+from labeler.formats.units import SECONDS, finite
 
 if TYPE_CHECKING:
     from xml.etree import ElementTree
@@ -23,16 +22,15 @@ MAX_DEPTH = 100  # of nested elements
 
 def detect(_name: str, content: bytes) -> bool:
     """Return whether the content is XML with the first element of Catch2 version 3 or 2."""
-    head = json_text.first_signs(content, 2000)
+    head = json_text.beginning(content, 2000)
     return head[:1] == b"<" and any(root in head for root in ROOTS)
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the benchmarks of all test cases; if the content is invalid, raise ValueError with the benchmark."""
     text = json_text.text_of(content).strip()  # ignores the declared encoding, because Catch2 always writes UTF-8
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise ValueError("the XML declares a document type or entities, which Catch2 never writes")
-    yield from with_unique_names(_benchmarks(_root(text)), advice="name its test case or section differently")
+    yield from with_unique_names(_benchmarks(_root(text)), advice="; name its test case or section differently")
 
 
 def _root(text: str) -> "ElementTree.Element":

@@ -27,11 +27,8 @@ _OF_ESTIMATES = (b'"confidence_interval"', b'"point_estimate"', b'"standard_erro
 
 
 def detect(name: str, content: bytes) -> bool:
-    """Return whether the content has the keys of this format or the lists of early releases.
-
-    Also return True for estimates, which the reader refuses with an explanation.
-    """
-    head = json_text.first_signs(content)
+    """Also return True for estimates, which the reader refuses with an explanation."""
+    head = json_text.beginning(content)
     if head[:1] == b"[":
         return _OLD.search(name) is not None and head[1:].lstrip()[:1] == b"["
     is_sample = head[:1] == b"{" and b'"iters"' in content and b'"times"' in content
@@ -39,10 +36,7 @@ def detect(name: str, content: bytes) -> bool:
 
 
 def read(name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the only benchmark of the file; if the content is invalid, raise ValueError with the iteration.
-
-    `columns` may have the content of `benchmark.json`, which criterion.rs writes beside the file.
-    """
+    """Read the only benchmark of the file; `columns` may have `benchmark.json`, which criterion.rs writes beside it."""
     if _is_estimates(content):
         raise ValueError("this file has only averages. The measurements are in sample.json in the same folder")
     by_folders, version = _benchmark_and_version(name)
@@ -69,7 +63,7 @@ def _full_id(text: str) -> str:
 
 
 def _is_estimates(content: bytes) -> bool:
-    head = json_text.first_signs(content)
+    head = json_text.beginning(content)
     return _ESTIMATES.match(head) is not None and all(key in content for key in _OF_ESTIMATES)
 
 

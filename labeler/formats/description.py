@@ -19,21 +19,21 @@ _MARKS = {
 }
 
 
-def describe(content: bytes) -> str:
+def describe_content(content: bytes) -> str:
     """Return a noun phrase that describes the content of a file, which is not empty.
 
     JSON is described by its first keys, a table by its columns, and text by its beginning.
 
     Examples
     --------
-    >>> describe(b'{"name": "x", "values": [1, 2]}')
+    >>> describe_content(b'{"name": "x", "values": [1, 2]}')
     "JSON, an object with the keys 'name', 'values'"
-    >>> describe(b"when,what\\n1,2\\n")
+    >>> describe_content(b"when,what\\n1,2\\n")
     "a table with the columns 'when', 'what'"
-    >>> describe(b"hello there")
+    >>> describe_content(b"hello there")
     "text that begins with 'hello there'"
     """
-    start = json_text.first_signs(content)
+    start = json_text.beginning(content)
     for mark, words in _MARKS.items():
         if start.lower().startswith(mark.lower()):
             return words

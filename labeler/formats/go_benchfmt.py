@@ -23,8 +23,8 @@ import numpy as np
 
 from analysis.benchmark import LOWER, UNKNOWN, Benchmark, Failure
 from labeler.formats import json_text
-from labeler.formats.machine import machine
-from labeler.formats.naming import missing_benchmarks, with_unique_names
+from labeler.formats.building import missing_benchmarks, with_unique_names
+from labeler.formats.conditions import machine, of_each_run
 from labeler.formats.units import SECONDS
 
 _NAMED = re.compile(r"(Benchmark(?![a-z])\S*)(?:\s+|$)", re.ASCII)
@@ -87,9 +87,9 @@ class _Output:
 
 def detect(_name: str, content: bytes) -> bool:
     """Return whether the content is output of `go test -bench`, as plain text or as events of `-json`."""
-    if _EVENT.match(json_text.first_signs(content)):
+    if _EVENT.match(json_text.beginning(content)):
         return b'"Action"' in content and b'"Output"' in content and b"Benchmark" in content
-    return json_text.first_signs(content)[:1] not in (b"{", b"[") and _RESULT.search(content) is not None
+    return json_text.beginning(content)[:1] not in (b"{", b"[") and _RESULT.search(content) is not None
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
@@ -98,12 +98,12 @@ def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Be
     An unusable line becomes a failure, which contains the line number.
     """
     text = json_text.text_of(content)
-    if _EVENT.match(json_text.first_signs(content)):
+    if _EVENT.match(json_text.beginning(content)):
         text = _printed(text)
     output = _Output()
     for number, line in enumerate(text.split("\n"), 1):
         _take(output, line, number)
-    yield from with_unique_names(_benchmarks(output), advice="it has values in two units")
+    yield from with_unique_names(_benchmarks(output), advice="; it has values in two units")
 
 
 def _printed(events: str) -> str:
@@ -258,7 +258,7 @@ def _benchmarks(output: _Output) -> Iterator[Benchmark]:
                 unit="s" if time else unit,
                 better=output.better.get(unit) or (LOWER if fewer else UNKNOWN),
                 parameters=_parameters(short, name),
-                conditions=_conditions([output.machines.get(run, {}) for run in by_run])
+                conditions=of_each_run([output.machines.get(run, {}) for run in by_run])
                 | ({GOMAXPROCS: [processors] * len(by_run)} if processors else {}),
                 failures=tuple(output.failures.get((package, name), ())),
                 former_names=(former,) if former != full else (),
@@ -272,11 +272,6 @@ def _common_processors(output: _Output) -> str | None:
         return None
     number = next(iter(numbers), "")
     return number or ("1" if output.is_of_go else "")
-
-
-def _conditions(machines: list[dict[str, str]]) -> dict[str, list[str]]:
-    parts = dict.fromkeys(part for known in machines for part in known)
-    return {part: [known.get(part, "") for known in machines] for part in parts}
 
 
 def _parameters(short: str, name: str) -> dict[str, str]:

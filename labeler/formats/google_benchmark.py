@@ -17,8 +17,9 @@ import numpy as np
 
 from analysis.benchmark import TIME, Benchmark, Failure
 from labeler.formats import json_text
-from labeler.formats.machine import machine, members, of_runs
-from labeler.formats.naming import time_of, with_unique_names
+from labeler.formats.building import with_unique_names
+from labeler.formats.conditions import machine, of_runs, time_in_utc
+from labeler.formats.json_text import object_or_empty
 from labeler.formats.units import SECONDS
 
 _KEEPS = "--benchmark_report_aggregates_only=false --benchmark_out=FILE.json --benchmark_out_format=json"
@@ -32,27 +33,20 @@ Row = Mapping[str, Any]
 
 
 def detect(_name: str, content: bytes) -> bool:
-    """Return whether the content has the keys of this format.
-
-    Also return True for the tool's CSV, which the reader refuses with an explanation.
-    """
-    head = json_text.first_signs(content)
-    is_ours = head[:1] == b"{" and b'"benchmarks"' in content and b'"context"' in content
-    return head.startswith(_CSV) or (is_ours and any(key in content for key in (b'"num_cpus"', b'"real_time"')))
+    """Also return True for the tool's CSV, which the reader refuses with an explanation."""
+    is_ours = json_text.is_object_with(content, "benchmarks", "context")
+    has_times = any(json_text.contains_keys(content, key) for key in ("num_cpus", "real_time"))
+    return json_text.beginning(content).startswith(_CSV) or (is_ours and has_times)
 
 
 def read(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the benchmarks of the file, one run each.
-
-    If the content is invalid, raise ValueError with the benchmark and repetition.
-    """
-    if json_text.first_signs(content).startswith(_CSV):
+    """Read the benchmarks of the file, one run each."""
+    if json_text.beginning(content).startswith(_CSV):
         raise ValueError(f"this is the CSV of Google Benchmark. Write JSON with {_KEEPS}")
     document = json_text.parse(content)
     entries = json_text.member(document, "benchmarks", list, "the file")
-    context = document.get("context")
-    time = time_of(context.get("date")) if isinstance(context, dict) else ""
-    known = _machine(members(context))
+    context = object_or_empty(document.get("context"))
+    conditions = {TIME: time_in_utc(context.get("date")), **_machine(context)}
     named = [(json_text.member(entry, "name", str, f"row {index}"), entry) for index, entry in enumerate(entries)]
     names = {name for name, _row in named}
     rows: dict[str, list[Row]] = defaultdict(list)
@@ -62,8 +56,7 @@ def read(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Ben
     if named and not rows:
         raise ValueError(f"this file has only averages. Google Benchmark saves all repetitions with {_KEEPS}")
     yield from with_unique_names(
-        _benchmark(name, repetitions, {TIME: time, **known}, columns.get(METRIC, REAL_TIME))
-        for name, repetitions in rows.items()
+        _benchmark(name, repetitions, conditions, columns.get(METRIC, REAL_TIME)) for name, repetitions in rows.items()
     )
 
 
@@ -84,7 +77,7 @@ def _is_fitted(row: Row) -> bool:
 
 def _machine(context: Mapping[str, Any]) -> dict[str, str]:
     """Return the machine in the context of the file, which does not name the CPU model."""
-    caches = [members(cache) for cache in context.get("caches") or () if isinstance(cache, dict)]
+    caches = [object_or_empty(cache) for cache in context.get("caches") or () if isinstance(cache, dict)]
     sizes = [f"L{cache.get('level')} {cache.get('type')} {cache.get('size')}" for cache in caches]
     n = context.get("num_cpus")
     cpu = (
@@ -127,8 +120,7 @@ def _in_order(name: str, rows: Sequence[Row]) -> list[tuple[int, Row]]:
     """Return the repetitions sorted by number, or in the order of the file if they have no numbers."""
     numbered = [(row.get("repetition_index", at), row) for at, row in enumerate(rows)]
     for at, _row in numbered:
-        if isinstance(at, bool) or not isinstance(at, int):
-            raise ValueError(f"benchmark {name!r}: 'repetition_index' is {reprlib.repr(at)}, not a whole number")
+        json_text.whole_number(at, "repetition_index", f"benchmark {name!r}")
     numbered.sort(key=lambda pair: pair[0])
     for (before, _), (at, _row) in pairwise(numbered):
         if before == at:

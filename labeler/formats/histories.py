@@ -15,16 +15,15 @@ from numpy.typing import NDArray
 
 from analysis.benchmark import COMMIT_DATE, HIGHER, LOWER, UNKNOWN, VERSION, Benchmark, Failure
 from labeler.formats import json_text
-from labeler.formats.naming import seconds_as_time, time_of, with_unique_names
-from labeler.formats.single_values import finite, in_unit
+from labeler.formats.building import with_unique_names
+from labeler.formats.conditions import time_from_seconds, time_in_utc
 from labeler.formats.text_table import SEPARATORS, TextTable, header, read_text_table
+from labeler.formats.units import finite, stored_unit
 
 Values = NDArray[np.float64]
 
-_TCPD = (b'"n_obs"', b'"n_dim"', b'"series"')
 _VERSIONS = ("commit", "version", "revision")
 _OTHER_TEXTS = ("branch", "comment", "message", "author")
-_PERFHERDER = (b'"push_timestamp"', b'"revision"', b'"value"')
 _OTAVA_TIME = re.compile(r"(\d{4})\.(\d{2})\.(\d{2}) (\d{1,2}:\d{2}(?::\d{2})?) ?([+-]\d{4})?")
 
 
@@ -38,8 +37,7 @@ class Series:
 
 
 def detect_tcpd(_name: str, content: bytes) -> bool:
-    """Return whether the content is a series of the Turing Change Point Dataset."""
-    return json_text.first_signs(content)[:1] == b"{" and all(key in content for key in _TCPD)
+    return json_text.is_object_with(content, "n_obs", "n_dim", "series")
 
 
 def read_series(content: bytes) -> Series:
@@ -97,8 +95,7 @@ def write_tcpd(name: str, values: Values, labels: tuple[str, ...]) -> str:
 
 def detect_otava(_name: str, content: bytes) -> bool:
     """Return whether the content is a CSV table with the columns time and commit, as otava reads it."""
-    first = content[:4096].decode("utf-8-sig", "replace").split("\n", 1)[0]
-    names = [[name.lower() for name in header(first, separator)] for separator in SEPARATORS]
+    names = [[name.lower() for name in header(content[:4096], separator)] for separator in SEPARATORS]
     return any("time" in found and set(_VERSIONS) & set(found) and "value" not in found for found in names)
 
 
@@ -141,15 +138,16 @@ def _time_of_otava(text: str) -> str:
     """Return a time as ISO 8601; otava writes 2024.01.01 3:00:00 +0100."""
     match = _OTAVA_TIME.fullmatch(text.strip())
     if match is None:
-        return time_of(text)
+        return time_in_utc(text)
     year, month, day, clock, zone = match.groups()
     hour, _, rest = clock.partition(":")
-    return time_of(f"{year}-{month}-{day}T{int(hour):02}:{rest}{zone or ''}")
+    return time_in_utc(f"{year}-{month}-{day}T{int(hour):02}:{rest}{zone or ''}")
 
 
 def detect_perfherder(_name: str, content: bytes) -> bool:
     """Return whether the content is performance data of Perfherder, by signature or as a summary."""
-    return json_text.first_signs(content)[:1] in (b"{", b"[") and all(key in content for key in _PERFHERDER)
+    is_json = json_text.beginning(content)[:1] in (b"{", b"[")
+    return is_json and json_text.contains_keys(content, "push_timestamp", "revision", "value")
 
 
 def read_perfherder(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
@@ -172,7 +170,7 @@ def _signature(row: Any) -> Benchmark:
     for point in points:
         json_text.member(point, "revision", str, place)
     ordered = sorted(points, key=lambda point: _push_time(point, place))
-    unit, factor, better = in_unit(str(row.get("measurement_unit") or ""))
+    unit, factor, better = stored_unit(str(row.get("measurement_unit") or ""))
     lower = row.get("lower_is_better")
     return Benchmark.of_series(
         full_name,
@@ -191,8 +189,8 @@ def _push_time(point: Mapping[str, Any], place: str) -> str:
     """Return the time of a push; Perfherder writes seconds or a text."""
     pushed = point.get("push_timestamp")
     if isinstance(pushed, (int, float)) and not isinstance(pushed, bool):
-        return seconds_as_time(pushed)
-    time = time_of(pushed)
+        return time_from_seconds(pushed)
+    time = time_in_utc(pushed)
     if not time:
         raise ValueError(f"{place}: push_timestamp {str(pushed)[:30]!r} is not a time")
     return time

@@ -1,7 +1,11 @@
-"""Decode text, and parse JSON text and lists of numbers, with clear error messages."""
+"""Decode text, and parse JSON text and lists of numbers, with clear error messages.
+
+`place` says in error messages where a value stands. A function that raises an error raises ValueError with the place.
+"""
 
 import json
 import reprlib
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,13 +19,23 @@ T = TypeVar("T")
 _KINDS: dict[type, str] = {str: "a text", list: "a list", dict: "an object", int: "a whole number"}
 
 
-def first_signs(content: bytes, n: int = 200) -> bytes:
+def beginning(content: bytes, n: int = 200) -> bytes:
     """Return the first `n` bytes of the text, without a byte order mark and spaces at the start."""
     return content[:n].removeprefix(BOM).lstrip()
 
 
+def is_object_with(content: bytes, *keys: str) -> bool:
+    """Return whether the text begins like a JSON object and contains all these keys somewhere."""
+    return beginning(content)[:1] == b"{" and contains_keys(content, *keys)
+
+
+def contains_keys(content: bytes, *keys: str) -> bool:
+    """Return whether the text contains all these keys, each in quotes."""
+    return all(f'"{key}"'.encode() in content for key in keys)
+
+
 def text_of(content: bytes) -> str:
-    """Return the text of a file, without a byte order mark; raise ValueError with the place if it is not UTF-8."""
+    """Return the text of a file, without a byte order mark; refuse text that is not UTF-8."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -29,7 +43,7 @@ def text_of(content: bytes) -> str:
 
 
 def parse(content: bytes) -> Any:
-    """Parse a JSON text; raise ValueError with line and column if it is not JSON."""
+    """Parse a JSON text; refuse other text with line and column."""
     content = content.removeprefix(BOM)
     try:
         return orjson.loads(content)
@@ -47,31 +61,27 @@ def parse(content: bytes) -> Any:
 
 
 def _integer(digits: str) -> int | float:
-    """Parse an integer.
-
-    An integer beyond the floating-point range becomes infinite, because Python limits the number of digits.
-    """
+    """Parse an integer; one beyond the floating-point range becomes infinite, as Python limits the number of digits."""
     return int(digits) if len(digits) <= MAX_DIGITS else float(digits)
 
 
 def series(values: list[Any], place: str, *, may_hold_booleans: bool = True) -> Series:
-    """Convert the measurements of one run to an array.
+    """Convert the measurements of one run to an array; refuse entries that are not numbers.
 
-    `place` names the run in error messages. Unless `may_hold_booleans` is false, true and false are refused, which
-    numpy would read as 1 and 0. Raises ValueError if an entry is not a number.
+    Unless `may_hold_booleans` is false, true and false are refused, which numpy would read as 1 and 0.
     """
     if not (may_hold_booleans and any(isinstance(value, bool) for value in values)):
         try:
-            found = np.array(values)
+            array = np.array(values)
         except ValueError:  # lists of different lengths among the numbers
-            found = np.array(None)
-        if found.ndim == 1 and (found.dtype.kind in "fiu" or not len(values)):
-            return found.astype(np.float64, copy=False)
+            array = np.array(None)
+        if array.ndim == 1 and (array.dtype.kind in "fiu" or not len(values)):
+            return array.astype(np.float64, copy=False)
     return np.array([number(value, f"{place}, iteration {at}") for at, value in enumerate(values)])
 
 
 def number(value: Any, place: str) -> float:
-    """Convert a value to a number, also an integer of more than 64 bits; raise ValueError for any other value."""
+    """Convert a number, also an integer of more than 64 bits; refuse any other value."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError(f"{place}: {reprlib.repr(value)} is not a number")
     try:
@@ -80,11 +90,15 @@ def number(value: Any, place: str) -> float:
         raise ValueError(f"{place}: {str(value)[:20]}... is not a finite measurement") from None
 
 
-def member(holder: Any, name: str, kind: type[T], place: str) -> T:
-    """Return a member of an object.
+def whole_number(value: Any, name: str, place: str) -> int:
+    """Return a value if it is a whole number; refuse any other value."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"{place}: {name!r} is {reprlib.repr(value)}, not a whole number")
+    return value
 
-    Raise ValueError with the place if the member is missing or has another type.
-    """
+
+def member(holder: Any, name: str, kind: type[T], place: str) -> T:
+    """Return a member of an object; refuse a missing member, or a member of another type."""
     if not isinstance(holder, dict):
         raise ValueError(f"{place}: {reprlib.repr(holder)} is not an object")
     if name not in holder:
@@ -93,3 +107,8 @@ def member(holder: Any, name: str, kind: type[T], place: str) -> T:
     if not isinstance(value, kind):
         raise ValueError(f"{place}: {name!r} is {reprlib.repr(value)}, not {_KINDS[kind]}")
     return value
+
+
+def object_or_empty(value: Any) -> Mapping[str, Any]:
+    """Return a value if it is an object, and otherwise an empty object."""
+    return value if isinstance(value, dict) else {}

@@ -64,8 +64,7 @@ def is_parquet(_name: str, content: bytes) -> bool:
 
 def is_csv(_name: str, content: bytes) -> bool:
     """Return whether the header has the columns benchmark and value; the reader checks for the column run."""
-    first = content[:4096].decode("utf-8-sig", "replace").split("\n", 1)[0]
-    names = [set(header(first, separator)) for separator in SEPARATORS]
+    names = [set(header(content[:4096], separator)) for separator in SEPARATORS]
     return any({"benchmark", "value"} <= one and OF_PA not in one for one in names)
 
 

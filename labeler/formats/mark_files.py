@@ -67,7 +67,7 @@ def read_people(source: Source, counting: Counting = DEFAULT_COUNTING) -> People
     """
     try:
         content = source.content()
-        if json_text.first_signs(content)[:1] == b"{":
+        if json_text.beginning(content)[:1] == b"{":
             return _read_tcpd(content, counting)
         return _read_rows(content, counting)
     except Refused:
@@ -143,7 +143,7 @@ def read_results(source: Source, counting: Counting = DEFAULT_COUNTING) -> tuple
     """
     try:
         content = source.content()
-        if json_text.first_signs(content)[:1] == b"{":
+        if json_text.beginning(content)[:1] == b"{":
             return _read_benchmark(source, content, counting)
         return _read_detections(content, counting), []
     except Refused:

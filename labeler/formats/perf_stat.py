@@ -17,10 +17,9 @@ import numpy as np
 
 from analysis.benchmark import LOWER, TIME, Benchmark, Failure
 from labeler.formats import json_text
-from labeler.formats.naming import missing_benchmarks, with_unique_names
+from labeler.formats.building import missing_benchmarks, with_unique_names
 from labeler.formats.plain_numbers import NAME
-from labeler.formats.single_values import finite
-from labeler.formats.units import SECONDS
+from labeler.formats.units import SECONDS, finite
 
 _KEEPS = "perf stat -o FILE --append COMMAND, once for each process"
 _STARTED = "# started on "
@@ -52,7 +51,7 @@ class _Output:
 
 def detect(_name: str, content: bytes) -> bool:
     """Return whether the content has a counter of `perf stat`."""
-    head = json_text.first_signs(content, 4000)
+    head = json_text.beginning(content, 4000)
     if b'"counter-value"' in head:
         return head.startswith((b"{", b"#"))
     if head[:1] in (b"{", b"[", b"<"):
@@ -64,17 +63,8 @@ def detect(_name: str, content: bytes) -> bool:
     return bool(rows) and _FIELDS.fullmatch(rows[0]) is not None
 
 
-def read(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the counters; if the content is invalid, raise ValueError with the line."""
-    yield from _read(content, columns, means=False)
-
-
-def read_means(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the counters like `read`; means of several processes are each the only value of a run."""
-    yield from _read(content, columns, means=True)
-
-
-def _read(content: bytes, columns: Mapping[str, str], *, means: bool) -> Iterator[Benchmark]:
+def read(_name: str, content: bytes, columns: Mapping[str, str], *, means: bool = False) -> Iterator[Benchmark]:
+    """Read the counters; with `means`, each mean of several processes (`-r`) is the only value of a run."""
     outputs = [output for output in _outputs(json_text.text_of(content)) if output.counts or output.table]
     if not means and any(output.has_means and not output.table for output in outputs):
         raise ValueError(f"perf stat -r writes only means of several processes. To keep each process, use {_KEEPS}")

@@ -1,4 +1,4 @@
-"""Read one result file: detect the format from the content and apply the reading options."""
+"""Read one result file: detect the format from the content, apply the reading options, and check the benchmarks."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from analysis.benchmark import DIRECTIONS, OF_ONE_RUN, RUN, UNKNOWN, Benchmark, Run, in_order
+from analysis.benchmark import DIRECTIONS, OF_ONE_RUN, RUN, UNKNOWN, Benchmark, Failure, Run, in_order
 from labeler.errors import InputError, Refused
-from labeler.formats import valid
 from labeler.formats.bounds import check_text
-from labeler.formats.description import describe
+from labeler.formats.description import describe_content
 from labeler.formats.known import FILE_IS, FORMATS, VALUES_ARE, Format, others
 from labeler.formats.long_table import ONE_RUN
 from labeler.formats.source import Source
@@ -18,6 +17,7 @@ from labeler.formats.units import direction, scaled, to_seconds
 from labeler.model import is_storable
 
 COLUMNS = "benchmark=NAME,run=NAME,value=NAME,..."
+LARGEST = 1e150  # the square of a larger number overflows, and so does the variance
 
 
 @dataclass(frozen=True)
@@ -120,13 +120,13 @@ def format_of(source: Source, content: bytes, options: ReadOptions = DEFAULTS) -
             if candidate.detect(source.plain_name, content):
                 return candidate
         except Exception as error:  # noqa: BLE001 - of another package; the next ones may know the file
-            failed.append(f"; {candidate.name} of {candidate.package} failed: {valid.describe(error)}")
+            failed.append(f"; {candidate.name} of {candidate.package} failed: {_error_message(error)}")
     if source.plain_name.lower().endswith(".csv"):
         return FORMATS["csv"]
     raise Refused(
         source.name,
-        f"not a result file of a known format: the content is {describe(content)}. To list the known formats: labeler "
-        f"formats. To choose one, pass --format NAME{''.join(failed)}",
+        f"not a result file of a known format: the content is {describe_content(content)}. To list the known formats: "
+        f"labeler formats. To choose one, pass --format NAME{''.join(failed)}",
     )
 
 
@@ -168,16 +168,74 @@ def _checked(source: Source, chosen: Format, content: bytes, options: ReadOption
     try:
         reader = (options.accept_means and chosen.read_means) or chosen.read
         for given in reader(source.plain_name, content, columns):
-            benchmark = valid.clean(given) if chosen.package else given
-            valid.check(benchmark)
+            benchmark = _to_plain_types(given) if chosen.package else given
+            _check_storable(benchmark)
             yield in_order(_in_unit(_shaped(benchmark, chosen, options), options))
     except (ValueError, RecursionError) as error:
         raise Refused(source.name, str(error) or type(error).__name__) from None
     except (Exception, SystemExit) as error:
         if not chosen.package:
             raise
-        reason = f"the reader {chosen.name!r} of {chosen.package} failed: {valid.describe(error)}"
+        reason = f"the reader {chosen.name!r} of {chosen.package} failed: {_error_message(error)}"
         raise Refused(source.name, reason) from None
+
+
+def _check_storable(benchmark: Benchmark) -> None:
+    """Raise ValueError with the place if a benchmark cannot be stored."""
+    if not benchmark.name.strip():
+        raise ValueError("a benchmark has no name")
+    if not all(map(is_storable, (benchmark.name, benchmark.application, benchmark.unit))):
+        raise ValueError(
+            f"benchmark {benchmark.name!r}: name, application or unit has characters that are not valid text"
+        )
+    if not all(map(is_storable, _texts(benchmark))):
+        raise ValueError(
+            f"benchmark {benchmark.name!r}: a parameter or condition has characters that are not valid text"
+        )
+    if not benchmark.runs and not benchmark.failures:
+        raise ValueError(f"benchmark {benchmark.name!r} has no runs")
+    for label, run in zip(benchmark.labels, benchmark.runs, strict=True):
+        at = int(np.abs(run.values).argmax())
+        if abs(run.values[at]) > LARGEST:
+            place = f"benchmark {benchmark.name!r}, run {label}, iteration {at}"
+            raise ValueError(f"{place}: {run.values[at]:g} is too large (at most {LARGEST:g})")
+
+
+def _texts(benchmark: Benchmark) -> set[str]:
+    """Return all texts of a benchmark, except name, application and unit."""
+    texts = {*benchmark.parameters, *benchmark.parameters.values()}
+    for run in benchmark.runs:
+        texts |= {*run.conditions, *run.conditions.values()}
+    for failure in benchmark.failures:
+        texts |= {failure.reason, *failure.conditions, *failure.conditions.values()}
+    return texts
+
+
+def _to_plain_types(given: object) -> Benchmark:
+    """Convert a benchmark from another package's reader to plain texts and arrays; refuse other objects."""
+    if not isinstance(given, Benchmark):
+        raise TypeError(f"the result is of type {type(given).__name__}, not Benchmark")
+    runs = tuple(
+        Run(np.array(run.values, dtype=np.float64), str(run.unit), str(run.better), _plain_texts(run.conditions))
+        for run in given.runs
+    )
+    failures = tuple(
+        Failure(_plain_texts(failure.conditions), str(failure.reason), bool(failure.on_purpose))
+        for failure in given.failures
+    )
+    return Benchmark(
+        str(given.name), runs, str(given.application), str(given.benchmark), _plain_texts(given.parameters), failures
+    )
+
+
+def _plain_texts(texts: Mapping[str, str]) -> dict[str, str]:
+    return {str(name): str(text) for name, text in texts.items()}
+
+
+def _error_message(error: BaseException) -> str:
+    """Return the message of an error that another package raised, such as `KeyError: 'runs'`."""
+    text = str(error)
+    return text if isinstance(error, ValueError) and text else f"{type(error).__name__}{': ' if text else ''}{text}"
 
 
 def _name_and_metric(source: Source, chosen: Format, options: ReadOptions) -> dict[str, str]:

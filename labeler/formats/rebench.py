@@ -15,9 +15,10 @@ import numpy as np
 
 from analysis.benchmark import RUN, VERSION, Benchmark, Failure
 from labeler.formats import json_text
-from labeler.formats.machine import machine, members
-from labeler.formats.naming import with_parameters, with_unique_names
-from labeler.formats.single_values import finite, in_unit
+from labeler.formats.building import with_parameters, with_unique_names
+from labeler.formats.conditions import machine, of_each_run
+from labeler.formats.json_text import object_or_empty
+from labeler.formats.units import finite, stored_unit
 
 TOTAL = "total"
 _HEADER = re.compile(rb"(?m)^invocation\titeration\tvalue\tunit\tcriterion\tbenchmark\t")
@@ -44,7 +45,6 @@ def detect(_name: str, content: bytes) -> bool:
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the benchmarks of the file; if the content is invalid, raise ValueError with the line."""
     lines = json_text.text_of(content).split("\n")
     header: list[str] = []
     comments: dict[str, dict[int, Any]] = {"benchmark": {}, "run_id": {}}
@@ -74,15 +74,15 @@ def _take_comment(line: str, comments: dict[str, dict[int, Any]], environment: d
     if match[2] or match[3]:
         comments["benchmark" if match[2] else "run_id"][int(match[2] or match[3])] = content
         return
-    software = members(content).get("software")
+    software = object_or_empty(content).get("software")
     versions = {
-        members(entry).get("name"): members(entry).get("version")
+        object_or_empty(entry).get("name"): object_or_empty(entry).get("version")
         for entry in (software if isinstance(software, list) else ())
     }
     environment.update(
         machine(
-            cpu=members(content).get("cpu"), architecture=versions.get("architecture"),
-            host=members(content).get("hostName"), clock=members(content).get("clockSpeed"),
+            cpu=object_or_empty(content).get("cpu"), architecture=versions.get("architecture"),
+            host=object_or_empty(content).get("hostName"), clock=object_or_empty(content).get("clockSpeed"),
         )
     )  # fmt: skip
 
@@ -123,9 +123,9 @@ def _count(text: str | None, column: str, place: str) -> int:
 def _n_wanted(run_id: str | None, comments: Mapping[str, Mapping[int, Any]]) -> int:
     """Return the number of invocations that the comments of the file name for a row; 0 if they name none."""
     text = run_id or ""
-    entry = members(comments["run_id"].get(int(text))) if text.isdecimal() and len(text) < 10 else {}
-    benchmark = members(comments["benchmark"].get(entry.get("benchmark_id", -1)))
-    n = members(benchmark.get("runDetails")).get("invocations")
+    entry = object_or_empty(comments["run_id"].get(int(text))) if text.isdecimal() and len(text) < 10 else {}
+    benchmark = object_or_empty(comments["benchmark"].get(entry.get("benchmark_id", -1)))
+    n = object_or_empty(benchmark.get("runDetails")).get("invocations")
     return n if isinstance(n, int) and not isinstance(n, bool) and 0 < n <= 100_000 else 0
 
 
@@ -135,12 +135,12 @@ def _joined(groups: Mapping[Key, _Group], environment: Mapping[str, str]) -> Ite
     for (suite, name, executor), group in groups.items():
         names.setdefault((suite, name), {})[executor] = group
     for (suite, name), by_executor in names.items():
-        units = {in_unit(group.unit)[::2] for group in by_executor.values()}
+        units = {stored_unit(group.unit)[::2] for group in by_executor.values()}
         if len(units) > 1:
             raise ValueError(f"benchmark {name!r} has different units for different executors")
         series, conditions, failures = [], [], []
         for executor, group in by_executor.items():
-            factor = in_unit(group.unit)[1]
+            factor = stored_unit(group.unit)[1]
             for invocation, values in group.values.items():
                 series.append(np.array([values[at] * factor for at in sorted(values)]))
                 conditions.append({RUN: str(invocation), VERSION: executor, **environment})
@@ -150,9 +150,8 @@ def _joined(groups: Mapping[Key, _Group], environment: Mapping[str, str]) -> Ite
                 if at not in group.values
             ]
         first = next(iter(by_executor.values()))
-        unit, _factor, better = in_unit(first.unit)
+        unit, _factor, better = stored_unit(first.unit)
         yield Benchmark.of_series(
             name, series, suite, unit, better,
-            {part: [known.get(part, "") for known in conditions] for part in conditions[0]},
-            failures, parameters=first.parameters,
+            of_each_run(conditions), failures, parameters=first.parameters,
         )  # fmt: skip

@@ -10,20 +10,20 @@ is never used as a path.
 import glob
 import gzip
 import hashlib
+import re
 import sys
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 from itertools import pairwise
 from pathlib import Path, PurePath, PurePosixPath
-from typing import IO
+from typing import IO, TypeVar
 
 from analysis.benchmark import natural
 from labeler.errors import InputError, Refused
 from labeler.formats.bounds import FREELY, MAX_RATIO, most_unpacked
-from labeler.formats.companions import companions
 
 # each may be followed by an ending in PACKED; .xml is not here, because such files in a folder mostly belong to other
 # tools
@@ -38,6 +38,14 @@ MAX_BESIDE = 64 * 2**10  # bytes of a file beside the results
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks that PowerShell writes
 _GZIP, _ZSTD, _ZIPPED = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"
+
+P = TypeVar("P", bound=PurePath)
+
+_BESIDE_CRITERION = ("benchmark.json", "estimates.json", "tukey.json")
+_ASV_RESULT = re.compile(r"[0-9a-f]{8}-.*\.json(\.gz|\.zst)?", re.DOTALL)
+_DOTNET_REPORT = re.compile(
+    r"(?P<stem>.+)-(report(-brief|-default|-short)?|measurements)(-compressed)?\.(csv|json)", re.DOTALL
+)
 
 
 @dataclass(frozen=True)
@@ -203,6 +211,37 @@ def _of_path(path: Path, check: Callable[[Path], None]) -> Iterator[Source]:
 
 def _without_companions(paths: set[Path]) -> list[Path]:
     return sorted(paths - companions(paths), key=lambda path: natural(str(path)))
+
+
+def companions(paths: Collection[P]) -> set[P]:
+    """Return the files that tools wrote next to their results, such as estimates, if the results are there too.
+
+    Examples
+    --------
+    >>> found = [PurePath("sort/new") / name for name in ("estimates.json", "sample.json", "x.json")]
+    >>> companions(found)
+    {PurePosixPath('sort/new/estimates.json')}
+    """
+    beside: dict[PurePath, set[str]] = {}
+    for path in paths:
+        beside.setdefault(path.parent, set()).add(path.name)
+    return {path for path in paths if any(_accompanies(path, beside))}
+
+
+def _accompanies(path: PurePath, beside: dict[PurePath, set[str]]) -> Iterator[bool]:
+    names, folder = beside[path.parent], path.parent
+    if path.name in _BESIDE_CRITERION:
+        yield "sample.json" in names
+        yield folder.name == "change" and "sample.json" in beside.get(folder.parent / "new", ())
+    if path.name == "measurements.parquet":  # written by `labeler measure`, with the same content as the CSV table
+        yield "measurements.csv" in names
+    if path.name == "machine.json":
+        yield any(map(_ASV_RESULT.fullmatch, names))
+    if path.name == "benchmarks.json":
+        yield any("machine.json" in beside[below] for below in beside if below.parent == folder)
+    report = _DOTNET_REPORT.fullmatch(path.name)
+    if report:
+        yield any(f"{report['stem']}-report-full{end}.json" in names for end in ("", "-compressed"))
 
 
 def may_hold_results(path: PurePath) -> bool:

@@ -222,9 +222,10 @@ def read_text_table(content: bytes, separators: Sequence[str] = SEPARATORS) -> T
     return TextTable(names, content, separator)
 
 
-def header(text: str, separator: str) -> list[str]:
-    """Return the column names in the first line that is not blank."""
-    return _names(io.StringIO(text, newline=""), separator)
+def header(beginning: bytes, separator: str) -> list[str]:
+    """Return the column names in the first line, which may be cut off; empty if the line is blank."""
+    first = beginning.decode("utf-8-sig", "replace").split("\n", 1)[0]
+    return _names(io.StringIO(first, newline=""), separator)
 
 
 def _names(stream: TextIO, separator: str) -> list[str]:

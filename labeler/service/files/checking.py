@@ -17,8 +17,8 @@ from analysis.runs import AUTO
 from analysis.steady import DroppedWarmup, describe_warmup, dropped_warmup, with_warmup
 from labeler.errors import InputError, sentence
 from labeler.formats import DEFAULTS, Advance, Format, Part, ReadOptions, Source
+from labeler.formats.building import missing_benchmarks
 from labeler.formats.more_runs import false_alarms, more_runs
-from labeler.formats.naming import missing_benchmarks
 from labeler.service.files import build_outputs
 from labeler.service.files.between import Candidate, by_version, separate
 from labeler.service.files.gathering import Gathered, left_out, usable

@@ -4,10 +4,11 @@ from pathlib import Path
 import pytest
 
 from analysis.benchmark import Failure
-from labeler.formats import hyperfine
+from labeler.formats import FORMATS
 from tests.labeler.formats.examples import plain
 from tests.labeler.formats.mutations import HOSTILE, read_with, readers, refusal
 
+hyperfine = FORMATS["hyperfine"]
 FILES = Path(__file__).parent / "files"  # written by hyperfine 1.15.0
 TIMES = [0.5, 0.25, 0.125]
 

@@ -3,9 +3,10 @@ from pathlib import Path
 import pytest
 
 from analysis.benchmark import Failure
-from labeler.formats import jtl
+from labeler.formats import FORMATS
 from tests.labeler.formats.mutations import read_with, refusal
 
+jtl = FORMATS["jmeter"]
 FILES = Path(__file__).parent / "files"  # with the columns that JMeter writes by default
 HEAD = "timeStamp,elapsed,label,success\n"
 

@@ -4,10 +4,11 @@ from pathlib import Path
 import pytest
 
 from analysis.benchmark import Failure
-from labeler.formats import krun
+from labeler.formats import FORMATS
 from tests.labeler.formats.examples import csv_bytes, plain
 from tests.labeler.formats.mutations import HOSTILE, read_with, readers, refusal
 
+krun = FORMATS["krun"]
 FILES = Path(__file__).parent / "files"  # in the layout that warmup_stats describes
 HEADER = ("process_exec_num", "bench_name", 0, 1, 2)
 ROWS = [(0, "sort", 0.5, 0.25, 0.125), (1, "sort", 1.5, 1.25, 1.125), (0, "join", 2.5, 2.25, 2.125)]

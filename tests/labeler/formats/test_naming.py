@@ -1,7 +1,7 @@
 import pytest
 
 from analysis.benchmark import Benchmark, Failure
-from labeler.formats.naming import with_unique_names
+from labeler.formats.building import with_unique_names
 
 
 def benchmark(name, *runs, why=""):
@@ -19,7 +19,7 @@ def test_a_name_that_appears_twice_is_refused_with_what_to_do():
     with pytest.raises(ValueError, match=r"^benchmark 'a' appears twice$"):
         list(with_unique_names(twice))
     with pytest.raises(ValueError, match=r"^benchmark 'a' appears twice; rename one$"):
-        list(with_unique_names(twice, advice="rename one"))
+        list(with_unique_names(twice, advice="; rename one"))
 
 
 def test_of_no_benchmarks_none_is_made():

@@ -3,9 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from labeler.formats import nanobench
+from labeler.formats import FORMATS
 from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
 
+nanobench = FORMATS["nanobench"]
 FILES = Path(__file__).parent / "files"  # in the layout of nanobench's template json()
 
 

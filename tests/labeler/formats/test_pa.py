@@ -3,10 +3,12 @@ from pathlib import Path
 
 import pytest
 
-from labeler.formats import pa
+from labeler.formats import FORMATS
+from labeler.formats.tool_tables import PA_COLUMNS
 from tests.labeler.formats.examples import csv_bytes, plain
 from tests.labeler.formats.mutations import HOSTILE, read_with, readers, refusal
 
+pa = FORMATS["pa"]
 FILES = Path(__file__).parent / "files"  # in the layout that pa describes
 
 
@@ -19,11 +21,11 @@ def row(value=200, count=1, iteration=1, fork=1, trial=1, **more):
     return tuple(told.values())
 
 
-def written(rows, columns=pa.COLUMNS):
+def written(rows, columns=PA_COLUMNS):
     return csv_bytes(rows, columns, ";")
 
 
-read, refused = readers(pa, "pa.csv", lambda *rows, columns=pa.COLUMNS: written(rows, columns))
+read, refused = readers(pa, "pa.csv", lambda *rows, columns=PA_COLUMNS: written(rows, columns))
 
 
 @pytest.mark.parametrize("has_header", [True, False])
@@ -123,7 +125,7 @@ def test_lines_are_counted_without_a_header_too():
 
 
 def test_a_column_that_is_missing_is_named():
-    columns = [name if name != "commit" else "x" for name in pa.COLUMNS]
+    columns = [name if name != "commit" else "x" for name in PA_COLUMNS]
     assert refused(row(), columns=columns).startswith("column 'commit' is missing; the table has project, x, ")
 
 

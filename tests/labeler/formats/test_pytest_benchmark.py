@@ -3,9 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from labeler.formats import pytest_benchmark
+from labeler.formats import FORMATS
 from tests.labeler.formats.mutations import HOSTILE, read_with, readers, refusal
 
+pytest_benchmark = FORMATS["pytest-benchmark"]
 FILES = Path(__file__).parent / "files"  # written by pytest-benchmark 5.3.1
 DATA = [0.5, 0.25, 0.125]
 

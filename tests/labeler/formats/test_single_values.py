@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from labeler.formats import FORMATS, Source, printed, read_benchmarks, tinybench
-from labeler.formats.single_values import in_unit
+from labeler.formats import FORMATS, Source, printed, read_benchmarks
+from labeler.formats.units import stored_unit
 from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
 
 FILES = (
@@ -55,7 +55,7 @@ def test_tinybench_gives_the_mean_latency_and_leaves_out_failures():
 
 def test_results_of_tinybench_without_names_are_refused_with_what_to_write():
     content = b'[{"state": "completed", "latency": {"mean": 1.5}}]'
-    assert tinybench.detect("", content)
+    assert FORMATS["tinybench"].detect("", content)
     assert refused("tinybench", content) == (
         "task 0 has no name. Write all tasks with "
         "JSON.stringify(bench.tasks.map(({ name, result }) => ({ name, result })))"
@@ -88,7 +88,7 @@ def test_long_runs_of_blanks_take_no_time(blanks):
         content = f"{blanks}{word}{blanks}".encode()
         assert not any(FORMATS[name].detect("a", content) for name in ("benchmarkjs", "cargo-bench"))
         FORMATS["wrk"].detect("a", content)
-    assert in_unit(blanks) == (blanks, 1.0, "")
+    assert stored_unit(blanks) == (blanks, 1.0, "")
     assert time.process_time() - began < 5
 
 
@@ -231,7 +231,7 @@ def test_mitata_gives_the_mean_of_each_set_of_arguments_and_leaves_out_failures(
     ],
 )  # fmt: skip
 def test_a_unit_tells_which_values_are_better_or_nobody_knows(unit, expected):
-    assert in_unit(unit) == expected
+    assert stored_unit(unit) == expected
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
-"""Name the machine of a run by conditions that every format writes in the same way."""
+"""Conditions of a run, its machine and its time, which every format writes in the same way."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
@@ -32,9 +33,9 @@ def of_runs(conditions: Mapping[str, str], n: int) -> dict[str, tuple[str, ...]]
     return {name: (text,) * n for name, text in conditions.items()}
 
 
-def members(holder: Any) -> Mapping[str, Any]:
-    """Return an object of a JSON document, or an empty one if there is none."""
-    return holder if isinstance(holder, dict) else {}
+def of_each_run(runs: Sequence[Mapping[str, str]]) -> dict[str, list[str]]:
+    """Return the conditions of each run as one list of texts per condition; an unknown one is ""."""
+    return {name: [run.get(name, "") for run in runs] for name in dict.fromkeys(name for run in runs for name in run)}
 
 
 def _text(part: Any) -> str:
@@ -50,3 +51,29 @@ def _text(part: Any) -> str:
 def _shortened(text: str) -> str:
     text = " ".join(text.split())[:MAX_TEXT]
     return text if is_storable(text) else ""
+
+
+def time_in_utc(text: object) -> str:
+    """Convert a time in a result file to ISO 8601 in UTC, so that texts sort by time; return "" if it is not a time.
+
+    A time without a zone is treated as UTC, because the times are only used to order runs of one machine.
+
+    Examples
+    --------
+    >>> time_in_utc("2024-05-01 10:00:00"), time_in_utc("2024-05-01T12:00:00.5+02:00"), time_in_utc(None)
+    ('2024-05-01T10:00:00.000000', '2024-05-01T10:00:00.500000', '')
+    """
+    try:
+        time = datetime.fromisoformat(str(text))
+    except ValueError:
+        return ""
+    in_utc = time.astimezone(UTC) if time.tzinfo else time
+    return in_utc.replace(tzinfo=None).isoformat(timespec="microseconds")
+
+
+def time_from_seconds(seconds: float) -> str:
+    """Convert a number of seconds since 1970 to ISO 8601; return "" if it is not a time."""
+    try:
+        return time_in_utc(datetime.fromtimestamp(seconds, UTC).isoformat())
+    except (OverflowError, OSError, ValueError):
+        return ""
