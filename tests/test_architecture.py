@@ -276,8 +276,8 @@ NAMES_OF_CATEGORIES = {
     "labeler/service/results/learning.py": 4,
     "labeler/service/results/reporting.py": 6,
     "labeler/service/study/coordinating.py": 6,
-    "labeler/ui/coordinator/items/classifiers.py": 1,
-    "labeler/ui/coordinator/results/classifiers.py": 2,
+    "labeler/ui/coordinator/items.py": 1,
+    "labeler/ui/coordinator/results.py": 2,
 }
 CATEGORY_NAME = re.compile(r"(?<![a-z])(dis)?similar(?![a-z])", re.IGNORECASE)
 

@@ -25,10 +25,9 @@ from labeler.service.people import identity
 from labeler.service.study import coordinating
 from labeler.store import Database, open_database
 from labeler.ui import component
-from labeler.ui.coordinator import prefetch
-from labeler.ui.coordinator.escaping import escape_markdown
+from labeler.ui.coordinator import places
 from labeler.ui.coordinator.places import ITEM, PLACES, show
-from labeler.ui.coordinator.shared import address, go_to
+from labeler.ui.coordinator.shared import address, escape_markdown, go_to
 from labeler.ui.limits import OTHER_TURNS
 from labeler.ui.reviewer import feedback, first_visit, guide, label, my_labels, practice, result
 
@@ -87,7 +86,7 @@ def run_page(db: Database, person: Person) -> None:
         go_to(OWN_RESULT)
     chosen.run()
     if is_coordinator:
-        prefetch.begin(db.path)
+        places.begin_prefetch(db.path)
     elif is_visitor and not is_open:
         wait_for_result(db.path, person)
 
@@ -112,9 +111,9 @@ def navigation(db: Database, person: Person) -> dict[str, list[StreamlitPage]]:
         menu |= {title: listed.pop(title) for title in IN_MENU & listed.keys()}
         if "Guide" not in menu:
             menu[AS_REVIEWERS_SEE] = partial(guide.as_reviewers_see, db)
-        places = {title: partial(show, db, person.name, title) for title in (*PLACES, ITEM)}
+        own_places = {title: partial(show, db, person.name, title) for title in (*PLACES, ITEM)}
         is_over = coordinating.get_study(db).phase in (State.CLOSED, State.UNBLINDED)
-        listed = places | listed if is_over else listed | places
+        listed = own_places | listed if is_over else listed | own_places
     menu[SIGN_OUT] = partial(sign_out, db, person)
     top = [_page(title, render, db, person) for title, render in listed.items()]
     if top[0].title in PLACES:  # each place keeps its own address, so the start page only leads to the first place

@@ -25,7 +25,7 @@ from labeler.errors import InputError, LabelerError
 from labeler.service.study import coordinating
 from labeler.store import open_database
 from labeler.ui import answers, connections, input_queue, provider, sign_in, static_files
-from labeler.ui.coordinator import prefetch
+from labeler.ui.coordinator import places
 from labeler.ui.gate import PERSON_HEADER, SignInGate  # also imports every page, before the garbage collector is frozen
 from labeler.ui.limits import BoundedLog
 
@@ -62,7 +62,7 @@ def serve(study: Path, *, address: str, port: int, url: str | None = None) -> No
     gc.collect()
     gc.freeze()  # excludes imported objects, which always stay, from garbage collection
     refresh_in_background(study)
-    prefetch.when_needed(study.resolve())
+    places.prefetch_when_needed(study.resolve())
     app.run(config=config)
 
 

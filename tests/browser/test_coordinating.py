@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from labeler.service.study import coordinating
 from labeler.store import open_database
-from labeler.ui.coordinator.items.all_items import ROW_PX
+from labeler.ui.coordinator.items import ROW_PX
 from tests.browser.conftest import welcome
 from tests.browser.hands import SAVED, SHOWN, go, links_on, take_step
 

@@ -19,8 +19,7 @@ from labeler.service.people import identity
 from labeler.service.study import coordinating, progress, staffing
 from labeler.service.study.progress import Pace
 from labeler.store import Database
-from labeler.ui.coordinator.escaping import escape_markdown
-from labeler.ui.coordinator.shared import PERSON, box, done, errors_here, fold, fresh, table
+from labeler.ui.coordinator.shared import PERSON, box, done, errors_here, escape_markdown, fold, fresh, table
 
 ROLES = {
     "Reviewers": [Role.REVIEWER],
@@ -42,7 +41,7 @@ CONSEQUENCES = {
 ROW_PX = 48
 
 
-def render(db: Database, person: str) -> None:
+def render_people(db: Database, person: str) -> None:
     """Show the form for invitations, the new links, the table of people, and the box of one person."""
     everyone = identity.everyone(db)
     reviewers = [one for one in everyone if Role.REVIEWER in one.roles and _takes_part(one)]

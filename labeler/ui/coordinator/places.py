@@ -1,41 +1,48 @@
 """The places of a coordinator, with their views, and where the pages of earlier versions went.
 
-To add a view, add a line here and a module with `render(db, person)`.
+To add a view, add a line here and a function `render_…(db, person)` in the module of its place.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
+from pathlib import Path
+from threading import Thread
 
+from labeler.errors import LabelerError
 from labeler.model import State, counted
 from labeler.service import overview as study_overview
 from labeler.service.files.exploring import METHODS
 from labeler.service.items import browsing
 from labeler.service.people import identity
+from labeler.service.results import splits
 from labeler.service.study import coordinating, course
-from labeler.store import Database
-from labeler.ui.coordinator import people
-from labeler.ui.coordinator.decide import calibration, comments, splits
-from labeler.ui.coordinator.items import add, all_items, one_item
-from labeler.ui.coordinator.results import classifiers, figures, publish, report
+from labeler.service.verdicts import evidence, stored_verdicts
+from labeler.store import Database, open_database
+from labeler.ui.coordinator import decide, items, one_item, people, plan, publish, results, study, tools
+from labeler.ui.coordinator.items import N_FIRST
 from labeler.ui.coordinator.shared import acknowledge, address, heading
-from labeler.ui.coordinator.study import guide, log, overview, plan
-from labeler.ui.coordinator.tools import explore, planner, replication
 
 Render = Callable[[Database, str], None]
 
 PLACES: Mapping[str, Mapping[str, Render]] = {
-    "Study": {"Overview": overview.render, "Plan": plan.render, "Guide": guide.render, "Log": log.render},
-    "Items": {"Add": add.render, "All items": all_items.render},
-    "People": {"": people.render},
-    "Decide": {"Splits": splits.render, "Comments": comments.render, "Calibration": calibration.render},
+    "Study": {
+        "Overview": study.render_overview, "Plan": plan.render_plan, "Guide": study.render_guide,
+        "Log": study.render_log,
+    },
+    "Items": {"Add": items.render_add, "All items": items.render_all_items},
+    "People": {"": people.render_people},
+    "Decide": {
+        "Splits": decide.render_splits, "Comments": decide.render_comments, "Calibration": decide.render_calibration,
+    },
     "Results": {
-        "Report": report.render, "Classifiers": classifiers.render, "Figures": figures.render,
-        "Publish": publish.render,
+        "Report": results.render_report, "Classifiers": results.render_classifiers, "Figures": results.render_figures,
+        "Publish": publish.render_publish,
     },
     "Tools": {
-        **{method.title: partial(explore.render, method=name) for name, method in METHODS.items()},
-        "Replication": replication.render, "Planner": planner.render,
+        **{method.title: partial(tools.render_method, method=name) for name, method in METHODS.items()},
+        "Replication": tools.render_replication, "Planner": tools.render_planner,
     },
 }  # fmt: skip
 ITEM = "Item"  # the page of one item, which other pages open
@@ -55,13 +62,14 @@ MOVED: Mapping[str, str] = {
     "replication": "tools?view=replication",
     **{address(method.title): f"tools?view={address(method.title)}" for method in METHODS.values()},
 }  # address of a page of an earlier version -> the place and view that have its content
+_waiting: set[Path] = set()  # the studies that the server of this process serves and that are not prepared yet
 
 
 def show(db: Database, person: str, title: str) -> None:
     """Show a place: its heading and views, the message about the last action, and the chosen view."""
     if title == ITEM:
         acknowledge()
-        one_item.render(db, person)
+        one_item.render_item(db, person)
         return
     views = _views(db, title)
     name, facts = _FACTS[title](db)
@@ -74,8 +82,8 @@ def show(db: Database, person: str, title: str) -> None:
 def _views(db: Database, title: str) -> list[str]:
     """Return the views of a place; items can be added only while the study is being set up."""
     views = list(PLACES[title])
-    study = coordinating.get_study(db)
-    if title == "Items" and (study.phase is not State.DRAFT or study.plan_hash is not None):
+    now = coordinating.get_study(db)
+    if title == "Items" and (now.phase is not State.DRAFT or now.plan_hash is not None):
         views.remove("Add")
     return views
 
@@ -120,3 +128,25 @@ _FACTS: Mapping[str, Callable[[Database], tuple[str, str]]] = {
     "Study": _of_study, "Items": _of_items, "People": _of_people, "Decide": _of_decide, "Results": _of_results,
     "Tools": _of_tools,
 }  # fmt: skip
+
+
+def prefetch_when_needed(study: Path) -> None:
+    """Let `begin` prepare this study; without this call, for example in tests, `begin` does nothing."""
+    _waiting.add(study)
+
+
+def begin_prefetch(study: Path) -> None:
+    """Prepare the pages when the first coordinator has opened a page."""
+    if study in _waiting:
+        _waiting.discard(study)
+        Thread(target=prefetch, args=(study,), daemon=True).start()
+
+
+def prefetch(study: Path) -> None:
+    """Compute the results that pages keep, and draw one figure; the first figure of a process takes about a second."""
+    with suppress(LabelerError), open_database(study) as db:
+        splits.current_agreement(db)
+        splits.split_items(db)
+        stored_verdicts.summary(db, N_FIRST)
+        browsing.catalogue(db, verdicts=True)
+    evidence.as_svg(evidence.schematic_pairs())

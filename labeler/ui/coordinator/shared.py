@@ -1,6 +1,7 @@
 """Shared parts of the places: headings, views, links, the box, success messages and error messages."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from html import escape
 from typing import Any
@@ -8,8 +9,8 @@ from typing import Any
 import streamlit as st
 
 from labeler.errors import LabelerError
+from labeler.safe_text import multiline
 from labeler.service.outputs import as_part_of_a_page
-from labeler.ui.coordinator.escaping import escape_markdown
 from labeler.ui.input_queue import may_be_left
 
 MIN_CONTENTS = 4  # a document with fewer sections has no list of contents
@@ -206,3 +207,13 @@ class Bar:
     def end(self) -> None:
         """Remove the bar."""
         self._bar.empty()
+
+
+def escape_markdown(text: str) -> str:
+    """Escape a text so that Markdown shows it literally, without characters that change the direction of writing."""
+    return re.sub(r"([\\`*_{}\[\]()<>#+!|~$])", r"\\\1", multiline(text))
+
+
+def markdown_list(texts: Iterable[str]) -> str:
+    """Return a Markdown list of texts, each escaped."""
+    return "\n".join(f"- {escape_markdown(text)}" for text in texts)

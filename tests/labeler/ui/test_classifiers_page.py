@@ -12,7 +12,7 @@ from labeler.service.results import exchange
 from labeler.service.study import course
 from labeler.service.verdicts import computing
 from labeler.store import open_database
-from labeler.ui.coordinator.results import classifiers
+from labeler.ui.coordinator import results
 from tests.conftest import some_slow
 from tests.labeler.conftest import NOW, import_all, make_study, result_file
 from tests.labeler.ui.pages import button, checked, coordinator_page, texts
@@ -54,7 +54,7 @@ def test_before_unblinding_the_page_says_when_it_fills(studies):
     assert not page.button
 
 
-QUESTIONS = list(classifiers.MEANINGS)
+QUESTIONS = list(results.MEANINGS)
 
 
 @pytest.mark.parametrize("question", some_slow(QUESTIONS, QUESTIONS[1:]))
@@ -64,7 +64,7 @@ def test_each_question_is_answered_with_files_to_take_away(studies, question):
     page = checked(button(page, question).click().run())
     labels = [one.proto.label for one in page.get("download_button")]
     assert any(label.endswith(".html") for label in labels)
-    assert ("Download model.json" in labels) == (question == classifiers.LEARN)
+    assert ("Download model.json" in labels) == (question == results.LEARN)
     assert "None" not in texts(page)
 
 

@@ -16,7 +16,7 @@ from labeler.service.plan import assigning
 from labeler.service.study import coordinating
 from labeler.service.verdicts import stored_verdicts
 from labeler.store import events, items, open_database, people, studies
-from labeler.ui.coordinator.items import all_items as items_page
+from labeler.ui.coordinator import items as items_place
 from tests.labeler.conftest import import_all, item_name, make_study, result_file, series
 from tests.labeler.ui.pages import button, checked, coordinator_page, press_key, shown_items, texts
 from tests.sentences import says
@@ -276,7 +276,7 @@ def test_keys_on_an_item_go_through_what_was_found(four):
 
 def test_a_click_on_a_row_opens_the_item_it_is_about(four, monkeypatch):
     opened = []
-    monkeypatch.setattr(items_page, "go_to", opened.append)
+    monkeypatch.setattr(items_place, "go_to", opened.append)
     page = pick(coordinator_page("Items", "All items", four), 1)
     assert opened == ["Item"]
     assert page.session_state["item-moved-to"] == page.dataframe[0].value["item"].iloc[1]
@@ -286,7 +286,7 @@ def test_a_click_on_a_row_opens_the_item_it_is_about(four, monkeypatch):
 
 
 def test_long_lists_come_in_pages_with_a_small_picture_of_each_item(four, monkeypatch):
-    monkeypatch.setattr(items_page, "PAGE_SIZE", 3)
+    monkeypatch.setattr(items_place, "PAGE_SIZE", 3)
     page = coordinator_page("Items", "All items", four)
     assert items_shown(page) == [0, 1, 2]
     assert page.dataframe[0].value["runs_small"].str.startswith("data:image/svg+xml;base64,").all()
@@ -369,6 +369,6 @@ def test_small_pictures_of_few_or_many_runs_fit_into_a_row(tmp_path, n_runs):
     coordinating.create_study(tmp_path / "few.study", name="Few", coordinator="carol", now=datetime.now(UTC))
     with open_database(tmp_path / "few.study") as db:
         import_all(db, result_file("few", series(1, n_runs=n_runs)))
-        svg = base64.b64decode(items_page.small(db, items.all_items(db)[0]).partition("base64,")[2]).decode()
-    assert int(re.search(r' height="(\d+)"', svg)[1]) <= items_page.ROW_PX
+        svg = base64.b64decode(items_place.small_picture(db, items.all_items(db)[0]).partition("base64,")[2]).decode()
+    assert int(re.search(r' height="(\d+)"', svg)[1]) <= items_place.ROW_PX
     assert svg.count("<g transform") == n_runs

@@ -12,17 +12,16 @@ from labeler.service.items import drawing
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.service.verdicts.evidence import FORMATS
 from labeler.store import items, jobs, open_database
-from labeler.ui.coordinator import queue
-from labeler.ui.coordinator.escaping import escape_markdown
-from labeler.ui.coordinator.items.classifiers import exported
-from labeler.ui.coordinator.results import figures
+from labeler.ui.coordinator import queue, results
+from labeler.ui.coordinator.items import verdict_file
+from labeler.ui.coordinator.shared import escape_markdown
 from tests.labeler.conftest import NOW, item_name, make_study
 from tests.labeler.ui.pages import checked, coordinator_page, drawings, pictures, signed_in, texts
 from tests.sentences import says
 
 TODAY = datetime.now(UTC)  # pages use the current time: a session with a fixed date would expire
 FIRST, SECOND = item_name(0), item_name(2)
-FIGURES = [figures.SCHEMATIC, figures.BY_APPLICATION, figures.BY_BENCHMARK, figures.RUNS]
+FIGURES = [results.SCHEMATIC, results.BY_APPLICATION, results.BY_BENCHMARK, results.RUNS_OF_ONE]
 BROKEN_AFTER_ONE_CLICK = "the options of a radio are compared, and their arrays have no truth value"
 
 
@@ -46,7 +45,7 @@ def studies(tmp_path_factory):
 def app(studies, monkeypatch):
     """Open one page of the whole application as its coordinator."""
 
-    def open_page(name, url, figure=figures.SCHEMATIC):
+    def open_page(name, url, figure=results.SCHEMATIC):
         return signed_in(monkeypatch, studies[name], url, figure=figure)
 
     return open_page
@@ -177,14 +176,14 @@ def test_figures_page_shows_one_figure_after_the_other_and_offers_it_in_three_fo
 
 
 def test_figures_page_draws_the_application_chosen(studies):
-    page = coordinator_page("Results", "Figures", studies["judged"], figure=figures.BY_BENCHMARK)
+    page = coordinator_page("Results", "Figures", studies["judged"], figure=results.BY_BENCHMARK)
     assert options(page, "figure-application") == ["example/app0", "example/app1"]
     choose(page, "selectbox", "figure-application", "example/app1")
     assert "bench_1" in pictures(page)[0] and "bench_0" not in pictures(page)[0]
 
 
 def test_figures_page_draws_the_item_and_the_axis_chosen(studies):
-    page = coordinator_page("Results", "Figures", studies["judged"], figure=figures.RUNS)
+    page = coordinator_page("Results", "Figures", studies["judged"], figure=results.RUNS_OF_ONE)
     shown = pictures(page)
     for kind, key, option in (("selectbox", "figure-item", SECOND), ("radio", "figure-axis", "full")):
         choose(page, kind, key, option)
@@ -199,9 +198,9 @@ def test_figures_page_draws_made_pairs_in_a_study_of_nothing(studies):
 @pytest.mark.parametrize(
     ("study", "title", "message"),
     [
-        ("unjudged", figures.BY_APPLICATION, "No item has the measures of heuristic yet."),
-        ("empty", figures.BY_BENCHMARK, "No item has the measures of heuristic yet."),
-        ("elsewhere", figures.RUNS, f"Item '{FIRST}' has no measurements."),
+        ("unjudged", results.BY_APPLICATION, "No item has the measures of heuristic yet."),
+        ("empty", results.BY_BENCHMARK, "No item has the measures of heuristic yet."),
+        ("elsewhere", results.RUNS_OF_ONE, f"Item '{FIRST}' has no measurements."),
     ],
 )
 def test_the_application_says_in_words_why_there_is_no_figure(app, study, title, message):
@@ -212,13 +211,13 @@ def test_the_application_says_in_words_why_there_is_no_figure(app, study, title,
 
 
 def test_the_application_says_in_words_that_there_is_no_item_to_draw(app):
-    page = app("empty", "figures", figures.RUNS)
+    page = app("empty", "figures", results.RUNS_OF_ONE)
     assert "None" not in texts(page)
 
 
 def test_a_figure_can_be_chosen_again_after_one_that_there_is_not(app):
-    page = app("unjudged", "figures", figures.BY_APPLICATION)
-    choose(page, "selectbox", "figure", figures.RUNS)
+    page = app("unjudged", "figures", results.BY_APPLICATION)
+    choose(page, "selectbox", "figure", results.RUNS_OF_ONE)
     assert (len(page.error), len(pictures(page))) == (0, 1)
 
 
@@ -244,7 +243,7 @@ def test_verdicts_page_counts_and_lists_the_verdicts(studies):
     _items, counts, *_ = tables(classifiers_of(studies["judged"]))
     assert counts["classifier"].tolist() == sorted(CLASSIFIERS)
     assert counts[["dissimilar", "similar", "none"]].sum(axis=1).tolist() == [4] * len(CLASSIFIERS)
-    listed = pd.read_csv(io.StringIO(exported(studies["judged"], "carol")))
+    listed = pd.read_csv(io.StringIO(verdict_file(studies["judged"], "carol")))
     assert listed["item"].tolist() == [name for name in sorted(map(item_name, range(4))) for _ in CLASSIFIERS]
 
 

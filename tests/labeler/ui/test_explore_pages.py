@@ -13,7 +13,7 @@ from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.study import course
 from labeler.store import events, open_database
-from labeler.ui.coordinator.escaping import escape_markdown
+from labeler.ui.coordinator.shared import escape_markdown
 from tests.conftest import some_slow
 from tests.labeler.conftest import PARAMETERS, item_name, make_study
 from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, ordersage_rows

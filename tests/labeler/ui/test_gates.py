@@ -21,8 +21,8 @@ from labeler.service.results.splits import current_agreement
 from labeler.service.study import calibrating, course
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, open_database, studies
+from labeler.ui.coordinator import results
 from labeler.ui.coordinator.places import ITEM, PLACES
-from labeler.ui.coordinator.results import figures
 from tests.labeler.conftest import NOW, id_of, item_name, make_study
 from tests.labeler.ui.pages import checked, coordinator_page, explore_page, press_key, report_written
 
@@ -220,8 +220,8 @@ def is_told(title, piece, agreement):
         Action.SEE_AGREEMENT: bool(agreement.search(piece)) or (has_category and COMMENT in piece),
         Action.SEE_CALIBRATION: "agreement with the reference (" in piece or "between reviewers:" in piece,
         Action.SEE_VERDICTS: (has_category and any(name in piece for name in CLASSIFIERS))
-        or figures.BY_APPLICATION in piece
-        or figures.BY_BENCHMARK.partition("'")[0] in piece
+        or results.BY_APPLICATION in piece
+        or results.BY_BENCHMARK.partition("'")[0] in piece
         or (title in EXPLORE and "bench_" in piece),
         Action.SEE_NAMES: has_name and (title not in WITH_NAMES or has_category or COMMENT in piece),
     }
@@ -274,7 +274,7 @@ def test_a_coordinator_who_labels_is_told_nothing_before_unblinding_and_why(stud
     assert why == (set() if is_unblinded else HIDING)
 
 
-@pytest.mark.parametrize("figure", [figures.BY_APPLICATION, figures.BY_BENCHMARK])
+@pytest.mark.parametrize("figure", [results.BY_APPLICATION, results.BY_BENCHMARK])
 def test_a_figure_of_measures_that_is_asked_for_by_name_is_not_sent_before_unblinding(study, figure):
     captions = {}
     for state in (State.OPEN, State.UNBLINDED):

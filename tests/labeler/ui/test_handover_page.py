@@ -6,7 +6,7 @@ from labeler.plan.lifecycle import Step
 from labeler.service.results import reporting
 from labeler.service.study import coordinating, course
 from labeler.store import labels, open_database, people
-from labeler.ui.coordinator.study import log as handover
+from labeler.ui.coordinator.study import label_file
 from tests.labeler.conftest import NOW, answer_next, make_study
 from tests.labeler.ui.pages import button, checked, coordinator_page, texts
 from tests.sentences import says
@@ -89,7 +89,7 @@ def test_the_label_file_is_offered_once_the_study_is_unblinded_and_the_download_
         for step in (Step.CLOSE, Step.UNBLIND):
             course.change_state(db, step, why="the end", actor="carol", now=NOW)
     assert len(coordinator_page("Study", "Log", study).get("download_button")) == 2
-    text = handover.exported(study, "carol")
+    text = label_file(study, "carol")
     with open_database(study) as db:
         assert text == reporting.as_csv(labels.table(db))
         assert coordinating.event_log(db)[["actor", "action"]].iloc[-1].tolist() == ["carol", "export labels"]

@@ -20,10 +20,10 @@ from labeler.service.results import deciding, exchange, reporting, splits
 from labeler.service.study import calibrating, coordinating, course, staffing
 from labeler.store import assignments, decisions, events, items, open_database, people, studies
 from labeler.ui.app import NOT_SIGNED_IN
-from labeler.ui.coordinator.decide import splits as splits_page
-from labeler.ui.coordinator.escaping import escape_markdown
+from labeler.ui.coordinator.decide import REASONS
 from labeler.ui.coordinator.people import REMOVE, RENAME, REPLACE, mail_merge
-from labeler.ui.coordinator.study.overview import MOVED
+from labeler.ui.coordinator.shared import escape_markdown
+from labeler.ui.coordinator.study import DONE
 from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, id_of, log, make_study
 from tests.labeler.ui.pages import (
     checked,
@@ -208,7 +208,7 @@ def test_a_whole_study_is_run_on_the_study_page_without_a_typed_reason(calibrate
             labelled(page.button, overview.BUTTONS[step]).click().run()  # leads to another page
         else:
             step_on(page, overview.BUTTONS[step])
-            assert page.success[0].value.startswith(MOVED[step])
+            assert page.success[0].value.startswith(DONE[step])
         assert study_of(calibrated).state is state
     with open_database(calibrated) as db:
         logged = [(one.actor, one.action, "why" in one.details) for one in events.of_actions(db, course.ACTIONS)]
@@ -639,7 +639,7 @@ def test_after_a_decision_the_next_open_item_comes(closed):
     page, names = coordinator_page("Decide", "Splits", closed), split_names(closed)
     (drawn,) = drawings(page)
     assert drawn["decides"] == {
-        "kind": "split", "categories": {"s": "similar", "d": "dissimilar"}, "reasons": list(splits_page.REASONS),
+        "kind": "split", "categories": {"s": "similar", "d": "dissimilar"}, "reasons": list(REASONS),
     }  # fmt: skip
     decide(page, closed, names[0], "similar", "warm-up only")
     assert shown_items(page) == [names[1]]

@@ -17,9 +17,9 @@ from labeler.service.people import identity
 from labeler.service.study import coordinating, course
 from labeler.store import events, open_database, people
 from labeler.ui import app
+from labeler.ui.coordinator import results
 from labeler.ui.coordinator.places import PLACES
-from labeler.ui.coordinator.results import figures
-from labeler.ui.coordinator.results.report import QUICK
+from labeler.ui.coordinator.results import QUICK
 from tests.labeler.ui.pages import (
     app_page,
     button,
@@ -231,7 +231,7 @@ def test_the_application_without_a_study_or_a_sign_in_says_so(study, monkeypatch
     assert study.name not in said
 
 
-@pytest.mark.parametrize("figure", [figures.BY_APPLICATION, figures.BY_BENCHMARK])
+@pytest.mark.parametrize("figure", [results.BY_APPLICATION, results.BY_BENCHMARK])
 def test_the_figures_of_measures_are_offered_only_once_the_study_is_unblinded(study, figure):
     assert figure not in coordinator_page("Results", "Figures", study).selectbox(key="figure").options
     move_on(study, Step.CLOSE)

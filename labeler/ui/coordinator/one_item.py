@@ -16,13 +16,12 @@ from labeler.service.verdicts.evidence import ExplainedVerdict
 from labeler.store import Database
 from labeler.ui import component
 from labeler.ui.coordinator import queue
-from labeler.ui.coordinator.escaping import escape_markdown, points
-from labeler.ui.coordinator.shared import done, errors_here, fold, fresh, link, table
+from labeler.ui.coordinator.shared import done, errors_here, escape_markdown, fold, fresh, link, markdown_list, table
 
 CHOSEN, FOUND, MOVED_TO = "item", "items-found", "item-moved-to"
 
 
-def render(db: Database, person: str) -> None:
+def render_item(db: Database, person: str) -> None:
     """Show the item that was opened; without one, the first item."""
     everything = [item.name for item in coordinating.list_items(db)]
     link("Items", "← All items", "All items")
@@ -31,7 +30,7 @@ def render(db: Database, person: str) -> None:
         st.info("No items yet. Drop your result files under Items, Add.")
         return
     found = [name for name in st.session_state.get(FOUND, ()) if name in set(everything)] or everything
-    name = chosen(everything, found)
+    name = chosen_item(everything, found)
     item = browsing.item_named(db, name)
     with_labels = not identity.why_hidden(db, person, Action.SEE_NAMES)
     st.title(escape_markdown(item.benchmark), anchor=False)
@@ -49,18 +48,18 @@ def render(db: Database, person: str) -> None:
         st.rerun()
     left, right = st.columns(2, gap="large")
     with left:
-        labels(db, item, with_labels=with_labels)
+        show_labels(db, item, with_labels=with_labels)
     with right:
-        chosen_verdict = classifiers(db, item, person)
+        chosen_verdict = choose_verdict(db, item, person)
     if chosen_verdict is not None:
-        explain(chosen_verdict, item.name)
+        show_reasons(chosen_verdict, item.name)
         st.header("What the runs show", anchor=False)
-        st.markdown(points(evidence.reasons_of(db, item)))
-    counts(db, item, person)
-    measurements(db, item)
+        st.markdown(markdown_list(evidence.reasons_of(db, item)))
+    offer_exclusion(db, item, person)
+    offer_pictures(db, item)
 
 
-def chosen(everything: list[str], found: list[str]) -> str:
+def chosen_item(everything: list[str], found: list[str]) -> str:
     """Return the name of the item to show, which was opened from the table or with the keys of the picture."""
     if MOVED_TO in st.session_state:
         st.session_state[CHOSEN] = st.session_state.pop(MOVED_TO)
@@ -68,7 +67,7 @@ def chosen(everything: list[str], found: list[str]) -> str:
     return name if name in set(everything) else found[0]
 
 
-def labels(db: Database, item: Item, *, with_labels: bool) -> None:
+def show_labels(db: Database, item: Item, *, with_labels: bool) -> None:
     """Show the labels with the reviewers' names to people who may see names."""
     st.header("Labels", anchor=False)
     rows = splits.labels_on(db, item) if with_labels else []
@@ -80,7 +79,7 @@ def labels(db: Database, item: Item, *, with_labels: bool) -> None:
         table([{key.capitalize(): value or "" for key, value in row.items()} for row in rows], "The labels of the item")
 
 
-def classifiers(db: Database, item: Item, person: str) -> ExplainedVerdict | None:
+def choose_verdict(db: Database, item: Item, person: str) -> ExplainedVerdict | None:
     """Show what each classifier says to people who may see verdicts; return the verdict to explain."""
     st.header("Classifiers", anchor=False)
     hidden = identity.why_hidden(db, person, Action.SEE_VERDICTS)
@@ -97,11 +96,11 @@ def classifiers(db: Database, item: Item, person: str) -> ExplainedVerdict | Non
     ))]  # fmt: skip
 
 
-def explain(reasoned: ExplainedVerdict, name: str) -> None:
+def show_reasons(reasoned: ExplainedVerdict, name: str) -> None:
     """Show the reasons and the numbers of one verdict."""
     classifier = reasoned.verdict.classifier
     st.header(f"Why {escape_markdown(classifier)} says so", anchor=False)
-    st.markdown(points(reasoned.reasons))
+    st.markdown(markdown_list(reasoned.reasons))
     left, right = st.columns([2, 3])
     if reasoned.verdict.means:
         with left:
@@ -118,7 +117,7 @@ def explain(reasoned: ExplainedVerdict, name: str) -> None:
             st.caption(words)
 
 
-def counts(db: Database, item: Item, person: str) -> None:
+def offer_exclusion(db: Database, item: Item, person: str) -> None:
     """Show whether the item is excluded, and the form that excludes or includes the item."""
     if item.excluded_why is not None:
         st.text(f"Excluded: {item.excluded_why}")
@@ -137,7 +136,7 @@ def counts(db: Database, item: Item, person: str) -> None:
                 done(f"{item.name} is {'excluded' if excludes else 'included again'}.", stays=True)
 
 
-def measurements(db: Database, item: Item) -> None:
+def offer_pictures(db: Database, item: Item) -> None:
     """Offer the picture of the runs, and histograms of the measurements of each run and of all runs."""
     with fold("Download this picture", "fold-picture") as part:
         if part.open and item.n_runs:

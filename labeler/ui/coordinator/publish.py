@@ -30,8 +30,7 @@ from labeler.service.people import identity
 from labeler.service.results import reporting
 from labeler.service.study import coordinating
 from labeler.store import Database, open_database
-from labeler.ui.coordinator.escaping import escape_markdown, points
-from labeler.ui.coordinator.shared import Bar, done, errors_here, fresh
+from labeler.ui.coordinator.shared import Bar, done, errors_here, escape_markdown, fresh, markdown_list
 
 VENUES = {
     None: "No particular venue",
@@ -51,7 +50,7 @@ ARCHIVE, N_AUTHORS = "published-archive", "n-authors"  # keys in the session sta
 START_S, ITEM_S = 3.0, 0.05  # fixed time, and additional time per item with measurements
 
 
-def render(db: Database, person: str) -> None:
+def render_publish(db: Database, person: str) -> None:
     """Show the form, and what may be published before the study is unblinded."""
     hidden = identity.why_hidden(db, person, Action.SEE_NAMES)
     if hidden:
@@ -81,7 +80,7 @@ def publish(db: Database, person: str, saved: PublishFile) -> None:
     with top:
         if missing:
             reasons = (capital(why.removesuffix(" (--unlicensed)")) for why in missing.values())
-            st.warning(f"Still missing: {len(missing)}\n\n{points(reasons)}")
+            st.warning(f"Still missing: {len(missing)}\n\n{markdown_list(reasons)}")
     data_set(db, person, options, ready=not missing)
 
 
@@ -209,7 +208,7 @@ def preview(db: Database, answers: PublishFile, options: bundle.PublishOptions) 
         st.write(f"{counted(status.n_items, 'item')}, {names}; {people}, only numbered.")
         files = bundle.contents(options)
         with st.expander(f"{len(files)} files and the figures of the report", type="compact"):
-            st.markdown(points(f"{path}: {meaning}" for path, meaning in files.items()))
+            st.markdown(markdown_list(f"{path}: {meaning}" for path, meaning in files.items()))
 
 
 def data_set(db: Database, person: str, options: bundle.PublishOptions, *, ready: bool) -> None:

@@ -18,8 +18,7 @@ from labeler.service.plan.planning import Assumptions
 from labeler.service.results import next_items
 from labeler.service.study import coordinating
 from labeler.store import Database
-from labeler.ui.coordinator.escaping import escape_markdown, points
-from labeler.ui.coordinator.shared import done, done_at, numbers
+from labeler.ui.coordinator.shared import done, done_at, escape_markdown, markdown_list, numbers
 
 LOADS, PRECISION = "Load of each reviewer", "Expected precision, and the items that it needs"
 REDRAW, MIN_BATCH = "draw-another-plan", 2
@@ -37,23 +36,23 @@ PARAMETERS = {
 }  # fmt: skip
 
 
-def render(db: Database, person: str) -> None:
+def render_plan(db: Database, person: str) -> None:
     """Show the current plan; while a plan can be created, also offer a design."""
     study, fixed = coordinating.get_study(db), previewing.why_fixed(db)
     if fixed:
         st.info(fixed)
     if study.plan_hash:
-        standing(db, study)
+        show_current_plan(db, study)
         add_items(db, person)
     if not fixed and (
         not study.plan_hash or st.toggle("Create another plan, which replaces the current plan", key=REDRAW)
     ):
-        draw(db, person)
+        design_plan(db, person)
     if study.phase not in (State.CLOSED, State.UNBLINDED):
-        finish_by(db, person)
+        ask_finish_by(db, person)
 
 
-def finish_by(db: Database, person: str) -> None:
+def ask_finish_by(db: Database, person: str) -> None:
     """Show the field for the day by which reviewers are asked to finish."""
     day = coordinating.finish_by(db)
     title = f"Finish by {day:%-d %B %Y}" if day else "Finish by"
@@ -66,13 +65,13 @@ def finish_by(db: Database, person: str) -> None:
             done("Invitations ask reviewers to finish by this day." if asked else "No day is asked for.", stays=True)
 
 
-def draw(db: Database, person: str) -> None:
+def design_plan(db: Database, person: str) -> None:
     """Show the sliders of a design with what it costs and gains; save the plan if the person confirms it."""
     n_items, n_reviewers, _ = planning.size_of_study(db)
     top, (left, right) = st.container(), st.columns(2, gap="large")
     bottom = st.container()
     with left:
-        chosen = asked_for(n_items, n_reviewers, len(assigning.chosen_for_calibration(db)))
+        chosen = design_sliders(n_items, n_reviewers, len(assigning.chosen_for_calibration(db)))
     with bottom:
         words, action, folds = (
             st.container(),
@@ -81,7 +80,7 @@ def draw(db: Database, person: str) -> None:
         )
         with folds:
             loads, precise = st.expander(LOADS, type="compact"), st.expander(PRECISION, type="compact")
-            assumed = assumptions(coordinating.get_study(db).question)
+            assumed = ask_assumptions(coordinating.get_study(db).question)
             parameters, first = chosen.completed(n_items)
     progress = st.empty()
     try:
@@ -96,7 +95,7 @@ def draw(db: Database, person: str) -> None:
         with words:
             st.info(escape_markdown(str(error)))
         with top:
-            what_if(parameters, assumed)
+            show_what_if(parameters, assumed)
         return
     progress.empty()
     n_labels = sum(row["in all"] for row in preview["loads"])
@@ -111,17 +110,17 @@ def draw(db: Database, person: str) -> None:
                 f"Repeats: {n_repeats}."
             )
     with right:
-        trade_off(n_planned, n_reviewers, parameters, assumed)
+        show_trade_off(n_planned, n_reviewers, parameters, assumed)
     with loads:
         st.dataframe(preview["loads"], hide_index=True, alt="The number of items of each kind that each reviewer gets")
         st.caption(f"Plan `{preview['hash']}`")
         for sentence in preview["remarks"]:
             st.caption(escape_markdown(sentence))
     with precise:
-        expected_precision(preview["expected"], n_planned, n_reviewers, parameters, assumed)
+        show_expected_precision(preview["expected"], n_planned, n_reviewers, parameters, assumed)
         st.caption(preview["replacing"])
     with words:
-        too_few([sentence.removeprefix(previewing.CANNOT_ESTIMATE) for sentence in preview["warnings"]])
+        warn_too_few([sentence.removeprefix(previewing.CANNOT_ESTIMATE) for sentence in preview["warnings"]])
     with action:
         next_step = "start calibration" if parameters.calibration else "open the study"
         confirmed = st.button(f"Confirm the plan and {next_step}", type="primary")
@@ -152,7 +151,7 @@ def three_numbers(preview: dict[str, Any], n_labels: int, n_items: int, n_review
     ])  # fmt: skip
 
 
-def trade_off(n_items: int, n_reviewers: int, parameters: PlanParameters, assumed: Assumptions) -> None:
+def show_trade_off(n_items: int, n_reviewers: int, parameters: PlanParameters, assumed: Assumptions) -> None:
     """Show the interval of kappa by minutes per reviewer, with a point for this plan."""
     rows = planning.trade_off(n_items, n_reviewers, assumed, per_item=sorted({parameters.per_item, 2, 3, 4}))
     here = planning.trade_off(
@@ -164,7 +163,7 @@ def trade_off(n_items: int, n_reviewers: int, parameters: PlanParameters, assume
         st.altair_chart(course_charts.trade_off(rows, here[0]), alt=words)
 
 
-def what_if(parameters: PlanParameters, assumed: Assumptions) -> None:
+def show_what_if(parameters: PlanParameters, assumed: Assumptions) -> None:
     """Show the expected precision for a chosen size, before the study has items and reviewers."""
     left, right = st.columns(2)
     n_items = int(left.number_input("Items", 2, 100_000, 100))
@@ -172,12 +171,12 @@ def what_if(parameters: PlanParameters, assumed: Assumptions) -> None:
     per_item = min(parameters.per_item, n_reviewers)
     planned = planning.planned_design([n_items], n_reviewers, per_item, parameters.overlap, parameters.retest, None)
     expectations, unknown = planning.expected_of(planned, assumed)
-    expected_precision(expectations, n_items, n_reviewers, parameters, assumed)
+    show_expected_precision(expectations, n_items, n_reviewers, parameters, assumed)
     st.caption(planning.replacing(planned, assumed))
-    too_few([f"{sentence}." for sentence in unknown])
+    warn_too_few([f"{sentence}." for sentence in unknown])
 
 
-def expected_precision(
+def show_expected_precision(
     rows: Sequence[dict[str, Any]], n_items: int, n_reviewers: int, parameters: PlanParameters, assumed: Assumptions
 ) -> None:
     """Show the expected values, the number of items that each interval needs, and the interval of kappa by items."""
@@ -196,13 +195,13 @@ def expected_precision(
         st.caption(f"{words}. Vertical line: this study. Dashed line: target half-width.")
 
 
-def too_few(sentences: Sequence[str]) -> None:
+def warn_too_few(sentences: Sequence[str]) -> None:
     """Say what the plan cannot estimate; show nothing if the list is empty."""
     if sentences:
-        st.warning(f"Too few to tell:\n{points(sentences)}")
+        st.warning(f"Too few to tell:\n{markdown_list(sentences)}")
 
 
-def standing(db: Database, study: Study) -> None:
+def show_current_plan(db: Database, study: Study) -> None:
     """Show the current plan with its loads, and a button that verifies the plan against its seed and the log."""
     st.header("Current plan", anchor=False)
     st.write(f"Plan hash `{study.plan_hash}`")
@@ -265,7 +264,7 @@ def describe_value(value: object, planned: int | None = None) -> str:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class DesignSliders:
     """The values of the four sliders."""
 
     per_item: int
@@ -292,7 +291,7 @@ class Chosen:
         return PlanParameters(seed, self.per_item, overlap, self.retest, calibration=self.calibration), first
 
 
-def asked_for(n_items: int, n_reviewers: int, n_chosen: int = 0) -> Chosen:
+def design_sliders(n_items: int, n_reviewers: int, n_chosen: int = 0) -> DesignSliders:
     """Show the four sliders, each with a line about what it costs or gains.
 
     `n_chosen` is the number of items that the coordinator chose for calibration.
@@ -313,10 +312,10 @@ def asked_for(n_items: int, n_reviewers: int, n_chosen: int = 0) -> Chosen:
         "All reviewers label these items before the study. No result uses them. Set the required agreement under "
         "Decide, Calibration."
     )
-    return Chosen(per_item, shared, retest, calibration)
+    return DesignSliders(per_item, shared, retest, calibration)
 
 
-def assumptions(question: Question) -> Assumptions:
+def ask_assumptions(question: Question) -> Assumptions:
     """Show the fields for the assumptions about the labels; return the assumptions."""
     compared = planning.compared_categories(question)
     category = compared[1]

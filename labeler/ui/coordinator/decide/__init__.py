@@ -1,1 +1,0 @@
-"""The place Decide: what only a coordinator can settle."""

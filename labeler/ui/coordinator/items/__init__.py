@@ -1,1 +1,0 @@
-"""The place Items: what is being labelled."""

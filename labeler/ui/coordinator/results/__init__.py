@@ -1,1 +1,0 @@
-"""The place Results: what came out."""

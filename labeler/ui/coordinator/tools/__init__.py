@@ -1,1 +1,0 @@
-"""The place Tools: methods for files, without a study."""
