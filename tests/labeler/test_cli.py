@@ -3,7 +3,6 @@
 import json
 import re
 import shlex
-from pathlib import Path
 
 import click
 import numpy as np
@@ -13,12 +12,9 @@ import pytest
 from analysis.agreement._coefficients import NO_PAIR
 from analysis.classifiers import CLASSIFIERS
 from labeler.cli import main
-from labeler.cli.common import INTERIM
-from labeler.config import bundled
 from tests.labeler.commands import run
 from tests.sentences import says
 
-DEMO = bundled("data", "demo", "demo.parquet")
 SECRET_LINK = r"http://127\.0\.0\.1:8501/join/[\w-]{32}"
 
 
@@ -89,13 +85,6 @@ def test_the_study_can_be_named_by_the_environment(study, monkeypatch):
     assert json.loads(run("status", "--json").stdout)["study"] == "cache"
 
 
-def test_import_twice_adds_nothing(study, results):
-    first = run("import", "--study", study, results)
-    assert says(first.stderr, "3 item", "imported from 3 file", "0 file", "0 refused")
-    second = run("import", "--study", study, results)
-    assert says(second.stderr, "0 item", "imported from 3 file", "3 file", "0 refused")
-
-
 def test_a_bad_file_is_named_and_the_others_are_imported(study, results):
     (results / "org__project#bad#.json").write_text("[[1.0, NaN], [1.0, 2.0]]")
     (results / "other.json").write_text('{"benchmarks": []}')
@@ -103,12 +92,6 @@ def test_a_bad_file_is_named_and_the_others_are_imported(study, results):
     assert "0, iteration 1: nan" in result.stderr
     assert "other.json: not a result" in result.stderr
     assert json.loads(run("status", "--study", study, "--json").stdout)["items"] == 3
-
-
-def test_an_empty_folder_and_a_missing_path_are_refused(study, tmp_path):
-    (tmp_path / "empty").mkdir()
-    assert "no result files" in run("import", "--study", study, tmp_path / "empty", code=2).stderr
-    assert says(run("import", "--study", study, tmp_path / "gone", code=2).stderr, "no such file")
 
 
 def test_the_last_import_is_taken_back(study, results):
@@ -130,15 +113,6 @@ def test_a_dry_run_needs_no_study_and_shows_what_would_be_imported(results):
     assert (rows[0]["runs"], rows[0]["iterations"], rows[0]["unit"], rows[0]["refused"]) == (4, "60", "s", None)
 
 
-def test_columns_are_mapped(study, tmp_path):
-    table = pd.DataFrame({"name": "b", "fork": np.repeat([1, 2], 60), "ms": np.arange(120.0) + 1})
-    table.to_csv(tmp_path / "table.csv", index=False)
-    assert "column 'benchmark' is missing" in run("import", "--study", study, tmp_path / "table.csv", code=1).stderr
-    run("import", "--study", study, tmp_path / "table.csv", "--columns", "benchmark=name,run=fork,value=ms")
-    assert json.loads(run("status", "--study", study, "--json").stdout)["items"] == 1
-    assert "benchmark=NAME" in run("import", "--dry-run", tmp_path / "table.csv", "--columns", "x", code=2).stderr
-
-
 def test_reviewers_get_a_link_each_and_a_name_once(study):
     result = run("reviewers", "add", "--study", study, "ada", "ben", "--url", "https://labels.example.org/")
     assert re.fullmatch(r"(\w+: https://labels\.example\.org/join/[\w-]{32}\n){2}", result.stdout)
@@ -153,13 +127,6 @@ def test_reviewers_get_a_link_each_and_a_name_once(study):
     assert "no coordinator called ada" in run("coordinators", "link", "ada", "--study", study, code=2).stderr
 
 
-def test_a_plan_needs_items_and_two_reviewers(study, results):
-    assert "Import measurements first" in run("plan", "--study", study, code=2).stderr
-    run("import", "--study", study, results)
-    run("reviewers", "add", "--study", study, "ada")
-    assert says(run("plan", "--study", study, code=2).stderr, "the study has 1")
-
-
 def test_the_same_seed_gives_the_same_plan(study, results):
     run("import", "--study", study, results)
     run("reviewers", "add", "--study", study, "ada", "ben", "cleo")
@@ -170,15 +137,6 @@ def test_the_same_seed_gives_the_same_plan(study, results):
     assert "Seed 3" in first.stderr
     rows = json.loads(run("plan", "--study", study, "--seed", 3, "--json").stdout)
     assert sum(row["in all"] for row in rows) == 3 * 1 + 2 * 2  # one item by all three, and each pair on two
-
-
-def test_the_papers_design_takes_no_overlap(study, results):
-    run("import", "--study", study, results)
-    run("reviewers", "add", "--study", study, "ada", "ben", "cleo")
-    refused = run("plan", "--study", study, "--paper-design", "--overlap", 0.2, code=2)
-    assert "overlap and no retest" in refused.stderr
-    rows = json.loads(run("plan", "--study", study, "--paper-design", "--json").stdout)
-    assert [row["in all"] for row in rows] == [2, 2, 2]
 
 
 def test_verdicts_are_computed_once_and_exported(planned, tmp_path):
@@ -213,62 +171,12 @@ def test_an_empty_study_has_nothing_to_judge_but_a_report(study, tmp_path):
     assert content["agreement"]["fleiss_kappa"]["reason"] == NO_PAIR
 
 
-def test_labels_in_and_out_and_the_report_from_both(planned, tmp_path):
-    items = [f"org__project#bench.Method{i}#size={i}" for i in range(3)]
-    rows = [(item, reviewer, "similar") for item in items for reviewer in ("ada", "ben")]
-    rows[1] = (items[0], "ben", "dissimilar")
-    made = tmp_path / "made.csv"
-    pd.DataFrame(rows, columns=["item", "reviewer", "label"]).to_csv(made, index=False)
-    assert "6 labels imported, 0 already" in run("labels", "--study", planned, "--import", made).stderr
-    assert "0 labels imported, 6 already" in run("labels", "--study", planned, "--import", made).stderr
-
-    run("labels", "--study", planned, "--out", tmp_path / "out.csv")
-    assert len(pd.read_csv(tmp_path / "out.csv")) == 6
-    run("verdicts", "--study", planned, "--out", tmp_path / "v.csv")
-
-    result = run("report", "--study", planned, "--out", tmp_path / "a")
-    assert INTERIM in result.stderr
-    names = [Path(line).name for line in result.stdout.splitlines()]
-    assert names[:5] == ["report.html", "report.md", "report.json", "labels.csv", "labels-wide.csv"]
-    figures = ("classifiers", "pair-agreement", "label-strip", "measures-by-application")
-    assert names[5:9] == [f"{name}.svg" for name in figures]
-    assert {"main.tex", *(f"{name}.pdf" for name in figures)} < set(names[9:])
-    run("report", "--labels", tmp_path / "out.csv", "--verdicts", tmp_path / "v.csv", "--out", tmp_path / "b")
-    one, other = (json.loads((tmp_path / name / "report.json").read_text()) for name in "ab")
-    for part in ("agreement", "consensus", "classifiers", "left_out"):
-        assert one[part] == other[part]
-    assert one["agreement"]["pairs"][0]["agree"] == 2
-    assert one["consensus"] | {"agreed": 2, "split": 1, "incomplete": 0} == one["consensus"]
-
-
-def test_refusals_of_the_label_and_report_commands(planned, tmp_path):
-    assert "Give --out FILE or --import FILE." in run("labels", "--study", planned, code=2).stderr
-    bad = tmp_path / "bad.csv"
-    bad.write_text("item,reviewer,label\nnothing,ada,similar\n")
-    assert says(
-        run("labels", "--study", planned, "--import", bad, code=2).stderr, f"{bad}: Line 2:", "no item 'nothing'"
-    )
-    assert "--verdicts needs --labels" in run("report", "--verdicts", bad, "--out", tmp_path / "x", code=2).stderr
-    bad.write_text("item,label\na,similar\n")
-    assert "column 'reviewer' is missing" in run("report", "--labels", bad, "--out", tmp_path / "x", code=2).stderr
-    assert not (tmp_path / "x").exists()
-    (tmp_path / "file").write_text("")
-    refused = run("labels", "--study", planned, "--out", tmp_path / "file" / "l.csv", code=2)
-    assert "could not be written" in refused.stderr
-
-
 def test_replicate_shows_that_every_number_agrees(tmp_path):
     rows = json.loads(run("replicate", "--json", "--out", tmp_path / "r").stdout)
     assert {row["agrees"] for row in rows} == {"yes"}
     assert {row["where"] for row in rows} >= {"Table 1", "Table 2", "Table 3"}
     assert "arbitrary" in (tmp_path / "r" / "report.html").read_text()
     assert "Table 1" in run("replicate").stdout
-
-
-def test_a_file_that_is_no_study_is_refused(tmp_path):
-    (tmp_path / "text.study").write_text("hello")
-    assert "is not a study file" in run("status", "--study", tmp_path / "text.study", code=2).stderr
-    assert "There is no study" in run("status", "--study", tmp_path / "none.study", code=2).stderr
 
 
 def test_status_as_a_table(planned):
@@ -292,10 +200,3 @@ def test_a_taken_port_is_refused_in_words(planned):
             in run("serve", "--study", planned, "--port", port, code=2).stderr
         )
         assert f"port {port}" in run("demo", "--port", port, code=2).stderr
-
-
-@pytest.mark.parametrize(
-    ("typed", "meant"), [(["lable"], "labels"), (["reprot"], "report"), (["reviewers", "ad"], "add")]
-)
-def test_the_nearest_command_is_suggested_for_a_typing_error(typed, meant):
-    assert f"Did you mean '{meant}'?" in run(*typed, code=2).stderr

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shlex
 import shutil
 from pathlib import Path
 
@@ -10,11 +9,11 @@ import pandas as pd
 import pytest
 
 from labeler.cli.common import INTERIM
-from labeler.model import Kind, PlanParameters, State
+from labeler.model import PlanParameters, State
 from labeler.service.plan import assigning
 from labeler.service.results import splits
 from labeler.service.study import calibrating, coordinating
-from labeler.store import assignments, decisions, events, items, open_database, people
+from labeler.store import decisions, events, items, open_database, people
 from tests.labeler.commands import run
 from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, item_name, log, make_study
 from tests.sentences import says
@@ -80,59 +79,12 @@ def last_event(path):
 
 # --- what cannot be done
 
-ITEM = item_name(1)
-REFUSED = [  # stage, command, and what the message says; the exit code is 2
-    ("open", "state unblind --reason now", ("The study is open", "unblind", "third, close, pause")),
-    ("open", "state open", ()),
-    ("open", "state sideways --reason x", ()),
-    ("round", "calibration --required-agreement 1.5", ()),
-    ("round", "calibration --required-agreement x", ()),
-    ("round", "calibration --on nothing", ()),
-    ("round", "calibration --reference .", ()),
-    ("round", "calibration --required-agreement 0.5 --reference reference.csv",
-     ("Error: reference.csv, line 2:", "'perhaps' is not a label. Use one of: similar, dissimilar")),
-    ("open", "exclude nowhere --reason x", ("no item 'nowhere'",)),
-    ("open", f"exclude '{ITEM}'", ()),
-    ("closed", "adjudicate {split}", ("To decide an item",)),
-    ("closed", "adjudicate {split} dissimilar", ("To decide an item",)),
-    ("closed", "adjudicate {split} dissimilar --reason ' '", ("1 to 1000 characters",)),
-    ("closed", "adjudicate {split} 'not sure' --reason x", ("'not sure' is not a category",)),
-    ("closed", "adjudicate nowhere similar --reason x", ("There is no item 'nowhere'",)),
-    ("closed", "adjudicate {agreed} similar --reason x", ("not a split item",)),
-    ("labelled", "adjudicate {split} similar --reason x", ("only while the study is closed",)),
-    ("open", "reviewers pause nobody --reason x", ()),
-    ("open", "reviewers remove carol --reason x", ()),
-    ("open", "reviewers replace ada ada --reason x", ()),
-    ("open", "reviewers replace ada carol --reason x", ()),
-    ("open", "reviewers remove ada", ()),
-    ("open", "reviewers pause ada", ()),
-    ("open", "reviewers replace ada eve", ()),
-    ("closed", "reviewers remove ada --reason x", ("It is closed",)),
-    ("unplanned", "plan --verify", ("Error:", "no plan yet", "labeler plan")),
-]  # fmt: skip
-
 
 def everything(path):
     """Return all that these commands could change."""
     with open_database(path) as db:
         study = coordinating.get_study(db)
         return study, log(db), people.all_people(db), decisions.everything(db), items.all_items(db)
-
-
-@pytest.mark.parametrize(("stage", "command", "words"), REFUSED, ids=[f"{row[0]}: {row[1]}" for row in REFUSED])
-def test_what_cannot_be_done_is_refused_in_words_and_changes_nothing(
-    made, tmp_path, monkeypatch, stage, command, words
-):
-    monkeypatch.chdir(tmp_path)
-    Path("reference.csv").write_text("item,label\nx,perhaps\n")
-    path = Path(shutil.copy(made / f"{stage}.study", tmp_path))
-    split = {one.item.name for one in asked(path, splits.split_items)} if "{" in command else set()
-    agreed = {item.name for item in asked(path, items.all_items)} - split
-    names = {"split": shlex.quote(min(split, default="")), "agreed": shlex.quote(min(agreed))}
-    before = everything(path)
-    result = run(*shlex.split(command.format(**names)), "--study", path, code=2)
-    assert [part for part in words if not says(result.stderr, part)] == []
-    assert everything(path) == before
 
 
 # --- steps
@@ -151,26 +103,6 @@ def test_a_study_is_led_from_open_to_unblinded_and_each_step_is_logged_with_its_
         assert state_of(study) == state
         actor, what, told = last_event(study)
         assert (actor, what, told["why"]) == ("owner", action, f"for {step}")
-
-
-def test_the_third_round_names_who_it_waits_for_and_what_it_assigned(study):
-    assert says(
-        run("state", "third", "--study", study, "--reason", "split", code=2).stderr, "label: ada, ben", "cleo, dan"
-    )
-    label(study, SPLIT)
-    result = run("state", "third", "--study", study, "--reason", "split")
-    rows = [kept for kept in asked(study, assignments.everything) if kept.assignment.kind is Kind.THIRD]
-    assert says(result.stderr, f"{len(rows)} items", "third labels")
-
-
-def test_closing_says_what_has_no_label(study):
-    result = run("state", "close", "--study", study, "--reason", "time is up")
-    n_assigned = len(asked(study, assignments.everything))
-    assert says(result.stderr, f"without {n_assigned} of the planned labels")
-
-
-def test_to_open_twice_says_so(study):
-    assert says(run("state", "open", "--study", study, "--reason", "x").stderr, "was already open")
 
 
 # --- the calibration round
@@ -209,16 +141,6 @@ def test_the_calibration_round_as_a_table(round_):
     assert [row.split()[:3] for row in rows] == [[name, "3", "3"] for name in REVIEWERS]
     assert says(result.stderr, "Percent agreement", "1.00")
     assert "nothing was compared" in result.stderr.splitlines()[-1]
-
-
-def test_a_gate_on_the_reviewers_among_themselves(round_):
-    run("calibration", "--study", round_, "--required-agreement", 0.9, "--on", "reviewers")
-    label(round_, SPLIT)
-    result = run("calibration", "--study", round_)
-    assert says(result.stderr, "Not passed:", "50 %", "90 %")
-    assert says(
-        run("calibration", "--study", round_, "--required-agreement", 0.1, code=2).stderr, "no longer be changed"
-    )
 
 
 def test_a_plan_with_a_calibration_round_says_that_it_begins(tmp_path):
@@ -264,24 +186,6 @@ def test_split_items_are_listed_and_decided(closed):
     assert [row["decision"] for other, row in rows.items() if other != name] == [None] * (len(rows) - 1)
 
 
-def test_split_items_as_a_table_name_no_reviewer(closed):
-    text = run("adjudicate", "--study", closed).stdout
-    assert text.splitlines()[0].split()[0] == "item"
-    assert not re.search(r"\b(ada|ben|cleo|dan|eve)\b", text)
-
-
-def test_to_look_at_split_items_is_logged(closed):
-    n_before = len(asked(closed, log))
-    run("adjudicate", "--study", closed)
-    assert asked(closed, log)[n_before:] == [("owner", "look")]
-
-
-def test_to_look_at_the_calibration_round_is_logged(round_):
-    n_before = len(asked(round_, log))
-    run("calibration", "--study", round_)
-    assert asked(round_, log)[n_before:] == [("owner", "look")]
-
-
 # --- people
 
 
@@ -317,13 +221,6 @@ def test_a_successor_gets_a_link_of_their_own(study):
     run("plan", "--study", study, "--verify")
 
 
-def test_a_late_joiner_is_told_in_numbers(study):
-    result = run("reviewers", "add", "--study", study, "eve")
-    assert re.fullmatch(rf"eve: {LINK}\n", result.stdout)
-    assert "eve: " in result.stderr
-    assert "reassigned" in result.stderr
-
-
 # --- the plan
 
 
@@ -350,14 +247,6 @@ def test_a_plan_that_was_tampered_with_ends_with_exit_code_1_and_names_what(stud
         assert json.loads(result.stdout)["verified"] is False
 
 
-def test_imported_labels_are_said_to_belong_to_no_plan(study, tmp_path):
-    path = tmp_path / "l.csv"
-    pd.DataFrame([{"item": item_name(1), "reviewer": "zed", "label": "similar"}]).to_csv(path, index=False)
-    run("labels", "--study", study, "--import", path)
-    result = run("plan", "--study", study, "--verify")
-    assert "1 assignment of imported labels" in result.stderr
-
-
 # --- before and after unblinding
 
 
@@ -381,36 +270,3 @@ def test_before_unblinding_report_and_exports_say_interim_on_standard_error_and_
         assert INTERIM in result.stderr.splitlines()
         assert INTERIM not in result.stdout
         assert {actor for actor, _ in asked(study, log)[n_before:]} == {"owner"}
-
-
-def test_after_unblinding_they_do_not(closed, tmp_path):
-    run("state", "unblind", "--study", closed, "--reason", "the end")
-    for command in looks(closed, tmp_path):
-        n_before = len(asked(closed, log))
-        assert INTERIM not in run(*command).output
-        assert len(asked(closed, log)) > n_before
-
-
-def test_a_report_says_in_its_pages_whether_it_is_interim(closed, tmp_path):
-    run("report", "--study", closed, "--out", tmp_path / "before", "--quick")
-    run("state", "unblind", "--study", closed, "--reason", "the paper is due")
-    run("report", "--study", closed, "--out", tmp_path / "after", "--quick")
-    before, after = (json.loads((tmp_path / name / "report.json").read_text()) for name in ("before", "after"))
-    assert (before["study"]["interim"], after["study"]["interim"]) == (True, False)
-    assert after["course"]["unblinded"]["why"] == "the paper is due"
-    assert "the paper is due" in (tmp_path / "after" / "report.md").read_text()
-    assert before["agreement"] == after["agreement"]
-
-
-def test_exported_labels_with_decisions_give_the_same_report_as_the_study(closed, tmp_path):
-    for split in asked(closed, splits.split_items)[:2]:
-        run("adjudicate", split.item.name, "dissimilar", "--study", closed, "--reason", "two levels")
-    run("labels", "--study", closed, "--out", tmp_path / "l.csv")
-    exported = pd.read_csv(tmp_path / "l.csv")
-    assert exported["kind"].tolist()[-2:] == ["adjudicated"] * 2
-    run("report", "--study", closed, "--out", tmp_path / "a", "--quick")
-    run("report", "--labels", tmp_path / "l.csv", "--out", tmp_path / "b", "--quick")
-    one, other = (json.loads((tmp_path / name / "report.json").read_text()) for name in "ab")
-    assert one["consensus"] == other["consensus"]
-    assert one["agreement"] == other["agreement"]
-    assert one["consensus"]["majority"]["adjudicated"] == 2

@@ -240,32 +240,6 @@ def test_a_refused_file_is_named_everything_else_answered_and_the_exit_code_is_1
     assert set(json.loads(done.stdout)) >= KEYS[method]
 
 
-@pytest.mark.parametrize("method", QUICK_EVERY_DAY)
-def test_bad_input_is_one_line(method, table, master, tmp_path, monkeypatch):
-    monkeypatch.delenv("LABELER_STUDY", raising=False)
-    (tmp_path / "empty").mkdir()
-    for arguments, words in (
-        ([], "No study given. Use --study FILE, or set LABELER_STUDY."),
-        ([tmp_path / "gone.csv"], "gone.csv: no such file or folder."),
-        ([tmp_path / "empty"], "no result files"),
-        ([table, "--study", master], "Files and --study FILE cannot be used together. Give only one of them."),
-        ([table, "--warmup", 1.5], "Warmup must be a number of iterations, a share below 1, or auto, got 1.5."),
-    ):
-        done = answered(method, *arguments, code=2)
-        assert done.stdout == ""
-        (line,) = [line for line in done.stderr.splitlines() if line.startswith("Error")]
-        assert words in line
-
-
-@pytest.mark.parametrize(
-    "option",
-    [("--alpha", 0), ("--alpha", 1), ("--warmup", -1), ("--aggregate", "max"), ("--figure-format", "gif"),
-     ("--better", "nicer"), ("--columns", "x"), ("--seed", -1)],
-)  # fmt: skip
-def test_options_out_of_range_are_refused_before_anything_is_read(option):
-    assert option[0] in run("spread", "gone.csv", *option, code=2).stderr
-
-
 def test_a_study_named_by_the_environment_does_not_get_in_the_way_of_files(table, monkeypatch):
     monkeypatch.setenv("LABELER_STUDY", "/nowhere/at.all")
     run("spread", table)
@@ -322,30 +296,6 @@ def test_variants_are_the_same_for_the_same_seed_and_as_json():
     rows = json.loads(run("variants", *factors, "--json").stdout)
     assert len(rows) == 2 * 2
     assert pd.DataFrame(rows)["context"].tolist() == pd.read_csv(io.StringIO(first))["context"].tolist()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "words"),
-    [
-        ([], 2, "Missing option '--factor'"),
-        (["--factor", "env"], 2, "such as env=0,64,128"),
-        (["--factor", "=0,1"], 2, "NAME=LEVEL"),
-        (["--factor", "env=0,0"], 2, "env must have different levels"),
-        (["--factor", "env=a b,c"], 2, "'a b'"),
-        (["--factor", "env=0,1", "--contexts", 3], 2, "got 3."),
-        (["--factor", "env=0,1", "--contexts", 0], 2, "--contexts"),
-        (["--factor", "env=0,1", "--runs", 0], 2, "--runs"),
-    ],
-)
-def test_a_plan_that_cannot_be_made_is_said_in_words(arguments, code, words):
-    done = run("variants", *arguments, code=code)
-    assert done.stdout == ""
-    assert words in done.stderr
-
-
-def test_a_factor_named_twice_is_refused_and_none_is_lost():
-    done = run("variants", "--factor", "env=0,1", "--factor", "env=2,3", code=2)
-    assert "given twice" in done.stderr
 
 
 # classifiers

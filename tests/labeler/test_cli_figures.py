@@ -115,27 +115,6 @@ def test_a_folder_that_is_there_keeps_its_other_files(plain):
     assert set(plain[0].stdout.splitlines()) == files_in(plain[1]) - {str(plain[1] / "mine.txt")}
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--item", FIRST, "--item", "nothing"], "There is no item 'nothing' in this study."),
-        (["--application", "nothing"], "No benchmark has the application 'nothing'."),
-    ],
-)
-def test_what_is_not_in_the_study_is_refused_before_anything_is_written(judged, tmp_path, options, message):
-    assert message in refusal(judged, tmp_path / "out", *options)
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_study_without_verdicts_is_refused_with_what_to_do(unjudged, tmp_path):
-    assert "item has the measures" in refusal(unjudged, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_study_that_is_not_there_is_refused(tmp_path):
-    assert "There is no study" in refusal(tmp_path / "none.study", tmp_path / "out")
-
-
 def test_a_folder_that_cannot_be_made_is_refused(judged, tmp_path):
     (tmp_path / "file").write_text("kept")
     assert f"{tmp_path / 'file' / 'out'}" in refusal(judged, tmp_path / "file" / "out")
@@ -146,13 +125,6 @@ def test_a_file_in_the_way_of_a_figure_is_refused_and_leaves_no_half_written_one
     (tmp_path / "measures-by-application.svg").mkdir()
     assert "could not be written" in refusal(judged, tmp_path)
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
-
-
-@pytest.mark.parametrize("options", [["--figure-format", "gif"], []], ids=["format", "no folder"])
-def test_an_option_that_makes_no_sense_is_a_usage_error(judged, tmp_path, options):
-    where = ["--out", tmp_path / "out"] if options else []
-    assert "Usage: " in run("figures", "--study", judged, *where, *options, code=2).stderr
-    assert not (tmp_path / "out").exists()
 
 
 def test_a_hostile_name_stays_in_the_folder(tmp_path):

@@ -128,50 +128,6 @@ def study(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("line", "sentence"),
-    [
-        ("adjudicate", "No study given. Use --study FILE, or set LABELER_STUDY."),
-        ("adjudicate ITEM --study S", "To decide an item, give its name, similar or dissimilar, and --reason TEXT."),
-        ("adjudicate ITEM similar --reason x --study S", "It is being set up now."),
-        ("plan --overlap 2 --study S", "Invalid value for '--overlap'"),
-        ("plan --seed -1 --study S", "Invalid value for '--seed'"),
-        ("plan --per-item 5 --study S", "Each item needs 5 reviewers, but the study has 2."),
-        ("labels --study S", "Give --out FILE or --import FILE."),
-        ("labels --out a --import b --study S", "--out FILE and --import FILE cannot be used together."),
-        ("labels --out a --dry-run --study S", "--dry-run needs --import FILE."),
-        ("report --study S", "Give --out DIR or --verify FILE."),
-        ("report --out a --verify b --study S", "--out DIR and --verify FILE cannot be used together."),
-        ("report --verdicts a --out b --study S", "--verdicts needs --labels."),
-        ("publish --study S", "Give --out DIR, --init, --list-comments FILE.csv or --dry-run."),
-        ("publish --init --dry-run --study S", "--init and --dry-run cannot be used together."),
-        ("publish a --init --study S", "--out DIR and --init cannot be used together."),
-        ("backup --study S", "Missing option '--out FILE'."),
-        ("backup a --out b --study S", "Unexpected argument 'a', because --out is given."),
-        ("audit S --study S", "because --study is given."),
-        ("audit", "No study given."),
-        ("triage --study S", "Missing option '--out FILE'."),
-        ("verdicts --classifier x --study S", "--classifier can only be used with --import."),
-        ("verdicts --dry-run --study S", "--dry-run needs --import FILE.csv or --remove NAME."),
-        ("learn --labels a --study S", "Give both --labels and --verdicts, or neither."),
-        ("flags --reviewer ada --study S", "--reviewer can only be used with --answer ITEM TEXT."),
-        ("state open --study S", "Missing option '--reason'."),
-        ("measure none.toml", "`labeler measure --init` writes an example."),
-        ("spread --study S FILE", "Files and --study FILE cannot be used together."),
-        ("replicate --study S FOLDER", "FOLDER and --study FILE cannot be used together."),
-        ("agreement --labels a --fail-under kappa:2", "is not one of alpha, kappa, ac1, percent"),
-        ("nothing", "No such command 'nothing'."),
-    ],
-)
-def test_a_usage_error_ends_with_2_and_one_sentence(study, tmp_path, monkeypatch, line, sentence):
-    monkeypatch.chdir(tmp_path)
-    result = run(*(str(study) if word == "S" else word for word in line.split()), code=2)
-    assert result.stdout == ""
-    assert "Traceback" not in result.stderr
-    assert sentence in " ".join(result.stderr.split())
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
     ("line", "keys"),
     [
         ("init --study NEW", {"name", "link"}),

@@ -60,12 +60,6 @@ def test_conflicts_are_a_table_and_the_exit_code_is_1_after_the_rest_went_in(pai
     assert (row["reviewer"], row["into"], row["from"]) == ("ada", "similar", "dissimilar")
 
 
-def test_anything_but_a_copy_is_refused_in_one_line(pair, tmp_path):
-    study, _ = pair
-    assert says(run("merge", "--study", study, study, code=2).stderr, f"Error: {study}", "itself")
-    assert "There is no study" in run("merge", "--study", study, tmp_path / "none.study", code=2).stderr
-
-
 def test_anonymising_says_what_was_written_and_what_to_read_again(pair, tmp_path):
     study, _ = pair
     done = run("anonymise", "--study", study, "--out", tmp_path / "out.study")
@@ -81,11 +75,6 @@ def test_anonymising_says_what_was_written_and_what_to_read_again(pair, tmp_path
     assert "exists already" in run("anonymise", "--study", study, "--out", tmp_path / "out.study", code=2).stderr
 
 
-@pytest.mark.parametrize("name", ["merge", "anonymise"])
-def test_the_help_has_an_example_of_itself(name):
-    assert f"Example: labeler {name} --study" in run(name, "--help").output
-
-
 @pytest.mark.parametrize("form", ["wide", "label-studio", "potato"])
 def test_labels_go_out_and_into_another_study_in_the_form_of_another_tool(tmp_path, form):
     study, other, file = tmp_path / "a.study", tmp_path / "b.study", tmp_path / "labels"
@@ -98,14 +87,3 @@ def test_labels_go_out_and_into_another_study_in_the_form_of_another_tool(tmp_pa
     assert says(run("labels", "--study", other, "--import", file, "--layout", form).stderr, "ada, ben, cleo")
     again = run("labels", "--study", other, "--import", file, "--layout", form)
     assert again.stderr.startswith("0 labels imported")
-
-
-def test_labels_in_numbers_are_only_written(tmp_path):
-    study, file = tmp_path / "a.study", tmp_path / "labels"
-    make_study(study, plan=True)
-    assert (
-        "Ratings: 1 = similar, 2 = dissimilar."
-        in run("labels", "--study", study, "--out", file, "--layout", "rater").stderr
-    )
-    result = run("labels", "--study", study, "--import", file, "--layout", "rater", code=2)
-    assert "rater" in result.stderr

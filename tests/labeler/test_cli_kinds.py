@@ -43,20 +43,6 @@ def test_two_versions_are_imported_from_two_folders_or_one_table(files, sides):
         assert "only_old is left out: no runs after the change" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--before", "a"), "Give both --before and --after"),
-        (("x.csv", "--before", "a", "--before", "b", "--after", "c"), "each given once"),
-        ((), "Give the files to import, or --undo without files"),
-    ],
-)
-def test_sides_that_make_no_sense_are_refused(files, arguments, words):
-    (files / "x.csv").write_text(CSV + rows("parse", 1.0))
-    done = run("import", "--dry-run", *(str(files / a) if a == "x.csv" else a for a in arguments), code=2)
-    assert words in done.stderr
-
-
 @pytest.mark.parametrize("name", ["change", "triage", "warmed-up"])
 def test_each_built_in_question_is_listed_and_printed_as_a_file_to_edit(files, name):
     assert name in run("questions").stdout

@@ -154,11 +154,6 @@ def test_models_and_votes_that_cannot_be_used_are_refused_in_words(folder, monke
     assert re.search(why, " ".join(run(*command, code=2).output.split()))
 
 
-@pytest.mark.parametrize("vote", ["2", "3:a,b", "0:a,b", "1:a,a", "k:a,b"])
-def test_a_vote_that_is_none_is_a_usage_error(folder, vote):
-    assert "K:NAME" in run("compare", "--study", folder / "all.study", "--vote", vote, code=2).output
-
-
 @pytest.mark.slow
 def test_a_made_study_goes_from_measurements_to_habits_and_doses(tmp_path):
     made = tmp_path / "made"
@@ -178,9 +173,3 @@ def test_a_made_study_goes_from_measurements_to_habits_and_doses(tmp_path):
     assert (tmp_path / "dose" / "figures" / "dose-response.svg").is_file()
     large = [row for row in rows if (row["kind"], row["amount"], row["rater"]) == ("slowdown", 0.5, "spread")]
     assert large[0]["dissimilar"]["value"] == 1
-
-
-def test_options_that_exclude_each_other_are_refused(folder):
-    base = ("learn", "--study", folder / "all.study", "--by-reviewer")
-    assert "Give a folder instead of --out x.json" in run(*base, "--out", "x.json", code=2).output
-    assert "cannot be used together" in run(*base, "--interventions", "i.csv", code=2).output

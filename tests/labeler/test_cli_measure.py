@@ -133,11 +133,6 @@ def test_a_plan_without_any_measurement_fails(folder):
     )
 
 
-def test_bad_plans_are_said_in_one_line(folder):
-    (folder / "plan.toml").write_text('runs = 0\n[[benchmarks]]\nname = "b"\ncommand = ["true"]')
-    assert says(run("measure", code=2).stderr, "Error: plan.toml:", "runs must be", "got 0")
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_request_to_stop_ends_at_once_and_the_same_command_goes_on(folder, number):
     (folder / "plan.toml").write_text(

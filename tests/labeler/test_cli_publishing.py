@@ -64,11 +64,6 @@ def test_comments_are_listed_to_be_read(study, tmp_path):
     assert "0 comments written." in result.stderr
 
 
-def test_without_a_file_of_answers_the_next_step_is_named(study, tmp_path):
-    result = run("publish", "--out", tmp_path / "out", "--study", study, code=2)
-    assert "Create it with --init" in result.stderr
-
-
 @pytest.mark.slow
 def test_the_report_of_a_data_set_has_the_level_asked_for(study, tmp_path):
     run("publish", "--init", "--study", study)

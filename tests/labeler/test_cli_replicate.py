@@ -57,18 +57,6 @@ def test_a_study_that_holds_the_data_gives_the_same_as_its_files(tmp_path):
     assert run("replicate", "--study", study, "--json").stdout == run("replicate", made, "--json").stdout
 
 
-def test_options_that_need_measurements_say_so(tmp_path):
-    labels = tmp_path / "l.csv"
-    labels.write_text("item,reviewer,label\n", encoding="utf-8")
-    assert "need FOLDER" in run("replicate", "--labels", labels, code=2).stderr
-    assert (
-        "FOLDER and --study FILE cannot be used together" in run("replicate", tmp_path, "--study", "x", code=2).stderr
-    )
-    nothing = tmp_path / "nothing"
-    nothing.mkdir()
-    assert run("replicate", nothing, code=2).stderr
-
-
 def test_another_data_set_is_read_with_the_options_of_its_files(tmp_path):
     table = tmp_path / "t.csv"
     rows = [f"sort,{run},{it},{run + it % 7}" for run in (1, 2, 3) for it in range(60)]

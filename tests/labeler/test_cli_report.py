@@ -135,36 +135,6 @@ def test_a_report_on_files_checks_with_them(files, tmp_path):
     assert "consensus.split" in [row["place"] for row in rows]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("no json", "not valid JSON"),
-        ("[1, 2]", "not a report of labeler"),
-        ('{"agreement": 1}', "not a report of labeler"),
-    ],
-)
-def test_a_file_that_is_no_report_is_refused_in_a_sentence(study, tmp_path, text, message):
-    (tmp_path / "other.json").write_text(text)
-    assert message in error("report", "--study", study, "--verify", tmp_path / "other.json")
-
-
-def test_a_missing_report_is_refused_in_a_sentence(study, tmp_path):
-    assert "No such file" in error("report", "--study", study, "--verify", tmp_path / "none.json")
-
-
-def test_a_report_is_either_written_or_verified(study, made, tmp_path):
-    assert "cannot be used together" in error("report", "--study", study, "--out", tmp_path / "x", "--verify", made)
-    assert not (tmp_path / "x").exists()
-
-
-def test_verdicts_go_with_labels_when_checking_too(study, made, files):
-    assert error("report", "--study", study, *files[2:], "--verify", made) == "--verdicts needs --labels."
-
-
-def test_a_negative_seed_is_refused(study, tmp_path):
-    assert "--seed" in error("report", "--study", study, "--out", tmp_path, "--seed", -1, code=2)
-
-
 def test_the_wide_table_of_a_report_runs_nothing_in_a_spreadsheet(tmp_path):
     (tmp_path / "l.csv").write_text("item,reviewer,label\n=1+1,+ada,similar\n=1+1,@ben,similar\n")
     run("report", "--labels", tmp_path / "l.csv", "--out", tmp_path / "out", "--quick")
@@ -225,38 +195,6 @@ def test_planning_takes_the_sizes_of_a_study(labelled, monkeypatch):
     assert "8 items, 4 reviewers" in run("planning").stderr
 
 
-def test_planning_a_study_without_items_says_so(tmp_path):
-    run("init", "--study", tmp_path / "new.study")
-    assert "586" not in run("planning", "--study", tmp_path / "new.study", code=2).stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
-        (("--kappa", 1), 2, "appa must be at least -0.818"),
-        (("--kappa", "nan"), 2, "appa must be at least -0.818"),
-        (("--prevalence", 0), 2, "revalence must be within"),
-        (("--half-width", 1), 2, "(0, 1), got 1"),
-        (("--seconds", 0), 2, "--seconds"),
-        (("--seconds", "inf"), 2, "--seconds"),
-        (("--per-item", 5), 2, "got 5 with 4 reviewers"),
-        (("--half-width", 0), 2, "--half-width"),
-        (("--items", 0), 2, "--items"),
-        (("--reviewers", 1), 2, "--reviewers"),
-        (("--per-item", 1), 2, "--per-item"),
-        (("--overlap", 1.1), 2, "--overlap"),
-        (("--retest", -1), 2, "--retest"),
-        (("--seconds", "x"), 2, "--seconds"),
-    ],
-)
-def test_planning_refuses_what_cannot_be_in_words(arguments, code, said):
-    assert said in error("planning", *arguments, code=code)
-
-
-def test_planning_with_a_study_that_is_not_there_is_refused(tmp_path):
-    assert "no study" in error("planning", "--study", tmp_path / "none.study")
-
-
 # Simulated studies
 
 
@@ -295,35 +233,6 @@ def test_a_made_up_study_has_the_reviewers_that_were_named(tmp_path):
     assert {row["reviewer"] for row in labels} == {"x", "y"}
     assert all(row["label"] == truth[row["item"]] for row in labels)
     assert all(row["verdict"] != truth[row["item"]] for row in verdicts)
-
-
-@pytest.mark.parametrize("option", ["--reviewer", "--classifier"])
-@pytest.mark.parametrize("text", ["ada", "ada=0.9", "ada=high/low"])
-def test_a_rater_that_is_none_is_refused_as_a_wrong_option(tmp_path, option, text):
-    said = error("simulate", "--out", tmp_path / "s", option, text, code=2)
-    assert option in said
-    assert "does not have the form NAME=SENSITIVITY/SPECIFICITY" in said
-    assert not (tmp_path / "s").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--reviewer", "a=0.9/0.9"), "with 1 reviewers"),
-        (("--reviewer", "a=2/0.9", "--reviewer", "b=0.9/0.9"), "ensitivity of a must be within"),
-        (("--reviewer", "a=0.9/0.9", "--reviewer", "a=0.9/0.9"), "aters must differ"),
-        (("--reviewer", "a=0.9/nan", "--reviewer", "b=0.9/0.9"), "pecificity of a must be within"),
-        (("--per-item", 5), "got 5 with 4 reviewers"),
-    ],
-)
-def test_a_made_up_study_that_cannot_be_is_refused_in_words(tmp_path, arguments, said):
-    assert said in error("simulate", "--out", tmp_path / "s", *arguments)
-    assert not (tmp_path / "s").exists()
-
-
-def test_a_made_up_study_that_cannot_be_written_is_refused(tmp_path):
-    (tmp_path / "file").write_text("")
-    assert "could not be written" in error("simulate", "--out", tmp_path / "file" / "s")
 
 
 @pytest.mark.slow

@@ -133,37 +133,6 @@ def test_with_json_the_link_is_not_among_the_data(study, tmp_path):
     assert "/join/" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("--verdict", "his=similar"), ": mine, yours."),
-        (("--verdict", "mine=odd"), "'odd' is not a verdict"),
-        (("--application", "x"), "no application 'x'"),
-        (("--min-range", 2, "--max-range", 1), "the smaller limit first"),
-        (("--text", "nowhere"), "No items match"),
-    ],
-)
-def test_what_cannot_be_is_one_line_and_makes_nothing(study, tmp_path, options, words):
-    done = run("triage", "--study", study, "--out", tmp_path / "new.study", *options, code=2)
-    assert done.stderr.startswith("Error: ") and words in done.stderr
-    assert done.stdout == ""
-    assert not (tmp_path / "new.study").exists()
-
-
-@pytest.mark.parametrize("text", ["heuristic", "=similar", "mine="])
-def test_a_verdict_needs_a_classifier_and_a_category(study, text):
-    assert "CLASSIFIER=VERDICT" in run("browse", "--study", study, "--verdict", text, code=2).stderr
-
-
-def test_a_file_that_is_there_is_not_written_over(study):
-    assert "already exists" in run("triage", "--study", study, "--out", study, "--disagree", code=2).stderr
-
-
-@pytest.mark.parametrize("name", ["browse", "triage"])
-def test_the_help_has_an_example_of_itself(name):
-    assert f"Example: labeler {name} --study" in run(name, "--help").output
-
-
 def test_a_template_prints_the_link_of_the_coordinator_and_has_the_people(tmp_path):
     run("init", "--study", tmp_path / "one.study", "--coordinator", "carol")
     run("reviewers", "add", "--study", tmp_path / "one.study", "ada")

@@ -109,8 +109,3 @@ def test_sentences_for_none_one_and_several(runs, sentences):
     text = " ".join(describe_warmup(dropped_warmup([benchmark])))
     for words in sentences:
         assert words in text
-
-
-@pytest.mark.parametrize("command", ["check", "spread"])
-def test_another_word_is_refused(table, command):
-    assert "warmup" in run(command, table, "--warmup", "automatic", code=2).stderr

@@ -102,11 +102,6 @@ def test_the_help_names_every_command_in_one_section():
     assert len(main.commands) == len(PLACES)
 
 
-def test_a_mistyped_command_is_answered_with_the_nearest_names():
-    assert "Did you mean one of: 'state', 'status', 'steady'?" in run("stat", code=2).stderr
-    assert "Did you mean 'revoke'?" in run("reviewers", "revok", code=2).stderr
-
-
 def test_a_shell_completes_commands_their_subcommands_and_options():
     def completions(arguments, incomplete):
         complete = ShellComplete(main, {}, "labeler", "_LABELER_COMPLETE")
