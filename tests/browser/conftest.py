@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
@@ -95,13 +96,15 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def start_server(study: Path, port: int) -> subprocess.Popen[bytes]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(port)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
-    wait_until_served(process, port)
+def serve_command(study: Path, port: int) -> list[str]:
+    return [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(port)]
+
+
+def start_server(study: Path, port: int, **options: Any) -> subprocess.Popen[bytes]:
+    """Start `labeler serve` with these options of `Popen`; returns once it responds."""
+    options = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE} | options
+    popen: Callable[..., subprocess.Popen[bytes]] = subprocess.Popen
+    wait_until_served(process := popen(serve_command(study, port), **options), port)
     return process
 
 
@@ -140,10 +143,10 @@ def invited(study: Path, *, with_first_visit: bool = False) -> dict[str, str]:
 
 
 @contextmanager
-def serving(study: Path, *, with_first_visit: bool = False) -> Iterator[Served]:
+def serving(study: Path, *, with_first_visit: bool = False, **options: Any) -> Iterator[Served]:
     """A server with an existing study, with a sign-in link for everyone in it."""
     port, secrets = free_port(), invited(study, with_first_visit=with_first_visit)
-    one = Served(study, f"http://127.0.0.1:{port}", secrets, start_server(study, port))
+    one = Served(study, f"http://127.0.0.1:{port}", secrets, start_server(study, port, **options))
     try:
         yield one
     finally:
@@ -169,12 +172,8 @@ def served(demo_study: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 def empty_server(tmp_path):
     """`labeler serve` on a file that does not exist: the study, its address and the coordinator's link."""
     study, port = tmp_path / "new.study", free_port()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(port)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
+    command = serve_command(study, port)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     link = process.stdout.readline().removeprefix("coordinator: ").strip()
     wait_until_served(process, port)
     yield study, f"http://127.0.0.1:{port}", link

@@ -8,17 +8,16 @@ the next (correlation 0.9, deviation 2 %); if it is felt *unequally*, each bench
 2. A *wave* is a sine of 5 % with a period of 20 runs. In changed suites, the first benchmark is slower.
 """
 
-import argparse
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from analysis.benchmark import TIME, Benchmark
 from analysis.check import FOUND, Check, Rules, _precision, check
 from analysis.comparison import IN_SPREAD
+from tests.performance.measuring import options, table, write_page
 
-OUTPUT = Path(__file__).parents[2] / "docs" / "results" / "check-cells.md"
 N_BENCHMARKS = 20
 N_RUNS = (5, 10, 30)
 SPREADS = (  # name, shape of the gamma distribution of the noise, spread of the candidate / spread of the baseline
@@ -30,9 +29,9 @@ HEAD = """# How often is the check wrong in difficult situations?
 Shares of simulated suites of 20 benchmarks, in percent. *False alarm* is the share of unchanged suites that end with
 exit code 1, and *undecided* the share that ends with 3. *Found* is the share of suites in which the changed benchmark
 is a finding. `python -m tests.performance.check_cells` writes this page and describes the simulation. With 100 suites,
-a true share of 5 % appears as 1 to 9 %.
-"""
+a true share of 5 % appears as 1 to 9 %."""
 Sides = tuple[list[Benchmark], list[Benchmark]]
+Rows = Iterator[dict[str, Any]]
 Draw = Callable[[np.random.Generator, float], Sides]  # the size of the change -> baseline and candidate
 
 
@@ -40,23 +39,32 @@ def state(n: int, rng: np.random.Generator, kind: str) -> np.ndarray:
     """Return the state of the machine in n runs, one after the other."""
     if kind == "wave":
         return 0.05 * np.sin(2 * np.pi * (np.arange(n) / 20 + rng.random()))
-    walk = np.zeros(n)
-    if kind != "own noise":
-        walk[0] = rng.normal(0, 0.02)
-        for at in range(1, n):
-            walk[at] = 0.9 * walk[at - 1] + rng.normal(0, 0.02 * np.sqrt(1 - 0.81))
-    return walk
+    return np.zeros(n) if kind == "own noise" else walk(n, rng)
+
+
+def walk(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return an autoregressive process: correlation 0.9, deviation 2 %."""
+    states = np.empty(n)
+    states[0] = rng.normal(0, 0.02)
+    for at in range(1, n):
+        states[at] = 0.9 * states[at - 1] + rng.normal(0, 0.02 * np.sqrt(1 - 0.81))
+    return states
+
+
+def places_of(n: int, *, is_by_turns: bool) -> np.ndarray:
+    """Return the places of the runs in time, shape (2, n): baseline and candidate."""
+    slots = np.arange(2 * n)
+    return slots.reshape(n, 2).T if is_by_turns else slots.reshape(2, n)
 
 
 def suite(n: int, kind: str, *, is_by_turns: bool) -> Draw:
     """Return a function that draws a suite."""
 
     def draw(rng: np.random.Generator, change: float) -> Sides:
-        slots = np.arange(2 * n)
-        places = slots.reshape(n, 2).T if is_by_turns else slots.reshape(2, n)
-        walk = state(2 * n, rng, kind)
+        places = places_of(n, is_by_turns=is_by_turns)
+        states = state(2 * n, rng, kind)
         felt = rng.uniform(0, 2, N_BENCHMARKS) if "unequally" in kind else np.ones(N_BENCHMARKS)
-        return sides_of([np.outer(felt, walk[place]) for place in places], list(places), rng, change)
+        return sides_of([np.outer(felt, states[place]) for place in places], list(places), rng, change)
 
     return draw
 
@@ -65,9 +73,9 @@ def sessions(n_sessions: int) -> Draw:
     """Return a function that draws suites of sessions of five runs, in which the versions take turns."""
 
     def draw(rng: np.random.Generator, change: float) -> Sides:
-        walk = rng.normal(0, 0.02, (2, n_sessions)).repeat(5, axis=1)
+        states = rng.normal(0, 0.02, (2, n_sessions)).repeat(5, axis=1)
         first = np.arange(n_sessions).repeat(5) * 2000.0 + np.tile(np.arange(5), n_sessions)
-        return sides_of([np.tile(row, (N_BENCHMARKS, 1)) for row in walk], [first, first + 1000], rng, change)
+        return sides_of([np.tile(row, (N_BENCHMARKS, 1)) for row in states], [first, first + 1000], rng, change)
 
     return draw
 
@@ -139,9 +147,9 @@ def results(draw: Draw, change: float, n_suites: int, seed: int) -> list[Check]:
     return [check(after, before, Rules(), explain=False) for before, after in pairs]
 
 
-def share(checks: Sequence[Check], holds: Callable[[Check], bool]) -> str:
+def share(checks: Sequence[Check], holds: Callable[[Check], bool]) -> int:
     """Return the percentage of checks for which something holds."""
-    return f"{100 * sum(map(holds, checks)) / len(checks):.0f}"
+    return round(100 * sum(map(holds, checks)) / len(checks))
 
 
 def is_alarm(one: Check) -> bool:
@@ -159,60 +167,64 @@ def is_found(one: Check) -> bool:
     return one.changes[0].is_finding
 
 
-def designs(n_suites: int) -> Iterator[list[str]]:
+def outcomes(draw: Draw, n_suites: int, seed: int, *changes: float) -> dict[str, int]:
+    """Return the shares of unchanged suites that end otherwise than with 0, and of suites whose change is found."""
+    unchanged = results(draw, 0.0, n_suites, seed)
+    ends = {"false alarm": share(unchanged, is_alarm), "undecided": share(unchanged, is_undecided)}
+    return ends | {
+        f"+{100 * change:.0f} % found": share(results(draw, change, n_suites // 2, seed), is_found)
+        for change in changes
+    }
+
+
+def designs(n_suites: int) -> Rows:
     """Yield the rows of the table of designs."""
-    yield ["measured", "runs", "false alarm", "undecided", "+2 % found", "+5 % found"]
     kinds = ("own noise", "shared state", "wave", "shared state, unequally")
-    for is_by_turns, n in [(True, 5), (True, 10), (True, 30), (False, 5), (False, 10), (False, 30)]:
-        for at, kind in enumerate(kinds):
-            draw = suite(n, kind, is_by_turns=is_by_turns)
-            unchanged = results(draw, 0.0, n_suites, at)
-            found = [share(results(draw, change, n_suites // 2, at), is_found) for change in (0.02, 0.05)]
-            name = f"{'by turns' if is_by_turns else 'in blocks'}, {kind}"
-            yield [name, str(n), share(unchanged, is_alarm), share(unchanged, is_undecided), *found]
+    for is_by_turns in (True, False):
+        for n in N_RUNS:
+            for at, kind in enumerate(kinds):
+                draw = suite(n, kind, is_by_turns=is_by_turns)
+                name = f"{'by turns' if is_by_turns else 'in blocks'}, {kind}"
+                yield {"measured": name, "runs": n, **outcomes(draw, n_suites, at, 0.02, 0.05)}
 
 
-def of_sessions(n_suites: int) -> Iterator[list[str]]:
+def of_sessions(n_suites: int) -> Rows:
     """Yield the rows of the table of sessions."""
-    yield ["sessions of each version", "false alarm", "undecided", "+10 % found"]
     for n in (2, 3, 4, 5):
-        unchanged = results(sessions(n), 0.0, n_suites, n)
-        found = share(results(sessions(n), 0.1, n_suites // 2, n), is_found)
-        yield [str(n), share(unchanged, is_alarm), share(unchanged, is_undecided), found]
+        yield {"sessions of each version": str(n), **outcomes(sessions(n), n_suites, n, 0.1)}
 
 
-def timers(n_suites: int) -> Iterator[list[str]]:
+def timers(n_suites: int) -> Rows:
     """Yield the rows of the table of coarse timers."""
-    yield ["step of the timer", "runs", "false alarm", "+20 % found"]
     for step in (1.0, 3.0, 10.0):
         for n in (3, 5, 10):
-            unchanged = results(rounded(n, step), 0.0, n_suites, n)
-            found = share(results(rounded(n, step), 0.2, n_suites // 2, n), is_found)
-            yield [f"{step:g} standard deviations", str(n), share(unchanged, is_alarm), found]
+            ends = outcomes(rounded(n, step), n_suites, n, 0.2)
+            del ends["undecided"]
+            yield {"step of the timer": f"{step:g} standard deviations", "runs": n, **ends}
 
 
-def spreads(n_suites: int) -> Iterator[list[str]]:
+def spreads(n_suites: int) -> Rows:
     """Yield the rows of the table of changed spreads."""
-    yield ["noise", "runs", "any slower or faster", "any changed in spread"]
     for name, shape, factor in SPREADS:
         for n in N_RUNS:
             checks = results(spread(n, factor, shape), 0.0, n_suites, n)
             wrong = share(checks, lambda one: any(change.has_changed for change in one.changes))
             named = share(checks, lambda one: any(change.outcome == IN_SPREAD for change in one.changes))
-            yield [name, str(n), wrong, named]
+            yield {"noise": name, "runs": n, "any slower or faster": wrong, "any changed in spread": named}
 
 
-def detectable(n_suites: int) -> Iterator[list[str]]:
+def detectable(n_suites: int) -> Rows:
     """Yield the rows of the table of detectable changes: found shares of a change of the promised size."""
-    yield ["noise", "runs", "detectable (median)", "a change of this size is found (promised: 80)"]
     for n in (5, 10, 20):
         first = results(outliers(n), 0.0, max(10, n_suites // 5), n)
         promised = float(np.median([one.benchmarks[0].smallest_difference.value or np.nan for one in first]))
         checks = results(outliers(n), promised, n_suites, 100 + n)
-        yield ["outliers", str(n), f"{100 * promised:.1f} %", share(checks, lambda one: one.changes[0].has_changed)]
+        found = share(checks, lambda one: one.changes[0].has_changed)
+        yield {"noise": "outliers", "runs": n, "detectable (median)": f"{100 * promised:.1f} %",
+               "a change of this size is found (promised: 80)": found}  # fmt: skip
 
 
-TABLES: Sequence[tuple[str, Callable[[int], Iterator[list[str]]], bool]] = (
+TABLES: Sequence[tuple[str, Callable[[int], Rows], bool]] = (
     ("Design of the measurements", designs, False),
     ("Sessions", of_sessions, False),
     ("Coarse timers", timers, False),
@@ -223,19 +235,13 @@ TABLES: Sequence[tuple[str, Callable[[int], Iterator[list[str]]], bool]] = (
 
 def main() -> None:
     """Simulate all cells and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--suites", type=int, default=100)
-    n_suites = parser.parse_args().suites
-    max_resampled = _precision.MAX_RESAMPLED
-    parts = [HEAD]
+    n_suites = options(__doc__, suites=(100, "simulated suites per cell")).suites
+    max_resampled, parts = _precision.MAX_RESAMPLED, [HEAD]
     for title, rows, is_resampled in TABLES:
-        _precision.MAX_RESAMPLED = (
-            max_resampled if is_resampled else 0
-        )  # normal theory is quicker, and decides nothing here
-        header, *body = rows(n_suites)
-        lines = [header, ["---", *["---:"] * (len(header) - 1)], *body]
-        parts.append(f"\n## {title}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines))
-        OUTPUT.write_text("".join(parts), encoding="utf-8")
+        # normal theory is quicker, and decides nothing in the other tables
+        _precision.MAX_RESAMPLED = max_resampled if is_resampled else 0
+        parts += [f"## {title}", table(list(rows(n_suites)))]
+        write_page("check-cells", *parts)
 
 
 if __name__ == "__main__":

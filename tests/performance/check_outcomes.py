@@ -8,49 +8,39 @@ one run to the next is 0.9; in sessions, each session has its own state. In chan
 slower. Detectable changes are computed by normal theory here, which is quicker; no benchmark is too noisy to judge.
 """
 
-import argparse
 import json
 import time
 from collections import Counter
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from analysis.benchmark import TIME, Benchmark
 from analysis.check import Rules, _precision, check
+from tests.performance.check_cells import places_of, walk
+from tests.performance.measuring import RESULTS, options, table, write_page
 
 DESIGNS = (
-    "by turns, shared state",
-    "in blocks, own noise",
-    "in blocks, shared state",
-    "five sessions",
-    "without times",
-)
+    "by turns, shared state", "in blocks, own noise", "in blocks, shared state", "five sessions", "without times",
+)  # fmt: skip
 CHANGES = (0.0, 0.05, 0.2, 1.0)
 N_RUNS, SIZES = (5, 10), (1, 5, 20)
-OUTPUT = Path(__file__).parents[2] / "docs" / "results" / "check.md"
-STORE = OUTPUT.with_suffix(".json")
+STORE = RESULTS / "check.json"
 HEAD = """# How suites end
 
 The percentage of simulated suites of unchanged benchmarks, and of suites in which one benchmark became slower, that end
-with exit code 0, 1 and 3. `python -m tests.performance.check_outcomes` writes this page and describes the simulation.
-
+with exit code 0, 1 and 3. `python -m tests.performance.check_outcomes` writes this page and describes the simulation.\
 """
 
 
 def states(design: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Return the times and the state of the machine in each run, shapes (2, n): baseline and candidate."""
-    slots = np.arange(2 * n)
-    places = slots.reshape(n, 2).T if design.startswith("by turns") else slots.reshape(2, n)
     if design == "five sessions":
         session = np.arange(n) * 5 // n
         places = 1000 * (2 * session + np.array([[0], [1]])) + np.arange(n)
         return places, rng.normal(0, 0.02, (2, 5))[:, session]
-    walk = np.empty(2 * n)
-    walk[0] = rng.normal(0, 0.02)
-    for at in range(1, 2 * n):
-        walk[at] = 0.9 * walk[at - 1] + rng.normal(0, 0.02 * np.sqrt(1 - 0.81))
-    return places, walk[places] if "shared" in design else np.zeros((2, n))
+    places, shared = places_of(n, is_by_turns=design.startswith("by turns")), walk(2 * n, rng)
+    return places, shared[places] if "shared" in design else np.zeros((2, n))
 
 
 def suite(design: str, n: int, k: int, change: float, rng: np.random.Generator) -> tuple[list[Benchmark], ...]:
@@ -69,12 +59,9 @@ def suite(design: str, n: int, k: int, change: float, rng: np.random.Generator) 
 
 def main() -> None:
     """Simulate the cells that are still missing, the unchanged suites first, until the time is over; write the page."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--suites", type=int, default=100)
-    parser.add_argument("--minutes", type=float, default=20)
-    options = parser.parse_args()
+    given = options(__doc__, suites=(100, "simulated suites per cell"), minutes=(20, "until the page is written"))
     _precision.MAX_RESAMPLED = 0
-    end = time.monotonic() + 60 * options.minutes
+    end = time.monotonic() + 60 * given.minutes
     known: dict[str, list[int]] = json.loads(STORE.read_text(encoding="utf-8")) if STORE.exists() else {}
     sizes = [(design, n, k) for design in DESIGNS for n in N_RUNS for k in SIZES]
     for change in CHANGES:
@@ -84,18 +71,19 @@ def main() -> None:
                 continue
             rng = np.random.default_rng([n, k, DESIGNS.index(design), int(100 * change)])
             outcomes: Counter[int] = Counter()
-            for _ in range(options.suites):
+            for _ in range(given.suites):
                 before, after = suite(design, n, k, change, rng)
                 outcomes[check(after, before, Rules(), explain=False).outcome] += 1
             known[name] = [outcomes[code] for code in (0, 1, 3)]
-    header = ["measured", "runs", "benchmarks", "unchanged", *(f"+{100 * change:g} %" for change in CHANGES[1:])]
-    lines = ["| " + " | ".join(header) + " |", "| " + " | ".join(["---"] + ["---:"] * (len(header) - 1)) + " |"]
-    for design, n, k in sizes:
-        cells = [_cell(known.get(_name(design, n, k, change))) for change in CHANGES]
-        lines.append(f"| {design} | {n} | {k} | {' | '.join(cells)} |")
-    OUTPUT.parent.mkdir(exist_ok=True)
     STORE.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
-    OUTPUT.write_text(HEAD + "\n".join(lines) + "\n\nThe number of suites is in parentheses.\n", encoding="utf-8")
+    rows: list[dict[str, Any]] = []
+    for design, n, k in sizes:
+        ends = {
+            f"+{100 * change:g} %" if change else "unchanged": _cell(known.get(_name(design, n, k, change)))
+            for change in CHANGES
+        }
+        rows.append({"measured": design, "runs": n, "benchmarks": k} | ends)
+    write_page("check", HEAD, table(rows), "The number of suites is in parentheses.")
 
 
 def _name(design: str, n: int, k: int, change: float) -> str:

@@ -7,7 +7,6 @@ pyperf measures by default. Our test, Welch's and Mann and Whitney's test get th
 gets all values.
 """
 
-import argparse
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.two_samples import COMBINED, MANN_WHITNEY, WELCH, p_values
-from tests.performance.measuring import print_table
+from tests.performance.measuring import options, print_table
 
 Floats = NDArray[np.float64]
 
@@ -182,9 +181,7 @@ def held_out(n_benchmarks: int) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--benchmarks", type=int, default=40_000, help="Simulated benchmarks per cell.")
-    n = parser.parse_args().benchmarks
+    n = options(__doc__, benchmarks=(40_000, "simulated benchmarks per cell")).benchmarks
     rows, summary = grid(n)
     cells = (
         f"ours / Welch / Mann-Whitney / pyperf, percent of {n} benchmarks that are found changed at the level of 5 %"

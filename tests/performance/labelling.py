@@ -1,6 +1,6 @@
-"""Measure the speed of labelling in a real browser, compared with plain Streamlit pages with Altair charts.
+"""Measure the speed of labelling in a real browser, compared with a page that only changes a word.
 
-The last row is a page without a server that only changes a word: no page can paint sooner in this browser.
+That page has no server: no page can paint sooner in this browser.
 
     python -m tests.performance.labelling [--rounds 5] [--json FILE]
 
@@ -12,11 +12,9 @@ counted in a separate round.
 import argparse
 import base64
 import json
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -24,12 +22,11 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
-from tests.browser.conftest import CHROMIUM_OPTIONS, chromium_path, free_port
+from tests.browser.conftest import CHROMIUM_OPTIONS, chromium_path, serving
 from tests.performance.measuring import busy_s, machine, percentiles, print_table
-from tests.performance.rig import Made, make_study, running, serving
+from tests.performance.rig import make_study
 
-HERE = Path(__file__).parent
-PROBE = HERE / "probe.js"
+PROBE = Path(__file__).with_name("probe.js")
 VIEWPORT: ViewportSize = {"width": 1440, "height": 800}
 PER_ROUND = 10
 N_WARM = 3  # key presses before the timing starts
@@ -45,13 +42,9 @@ addEventListener("keydown", () => { n += 1; show(); });
 show();
 </script>"""
 GOALS = {
-    "painted p50": 10,
-    "painted p95": 50,
-    "acknowledged p50": 15,
-    "acknowledged p95": 40,
-    "kB an item": 40,
+    "painted p50": 10, "painted p95": 50, "acknowledged p50": 15, "acknowledged p95": 40, "kB an item": 40,
     "first item": 1000,
-}
+}  # fmt: skip
 
 
 @dataclass
@@ -72,11 +65,9 @@ def main() -> None:
     arguments = parser.parse_args()
     begun, busy = time.perf_counter(), busy_s()
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        made = make_study(Path(folder) / "bench.study", 3)
+        reviewer, *_ = make_study(study := Path(folder) / "bench.study", 2)
         subjects = [
-            Subject("review component", stack.enter_context(serving(made)).link("r00")),
-            Subject("Altair, 30 000 points", stack.enter_context(plain(made, "r01", "points"))),
-            Subject("Altair, 300 bins a run", stack.enter_context(plain(made, "r02", "bins"))),
+            Subject("review component", stack.enter_context(serving(study)).link(reviewer)),
             Subject("only a word changes", ONLY_A_WORD),
         ]
         playwright = stack.enter_context(sync_playwright())
@@ -88,18 +79,6 @@ def main() -> None:
     print(f"\nOn average {n_busy:.1f} cores were busy, this benchmark and everything else together.")
     if arguments.json:
         arguments.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-
-
-@contextmanager
-def plain(made: Made, reviewer: str, kind: str) -> Iterator[str]:
-    """The page to compare with, on a separate server."""
-    port = free_port()
-    options = {"server.port": port, "server.headless": "true", "server.address": "127.0.0.1",
-               "server.fileWatcherType": "none", "browser.gatherUsageStats": "false"}  # fmt: skip
-    command: list[str | Path] = [sys.executable, "-m", "streamlit", "run", HERE / "plain_page.py"]
-    command += [f"--{name}={value}" for name, value in options.items()]
-    with running([*command, "--", made.study, reviewer, kind], port) as url:
-        yield url
 
 
 def measure(browser: Browser, subjects: list[Subject], rounds: int) -> None:
@@ -160,15 +139,13 @@ def payload_size(frame: dict[str, Any]) -> int:
 
 
 def report(subjects: list[Subject]) -> dict[str, Any]:
-    """Print the measurements, and the speed-up of the first page."""
+    """Print the measurements, and the ratio of the first page to the second."""
     rows = [row_of(subject) for subject in subjects]
     print_table("Labelling by keyboard; times in ms since the key went down, the first item since opening", rows)
-    numbers = [name for name in rows[0] if isinstance(rows[0][name], float)]
-    ratios = [
-        {"page": row["page"]} | {name: row[name] / rows[0][name] for name in numbers} for row in rows[1:]
-    ]  # how many times longer than the review component
-    print_table("The same as multiples of the review component", ratios)
-    return {"rows": rows, "ratios": ratios, "presses": {subject.name: subject.presses for subject in subjects}}
+    one, other = rows
+    ratio = {name: one[name] / other[name] for name in GOALS if other[name]}
+    print_table("The review component as multiples of the other page", [ratio])
+    return {"rows": rows, "ratio": ratio, "presses": {subject.name: subject.presses for subject in subjects}}
 
 
 def row_of(subject: Subject) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Shared parts of the benchmarks: repeated timing, memory, a description of the machine, tables that are kept."""
 
+import argparse
 import os
 import platform
 import resource
@@ -14,20 +15,36 @@ from typing import Any
 import numpy as np
 import scipy
 
-ROOT = Path(__file__).parents[2]
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
 _written: list[str] = []  # the tables of this process so far
+
+
+def options(doc: str | None, **defaults: tuple[int, str]) -> argparse.Namespace:
+    """Return the options of a command: whole numbers with their default and help."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, (default, words) in defaults.items():
+        parser.add_argument(f"--{name}", type=int, default=default, help=f"{words} [default: {default}]")
+    return parser.parse_args()
 
 
 def seconds(
     function: Callable[[], object], *, repeats: int = 3, clock: Callable[[], float] = time.perf_counter
 ) -> float:
     """Return the median time of several calls; `time.process_time` as clock leaves out other work on the machine."""
-    taken = []
+    return timed({"": function}, repeats=repeats, clock=clock)[""]
+
+
+def timed(
+    functions: Mapping[str, Callable[[], object]], *, repeats: int = 3, clock: Callable[[], float] = time.perf_counter
+) -> dict[str, float]:
+    """Return the median time of each function; they take turns, so that a slow minute of the machine affects all."""
+    taken: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(repeats):
-        begun = clock()
-        function()
-        taken.append(clock() - begun)
-    return statistics.median(taken)
+        for name, function in functions.items():
+            begun = clock()
+            function()
+            taken[name].append(clock() - begun)
+    return {name: statistics.median(times) for name, times in taken.items()}
 
 
 def peak_mb() -> float:
@@ -78,21 +95,27 @@ def busy_s() -> float:
     return (user + nice + system + sum(interrupts[:2])) / os.sysconf("SC_CLK_TCK")
 
 
-def print_table(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows as a Markdown table, and write all tables of this command so far to its file in docs/results."""
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return rows as a Markdown table; columns of numbers are aligned to the right."""
     header = list(rows[0])
     kinds = ("---:" if isinstance(rows[0][name], (int, float)) else "---" for name in header)
-    lines = [title, "", f"| {' | '.join(header)} |", f"|{'|'.join(kinds)}|"]
-    lines += [f"| {' | '.join(_cell(row[name]) for name in header)} |" for row in rows]
-    _written.append("\n".join(lines))
+    lines = [header, kinds, *([_cell(row[name]) for name in header] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def print_table(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print rows as a Markdown table, and write all tables of this command so far to its file in docs/results."""
+    _written.append(f"{title}\n\n{table(rows)}")
     print(f"\n{_written[-1]}", flush=True)
     script = Path(sys.argv[0])
     command = shlex.join(["python", "-m", ".".join(script.with_suffix("").parts[-3:]), *sys.argv[1:]])
     told = f"Written by `{command}` on " + ", ".join(f"{name} {value}" for name, value in machine().items())
-    results = ROOT / "docs" / "results"
-    results.mkdir(exist_ok=True)
-    text = "\n\n".join([f"# Measured: {script.stem.replace('_', ' ')}", f"{told}.", *_written])
-    (results / f"{script.stem.replace('_', '-')}.md").write_text(f"{text}\n", encoding="utf-8")
+    write_page(script.stem.replace("_", "-"), f"# Measured: {script.stem.replace('_', ' ')}", f"{told}.", *_written)
+
+
+def write_page(name: str, *parts: str) -> None:
+    """Write a page of docs/results."""
+    (RESULTS / f"{name}.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
 def _cell(value: Any) -> str:

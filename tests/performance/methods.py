@@ -5,7 +5,6 @@
 The measurements are synthetic (noise around a level of each run), because the time does not depend on them.
 """
 
-import argparse
 from concurrent.futures import Executor, ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
@@ -15,7 +14,7 @@ import numpy as np
 from analysis import contexts, order, spread, trust
 from analysis.benchmark import Benchmark
 from analysis.check import _check
-from tests.performance.measuring import print_table, seconds
+from tests.performance.measuring import options, print_table, seconds
 
 N_RUNS, N_ITERATIONS, N_DRAWN = 10, 3000, 5
 EXACT = (trust.MERGED, trust.RUN_MEANS)
@@ -24,9 +23,7 @@ N_CHECKED = 50
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--benchmarks", type=int, default=586)
-    n = parser.parse_args().benchmarks
+    n = options(__doc__, benchmarks=(586, "synthetic benchmarks")).benchmarks
     suite, ordered, sweep = made(n), in_two_orders(n), in_contexts(n)
     rows = [
         ("spread", n, seconds(lambda: spread.survey(suite))),

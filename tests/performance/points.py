@@ -3,7 +3,6 @@
 python -m tests.performance.points
 """
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,8 @@ from scipy import stats
 
 from analysis.points import covering, f1, mark_agreement
 from tests.analysis.test_points import FIRST, FOURTH, NILE, SECOND, THIRD, marked
+from tests.performance.measuring import table, write_page
 
-PAGE = Path(__file__).parents[2] / "docs" / "results" / "points.md"
 N_SERIES = 5000
 PUBLISHED: tuple[
     tuple[str, Any, list[int], int, float | None, float | None], ...
@@ -32,22 +31,27 @@ PUBLISHED: tuple[
 
 def main() -> None:
     rows, differences = [], []
-    for name, people, marks, n, of_f1, of_covering in PUBLISHED:
-        cells = []
-        for found, published in ((f1(people, marks).value, of_f1), (covering(people, marks, n), of_covering)):
-            cells.append("–" if published is None else f"{found:.6f}")
-            differences += [] if published is None else [abs(found - published)]
-        rows.append(f"| {name} | {marks or 'none'} | {cells[0]} | {cells[1]} |")
+    for name, people, marks, n, *published in PUBLISHED:
+        row: dict[str, Any] = {"Set": name, "Marks": marks or "none"}
+        scores = {"F1": f1(people, marks).value, "Covering": covering(people, marks, n)}
+        for (measure, score), known in zip(scores.items(), published, strict=True):
+            row[measure] = "–" if known is None else f"{score:.6f}"
+            differences += [] if known is None else [abs(score - known)]
+        rows.append(row)
     agreement = mark_agreement(marked(N_SERIES, 3, people="ab"), permutations=0)
-    pairs = []
-    for row in agreement.margins:
-        if not row.is_share:
-            expected = 2 * stats.norm.cdf((row.margin + 0.5) / (3 * np.sqrt(2))) - 1
-            pairs.append(f"| {row.margin:g} | {row.pairs.value:.3f} | {expected:.3f} |")
-    text = TEMPLATE.format(
-        n=len(differences), largest=max(differences), rows="\n".join(rows), n_series=N_SERIES, pairs="\n".join(pairs)
+    pairs = [
+        {
+            "Margin": f"{row.margin:g}",
+            "F1 of the pair": f"{row.pairs.value:.3f}",
+            "Expected": f"{2 * stats.norm.cdf((row.margin + 0.5) / (3 * np.sqrt(2))) - 1:.3f}",
+        }
+        for row in agreement.margins
+        if not row.is_share
+    ]
+    page = TEMPLATE.format(
+        n=len(differences), largest=max(differences), rows=table(rows), n_series=N_SERIES, pairs=table(pairs)
     )
-    PAGE.write_text(text, encoding="utf-8")
+    write_page("points", page)
 
 
 TEMPLATE = """# Marks: published scores, and people with a known error
@@ -59,8 +63,6 @@ TEMPLATE = """# Marks: published scores, and people with a known error
 F1 and covering of marks as the Turing change point data set and its benchmark publish them. The largest difference of
 {n} scores is {largest:.1g}.
 
-| Set | Marks | F1 | Covering |
-| --- | --- | --- | --- |
 {rows}
 
 ## Two people with an error of 3 points
@@ -68,8 +70,6 @@ F1 and covering of marks as the Turing change point data set and its benchmark p
 {n_series} series with one change; two people mark it with independent normal errors with a standard deviation of 3
 points. Expected is the probability that both marks are within the margin.
 
-| Margin | F1 of the pair | Expected |
-| --- | --- | --- |
 {pairs}
 
 ## Five experts on the start of the steady state
@@ -78,8 +78,7 @@ Five experts marked run 0 of 141 JMH benchmarks (arXiv:2506.04204; the publicati
 of the start is .202 (95 % CI .114 to .282; published: .236), and .349 (.242 to .431) for log(1 + start) (published:
 .354). Two people are within 5 iterations of each other in 0.7 to 21.3 % of the runs (published: 1 to 20 %). In 95 % of
 the runs, the starts of two people differ by less than a factor of 25. No rule of `labeler steady` may replace one of
-them (epsilon .2).
-"""
+them (epsilon .2)."""
 
 if __name__ == "__main__":
     main()

@@ -1,51 +1,59 @@
-"""A study of real measurements with many items per reviewer, and a server for it."""
+"""Studies of real measurements and of made-up labels."""
 
 import os
-import subprocess
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 import orjson
 
 from labeler.config import bundled
-from labeler.formats import Source
+from labeler.formats import Source, tables
 from labeler.model import PlanParameters, Role
 from labeler.service.items import importing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
+from labeler.service.results import exchange
 from labeler.service.study import coordinating
+from labeler.service.verdicts import stored_verdicts
 from labeler.store import items, open_database, runs
-from tests.browser.conftest import Served, free_port, start_server, stop_server, wait_until_served, welcome
+from tests.performance.report import study as made_up_labels
 
 ACTOR = "bench"
 
 
-@dataclass(frozen=True)
-class Made:
-    """A study file with one sign-in secret per reviewer."""
-
-    study: Path
-    secrets: dict[str, str]
-    n_items: int
-
-
-def sources() -> list[Source]:
+def challenge() -> Path:
     """Return the benchmarks of LABELER_ICPE_DIR, or the bundled demo data."""
     named = os.environ.get("LABELER_ICPE_DIR")
-    folder = Path(named) / "timeseries" if named else bundled("data", "demo", "demo.parquet")
-    return list(importing.files_below([folder]))
+    return Path(named) / "timeseries" if named else bundled("data", "demo", "demo.parquet")
 
 
-def make_study(study: Path, n_reviewers: int, *, n_items: int = 0) -> Made:
-    """A study in which every reviewer labels every item; for more items, the runs are repeated with a little noise."""
+def sources(path: Path | None = None) -> list[Source]:
+    """Return the result files below a path."""
+    return list(importing.files_below([path or challenge()]))
+
+
+def new_study(study: Path, files: Sequence[Source] = ()) -> None:
+    """A study of result files, of which none may be refused, in place of an earlier one."""
+    for end in ("", "-wal", "-shm"):
+        Path(f"{study}{end}").unlink(missing_ok=True)
     now = datetime.now(UTC)
     coordinating.create_study(study, name=ACTOR, question="Similar?", coordinator=ACTOR, now=now)
     with open_database(study) as db:
-        list(importing.import_files(db, sources(), actor=ACTOR, now=now))
+        for result in importing.import_files(db, files, actor=ACTOR, now=now):
+            if result.refused:
+                raise SystemExit(f"{result.file}: {result.refused}")
+
+
+def make_study(study: Path, n_reviewers: int, *, n_items: int = 0) -> list[str]:
+    """A study in which everybody labels every item; for more items, the runs are repeated with a little noise.
+
+    Returns the names of the reviewers.
+    """
+    now = datetime.now(UTC)
+    new_study(study, sources())
+    with open_database(study) as db:
         measured = [(item.name, runs.of_item(db, item.item_id)) for item in items.all_items(db)]
         for copy in range(1, -(-n_items // len(measured))):
             made = [_noisy(name, series, copy) for name, series in measured]
@@ -55,9 +63,7 @@ def make_study(study: Path, n_reviewers: int, *, n_items: int = 0) -> Made:
             identity.add_person(db, name, [Role.REVIEWER], actor=ACTOR, now=now)
         plan = PlanParameters(1, per_item=len(names), overlap=0, retest=0)
         assigning.confirm_plan(db, plan, actor=ACTOR, now=now)
-        secrets = {name: identity.invite(db, name, Role.REVIEWER, actor=ACTOR, now=now) for name in names}
-        welcome(db)
-        return Made(study, secrets, len(items.all_items(db)))
+        return names
 
 
 def _noisy(name: str, series: Sequence[np.ndarray], copy: int) -> Source:
@@ -66,23 +72,16 @@ def _noisy(name: str, series: Sequence[np.ndarray], copy: int) -> Source:
     return Source(f"{name}~{copy}.json", data=orjson.dumps(again))
 
 
-@contextmanager
-def running(command: Sequence[str | Path], port: int) -> Iterator[str]:
-    """Start a server in a separate process; returns its address once it responds."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    try:
-        wait_until_served(process, port)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        stop_server(process)
-
-
-@contextmanager
-def serving(made: Made) -> Iterator[Served]:
-    """Run `labeler serve` in a separate process, on a free port."""
-    port = free_port()
-    process = start_server(made.study, port)
-    try:
-        yield Served(made.study, f"http://127.0.0.1:{port}", made.secrets, process)
-    finally:
-        stop_server(process)
+def labelled_study(study: Path, n_items: int, n_reviewers: int, per_item: int) -> Path:
+    """A study of made-up labels and verdicts without measurements."""
+    now = datetime.now(UTC) - timedelta(days=2)
+    new_study(study)
+    answers, verdicts = made_up_labels(n_items, n_reviewers, per_item)
+    for name, table in (("labels", answers[["item", "reviewer", "label"]]), ("verdicts", verdicts)):
+        study.with_suffix(f".{name}.csv").write_text(tables.write(table))
+    with open_database(study) as db:
+        for name in sorted(set(answers["reviewer"])):
+            identity.add_person(db, name, [Role.REVIEWER], actor=ACTOR, now=now)
+        stored_verdicts.import_verdicts(db, study.with_suffix(".verdicts.csv"), None, actor=ACTOR, now=now)
+        exchange.import_label_file(db, study.with_suffix(".labels.csv"), actor=ACTOR, now=now)
+    return study

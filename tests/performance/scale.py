@@ -1,6 +1,9 @@
-"""Measure time and memory of plans, of changes to them, and of the pages of a closed study, at 10,000 items.
+"""Measure time and memory of plans and their changes, and the pages of coordinators in a real browser, at 10,000 items.
 
-python -m tests.performance.scale                  # about five minutes; --report adds the report
+    python -m tests.performance.scale [--sizes 24 586 10000] [--report]
+
+Takes about ten minutes. The services' work for a page is processor time, which other work on the machine does not
+change; a change of page is the time from the click until the page is complete.
 """
 
 import argparse
@@ -9,38 +12,54 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from labeler.formats import tables
+from playwright.sync_api import Page, sync_playwright
+
 from labeler.model import PlanParameters
 from labeler.plan.active_plan import ActivePlan, place_of
 from labeler.plan.design import draw_plan
+from labeler.plan.lifecycle import Step
 from labeler.questions import SIMILAR
-from labeler.service.results import exchange, reporting, splits
-from labeler.service.study import coordinating
+from labeler.service.results import reporting, splits
+from labeler.service.study import course
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import Database, open_database
+from labeler.ui.coordinator.places import PLACES
+from labeler.ui.coordinator.shared import address
+from tests.browser.conftest import CHROMIUM_OPTIONS, chromium_path, serving
 from tests.performance.measuring import peak_mb, print_table, seconds
-from tests.performance.report import study as made_up_labels
+from tests.performance.rig import ACTOR, labelled_study
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 N_ITEMS, N_APPLICATIONS = 10_000, 30
 PLANS = ((50, 3), (50, 8), (200, 2), (200, 20))  # reviewers, and the number of reviewers per item
+SIZES = {24: (4, 2), 586: (4, 2), N_ITEMS: (50, 3)}  # items: reviewers, labels per item
+REPEATS = 3
+SETTLED = """path => location.pathname === path && document.querySelector('h1')
+    && document.querySelector('.stApp')?.dataset.testScriptState === 'notRunning'
+    && !document.querySelector('[data-stale="true"]')"""
+LIMIT_MS = 120_000
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--report", action="store_true", help="Also time the report, with everything resampled.")
-    with_report = parser.parse_args().report
-    print_table(f"Plans of {N_ITEMS} items, and changes to them", plans())
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", choices=list(SIZES), default=list(SIZES))
+    parser.add_argument("--report", action="store_true", help="also time the report, with everything resampled")
+    options = parser.parse_args()
+    if N_ITEMS in options.sizes:
+        print_table(f"Plans of {N_ITEMS} items, and changes to them", plans())
     with tempfile.TemporaryDirectory() as folder:
-        path = study(Path(folder))
-        with open_database(path) as db:
-            print_table(f"Pages at {N_ITEMS} items, 50 reviewers, three labels an item", pages(db))
-            if with_report:
-                row = measured("report", lambda: reporting.files_of_study(db, actor="owner", now=NOW))
-                print_table("The report, with everything resampled", [row])
+        for n_items in options.sizes:
+            path = labelled_study(Path(folder) / f"{n_items}.study", n_items, *SIZES[n_items])
+            with open_database(path) as db:
+                print_table(f"Work of the services for pages at {n_items} items", services(db))
+                if options.report:
+                    row = measured("report", partial(reporting.files_of_study, db, actor=ACTOR, now=NOW))
+                    print_table(f"The report at {n_items} items, with everything resampled", [row])
+            print_table(f"Change of page at {n_items} items, in seconds", pages(path))
 
 
 def plans() -> list[dict[str, Any]]:
@@ -70,20 +89,7 @@ def plan(n_reviewers: int, per_item: int) -> dict[str, Any]:
     return row | {"MB": peak_mb()}
 
 
-def study(folder: Path) -> Path:
-    """Return a study with labels and verdicts and no measurements."""
-    path = folder / "large.study"
-    coordinating.create_study(path, name="large", question="?", coordinator="carol", now=NOW)
-    answers, verdicts = made_up_labels(N_ITEMS, 50, 3)
-    (folder / "labels.csv").write_text(tables.write(answers[["item", "reviewer", "label"]]))
-    (folder / "verdicts.csv").write_text(tables.write(verdicts))
-    with open_database(path) as db:
-        stored_verdicts.import_verdicts(db, folder / "verdicts.csv", None, actor="owner", now=NOW)
-        exchange.import_label_file(db, folder / "labels.csv", actor="owner", now=NOW)
-    return path
-
-
-def pages(db: Database) -> list[dict[str, Any]]:
+def services(db: Database) -> list[dict[str, Any]]:
     """Seconds for the data that a page requests from the services."""
 
     def verdicts() -> None:
@@ -96,15 +102,43 @@ def pages(db: Database) -> list[dict[str, Any]]:
 
     return [
         measured("Splits, before closing", lambda: splits.n_complete(db)),
-        measured("Splits", lambda: [splits.split_items(db), splits.why_not_decide(db, "carol")]),
+        measured("Splits", lambda: [splits.split_items(db), splits.why_not_decide(db, ACTOR)]),
         measured("Verdicts", verdicts),
         measured("agreement on Progress", lambda: splits.current_agreement(db)),
     ]
 
 
 def measured(what: str, act: Callable[[], object]) -> dict[str, Any]:
-    """Processor seconds, which other work on the machine does not change."""
     return {"what": what, "s": seconds(act, repeats=1, clock=time.process_time)}
+
+
+def pages(path: Path) -> list[dict[str, Any]]:
+    """Seconds for each page of a coordinator after unblinding: the first time, and the shortest later time."""
+    with open_database(path) as db:
+        for step in (Step.OPEN, Step.CLOSE, Step.UNBLIND):
+            course.change_state(db, step, why="made up", actor=ACTOR, now=datetime.now(UTC))
+    with serving(path) as served, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_OPTIONS)
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.goto(served.link(ACTOR))
+        page.wait_for_function(SETTLED, arg="/study", timeout=LIMIT_MS)
+        rows = []
+        for title in PLACES:
+            taken = []
+            for _ in range(1 + REPEATS):
+                to(page, "Tools" if title != "Tools" else "People")
+                taken.append(to(page, title))
+            rows.append({"page": title, "first": round(taken[0], 2), "again": round(min(taken[1:]), 2)})
+        browser.close()
+    return rows
+
+
+def to(page: Page, title: str) -> float:
+    link = page.get_by_test_id("stTopNavLink").filter(has_text=title).first
+    begun = time.perf_counter()
+    link.click()
+    page.wait_for_function(SETTLED, arg=f"/{address(title)}", timeout=LIMIT_MS)
+    return time.perf_counter() - begun
 
 
 if __name__ == "__main__":

@@ -7,26 +7,29 @@ level at a random version from 8 to 32. A change is found if a mark is at most 2
 is false. Writes docs/results/trend.md.
 """
 
-import argparse
-from pathlib import Path
 from time import process_time
+from typing import Any
 
 import numpy as np
 
 from analysis.points import DETECTORS
+from tests.performance.measuring import options, table, write_page
 
-RESULT = Path(__file__).parents[2] / "docs" / "results" / "trend.md"
 N_VERSIONS, NOISE, MARGIN = 40, 0.01, 2
 SIZES = (0.01, 0.02, 0.05, 0.1)
+HEAD = f"""# Detectors of `labeler trend`
+
+{{n}} simulated histories without a change and {{n}} with a change of each size: {N_VERSIONS} versions, independent
+normal noise of {100 * NOISE:g} %, one change at a random version from 8 to 32. A change is found if a mark is at most
+{MARGIN} versions from it. `python -m tests.performance.trend` writes this page."""
 
 
-def measured(name: str, n: int) -> list[str]:
+def measured(name: str, n: int) -> dict[str, Any]:
     """Return the row of a detector."""
     rng = np.random.default_rng(1)
     begun = process_time()
     false = sum(bool(DETECTORS[name](rng.normal(1, NOISE, N_VERSIONS))) for _ in range(n))
-    cells = [f"{false} of {n}"]
-    beside = 0
+    row, beside = {"Detector": name, "False change": f"{false} of {n}"}, 0
     for size in SIZES:
         found = 0
         for _ in range(n):
@@ -36,32 +39,13 @@ def measured(name: str, n: int) -> list[str]:
             near = [abs(mark - place) <= MARGIN for mark in marks]
             found += any(near)
             beside += not all(near)
-        cells.append(f"{100 * found / n:.0f} %")
+        row[f"{100 * size:g} % found"] = f"{100 * found / n:.0f} %"
     each = 1000 * (process_time() - begun) / (n * (1 + len(SIZES)))
-    return [name, *cells, f"{beside} of {n * len(SIZES)}", f"{each:.1f} ms"]
-
-
-def main() -> None:
-    """Measure all detectors and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--histories", type=int, default=200)
-    n = parser.parse_args().histories
-    header = [
-        "Detector", "False change", *(f"{100 * size:g} % found" for size in SIZES), "False mark beside a change",
-        "Processor time per history",
-    ]  # fmt: skip
-    rows = [header, ["---"] * len(header), *(measured(name, n) for name in DETECTORS)]
-    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    text = f"""# Detectors of `labeler trend`
-
-{n} simulated histories without a change and {n} with a change of each size: {N_VERSIONS} versions, independent normal
-noise of {100 * NOISE:g} %, one change at a random version from 8 to 32. A change is found if a mark is at most {MARGIN}
-versions from it. `python -m tests.performance.trend` writes this page.
-
-{table}
-"""
-    RESULT.write_text(text, encoding="utf-8")
+    return row | {
+        "False mark beside a change": f"{beside} of {n * len(SIZES)}", "Processor time per history": f"{each:.1f} ms",
+    }  # fmt: skip
 
 
 if __name__ == "__main__":
-    main()
+    n = options(__doc__, histories=(200, "of each kind")).histories
+    write_page("trend", HEAD.format(n=n), table([measured(name, n) for name in DETECTORS]))

@@ -11,19 +11,17 @@ import argparse
 import asyncio
 import resource
 import socket
-import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tests.browser.conftest import Served, free_port, stop_server, wait_until_served
+from tests.browser.conftest import Served, serving
 from tests.performance.measuring import memory_mb
-from tests.performance.rig import Made, make_study
+from tests.performance.rig import make_study
 from tests.performance.wire import Refused, Visit, sign_in
 from tests.reliability import outcome
 from tests.reliability.gauges import look
@@ -52,12 +50,18 @@ def run(options: argparse.Namespace) -> Iterator[Case]:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))  # this process has the other ends
     with tempfile.TemporaryDirectory() as folder:
-        study = make_study(Path(folder) / "flood.study", N_REVIEWERS, n_items=2 * N_LABELS)
-        log = Path(folder) / "log"
+        study, log = Path(folder) / "flood.study", Path(folder) / "log"
+        names = make_study(study, N_REVIEWERS, n_items=2 * N_LABELS)
+        few = (options.limit, options.limit)
         begun = time.monotonic()
-        with serving(study, log, options.limit) as served:
-            yield asyncio.run(reloaded(served, options.windows, options.reloads, options.limit))
-            yield strangers(served, options.strangers)
+        with (
+            log.open("wb") as file,
+            serving(
+                study, stdout=file, stderr=file, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, few)
+            ) as served,
+        ):
+            yield asyncio.run(reloaded(served, names, options))
+            yield strangers(served, names, options.strangers)
         minutes = max(1.0, (time.monotonic() - begun) / 60)
         log_mb = log.stat().st_size / 2**20
         yield Case(
@@ -67,26 +71,9 @@ def run(options: argparse.Namespace) -> Iterator[Case]:
         )
 
 
-@contextmanager
-def serving(study: Made, log: Path, limit: int) -> Iterator[Served]:
-    """Run `labeler serve` with a fixed limit of open files, and its log in a file."""
-    port = free_port()
-    with log.open("wb") as file:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "labeler", "serve", "--study", str(study.study), "--port", str(port)],
-            stdout=file, stderr=file,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)),
-        )  # fmt: skip
-        try:
-            wait_until_served(process, port)
-            yield Served(study.study, f"http://127.0.0.1:{port}", study.secrets, process)
-        finally:
-            stop_server(process)
-
-
-async def reloaded(served: Served, n_windows: int, n_reloads: int, limit: int) -> Case:
+async def reloaded(served: Served, names: list[str], options: argparse.Namespace) -> Case:
     """Reload all windows at once, several times; then give labels in new windows."""
-    names = list(served.secrets)[:N_REVIEWERS]
+    n_windows, n_reloads, limit = options.windows, options.reloads, options.limit
     cookies = [await asyncio.to_thread(sign_in, served.url, served.secrets[name]) for name in names]
     visits = [Visit(served.url, cookies[number % len(cookies)]) for number in range(n_windows)]
     faults: Counter[str] = Counter()
@@ -138,7 +125,7 @@ async def close(visit: Visit) -> None:
         await visit.close()
 
 
-def strangers(served: Served, n: int) -> Case:
+def strangers(served: Served, names: list[str], n: int) -> Case:
     """Connections with half of a request: their duration, their cost, and whether labels are saved meanwhile."""
     where = urlsplit(served.url)
     before_mb, pid = memory_mb(served.process.pid), served.process.pid
@@ -151,7 +138,7 @@ def strangers(served: Served, n: int) -> Case:
             connections.append(connection)
     more_mb = memory_mb(pid) - before_mb
     time.sleep(1)  # a browser also tries again
-    n_kept, fault = asyncio.run(labels_kept(served, 4))
+    n_kept, fault = asyncio.run(labels_kept(served, names))
     open_ones = connections
     while open_ones and time.monotonic() - begun < 180:
         open_ones = [connection for connection in open_ones if not is_closed(connection)]
@@ -167,10 +154,10 @@ def strangers(served: Served, n: int) -> Case:
     )
 
 
-async def labels_kept(served: Served, n: int) -> tuple[int, str]:
+async def labels_kept(served: Served, names: list[str]) -> tuple[int, str]:
     """Return the number of saved labels, and the first fault."""
     n_kept, fault = 0, ""
-    for number, name in enumerate(list(served.secrets)[:n]):
+    for number, name in enumerate(names):
         try:
             visit = await Visit.open(served.url, served.secrets[name])
             await visit.label(("similar", "dissimilar")[number % 2])

@@ -30,10 +30,10 @@ from typing import Any
 from playwright.async_api import Page, async_playwright
 
 from labeler.store import labels, open_database
-from tests.browser.conftest import CHROMIUM_OPTIONS, Served, chromium_path
+from tests.browser.conftest import CHROMIUM_OPTIONS, Served, chromium_path, serving
 from tests.performance.labelling import LOOKED_MS, PROBE, VIEWPORT
 from tests.performance.measuring import busy_s, cpu_s, memory_mb, percentiles
-from tests.performance.rig import make_study, serving
+from tests.performance.rig import make_study
 from tests.performance.wire import Refused, Visit
 from tests.reliability import outcome
 from tests.reliability.gauges import Locks, Sample, between, look, probing, slope, watch
@@ -124,11 +124,11 @@ def run(options: argparse.Namespace) -> Iterator[Case]:
 def level(n_reviewers: int, n_pages: int, pace: Pace, *, is_long: bool = False) -> Iterator[Case]:
     """One level on a new study and a new server."""
     with tempfile.TemporaryDirectory() as folder:
-        made = make_study(Path(folder) / "load.study", n_reviewers, n_items=pace.n_labels + N_SPARE)
-        names = list(made.secrets)[:n_reviewers]
-        with serving(made) as served, probing(made.study) as locks:
+        study = Path(folder) / "load.study"
+        names = make_study(study, n_reviewers, n_items=pace.n_labels + N_SPARE)[:n_reviewers]
+        with serving(study) as served, probing(study) as locks:
             work, taken = asyncio.run(at_work(served, names, n_pages, pace))
-        kept = kept_once(made.study, work.event_ids)
+        kept = kept_once(study, work.event_ids)
     who = f"{n_reviewers} reviewer{'s' * (n_reviewers > 1)}"
     yield from acknowledged(who, work, n_labels=n_reviewers * pace.n_labels)
     yield Case(f"{who}: every acknowledged label is saved once, the study is sound", kept or "yes", not kept)
@@ -320,9 +320,9 @@ def resources(who: str, taken: Taken, n_reviewers: int) -> Case:
 def rush(n: int) -> Iterator[Case]:
     """Many people sign in within two seconds while some label."""
     with tempfile.TemporaryDirectory() as folder:
-        made = make_study(Path(folder) / "rush.study", n + N_AT_WORK, n_items=RUSH_ITEMS)
-        with serving(made) as served:
-            first_s, work = asyncio.run(signing_in(served, list(made.secrets), n))
+        names = make_study(study := Path(folder) / "rush.study", n + N_AT_WORK, n_items=RUSH_ITEMS)
+        with serving(study) as served:
+            first_s, work = asyncio.run(signing_in(served, names, n))
     p50, p95, most = percentiles(first_s, 50, 95, 100)
     yield Case(
         f"{n} sign-ins within {RUSH_S:.0f} s: first item p95 <= {FIRST_ITEM_S:.0f} s",
@@ -393,9 +393,9 @@ def arrive(url: str, secrets: list[str], results: Any) -> None:
 def full_speed(n: int) -> Iterator[Case]:
     """Clients that label without pause: nobody waits much longer than the others, and the memory stays bounded."""
     with tempfile.TemporaryDirectory() as folder:
-        made = make_study(Path(folder) / "speed.study", n, n_items=SPEED_LABELS + N_SPARE)
-        with serving(made) as served:
-            work, taken = asyncio.run(at_work(served, list(made.secrets)[:n], 0, Pace(0.0, SPEED_LABELS)))
+        names = make_study(study := Path(folder) / "speed.study", n, n_items=SPEED_LABELS + N_SPARE)
+        with serving(study) as served:
+            work, taken = asyncio.run(at_work(served, names[:n], 0, Pace(0.0, SPEED_LABELS)))
     errors = ", ".join(f"{n} x {what}" for what, n in work.errors.most_common()) or "none"
     each, who = work.answered_ms, f"{n} clients at full speed"
     yield Case(
@@ -409,9 +409,9 @@ def full_speed(n: int) -> Iterator[Case]:
 def windows(n: int) -> Case:
     """Windows that are closed again: whether the server frees their resources."""
     with tempfile.TemporaryDirectory() as folder:
-        made = make_study(Path(folder) / "windows.study", 4, n_items=(FILLING + n) // 4 + N_SPARE)
-        with serving(made) as served:
-            before, filled, after = asyncio.run(open_and_close(served, list(made.secrets), n))
+        names = make_study(study := Path(folder) / "windows.study", 4, n_items=(FILLING + n) // 4 + N_SPARE)
+        with serving(study) as served:
+            before, filled, after = asyncio.run(open_and_close(served, names, n))
     more = (after.mb - filled.mb) / n
     return Case(
         f"{n} windows that were opened, used once and closed leave no open file and < {MB_A_WINDOW} MB each",
