@@ -18,9 +18,9 @@ from labeler.service.results import reporting, splits
 from labeler.service.study import coordinating, course
 from labeler.service.verdicts import stored_verdicts
 from labeler.store import items, open_database
-from tests.labeler.conftest import NOW, import_all, result_file, series
 from tests.labeler.service.test_own_question import ALERTS, NAMES
 from tests.labeler.service.test_publishing import ANSWERS
+from tests.making import NOW, import_all, result_file, series
 
 WHO = {"actor": "carol", "now": NOW}
 TRUTH = ("regression", "stable", "spike", "improvement")  # nothing is unstable

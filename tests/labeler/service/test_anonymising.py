@@ -24,7 +24,7 @@ from labeler.service.verdicts import computing
 from labeler.store import assignments, copies, decisions, events, items, labels, open_database, people, studies
 from labeler.store.decisions import Decision
 from tests.conftest import some_slow
-from tests.labeler.conftest import (
+from tests.making import (
     NOW,
     PARAMETERS,
     answer_everything,

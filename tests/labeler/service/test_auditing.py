@@ -24,7 +24,7 @@ from labeler.service.study import calibrating, coordinating, course, staffing
 from labeler.store import chain, copies, items, labels, open_database, opening
 from tests.conftest import examples
 from tests.labeler.commands import run
-from tests.labeler.conftest import NOW, answer_next, id_of, make_study, submission
+from tests.making import NOW, answer_next, id_of, make_study, submission
 
 OLD = Path(__file__).parents[2] / "golden" / "receipt"  # written by version 1 of receipts, with unsealed hashes
 PROTECTED = {"labels": "label_id", "events": "event_id", "replies": "reply_id", "runs": "rowid", "bins": "rowid",

@@ -14,7 +14,7 @@ from labeler.service import background
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import open_database
 from labeler.store.jobs import Job
-from tests.labeler.conftest import NOW, log, make_study
+from tests.making import NOW, log, make_study
 
 
 def job_of(pid, finished=None, n_done=0, started=NOW):

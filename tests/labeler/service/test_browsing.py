@@ -11,7 +11,7 @@ from labeler.service.items import browsing
 from labeler.service.items.browsing import COLUMNS, Filter
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, runs
-from tests.labeler.conftest import NOW, import_all, item_name, result_file
+from tests.making import NOW, import_all, item_name, result_file
 
 CATEGORIES = SIMILAR.categories
 

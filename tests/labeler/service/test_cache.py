@@ -7,7 +7,7 @@ import pytest
 from labeler.service.cache import until_changed
 from labeler.service.verdicts import computing
 from labeler.store import events, open_database, verdicts
-from tests.labeler.conftest import NOW, log, make_study
+from tests.making import NOW, log, make_study
 
 
 @pytest.fixture

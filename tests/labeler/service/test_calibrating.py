@@ -16,7 +16,7 @@ from labeler.service.plan import assigning
 from labeler.service.results import exchange, reporting
 from labeler.service.study import calibrating, coordinating, course, staffing
 from labeler.store import assignments, events, labels, open_database, reference_labels, studies
-from tests.labeler.conftest import (
+from tests.making import (
     NOW,
     REVIEWERS,
     answer_everything,

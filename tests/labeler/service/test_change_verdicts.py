@@ -23,7 +23,7 @@ from labeler.service.study import coordinating, course
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, open_database
 from tests.conftest import GOLDEN
-from tests.labeler.conftest import NOW
+from tests.making import NOW
 
 WHO = {"actor": "carol", "now": NOW}
 LEVELS = (1.2, 1.0, 0.8)  # of the version after the change: slower, no change, faster

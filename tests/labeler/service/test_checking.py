@@ -20,16 +20,7 @@ from labeler.service.study import course
 from labeler.service.verdicts import computing
 from labeler.store import open_database, studies, verdicts
 from tests.conftest import some_slow
-from tests.labeler.conftest import (
-    NOW,
-    PARAMETERS,
-    REVIEWERS,
-    answer_everything,
-    answer_next,
-    copy_of,
-    log,
-    report_of_files,
-)
+from tests.making import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, copy_of, log, report_of_files
 
 SMALL = ReportOptions(0.9, Resampling(seed=7, n_bootstrap=30, n_sweeps=30, n_misfit=19))
 LABELS = "item,reviewer,label\nx1,ada,similar\nx1,ben,similar\nx2,ada,similar\nx2,ben,dissimilar\n"

@@ -17,7 +17,7 @@ from labeler.service.results import reporting
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.service.verdicts.computing import ComputationResult
 from labeler.store import items, open_database, runs
-from tests.labeler.conftest import NOW, import_all, item_name, log, make_study, report_of_files, result_file, series
+from tests.making import NOW, import_all, item_name, log, make_study, report_of_files, result_file, series
 
 CATEGORIES = SIMILAR.categories
 

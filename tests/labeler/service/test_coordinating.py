@@ -13,7 +13,7 @@ from labeler.service.plan import assigning
 from labeler.service.study import coordinating
 from labeler.service.study.coordinating import Progress
 from labeler.store import assignments, events, items, open_database, people, studies
-from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_next, id_of, log, make_study
+from tests.making import NOW, PARAMETERS, REVIEWERS, answer_next, id_of, log, make_study
 
 
 def create(path, name="Caches", question="Alike?", coordinator="carol"):

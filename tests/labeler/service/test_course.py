@@ -12,16 +12,7 @@ from labeler.service.plan import assigning
 from labeler.service.results import exchange, splits
 from labeler.service.study import calibrating, coordinating, course, staffing
 from labeler.store import assignments, events, labels, studies
-from tests.labeler.conftest import (
-    NOW,
-    REVIEWERS,
-    answer_everything,
-    answer_next,
-    id_of,
-    item_name,
-    log,
-    submission,
-)
+from tests.making import NOW, REVIEWERS, answer_everything, answer_next, id_of, item_name, log, submission
 from tests.sentences import says
 
 CAROL = {"actor": "carol", "now": NOW}

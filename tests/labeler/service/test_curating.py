@@ -14,16 +14,7 @@ from labeler.service.plan import assigning, verifying
 from labeler.service.results import reporting, splits
 from labeler.service.study import coordinating, course
 from labeler.store import events, items, labels, studies
-from tests.labeler.conftest import (
-    NOW,
-    REVIEWERS,
-    answer_everything,
-    answer_next,
-    id_of,
-    item_name,
-    log,
-    submission,
-)
+from tests.making import NOW, REVIEWERS, answer_everything, answer_next, id_of, item_name, log, submission
 
 CAROL = {"actor": "carol", "now": NOW}
 WHY = {"why": "because", **CAROL}

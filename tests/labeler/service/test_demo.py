@@ -19,7 +19,7 @@ from labeler.service.results import learning, reporting, splits
 from labeler.service.study import coordinating
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import assignments, items, labels, open_database, people, runs
-from tests.labeler.conftest import NOW, log
+from tests.making import NOW, log
 
 DATA = Path(__file__).parents[3] / "data" / "demo"
 

@@ -14,7 +14,7 @@ from labeler.service.verdicts import classifying, computing, evidence, stored_ve
 from labeler.service.verdicts.classifying import JudgeOptions
 from labeler.store import bins, items, runs, verdicts
 from tests.analysis.drawn import cells, titles
-from tests.labeler.conftest import NOW, copy_of, import_all, item_name, make_study, result_file, series
+from tests.making import NOW, copy_of, import_all, item_name, make_study, result_file, series
 
 FIRST, SECOND = item_name(0), item_name(1)
 BUILT_IN = tuple(sorted(CLASSIFIERS))  # as listed on pages

@@ -18,7 +18,7 @@ from labeler.service.study import coordinating
 from labeler.store import assignments, events, items, labels, open_database, people
 from labeler.store.assignments import NewAssignment
 from tests.conftest import examples
-from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, id_of, item_name, log
+from tests.making import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, id_of, item_name, log
 
 COLUMNS = [
     "item", "benchmark", "application", "part", "reviewer", "assignment", "revision", "kind", "label", "created_utc",

@@ -20,10 +20,10 @@ from labeler.service.study import coordinating
 from labeler.service.verdicts import computing
 from labeler.service.verdicts.computing import ComputationResult
 from labeler.store import items, open_database, runs
-from tests.labeler.conftest import NOW
 from tests.labeler.packages import STEADY
 from tests.labeler.service.test_computing import compute, shown
 from tests.labeler.test_cli import run
+from tests.making import NOW
 
 N_ITEMS = 40  # more than an executor gets at a time
 N_WITHOUT = 1 + 4  # one item is negative, for SAME; one is too short for all classifiers except spread

@@ -13,8 +13,8 @@ from labeler.errors import InputError, Refused
 from labeler.formats import ReadOptions, Source, file_name_pattern
 from labeler.service.files import exploring
 from labeler.service.items import browsing, importing
-from tests.labeler.conftest import NOW, import_all, item_name, result_file, series
 from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, jmh_entry, ordersage_rows
+from tests.making import NOW, import_all, item_name, result_file, series
 
 NAUGHTY = "<script>alert(1)</script>|`**b**`\n# [x](javascript:y)"
 QUICK = {"spread": {}, "order": {}, "trust": {"n_runs": 2, "resamples": 20}, "contexts": {"resamples": 20},

@@ -6,7 +6,7 @@ import pytest
 
 from labeler.errors import InputError
 from labeler.service.items import folders, importing
-from tests.labeler.conftest import import_all, item_name, result_file, series
+from tests.making import import_all, item_name, result_file, series
 
 
 @pytest.fixture

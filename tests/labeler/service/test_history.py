@@ -16,7 +16,7 @@ from labeler.service.plan import assigning, item_batches
 from labeler.service.results import history, reporting
 from labeler.service.study import calibrating, course, staffing
 from labeler.store import assignments, labels, open_database
-from tests.labeler.conftest import NOW, answer_everything, answer_next, id_of, item_name, make_study, submission
+from tests.making import NOW, answer_everything, answer_next, id_of, item_name, make_study, submission
 
 SVG = "{http://www.w3.org/2000/svg}"
 CAROL = {"actor": "carol", "now": NOW}

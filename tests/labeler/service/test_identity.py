@@ -13,7 +13,7 @@ from labeler.service.plan import assigning
 from labeler.service.study import coordinating
 from labeler.store import events, labels, open_database, people, studies
 from tests.conftest import examples
-from tests.labeler.conftest import NOW, answer_next, id_of, log
+from tests.making import NOW, answer_next, id_of, log
 
 
 def add(db, name, *roles):

@@ -12,7 +12,7 @@ from labeler.screen import binning
 from labeler.service.items import importing
 from labeler.service.items.importing import FileBenchmark, FileResult
 from labeler.store import bins, events, items, runs
-from tests.labeler.conftest import NOW, import_all, log, look_into, result_file, series
+from tests.making import NOW, import_all, log, look_into, result_file, series
 from tests.sentences import says
 
 NAME = "org__app#sort#size=9"

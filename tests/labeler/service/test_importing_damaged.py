@@ -10,10 +10,10 @@ import pytest
 from labeler.formats import FORMATS, Source
 from labeler.service.items import importing
 from labeler.store import items, runs
-from tests.labeler.conftest import NOW
 from tests.labeler.formats.examples import COMMITTED
 from tests.labeler.formats.mutations import mutated
 from tests.labeler.formats.test_read import FILES
+from tests.making import NOW
 
 PROCESSOR_SECONDS, MEGABYTES = 5, 1000
 PEAK = Path("/proc/self/clear_refs"), Path("/proc/self/status")

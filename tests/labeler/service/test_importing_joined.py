@@ -15,9 +15,9 @@ from labeler.service.files import exploring
 from labeler.service.items import importing
 from labeler.service.items.importing import FileBenchmark, FileResult
 from labeler.store import events, items, runs
-from tests.labeler.conftest import NOW, import_all, look_into
 from tests.labeler.formats.examples import csv_bytes, json_bytes
 from tests.labeler.service.test_importing import counts
+from tests.making import NOW, import_all, look_into
 from tests.sentences import says
 
 SHORT = "fewer than 50 iterations, which is too few to measure the pattern over time"

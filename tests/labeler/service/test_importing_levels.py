@@ -12,8 +12,8 @@ from labeler.service.handover import anonymising, triage
 from labeler.service.items import importing
 from labeler.service.items.importing import FileBenchmark
 from labeler.store import items, open_database, runs
-from tests.labeler.conftest import NOW, import_all, look_into
 from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, jmh_entry, ordersage_rows, pyperf_file, pyperf_runs
+from tests.making import NOW, import_all, look_into
 
 UNKNOWN = "the file does not say whether lower or higher is better, so lower is assumed"
 SHORT = "fewer than 50 iterations, which is too few to measure the pattern over time"

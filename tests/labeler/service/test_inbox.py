@@ -16,7 +16,7 @@ from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.results import exchange
 from labeler.store import assignments, events, items, labels, studies
-from tests.labeler.conftest import NOW, PARAMETERS, id_of, log
+from tests.making import NOW, PARAMETERS, id_of, log
 
 EVENT_IDS = count()
 

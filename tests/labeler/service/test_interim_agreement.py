@@ -10,16 +10,7 @@ from labeler.service.plan import assigning, verifying
 from labeler.service.results import reporting
 from labeler.service.results.splits import current_agreement, describe_estimate
 from labeler.store import items, open_database
-from tests.labeler.conftest import (
-    NOW,
-    REVIEWERS,
-    answer_everything,
-    answer_next,
-    id_of,
-    item_name,
-    make_study,
-    submission,
-)
+from tests.making import NOW, REVIEWERS, answer_everything, answer_next, id_of, item_name, make_study, submission
 
 
 @pytest.fixture

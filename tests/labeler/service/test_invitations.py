@@ -11,7 +11,7 @@ from labeler.model import Role
 from labeler.service.people import identity
 from labeler.store import events
 from tests.conftest import examples
-from tests.labeler.conftest import NOW, id_of, log
+from tests.making import NOW, id_of, log
 
 DAY = timedelta(days=1)
 MOMENT = timedelta(microseconds=1)

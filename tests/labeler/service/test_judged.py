@@ -12,10 +12,10 @@ from labeler.questions import SIMILAR
 from labeler.service.results import reporting
 from labeler.service.verdicts import stored_verdicts
 from labeler.store import items
-from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, item_name, log
 from tests.labeler.packages import STEADY
 from tests.labeler.service.test_computing import compute, export, shown
 from tests.labeler.test_cli import run
+from tests.making import NOW, REVIEWERS, answer_everything, item_name, log
 
 FIRST, SECOND = item_name(0), item_name(1)
 HYPERLINK, SCRIPT = '=HYPERLINK("http://127.0.0.1","x")', "<script>alert(1)</script>"

@@ -13,10 +13,10 @@ from labeler.service.verdicts import computing, stored_verdicts
 from labeler.service.verdicts.classifying import JudgeOptions, judge, judges
 from labeler.service.verdicts.computing import ComputationResult
 from labeler.store import items, open_database, runs
-from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, copy_of, import_all, result_file, series
 from tests.labeler.packages import STEADY, STEADY_LIMIT
 from tests.labeler.service.test_computing import compute, export, shown
 from tests.labeler.test_cli import run
+from tests.making import NOW, REVIEWERS, answer_everything, copy_of, import_all, result_file, series
 from tests.sentences import says
 
 FRAGILE = """

@@ -23,7 +23,7 @@ from labeler.service.results import reporting
 from labeler.service.study import coordinating
 from labeler.service.verdicts import evidence
 from labeler.store import Database, assignments, items, labels, open_database, studies
-from tests.labeler.conftest import NOW, answer_next, id_of
+from tests.making import NOW, answer_next, id_of
 
 WHO = {"actor": "carol", "now": NOW}
 QUESTION = Question("Steady?", (Category("yes", "y", "It stays."), Category("no", "x", "It moves.")))

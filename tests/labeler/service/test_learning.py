@@ -20,7 +20,7 @@ from labeler.service.results import learning
 from labeler.service.verdicts import computing
 from labeler.store import open_database
 from scripts.learning_figures import simulate_selection
-from tests.labeler.conftest import NOW, make_study
+from tests.making import NOW, make_study
 
 pytestmark = pytest.mark.slow
 

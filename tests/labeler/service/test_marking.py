@@ -19,8 +19,8 @@ from labeler.service.plan import assigning, mark_consensus, verifying
 from labeler.service.results import exchange, reporting, splits
 from labeler.service.study import coordinating, course
 from labeler.store import labels, open_database, studies
-from tests.labeler.conftest import NOW, id_of, import_all, result_file
 from tests.labeler.test_marks import NO_CHANGE
+from tests.making import NOW, id_of, import_all, result_file
 
 QUESTION = read_question('text = "Where does it change?"\nshows = "run"\nanswer = "points"\n', "q.toml")
 PEOPLE = ("ada", "ben", "cleo")

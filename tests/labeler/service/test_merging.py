@@ -23,7 +23,7 @@ from labeler.service.results import exchange
 from labeler.service.study import coordinating
 from labeler.store import copies, events, labels, open_database, people, studies
 from tests.conftest import examples
-from tests.labeler.conftest import NOW, answer_next, id_of, log, make_study, submission
+from tests.making import NOW, answer_next, id_of, log, make_study, submission
 
 ARGS = {"actor": "owner", "now": NOW}
 

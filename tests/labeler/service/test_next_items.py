@@ -21,7 +21,7 @@ from labeler.service.study import coordinating, course
 from labeler.service.verdicts import computing
 from labeler.store import assignments, events, open_database, people
 from tests.analysis.reports import to_markdown
-from tests.labeler.conftest import NOW, copy_of, id_of, import_all, make_study, result_file, submission
+from tests.making import NOW, copy_of, id_of, import_all, make_study, result_file, submission
 from tests.sentences import says
 
 CAROL = {"actor": "carol", "now": NOW}

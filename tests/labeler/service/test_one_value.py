@@ -15,8 +15,8 @@ from labeler.service.files import exploring, gathering
 from labeler.service.items import importing
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, runs
-from tests.labeler.conftest import NOW, import_all
 from tests.labeler.formats.examples import csv_bytes
+from tests.making import NOW, import_all
 
 COMMON = ("m1", "m2", "m3", "m4", "m5")
 N_RUNS, N_ITERATIONS = 6, 60

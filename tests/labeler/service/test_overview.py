@@ -13,7 +13,7 @@ from labeler.service.plan import assigning
 from labeler.service.results import splits
 from labeler.service.study import course, progress
 from labeler.store import open_database
-from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, id_of, make_study
+from tests.making import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, id_of, make_study
 
 SPLIT = {"ada": "dissimilar"} | dict.fromkeys(REVIEWERS[1:], "similar")
 

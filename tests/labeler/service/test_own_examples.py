@@ -13,8 +13,8 @@ from labeler.service.labelling import auditing, guide, own_examples
 from labeler.service.labelling.own_examples import GUIDE, PRACTICE, OwnExample
 from labeler.service.study import coordinating
 from labeler.store import items
-from tests.labeler.conftest import NOW, answer_next, item_name
 from tests.labeler.service.test_own_question import ALERTS
+from tests.making import NOW, answer_next, item_name
 from tests.sentences import says
 
 STEP = OwnExample(item_name(1), Category.DISSIMILAR, "Run 2 changes its level.", GUIDE)

@@ -20,7 +20,7 @@ from labeler.service.study import coordinating, course
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, open_database
 from tests.conftest import GOLDEN
-from tests.labeler.conftest import NOW, import_all, result_file, series
+from tests.making import NOW, import_all, result_file, series
 
 ALERTS = """
 text = "What is this alert?"

@@ -7,7 +7,7 @@ from labeler.model import Category, State
 from labeler.service.labelling import own_result
 from labeler.store import studies
 from tests.labeler.commands import run
-from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, id_of, log
+from tests.making import NOW, REVIEWERS, answer_everything, id_of, log
 
 CAROL = {"actor": "carol", "now": NOW}
 

@@ -16,7 +16,7 @@ from labeler.service.plan import planning
 from labeler.service.plan.planning import Assumptions, Rater
 from labeler.service.results import reporting
 from tests.conftest import examples
-from tests.labeler.conftest import NOW, copy_of, report_of_files
+from tests.making import NOW, copy_of, report_of_files
 
 REVIEWERS = [Rater("A", 0.95, 0.9), Rater("B", 0.8, 0.7), Rater("C", 0.7, 0.85), Rater("D", 0.6, 0.6)]
 CLASSIFIERS = [Rater("same", 0.3, 0.85), Rater("heuristic", 0.92, 0.45)]

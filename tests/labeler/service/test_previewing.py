@@ -13,7 +13,7 @@ from labeler.service.plan import assigning, planning, previewing
 from labeler.service.plan.planning import Assumptions
 from labeler.service.study import course, staffing
 from labeler.store import open_database
-from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_next, item_name, log, make_study
+from tests.making import NOW, PARAMETERS, REVIEWERS, answer_next, item_name, log, make_study
 
 PLAIN = PlanParameters(1, overlap=0, retest=0)
 

@@ -19,7 +19,7 @@ from labeler.service.results import exchange
 from labeler.service.study import course, progress, staffing
 from labeler.service.study.progress import Pace, describe, reviewer_paces
 from labeler.store import Database, items, labels, open_database, studies
-from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, answer_next, copy_of, id_of, item_name, make_study
+from tests.making import NOW, REVIEWERS, answer_everything, answer_next, copy_of, id_of, item_name, make_study
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 UNTOUCHED = Pace("ada", True, False, True, 5, 0, 0, 5, None, None, None, None, None, None, None)

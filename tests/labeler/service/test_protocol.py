@@ -13,7 +13,7 @@ from labeler.service.items import drawing
 from labeler.service.labelling import answering, reviewing
 from labeler.service.study import coordinating
 from labeler.store import bins, events, items, open_database, runs
-from tests.labeler.conftest import NOW, answer_next, id_of, log, submission
+from tests.making import NOW, answer_next, id_of, log, submission
 
 OTHER = Protocol("full", 0.25, asks_confidence=True, shows_numbers=True, instructions="Mind the warm-up.")
 

@@ -32,8 +32,8 @@ from labeler.service.results.reporting import ReportOptions
 from labeler.service.study import course
 from labeler.store import copies, events, items, open_database, studies
 from tests.conftest import GOLDEN, some_slow
-from tests.labeler.conftest import NOW, answer_everything, import_all, make_study
 from tests.labeler.service.test_anonymising import BEN, CAROL, DAN, MAIL, NAMES, OLD_MAIL, named_study
+from tests.making import NOW, answer_everything, import_all, make_study
 
 __all__ = ["named_study"]  # a fixture
 # mlcroissant uses functions that rdflib and pandas will remove

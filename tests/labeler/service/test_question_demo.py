@@ -15,7 +15,7 @@ from labeler.service.labelling import auditing
 from labeler.service.results import splits
 from labeler.service.study import coordinating
 from labeler.store import labels, open_database
-from tests.labeler.conftest import NOW
+from tests.making import NOW
 
 DATA = bundled("data", "demo")
 KNOWN = {  # an item whose change is known, and the label that most reviewers must give

@@ -22,7 +22,7 @@ from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import assignments, events, items, labels, open_database, people, studies, verdicts
 from labeler.store.assignments import NewAssignment
 from tests.conftest import examples
-from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, answer_next, id_of, log, report_of_files
+from tests.making import NOW, REVIEWERS, answer_everything, answer_next, id_of, log, report_of_files
 
 HEADER = "item,reviewer,label"
 CATEGORIES = tuple(Category)

@@ -14,7 +14,8 @@ from labeler.service.results import reporting
 from labeler.service.study import coordinating
 from labeler.service.verdicts import computing
 from labeler.store import open_database
-from tests.labeler.conftest import NOW, answer_everything, import_all, report_of_files, series, unprivileged
+from tests.labeler.conftest import unprivileged
+from tests.making import NOW, answer_everything, import_all, report_of_files, series
 
 LABELS, VERDICTS = "item,reviewer,label", "item,classifier,verdict"
 HOSTILE = (

@@ -21,7 +21,7 @@ from labeler.service.plan import assigning
 from labeler.service.study import coordinating
 from labeler.store import assignments, items, labels, open_database, people, runs, studies
 from labeler.store.assignments import NewAssignment
-from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_next, id_of, log, make_study, submission
+from tests.making import NOW, PARAMETERS, REVIEWERS, answer_next, id_of, log, make_study, submission
 
 
 def planned_codes(db, name="ada"):

@@ -23,7 +23,7 @@ from labeler.service.labelling.reviewing import OwnProgress
 from labeler.service.plan import assigning
 from labeler.service.study import coordinating
 from labeler.store import labels, open_database, studies
-from tests.labeler.conftest import NOW, id_of, make_study
+from tests.making import NOW, id_of, make_study
 
 NAMES = ("ada", "ben", "cleo")
 CATEGORIES = ("similar", "dissimilar")

@@ -18,7 +18,7 @@ from labeler.service.results import reporting
 from labeler.service.study import coordinating
 from labeler.store import assignments, events, labels, studies
 from tests.conftest import examples
-from tests.labeler.conftest import NOW, REVIEWERS, answer_next, copy_of, id_of
+from tests.making import NOW, REVIEWERS, answer_next, copy_of, id_of
 
 EVENT = {"event_id": "e", "code": "ABCDEF", "revision": 0, "answer": "similar", "dwell_ms": 300, "view": {}}
 

@@ -17,7 +17,7 @@ from labeler.service.results import exchange, reporting, splits
 from labeler.service.results.splits import SplitLabel
 from labeler.service.study import coordinating, course
 from labeler.store import decisions, events, labels, studies
-from tests.labeler.conftest import (
+from tests.making import (
     NOW,
     answer_everything,
     answer_next,

@@ -12,17 +12,7 @@ from labeler.service.results import reporting
 from labeler.service.study import course, staffing
 from labeler.service.study.staffing import StaffChange
 from labeler.store import assignments, events, labels, open_database, people, studies
-from tests.labeler.conftest import (
-    NOW,
-    REVIEWERS,
-    answer_everything,
-    answer_next,
-    copy_of,
-    id_of,
-    log,
-    make_study,
-    submission,
-)
+from tests.making import NOW, REVIEWERS, answer_everything, answer_next, copy_of, id_of, log, make_study, submission
 
 CAROL = {"actor": "carol", "now": NOW}
 WHY = {"why": "because", **CAROL}

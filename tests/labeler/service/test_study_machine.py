@@ -24,7 +24,7 @@ from labeler.service.results import exchange, splits
 from labeler.service.study import course, staffing
 from labeler.store import assignments, events, items, labels, open_database, people, studies
 from labeler.store.assignments import StoredAssignment
-from tests.labeler.conftest import NOW, id_of, item_name, make_study
+from tests.making import NOW, id_of, item_name, make_study
 
 N_ITEMS, PER_ITEM = 8, 2
 AT_FIRST, LATER, ELSEWHERE = ("ada", "ben", "cleo"), ("eve", "fay"), "zed"

@@ -17,7 +17,7 @@ from labeler.service.results import exchange
 from labeler.service.study import course
 from labeler.service.verdicts import computing
 from labeler.store import chain, events, items, jobs, open_database
-from tests.labeler.conftest import NOW, result_file, series
+from tests.making import NOW, result_file, series
 from tests.sentences import says
 
 LATER = NOW + timedelta(hours=1)

@@ -17,16 +17,8 @@ from labeler.service.results import exchange
 from labeler.service.study import coordinating, staffing
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import bins, events, items, labels, open_database, people, runs, studies
-from tests.labeler.conftest import (
-    NOW,
-    answer_everything,
-    import_all,
-    item_name,
-    log,
-    result_file,
-    series,
-    unprivileged,
-)  # fmt: skip
+from tests.labeler.conftest import unprivileged
+from tests.making import NOW, answer_everything, import_all, item_name, log, result_file, series
 from tests.sentences import says
 
 CHOSEN = [item_name(1), item_name(4), item_name(6)]

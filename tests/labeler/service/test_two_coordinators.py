@@ -16,7 +16,7 @@ from labeler.service.plan import assigning, verifying
 from labeler.service.results import splits
 from labeler.service.study import course, staffing
 from labeler.store import assignments, decisions, labels, open_database, studies
-from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, id_of, item_name, log
+from tests.making import NOW, REVIEWERS, answer_everything, id_of, item_name, log
 from tests.sentences import says
 
 SPLIT = {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimilar"}

@@ -15,8 +15,8 @@ from labeler.service.verdicts import classifying, computing, stored_verdicts
 from labeler.service.verdicts.classifying import JudgeOptions
 from labeler.store import events, items, runs
 from tests.labeler.commands import run
-from tests.labeler.conftest import NOW, import_all, result_file, series
 from tests.labeler.packages import STEADY
+from tests.making import NOW, import_all, result_file, series
 
 
 def compute(db, *names, **options):

@@ -14,14 +14,7 @@ from labeler.service.plan import assigning, verifying
 from labeler.service.results import exchange
 from labeler.service.study import coordinating, course, staffing
 from labeler.store import assignments, open_database
-from tests.labeler.conftest import (
-    NOW,
-    answer_everything,
-    answer_next,
-    copy_of,
-    item_name,
-    make_study,
-)
+from tests.making import NOW, answer_everything, answer_next, copy_of, item_name, make_study
 from tests.sentences import says
 
 CAROL = {"actor": "carol", "now": NOW}

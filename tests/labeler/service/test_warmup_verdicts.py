@@ -10,7 +10,7 @@ from labeler.service.results import reporting
 from labeler.service.study import coordinating
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import open_database
-from tests.labeler.conftest import NOW, import_all, result_file
+from tests.making import NOW, import_all, result_file
 
 WHO = {"actor": "carol", "now": NOW}
 SHAPES = {"flat": [(2000, 1.0)], "warm-up": [(500, 1.3), (1500, 1.0)], "slowdown": [(500, 0.7), (1500, 1.0)],

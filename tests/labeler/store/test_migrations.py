@@ -28,7 +28,7 @@ from labeler.store import (
 )
 from labeler.store.assignments import NewAssignment, add as add_assignments
 from labeler.store.opening import APPLICATION_ID
-from tests.labeler.conftest import NOW, answer_next, id_of
+from tests.making import NOW, answer_next, id_of
 
 AT = NOW.isoformat()
 REFERENCES = {

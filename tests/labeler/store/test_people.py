@@ -6,7 +6,7 @@ import pytest
 from labeler.model import Person, Role
 from labeler.store import invitations, people, sessions
 from labeler.store.invitations import Invitation
-from tests.labeler.conftest import NOW, id_of
+from tests.making import NOW, id_of
 
 AT = NOW.isoformat()
 

@@ -28,7 +28,7 @@ from labeler.store.assignments import NewAssignment
 from labeler.store.jobs import Job
 from labeler.store.labels import OwnAnswer
 from tests.conftest import examples
-from tests.labeler.conftest import NOW, id_of, item_name
+from tests.making import NOW, id_of, item_name
 
 AT = NOW.isoformat()
 RUNS = (np.array([1.0, 2.0, 3.0]), np.array([1.5, 2.5]))
