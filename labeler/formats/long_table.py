@@ -32,7 +32,7 @@ from analysis.benchmark import (
     in_order,
 )
 from labeler.formats.bounds import check_columns, check_parquet, check_parquet_footer, check_runs
-from labeler.formats.text_table import SEPARATORS, Column, Numbers, Texts, header, read_text_table
+from labeler.formats.text_table import N_KEPT, SEPARATORS, Column, Numbers, Texts, header, read_text_table
 from labeler.formats.units import to_seconds
 from labeler.safe_text import as_written
 
@@ -173,7 +173,7 @@ def _numbers(cells: Column) -> Numbers:
 def _check_finite(column: Numbers, rows: NDArray[np.intp], name: str, place: Place) -> None:
     bad = rows[~np.isfinite(column.values[rows])]
     if len(bad):
-        cell = column.others.get(int(bad[0]), column.values[bad[0]])
+        cell = column.others.get(int(bad[0]), float(column.values[bad[0]]))
         raise ValueError(f"{place(int(bad[0]))}: {reprlib.repr(cell)} in column {name!r} is not a finite number")
 
 
@@ -359,8 +359,15 @@ def _numbers_in(cells: pd.Series[Any], column: str) -> Numbers:
         values = Numbers.of("" if pd.isna(level) else str(level) for level in levels).values
     if is_by_level:
         values = np.append(values, np.nan)[cells.cat.codes]  # -1: no cell
-    bad = np.flatnonzero(~np.isfinite(values)).tolist()
-    return Numbers(values, {row: np.nan if pd.isna(cells.iloc[row]) else cells.iloc[row] for row in bad})
+    bad = np.flatnonzero(~np.isfinite(values))[:N_KEPT]
+    if is_by_level and len(bad):
+        texts = [*levels.tolist(), np.nan]  # each text once, because taking rows of the column would copy it
+        others = [texts[code] for code in cells.cat.codes.to_numpy()[bad]]
+    else:
+        others = cells.iloc[bad].tolist()
+    return Numbers(
+        values, {row: np.nan if pd.isna(cell) else cell for row, cell in zip(bad.tolist(), others, strict=True)}
+    )
 
 
 def _benchmark(
