@@ -1,4 +1,4 @@
-"""Speed-ups over contexts, associated factors, the observer effect, and the check of a suspected cause."""
+"""Speed-ups over contexts, factors, the observer effect, a suspected cause, and the pooled verdict."""
 
 import itertools
 
@@ -8,9 +8,11 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from analysis.contexts import (
+    Context,
     brown_forsythe,
     compare_spreads,
     describe_speedup,
+    document,
     factor_effect,
     geometric_mean,
     mean_ratios,
@@ -21,8 +23,13 @@ from analysis.contexts import (
     signed_rank,
     speedup_by_level,
     speedups,
+    survey,
 )
-from analysis.samples import NO_VARIATION
+from analysis.contexts._sweep import pooled
+from analysis.document import to_text
+from analysis.intervals import Estimate
+from analysis.samples import NO_VARIATION, Test
+from tests.analysis.made_sweeps import measured
 from tests.conftest import examples
 
 positive = st.floats(0.01, 100, allow_nan=False)
@@ -32,25 +39,18 @@ ratios = st.lists(positive, min_size=2, max_size=20)
 # speed-ups
 
 
-def test_a_ratio_of_times_above_one_is_a_speed_up():
-    # 1.007 s with O2, 1.000 s with O3: O3 needs less time, 1 - 1 / 1.007 = 0.695 % less, and is 0.7 % faster
-    (ratio,) = speedups([1.007], [1.000])
-    assert ratio == 1.007
-    assert describe_speedup(ratio) == "the candidate is 0.695 % faster"
-
-
-def test_rates_turn_the_ratio_and_the_words():
-    # 100 ops/s before, 125 after: 125 / 100 = 1.25 times as fast
-    assert speedups([100.0], [125.0], better="higher").tolist() == [1.25]
-    assert describe_speedup(1.25, "higher") == "the candidate is 25 % faster"
-    assert describe_speedup(0.8, "higher") == "the candidate is 20 % slower"
-    assert describe_speedup(1.0) == "no change"
-
-
-@given(st.lists(st.tuples(positive, positive), min_size=1, max_size=8))
-def test_rates_have_the_speed_up_of_the_times_they_are_the_inverse_of(pairs):
-    a, b = np.array(pairs).T
-    assert speedups(1 / a, 1 / b, better="higher") == pytest.approx(speedups(a, b))
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "better", "ratio", "words"),
+    [
+        (1.007, 1.000, "lower", 1.007, "the candidate is 0.695 % faster"),  # 1 - 1 / 1.007 less time
+        (100.0, 125.0, "higher", 1.25, "the candidate is 25 % faster"),
+        (125.0, 100.0, "higher", 0.8, "the candidate is 20 % slower"),
+        (2.0, 2.0, "lower", 1.0, "no change"),
+    ],
+)
+def test_a_ratio_of_times_or_of_rates_above_one_is_a_speed_up(baseline, candidate, better, ratio, words):
+    assert speedups([baseline], [candidate], better=better).tolist() == [ratio]
+    assert describe_speedup(ratio, better) == words
 
 
 def test_quartiles_are_those_of_numpy_and_say_what_straddles():
@@ -82,14 +82,28 @@ def test_the_geometric_mean_turned_round_is_its_inverse(values):
     assert stats.gmean(values) == pytest.approx(one.value)
 
 
-def test_the_geometric_mean_says_why_it_is_undefined():
-    assert geometric_mean([]).reason == "no contexts"
-    assert "not above zero" in geometric_mean([1.0, 0.0]).reason
-    assert (
-        geometric_mean([1.5]).value == 1.5 and geometric_mean([1.5]).reason == "an interval needs at least two contexts"
-    )
-    same = geometric_mean([1.1, 1.1, 1.1])
-    assert (same.ends, same.reason) == ((1.1, 1.1, 1.1), NO_VARIATION)
+@pytest.mark.parametrize(
+    ("found", "value", "reason"),
+    [
+        (geometric_mean([]), None, "no contexts"),
+        (geometric_mean([1.0, 0.0]), None, "not above zero"),
+        (geometric_mean([1.5]), 1.5, "an interval needs at least two contexts"),
+        (paired_ratio([], []), None, "no contexts"),
+        (paired_ratio([1.0, 1.0], [1.0, -1.0]), None, "denominator is zero"),
+        (paired_ratio([3.0], [2.0]), 1.5, "an interval needs at least two contexts"),
+        # mean 1.5, standard error 0.5, t(.975, 1) = 12.7: the mean of y is not significantly different from zero
+        (paired_ratio([1.0, 3.0], [1.0, 2.0]), 4 / 3, "the contexts differ so much that the interval has no limit"),
+    ],
+)
+def test_an_estimate_or_interval_that_is_undefined_has_a_reason(found, value, reason):
+    assert (found.value, found.low) == (pytest.approx(value) if value else None, None)
+    assert reason in found.reason
+
+
+@pytest.mark.parametrize("found", [geometric_mean([1.1] * 3), paired_ratio([1.1, 2.2, 3.3], [1.0, 2.0, 3.0])])
+def test_equal_ratios_have_an_interval_without_width(found):
+    assert found.ends == pytest.approx((1.1, 1.1, 1.1)) and found.reason == NO_VARIATION
+    assert found.low == found.high
 
 
 def test_fiellers_interval_holds_the_ratios_that_a_t_test_does_not_reject():
@@ -104,34 +118,6 @@ def test_fiellers_interval_holds_the_ratios_that_a_t_test_does_not_reject():
     assert found.low < found.value < found.high
 
 
-@given(st.lists(st.tuples(positive, positive), min_size=2, max_size=10))
-def test_fiellers_interval_holds_one_exactly_when_the_paired_t_test_does_not_reject(pairs):
-    x, y = np.array(pairs).T
-    found, test = paired_ratio(x, y), paired_t(x, y)
-    if found.low is not None and found.reason is None and abs(test.p - 0.05) > 1e-6:
-        assert (found.low <= 1 <= found.high) == (test.p > 0.05)
-
-
-def test_fiellers_interval_has_no_end_where_levels_of_contexts_differ_widely():
-    # mean 1.5, standard error 0.5, t(.975, 1) = 12.7: the mean of y is not significantly different from zero
-    found = paired_ratio([1.0, 3.0], [1.0, 2.0])
-    assert found.value == pytest.approx(4 / 3)
-    assert (found.low, found.reason) == (None, "the contexts differ so much that the interval has no limit")
-
-
-def test_fiellers_interval_of_equal_ratios_has_no_width():
-    found = paired_ratio([1.1, 2.2, 3.3], [1.0, 2.0, 3.0])
-    assert found.ends == pytest.approx((1.1, 1.1, 1.1)) and found.reason == NO_VARIATION
-    assert found.low == found.high
-
-
-def test_a_ratio_of_means_says_why_it_is_undefined():
-    assert paired_ratio([], []).reason == "no contexts"
-    assert "denominator is zero" in paired_ratio([1.0, 1.0], [1.0, -1.0]).reason
-    one = paired_ratio([3.0], [2.0])
-    assert (one.value, one.reason) == (1.5, "an interval needs at least two contexts")
-
-
 def test_noise_makes_each_version_faster_in_the_mean_of_ratios_while_nothing_differs():
     # the contexts are pairs with exchanged values: 1 against 2 and 2 against 1; mean (0.5 + 2) / 2 = 1.25 both ways
     a, b = np.array([1.0, 2.0] * 6), np.array([2.0, 1.0] * 6)
@@ -139,28 +125,8 @@ def test_noise_makes_each_version_faster_in_the_mean_of_ratios_while_nothing_dif
     assert (found.of_candidate, found.of_baseline, found.both_faster) == (1.25, 1.25, True)
     assert paired_t(a, b).p == 1.0
     assert geometric_mean(speedups(a, b)).value == pytest.approx(1.0)
-
-
-def test_noise_inflates_both_means_of_a_noisy_sweep():
-    rng = np.random.default_rng(11)
-    a, b = rng.lognormal(0, 0.3, (2, 200))
-    found = mean_ratios(a / b)
-    assert min(found.of_candidate, found.of_baseline) > 1.05
-    assert found.both_faster
-    assert paired_t(a, b).p > 0.3
-
-
-@given(ratios)
-def test_the_two_means_of_ratios_multiply_to_at_least_one(values):
-    found = mean_ratios(values)
-    assert found.of_candidate * found.of_baseline >= 1 - 1e-9
-    assert found.of_candidate >= geometric_mean(values).value - 1e-9
-
-
-def test_the_mean_of_ratios_says_why_it_is_undefined():
-    assert mean_ratios([]).reason == "no contexts"
-    assert "not above zero" in mean_ratios([-1.0]).reason
     assert not mean_ratios([1.0, 1.0]).both_faster
+    assert mean_ratios([]).reason == "no contexts" and "not above zero" in mean_ratios([-1.0]).reason
 
 
 # tests over contexts
@@ -203,12 +169,9 @@ def test_the_signed_rank_test_of_many_contexts_is_that_of_scipy_with_ties_and_co
     x = np.random.default_rng(2).integers(-5, 7, 120).astype(float)
     expected = stats.wilcoxon(x, correction=True, method="asymptotic").pvalue
     assert signed_rank(x, np.zeros(120)).p == pytest.approx(expected)
+    assert signed_rank([], []).reason == "no contexts"
     even = np.tile([1.0, -1.0], 40)
     assert signed_rank(even, np.zeros(80)).p == 1.0
-
-
-def test_the_signed_rank_test_needs_contexts():
-    assert signed_rank([], []).reason == "no contexts"
 
 
 # factors
@@ -245,14 +208,6 @@ def test_a_factor_is_tested_as_by_scipy():
     assert factor_effect("x", values, levels).test.p == pytest.approx(stats.kruskal(*groups).pvalue)
 
 
-def test_the_share_by_chance_is_what_an_idle_factor_has_on_average():
-    rng = np.random.default_rng(9)
-    levels = [str(at % 5) for at in range(30)]
-    found = [factor_effect("x", np.exp(rng.normal(0, 0.1, 30)), levels) for _ in range(300)]
-    shares = np.array([effect.share for effect in found])
-    assert abs(shares.mean() - found[0].share_by_chance) < 4 * shares.std() / np.sqrt(300)
-
-
 @pytest.mark.parametrize(
     ("values", "levels", "reason"),
     [
@@ -267,12 +222,9 @@ def test_a_factor_that_cannot_be_tested_has_a_reason(values, levels, reason):
     assert (found.test.p, found.share) == (None, None) and reason in found.test.reason
 
 
-def test_a_factor_of_speed_ups_that_are_all_alike_has_no_share():
+def test_a_factor_of_equal_speed_ups_has_no_share_and_unknown_levels_are_left_out():
     found = factor_effect("x", [1.1] * 4, ["a", "a", "b", "b"])
     assert (found.test.p, found.share) == (1.0, 0.0)
-
-
-def test_contexts_whose_level_is_not_known_are_left_out_of_the_factor():
     assert factor_effect("x", [1.0, 2.0, 3.0, 9.0], ["a", "a", "b", ""]).n_contexts == 3
 
 
@@ -296,11 +248,6 @@ def test_an_observer_effect_of_rates_turns_the_ratio():
     assert effect.levels[1].against_least == pytest.approx(3 / (2.1 / 1.05))
 
 
-def test_a_change_within_the_range_of_runs_is_not_flagged():
-    effect = speedup_by_level({"off": {"c": ([2.0, 3.0], [1.0, 1.2])}, "on": {"c": ([2.2, 2.2], [1.0, 1.0])}})
-    assert (effect.least, effect.levels[1].exceeds) == ("off", False)
-
-
 def test_an_observer_effect_is_over_the_contexts_that_both_levels_have():
     cell, other = ([2.0, 2.1], [1.0, 1.0]), ([9.0, 9.0], [1.0, 1.0])
     effect = speedup_by_level({"0": {"c": cell}, "1": {"c": cell, "d": other}, "2": {"d": other}})
@@ -309,23 +256,23 @@ def test_an_observer_effect_is_over_the_contexts_that_both_levels_have():
     assert effect.levels[2].exceeds is None
 
 
-def test_one_run_a_version_has_no_range():
-    effect = speedup_by_level({"0": {"c": ([2.0], [1.0])}, "1": {"c": ([3.0], [1.0])}})
-    assert "more than one run" in effect.levels[1].reason
-    assert effect.levels[1].exceeds is None and effect.levels[1].against_least == pytest.approx(1.5)
+CONSTANT = ([1.1, 1.1, 1.1], [0.7, 0.7, 0.7])  # its ratios differ by rounding errors
 
 
-def test_rounding_errors_are_not_a_speedup_by_level():
-    cell = ([1.1, 1.1, 1.1], [0.7, 0.7, 0.7])
-    effect = speedup_by_level({"0": {"c": cell, "d": cell, "e": cell}, "1": {"c": cell, "d": cell, "e": cell}})
-    assert effect.n_exceeding == 0
-
-
-def test_runs_that_do_not_vary_have_a_range_of_no_width():
-    effect = speedup_by_level({"0": {"c": ([2.0, 2.0], [1.0, 1.0])}, "1": {"c": ([3.0], [1.0])}})
-    assert (effect.levels[1].low, effect.levels[1].high, effect.levels[1].exceeds) == (
-        pytest.approx(2.0), pytest.approx(2.0), True
-    )  # fmt: skip
+@pytest.mark.parametrize(
+    ("least", "most", "exceeds", "reason"),
+    [
+        ({"c": ([2.0, 3.0], [1.0, 1.2])}, {"c": ([2.2, 2.2], [1.0, 1.0])}, False, None),  # within the range
+        ({"c": ([2.0, 2.0], [1.0, 1.0])}, {"c": ([3.0], [1.0])}, True, None),  # a range of no width
+        (dict.fromkeys("cde", CONSTANT), dict.fromkeys("cde", CONSTANT), False, None),
+        ({"c": ([2.0], [1.0])}, {"c": ([3.0], [1.0])}, None, "more than one run"),
+    ],
+)
+def test_only_a_change_outside_the_range_of_the_runs_is_flagged(least, most, exceeds, reason):
+    effect = speedup_by_level({"off": least, "on": most})
+    level = effect.levels[1]
+    assert (effect.least, level.exceeds, effect.n_exceeding) == ("off", exceeds, int(exceeds is True))
+    assert reason is None or (reason in level.reason and level.against_least == pytest.approx(1.5))
 
 
 @pytest.mark.parametrize("runs", [{}, {"0": {"c": ([1.0], [1.0])}}])
@@ -369,13 +316,6 @@ def test_a_cause_held_fixed_makes_the_spread_smaller():
     assert compare_spreads([3.0, 3.1, 3.0, 3.1, 3.0], [1.0, 2.0, 4.0, 8.0, 16.0]).outcome == "larger"
 
 
-@given(st.floats(1e-6, 1e6))
-def test_spreads_do_not_depend_on_the_unit(unit):
-    free, fixed = np.array([1.0, 1.2, 1.1, 1.4]), np.array([1.0, 1.01, 1.02, 1.0])
-    one, other = compare_spreads(free, fixed), compare_spreads(unit * free, unit * fixed)
-    assert (one.ratio, one.test.p) == pytest.approx((other.ratio, other.test.p), rel=1e-6)
-
-
 def test_spreads_that_cannot_be_compared_have_a_reason():
     assert compare_spreads([1.0, 2.0, 3.0], [1.0, 0.0, 2.0]).test.reason.startswith("a number is not")
     few = compare_spreads([1.0, 2.0], [])
@@ -409,3 +349,87 @@ def test_spreads_that_cannot_be_compared_have_a_reason():
 def test_wrong_arguments_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def made(seed, *, speedups=(1.0, 1.0, 1.0), n_runs=20, noise=0.06, name="b"):
+    """Build a benchmark with one speed-up per context and as many runs of each version in each context."""
+    rng = np.random.default_rng(seed)
+    cells = {}
+    for at, speedup in enumerate(speedups):
+        level = 1 + 0.2 * at
+        cells["old", f"c{at}"] = level * rng.normal(1, noise, n_runs)
+        cells["new", f"c{at}"] = level / speedup * rng.normal(1, noise, n_runs)
+    return measured(cells, name)
+
+
+def pooled_survey(*benchmarks):
+    return survey(benchmarks, baseline="old", candidate="new", resamples=50)
+
+
+def short(result):
+    return " ".join(to_text(document(result)).partition("Speed-up over contexts")[0].split())
+
+
+def test_the_pooled_speedup_weights_contexts_by_their_runs():
+    # log ratios: 0 with 2 + 2 runs, log 2 with 4 + 4 runs; weights 1 and 2 of 3
+    cells = {
+        ("old", "a"): [1.0, 1.0], ("new", "a"): [1.0, 1.0],
+        ("old", "b"): [1.9, 2.1, 1.9, 2.1], ("new", "b"): [1.0] * 4,
+    }  # fmt: skip
+    (sweep,) = pooled_survey(measured(cells)).benchmarks
+    assert sweep.pooled.speedup.value == pytest.approx(2 ** (2 / 3))
+    # the variance of the mean of 1.9, 2.1, 1.9, 2.1 is 0.04 / 3 / 4, relative to 2 squared, with 3 degrees of freedom
+    se = 2 / 3 * np.sqrt(0.04 / 3 / 4 / 4)
+    assert sweep.pooled.test.p == pytest.approx(2 * stats.t.sf(2 / 3 * np.log(2) / se, 3))
+    assert sweep.pooled.interaction.reason == "the runs of a context do not vary"
+
+
+def test_a_planted_change_of_three_percent_is_found_by_the_pooled_verdict_alone():
+    result = pooled_survey(made(4, speedups=(1.03, 1.03, 1.03)))
+    (sweep,) = result.benchmarks
+    assert sweep.pooled.outcome == "faster"
+    assert sweep.pooled.speedup.low > 1
+    assert sweep.n_faster == 0  # no context alone shows it
+    said = short(result)
+    assert said.index("Pooled over these contexts: the candidate is") < said.index("No benchmark shows")
+
+
+def test_an_unchanged_benchmark_does_not_depend_on_the_context():
+    said = short(pooled_survey(made(1)))
+    assert "Pooled over these contexts: no significant difference" in said
+    assert "No benchmark shows that the speed-up depends on the context" in said
+    assert "decides" not in said
+
+
+def test_a_change_that_depends_on_the_context_is_the_headline():
+    result = pooled_survey(made(2, speedups=(1.2, 0.85, 1.0)), made(3, name="same"))
+    assert "For 1 of 2 benchmarks, the speed-up depends on the context" in short(result)
+    assert "the context decides which version is better" in short(result)
+
+
+def test_without_two_runs_in_a_context_there_is_no_pooled_verdict():
+    (sweep,) = pooled_survey(made(1, n_runs=1)).benchmarks
+    assert sweep.pooled.speedup.reason == sweep.pooled.interaction.reason == "no context has two runs of both versions"
+    assert "cannot be tested" in short(pooled_survey(made(1, n_runs=1)))
+
+
+@pytest.mark.parametrize(("n_runs", "k"), [(3, 3), (10, 6)])
+def test_both_tests_hold_their_level(n_runs, k):
+    # 1,500 sweeps: .039 and .035 with 3 runs in 3 contexts, .051 and .047 with 10 runs in 6 contexts
+    n, rng, rejected = examples(2000), np.random.default_rng(5), []
+    for _ in range(n):
+        x, y = rng.normal(1, 0.06, (2, k, n_runs))
+        contexts = [
+            Context("c", {}, tuple(a), tuple(b), a.mean(), b.mean(), Estimate(a.mean() / b.mean()), Test(None))
+            for a, b in zip(x, y, strict=True)
+        ]
+        pooled_survey = pooled(contexts, 0.95)
+        rejected.append((pooled_survey.test.p <= 0.05, pooled_survey.interaction.p <= 0.05))
+    assert (np.mean(rejected, axis=0) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / n)).all()
+
+
+def test_a_ratio_without_a_finite_interval_says_so():
+    cells = {("old", "a"): [1.0, 9.0], ("new", "a"): [1.0, 8.0], ("old", "b"): [1.0, 1.1], ("new", "b"): [1.0, 1.2]}
+    (sweep,) = pooled_survey(measured(cells)).benchmarks
+    assert (sweep.contexts[0].speedup.low, sweep.contexts[0].speedup.reason[:18]) == (None, "no finite interval")
+    assert all(context.speedup.low is None or context.speedup.low > 0 for context in sweep.contexts)

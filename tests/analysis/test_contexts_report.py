@@ -12,8 +12,8 @@ from analysis.contexts import charts as contexts_charts, document as contexts_do
 from analysis.contexts._document import most_dependent
 from analysis.contexts._figures import _density, violins
 from analysis.document import Bullets, Table, to_html, to_text
-from analysis.document.figures import FORMATS, INK, SOFT, render, to_svg
-from tests.analysis.drawn import contrast, parts, texts, titles
+from analysis.document.figures import FORMATS, render, to_svg
+from tests.analysis.drawn import parts, texts, titles
 from tests.analysis.made_orders import without_direction
 from tests.analysis.made_sweeps import SIZES, instrumented, measured, sweep, with_intervention
 from tests.conftest import some_slow
@@ -66,22 +66,24 @@ def rows_of(document, start):
 # the document
 
 
-def test_the_report_begins_with_the_answer_and_ends_with_the_parameters(found):
+def test_the_report_begins_with_what_depends_on_the_context_and_ends_with_the_parameters(found, text):
     sections = contexts_document(found).sections
     assert [section.title for section in sections] == [
         "In short", "Speed-up over contexts", "Single contexts", "All estimates and tests",
         "Factors of the context", "Observer effect", "Causal check", "Left out", "Method",
     ]  # fmt: skip
     assert isinstance(sections[0].blocks[0], Bullets)
-
-
-def test_the_answer_names_what_depends_on_the_context(text):
     short = " ".join(text.partition("Speed-up over contexts")[0].split())
     assert says(short, "7 benchmarks", "2 to 65 contexts", "O3 (candidate)", "O2 (baseline)")
     assert "looks faster" in short
     assert "decides 1.010" in short
     assert "single context" in short
     assert "In 2 contexts" in short
+    assert re.search("alone +no run of version O3; versions: O2", text)
+    for name, value in (("aggregate", "mean"), ("seed", "1"), ("instrumentation", "events"), ("alpha", "0.05")):
+        assert any(line.split() == [name, value] for line in text.splitlines())
+    plain = " ".join(text.split())
+    assert says(plain, "differ less", "held fixed")
 
 
 def test_the_tables_carry_every_benchmark_and_both_corrections(found):
@@ -93,24 +95,34 @@ def test_the_tables_carry_every_benchmark_and_both_corrections(found):
     assert tests["decides"][:3] == tuple(f"{p:.2g}" for p in (one.t_with_noise.p, one.t_p_holm, one.t_bonferroni))
 
 
-def test_the_report_lists_what_was_left_out_and_every_parameter(text):
-    assert re.search("alone +no run of version O3; versions: O2", text)
-    for name, value in (("aggregate", "mean"), ("seed", "1"), ("instrumentation", "events"), ("alpha", "0.05")):
-        assert any(line.split() == [name, value] for line in text.splitlines())
-
-
-def test_contexts_and_failed_runs_that_were_left_out_are_listed():
+def test_what_was_left_out_and_what_was_measured_once_is_described():
     cells = {("a", "x"): [1.0], ("b", "x"): [1.0], ("a", "y"): [1.0]}
     said = said_of(measured(cells, failures=(Failure({"context": "x"}, "killed"),)))
     assert "b y no run of version b" in said
     assert "b context=x failed: killed" in said
+    both = {("a", ""): [2.0, 2.1], ("b", ""): [1.0, 1.1]}
+    said = said_of(measured(both), measured(both, "c"))
+    assert "One context cannot show" in said
+    assert says(said, "2 benchmarks with one context could not be tested")
+    assert "several random contexts" in said
+    one = {("a", ""): [2.0], ("b", ""): [1.0]}
+    other = {("c", ""): [2.0], ("d", ""): [1.0]}
+    assert says(said_of(measured(one), measured(other)), "4 versions (a, b, c, d)")
+    assert says(said_of(measured(one), measured(other), baseline="a", candidate="b"), "version a; versions: c, d")
 
 
-def test_one_benchmark_is_reported_by_its_speed_up():
+def test_a_speed_up_is_distinguished_from_noise_and_from_an_inflated_mean():
     said = said_of(sweep(effect=0.0, speedup=1.1, sizes=SHORT))
     assert says(said, "contexts like these", "9.1 % faster", "1.100 (1.099 to 1.101)")
     assert "both sides of 1" in said
     assert "measured contexts" in " ".join(said.split())
+    said = said_of(sweep(effect=0.0, noise=0.01, sizes=SHORT))
+    assert says(said, "noise of the runs can explain")
+    noisy = measured({(version, f"k={at}"): [1.0 + (at % 2 == number)] for at in range(8)
+                      for number, version in enumerate(("old", "new"))})  # fmt: skip
+    said = said_of(noisy)
+    assert "plain mean" in said and says(said, "For 1 benchmark", "look")
+    assert says(said, "For b", "1.250 for the candidate", "1.250 for the baseline")
 
 
 def test_without_a_known_direction_no_word_says_that_a_version_is_better():
@@ -135,41 +147,10 @@ def test_benchmarks_with_and_without_a_known_direction_have_words_for_both():
     assert "speed-up" not in text.lower()
 
 
-def test_noise_around_one_is_distinguished_from_contexts_that_decide():
-    said = said_of(sweep(effect=0.0, noise=0.01, sizes=SHORT))
-    assert says(said, "noise of the runs can explain")
-
-
-def test_the_inflated_mean_is_warned_of():
-    noisy = measured({(version, f"k={at}"): [1.0 + (at % 2 == number)] for at in range(8)
-                      for number, version in enumerate(("old", "new"))})  # fmt: skip
-    said = said_of(noisy)
-    assert "plain mean" in said and says(said, "For 1 benchmark", "look")
-    assert says(said, "For b", "1.250 for the candidate", "1.250 for the baseline")
-
-
-def test_one_context_cannot_show_an_effect_of_contexts():
-    both = {("a", ""): [2.0, 2.1], ("b", ""): [1.0, 1.1]}
-    said = said_of(measured(both), measured(both, "c"))
-    assert "One context cannot show" in said
-    assert says(said, "2 benchmarks with one context could not be tested")
-    assert "several random contexts" in said
-
-
-def test_versions_are_the_same_for_all_benchmarks():
-    one = {("a", ""): [2.0], ("b", ""): [1.0]}
-    other = {("c", ""): [2.0], ("d", ""): [1.0]}
-    assert says(said_of(measured(one), measured(other)), "4 versions (a, b, c, d)")
-    assert says(said_of(measured(one), measured(other), baseline="a", candidate="b"), "version a; versions: c, d")
-
-
-def test_a_report_without_benchmarks_says_what_is_needed():
+def test_without_benchmarks_a_report_says_what_is_needed_and_long_tables_are_cut():
     document = contexts_document(survey([]))
     assert [section.title for section in document.sections] == ["In short", "Left out", "Method"]
     assert "benchmark could be compared" in to_text(document)
-
-
-def test_long_tables_are_cut_and_say_so():
     cells = {(v, c): [1.0, 1.1] for v in ("a", "b") for c in ("x", "y")}
     document = contexts_document(survey([measured(cells, f"b{at}") for at in range(45)], resamples=1))
     assert len(rows_of(document, "Speed-up of the candidate")) == 40
@@ -195,15 +176,12 @@ def test_the_observer_effect_is_reported_with_its_ratio_and_the_verdict_on_two_v
     assert says(short, "two versions differs", "none of 1 benchmark")
 
 
-def test_an_observer_effect_of_one_version_is_the_answer_of_a_table_of_one_version():
+def test_the_observer_effect_of_one_version_or_without_levels_is_described():
     cells = {("", f"counters={level}"): [value, value * 1.001] for level, value in ((0, 1.0), (4, 1.12))}
     said = said_of(measured(cells), instrumentation="counters")
     assert says(said, "counters = 4", "12 % slower", "1.120 (1.1")
     assert not says(said, "No benchmark", "compared") and "Nothing was left out." in said
     assert "observer-effect" in contexts_charts(survey([measured(cells)], instrumentation="counters"))
-
-
-def test_an_undefined_observer_effect_has_a_reason():
     assert "condition events" in said_of(sweep(sizes=SHORT), instrumentation="events")
     one = {("a", "events=0"): [1.0], ("b", "events=0"): [1.0]}
     document = contexts_document(survey([measured(one)], instrumentation="events", resamples=20))
@@ -213,22 +191,6 @@ def test_an_undefined_observer_effect_has_a_reason():
     document = contexts_document(survey([measured(both)], instrumentation="events", resamples=20))
     (level, *_) = rows_of(document, "Is the verdict on the two versions the same")
     assert level[-1].startswith("unknown: ") and "run of each version" in level[-1]
-
-
-def test_without_a_stated_direction_nothing_is_called_faster_or_slower():
-    cells = {(v, f"k={at}"): [value, value * 1.01] for v, value in (("a", 2.0), ("b", 1.0)) for at in range(9)}
-    found = survey([without_direction(measured(cells))], resamples=20)
-    said = " ".join(to_text(contexts_document(found)).split())
-    assert "the candidate is 50 % lower" in said and "above 1 means higher" in said
-    rest = said.replace("which version looks faster?", "").replace("the candidate is faster, for times", "")
-    assert "faster" not in rest and "slower" not in rest
-    drawn = [text for chart in contexts_charts(found).values() for text in texts(chart)]
-    assert not any("faster" in text or "slower" in text for text in drawn)
-
-
-def test_a_cause_is_described(text):
-    plain = " ".join(text.split())
-    assert says(plain, "differ less", "held fixed")
 
 
 @pytest.mark.parametrize(
@@ -243,28 +205,13 @@ def test_a_suspected_cause_without_effect_is_described(fixed, said):
     assert said in said_of(with_intervention(sweep(sizes=SHORT), sweep(**{"sizes": SHORT} | fixed)))
 
 
-def test_a_check_without_both_versions_says_so():
-    cells = {(v, c): [1.0, 1.1] for v in ("old", "new") for c in ("x", "y", "z")}
-    marks = {"intervention": ("", "A") * 3 + ("",) * 6}
-    said = said_of(measured(cells, conditions=marks))
-    assert says(said, "undefined:", "cause held fixed")
+FIGURES = ["violins", "contexts-sorted", "densities", "intervention", "observer-effect", "speedup-by-instrumentation"]
 
 
 def test_figures_without_anything_to_show_are_not_announced(found):
-    named = {
-        block.name for part in contexts_document(found).sections for block in part.blocks if getattr(block, "name", "")
-    }
-    assert named == {
-        "violins",
-        "contexts-sorted",
-        "densities",
-        "intervention",
-        "observer-effect",
-        "speedup-by-instrumentation",
-    }
-    few = contexts_document(survey([sweep(sizes=SHORT[:3])]))
-    named = {block.name for part in few.sections for block in part.blocks if getattr(block, "name", "")}
-    assert named == {"violins", "contexts-sorted"}
+    for of_survey, expected in ((found, FIGURES), (survey([sweep(sizes=SHORT[:3])]), FIGURES[:2])):
+        blocks = [block for part in contexts_document(of_survey).sections for block in part.blocks]
+        assert {block.name for block in blocks if getattr(block, "name", "")} == set(expected)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -282,16 +229,8 @@ def test_names_from_files_stay_names(name):
 
 @pytest.mark.parametrize("form", some_slow(FORMATS, {"png", "pdf"}))
 def test_every_figure_is_drawn_in_every_form(charts, form):
-    assert list(charts) == [
-        "violins",
-        "contexts-sorted",
-        "densities",
-        "intervention",
-        "observer-effect",
-        "speedup-by-instrumentation",
-    ]
-    for chart in charts.values():
-        assert len(render(chart, form)) > 3000
+    assert list(charts) == FIGURES
+    assert all(len(render(chart, form)) > 3000 for chart in charts.values())
 
 
 def test_every_axis_has_a_title(charts):
@@ -313,6 +252,7 @@ def test_the_violins_name_the_benchmarks_with_the_most_dependent_on_top(found, c
     assert rows[0].startswith(most_dependent(found.benchmarks)[0].name)
     assert "decides (n = 65) ↔" in rows
     assert "clear (n = 32)" in rows
+    assert {"faster", "slower", "no significant change", "not tested"} <= set(texts(charts["contexts-sorted"]))
 
 
 def test_a_density_is_that_of_scipy_and_a_violin_ends_with_its_contexts():
@@ -324,67 +264,37 @@ def test_a_density_is_that_of_scipy_and_a_violin_ends_with_its_contexts():
     assert (ends[0], ends[-1]) == pytest.approx((values.min(), values.max()))
 
 
-def test_hostile_names_are_drawn_as_they_are():
+def test_names_are_drawn_as_they_are_and_long_suites_are_cut_to_what_can_be_read():
     found = survey([sweep(name, sizes=SHORT[:9]) for name in NAMES[:4]], resamples=1)
-    drawn = texts(violins(found))
-    assert {f"{name} (n = 9) ↔" for name in NAMES[:4]} <= set(drawn)
-
-
-def test_long_suites_are_cut_to_what_can_be_read():
+    assert {f"{name} (n = 9) ↔" for name in NAMES[:4]} <= set(texts(violins(found)))
     found = survey([sweep(f"b{at}", seed=at, sizes=SHORT[:9]) for at in range(23)], resamples=1)
     drawn = texts(violins(found))
     assert sum("n =" in text for text in drawn) == 20
     assert any("the 20 of 23 benchmarks" in text for text in drawn)
-
-
-def test_many_contexts_are_thinned_and_the_figure_says_so():
     found = survey([sweep(sizes=range(0, 2600, 10))], resamples=1)
     assert any("200 of 260 contexts" in text for text in texts(contexts_charts(found)["contexts-sorted"]))
 
 
-def test_contexts_are_marked_by_what_they_show_alone(charts):
-    assert {"faster", "slower", "no significant change", "not tested"} <= set(texts(charts["contexts-sorted"]))
-
-
-def test_ratios_far_apart_are_drawn_on_a_logarithmic_scale():
+def test_extreme_speed_ups_are_drawn_and_one_context_has_no_figure():
     cells = {(v, f"k={at}"): [10.0**at if v == "a" else 1.0] for v in "ab" for at in range(-3, 4)}
     drawn = to_svg(violins(survey([measured(cells)], resamples=1)))
     assert ">1,000<" in drawn or ">100<" in drawn
-
-
-def test_the_two_versions_and_sweeps_differ_in_greyscale_too():
-    assert contrast(INK, SOFT) > 3
-
-
-def test_small_times_are_drawn_in_small_units():
     found = survey([sweep(seconds=2e-5, sizes=SHORT)], resamples=1)
     assert any("(µs)" in title for title in titles(contexts_charts(found)["densities"]))
-
-
-def test_a_cause_over_several_factors_is_drawn_in_order_of_their_names():
-    both = (sweep(links=("a", "b"), sizes=SHORT[:4], effect=effect) for effect in (0.03, 0.001))
-    found = survey([with_intervention(*both)], resamples=1)
-    assert "contexts, sorted by name" in titles(contexts_charts(found)["intervention"])
-
-
-def test_contexts_without_numbers_are_drawn_in_order_of_their_names():
-    cells = {(v, c): [1.0, 1.1] for v in ("old", "new") for c in ("x", "y", "z")}
-    found = survey([measured(cells, conditions={"intervention": ("on", "off") * 6})], resamples=1)
-    assert "contexts, sorted by name" in titles(contexts_charts(found)["intervention"])
-
-
-def test_speed_ups_that_do_not_vary_are_drawn_as_points():
     cells = {(v, f"k={at}"): [1.5, 1.5] for v in "ab" for at in range(9)}
     charts = contexts_charts(survey([measured(cells)], resamples=1))
     assert list(charts) == ["violins", "contexts-sorted"]
     assert all(len(to_svg(chart)) > 3000 for chart in charts.values())
-
-
-def test_one_context_has_no_figure():
     assert contexts_charts(survey([measured({("a", ""): [1.0], ("b", ""): [2.0]})])) == {}
-
-
-def test_levels_without_a_range_or_contexts_in_common_are_drawn():
     cells = {(v, c): [1.0 + at] for at, v in enumerate("ab") for c in ("events=0 k=1", "events=1 k=1", "events=2 k=2")}
     found = survey([measured(cells)], instrumentation="events", resamples=1)
     assert np.isfinite(len(to_svg(contexts_charts(found)["speedup-by-instrumentation"])))
+
+
+def test_a_cause_is_drawn_in_order_of_its_numbers_or_of_the_names_of_contexts():
+    both = (sweep(links=("a", "b"), sizes=SHORT[:4], effect=effect) for effect in (0.03, 0.001))
+    found = survey([with_intervention(*both)], resamples=1)
+    assert "contexts, sorted by name" in titles(contexts_charts(found)["intervention"])
+    cells = {(v, c): [1.0, 1.1] for v in ("old", "new") for c in ("x", "y", "z")}
+    found = survey([measured(cells, conditions={"intervention": ("on", "off") * 6})], resamples=1)
+    assert "contexts, sorted by name" in titles(contexts_charts(found)["intervention"])
