@@ -29,13 +29,9 @@ def brute(values, per):
     return np.mean(spreads)
 
 
-def test_max_spread_is_the_range_over_the_mean():
-    # (12 - 8) / ((8 + 10 + 12) / 3) = 4 / 10
-    assert max_spread([8, 12, 10]).value == pytest.approx(0.4)
-
-
 def test_max_spread_per_two_of_three_runs_worked_by_hand():
-    # pairs (8, 10), (8, 12), (10, 12): 2/9, 4/10, 2/11; their mean
+    # all: (12 - 8) / 10; pairs (8, 10), (8, 12), (10, 12): 2/9, 4/10, 2/11; their mean
+    assert max_spread([8, 12, 10]).value == pytest.approx(0.4)
     assert max_spread([8, 12, 10], per=2).value == pytest.approx((2 / 9 + 4 / 10 + 2 / 11) / 3)
 
 
@@ -48,29 +44,15 @@ def test_max_spread_per_choice_is_the_average_over_all_choices(values, per):
         assert max_spread(values, per=per) == Estimate(None, reason=f"fewer than {per} runs ({len(values)})")
 
 
-@settings(max_examples=examples(40))
-@given(positive, st.randoms(), st.floats(1e-3, 1e3))
-def test_max_spread_depends_on_neither_order_nor_unit(values, random, factor):
-    shuffled = [factor * value for value in random.sample(values, len(values))]
-    assert max_spread(shuffled).value == pytest.approx(max_spread(values).value, rel=1e-9, abs=1e-12)
-
-
 def test_max_spread_of_more_choices_than_can_be_enumerated_is_the_average_range_over_the_mean():
     x = np.random.default_rng(3).lognormal(0, 0.05, 40)  # C(40, 5) = 658 008 choices
     found = max_spread(x, per=5)
     assert "too many choices" in found.reason
-    average = np.mean([np.ptp(np.random.default_rng(seed).choice(x, 5, replace=False)) for seed in range(4000)])
-    assert found.value == pytest.approx(average / x.mean(), rel=0.03)  # Monte Carlo: se about 0.6 %
+    average = np.mean([np.ptp(np.random.default_rng(seed).choice(x, 5, replace=False)) for seed in range(1500)])
+    assert found.value == pytest.approx(average / x.mean(), rel=0.04)  # Monte Carlo: se about 1 %
     # and it hardly differs from the average of ratios that it replaces
-    ratios = [max_spread(np.random.default_rng(seed).choice(x, 5, replace=False)).value for seed in range(4000)]
+    ratios = [max_spread(np.random.default_rng(seed).choice(x, 5, replace=False)).value for seed in range(1500)]
     assert found.value == pytest.approx(np.mean(ratios), rel=0.03)
-
-
-def test_max_spread_grows_with_the_number_of_runs():
-    x = np.random.default_rng(1).normal(100, 5, 10)
-    spreads = [max_spread(x, per=per).value for per in range(2, 11)]
-    assert spreads == sorted(spreads)
-    assert spreads[-1] == pytest.approx(max_spread(x).value)
 
 
 @pytest.mark.parametrize(
@@ -87,16 +69,14 @@ def test_max_spread_grows_with_the_number_of_runs():
 )
 def test_max_spread_says_why_it_is_undefined(values, per, reason):
     assert max_spread(values, per=per) == Estimate(None, reason=reason)
+    assert per is not None or cv(values) == Estimate(None, reason=reason)
 
 
-def test_runs_that_are_all_equal_have_no_spread_and_no_variation():
+def test_equal_huge_and_tiny_runs_have_a_spread():
     assert max_spread([0.1, 0.1, 0.1]).value == 0
     assert max_spread([0.1, 0.1, 0.1], per=2).value == 0
     assert cv([0.1, 0.1, 0.1]).value == 0
     assert bucket(0.0) == "up to 5 %"
-
-
-def test_huge_and_tiny_runs_do_not_overflow():
     assert max_spread([1.6e308, 1.7e308]).value == pytest.approx(0.1 / 1.65)
     assert max_spread([1e-300, 3e-300]).value == pytest.approx(1)
 
@@ -107,19 +87,9 @@ def test_the_variation_is_that_of_pandas(values):
     assert cv(values).value == pytest.approx(pd.Series(values).std() / np.mean(values), rel=1e-6, abs=1e-9)
 
 
-def test_the_variation_is_undefined_where_the_spread_is():
-    assert cv([1.0]) == Estimate(None, reason="fewer than two runs (1)")
-    assert cv([-1.0, 1.0]) == Estimate(None, reason="the mean of the runs is not positive")
-
-
 def test_a_spread_on_a_border_is_in_the_lower_bucket():
     assert [bucket(spread) for spread in (0.05, 0.1, 0.25, 0.5, 7)] == list(BUCKETS)
     assert [bucket(np.nextafter(spread, 1)) for spread in (0.05, 0.1, 0.25, 0.5)] == list(BUCKETS)[1:]
-
-
-def test_runs_that_are_exactly_a_tenth_apart_are_in_the_second_bucket():
-    for factor in (1, 2.0**-40, 2.0**1016):
-        assert bucket(max_spread([95 * factor, 105 * factor]).value) == bucket(10 / 100)
 
 
 def test_variability_is_twice_the_largest_but_for_the_widest_twentieth():
@@ -127,18 +97,7 @@ def test_variability_is_twice_the_largest_but_for_the_widest_twentieth():
     spreads = np.arange(1, 21) / 100
     assert variability(spreads[::-1]).value == pytest.approx(2 * 0.19)
     assert variability(spreads[:19]).value == pytest.approx(2 * 0.18)
-
-
-@settings(max_examples=examples(40))
-@given(st.lists(st.floats(0, 10), min_size=2, max_size=60))
-def test_variability_is_the_order_statistic_that_its_definition_names(spreads):
-    kept = [spread for i, spread in enumerate(sorted(spreads), start=1) if i <= len(spreads) * 19 / 20]
-    assert variability(spreads).value == 2 * max(kept)
-
-
-def test_variability_of_fewer_than_two_spreads_is_undefined():
     assert variability([0.1]) == Estimate(None, reason="fewer than two spreads (1)")
-    assert variability([], resamples=9, rng=np.random.default_rng(1)).value is None
 
 
 def test_variability_has_an_interval_from_resampled_benchmarks():
@@ -249,35 +208,24 @@ def test_warm_up_and_aggregate_are_used_and_a_run_without_steady_state_is_left_o
     assert (found.parameters["warmup"], found.parameters["aggregate"]) == (1, "median")
 
 
-def test_a_survey_reports_its_progress():
-    told = []
-    survey([benchmark(1, 2), benchmark(1, 2)], advance=lambda done, total: told.append((done, total)))
-    assert told == [(1, 2), (2, 2)]
-
-
-def test_an_empty_survey_is_a_result():
+def test_a_survey_is_plain_values_also_without_benchmarks_and_its_seed_decides_the_interval():
     found = survey([])
     assert (found.overall.n, found.overall.median, found.applications) == (0, None, ())
     assert found.v.reason == "fewer than two spreads (0)"
-
-
-def test_a_survey_is_plain_values():
     found = survey([benchmark(1, 2, 3), benchmark(0, 0, 0, name="zero")], resamples=20)
     content = json.loads(json.dumps(json_values(found), allow_nan=False))
     assert content["spreads"][0]["max_spread"]["value"] == 1.0
     assert content["left_out"] == [{"name": "zero", "reason": "the mean of the runs is not positive"}]
     assert content["parameters"]["resamples"] == 20
-
-
-def test_the_seed_decides_the_interval():
     suite = [benchmark(100, 100 + i, name=str(i)) for i in range(30)]
     assert survey(suite, resamples=50).v == survey(suite, resamples=50).v
     assert survey(suite, resamples=50, seed=2).v != survey(suite, resamples=50).v
 
 
+@pytest.mark.slow
 def test_buckets_of_real_benchmarks_are_those_of_a_pandas_one_liner(icpe_dir):
     suite, rows = [], []
-    for path in sorted(icpe_dir.rglob("*.json.gz"))[:60]:
+    for path in sorted(icpe_dir.rglob("*.json.gz")):
         with gzip.open(path) as file:
             runs = json.load(file)
         suite.append(Benchmark.of_series(path.name, tuple(map(np.asarray, runs)), application=path.name.split("#")[0]))
@@ -287,24 +235,5 @@ def test_buckets_of_real_benchmarks_are_those_of_a_pandas_one_liner(icpe_dir):
     found = survey(suite)
     counted = pd.cut(spreads, [0, 0.05, 0.1, 0.25, 0.5, inf]).value_counts(sort=False)
     assert list(found.overall.counts.values()) == counted.tolist()
+    assert len(suite) != 203 or counted.tolist() == [92, 33, 56, 15, 7]
     assert found.v.value == pytest.approx(2 * spreads.nsmallest(len(spreads) * 95 // 100).max())
-
-
-@pytest.mark.slow
-def test_buckets_of_the_203_real_benchmarks(icpe_dir):
-    paths = sorted(icpe_dir.rglob("*.json.gz"))
-    if len(paths) != 203:
-        pytest.skip(f"{len(paths)} benchmarks, not the 203 of the subset whose counts are known")
-    suite = []
-    for path in paths:
-        with gzip.open(path) as file:
-            suite.append(
-                Benchmark.of_series(
-                    path.name, tuple(map(np.asarray, json.load(file))), application=path.name.split("#")[0]
-                )
-            )
-    values = pd.DataFrame({one.name: [run.mean() for run in one.values] for one in suite})
-    counted = pd.cut((values.max() - values.min()) / values.mean(), [0, 0.05, 0.1, 0.25, 0.5, inf]).value_counts(
-        sort=False
-    )
-    assert list(survey(suite).overall.counts.values()) == counted.tolist() == [92, 33, 56, 15, 7]

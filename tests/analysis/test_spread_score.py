@@ -37,29 +37,22 @@ def measured(name, **levels):
     return Benchmark.of_series(name, runs, conditions=conditions)
 
 
-def test_a_regression_must_show_in_every_pair_of_runs():
+def test_a_regression_shows_in_every_pair_and_is_as_large_as_half_of_v():
     # exact p of five against five without overlap: 2 / C(10, 5) = 2/252 = .0079; (13 - 3) / 3 = 10/3
     found = is_regression([LOW, LOW], [HIGH, HIGH + 0.5], 1.0)
     assert found.found
     assert found.p == pytest.approx(2 / 252)
     assert [pair.difference for pair in found.pairs] == pytest.approx([10 / 3, 10.5 / 3])
     assert not is_regression([LOW, LOW], [HIGH, LOW + 0.5], 1.0).found
-
-
-def test_a_regression_must_be_as_large_as_half_of_v():
     # means 3 and 13, a difference of 10/3, reached by v = 20/3
     assert is_regression([LOW], [HIGH], 20 / 3).found
     assert not is_regression([LOW], [HIGH], 20 / 3 + 1e-6).found
-
-
-def test_a_change_for_the_better_counts_as_well():
     assert is_regression([HIGH], [LOW], 1.0).found
     assert is_regression([HIGH], [LOW], 1.0).pairs[0].difference == pytest.approx(-10 / 13)
-
-
-def test_the_limit_of_p_is_exclusive():
     assert not is_regression([LOW], [HIGH], 0.1, p=2 / 252).found
     assert is_regression([LOW], [HIGH], 0.1, p=2 / 251).found
+    found = is_regression([np.ones(20)], [np.ones(20)], 0.0)
+    assert (found.found, found.p, found.reason) == (False, 1.0, None)
 
 
 @settings(max_examples=examples(60))
@@ -95,11 +88,6 @@ def test_a_regression_uses_the_warm_up_and_the_aggregate():
     assert (found.pairs[0].difference, found.pairs[0].run, found.pairs[0].n_baseline) == (10.0, "fork 7", 5)
 
 
-def test_equal_constant_runs_are_not_a_regression():
-    found = is_regression([np.ones(20)], [np.ones(20)], 0.0)
-    assert (found.found, found.p, found.reason) == (False, 1.0, None)
-
-
 def test_the_score_of_the_worked_example_is_40_and_20_without_the_noisy_benchmark(suite):
     # B.fast notices m1 (+50 %), B.noisy notices m3 (+150 % and +106 %); m2 is 5 %, m5 in one run only: 2 of 5, 1 of 5
     whole = api_benchmarking_score(suite, v=0.4)
@@ -116,7 +104,7 @@ def test_the_score_of_the_worked_example_is_40_and_20_without_the_noisy_benchmar
     assert without.left_out == (LeftOut("B.noisy", "the options leave this benchmark out of the score"),)
 
 
-def test_v_comes_from_the_unaltered_runs(table, suite):
+def test_v_comes_from_the_unaltered_runs_or_is_given(table, suite):
     means = table[table["altered"] == "Baseline"].groupby(["benchmark", "run"])["value"].mean().unstack()
     spreads = (means.max(axis=1) - means.min(axis=1)) / means.mean(axis=1)
     v = 2 * spreads.nsmallest(2).max()  # floor(.95 * 3) = 2
@@ -125,15 +113,9 @@ def test_v_comes_from_the_unaltered_runs(table, suite):
     assert found.v.value == pytest.approx(v)
     assert found.variants["total"].score.value == 60
     assert api_benchmarking_score(suite, without=["B.noisy"]).variants["total"].score.value == 40
-
-
-def test_one_benchmark_has_no_v(suite):
     found = api_benchmarking_score(suite[:1])
     assert (found.v.value, found.v.reason) == (None, "fewer than two spreads (1) of the baseline; give v (--v)")
     assert found.variants["total"].score.value is None
-
-
-def test_the_slowdown_that_was_built_in_can_be_given(suite):
     given_v = api_benchmarking_score(suite, v=0.08)
     assert given_v.v == Estimate(0.08)
     assert given_v.variants["total"].covered == ("m1", "m2", "m3")
@@ -145,9 +127,6 @@ def test_p_is_corrected_for_every_question_of_the_suite(suite):
     p = [one.regression.p for one in detections]
     assert [one.p_bonferroni for one in detections] == bonferroni(p)
     assert [one.p_holm for one in detections] == holm(p)
-
-
-def test_the_corrected_scores_count_what_stays_below_the_limit():
     # five against five: p = .0079; two questions: Bonferroni and Holm .0159, above .01
     runs = (LOW, HIGH, HIGH)
     one = Benchmark.of_series("b", runs, conditions={"altered": ("baseline", "m", "n")})
@@ -177,19 +156,19 @@ def test_the_relative_score_is_without_one_in_twenty(n, n_left_out):
     assert relative.without == tuple(sorted(spread, key=spread.get, reverse=True)[:n_left_out])
 
 
-def test_runs_belong_together_by_their_name_not_by_their_place():
-    one = Benchmark.of_series(
-        "b", (LOW, HIGH, LOW + 0.1, HIGH + 0.1),
-        conditions={"altered": ("baseline", "baseline", "m", "m"), "run": ("0", "1", "1", "0")},
-    )  # fmt: skip
-    (found,) = api_benchmarking_score([one], v=0.1).detections
-    assert [(pair.run, round(pair.difference, 2)) for pair in found.regression.pairs] == [("0", 3.37), ("1", -0.76)]
-
-
-def test_runs_without_a_name_belong_together_in_their_order():
-    one = Benchmark.of_series("b", (LOW, HIGH, LOW, HIGH), conditions={"altered": ("baseline", "baseline", "m", "m")})
-    (found,) = api_benchmarking_score([one], v=0.1).detections
-    assert [(pair.run, pair.difference) for pair in found.regression.pairs] == [("0", 0.0), ("1", 0.0)]
+@pytest.mark.parametrize(
+    ("runs", "conditions", "pairs"),
+    [
+        ((LOW, HIGH, LOW + 0.1, HIGH + 0.1), {"run": ("0", "1", "1", "0")}, [("0", 3.37), ("1", -0.76)]),
+        ((LOW, HIGH, LOW, HIGH), {}, [("0", 0.0), ("1", 0.0)]),  # without names in their order
+    ],
+)
+def test_runs_belong_together_by_their_name_or_in_their_order(runs, conditions, pairs):
+    altered = {"altered": ("baseline", "baseline", "m", "m")}
+    (found,) = api_benchmarking_score(
+        [Benchmark.of_series("b", runs, conditions=altered | conditions)], v=0.1
+    ).detections
+    assert [(pair.run, round(pair.difference, 2)) for pair in found.regression.pairs] == pairs
 
 
 def test_runs_of_other_contexts_do_not_belong_together():

@@ -1,4 +1,4 @@
-"""Reliability of intervals and tests: coverage, type I error, sensitivity."""
+"""Reliability of intervals and tests: coverage, type I error, sensitivity, compared with single draws."""
 
 import gzip
 import json
@@ -12,7 +12,7 @@ from scipy import stats
 
 from analysis.benchmark import PerRun
 from analysis.intervals import Estimate
-from analysis.samples import NO_VARIATION, rank_sum
+from analysis.samples import NO_VARIATION, rank_sum, welch
 from analysis.trust import (
     AGGREGATIONS,
     INTERVALS,
@@ -33,13 +33,56 @@ from analysis.trust import (
 from analysis.trust._pairs import SignificanceTests, _critical, pairs_of, shares, smallest_distance
 from analysis.trust._population import all_draws, n_multisets, population, some_draws
 from analysis.trust._rates import ONE_RUN, ONE_VALUE
-from tests.analysis.made_draws import EXACT, drawn, holds, made, rejects, rng
 from tests.conftest import examples, some_slow
+
+EXACT = (MERGED, RUN_MEANS)
+
+
+def rng(seed=1):
+    return np.random.default_rng(seed)
+
+
+def made(lengths, seed=1, between=1.0, decimals=6):
+    """Generate runs with different levels; few decimals give ties."""
+    random = rng(seed)
+    return [np.round(10 + between * random.normal() + random.normal(size=n), decimals) for n in lengths]
+
+
+def drawn(runs, which, aggregation):
+    if aggregation == MERGED:
+        return np.concatenate([runs[run] for run in which])
+    return np.array([np.mean(runs[run]) for run in which])
+
+
+def half_of(sample, level=0.95):
+    sample = np.asarray(sample)
+    if sample.min() == sample.max():
+        return 0.0
+    return stats.t.ppf((1 + level) / 2, len(sample) - 1) * stats.sem(sample)
+
+
+def holds(sample, target, level=0.95):
+    return sample.min() < sample.max() and abs(sample.mean() - target) <= half_of(sample, level)
+
+
+def rejects(test, a, b, alpha=0.05):
+    if test == WELCH:
+        return welch(a, b).p <= alpha
+    if test == MANN_WHITNEY:
+        return rank_sum(a, b).p <= alpha
+    return abs(np.mean(a) - np.mean(b)) > half_of(a) + half_of(b)
+
+
+def rejected(test, runs, n, aggregation=MERGED, *, alpha=0.05, factor=1.0):
+    """Return the share of all pairs of draws of n runs that the test finds different, each computed alone."""
+    samples = [drawn(runs, which, aggregation) for which in product(range(len(runs)), repeat=n)]
+    return np.mean([rejects(test, a, factor * b, alpha) for a, b in product(samples, samples)])
+
 
 # -- draws
 
 
-def test_multisets_are_all_draws_with_their_chance():
+def test_draws_are_all_multisets_with_their_chance_or_random_ones_of_equal_weight():
     # two of 3 runs are drawn in 9 equally likely ways, which are 6 multisets
     draws = all_draws(3, 2)
     found = {tuple(counts): weight for counts, weight in zip(draws.counts, draws.weights, strict=True)}
@@ -47,17 +90,6 @@ def test_multisets_are_all_draws_with_their_chance():
         {(2, 0, 0): 1 / 9, (0, 2, 0): 1 / 9, (0, 0, 2): 1 / 9, (1, 1, 0): 2 / 9, (1, 0, 1): 2 / 9, (0, 1, 1): 2 / 9}
     )
     assert len(all_draws(10, 5).weights) == n_multisets(10, 5) == 2002
-
-
-@given(st.integers(1, 6), st.integers(1, 6))
-def test_weights_sum_to_one_and_counts_to_the_number_of_runs(m, n_runs):
-    draws = all_draws(m, n_runs)
-    assert draws.weights.sum() == pytest.approx(1)
-    assert (draws.counts.sum(axis=1) == n_runs).all()
-    assert draws.weights @ draws.counts == pytest.approx(np.full(m, n_runs / m))
-
-
-def test_random_draws_have_equal_weights():
     draws = some_draws(4, 3, 50, rng())
     assert draws.counts.shape == (50, 4) and (draws.counts.sum(axis=1) == 3).all()
     assert draws.weights.tolist() == [1 / 50] * 50 and not draws.exact
@@ -118,16 +150,18 @@ def test_coverage_of_one_sample_is_that_of_one_random_iteration_a_run():
     assert abs(found.value - held) < 4 * np.hypot(found.se, np.sqrt(held * (1 - held) / 1500))
 
 
-def test_independent_iterations_have_the_requested_coverage():
+def test_merging_runs_that_differ_makes_intervals_too_narrow_and_raises_false_alarms():
     runs = made([500] * 10, between=0.0)
     found = coverage(runs, 10, resamples=4000, rng=rng())
     assert found[MERGED].value == pytest.approx(0.95, abs=0.05)
     assert found[ONE_SAMPLE].value == pytest.approx(0.95, abs=0.02)
-
-
-def test_merging_runs_that_differ_makes_intervals_too_narrow():
     found = coverage(made([500] * 10, between=1.0), 5, rng=rng())
     assert found[MERGED].value < 0.3 < 0.85 < found[RUN_MEANS].value
+    found = type_1_error(made([500] * 10, between=1.0), 5, rng=rng())
+    assert found[MERGED][WELCH].value > 0.5
+    assert found[RUN_MEANS][WELCH].value < 0.06
+    # intervals that do not overlap are far stricter than the test
+    assert found[RUN_MEANS][INTERVALS].value < found[RUN_MEANS][WELCH].value / 2
 
 
 def test_warm_up_and_aggregate_are_those_of_the_sampling():
@@ -158,28 +192,21 @@ def test_type_1_error_worked_by_hand():
 @pytest.mark.parametrize("aggregation", EXACT)
 def test_type_1_error_agrees_with_single_pairs_of_draws(lengths, decimals, aggregation):
     runs = made(lengths, decimals=decimals)
-    samples = [drawn(runs, which, aggregation) for which in product(range(3), repeat=3)]
     found = type_1_error(runs, 3, alpha=0.1, aggregations=[aggregation], rng=rng())[aggregation]
     for test in TESTS:
-        one_by_one = np.mean([rejects(test, a, b, 0.1) for a, b in product(samples, samples)])
-        assert found[test].value == pytest.approx(one_by_one), test
+        assert found[test].value == pytest.approx(rejected(test, runs, 3, aggregation, alpha=0.1)), test
 
 
-def test_ranks_of_long_runs_agree_with_single_tests():
+def test_unclear_pairs_of_ranks_are_decided_as_single_tests_decide_them():
     # more than 50 values on each side, with many ties: the bounds on ties leave pairs to decide
     runs = made([30] * 4, between=0.4, decimals=0)
-    samples = [drawn(runs, which, MERGED) for which in product(range(4), repeat=2)]
     found = type_1_error(runs, 2, aggregations=[MERGED], tests=[MANN_WHITNEY], rng=rng())[MERGED][MANN_WHITNEY]
-    assert found.value == pytest.approx(np.mean([rejects(MANN_WHITNEY, a, b) for a, b in product(samples, samples)]))
-
-
-def test_unclear_pairs_of_ranks_are_decided_by_their_ties():
+    assert found.value == pytest.approx(rejected(MANN_WHITNEY, runs, 2))
     # two values with very different counts: ties decide
     random = rng(2)
     runs = [(random.random(40) < share).astype(float) for share in (0.05, 0.15, 0.3)]
-    samples = [drawn(runs, which, MERGED) for which in product(range(3), repeat=2)]
     found = type_1_error(runs, 2, aggregations=[MERGED], tests=[MANN_WHITNEY], rng=rng())[MERGED][MANN_WHITNEY]
-    assert found.value == pytest.approx(np.mean([rejects(MANN_WHITNEY, a, b) for a, b in product(samples, samples)]))
+    assert found.value == pytest.approx(rejected(MANN_WHITNEY, runs, 2))
 
 
 @pytest.mark.slow
@@ -221,14 +248,6 @@ def test_random_pairs_are_decided_as_all_pairs_are():
         some = next(shares(drawn_from, pairs_of(6, 3, 20_000, rng(), every=False), [1.0], question))
         for test in TESTS:
             assert abs(exact[test] - some[test]) < 4 * np.sqrt(0.25 / 20_000)
-
-
-def test_merged_runs_raise_false_alarms_and_run_means_do_not():
-    found = type_1_error(made([500] * 10, between=1.0), 5, rng=rng())
-    assert found[MERGED][WELCH].value > 0.5
-    assert found[RUN_MEANS][WELCH].value < 0.06
-    # intervals that do not overlap are far stricter than the test
-    assert found[RUN_MEANS][INTERVALS].value < found[RUN_MEANS][WELCH].value / 2
 
 
 @settings(max_examples=examples(60))
@@ -278,16 +297,15 @@ def test_the_smallest_distance_of_u_is_where_the_exact_p_reaches_alpha(n_a, n_b,
 # -- undefined results
 
 
-def test_one_run_says_nothing():
+def test_one_run_or_a_mean_of_zero_says_nothing():
     for found in coverage([[1, 2, 3]], 5, rng=rng()).values():
         assert found.value is None and found.reason == ONE_RUN
     for tests in type_1_error([[1, 2, 3]], 5, rng=rng()).values():
         assert {rate.value for rate in tests.values()} == {None}
     for curve in sensitivity([[1, 2, 3]], 5, rng=rng()):
         assert curve.power == () and smallest_slowdown(curve).reason == ONE_RUN
-
-
-def test_a_draw_of_one_run_has_an_interval_only_when_merged():
+    for curve in sensitivity([[-1, 1], [-2, 2]], 2, rng=rng()):
+        assert "relative change" in curve.reason
     found = coverage(made([5] * 4), 1, rng=rng())
     assert [found[name].reason for name in AGGREGATIONS] == [None, *[ONE_VALUE] * 2]
     assert coverage([[1], [2]], 1, rng=rng())[MERGED].reason == ONE_VALUE
@@ -304,30 +322,15 @@ def test_without_any_variation_p_is_one_and_the_interval_is_the_mean():
         assert smallest_slowdown(curve) == Estimate(1.1, reason=NO_VARIATION)
 
 
-def test_equal_run_means_of_runs_that_vary_have_no_variation():
+def test_equal_run_means_have_no_variation_and_constant_runs_differ_without_variance():
     found = coverage([[1, 3], [2, 2], [0, 4]], 2, aggregations=EXACT, rng=rng())
     assert found[RUN_MEANS].reason == NO_VARIATION and found[MERGED].reason is None
     # twice the constant run: width 0, although its value is the mean of all
     assert found[MERGED].zero_width == pytest.approx(1 / 9)
     assert found[MERGED].value == pytest.approx(8 / 9)
-
-
-def test_constant_runs_with_different_values_differ_without_variance():
     # drawn twice each: 2 of 16 pairs are one constant against the other
     found = type_1_error([[0.1] * 3, [0.3] * 3], 2, aggregations=[MERGED], rng=rng())[MERGED]
-    assert found[WELCH].value == pytest.approx(
-        np.mean(
-            [
-                rejects(WELCH, drawn([[0.1] * 3, [0.3] * 3], a, MERGED), drawn([[0.1] * 3, [0.3] * 3], b, MERGED))
-                for a, b in product(product(range(2), repeat=2), repeat=2)
-            ]
-        )
-    )
-
-
-def test_a_mean_of_zero_has_no_slowdown():
-    for curve in sensitivity([[-1, 1], [-2, 2]], 2, rng=rng()):
-        assert "relative change" in curve.reason
+    assert found[WELCH].value == pytest.approx(rejected(WELCH, [[0.1] * 3, [0.3] * 3], 2))
 
 
 @pytest.mark.parametrize(
@@ -369,3 +372,61 @@ def test_merged_runs_of_real_benchmarks_raise_false_alarms_and_run_means_do_not(
     merged, run_means = np.median(errors, axis=0)
     assert 0.5 < merged < 0.75
     assert 0.03 < run_means < 0.05
+
+
+@pytest.mark.slow
+def test_power_agrees_with_single_pairs_of_draws():
+    runs = made([3, 4, 5], decimals=1)
+    curves = sensitivity(runs, 2, gammas=(1, 1.25), aggregations=EXACT, exact=True, rng=rng())
+    assert len(curves) == 6
+    for curve in curves:
+        for gamma, power in zip(curve.gammas, curve.power, strict=True):
+            single = rejected(curve.test, runs, 2, curve.aggregation, factor=gamma)
+            assert power == pytest.approx(single), (curve.aggregation, curve.test, gamma)
+        assert curve.exact and curve.se == (0.0, 0.0)
+
+
+def test_values_that_become_equal_by_the_factor_are_ties():
+    # 4 times 1.25 is 5, so integers are equal
+    runs = [np.array([4.0, 5.0] * 20), np.array([4.0, 4.0, 8.0, 10.0] * 10)]
+    curve = sensitivity(runs, 2, gammas=(1.25,), aggregations=[MERGED], tests=[MANN_WHITNEY], exact=True, rng=rng())[0]
+    assert curve.power[0] == pytest.approx(rejected(MANN_WHITNEY, runs, 2, factor=1.25))
+
+
+@pytest.mark.slow
+def test_power_of_random_pairs_is_within_four_standard_errors():
+    runs = made([6] * 5, between=0.3)
+    exact = sensitivity(runs, 3, gammas=(1, 1.02, 1.1), aggregations=EXACT, exact=True, rng=rng())
+    some = sensitivity(runs, 3, gammas=(1, 1.02, 1.1), aggregations=EXACT, resamples=2000, rng=rng())
+    for one, other in zip(exact, some, strict=True):
+        assert (one.n, one.exact, other.n, other.exact) == (n_multisets(5, 3) ** 2, True, 2000, False)
+        assert np.abs(np.subtract(one.power, other.power)).max() < 4 * np.sqrt(0.25 / 2000)
+
+
+def test_a_rate_is_slower_when_it_is_divided():
+    runs = made([6] * 4, between=0.3)
+    options = {"aggregations": [RUN_MEANS], "tests": [WELCH], "exact": True, "rng": rng()}
+    lower = sensitivity(runs, 3, gammas=(1, 1.25), **options)[0]
+    higher = sensitivity(runs, 3, gammas=(1, 1.25), better="higher", **options)[0]
+    assert higher.power == pytest.approx((lower.power[0], rejected(WELCH, runs, 3, RUN_MEANS, factor=1 / 1.25)))
+
+
+def test_one_sample_sees_a_large_slowdown_only():
+    runs = made([50] * 10, between=0.1)
+    curves = {(c.aggregation, c.test): c for c in sensitivity(runs, 5, gammas=(1, 1.1, 2), resamples=500, rng=rng())}
+    assert set(curves) == set(product(AGGREGATIONS, TESTS))
+    for test in TESTS:
+        power = curves[ONE_SAMPLE, test].power
+        assert power[0] < 0.1 and power[0] < power[1] < power[2] and power[2] > 0.9
+
+
+def test_the_smallest_slowdown_is_the_first_from_which_on_the_power_stays():
+    gammas = (1, 1.01, 1.02, 1.03, 1.04)
+    curve = Curve(RUN_MEANS, WELCH, gammas, (0.05, 0.85, 0.7, 0.8, 1.0), (0.0,) * 5, 9, True, 0.05)
+    assert smallest_slowdown(curve) == Estimate(1.03)
+    assert smallest_slowdown(curve, 0.95) == Estimate(1.04)
+    never = Curve(RUN_MEANS, WELCH, gammas, (0.05, 0.1, 0.2, 0.3, 0.4), (0.0,) * 5, 9, True, 0.05)
+    assert smallest_slowdown(never) == Estimate(None, reason="not detected up to a factor of 1.04")
+    curve = Curve(MERGED, WELCH, (1, 1.01), (0.9, 0.95), (0.0, 0.0), 9, True, 0.05)
+    reason = "90 % of the pairs show a difference without any change"
+    assert smallest_slowdown(curve) == Estimate(1.01, reason=reason)
