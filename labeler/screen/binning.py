@@ -34,7 +34,7 @@ QUARTILES = np.array([25.0, 50.0, 75.0])
 SHARE_OF_RUN, SHARE_OF_RUNS = 0.10, 0.5  # a level lasts if this share of iterations is on it in this share of the runs
 THIN = 0.01  # share of all iterations that may lie between two separate levels
 FLOAT32_SLACK = 1e-6  # a share of the axis that is larger than any rounding error
-WHOLE = 255  # the code for a window that is completely beyond the axis
+WHOLE = 255  # the code for a window that is completely beyond the axis, in one byte
 SERIES = ("low", "high", "medians", "lower", "upper", "quantiles")  # numbers of a run that are packed as float32
 
 LARGEST_FLOAT32, LARGEST_FLOAT64 = float(np.finfo(np.float32).max), float(np.finfo(np.float64).max)
@@ -295,7 +295,7 @@ def _drawn(
 
 
 def packed_runs(
-    n: int, shown_n: int, series: Sequence[Block], shares: Mapping[str, NDArray[np.float64]]
+    n: int, shown_n: int, series: Sequence[Block], shares: Mapping[str, NDArray[np.float64]], share_bytes: int = 1
 ) -> Iterator[dict[str, Any]]:
     """Yield the payload entries of runs with the same number of iterations.
 
@@ -303,7 +303,11 @@ def packed_runs(
     the windows above and below the limits, of shape (n_runs, 2, n_windows).
     """
     texts = [packed_rows(values) for values in series]
-    beyond = {view: packed_shares(of_view) for view, of_view in shares.items() if n >= FEW_ITERATIONS and of_view.any()}
+    beyond = {
+        view: packed_shares(of_view, share_bytes)
+        for view, of_view in shares.items()
+        if n >= FEW_ITERATIONS and of_view.any()
+    }
     for run, of_run in enumerate(zip(*texts, strict=True)):
         yield {
             "n": shown_n,
@@ -407,13 +411,19 @@ def spikes_of(low: Series, high: Series, lower: Series, upper: Series) -> tuple[
     return np.concatenate([bins[above], bins[below]]), np.concatenate([high[above], low[below]])
 
 
-def packed_shares(shares: NDArray[np.float64]) -> list[str]:
-    """Encode the shares of each run as a payload entry: base64 with one byte per share, in 255ths.
+def largest_code(share_bytes: int) -> int:
+    """Return the code for a window that is completely beyond the axis, with 1 or 2 bytes."""
+    return int(256**share_bytes - 1)
+
+
+def packed_shares(shares: NDArray[np.float64], share_bytes: int = 1) -> list[str]:
+    """Encode the shares of each run as a payload entry: base64 with one or two bytes per share, little-endian.
 
     A share above 0 becomes at least 1.
     """
-    steps = np.clip(np.rint(shares * WHOLE), shares > 0, WHOLE)
-    return [base64.b64encode(of_run.tobytes()).decode("ascii") for of_run in steps.astype(np.uint8)]
+    largest = largest_code(share_bytes)
+    steps = np.clip(np.rint(shares * largest), shares > 0, largest).astype(f"<u{share_bytes}")
+    return [base64.b64encode(of_run.tobytes()).decode("ascii") for of_run in steps]
 
 
 def shares_of(payload: Mapping[str, Any], run: Mapping[str, Any], view: str) -> NDArray[np.float64]:
@@ -429,5 +439,7 @@ def shares_of(payload: Mapping[str, Any], run: Mapping[str, Any], view: str) -> 
         return np.stack([values > high + slack, values < low - slack]).astype(float)
     if text is None:
         return np.zeros((2, len(values)))
-    steps: NDArray[np.float64] = np.frombuffer(base64.b64decode(text), dtype=np.uint8).reshape(2, -1) / WHOLE
-    return steps
+    codes = base64.b64decode(text)
+    share_bytes = len(codes) // (2 * len(values))
+    shares: NDArray[np.float64] = np.frombuffer(codes, f"<u{share_bytes}").reshape(2, -1) / largest_code(share_bytes)
+    return shares

@@ -40,6 +40,7 @@ class Variation:
     order: tuple[int, ...]  # the run of the item that is shown in each position
     phase: float  # the width of the first bin and of the first window, in bins and windows, in [0.5, 1.5)
     seed: str  # determines the shifts of values; nobody can compute the secret of the study from this seed
+    share_bytes: int = 2  # per share beyond the axis; views of labels that earlier versions stored have 1
 
     @classmethod
     def drawn(cls, secret: str, code: str, n_runs: int) -> "Variation":
@@ -54,6 +55,11 @@ class Variation:
     def json_values(self) -> dict[str, Any]:
         """Return the variation as a dict, which is stored with a label."""
         return {**asdict(self), "order": list(self.order)}
+
+    @classmethod
+    def stored(cls, values: Mapping[str, Any]) -> "Variation":
+        """Return the variation that `json_values` stored, in this or an earlier version."""
+        return cls(tuple(values["order"]), values["phase"], values["seed"], values.get("share_bytes", 1))
 
 
 def is_swapped(secret: str, code: str) -> bool:
@@ -106,11 +112,12 @@ def varied(payload: Mapping[str, Any], runs: Sequence[Series], variation: Variat
             view: _moved(
                 binning.beyond_of(block, limits, phase),
                 [f"{variation.seed} {view} {first + run}" for run in range(len(block))],
+                variation.share_bytes,
             )
             for view, limits in payload["axes"].items()
         }
         shown_n = max(round(n * stretch), binning.MAX_BINS + 1) if n > binning.MAX_BINS else n
-        drawn_runs += binning.packed_runs(n, shown_n, parts, beyond)
+        drawn_runs += binning.packed_runs(n, shown_n, parts, beyond, variation.share_bytes)
     return {
         **payload,
         "n": max(run["n"] for run in drawn_runs),
@@ -121,19 +128,24 @@ def varied(payload: Mapping[str, Any], runs: Sequence[Series], variation: Variat
     }
 
 
-def _moved(shares: NDArray[np.float64], seeds: Sequence[str]) -> NDArray[np.float64]:
+def _moved(shares: NDArray[np.float64], seeds: Sequence[str], share_bytes: int) -> NDArray[np.float64]:
     """Shift the shares of each run by less than the eye can see.
 
     A share of 0 stays 0, and the expected mean stays the same. Small shares are all drawn with the same height, so each
-    small share is multiplied by a random factor between 0 and 2.
+    small share is multiplied by a random factor between 0 and 2. With 1 byte, a short run has so few shares that two
+    pictures of an item were often equal in all of them.
     """
     if not shares.any():
         return shares
-    digests = (hashlib.shake_128(seed.encode()).digest(shares[0].size) for seed in seeds)
-    noise = np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(shares.shape)
-    signed = noise / 127.5 - 1
-    moved = np.where(shares < LEAST_DRAWN, shares * (1 + signed), shares + MAX_SHARE_SHIFT * signed)
-    return np.where(shares > 0, np.clip(moved, 1 / binning.WHOLE, 1), 0.0)
+    digests = (hashlib.shake_128(seed.encode()).digest(shares[0].size * share_bytes) for seed in seeds)
+    noise = np.frombuffer(b"".join(digests), dtype=f"<u{share_bytes}").reshape(shares.shape)
+    signed = noise / (binning.largest_code(share_bytes) / 2) - 1
+    room = np.full_like(shares, MAX_SHARE_SHIFT)
+    if share_bytes > 1:  # no share ends at exactly 1
+        room = np.clip(1 - shares, 1 / binning.WHOLE, room)
+        shares = np.minimum(shares, 1 - room)
+    moved = np.where(shares < LEAST_DRAWN, shares * (1 + signed), shares + room * signed)
+    return np.where(shares > 0, np.clip(moved, 1 / binning.largest_code(share_bytes), 1), 0.0)
 
 
 class Shift:

@@ -202,6 +202,17 @@ test("unpacked floats equal the packed floats, to float32", () => {
   assert.deepEqual([...unpacked.quantiles], [2, 3]);
 });
 
+test("shares beyond the axis have one byte in the picture of an item and two in the picture of an assignment", () => {
+  const none = packed([]);
+  const of = (beyond) => {
+    const run = { low: none, high: none, medians: packed([1, 2]), lower: none, upper: none, quantiles: none, beyond };
+    return unpack({ unit: "s", runs: [run] }).runs[0].beyond.full;
+  };
+  const text = (...bytes) => btoa(String.fromCharCode(...bytes));
+  assert.deepEqual(of({ full: text(0, 51, 255, 0) }), [[0, 0.2], [1, 0]]);
+  assert.deepEqual(of({ full: text(0, 0, 51, 51, 255, 255, 1, 0) }), [[0, 0.2], [1, 1 / 65535]]);
+});
+
 test("unpacking keeps unpacked fields and does not change its input", () => {
   const before = sent([noisy(60, 1), noisy(70, 1)]);
   const copy = structuredClone(before);

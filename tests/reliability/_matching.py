@@ -24,14 +24,18 @@ def as_hashes(picture: Picture) -> set[Any]:
     """Each run, packed series and axis separately, at any place; and all runs in a fixed order."""
     runs = [json.dumps(run, sort_keys=True) for run in picture["runs"]]
     series = [run[name] for run in picture["runs"] for name in SERIES]
-    beyond = [(view, text) for run in picture["runs"] for view, text in run["beyond"].items()]
     return {
         *runs,
         *series,
-        *beyond,
+        *as_lanes(picture),
         "".join(sorted(runs)),
         *(json.dumps(limits) for limits in picture["axes"].values()),
     }
+
+
+def as_lanes(picture: Picture) -> set[Any]:
+    """What each run has beyond the axis of each view."""
+    return {(view, text) for run in picture["runs"] for view, text in run["beyond"].items()}
 
 
 def as_values(picture: Picture) -> set[Any]:
@@ -39,7 +43,13 @@ def as_values(picture: Picture) -> set[Any]:
     packed = {value for run in picture["runs"] for name in SERIES for value in unpacked(run[name]).tolist()}
     packed |= {value for run in picture["runs"] for name in SERIES for value in series_of(picture, run, name).tolist()}
     limits = {limit for pair in picture["axes"].values() for limit in pair}
+    packed |= {share for run in picture["runs"] for view in run["beyond"] for share in shares_in(picture, run, view)}
     return {*packed, *limits, picture["median"], picture["n"], *(run["n"] for run in picture["runs"])}
+
+
+def shares_in(picture: Picture, run: Mapping[str, Any], view: str) -> set[float]:
+    """Return the shares beyond the axis that are neither nothing nor everything."""
+    return set(shares_of(picture, run, view).ravel().tolist()) - {0.0, 1.0}
 
 
 def as_shapes(picture: Picture) -> set[Any]:

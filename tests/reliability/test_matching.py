@@ -1,13 +1,14 @@
 """Comparing the bytes of plots finds no two plots of one item; the same attackers succeed if plots are equal."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from labeler.screen import binning, blinding
 from tests.conftest import some_slow
-from tests.reliability._matching import BY_BYTES, BY_LOOKING, at_chance, in_words, n_found
+from tests.reliability._matching import BY_BYTES, BY_LOOKING, as_lanes, at_chance, in_words, n_found
 
 N_ITEMS = 68
 LENGTHS = {"long runs": (3, 1200), "many runs": (10, 400), "short runs": (3, 60), "points": (3, 20)}
@@ -29,11 +30,21 @@ def items(request):
     return [(json.loads(json.dumps(binning.payload(runs, "s"))), runs) for runs in made]
 
 
-def pictures(items, secret):
+def pictures(items, secret, **how):
     return [
-        blinding.varied(payload, runs, blinding.Variation.drawn(secret, f"CODE{number}", len(runs)))
+        blinding.varied(payload, runs, replace(blinding.Variation.drawn(secret, f"CODE{number}", len(runs)), **how))
         for number, (payload, runs) in enumerate(items)
     ]
+
+
+@pytest.mark.parametrize(("share_bytes", "equal"), [(1, range(15, N_ITEMS)), (2, range(2))])
+def test_two_pictures_of_short_runs_have_no_equal_lanes_since_a_share_has_two_bytes(share_bytes, equal):
+    rng = np.random.default_rng(20261124)
+    made = [list(rng.uniform(1, 1.2, (3, 60))) for _ in range(N_ITEMS)]
+    items = [(json.loads(json.dumps(binning.payload(runs, "s"))), runs) for runs in made]
+    first, second = (pictures(items, secret, share_bytes=share_bytes) for secret in ("one secret", "another"))
+    both = zip(map(as_lanes, first), map(as_lanes, second), strict=True)
+    assert sum(not lanes.isdisjoint(others) for lanes, others in both) in equal
 
 
 @pytest.mark.parametrize("attack", BY_BYTES)

@@ -276,7 +276,7 @@ def test_all_that_was_said_is_kept(planned):
     drawn = view.pop("picture")
     assert view == {**UNDER, "session": "5e55", "zoom": 2}
     assert (sorted(drawn["order"]), 0.5 <= drawn["phase"] < 1.5) == ([0, 1, 2], True)
-    variation = blinding.Variation(tuple(drawn["order"]), drawn["phase"], drawn["seed"])
+    variation = blinding.Variation.stored(drawn)
     stored = drawing.payload_of_item(planned, task.item_id)
     again = blinding.varied(stored, runs.of_item(planned, task.item_id), variation)
     assert again == reviewing.picture(planned, task)  # the screen can be drawn again from the label
@@ -325,7 +325,7 @@ def test_a_picture_tells_nothing_of_what_was_measured_and_why(planned):
             assert np.isfinite(np.concatenate([unpacked(run[name], "<f4") for name in binning.SERIES])).all()
             assert set(run["beyond"]) <= set(panel["axes"])
             assert {len(unpacked(shares, np.uint8)) for shares in run["beyond"].values()} <= {
-                2 * len(unpacked(run["medians"], "<f4"))
+                2 * 2 * len(unpacked(run["medians"], "<f4"))  # above and below, two bytes each
             }
         letters = texts_in(
             json.loads(json.dumps({**picture, "code": ""}, allow_nan=False))

@@ -17,16 +17,20 @@ export function unpack(picture) {
   const series = (text) => decode(text, picture.scale);
   return {
     ...picture,
-    runs: picture.runs.map((run) => ({
-      ...run,
-      low: series(run.low),
-      high: series(run.high),
-      medians: series(run.medians),
-      lower: series(run.lower),
-      upper: series(run.upper),
-      beyond: Object.fromEntries(Object.entries(run.beyond).map(([view, text]) => [view, sharesOf(text)])),
-      quantiles: series(run.quantiles),
-    })),
+    runs: picture.runs.map((run) => {
+      const medians = series(run.medians);
+      const shares = ([view, text]) => [view, sharesOf(text, medians.length)];
+      return {
+        ...run,
+        medians,
+        low: series(run.low),
+        high: series(run.high),
+        lower: series(run.lower),
+        upper: series(run.upper),
+        beyond: Object.fromEntries(Object.entries(run.beyond).map(shares)),
+        quantiles: series(run.quantiles),
+      };
+    }),
   };
 }
 
@@ -43,9 +47,12 @@ function floats(text) {
   return new Float32Array(bytesOf(text).buffer);
 }
 
-/** The share of each window above the axis, and the share below: [above, below]. */
-function sharesOf(text) {
-  const shares = Array.from(bytesOf(text), (step) => step / 255);
+/** The share of each window above the axis, and the share below: [above, below]; each share has one or two bytes. */
+function sharesOf(text, nWindows) {
+  const bytes = bytesOf(text);
+  const isWide = bytes.length > 2 * nWindows;
+  const share = (_, i) => (isWide ? (bytes[2 * i] + 256 * bytes[2 * i + 1]) / 65535 : bytes[i] / 255);
+  const shares = Array.from({ length: 2 * nWindows }, share);
   return [shares.slice(0, shares.length / 2), shares.slice(shares.length / 2)];
 }
 
