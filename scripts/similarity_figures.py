@@ -1,4 +1,4 @@
-"""Create the figures and tables of docs/similarity.md from the registry and from simulated and real runs.
+"""Create the figures of docs/similarity.md, and the tables of docs/results/measures.md, from the registries and runs.
 
     python scripts/similarity_figures.py [--study FILE]
 
@@ -101,7 +101,7 @@ def main() -> None:
             charts["figure-3"] = evidence.by_benchmark(db, APPLICATION)
     for name, chart in charts.items():
         (DOCS / "img" / f"{name}.svg").write_text(figures.to_svg(chart) + "\n", encoding="utf-8")
-    document = DOCS / "similarity.md"
+    document = DOCS / "results" / "measures.md"
     document.write_text(with_tables(document.read_text(encoding="utf-8")), encoding="utf-8")
 
 

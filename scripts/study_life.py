@@ -23,7 +23,8 @@ def page() -> str:
         [
             "# The life of a study",
             "",
-            "`scripts/study_life.py` writes this page from the code (`labeler/plan/lifecycle.py`). A test checks it.",
+            "After this page you know what each state of a study allows, and which steps lead from state to state.",
+            "`scripts/study_life.py` writes it from the code.",
             "",
             "    draft -> calibration (if planned) -> open -> third (if wanted) -> closed -> unblinded",
             "",
@@ -37,9 +38,7 @@ def page() -> str:
             "",
             "## Steps",
             "",
-            *_table(
-                ["step", *PHASES], [[f"`{step}`", *(STEPS[step].get(state, "") for state in PHASES)] for step in Step]
-            ),
+            *_table(["step", "from", "to"], [_step(step) for step in Step]),
             "",
             "A paused study has one step, `open`, which returns to the previous state. If a study opens after a",
             "calibration round that was not passed, the log says that the study was opened anyway. The",
@@ -47,13 +46,13 @@ def page() -> str:
             "",
             "## What is allowed",
             "",
-            *_table(["", *PHASES], [_row(action) for action in Action if action not in SIGHTS]),
+            *_table(["action", "states"], [_row(action) for action in Action if action not in SIGHTS]),
             "",
             "Coordinators can create a plan, and change the question and the protocol, only before the first answer.",
             "",
             "## What coordinators see in the browser",
             "",
-            *_table(["", *PHASES], [_row(action) for action in Action if action in SIGHTS]),
+            *_table(["action", "states"], [_row(action) for action in Action if action in SIGHTS]),
             "",
             "A coordinator who also labels sees none of these results before the study is unblinded. Commands act",
             'as the owner of the study file. They show all results, but first print "Interim results: the study is',
@@ -63,8 +62,17 @@ def page() -> str:
     )
 
 
+def _step(step: Step) -> list[str]:
+    targets = dict.fromkeys(STEPS[step][state] for state in PHASES if state in STEPS[step])
+    return [f"`{step}`", _names([state for state in PHASES if state in STEPS[step]]), ", ".join(targets)]
+
+
 def _row(action: Action) -> list[str]:
-    return [action.removesuffix(" in the browser"), *("yes" if state in ALLOWED[action] else "" for state in PHASES)]
+    return [action.removesuffix(" in the browser"), _names([state for state in PHASES if state in ALLOWED[action]])]
+
+
+def _names(states: list[State]) -> str:
+    return "any" if states == PHASES else ", ".join(states)
 
 
 def _table(header: list[str], rows: list[list[str]]) -> list[str]:

@@ -91,7 +91,7 @@ def test_the_examples_of_pyperf_say_nothing_of_the_machine(file):
 
 def test_the_tables_of_measures_and_classifiers_are_those_of_the_registries():
     with_tables = runpy.run_path(str(ROOT / "scripts" / "similarity_figures.py"))["with_tables"]
-    text = (ROOT / "docs" / "similarity.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "results" / "measures.md").read_text(encoding="utf-8")
     assert "| `m5` |" in text
     assert with_tables(text) == text, "make them again: python scripts/similarity_figures.py"
 

@@ -23,7 +23,7 @@ from tests.conftest import missing
 ROOT = Path(__file__).parent.parent
 # pages for looking things up: tables of formats, options, functions and figures
 REFERENCES = {"api.md", "commands.md", "formats.md", "glossary.md", "promises.md"}
-MAX_WORDS, MAX_README_WORDS = 1500, 900
+MAX_WORDS, MAX_README_WORDS, MAX_MANUAL_WORDS = 1500, 900, 35_000
 
 
 @pytest.fixture(scope="module")
@@ -111,6 +111,8 @@ def test_no_page_is_longer_than_one_reading():
     pages = [path for path in (ROOT / "docs").glob("*.md") if path.name not in REFERENCES]
     assert [f"{path.name}: {words_of(path)}" for path in pages if words_of(path) > MAX_WORDS] == []
     assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= MAX_README_WORDS
+    manual = [path for path in (ROOT / "docs").glob("*.md") if path.name != "commands.md"]
+    assert sum(len(path.read_text(encoding="utf-8").split()) for path in manual) <= MAX_MANUAL_WORDS
 
 
 @pytest.mark.slow
