@@ -20,13 +20,10 @@ from labeler.cli.common import (
 )
 from labeler.errors import InputError
 from labeler.measuring import machine
-from labeler.measuring.example import example
-from labeler.measuring.plan import MeasurementPlan
-from labeler.measuring.plan_file import read_plan, with_changes
+from labeler.measuring.plan import MeasurementPlan, ScheduledRun, contexts_of, kinds_of_order, n_steps, schedule
+from labeler.measuring.plan_file import example, read_plan, with_changes
 from labeler.measuring.process import check_system
-from labeler.measuring.schedule import ScheduledRun, contexts_of, kinds_of_order, n_steps, schedule
 from labeler.measuring.session import SessionProgress, SessionResult, done_so_far, measure as measure_plan, seconds_left
-from labeler.measuring.tools import TOOLS
 from labeler.safe_text import one_line
 
 PLAN = Path("plan.toml")
@@ -97,7 +94,7 @@ def measure(
 def _write_example(path: Path) -> None:
     if path.exists():
         raise InputError(f"{path} already exists. Choose another file name.")
-    write_text(path, example(path.name, ", ".join(TOOLS)))
+    write_text(path, example(path.name))
     remark(f"{path} written. `labeler measure {path} --dry-run` shows its runs.")
 
 

@@ -6,8 +6,7 @@ from math import prod
 from scipy import stats
 
 from analysis.power import power, smallest_difference
-from labeler.measuring.plan import MeasurementPlan
-from labeler.measuring.schedule import contexts_of, kinds_of_order
+from labeler.measuring.plan import MeasurementPlan, contexts_of, kinds_of_order
 from labeler.measuring.table import Done
 from labeler.model import counted
 

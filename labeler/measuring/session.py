@@ -31,11 +31,13 @@ from labeler.measuring.plan import (
     FactorLevel,
     MeasurementPlan,
     PlanEntry,
+    ScheduledRun,
+    n_steps,
+    schedule,
 )
 from labeler.measuring.plan_file import VARIABLE
 from labeler.measuring.process import Ended
 from labeler.measuring.results import RunResult, file_states, results_of
-from labeler.measuring.schedule import ScheduledRun, n_steps, schedule
 from labeler.measuring.table import NAME, PARQUET, Done, MeasurementTable, place_of, write_parquet
 
 LOCK = "plan.lock"  # name of the file that records the parts of the plan that must not change

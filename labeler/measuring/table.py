@@ -18,8 +18,8 @@ from analysis.benchmark import ALTERED, FACTOR, PREDECESSOR, RECORDED
 from labeler.atomic_files import in_place
 from labeler.errors import InputError
 from labeler.formats.long_table import FAILURE, WRITTEN
+from labeler.measuring.plan import ScheduledRun
 from labeler.measuring.results import RunResult
-from labeler.measuring.schedule import ScheduledRun
 from labeler.safe_text import as_written, inert
 
 NAME, PARQUET = "measurements.csv", "measurements.parquet"

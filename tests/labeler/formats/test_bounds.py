@@ -13,7 +13,8 @@ import pytest
 from pyarrow import parquet
 
 from labeler.errors import Refused
-from labeler.formats import Source, bounds, read
+from labeler.formats import bounds
+from tests.labeler.formats.examples import parquet_bytes, read_bytes
 
 MAX_MB = 1000
 READ = """
@@ -101,6 +102,7 @@ def test_no_file_of_fifty_megabytes_takes_a_gigabyte(tmp_path, name):
     print(name, megabytes, words)
 
 
+SMALL = {"benchmark": ["b", "b"], "run": ["1", "2"], "value": [1.0, 2.0]}
 REFUSED = {
     "rows": (lambda: table_bytes(6_000_000), r"has about 18,000,000 values, more than 15,000,000"),
     "unpacked": (
@@ -111,6 +113,10 @@ REFUSED = {
         lambda: table_bytes(10, application=pa.array([b"x" * 1000] * 10, pa.binary(1000))),
         r"column 'application' holds values of 1000 bytes",
     ),
+    "size not told": (
+        lambda: parquet_bytes(SMALL, use_dictionary=False, column_encoding={"benchmark": "DELTA_BYTE_ARRAY"}),
+        "column 'benchmark' has the encoding DELTA_BYTE_ARRAY",
+    ),
 }
 
 
@@ -118,15 +124,7 @@ REFUSED = {
 def test_a_table_that_would_fill_the_memory_is_refused_before_it_is_unpacked(name):
     make, words = REFUSED[name]
     with pytest.raises(Refused, match=words):
-        read(Source("a.parquet", data=make()))
-
-
-def test_an_encoding_whose_size_cannot_be_told_is_refused():
-    file = io.BytesIO()
-    table = pa.table({"benchmark": ["b", "b"], "run": ["1", "2"], "value": [1.0, 2.0]})
-    parquet.write_table(table, file, use_dictionary=False, column_encoding={"benchmark": "DELTA_BYTE_ARRAY"})
-    with pytest.raises(Refused, match="column 'benchmark' has the encoding DELTA_BYTE_ARRAY"):
-        read(Source("a.parquet", data=file.getvalue()))
+        read_bytes("a.parquet", make())
 
 
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
@@ -151,9 +149,9 @@ def test_what_pages_unpack_to_is_counted_as_the_file_says_it(version, compressio
 
 def test_a_table_of_too_many_pages_is_refused(monkeypatch):
     monkeypatch.setattr(bounds, "MAX_PAGES", 20)
-    assert read(Source("a.parquet", data=table_bytes(30, row_group_size=10)))
+    assert read_bytes("a.parquet", table_bytes(30, row_group_size=10))
     with pytest.raises(Refused, match="or 20 pages"):
-        read(Source("a.parquet", data=table_bytes(40, row_group_size=10)))
+        read_bytes("a.parquet", table_bytes(40, row_group_size=10))
 
 
 def test_metadata_that_tell_less_than_the_pages_hold_do_not_help(monkeypatch):
@@ -161,7 +159,7 @@ def test_metadata_that_tell_less_than_the_pages_hold_do_not_help(monkeypatch):
     content = table_bytes(100, application=repeated("a" * 500_000, 100))
     assert len(content) < 5000
     with pytest.raises(Refused, match="unpacks to more than"):
-        read(Source("a.parquet", data=content))
+        read_bytes("a.parquet", content)
 
 
 def test_a_large_file_may_hold_as_much_as_its_size_allows():

@@ -144,16 +144,3 @@ def test_the_real_data_are_read_completely(icpe_dir):
             assert plain(benchmark) == expected
             assert [run.mean() for run in benchmark.values] == pytest.approx([math.fsum(r) / len(r) for r in expected])
     assert len(names) == 203
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"[" * 100_000 + b"]" * 100_000, "the JSON is nested"),
-        (b"[[1.0, " + b"9" * 5000 + b"]]", "benchmark 'a', run 0, iteration 1: inf"),
-        (b"[[1.0, 1e308]]", "benchmark 'a', run 0, iteration 1: 1e+308"),
-    ],
-    ids=["deep", "5000 digits", "1e308"],
-)
-def test_what_no_computer_can_work_with_is_refused_in_words(content, message):
-    assert str(read_or_refusal("a.json", content)).startswith(f"a.json: {message}")

@@ -112,12 +112,6 @@ def test_runs_come_in_the_order_in_which_people_count():
     assert sorted(names, key=natural)[-2:] == ["run10.json", names[-1]]
 
 
-@given(st.lists(st.text()).flatmap(lambda names: st.tuples(st.just(names), st.permutations(names))))
-def test_natural_order_does_not_depend_on_the_order_before(both):
-    names, shuffled = both
-    assert sorted(names, key=natural) == sorted(shuffled, key=natural)
-
-
 def test_a_folder_comes_in_natural_order(tmp_path):
     touched(tmp_path, *(f"run-{number}.json" for number in (10, 9, 1, 2)))
     assert [Path(one.name).name for one in sources([tmp_path])] == [f"run-{number}.json" for number in (1, 2, 9, 10)]

@@ -3,9 +3,8 @@
 import pytest
 
 from labeler.errors import InputError
-from labeler.measuring.example import example
-from labeler.measuring.plan_file import parse_plan, read_plan, with_changes
-from labeler.measuring.schedule import n_steps
+from labeler.measuring.plan import n_steps
+from labeler.measuring.plan_file import example, parse_plan, read_plan, with_changes
 from labeler.measuring.tools import TOOLS
 
 BENCHMARK = '[[benchmarks]]\nname = "b"\ncommand = ["true"]\n'
@@ -19,14 +18,14 @@ def test_a_plan_is_a_benchmark_and_otherwise_what_is_usual():
 
 
 def test_the_example_is_a_plan_and_says_every_tool():
-    plan = parse_plan(example("plan.toml", ", ".join(TOOLS)))
+    plan = parse_plan(example("plan.toml"))
     assert [entry.name for entry in plan.benchmarks] == ["sum", "sort"]
     assert n_steps(plan) == 160
-    assert all(name in example("plan.toml", ", ".join(TOOLS)) for name in TOOLS)
+    assert all(name in example("plan.toml") for name in TOOLS)
 
 
 def test_the_commented_lines_of_the_example_can_be_used():
-    lines = example("plan.toml", "pyperf").splitlines()
+    lines = example("plan.toml").splitlines()
     start = lines.index("# [factors.cpu]")
     end = next(at for at, line in enumerate(lines) if line.startswith("# [record]"))
     used = [line.removeprefix("# ") if start <= at < end + 3 else line for at, line in enumerate(lines)]

@@ -8,8 +8,17 @@ import numpy as np
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from labeler.measuring.plan import Command, Factor, FactorLevel, MeasurementPlan, PlanEntry
-from labeler.measuring.schedule import contexts_of, kinds_of_order, n_steps, schedule
+from labeler.measuring.plan import (
+    Command,
+    Factor,
+    FactorLevel,
+    MeasurementPlan,
+    PlanEntry,
+    contexts_of,
+    kinds_of_order,
+    n_steps,
+    schedule,
+)
 
 COMMAND = {"": Command(("true",))}
 

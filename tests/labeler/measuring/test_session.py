@@ -15,9 +15,9 @@ from hypothesis import given, strategies as st
 from analysis.spread import api_benchmarking_score
 from labeler.errors import InputError
 from labeler.formats import Source, read_benchmarks, sources
+from labeler.measuring.plan import ScheduledRun, n_steps, schedule
 from labeler.measuring.plan_file import parse_plan
 from labeler.measuring.results import RunResult
-from labeler.measuring.schedule import ScheduledRun, n_steps, schedule
 from labeler.measuring.session import LOCK, done_so_far, measure, seconds_left
 from labeler.measuring.table import NAME, MeasurementTable, read_done
 from tests.labeler.measuring.commands import PYTHON, but_for_times, measured, plan_of, rows_of
