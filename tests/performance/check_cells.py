@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from analysis.benchmark import TIME, Benchmark
-from analysis.check import FOUND, Check, Rules, _precision, check
+from analysis.check import FOUND, Check, Rules, _changes, check
 from analysis.comparison import IN_SPREAD
 from tests.performance.measuring import options, table, write_page
 
@@ -236,10 +236,10 @@ TABLES: Sequence[tuple[str, Callable[[int], Rows], bool]] = (
 def main() -> None:
     """Simulate all cells and write the page."""
     n_suites = options(__doc__, suites=(100, "simulated suites per cell")).suites
-    max_resampled, parts = _precision.MAX_RESAMPLED, [HEAD]
+    max_resampled, parts = _changes.MAX_RESAMPLED, [HEAD]
     for title, rows, is_resampled in TABLES:
         # normal theory is quicker, and decides nothing in the other tables
-        _precision.MAX_RESAMPLED = max_resampled if is_resampled else 0
+        _changes.MAX_RESAMPLED = max_resampled if is_resampled else 0
         parts += [f"## {title}", table(list(rows(n_suites)))]
         write_page("check-cells", *parts)
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from analysis.benchmark import TIME, Benchmark
-from analysis.check import Rules, _precision, check
+from analysis.check import Rules, _changes, check
 from tests.performance.check_cells import places_of, walk
 from tests.performance.measuring import RESULTS, options, table, write_page
 
@@ -60,7 +60,7 @@ def suite(design: str, n: int, k: int, change: float, rng: np.random.Generator) 
 def main() -> None:
     """Simulate the cells that are still missing, the unchanged suites first, until the time is over; write the page."""
     given = options(__doc__, suites=(100, "simulated suites per cell"), minutes=(20, "until the page is written"))
-    _precision.MAX_RESAMPLED = 0
+    _changes.MAX_RESAMPLED = 0
     end = time.monotonic() + 60 * given.minutes
     known: dict[str, list[int]] = json.loads(STORE.read_text(encoding="utf-8")) if STORE.exists() else {}
     sizes = [(design, n, k) for design in DESIGNS for n in N_RUNS for k in SIZES]

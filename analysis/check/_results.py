@@ -1,20 +1,22 @@
-"""The rules of a check, its results, and the words and exit codes that they use."""
+"""The rules and results of a check, and how known changes, a second sample and several candidates change it."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from analysis.check import _machine as machines
-from analysis.check._design import SharedNoise
+from analysis.categories import DISSIMILAR
+from analysis.check._sides import ALLOWED, SharedNoise
 from analysis.classifiers import CLASSIFIERS, classifier_named
-from analysis.comparison import Change
+from analysis.comparison import Change, change_and_interval
 from analysis.intervals import Estimate
 from analysis.two_samples import COMBINED, TESTS
 
-if TYPE_CHECKING:  # imported only for types, because the module loads pandas
+if TYPE_CHECKING:
     from analysis.learning import Model
     from analysis.reasons import Reasons
+
 
 SPREAD = "spread"  # the default classifier judges runs of any length and ignores noise within runs
 
@@ -192,9 +194,9 @@ class Rules:
         "help": "Pass only if the versions were measured by turns or in sessions.",
     })  # fmt: skip
     allow_different: tuple[str, ...] = field(default=(), metadata={
-        "choices": (*machines.ALLOWED, ALL), "metavar": "KINDS",
+        "choices": (*ALLOWED, ALL), "metavar": "KINDS",
         "help": "Differences between the machines that do not matter, separated by commas: "
-                f"{', '.join((*machines.ALLOWED, ALL))}.",
+                f"{', '.join((*ALLOWED, ALL))}.",
     })  # fmt: skip
     require_same_machine: bool = field(default=False, metadata={
         "help": "Pass only if CPU, architecture, build type and runtime are the same, as far as the files say.",
@@ -215,14 +217,14 @@ class Rules:
             raise ValueError(f"fail_on must be one of {', '.join(FAIL_ON)}, got {self.fail_on!r}")
         if not self.limit > 0:
             raise ValueError(f"limit must be a share > 0, got {self.limit}")
-        unknown = [name for name in self.allow_different if name not in (*machines.ALLOWED, ALL)]
+        unknown = [name for name in self.allow_different if name not in (*ALLOWED, ALL)]
         if unknown:
-            raise ValueError(f"allow_different must name {', '.join(machines.ALLOWED)} or {ALL}, got {unknown[0]!r}")
+            raise ValueError(f"allow_different must name {', '.join(ALLOWED)} or {ALL}, got {unknown[0]!r}")
 
     @property
     def allowed_parts(self) -> tuple[str, ...]:
         """Return the differences between machines that do not matter."""
-        return machines.ALLOWED if ALL in self.allow_different else self.allow_different
+        return ALLOWED if ALL in self.allow_different else self.allow_different
 
 
 DEFAULT_RULES = Rules()
@@ -240,3 +242,191 @@ def outcome_of(findings: Sequence[Finding]) -> int:
     """Return the exit code for all findings; a finding takes precedence over an inconclusive result."""
     outcomes = {finding.outcome for finding in findings}
     return FOUND if FOUND in outcomes else max(outcomes, default=NOTHING_FOUND)
+
+
+def acknowledge(checked: Check, known: Sequence[KnownChange]) -> Check:
+    """Mark the findings that known changes cover. A marked finding is listed, but does not affect the outcome.
+
+    A known change covers these findings of its benchmark: a change, a change that cannot be excluded, dissimilar runs,
+    and a missing benchmark. It never covers failed runs or benchmarks with runs of one process, because these findings
+    say nothing about a change. If `at_most` is set, the known change covers only changes up to this size.
+
+    `known`: the first entry that covers a finding is used. Expired entries cover nothing. Each entry of `known` in the
+    result lists the benchmarks that it covers.
+
+    Examples
+    --------
+    >>> from analysis.check import Rules, check
+    >>> from analysis.benchmark import Benchmark, Run
+    >>> apart = Benchmark("sort", [Run([1.0, 1.0]), Run([2.0, 2.0])])
+    >>> entry = KnownChange("so*", reason="the cache is cold in one run", until="2026-12-31")
+    >>> found = acknowledge(check([apart]), [entry])
+    >>> check([apart]).outcome, found.outcome, found.known[0].names
+    (1, 0, ('sort',))
+    """
+    changes = {change.name: change for change in checked.changes}
+    findings: list[Finding] = []
+    names: list[list[str]] = [[] for _ in known]
+    for finding in checked.findings:
+        names_of = (finding.name, *checked.former_names.get(finding.name, ()))
+        place = next((at for at, entry in enumerate(known) if _covers(entry, finding, names_of, changes)), None)
+        if place is None:
+            findings.append(finding)
+            continue
+        names[place].append(finding.name)
+        findings.append(replace(finding, outcome=NOTHING_FOUND, known=known[place].reason))
+    used = tuple(replace(entry, names=tuple(covered)) for entry, covered in zip(known, names, strict=True))
+    return replace(checked, findings=tuple(findings), known=used, outcome=outcome_of(findings))
+
+
+def _covers(entry: KnownChange, finding: Finding, names: Sequence[str], changes: Mapping[str, Change]) -> bool:
+    is_named = any(matches(entry.benchmark, name) for name in names)
+    if entry.is_expired or not finding.name or not is_named:
+        return False
+    change = changes.get(finding.name)
+    is_of_change = finding.kind == CHANGED or (
+        finding.kind == UNDECIDED and change is not None and change.p is not None
+    )
+    if entry.at_most is None:
+        return is_of_change or finding.kind in (DISSIMILAR, MISSING)
+    value = change.ratio.value if change is not None and is_of_change else None
+    return value is not None and abs(value - 1) <= entry.at_most
+
+
+def confirm(first: Check, second: Check) -> Check:
+    """Keep only the changes of the first check that a second check of the same benchmarks shows again.
+
+    A false alarm needs both samples. Each of them has the significance level alpha for all benchmarks together, and the
+    second is corrected only for the benchmarks that the first one flagged. So at most a share alpha of unchanged suites
+    has a false alarm, and about alpha squared if the second sample is independent on both sides.
+
+    `second`: the check of new runs, which needs only the benchmarks that the first check flagged.
+    """
+    again = {change.name: change for change in second.changes}
+    before = {change.name: change for change in first.changes}
+    findings: list[Finding] = []
+    counts = {"confirmed": 0, "not confirmed": 0, "undecided": 0}
+    for finding in first.findings:
+        if finding.kind != CHANGED or finding.outcome != FOUND:
+            findings.append(finding)
+            continue
+        change = again.get(finding.name)
+        if change is None or change.inconclusive:
+            counts["undecided"] += 1
+            why = "not in the second sample" if change is None else change.reason or "the data do not decide"
+            outcome = NOTHING_FOUND if first.parameters["allow_inconclusive"] else INCONCLUSIVE
+            findings.append(Finding(UNDECIDED, finding.name, f"{finding.words}; not confirmed: {why}", outcome))
+        elif change.is_finding and change.outcome == before[finding.name].outcome:
+            counts["confirmed"] += 1
+            findings.append(replace(finding, words=f"{finding.words}; confirmed: {change.words}"))
+        else:
+            counts["not confirmed"] += 1
+    kept = {finding.name for finding in findings if finding.kind == CHANGED}
+    undecided = {finding.name: finding.words for finding in findings if finding.kind == UNDECIDED and finding.name}
+    changes = tuple(
+        change
+        if not change.is_finding or change.name in kept
+        else replace(
+            change,
+            is_finding=False,
+            inconclusive=change.name in undecided,
+            is_small=change.name not in undecided,
+            reason=undecided.get(change.name),
+            weaknesses=(*change.weaknesses, "not confirmed"),
+        )
+        for change in first.changes
+    )
+    told = ", ".join(f"{n} {words}" for words, n in counts.items() if n) or "nothing to confirm"
+    level = f"{100 * first.parameters['alpha']:.4g} %"
+    note = f"Second sample: {told}. At most {level} of unchanged suites have a false alarm that both samples show."
+    return replace(
+        first, changes=changes, findings=tuple(findings), outcome=outcome_of(findings), notes=(*first.notes, note)
+    )
+
+
+def combine(checks: Mapping[str, Check]) -> Check:
+    """Return one check with a row for each benchmark and candidate.
+
+    If candidates have benchmarks of the same name, these are called `BENCHMARK @ CANDIDATE`. The caller divides the
+    significance level by the number of candidates, so that it holds for all of them together.
+    """
+    if len(checks) == 1:
+        return next(iter(checks.values()))
+    checks = _with_different_names(checks)
+    first = next(iter(checks.values()))
+    findings = [
+        finding if finding.name else replace(finding, words=f"{name}: {finding.words}")
+        for name, checked in checks.items()
+        for finding in checked.findings
+    ]
+    findings.sort(key=lambda finding: KINDS.index(finding.kind) if finding.kind in KINDS else 0)
+    known = tuple(
+        replace(entry, names=tuple(covered for one in checks.values() for covered in one.known[at].names))
+        for at, entry in enumerate(first.known)
+    )
+
+    def of_all(field: str) -> tuple[Any, ...]:
+        return tuple(each for one in checks.values() for each in getattr(one, field))
+
+    return Check(
+        of_all("benchmarks"), of_all("changes"), of_all("only_in_candidate"), of_all("only_in_baseline"),
+        tuple(findings), tuple(dict.fromkeys(of_all("warnings"))), first.parameters, outcome_of(findings), known,
+        _suite(checks), tuple(_notes(checks)), n_candidates=len(checks),
+    )  # fmt: skip
+
+
+def _with_different_names(checks: Mapping[str, Check]) -> Mapping[str, Check]:
+    names = Counter(row.name for one in checks.values() for row in one.benchmarks)
+    if max(names.values(), default=0) < 2:
+        return checks
+    return {name: _suffixed(one, f" @ {name}") for name, one in checks.items()}
+
+
+def _suffixed(checked: Check, end: str) -> Check:
+    suite = checked.suite
+    return replace(
+        checked,
+        benchmarks=tuple(replace(row, name=row.name + end) for row in checked.benchmarks),
+        changes=tuple(replace(change, name=change.name + end) for change in checked.changes),
+        only_in_candidate=tuple(name + end for name in checked.only_in_candidate),
+        only_in_baseline=tuple(name + end for name in checked.only_in_baseline),
+        findings=tuple(
+            replace(finding, name=finding.name + end) if finding.name else finding for finding in checked.findings
+        ),
+        known=tuple(replace(entry, names=tuple(name + end for name in entry.names)) for entry in checked.known),
+        suite=replace(
+            suite,
+            least_precise=suite.least_precise and suite.least_precise + end,
+            too_noisy=tuple(name + end for name in suite.too_noisy),
+        ),
+    )
+
+
+def _suite(checks: Mapping[str, Check]) -> Suite:
+    """Return what is known about all candidates; a common ratio would mix them."""
+    suites = [one.suite for one in checks.values()]
+    detectable = sorted(suite.detectable for suite in suites if suite.detectable is not None)
+    largest = sorted((suite.largest, suite.least_precise) for suite in suites if suite.largest is not None)
+    designs = Counter[str]()
+    for suite in suites:
+        designs.update(suite.designs)
+    return Suite(
+        designs=dict(designs),
+        detectable=detectable[len(detectable) // 2] if detectable else None,
+        largest=largest[-1][0] if largest else None,
+        least_precise=largest[-1][1] if largest else "",
+        too_noisy=tuple(name for suite in suites for name in suite.too_noisy),
+    )
+
+
+def _notes(checks: Mapping[str, Check]) -> list[str]:
+    notes = []
+    for name, one in checks.items():
+        if one.suite.n > 1:
+            value, ends = change_and_interval(one.suite.ratio)
+            notes.append(f"{name}: all {one.suite.n} together {value}{f' ({ends})' if ends else ''}.")
+    shared = [set(one.notes) for one in checks.values()]
+    of_all = set.intersection(*shared)
+    first = next(iter(checks.values()))
+    notes += [note for note in first.notes if note in of_all]
+    return notes + [f"{name}: {note}" for name, one in checks.items() for note in one.notes if note not in of_all]
