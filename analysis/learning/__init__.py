@@ -27,6 +27,7 @@ from analysis.learning._features import (
     MEASURE_FEATURES as MEASURE_FEATURES,
     RUNS as RUNS,
     SEGMENT_FEATURES as SEGMENT_FEATURES,
+    SEGMENT_VERSION as SEGMENT_VERSION,
     SEGMENTS as SEGMENTS,
     TARGETS as TARGETS,
     features_of as features_of,
@@ -34,6 +35,7 @@ from analysis.learning._features import (
     label_table as label_table,
     retest_counts as retest_counts,
     run_against_rest as run_against_rest,
+    segment_features as segment_features,
     target_of as target_of,
 )
 from analysis.learning._learn import Learned as Learned, learn as learn
@@ -61,7 +63,6 @@ from analysis.learning._reviewers import (
     dose_response as dose_response,
     habits as habits,
 )
-from analysis.learning._segments import SEGMENT_VERSION as SEGMENT_VERSION, segment_features as segment_features
 from analysis.learning._selection import (
     WeightedEstimates as WeightedEstimates,
     disagreement_of as disagreement_of,

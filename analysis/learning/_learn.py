@@ -18,9 +18,9 @@ from analysis.learning._features import (
     FEATURES,
     MEASURE_FEATURES,
     SEGMENT_FEATURES,
+    SEGMENT_VERSION,
 )
 from analysis.learning._model import Model, RankScale, Term, checked_name, fit_logistic
-from analysis.learning._segments import SEGMENT_VERSION
 from analysis.learning._validation import (
     Calibration,
     Ceiling,

@@ -18,8 +18,7 @@ from scipy import special
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.classifiers import CLASSIFIERS, Verdict
 from analysis.document import describe_value
-from analysis.learning._features import FEATURES, RUNS, SEGMENTS, Evidence, features_of
-from analysis.learning._segments import segment_features
+from analysis.learning._features import FEATURES, RUNS, SEGMENTS, Evidence, features_of, segment_features
 from analysis.results import Result
 from analysis.runs import AUTO, Runs, Warmup
 

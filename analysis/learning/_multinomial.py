@@ -16,10 +16,9 @@ from analysis.bootstrap import N_DRAWS, bootstrap, percentile_interval
 from analysis.evaluation import Evaluation, balanced_folds, evaluate
 from analysis.intervals import Estimate
 from analysis.learning._compare import area_by_groups
-from analysis.learning._features import DEFAULT_FEATURES, FEATURES, SEGMENT_FEATURES
+from analysis.learning._features import DEFAULT_FEATURES, FEATURES, SEGMENT_FEATURES, SEGMENT_VERSION
 from analysis.learning._learn import ALPHA, sample_warnings
 from analysis.learning._model import Bools, CategoryModel, CategoryTerm, Floats, RankScale, checked_name
-from analysis.learning._segments import SEGMENT_VERSION
 from analysis.learning._validation import (
     INNER_FOLDS,
     LOOSE,

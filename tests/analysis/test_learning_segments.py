@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from analysis.learning import FEATURES, MEASURE_FEATURES, SEGMENT_FEATURES, segment_features
-from analysis.learning._segments import segments_of
+from analysis.learning._features import segments_of
 
 
 def run(*levels, n=3000, seed=1, noise=0.01):

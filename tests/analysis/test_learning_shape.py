@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis.learning import Fingerprint, chance_p, cross_validate, examples_of, twins_by_features, twins_of
-from analysis.learning._shape import MIN_ITERATIONS, PROPERTIES, SUMMARIES, shape_features, shape_names
+from analysis.learning._features import MIN_ITERATIONS, PROPERTIES, SUMMARIES, shape_features, shape_names
 
 FLAT = np.ones(400)
 RISING = np.exp(np.linspace(0, 0.2, 400))  # the logs are a line with the slope .2 over the run

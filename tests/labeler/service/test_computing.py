@@ -8,7 +8,7 @@ import pytest
 from analysis.classifiers import CLASSIFIERS
 from analysis.classifiers._kruskal import BY_CHANCE
 from analysis.dissimilarity import TOO_SHORT
-from analysis.learning._shape import shape_names
+from analysis.learning._features import shape_names
 from labeler.model import measurement_hash
 from labeler.questions import SIMILAR
 from labeler.service import background
