@@ -229,7 +229,7 @@ OF_SIMILAR = (
 NAMES_OF_CATEGORIES = {
     "analysis/agreement/_groups.py": 1,
     "analysis/agreement/_leniency.py": 1,
-    "analysis/agreement/_order.py": 4,
+    "analysis/agreement/_reviewers.py": 4,
     "analysis/categories.py": 6,
     "analysis/check/_check.py": 9,
     "analysis/check/_document.py": 14,

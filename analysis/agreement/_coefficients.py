@@ -8,13 +8,14 @@ bootstrap passes one row of item weights per draw.
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import combinations_with_replacement
+from math import comb
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import special
+from scipy import optimize, special
 
-from analysis.agreement._likelihood import FEW_ITEMS, likelihood_ends, possible_rows
 from analysis.intervals import (
     LEAST_GROUPS,
     Estimate,
@@ -26,6 +27,79 @@ from analysis.intervals import (
     wilson,
 )
 from analysis.tables import Floats, Ratings, counts_of
+
+FEW_ITEMS = 20  # up to this number of items, the linearised interval of a coefficient covers too little
+MOST_CELLS = 300  # with more possible rows than this, only the observed rows and unanimous rows are considered
+_MAX_STEPS, _TOLERANCE = 200, 1e-7  # settings of the search for the limits
+
+Functional = Callable[[Floats], tuple[float, Floats]]  # probabilities of the cells -> value and its gradient
+
+
+def likelihood_ends(counts: Floats, functional: Functional, limit: float) -> tuple[float, float]:
+    """Return the smallest and largest value over all tables of probabilities that the counts do not exclude.
+
+    A table p is not excluded if the mean of log(counts / n / p) over items is at most `limit`. These tables form a
+    convex set. Each step approximates the functional by a linear function, and moves towards the table with the
+    smallest value of this function (for the lower end) or the largest value (for the upper end).
+    """
+    observed, ends = counts / counts.sum(), []
+    for sign in (-1.0, 1.0):
+        p = observed
+        value, gradient = functional(p)
+        for _ in range(_MAX_STEPS):
+            way = _best_table(observed, sign * gradient, limit) - p
+            steps = ((p + 0.5**k * way, *functional(p + 0.5**k * way)) for k in range(12))
+            better = next((step for step in steps if sign * (step[1] - value) > _TOLERANCE), None)
+            if better is None:
+                break
+            p, value, gradient = better
+        ends.append(value)
+    return ends[0], ends[1]
+
+
+def possible_rows(r: Floats) -> tuple[Floats, Floats]:
+    """Return the rows that count tables with the same numbers of ratings could contain, and how often each occurs."""
+    q = r.shape[1]
+    sizes = np.unique(r.sum(axis=1)).astype(int)
+    if sum(comb(int(size) + q - 1, q - 1) for size in sizes) <= MOST_CELLS:
+        chosen = [row for size in sizes for row in combinations_with_replacement(range(q), int(size))]
+        rows = np.array([np.bincount(row, minlength=q) for row in chosen], dtype=float)
+    else:
+        rows = np.unique(np.vstack([r, *(size * np.eye(q) for size in sizes)]), axis=0)
+    distinct, n = np.unique(r, axis=0, return_counts=True)
+    counts = np.zeros(len(rows))
+    for row, times in zip(distinct, n, strict=True):
+        counts[(rows == row).all(axis=1)] = times
+    return rows, counts
+
+
+def _best_table(p: Floats, gradient: Floats, limit: float) -> Floats:
+    """Return the table q with the largest sum of gradient * q, with the sum of p log(p / q) at most `limit`.
+
+    Where p > 0, q is proportional to p / (nu - gradient). If an empty cell has the largest gradient, it gets the
+    remaining probability.
+    """
+    used = p > 0
+    x, g = p[used], gradient[used]
+    most = float(gradient.max())
+
+    def room(log_distance: float) -> float:
+        weights = x / (most + np.exp(log_distance) - g)
+        return limit + float((x * np.log(weights / weights.sum() / x)).sum())
+
+    best, q = most > g.max() + 1e-9, np.zeros_like(p)
+    distance = -25.0
+    if not best and g.max() - g.min() < 1e-12:
+        return p
+    if room(distance) < 0:
+        distance = optimize.brentq(room, distance, 25.0, xtol=1e-9)
+    weights = x / (most + np.exp(distance) - g)
+    share = np.exp(-room(distance)) if best else 1.0
+    q[used] = share * weights / weights.sum()
+    empty = ~used & (gradient > most - 1e-9)
+    q[empty] += (1 - share) / max(empty.sum(), 1)
+    return q
+
 
 NO_PAIR = "no item has two labels"
 ONE_CATEGORY = "only one category was used: expected agreement is 1"

@@ -1,16 +1,30 @@
-"""Compute agreement by group of labels, for example by application, kind, position, date or time on task."""
+"""Agreement within groups of items, of classifiers among themselves, and of a study that is not finished."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import optimize, special
 
-from analysis.agreement._coefficients import ONE_CATEGORY, Categories, fleiss_kappa, percent_agreement, too_few_rare
+from analysis.agreement._coefficients import (
+    FORMULAS,
+    ONE_CATEGORY,
+    Categories,
+    fleiss_kappa,
+    likelihood_ends,
+    percent_agreement,
+    possible_rows,
+    rated,
+    too_few_rare,
+)
+from analysis.agreement._pairs import cohen_kappa, tables_of, two_by_two
 from analysis.categories import CATEGORIES
-from analysis.intervals import Estimate, linearised, one_sided, wilson
+from analysis.intervals import Estimate, checked_level, linearised, one_sided, wilson
 from analysis.results import Result
-from analysis.tables import Floats, checked_labels, positive_category
+from analysis.tables import Floats, checked_labels, checked_verdicts, count_table, positive_category
 
 NO_POSITIVE = "there is no positive category"
 LEAST_ITEMS = 10  # a kappa of fewer items says nothing
@@ -197,3 +211,217 @@ def _kappa(a: Floats, w: Floats, own: Floats, partner: Floats, level: float) -> 
         return one_sided(1.0, len(w), "items", level, scale=float(1 / (1 - pe)))
     pe_i = (own - np.outer(w, p)) @ s + (partner - np.outer(w, s)) @ p
     return linearised(kappa, kappa + (a - pa * w - (1 - kappa) * pe_i) / (w.mean() * (1 - pe)), level)
+
+
+@dataclass(frozen=True, repr=False)
+class Among(Result):
+    """Agreement of two classifiers on the items that both of them judged."""
+
+    a: str
+    b: str
+    n: int  # number of items with a verdict of both classifiers
+    agree: Estimate  # share of items with equal verdicts
+    kappa: Estimate  # Cohen's kappa of the two classifiers
+    # Of the items that the other classifier calls dissimilar (the positive category), the share that `a` (or `b`)
+    # also calls dissimilar.
+    a_finds: Estimate
+    b_finds: Estimate
+    # Of the items that the other classifier calls similar, the share that `a` (or `b`) also calls similar.
+    a_clears: Estimate
+    b_clears: Estimate
+
+
+def classifiers_among_themselves(
+    verdicts: pd.DataFrame,
+    categories: Categories = CATEGORIES,
+    *,
+    positive: Hashable | None = None,
+    level: float = 0.95,
+) -> list[Among]:
+    """Compute the agreement of each pair of classifiers. No consensus is needed.
+
+    Raises ValueError if a column is missing, a verdict is unknown, or a classifier judged an item twice.
+
+    `verdicts`: columns item, classifier, verdict (a category, or missing); one row per item and classifier. `positive`:
+    by default the last of two categories; with more and without it, what a classifier finds and clears is undefined.
+    The result is in order of first appearance of the classifiers.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"item": [1, 2, 1, 2], "classifier": ["a", "a", "b", "b"],
+    ...                       "verdict": ["similar", "dissimilar", "similar", "similar"]})
+    >>> pair = classifiers_among_themselves(table)[0]
+    >>> pair.agree.value, pair.a_finds.reason, pair.a_clears.value
+    (0.5, 'no observations', 0.5)
+    """
+    wide = _wide(verdicts, categories)
+    has_positive = positive is not None or len(categories) == 2
+    k = tuple(categories).index(positive_category(categories, positive)) if has_positive else 0
+    pairs = []
+    for a, b in combinations(wide.columns, 2):
+        common = wide[[a, b]].dropna().to_numpy(np.float64)
+        cells = tables_of([a, b], common, len(categories)).get((a, b), np.zeros((len(categories),) * 2))
+        table = two_by_two(cells, k)
+        shares = (
+            (table.a, table.a + table.c), (table.a, table.a + table.b),
+            (table.d, table.d + table.b), (table.d, table.d + table.c),
+        )  # fmt: skip
+        finds_and_clears = [
+            wilson(part, whole, level) if has_positive else Estimate(None, reason="there is no positive category")
+            for part, whole in shares
+        ]
+        agree = wilson(int(np.trace(cells)), len(common), level)
+        pairs.append(Among(str(a), str(b), len(common), agree, cohen_kappa(cells, level=level), *finds_and_clears))
+    return pairs
+
+
+def send_first(verdicts: pd.DataFrame, categories: Categories = CATEGORIES, *, n: int | None = None) -> pd.DataFrame:
+    """Return the items on which classifiers disagree most, because labels of these items are most informative.
+
+    Raises ValueError as `classifiers_among_themselves`.
+
+    `verdicts`: as in `classifiers_among_themselves`, and optionally score and threshold; `n`: maximum number of items.
+    Returns one row per item with different verdicts. The columns are item, a column for each category that lists the
+    classifiers (last category first), disagreement and margin. Disagreement is the share of pairs of classifiers that
+    differ, in (0, 1]. Margin is the smallest distance of a score from its threshold, relative to the threshold; it is
+    missing if there are no scores. Rows are sorted by largest disagreement, then by smallest margin.
+    """
+    wide = _wide(verdicts, categories)
+    codes, names = wide.to_numpy(), [str(name) for name in wide.columns]
+    counts = np.stack([(codes == k).sum(axis=1) for k in range(len(categories))], axis=1)
+    n_judged, n_equal = counts.sum(axis=1), (counts * (counts - 1)).sum(axis=1)
+    rows = np.flatnonzero(counts.max(axis=1) < n_judged)
+    margins = _margins(verdicts)
+    table = pd.DataFrame(
+        {
+            "item": wide.index.to_numpy()[rows],
+            "disagreement": 1 - n_equal[rows] / (n_judged[rows] * (n_judged[rows] - 1)),
+            "margin": [margins.get(item, np.nan) for item in wide.index[rows]],
+        }
+    )
+    ordered = table.sort_values(["disagreement", "margin"], ascending=[False, True], kind="stable")
+    ordered = ordered if n is None else ordered.head(n)
+    for place, k in enumerate(range(len(categories))[::-1], start=1):
+        chosen = codes[rows[ordered.index]] == k
+        of_category = [[name for name, is_it in zip(names, row, strict=True) if is_it] for row in chosen]
+        ordered.insert(place, tuple(categories)[k], pd.Series(of_category, index=ordered.index, dtype=object))
+    return ordered.reset_index(drop=True)
+
+
+def _wide(verdicts: pd.DataFrame, categories: Categories) -> pd.DataFrame:
+    """Return a table with one row per item and one column per classifier, in order of first appearance.
+
+    An entry is the position of the category, or NaN if there is no verdict.
+    """
+    verdicts = checked_verdicts(verdicts, categories)
+    place = {category: float(k) for k, category in enumerate(categories)}
+    codes = verdicts[["item", "classifier"]].assign(code=verdicts["verdict"].map(place).astype(float))
+    wide = codes.pivot(index="item", columns="classifier", values="code")
+    return wide.reindex(index=_in_order(verdicts["item"]), columns=_in_order(verdicts["classifier"]))
+
+
+def _in_order(column: "pd.Series[Any]") -> list[Any]:
+    return list(dict.fromkeys(column))
+
+
+def _margins(verdicts: pd.DataFrame) -> dict[object, float]:
+    """Return the smallest distance of a score of each item from its threshold, as a share of the threshold."""
+    if not {"score", "threshold"} <= set(verdicts.columns):
+        return {}
+    scores, thresholds = (pd.to_numeric(verdicts[name]) for name in ("score", "threshold"))
+    margins = ((scores - thresholds).abs() / thresholds.abs().where(thresholds != 0)).groupby(verdicts["item"]).min()
+    return dict(margins.dropna().items())
+
+
+@dataclass(frozen=True, repr=False)
+class AgreementSoFar(Result):
+    """Agreement of the items labelled so far, with intervals for repeated looks and for a single look."""
+
+    n_items: int  # number of items with at least two labels
+    # Percent agreement and Fleiss' kappa with always-valid intervals: all intervals of a study together, one after
+    # each item, contain the true value with the probability `level`.
+    percent: Estimate
+    kappa: Estimate
+    # The same with ordinary intervals, which are valid for one look at a number of items that was fixed before.
+    percent_once: Estimate
+    kappa_once: Estimate
+    # How many times as wide the always-valid interval of kappa is; the price of looking often and stopping early.
+    wider: float | None
+
+
+def agreement_so_far(
+    labels: pd.DataFrame, categories: Categories = CATEGORIES, *, level: float = 0.95
+) -> AgreementSoFar:
+    """Compute agreement with a confidence sequence: intervals that remain valid if someone looks after each item [1]_.
+
+    Someone who looks at an ordinary 95 % interval every day, and stops when it looks good, is wrong in many more than
+    5 % of studies. The always-valid intervals allow this. Percent agreement uses the beta-binomial mixture, which is
+    valid for any shares in [0, 1] [2]_. Kappa uses the Dirichlet-multinomial mixture over the possible rows of labels:
+    its limits are the smallest and largest kappa of all shares of rows that the mixture does not exclude. Items must
+    become complete in random order.
+
+    Raises ValueError if the label table is invalid.
+
+    `labels`: label table of all labels so far: columns item, rater, category. Items with one label are ignored.
+    `level`: probability that all intervals of a study together contain the true value.
+
+    References
+    ----------
+    .. [1] Howard, Ramdas, McAuliffe, Sekhon (2021), Annals of Statistics 49:1055-1080, doi:10.1214/20-AOS1991
+    .. [2] Robbins (1970), Ann. Math. Statist. 41:1397-1409, doi:10.1214/aoms/1177696786
+
+    Examples
+    --------
+    >>> rows = [(i, r, "similar" if r == "b" and i % 4 == 0 else CATEGORIES[i % 2]) for i in range(80) for r in "ab"]
+    >>> found = agreement_so_far(pd.DataFrame(rows, columns=["item", "rater", "category"]))
+    >>> found.percent, found.percent_once
+    (Estimate(1, 0.9118 to 1), Estimate(1, 0.9632 to 1: one-sided: all 80 items are unanimous))
+    """
+    counts = count_table(labels, categories).to_numpy(dtype=float)
+    r, _ = rated(counts, None, categories, at_least=2)
+    percent_once, kappa_once = percent_agreement(r, categories, level=level), fleiss_kappa(r, categories, level=level)
+    if not len(r):
+        return AgreementSoFar(0, percent_once, kappa_once, percent_once, kappa_once, None)
+    alpha = 1 - checked_level(level)
+    percent = _always_valid_share(float(percent_once.value or 0.0), len(r), alpha)
+    kappa = _always_valid_kappa(r, kappa_once, alpha)
+    wide, narrow = kappa.half_width, kappa_once.half_width
+    return AgreementSoFar(len(r), percent, kappa, percent_once, kappa_once, wide / narrow if wide and narrow else None)
+
+
+def _always_valid_share(share: float, n: int, alpha: float) -> Estimate:
+    """Return the shares p for which the uniform mixture is at most 1 / alpha times as likely as p."""
+    x = share * n
+    limit = special.betaln(x + 1, n - x + 1) + np.log(alpha)
+
+    def room(p: float) -> float:
+        return float(special.xlogy(x, p) + special.xlog1py(n - x, -p) - limit)
+
+    low = 0.0 if share == 0 else optimize.brentq(room, 1e-300, share) if room(1e-300) < 0 else 0.0
+    high = 1.0 if share == 1 else optimize.brentq(room, share, 1 - 1e-15) if room(1 - 1e-15) < 0 else 1.0
+    return Estimate(share, low=float(low), high=float(high))
+
+
+def _always_valid_kappa(r: Floats, once: Estimate, alpha: float) -> Estimate:
+    """Return kappa with the range over all shares of rows that the mixture does not exclude."""
+    if once.value is None:
+        return Estimate(None, reason=once.reason)
+    rows, counts = possible_rows(r)
+    sizes, n = rows.sum(axis=1), len(r)
+    # The mixture has one Dirichlet distribution for each number of labels per item, because the plan fixes this number.
+    mixture = 0.0
+    for size in np.unique(sizes):
+        of_size = counts[sizes == size]
+        k, m = len(of_size), of_size.sum()
+        mixture += special.gammaln(k / 2) - special.gammaln(m + k / 2)
+        mixture += (special.gammaln(of_size + 0.5) - special.gammaln(0.5)).sum()
+        mixture -= float(special.xlogy(of_size, of_size / m).sum()) if m else 0.0
+    limit = float(-np.log(alpha) - mixture) / n
+
+    def functional(p: Floats) -> tuple[float, Floats]:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value, terms = FORMULAS[fleiss_kappa](rows, n * p, np.eye(rows.shape[1]))
+        return float(value), np.where(np.isfinite(terms), terms, 0.0) - float(value)
+
+    low, high = likelihood_ends(counts, functional, limit)
+    return Estimate(once.value, low=max(low, -1.0), high=min(high, 1.0))

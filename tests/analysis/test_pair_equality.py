@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from analysis.agreement import pair_equality
-from analysis.agreement._pair_equality import TOO_FEW
+from analysis.agreement._pairs import TOO_FEW
 
 
 def labelled(who, called):
