@@ -6,12 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.categories import DISSIMILAR
-from analysis.consensus._fisher import Bools
-from analysis.consensus._identifiability import identifiability
-from analysis.consensus._latent import latent_class
-from analysis.consensus._model import Theta, posterior
-from analysis.consensus._patterns import Floats, patterns_of
-from analysis.consensus._tests import REJECTED, check_independence
+from analysis.consensus._latent import REJECTED, check_independence, latent_class
+from analysis.consensus._model import Bools, Floats, Theta, patterns_of, posterior
+from analysis.consensus._rates import identifiability
 from analysis.consensus._votes import majority
 from analysis.simulation import Rater, SharedError, Simulated, SimulatedDesign, simulate
 

@@ -21,7 +21,7 @@ import pandas as pd
 
 from analysis.agreement import pair_equality
 from analysis.consensus import identifiability
-from analysis.consensus._tests import LEFT_OUT, REJECTED, WEAK, check_independence
+from analysis.consensus._latent import LEFT_OUT, REJECTED, WEAK, check_independence
 
 GOOD, SHARED_BY_CLASSIFIERS = "everything holds", "only classifiers share errors"
 WRONG = (

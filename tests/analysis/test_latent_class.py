@@ -5,8 +5,8 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
 from analysis.consensus import latent_class
+from analysis.consensus._latent import STATES
 from analysis.consensus._rates import _drawn_dissimilar, two_step
-from analysis.consensus._tests import STATES
 from analysis.simulation import Rater, SimulatedDesign, simulate
 from tests.analysis.test_latent_model import label_table, verdict_table
 from tests.conftest import examples

@@ -18,9 +18,7 @@ from analysis.consensus._dependence import (
     alternatives,
     with_rates,
 )
-from analysis.consensus._fisher import all_cells
-from analysis.consensus._model import fit
-from analysis.consensus._patterns import patterns_of
+from analysis.consensus._model import all_cells, fit, patterns_of
 from analysis.document import to_json
 from analysis.report import Resampling
 from analysis.simulation import Difficulty, Rater, SimulatedDesign, simulate

@@ -14,9 +14,7 @@ from analysis.consensus import (
     latent_class,
     latent_precision,
 )
-from analysis.consensus._fisher import all_cells, all_sets, rank
-from analysis.consensus._model import Theta, fit, log_probability
-from analysis.consensus._patterns import patterns_of
+from analysis.consensus._model import Theta, all_cells, all_sets, fit, log_probability, patterns_of, rank
 from analysis.simulation import Rater, SimulatedDesign, simulate
 from tests.analysis.test_latent_model import label_table
 from tests.conftest import examples

@@ -10,9 +10,18 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from analysis.categories import CATEGORIES
-from analysis.consensus import _gibbs, _model
-from analysis.consensus._model import Theta, climb, fit, log_posterior, log_probability, posterior, starts, step
-from analysis.consensus._patterns import patterns_of
+from analysis.consensus import _model, _rates
+from analysis.consensus._model import (
+    Theta,
+    climb,
+    fit,
+    log_posterior,
+    log_probability,
+    patterns_of,
+    posterior,
+    starts,
+    step,
+)
 from tests.conftest import examples
 
 # -1 no label, 0 similar, 1 dissimilar; rows are items, columns raters
@@ -136,7 +145,7 @@ def test_the_mode_does_not_depend_on_names_or_order(matrix, random):
 def test_no_rater_is_below_chance_so_that_categories_cannot_trade_places(matrix):
     patterns = patterns_of(label_table(matrix))
     mode = fit(patterns)
-    drawn = _gibbs.draws(mode, patterns, n_sweeps=10, rng=np.random.default_rng(0))
+    drawn = _rates.draws(mode, patterns, n_sweeps=10, rng=np.random.default_rng(0))
     for rates in (mode, drawn):
         assert (rates.se + rates.sp >= 1 - 1e-6).all()
         assert ((rates.columns > 0) & (rates.columns < 1)).all()
@@ -166,13 +175,13 @@ def test_gibbs_draws_have_the_moments_of_the_exact_posterior():
     likelihood = np.exp((patterns.n * log_probability(prior, patterns)).sum(axis=1))
     mean = np.average(prior.columns, axis=0, weights=likelihood)
     sd = np.sqrt(np.average((prior.columns - mean) ** 2, axis=0, weights=likelihood))
-    drawn = _gibbs.draws(fit(patterns), patterns, n_sweeps=2500, rng=rng).columns
+    drawn = _rates.draws(fit(patterns), patterns, n_sweeps=2500, rng=rng).columns
     assert drawn.mean(axis=0) == pytest.approx(mean, abs=0.012)
     assert drawn.std(axis=0) == pytest.approx(sd, abs=0.012)
 
 
 def test_a_tail_too_thin_for_floats_gives_its_limit():
-    edge = _gibbs._beta_above(np.array([2.0]), np.array([5e4]), np.array([0.9]), np.random.default_rng(0))
+    edge = _rates._beta_above(np.array([2.0]), np.array([5e4]), np.array([0.9]), np.random.default_rng(0))
     assert edge.tolist() == [0.9]
 
 
@@ -197,6 +206,6 @@ def test_em_ends_at_a_fixed_point():
 def test_draws_follow_their_generator_alone(matrix):
     patterns = patterns_of(label_table(matrix))
     one, other = (
-        _gibbs.draws(fit(patterns), patterns, n_sweeps=10, rng=np.random.default_rng(7)).columns for _ in range(2)
+        _rates.draws(fit(patterns), patterns, n_sweeps=10, rng=np.random.default_rng(7)).columns for _ in range(2)
     )
     assert (one == other).all()

@@ -5,10 +5,9 @@ import pytest
 from scipy import stats
 
 from analysis.consensus import identifiability, latent_class
-from analysis.consensus._left_out import Family, leave_one_out
-from analysis.consensus._model import fit
-from analysis.consensus._patterns import patterns_of
-from analysis.consensus._tests import COPIED, STATES, check_independence
+from analysis.consensus._dependence import Family, leave_one_out
+from analysis.consensus._latent import COPIED, STATES, check_independence
+from analysis.consensus._model import fit, patterns_of
 from analysis.simulation import Rater, SimulatedDesign, simulate
 from tests.analysis.model_goals import GOOD, WORLDS, outcome, simulated
 from tests.analysis.test_latent_model import label_table
