@@ -4,10 +4,11 @@ from typing import TYPE_CHECKING
 
 from analysis._lazy import on_first_use
 from analysis.benchmark import INTERVENTION as INTERVENTION
-from analysis.contexts._causal import brown_forsythe as brown_forsythe, compare_spreads as compare_spreads
-from analysis.contexts._factors import factor_effect as factor_effect, parse_context as parse_context
-from analysis.contexts._observer import speedup_by_level as speedup_by_level
-from analysis.contexts._plan import variant_plan as variant_plan
+from analysis.contexts._observer import (
+    brown_forsythe as brown_forsythe,
+    compare_spreads as compare_spreads,
+    speedup_by_level as speedup_by_level,
+)
 from analysis.contexts._ratios import (
     describe_speedup as describe_speedup,
     geometric_mean as geometric_mean,
@@ -19,7 +20,12 @@ from analysis.contexts._ratios import (
     speedups as speedups,
 )
 from analysis.contexts._survey import ContextSurvey as ContextSurvey, survey as survey
-from analysis.contexts._sweep import Context as Context
+from analysis.contexts._sweep import (
+    Context as Context,
+    factor_effect as factor_effect,
+    parse_context as parse_context,
+    variant_plan as variant_plan,
+)
 
 if TYPE_CHECKING:
     from analysis.contexts._document import document as document

@@ -6,12 +6,19 @@ from typing import Any
 import numpy as np
 
 from analysis import comparison
-from analysis.contexts._causal import NOT_SHOWN, ContextDispersion, DispersionComparison
-from analysis.contexts._factors import FactorEffect
-from analysis.contexts._observer import Observation, ObservedLevel, ObserverEffect, SpeedupAtLevel, SpeedupByLevel
+from analysis.contexts._observer import (
+    NO_DIFFERENCE,
+    ContextDispersion,
+    DispersionComparison,
+    Observation,
+    ObservedLevel,
+    ObserverEffect,
+    SpeedupAtLevel,
+    SpeedupByLevel,
+)
 from analysis.contexts._ratios import describe_speedup
 from analysis.contexts._survey import CausalCheck, ContextSurvey, Sweep
-from analysis.contexts._sweep import Context
+from analysis.contexts._sweep import Context, FactorEffect
 from analysis.document import (
     DASH,
     N_NAMED,
@@ -573,7 +580,9 @@ def _cause_in_short(survey: ContextSurvey) -> Iterator[str]:
             if side.outcome is not None:
                 changed = f"makes the spread of the {_term(survey)} {side.outcome}"
                 effect = (
-                    f"shows no effect on the spread of the {_term(survey)}" if side.outcome == NOT_SHOWN else changed
+                    f"shows no effect on the spread of the {_term(survey)}"
+                    if side.outcome == NO_DIFFERENCE
+                    else changed
                 )
                 p = p_value(side.p_holm)
                 yield f"For {sweep.name}, holding the suspected cause fixed {effect} (p = {p}, Holm)."

@@ -23,9 +23,16 @@ from analysis.benchmark import (
 )
 from analysis.bootstrap import bootstrap
 from analysis.comparison import NOT_SHOWN
-from analysis.contexts._causal import DispersionComparison, compare_spreads, outcome_of
-from analysis.contexts._factors import FactorEffect, factor_effect
-from analysis.contexts._observer import Observation, SpeedupByLevel, observer_effects, over_all, speedup_by_level
+from analysis.contexts._observer import (
+    DispersionComparison,
+    Observation,
+    SpeedupByLevel,
+    compare_spreads,
+    observer_effects,
+    outcome_of,
+    over_all,
+    speedup_by_level,
+)
 from analysis.contexts._ratios import (
     MeanRatios,
     Quartiles,
@@ -40,8 +47,10 @@ from analysis.contexts._ratios import (
 )
 from analysis.contexts._sweep import (
     Context,
+    FactorEffect,
     Pooled,
     contexts_of,
+    factor_effect,
     factors_of,
     missing_version,
     pooled,

@@ -1,13 +1,19 @@
-"""Group the runs of a benchmark by context and version, and pool the difference of two versions over contexts."""
+"""Plan runs in many contexts, test factors of the context, and pool the difference of two versions over contexts."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from analysis.benchmark import (
+    CONDITIONS,
     CONTEXT,
+    INTERVENTION,
     VERSION,
     Benchmark,
     LeftOut,
@@ -17,13 +23,214 @@ from analysis.benchmark import (
     natural,
 )
 from analysis.comparison import NOT_SHOWN
-from analysis.contexts._factors import parse_context
-from analysis.contexts._ratios import StandardError, speedups
+from analysis.contexts._ratios import NOT_POSITIVE, TINY, StandardError, geometric_mean, series, speedups
 from analysis.intervals import Estimate
 from analysis.multiple import bonferroni, holm
 from analysis.runs import Floats
-from analysis.samples import Test, welch
+from analysis.samples import KruskalWallis, Test, kruskal, welch
 from analysis.two_samples import ratio_of_means
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+MAX_RUNS = 200_000  # maximum number of rows of a plan
+OUTSIDE = (VERSION, INTERVENTION)  # not part of the context: each level is combined with every context
+
+
+def variant_plan(
+    factors: Mapping[str, Sequence[str]],
+    *,
+    benchmarks: Sequence[str] = (),
+    n: int | None = None,
+    runs: int = 1,
+    seed: int,
+) -> "pd.DataFrame":
+    """Plan runs over contexts in random order [1]_.
+
+    The contexts are all combinations of factor levels, or a random selection of the combinations. Raises ValueError if
+    there is no other factor, a factor has no level, a repeated level, or a level that a context cannot contain (spaces,
+    commas, equals signs), a factor has the name of a column, `n` or `runs` is out of range, or the plan would have more
+    than 200 000 rows.
+
+    `factors`: levels of each factor, such as {"version": ["O2", "O3"], "env": ["0", "64"], "link": ["a", "b"]}.
+    `version` and `intervention` are not part of the context: each of their levels is run in every context.
+    `benchmarks`: each benchmark runs in every context; `n`: number of contexts to draw without repeats; default: all;
+    `runs`: number of runs of each benchmark and version in each context; `seed`: the same seed gives the same plan.
+    Returns one row per run, in the order of execution: order (from 1), benchmark (if any), one column per factor,
+    context ("env=0 link=b", as result files should carry it), run (from 0, within benchmark, version, intervention and
+    context) and seed, which `attrs` holds too.
+
+    References
+    ----------
+    .. [1] Mytkowicz, Diwan, Hauswirth, Sweeney (2009), ASPLOS XIV, 265-276, doi:10.1145/1508244.1508275
+
+    Examples
+    --------
+    >>> variant_plan({"version": ["O2", "O3"], "env": ["0", "64"]}, seed=1)[["order", "version", "context", "run"]]
+       order version context  run
+    ...
+    """
+    levels = _checked(factors, benchmarks)
+    inner = {name: entries for name, entries in levels.items() if name not in OUTSIDE}
+    outer = {"benchmark": tuple(benchmarks) or ("",)} | {name: levels[name] for name in OUTSIDE if name in levels}
+    total = prod(map(len, inner.values()))
+    n_chosen = total if n is None else n
+    if not 1 <= n_chosen <= total:
+        raise ValueError(f"n must be within 1..{total}, the number of contexts, got {n}")
+    if runs < 1:
+        raise ValueError(f"runs must be at least 1, got {runs}")
+    if n_chosen * runs * prod(map(len, outer.values())) > MAX_RUNS:
+        raise ValueError(f"the plan would have more than {MAX_RUNS} runs; use n to draw some of the {total} contexts")
+    rng = np.random.default_rng(seed)
+    import pandas as pd  # imported here, because the methods do not need it
+
+    chosen = pd.DataFrame(_combinations(inner, total, n_chosen, rng))
+    chosen["context"] = [" ".join(f"{k}={v}" for k, v in zip(inner, row, strict=True)) for row in chosen.to_numpy()]
+    table = _crossed(chosen, outer, runs).sample(frac=1, random_state=rng, ignore_index=True)
+    columns = [*(["benchmark"] if benchmarks else []), *levels, "context"]
+    table = table[columns].assign(order=range(1, len(table) + 1), seed=seed)
+    table["run"] = table.groupby(columns, sort=False).cumcount()
+    table.attrs["seed"] = seed
+    return table[["order", *columns, "run", "seed"]]
+
+
+def _combinations(
+    factors: Mapping[str, Sequence[str]], total: int, n: int, rng: np.random.Generator
+) -> dict[str, list[str]]:
+    """Draw n different combinations of levels; return a dict from each factor to its levels in the combinations."""
+    if n < total and total > 50 * MAX_RUNS:  # with enough combinations, duplicates are rare, so redrawing is fast
+        numbers: set[tuple[int, ...]] = set()
+        while len(numbers) < n:
+            numbers.add(tuple(int(rng.integers(len(entries))) for entries in factors.values()))
+        at = np.array(sorted(numbers)).T
+    else:
+        drawn = np.arange(total) if n == total else np.sort(rng.choice(total, n, replace=False))
+        at = np.array(np.unravel_index(drawn, [len(entries) for entries in factors.values()]))
+    return {name: [entries[i] for i in row] for (name, entries), row in zip(factors.items(), at, strict=True)}
+
+
+def _crossed(contexts: "pd.DataFrame", outer: Mapping[str, Sequence[str]], runs: int) -> "pd.DataFrame":
+    import pandas as pd
+
+    combinations = pd.MultiIndex.from_product([*outer.values(), range(runs)], names=[*outer, "run"])
+    return contexts.merge(combinations.to_frame(index=False), how="cross")
+
+
+def _checked(factors: Mapping[str, Sequence[str]], benchmarks: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    if not set(factors) - set(OUTSIDE):
+        raise ValueError(
+            f"factors must name at least one factor other than {' and '.join(OUTSIDE)}, got {list(factors)}"
+        )
+    reserved = {"benchmark", "order", "seed", *CONDITIONS} - {VERSION}
+    for name, entries in factors.items():
+        if name in reserved or not _WORD.fullmatch(name):
+            raise ValueError(f"factors: {name!r} cannot be the name of a factor")
+        if isinstance(entries, str) or not entries or len(set(entries)) < len(entries):
+            raise ValueError(f"factors: {name} must have different levels, at least one, got {entries!r}")
+        wrong = [entry for entry in entries if not _WORD.fullmatch(entry)]
+        if wrong and name not in OUTSIDE:
+            raise ValueError(f"factors: {name} has the level {wrong[0]!r}; spaces, commas and = cannot be in a context")
+    if len(set(benchmarks)) < len(benchmarks):
+        raise ValueError(f"benchmarks must differ, got {list(benchmarks)}")
+    return {name: tuple(entries) for name, entries in factors.items()}
+
+
+_WORD = re.compile(r"[^\s,=]+")
+
+
+@dataclass(frozen=True)
+class LevelEffect:
+    """The geometric mean of the speed-up over the contexts with one level of a factor."""
+
+    level: str
+    n_contexts: int
+    speedup: Estimate
+
+
+@dataclass(frozen=True)
+class FactorEffect:
+    """Association of the speed-up with the levels of a factor."""
+
+    name: str
+    n_contexts: int  # number of contexts with a known level
+    levels: tuple[LevelEffect, ...]  # in order of first appearance
+    # Test of the logarithms of the speed-ups by level. Its epsilon2 is the share of the variation of ranks that
+    # lies between the levels.
+    test: KruskalWallis
+    # eta squared: the share of the variation (sum of squares) of the logarithms that lies between the levels.
+    share: float | None = None
+    share_by_chance: float | None = None  # (levels - 1) / (contexts - 1): the average share if the factor has no effect
+    p_holm: float | None = None  # p corrected for the number of factors of the benchmark
+    p_bonferroni: float | None = None
+
+
+def parse_context(text: str) -> dict[str, str]:
+    """Parse the factors of a context such as "k=v k2=v2" or "k=v,k2=v2"; return an empty dict for any other format.
+
+    Examples
+    --------
+    >>> parse_context("env=1024, link=3"), parse_context("machine A"), parse_context("env=1 env=2")
+    ({'env': '1024', 'link': '3'}, {}, {})
+    """
+    pairs = [part.partition("=") for part in re.split(r"[\s,]+", text.strip(" ,"))]
+    factors = {name: level for name, sign, level in pairs if name and sign and level}
+    return factors if len(factors) == len(pairs) else {}
+
+
+def factor_effect(name: str, ratios: ArrayLike, levels: Sequence[str], *, level: float = 0.95) -> FactorEffect:
+    """Test whether the speed-up depends on the levels of a factor, and compute how much the levels explain.
+
+    Raises ValueError if the numbers of levels and ratios differ.
+
+    `ratios` (shape (n_contexts,)); `levels`: the level in each context; contexts with an unknown level ("") are left
+    out; `level`: confidence level of the speed-up at each level. There is no p and no shares if a ratio is not above
+    zero, or if there are fewer than two levels. The same applies if each level occurs in only one context, because the
+    variation between contexts of the same level is then unknown.
+
+    Examples
+    --------
+    >>> effect = factor_effect("link", [1.0, 1.0, 2.0, 2.0], ["a", "a", "b", "b"])
+    >>> effect.share, effect.share_by_chance, [level.speedup.value for level in effect.levels]
+    (1.0, 0.333..., [1.0, 2.0])
+    """
+    values = series(ratios, "ratios")
+    if len(values) != len(levels):
+        raise ValueError(f"levels has {len(levels)} entries for {len(values)} ratios")
+    of_level: Mapping[str, Floats] = {
+        factor_level: values[[entry == factor_level for entry in levels]]
+        for factor_level in dict.fromkeys(levels)
+        if factor_level
+    }
+    n = sum(map(len, of_level.values()))
+    effects = tuple(
+        LevelEffect(factor_level, len(part), geometric_mean(part, level)) for factor_level, part in of_level.items()
+    )
+    reason = _why_untested(of_level, n)
+    if reason:
+        return FactorEffect(name, n, effects, KruskalWallis(None, reason=reason, n=n))
+    logs = [np.log(part) for part in of_level.values()]
+    by_chance = (len(logs) - 1) / (n - 1)
+    return FactorEffect(name, n, effects, kruskal(logs), _between(logs), by_chance)
+
+
+def _why_untested(of_level: Mapping[str, Floats], n: int) -> str | None:
+    if any((part <= 0).any() for part in of_level.values()):
+        return NOT_POSITIVE
+    if len(of_level) < 2:
+        return "the factor has one level" if of_level else "the factor is unknown in every context"
+    return "each level occurs in only one context" if n == len(of_level) else None
+
+
+def _between(groups: Sequence[Floats]) -> float:
+    """Return the sum of squares between groups divided by the total sum of squares; 0 if nothing varies."""
+    pooled = np.concatenate(groups)
+    total = float(((pooled - pooled.mean()) ** 2).sum())
+    if np.ptp(pooled) <= TINY:
+        return 0.0
+    within = sum(float(((group - group.mean()) ** 2).sum()) for group in groups)
+    return min(1.0, max(0.0, 1 - within / total))
+
 
 NO_CONTEXT = "no context given"
 NO_FINITE_INTERVAL = "no finite interval: the runs are few or vary too much"

@@ -14,23 +14,23 @@ from analysis.evaluation._alternative import (
     share_equal as share_equal,
     simulated_tests as simulated_tests,
 )
-from analysis.evaluation._bounds import Bounds as Bounds, Extremes as Extremes, bounds as bounds
-from analysis.evaluation._by_category import (
-    CategoryRates as CategoryRates,
-    Evaluation as Evaluation,
-    MajorityRule as MajorityRule,
-    evaluate as evaluate,
-)
 from analysis.evaluation._compare import (
     BETTER as BETTER,
     CANNOT_TELL as CANNOT_TELL,
     WORSE as WORSE,
     AgainstMajority as AgainstMajority,
+    Bounds as Bounds,
+    CategoryRates as CategoryRates,
     Comparison as Comparison,
+    Evaluation as Evaluation,
+    Extremes as Extremes,
+    MajorityRule as MajorityRule,
     McNemar as McNemar,
     PairedShares as PairedShares,
     against_majority as against_majority,
+    bounds as bounds,
     compare as compare,
+    evaluate as evaluate,
     mcnemar as mcnemar,
     verdict_of as verdict_of,
 )
@@ -53,19 +53,17 @@ from analysis.evaluation._confusion import (
 )
 from analysis.evaluation._scores import (
     AucComparison as AucComparison,
+    CostRange as CostRange,
     PrecisionRecall as PrecisionRecall,
     Roc as Roc,
+    ThresholdChoice as ThresholdChoice,
     auc as auc,
     average_precision as average_precision,
-    compare_auc as compare_auc,
-    precision_recall as precision_recall,
-    roc as roc,
-)
-from analysis.evaluation._threshold import (
-    CostRange as CostRange,
-    ThresholdChoice as ThresholdChoice,
     balanced_folds as balanced_folds,
+    compare_auc as compare_auc,
     cost_range as cost_range,
     cross_validated_threshold as cross_validated_threshold,
+    precision_recall as precision_recall,
+    roc as roc,
 )
 from analysis.intervals import paired_difference as paired_difference

@@ -16,13 +16,14 @@ from analysis.order._compare import (
     median_interval as median_interval,
     min_attainable_p as min_attainable_p,
 )
-from analysis.order._positions import (
+from analysis.order._survey import (
+    OrderSurvey as OrderSurvey,
     after_predecessor as after_predecessor,
     drop_failed as drop_failed,
     position_trend as position_trend,
     predecessors as predecessors,
+    survey as survey,
 )
-from analysis.order._survey import OrderSurvey as OrderSurvey, survey as survey
 
 if TYPE_CHECKING:
     from analysis.order._document import document as document

@@ -22,8 +22,7 @@ from analysis.document import (
 )
 from analysis.intervals import Estimate
 from analysis.order._compare import PUBLISHED_LEVEL, RED_FLAG, OrderComparison, Side, count_flags
-from analysis.order._positions import Placed
-from analysis.order._survey import OrderSurvey, mean_absolute
+from analysis.order._survey import OrderSurvey, Placed, mean_absolute
 from analysis.samples import Test
 
 CASES = {1: "1: red flag", 2: "2: conclusions unlikely to change", 3: "3: examine"}

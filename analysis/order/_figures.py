@@ -12,8 +12,7 @@ from analysis.document import counted, shortened
 from analysis.document.figures import INK, PAPER, SOFT, Chart, framed, heading, names_axis
 from analysis.order._compare import OrderComparison, Side
 from analysis.order._document import by_least_p, by_p
-from analysis.order._positions import Placed
-from analysis.order._survey import OrderSurvey
+from analysis.order._survey import OrderSurvey, Placed
 
 LEAST_P = 1e-30  # smaller p values are drawn at this value
 MOST_ROWS, MOST_PANELS, COLUMNS = 40, 12, 3

@@ -3,24 +3,26 @@
 from typing import TYPE_CHECKING
 
 from analysis._lazy import on_first_use
-from analysis.points._consensus import (
-    MarkCluster as MarkCluster,
-    MarkConsensus as MarkConsensus,
-    consensus_of_marks as consensus_of_marks,
+from analysis.points._detectors import (
+    DETECTORS as DETECTORS,
+    Detector as Detector,
+    Segmentation as Segmentation,
+    Segmenter as Segmenter,
 )
-from analysis.points._detectors import DETECTORS as DETECTORS, Detector as Detector
 from analysis.points._scores import (
     F1 as F1,
     MARGIN as MARGIN,
     MATCHINGS as MATCHINGS,
     PUBLISHED as PUBLISHED,
+    MarkCluster as MarkCluster,
+    MarkConsensus as MarkConsensus,
+    consensus_of_marks as consensus_of_marks,
     covering as covering,
     each_against_rest as each_against_rest,
     f1 as f1,
     matches as matches,
     usable_detections as usable_detections,
 )
-from analysis.points._segments import Segmentation as Segmentation, Segmenter as Segmenter
 
 if TYPE_CHECKING:
     from analysis.points._agreement import (

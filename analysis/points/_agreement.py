@@ -6,17 +6,18 @@ from math import inf
 from statistics import fmean
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from analysis.agreement import fleiss_kappa
 from analysis.bootstrap import bootstrap
 from analysis.intervals import Estimate
-from analysis.points._chance import chance_scores
 from analysis.points._scores import (
     MARGIN,
     MAXIMUM,
     PUBLISHED,
+    Integers,
     People,
+    covered,
     covering,
     each_against_rest,
     f1,
@@ -24,6 +25,84 @@ from analysis.points._scores import (
     n_matches,
 )
 from analysis.runs import Floats
+
+AT_ONCE = 2_000_000  # places in memory
+FAR = 1 << 40  # a place far behind the end of any series
+
+
+def chance_scores(
+    counts: Sequence[int], n: int, margin: float, permutations: int, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Return the mean F1 and the mean covering of each person against the rest, if all marks are at random places.
+
+    `counts` has the number of marks of each person in a series of `n` points, without the point 0.
+    """
+    n_places = sum(counts) + 2 * len(counts)
+    at_once = max(1, AT_ONCE // max(n_places, n if max(counts, default=0) ** 2 > n else 1))
+    totals = np.zeros(2)
+    for done in range(0, permutations, at_once):
+        size = min(at_once, permutations - done)
+        people = [_places(k, n, size, rng) for k in counts]
+        totals += _drawn_f1_against_rest(people, margin).sum(), _drawn_covering_against_rest(people, n).sum()
+    f1_value, covering_value = totals / permutations
+    return float(f1_value), float(covering_value)
+
+
+def _places(k: int, n: int, size: int, rng: np.random.Generator) -> Integers:
+    """Return `size` rows of `k` different places from 1 to n - 1, in ascending order."""
+    if not k:
+        return np.zeros((size, 0), dtype=np.int64)
+    if k**2 > n:
+        keys = rng.random((size, n - 1))
+        chosen = np.argpartition(keys, k - 1, axis=1)[:, :k]
+        return np.sort(chosen, axis=1) + 1
+    places = np.sort(rng.integers(1, n, (size, k)), axis=1)
+    while True:
+        again = np.flatnonzero((np.diff(places, axis=1) == 0).any(axis=1))
+        if not len(again):
+            return places
+        places[again] = np.sort(rng.integers(1, n, (len(again), k)), axis=1)
+
+
+def _drawn_f1_against_rest(people: Sequence[Integers], margin: float) -> Floats:
+    zeros = np.zeros((len(people[0]), 1), dtype=np.int64)
+    sets = [np.concatenate((zeros, places), axis=1) for places in people]
+    total = np.zeros(len(zeros))
+    for at, own in enumerate(sets):
+        others = [other for place, other in enumerate(sets) if place != at]
+        together = np.sort(np.concatenate(others, axis=1), axis=1)
+        together[:, 1:][np.diff(together, axis=1) == 0] = FAR
+        precision = n_matched(np.sort(together, axis=1), own, margin) / own.shape[1]
+        recall = np.mean([n_matched(other, own, margin) / other.shape[1] for other in others], axis=0)
+        total += 2 * precision * recall / (precision + recall)
+    mean: Floats = total / len(sets)
+    return mean
+
+
+def _drawn_covering_against_rest(people: Sequence[Integers], n: int) -> Floats:
+    ends = np.full((len(people[0]), 1), n, dtype=np.int64)
+    bounds = [np.concatenate((0 * ends, places, ends), axis=1) for places in people]
+    pairs = [
+        covered(other, own, n) for at, own in enumerate(bounds) for place, other in enumerate(bounds) if place != at
+    ]
+    mean: Floats = np.mean(pairs, axis=0)
+    return mean
+
+
+def n_matched(first: Integers, second: Integers, margin: float) -> NDArray[np.int64]:
+    """Return the largest number of pairs at most `margin` apart, for each row of two arrays of ascending places."""
+    rows = np.arange(len(first))
+    far = np.full((len(first), 1), FAR)
+    a, b = np.concatenate((first, far), axis=1), np.concatenate((second, far + 2 * int(margin) + 2), axis=1)
+    at, of, n = (np.zeros(len(first), dtype=np.int64) for _ in range(3))
+    for _ in range(first.shape[1] + second.shape[1]):
+        gap = a[rows, at] - b[rows, of]
+        is_pair = np.abs(gap) <= margin
+        n += is_pair & (a[rows, at] < FAR)
+        at += (is_pair | (gap < 0)) & (at < first.shape[1])
+        of += (is_pair | (gap > 0)) & (of < second.shape[1])
+    return n
+
 
 MARGINS = (0, 1, 2, 3, 5, 10)
 WITHIN = (0, 5, 25, 100, 500)  # iterations between two starts
@@ -75,41 +154,20 @@ class AboveChance:
 
 @dataclass(frozen=True)
 class MarkAgreement:
-    """How far people agree on the marks of several series.
+    """How far people agree on the marks of several series."""
 
-    Attributes
-    ----------
-    n_series, n_people : int
-        Series with at least two people, and people who marked at least one of them.
-    number_of_marks : Estimate
-        ICC(1) of the number of marks per series and person.
-    mean_marks : mapping of str to float
-        Person -> mean number of marks per series.
-    any_change : Estimate
-        Fleiss' kappa of whether a person marked any change.
-    none_and_none : float or None
-        Share of the pairs of people and series in which neither marked a change.
-    margins : tuple of MarginRow
-    covering_against_rest : Estimate
-        Mean covering of each person against all others.
-    f1_above_chance, covering_above_chance : AboveChance
-        At `margin`, with marks at random places, as many as each person put into each series.
-    distance : float or None
-        Mean distance of matched marks of two people at `margin`, in points.
-    margin : float
-    """
-
-    n_series: int
+    n_series: int  # series with at least two people, and people who marked at least one of them
     n_people: int
-    number_of_marks: Estimate
-    mean_marks: Mapping[str, float]
-    any_change: Estimate
-    none_and_none: float | None
+    number_of_marks: Estimate  # ICC(1) of the number of marks per series and person
+    mean_marks: Mapping[str, float]  # person -> mean number of marks per series
+    any_change: Estimate  # Fleiss' kappa of whether a person marked any change
+    none_and_none: float | None  # share of the pairs of people and series in which neither marked a change
     margins: tuple[MarginRow, ...]
-    covering_against_rest: Estimate
+    covering_against_rest: Estimate  # mean covering of each person against all others
+    # at `margin`, with marks at random places, as many as each person put into each series
     f1_above_chance: AboveChance
     covering_above_chance: AboveChance
-    distance: float | None
+    distance: float | None  # mean distance of matched marks of two people at `margin`, in points
     margin: float
 
 
@@ -123,17 +181,9 @@ def mark_agreement(
 ) -> MarkAgreement:
     """Measure how far people agree on marks; intervals are from a bootstrap over series.
 
-    Parameters
-    ----------
-    series : sequence of MarkedSeries
-        Series with fewer than two people are left out.
-    margin : float
-        Largest distance of two marks that count as the same, for the comparison with chance.
-    matching : str
-        "maximum", or "published" for the published scores; see `matches`.
-    permutations : int
-        Number of times that all marks are put at random places; 0 leaves the comparison with chance out.
-    seed : int
+    `series`: series with fewer than two people are left out; `margin`: largest distance of two marks that count as the
+    same, for the comparison with chance; `matching`: "maximum", or "published" for the published scores; see `matches`;
+    `permutations`: number of times that all marks are put at random places; 0 leaves the comparison with chance out.
 
     Examples
     --------
@@ -222,36 +272,17 @@ class WithinRow:
 
 @dataclass(frozen=True)
 class StartAgreement:
-    """How far people agree on the one point from which a run is steady.
+    """How far people agree on the one point from which a run is steady."""
 
-    Attributes
-    ----------
-    n_runs, n_people : int
-        Runs with at least two people, and people who answered at least one of them.
-    share_never : mapping of str to float
-        Person -> share of these runs that never become steady.
-    never : Estimate
-        Fleiss' kappa of "never steady".
-    alpha_of_iterations : Estimate
-        Krippendorff's alpha of the start.
-    alpha : Estimate
-        Krippendorff's alpha of log(1 + start).
-    icc : Estimate
-        ICC(1) of log(1 + start).
-    factor : float or None
-        Two people's 1 + start differ by less than this factor in about 95 % of the runs.
-    within : tuple of WithinRow
-        For some numbers of iterations, how often the starts of two people are at most so far apart.
-    """
-
-    n_runs: int
+    n_runs: int  # runs with at least two people, and people who answered at least one of them
     n_people: int
-    share_never: Mapping[str, float]
-    never: Estimate
-    alpha_of_iterations: Estimate
-    alpha: Estimate
-    icc: Estimate
-    factor: float | None
+    share_never: Mapping[str, float]  # person -> share of these runs that never become steady
+    never: Estimate  # Fleiss' kappa of "never steady"
+    alpha_of_iterations: Estimate  # Krippendorff's alpha of the start
+    alpha: Estimate  # Krippendorff's alpha of log(1 + start)
+    icc: Estimate  # ICC(1) of log(1 + start)
+    factor: float | None  # two people's 1 + start differ by less than this factor in about 95 % of the runs
+    # for some numbers of iterations, how often the starts of two people are at most so far apart
     within: tuple[WithinRow, ...]
 
 

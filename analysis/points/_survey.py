@@ -21,9 +21,17 @@ from analysis.points._agreement import (
     mark_agreement,
     start_agreement,
 )
-from analysis.points._consensus import MarkCluster, consensus_of_marks
 from analysis.points._detectors import DETECTORS, NONE, Detector
-from analysis.points._scores import MARGIN, PUBLISHED, Marks, covering, f1, usable_detections
+from analysis.points._scores import (
+    MARGIN,
+    PUBLISHED,
+    MarkCluster,
+    Marks,
+    consensus_of_marks,
+    covering,
+    f1,
+    usable_detections,
+)
 from analysis.runs import Floats
 from analysis.steady import RULES, steady_run
 
@@ -75,32 +83,14 @@ class DetectorResult:
 
 @dataclass(frozen=True)
 class PointsSurvey:
-    """The result of `survey`.
+    """The result of `survey`."""
 
-    Attributes
-    ----------
-    about : str
-        "changes", or "starts" if people marked the one point from which a run is steady.
-    items : tuple of ItemMarks
-    labels : mapping of str to int
-        Person -> number of items.
-    changes : MarkAgreement or None
-        How far people agree on changes; None for starts.
-    starts : StartAgreement or None
-        How far people agree on starts; None for changes.
-    detectors : tuple of DetectorResult
-        The baseline first. Empty if there are neither series nor results.
-    baseline : str
-    left_out : tuple of LeftOut
-    parameters : mapping of str to object
-    """
-
-    about: str
+    about: str  # "changes", or "starts" if people marked the one point from which a run is steady
     items: tuple[ItemMarks, ...]
-    labels: Mapping[str, int]
-    changes: MarkAgreement | None
-    starts: StartAgreement | None
-    detectors: tuple[DetectorResult, ...]
+    labels: Mapping[str, int]  # person -> number of items
+    changes: MarkAgreement | None  # how far people agree on changes; None for starts
+    starts: StartAgreement | None  # how far people agree on starts; None for changes
+    detectors: tuple[DetectorResult, ...]  # The baseline first. Empty if there are neither series nor results.
     baseline: str
     left_out: tuple[LeftOut, ...]
     parameters: Mapping[str, object]
@@ -125,45 +115,17 @@ def survey(
 ) -> PointsSurvey:
     """Compare the marks of people with each other, and the marks of detectors with those of people.
 
-    Parameters
-    ----------
-    answers : mapping
-        Item -> person -> marks, each the first point of a new segment, counted from 0. A person without marks saw no
-        change, or, for starts, says that the run never becomes steady.
-    lengths : mapping of str to int
-        Item -> number of points. An item without a length is left out.
-    series : mapping, optional
-        Item -> measurements in order, for detectors. Items without a series have no results of detectors.
-    results : mapping, optional
-        Detector -> item -> marks that it found elsewhere.
-    detectors : sequence of str, optional
-        Names in `DETECTORS`, or rules of `analysis.steady` for starts; all detectors, or the rule quick, by default.
-    plugins : mapping, optional
-        Further detectors by name.
-    about : str
-        "changes" or "starts".
-    margin : float
-        Largest distance of two marks that count as the same, in points.
-    matching : str
-        "published" or "maximum", see `matches`.
-    permutations : int
-        Number of times that all marks are put at random places.
-    epsilon : float
-        How much better a person may be before a detector cannot replace them; see `alternative_annotator`.
-    groups : mapping, optional
-        Item -> group of items that are alike, such as the application of a benchmark.
-    seed : int
-    advance : callable
-        Called with (done, total) after each detector.
-
-    Returns
-    -------
-    PointsSurvey
-
-    Raises
-    ------
-    ValueError
-        If a mark is outside its series, or a detector or `about` is unknown.
+    `answers`: item -> person -> marks, each the first point of a new segment, counted from 0. A person without marks
+    saw no change, or, for starts, says that the run never becomes steady. `lengths`: item -> number of points. An item
+    without a length is left out. `series`: item -> measurements in order, for detectors. Items without a series have no
+    results of detectors. `results`: detector -> item -> marks that it found elsewhere; `detectors`: names in
+    `DETECTORS`, or rules of `analysis.steady` for starts; all detectors, or the rule quick, by default; `plugins`:
+    further detectors by name; `about`: "changes" or "starts"; `margin`: largest distance of two marks that count as the
+    same, in points; `matching`: "published" or "maximum", see `matches`; `permutations`: number of times that all marks
+    are put at random places; `epsilon`: how much better a person may be before a detector cannot replace them; see
+    `alternative_annotator`; `groups`: item -> group of items that are alike, such as the application of a benchmark;
+    `advance`: called with (done, total) after each detector. Raises ValueError if a mark is outside its series, or a
+    detector or `about` is unknown.
 
     Examples
     --------

@@ -7,11 +7,12 @@ from analysis._lazy import on_first_use
 if TYPE_CHECKING:
     from analysis.spread._document import document as document
     from analysis.spread._figures import charts as charts
-    from analysis.spread._score import api_benchmarking_score as api_benchmarking_score, is_regression as is_regression
-    from analysis.spread._spread import (
+    from analysis.spread._score import (
         BUCKETS as BUCKETS,
+        api_benchmarking_score as api_benchmarking_score,
         bucket as bucket,
         cv as cv,
+        is_regression as is_regression,
         max_spread as max_spread,
         variability as variability,
     )
@@ -21,9 +22,7 @@ if TYPE_CHECKING:
 _PLACES = {
     "_document": ("document",),
     "_figures": ("charts",),
-    "_score": ("api_benchmarking_score", "is_regression"),
-    "_spread": ("BUCKETS", "bucket", "cv", "max_spread", "variability"),
+    "_score": ("BUCKETS", "api_benchmarking_score", "bucket", "cv", "is_regression", "max_spread", "variability"),
     "_survey": ("SpreadSurvey", "survey"),
-    "_time": (),
 }
 __getattr__ = on_first_use(__name__, {name: module for module, names in _PLACES.items() for name in names})

@@ -23,10 +23,16 @@ from analysis.document import (
     table,
 )
 from analysis.intervals import Estimate
-from analysis.spread._score import Detection, Score, Variant
-from analysis.spread._spread import BUCKETS
-from analysis.spread._survey import BucketRow, ContextSpread, EnvironmentPair, SpreadSurvey
-from analysis.spread._time import PassTime, SuitePart, SuiteTime
+from analysis.spread._score import BUCKETS, Detection, Score, Variant
+from analysis.spread._survey import (
+    BucketRow,
+    ContextSpread,
+    EnvironmentPair,
+    PassTime,
+    SpreadSurvey,
+    SuitePart,
+    SuiteTime,
+)
 
 FIRST, _, _, *WIDE = BUCKETS
 SMALL_SUITE = 20  # benchmarks; in a smaller suite, 5 % is less than one benchmark

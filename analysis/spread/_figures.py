@@ -13,8 +13,7 @@ from scipy import stats
 from analysis.document import shortened
 from analysis.document.figures import INK, PAPER, SOFT, Chart, framed, names_axis
 from analysis.spread._document import figure_name
-from analysis.spread._score import Detection, Score
-from analysis.spread._spread import BUCKETS
+from analysis.spread._score import BUCKETS, Detection, Score
 from analysis.spread._survey import BucketRow, SpreadSurvey
 
 MAX_ROWS = 40  # maximum number of rows (applications or benchmarks) and of columns (methods)

@@ -1,4 +1,4 @@
-"""Find the iteration at which a run becomes steady, by the rules of two papers and by a quick variant of one of them.
+"""Find the iteration at which a run becomes steady, by the rules of two papers and a quick variant; leave out warm-up.
 
 The rule *published* is that of Traini et al. [1]_ as their replication package computes it; *barrett* is that of
 Barrett et al. [2]_.
@@ -9,16 +9,20 @@ Barrett et al. [2]_.
    doi:10.1145/3133876
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from math import ceil, log, sqrt
+from statistics import median
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from analysis.points._segments import Segmentation, Segmenter
+from analysis.benchmark import Benchmark, Run
+from analysis.document import Block, Bullets, Document, Section, counted, first_rows
+from analysis.points._detectors import Segmentation, Segmenter
 from analysis.runs import Floats
 
 STEADY, NOT_STEADY, INCONSISTENT = "steady state", "no steady state", "inconsistent"
@@ -39,31 +43,18 @@ MEASURED_BY_INVOCATION = 0.1  # seconds that an iteration of the published measu
 
 @dataclass(frozen=True)
 class SteadyRun:
-    """When a run becomes steady.
+    """When a run becomes steady."""
 
-    Attributes
-    ----------
-    verdict : str or None
-        "steady state" or "no steady state"; with the rule *barrett* "flat", "warm-up", "slowdown" or "no steady
-        state". None if the rule cannot be applied.
-    start : int or None
-        The last iteration before the steady state, counted from 0, or 0 if the whole run is steady; None if the run
-        never becomes steady, or if the rule cannot be applied.
-    change_points : tuple of int
-        The last iteration of each segment except the last one, counted from 0.
-    n_iterations : int
-    n_outliers : int
-        Number of iterations that were left out before the run was split into segments.
-    reason : str or None
-        Why the rule cannot be applied.
-    """
-
+    # "steady state" or "no steady state"; with the rule *barrett* "flat", "warm-up", "slowdown" or "no steady
+    # state". None if the rule cannot be applied.
     verdict: str | None = field(metadata={"key": "class"})
+    # the last iteration before the steady state, counted from 0, or 0 if the whole run is steady; None if the run
+    # never becomes steady, or if the rule cannot be applied
     start: int | None
-    change_points: tuple[int, ...]
+    change_points: tuple[int, ...]  # the last iteration of each segment except the last one, counted from 0
     n_iterations: int
-    n_outliers: int
-    reason: str | None = None
+    n_outliers: int  # number of iterations that were left out before the run was split into segments
+    reason: str | None = None  # why the rule cannot be applied
 
     @property
     def n_warmup(self) -> int:
@@ -74,28 +65,13 @@ class SteadyRun:
 def steady_run(run: ArrayLike, rule: str = "published", *, is_time: bool = True, seed: int = 1) -> SteadyRun:
     """Find when a run becomes steady.
 
-    Parameters
-    ----------
-    run : array_like of float, shape (n_iterations,)
-        The measurements in order, in seconds if they are times.
-    rule : str
-        "published": change points by PELT with the penalty at the elbow of all penalties (CROPS); the run is steady
-        from the last segment on whose mean differs by more than 5 % from that of the last segment. "quick": the same
-        with the penalty 15 log n, about 30 times as fast and often different. "barrett": flat, warm-up, slowdown or no
-        steady state.
-    is_time : bool
-        Whether the measurements are times in seconds. Other measurements are divided by their median first.
-    seed : int
-        Seed of the bootstrap of segments with fewer than 100 iterations; means of longer segments are taken as normal.
-
-    Returns
-    -------
-    SteadyRun
-
-    Raises
-    ------
-    ValueError
-        If the rule is unknown, or the run is not a list of finite numbers.
+    `run` (shape (n_iterations,)): the measurements in order, in seconds if they are times; `rule`: "published": change
+    points by PELT with the penalty at the elbow of all penalties (CROPS); the run is steady from the last segment on
+    whose mean differs by more than 5 % from that of the last segment. "quick": the same with the penalty 15 log n,
+    about 30 times as fast and often different. "barrett": flat, warm-up, slowdown or no steady state. `is_time`:
+    whether the measurements are times in seconds. Other measurements are divided by their median first. `seed`: seed of
+    the bootstrap of segments with fewer than 100 iterations; means of longer segments are taken as normal. Raises
+    ValueError if the rule is unknown, or the run is not a list of finite numbers.
 
     Examples
     --------
@@ -303,3 +279,117 @@ def _share_beyond(last: Floats, other: Floats, bound: float, sign: int, rng: np.
     if variance == 0:
         return float((gaps > 0).mean())
     return float(ndtr(gaps / sqrt(variance)).mean())
+
+
+QUICK = "quick"
+MOST_RESULTS = 100_000  # results that are remembered, because every method asks for the warm-up of a run several times
+CAUTION = (
+    "The quick rule gives another class than the rule published for about 2 runs of 10: labeler steady --rule published"
+)
+
+_results: dict[tuple[bytes, bool], SteadyRun] = {}
+
+
+@dataclass(frozen=True)
+class RunWarmup:
+    """What was left out of a run."""
+
+    application: str
+    benchmark: str
+    run: str  # name of the run in its file, or its number
+    n_iterations: int
+    n_dropped: int
+    verdict: str | None = field(metadata={"key": "class"})
+    reason: str | None = None  # why the rule cannot be applied, so that nothing was left out
+
+
+@dataclass(frozen=True)
+class DroppedWarmup:
+    """The warm-up that was left out of each run, and the rule that found its end."""
+
+    rule: str
+    runs: tuple[RunWarmup, ...]
+
+
+def quick_rule(run: ArrayLike | Run) -> SteadyRun:
+    """Find when a run becomes steady by the quick rule; a run without a unit of its own has times in seconds."""
+    values = np.ascontiguousarray(run, dtype=np.float64)
+    is_time = getattr(run, "unit", "s") == "s"
+    key = blake2b(values.tobytes(), digest_size=16).digest(), is_time
+    found = _results.get(key)
+    if found is None:
+        found = steady_run(values, QUICK, is_time=is_time)
+        if len(_results) >= MOST_RESULTS:
+            _results.clear()
+        _results[key] = found
+    return found
+
+
+def dropped_warmup(benchmarks: Iterable[Benchmark], mapper: Callable[..., Iterable[SteadyRun]] = map) -> DroppedWarmup:
+    """Return what the warm-up "auto" leaves out of each run; `mapper` is a function like the built-in `map`."""
+    runs = [
+        (benchmark, label, run)
+        for benchmark in benchmarks
+        for label, run in zip(benchmark.labels, benchmark.runs, strict=True)
+    ]
+    found = mapper(quick_rule, [run for _, _, run in runs])
+    return DroppedWarmup(
+        QUICK,
+        tuple(
+            RunWarmup(
+                benchmark.application, benchmark.name, label, len(run), steady.n_warmup, steady.verdict, steady.reason
+            )
+            for (benchmark, label, run), steady in zip(runs, found, strict=True)
+        ),
+    )
+
+
+def describe_warmup(dropped: DroppedWarmup) -> Iterator[str]:
+    """Yield sentences on the warm-up that was left out."""
+    sizes = [run.n_dropped for run in dropped.runs if run.n_dropped]
+    n_from_start = sum(run.verdict is not None and run.n_dropped == 0 and not _is_never(run) for run in dropped.runs)
+    n_never = sum(map(_is_never, dropped.runs))
+    all_runs = counted(len(dropped.runs), "run")
+    if sizes:
+        low, high = min(sizes), max(sizes)
+        size = f"{low:,} to {high:,} iterations (median {median(sizes):,.0f})" if low < high else f"{low:,} iterations"
+        yield f"The rule {dropped.rule} left out a warm-up of {size} in {len(sizes)} of {all_runs}. {CAUTION}."
+    else:
+        yield f"The rule {dropped.rule} found no warm-up to leave out in {all_runs}."
+    if n_from_start:
+        yield f"{counted(n_from_start, 'run')} {'is' if n_from_start == 1 else 'are'} steady from the start."
+    if n_never:
+        become, them = ("becomes", "it") if n_never == 1 else ("become", "them")
+        yield f"{counted(n_never, 'run')} never {become} steady, so nothing was left out of {them}."
+    reasons: dict[str, int] = {}
+    for run in dropped.runs:
+        if run.reason:
+            reasons[run.reason] = reasons.get(run.reason, 0) + 1
+    for reason, n in reasons.items():
+        yield f"Nothing was left out of {counted(n, 'run')}: {reason}."
+
+
+def with_warmup(document: Document, dropped: DroppedWarmup) -> Document:
+    """Return a document with a section on the warm-up that was left out, after its first section."""
+    section = Section("Warm-up", tuple(_blocks(dropped)))
+    return replace(document, sections=(*document.sections[:1], section, *document.sections[1:]))
+
+
+def _blocks(dropped: DroppedWarmup) -> Iterator[Block]:
+    yield Bullets(tuple(describe_warmup(dropped)))
+    of_benchmark: dict[tuple[str, str], list[RunWarmup]] = {}
+    for run in dropped.runs:
+        of_benchmark.setdefault((run.application, run.benchmark), []).append(run)
+    rows = [
+        (name, len(runs), ", ".join(f"{run.run}: {run.n_dropped}" for run in runs if run.n_dropped))
+        for (_, name), runs in of_benchmark.items()
+        if any(run.n_dropped for run in runs)
+    ]
+    if rows:
+        yield first_rows(
+            "Iterations left out of each run, as run: number.", ("Benchmark", "Runs", "Left out"), rows, (1,)
+        )
+
+
+def _is_never(run: RunWarmup) -> bool:
+    return run.verdict == NOT_STEADY

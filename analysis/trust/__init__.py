@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from analysis._lazy import on_first_use
 
 if TYPE_CHECKING:
-    from analysis.trust._distribution import distribution as distribution
     from analysis.trust._document import document as document
     from analysis.trust._figures import charts as charts
     from analysis.trust._pairs import (
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
         MERGED as MERGED,
         ONE_SAMPLE as ONE_SAMPLE,
         RUN_MEANS as RUN_MEANS,
+        distribution as distribution,
     )
     from analysis.trust._rates import (
         Coverage as Coverage,
@@ -39,10 +39,9 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "_document": ("document",),
-    "_distribution": ("distribution",),
     "_figures": ("charts", "distribution_chart"),
     "_pairs": ("INTERVALS", "MANN_WHITNEY", "TESTS", "WELCH"),
-    "_population": ("AGGREGATIONS", "MERGED", "ONE_SAMPLE", "RUN_MEANS"),
+    "_population": ("AGGREGATIONS", "MERGED", "ONE_SAMPLE", "RUN_MEANS", "distribution"),
     "_rates": ("Coverage", "Curve", "Rate", "coverage", "sensitivity", "smallest_slowdown", "type_1_error"),
     "_survey": ("MiddleHalf", "TrustSurvey", "survey", "trust_of"),
 }

@@ -9,10 +9,9 @@ import pandas as pd
 
 from analysis.document import shortened
 from analysis.document.figures import INK, SOFT, Chart, framed, heading, readable
-from analysis.trust._distribution import Distribution, densities
 from analysis.trust._document import MIN_FOR_ALARMS, TITLES, change_of
 from analysis.trust._pairs import INTERVALS, MANN_WHITNEY, WELCH
-from analysis.trust._population import AGGREGATIONS, MERGED, ONE_SAMPLE, RUN_MEANS
+from analysis.trust._population import AGGREGATIONS, MERGED, ONE_SAMPLE, RUN_MEANS, Distribution, densities
 from analysis.trust._survey import Trust, TrustSurvey
 
 N_LETTERS = 14  # maximum number of characters of the name of a run

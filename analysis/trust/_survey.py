@@ -20,9 +20,8 @@ from analysis.benchmark import (
     unwatched,
 )
 from analysis.intervals import Estimate
-from analysis.trust._distribution import Distribution, distribution
 from analysis.trust._pairs import TESTS
-from analysis.trust._population import AGGREGATIONS
+from analysis.trust._population import AGGREGATIONS, Distribution, distribution
 from analysis.trust._rates import (
     GAMMAS,
     RESAMPLES,

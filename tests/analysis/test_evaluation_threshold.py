@@ -11,7 +11,7 @@ from analysis.evaluation import (
     cross_validated_threshold,
     youden,
 )
-from analysis.evaluation._threshold import balanced_folds
+from analysis.evaluation._scores import balanced_folds
 
 CATEGORY = st.sampled_from(["similar", "dissimilar"])
 FEW_SCORES = st.integers(0, 6).map(lambda k: k / 8)

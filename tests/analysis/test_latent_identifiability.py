@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from analysis.consensus import (
-    _fisher,
     _identifiability as remedies,
+    _model,
     identifiability,
     identifiability_of_plan,
     latent_class,
@@ -195,8 +195,8 @@ def nothing(n_raters, n_strata=1):
 def test_scores_are_the_derivatives_of_the_log_probabilities():
     seen = np.hstack([all_sets(3, 2), np.ones((3, 1), dtype=bool)])
     cells, _ = all_cells(np.vstack([seen, seen]), np.repeat([0, 1], 3), nothing(4, n_strata=2))
-    point = _fisher._generic_point(2, 4)
-    scores, h = _fisher._scores(point, cells), 1e-6
+    point = _model._generic_point(2, 4)
+    scores, h = _model._scores(point, cells), 1e-6
     for j in range(10):
         ends = []
         for by in (h, -h):
@@ -208,7 +208,7 @@ def test_scores_are_the_derivatives_of_the_log_probabilities():
 
 def test_the_probabilities_of_a_combination_sum_to_1():
     cells, which = all_cells(all_sets(4, 3), np.zeros(4, dtype=np.int64), nothing(4))
-    p = np.exp(log_probability(_fisher._generic_point(1, 4), cells)[0])
+    p = np.exp(log_probability(_model._generic_point(1, 4), cells)[0])
     assert np.bincount(which, weights=p) == pytest.approx(np.ones(4))
 
 

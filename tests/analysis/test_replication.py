@@ -10,9 +10,8 @@ from analysis.benchmark import Benchmark
 from analysis.classifiers import CLASSIFIERS
 from analysis.document import to_text
 from analysis.replication import Measured, document, measure, survey
-from analysis.replication._measured import FOCUS
+from analysis.replication._measured import FOCUS, waves
 from analysis.replication._survey import APPLICATIONS
-from analysis.replication._waves import waves
 from tests.sentences import says
 
 ZERO = dict.fromkeys(("m1", "m2", "m3", "m3_with_mean", "m4", "m5"), 0.0)

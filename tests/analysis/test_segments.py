@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.points import _segments
-from analysis.points._segments import Segmenter
+from analysis.points import _detectors
+from analysis.points._detectors import Segmenter
 
 
 def by_definition(values, starts):
@@ -36,7 +36,7 @@ series = st.lists(st.integers(1, 40), min_size=4, max_size=11).map(
 @given(series, st.floats(0.1, 60), st.integers(3, 12))
 def test_the_best_segmentation_is_the_best_of_all(values, penalty, block):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_segments, "BLOCK", block)
+        patch.setattr(_detectors, "BLOCK", block)
         found = Segmenter(values).best(penalty)
     least = min(by_definition(values, starts) + penalty * len(starts) for starts in all_segmentations(len(values)))
     assert by_definition(values, found.starts) + penalty * len(found.starts) == pytest.approx(least, abs=1e-6)
@@ -47,7 +47,9 @@ def test_a_long_series_has_the_same_segments_with_and_without_leaving_out_first_
     rng = np.random.default_rng(4)
     values = rng.normal(np.repeat(rng.uniform(1, 2, 12), 50), 0.05)
     pruned = [Segmenter(values).best(penalty) for penalty in (5, 20, 200)]
-    monkeypatch.setattr(_segments, "_can_begin", lambda _least, _ends, _costs, firsts: np.ones(len(firsts), dtype=bool))
+    monkeypatch.setattr(
+        _detectors, "_can_begin", lambda _least, _ends, _costs, firsts: np.ones(len(firsts), dtype=bool)
+    )
     assert [Segmenter(values).best(penalty) for penalty in (5, 20, 200)] == pruned
     assert [len(found) for found in pruned] == sorted((len(found) for found in pruned), reverse=True)
 

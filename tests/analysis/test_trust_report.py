@@ -28,8 +28,8 @@ from analysis.trust import (
     survey,
     type_1_error,
 )
-from analysis.trust._distribution import densities
 from analysis.trust._figures import false_alarms
+from analysis.trust._population import densities
 from analysis.trust._rates import ONE_RUN
 from tests.analysis.drawn import titles
 from tests.analysis.made_orders import without_direction
