@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from analysis.consensus import (
-    _identifiability as remedies,
+    _rates as remedies,
     _model,
     identifiability,
     identifiability_of_plan,
