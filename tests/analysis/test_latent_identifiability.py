@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from analysis.consensus import (
-    _rates as remedies,
     _model,
+    _rates as remedies,
     identifiability,
     identifiability_of_plan,
     latent_class,
