@@ -251,6 +251,7 @@ def test_the_inputs_that_the_page_names_are_those_of_the_action():
     assert [name for name in inputs if f"`{name}`" not in table] == []
 
 
+@pytest.mark.slow
 def test_the_job_of_gitlab_on_the_page_finds_a_slower_branch(runner, pull_request, tmp_path):
     pipeline = example("ci.md", "yaml", "GitLab")
     path = tmp_path / ".gitlab-ci.yml"

@@ -81,18 +81,12 @@ def has_label(state, place):
 # --- the hash
 
 
-def test_the_hash_is_that_of_the_plan_until_something_changes():
-    plan = draw_plan(ITEMS, NAMES, PlanParameters(1, retest=0))
-    state = underway(*plan.assignments)
-    assert state.hash == plan.hash
-    assert underway(*plan.assignments[::-1]).hash == plan.hash
-    assert underway(*plan.assignments[1:]).hash != plan.hash
-
-
-def test_what_was_imported_changes_no_hash():
+def test_the_hash_is_that_of_the_plan_until_something_changes_and_imports_change_nothing():
     plan, more = draw_plan(ITEMS, NAMES, PlanParameters(1, retest=0)), row("zed", "item 1", 0)
+    assert underway(*plan.assignments).hash == underway(*plan.assignments[::-1]).hash == plan.hash
     assert underway(*plan.assignments, more, imported=[place_of(more)]).hash == plan.hash
-    assert underway(*plan.assignments, more).hash != plan.hash
+    for rows in (plan.assignments[1:], [*plan.assignments, more]):
+        assert underway(*rows).hash != plan.hash
 
 
 # --- leaving and taking over
@@ -146,11 +140,6 @@ def test_a_third_label_of_two_labels_on_an_item_is_the_one_that_a_third_round_se
             assert state.in_third_round(split, NAMES)[0].standing == state.standing
 
 
-def test_a_successor_begins_where_nothing_was_before():
-    state = underway(row("ada", "x", 4), row("ada", "y", 9))
-    assert [position for _, _, position in rows_of(state.succeeded("ada", "eve", [])[0], "eve")] == [0, 1]
-
-
 # --- joining
 
 
@@ -172,14 +161,6 @@ def test_after_a_join_what_is_left_to_do_differs_by_at_most_one(n_items):
     assert max(left) - min(left) <= 1
 
 
-def test_an_answered_item_is_on_no_screen_and_one_taken_back_is_again():
-    rows = [row("ada", f"x{at}", at) for at in range(8)]
-    answers = said("ada", "x0", "similar") | said("ada", "x1", "similar", "withdrawn")
-    joined, _ = underway(*rows, answers=answers).joined("eve", calibrating=False)
-    assert [item for item, _, _ in rows_of(joined, "ada")][:3] == ["x0", "x1", "x2"]
-    assert rows_of(joined, "eve")
-
-
 def test_a_joiner_gets_no_excluded_item():
     rows = [row("ada", f"x{at}", at) for at in range(10)]
     joined, _ = underway(*rows, excluded=["x2", "x3", "x4"]).joined("eve", calibrating=False)
@@ -187,27 +168,16 @@ def test_a_joiner_gets_no_excluded_item():
     assert not {item for item, _, _ in rows_of(joined, "eve")} & {"x2", "x3", "x4"}
 
 
-def test_with_items_excluded_the_next_ones_are_on_the_screen_and_stay():
-    rows = [row("ada", f"x{at}", at) for at in range(4)]
-    joined, _ = underway(*rows, excluded=["x0", "x1"]).joined("eve", calibrating=False)
-    assert rows_of(joined, "eve") == []
-
-
-def test_a_joiner_in_a_calibration_round_labels_its_items_too():
-    state = underway(*(row("ada", item, at, Kind.CALIBRATION, ALL) for at, item in enumerate("abc")))
-    joined, change = state.joined("eve", calibrating=True)
+def test_a_joiner_in_a_calibration_round_labels_its_items_too_and_keeps_what_they_have_of_it():
+    rows = [row("ada", item, at, Kind.CALIBRATION, ALL) for at, item in enumerate("abc")]
+    joined, change = underway(*rows).joined("eve", calibrating=True)
     order = sorted("abc", key=lambda item: key(1, "calibration", "eve", item))
     assert rows_of(joined, "eve") == [(item, "calibration", at) for at, item in enumerate(order)]
     assert change == Changes((), ())
-    assert rows_of(state.joined("eve", calibrating=False)[0], "eve") == []
-
-
-def test_a_returning_reviewer_keeps_what_they_have_of_a_calibration_round():
-    state = underway(*(row("ada", item, at, Kind.CALIBRATION, ALL) for at, item in enumerate("abc")),
-                     row("eve", "b", 7, Kind.CALIBRATION, ALL))  # fmt: skip
-    joined, _ = state.joined("eve", calibrating=True)
-    assert sorted(item for item, _, _ in rows_of(joined, "eve")) == ["a", "b", "c"]
-    assert ("b", "calibration", 7) in rows_of(joined, "eve")
+    assert rows_of(underway(*rows).joined("eve", calibrating=False)[0], "eve") == []
+    again, _ = underway(*rows, row("eve", "b", 7, Kind.CALIBRATION, ALL)).joined("eve", calibrating=True)
+    assert sorted(item for item, _, _ in rows_of(again, "eve")) == ["a", "b", "c"]
+    assert ("b", "calibration", 7) in rows_of(again, "eve")
 
 
 def test_what_comes_back_stands_where_it_was_answered_and_nothing_else_gets_its_position():
@@ -225,28 +195,16 @@ def test_what_comes_back_stands_where_it_was_answered_and_nothing_else_gets_its_
     assert back.ended.keys() == gone.standing.keys()
 
 
-def test_what_comes_back_without_an_answer_is_at_the_end():
-    state = underway(row("ada", "x", 3), row("ben", "y", 7))
-    back, _ = state.succeeded("ada", "ben", [])[0].succeeded("ben", "ada", [])
-    assert sorted(position for _, _, position in rows_of(back, "ada")) == [0, 1]
-
-
 # --- pending work, and the third-label round
 
 
-def test_something_waits_for_an_answer_until_there_is_one():
+def test_an_item_waits_for_an_answer_unless_it_is_excluded_or_of_a_calibration_round():
     state = underway(row("ada", "x", 0))
     assert state.has_open("ada")
     assert not state.has_open("ben")
     for words, waits in ((["similar"], False), (["not sure"], False), (["similar", "withdrawn"], True)):
         assert replace(state, answers=said("ada", "x", *words)).has_open("ada") is waits
-
-
-def test_an_excluded_item_is_not_waited_for():
     assert not underway(row("ada", "x", 0), excluded=["x"]).has_open("ada")
-
-
-def test_an_item_of_a_calibration_round_is_not_waited_for():
     assert not underway(row("ada", "c", 0, Kind.CALIBRATION, ALL)).has_open("ada")
 
 

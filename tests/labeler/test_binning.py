@@ -11,7 +11,6 @@ from hypothesis.extra import numpy as hnp
 
 from labeler.screen.binning import (
     AXIS_RULES,
-    CLOSE_SPAN,
     axis_limits,
     n_windows,
     payload,
@@ -78,13 +77,6 @@ def test_a_run_has_at_most_300_bins_and_every_short_one_a_bin_an_iteration(run):
     assert len(low) == len(high) == min(300, len(run))
     if len(run) <= 300:
         assert low == high == run.tolist()
-
-
-def test_3000_iterations_make_300_bins_of_ten():
-    run = np.random.default_rng(5).normal(size=3000).astype(np.float32).astype(np.float64)
-    tens = [run[start : start + 10].tolist() for start in range(0, 3000, 10)]
-    assert unpack(drawn(run)["low"]) == [min(ten) for ten in tens]
-    assert unpack(drawn(run)["high"]) == [max(ten) for ten in tens]
 
 
 @given(series(max_iterations=4000))
@@ -262,13 +254,6 @@ def test_levels_without_a_gap_of_their_own_length_stay_one_view():
     assert "close-2" in axis_limits([run + 0.3 * (run > 1.15) for run in runs])
 
 
-def test_views_that_a_reviewer_changes_to_span_a_tenth_of_the_median():
-    views = axis_limits([np.full(60, 100.0), np.full(60, 100.5)], min_span=0.5)
-    for view in ("close", "pooled"):
-        assert np.diff(views[view]) == pytest.approx(CLOSE_SPAN * 100.25)
-    assert axis_limits([np.full(60, 100.0), np.full(60, 101.0)], rule="pooled")["pooled"] == (100, 101)  # as ever
-
-
 @pytest.mark.parametrize("rule", AXIS_RULES)
 def test_the_main_axis_comes_first_and_none_comes_twice(rule):
     assert list(axis_limits([np.arange(60.0)] * 2, rule=rule)) == list(dict.fromkeys([rule, "close", "pooled", "full"]))
@@ -293,12 +278,6 @@ def test_no_run_vanishes_from_the_core_axis_however_far_it_deviates(runs):
     for run in runs:
         n_inside = sum(low <= value <= high for value in run.tolist())
         assert n_inside >= max(1, 0.9 * len(run) - 2)
-
-
-def test_runs_of_two_iterations_do_not_vanish_from_the_core_axis():
-    runs = [np.array([1.0, 2.0])] * 3
-    low, high = core(runs)
-    assert any(low <= value <= high for value in runs[0])
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, -1.0, 1e-12, -1e12, 5e-324])
@@ -335,14 +314,6 @@ def test_spikes_are_the_ends_of_bins_beyond_the_middle_half_of_their_window():
     low, high = np.array([1.0, 4.0, 5.0, 6.0]), np.array([4.0, 9.0, 8.0, 9.0])
     at, values = spikes_of(low, high, np.array([2.0, 5.0]), np.array([8.0, 8.0]))
     assert (at.tolist(), values.tolist()) == ([1, 3, 0], [9.0, 9.0, 1.0])
-
-
-def test_runs_may_have_different_lengths():
-    content = payload([np.arange(7.0), np.arange(1000.0), np.arange(60.0)], "s")
-    assert [run["n"] for run in content["runs"]] == [7, 1000, 60]
-    assert content["n"] == 1000
-    assert [len(unpack(run["low"])) for run in content["runs"]] == [7, 300, 60]
-    assert [len(unpack(run["medians"])) for run in content["runs"]] == [7, 20, 1]
 
 
 @given(st.one_of(several(), SHORT_RUNS))

@@ -58,10 +58,6 @@ def test_every_run_has_a_panel_with_its_number(n_runs):
     assert named(drawn(noise(n_runs), rule="full")) == [f"run {number}" for number in range(1, n_runs + 1)]
 
 
-def test_five_panels_are_in_a_row():
-    assert drawn(noise(6)).to_dict()["columns"] == 5
-
-
 @pytest.mark.parametrize(
     ("level", "unit"),
     [(2.0, "s"), (1.0, "s"), (0.5, "ms"), (2e-3, "ms"), (9e-4, "µs"), (2e-6, "µs"), (9e-7, "ns"), (2e-12, "ns")],
@@ -73,16 +69,6 @@ def test_times_are_in_the_unit_that_suits_their_median(level, unit):
 @pytest.mark.parametrize(("unit", "title"), [("ops/s", "ops/s"), ("MB", "MB"), ("", "measurement")])
 def test_what_is_no_time_keeps_its_unit(unit, title):
     assert y_titles(drawn(noise(level=1e-6), unit)) == {title}
-
-
-def test_the_unit_of_the_axis_is_the_unit_of_the_values():
-    (encoding, *_) = encodings(drawn(noise(level=1e-3), rule="full"))
-    assert limits(encoding) == pytest.approx((noise().min(), noise().max()))
-
-
-def test_values_of_another_unit_are_not_rescaled():
-    (encoding, *_) = encodings(drawn(noise(level=1e-3), "ops/s", rule="full"))
-    assert limits(encoding) == pytest.approx((noise(level=1e-3).min(), noise(level=1e-3).max()))
 
 
 @pytest.mark.parametrize("rule", binning.AXIS_RULES)
@@ -108,16 +94,6 @@ def test_how_much_lies_outside_stands_in_the_title_of_its_run():
     assert named(drawn(runs, rule="full")) == ["run 1", "run 2", "run 3"]
 
 
-def test_every_axis_has_a_title():
-    shown = titles(drawn(noise(2, level=1e-3)))
-    assert (shown.count("iteration"), shown.count("time per iteration (ms)")) == (2, 2)
-
-
-def test_runs_of_unequal_length_share_the_axis_of_the_longest():
-    chart = drawn([noise(1, n)[0] for n in (20, 300, 75)], rule="full")
-    assert [encoding["x"]["scale"]["domain"] for encoding in encodings(chart)] == [[0, 300]] * 3
-
-
 def test_a_short_run_shows_every_iteration_where_it_was():
     chart = drawn(noise(2, 49)).to_dict()
     points = chart["datasets"][chart["concat"][0]["layer"][4]["data"]["name"]]
@@ -130,12 +106,6 @@ def test_a_long_run_shows_the_medians_of_fifty_in_the_middle_of_each():
     points = chart["datasets"][chart["concat"][0]["layer"][4]["data"]["name"]]
     assert [point["iteration"] for point in points] == [25, 75, 125, 175]
     assert points[1]["median"] == pytest.approx(np.median(noise(2, 200)[0, 50:100]))
-
-
-def test_the_median_of_a_single_window_is_a_line_all_the_same():
-    chart = drawn(noise(2, 60)).to_dict()
-    points = chart["datasets"][chart["concat"][0]["layer"][4]["data"]["name"]]
-    assert [point["iteration"] for point in points] == [0, 60]
 
 
 @pytest.mark.parametrize(

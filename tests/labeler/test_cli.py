@@ -95,14 +95,11 @@ def test_a_bad_file_is_named_and_the_others_are_imported(study, results):
 
 
 def test_the_last_import_is_taken_back(study, results):
-    assert "no import to take back" in run("import", "--undo", "--study", study, code=2).stderr
-    assert "Give the files to import" in run("import", "--study", study, code=2).stderr
     run("import", "--study", study, results)
     would = run("import", "--undo", "--dry-run", "--study", study).stderr
     assert says(would, "Would be taken back: 3 items from 3 files, imported by owner")
     did = run("import", "--undo", "--study", study).stderr
     assert did == would.replace("Would be taken back", "Taken back")
-    assert "no import to take back" in run("import", "--undo", "--dry-run", "--study", study, code=2).stderr
 
 
 def test_a_dry_run_needs_no_study_and_shows_what_would_be_imported(results):
@@ -116,27 +113,27 @@ def test_a_dry_run_needs_no_study_and_shows_what_would_be_imported(results):
 def test_reviewers_get_a_link_each_and_a_name_once(study):
     result = run("reviewers", "add", "--study", study, "ada", "ben", "--url", "https://labels.example.org/")
     assert re.fullmatch(r"(\w+: https://labels\.example\.org/join/[\w-]{32}\n){2}", result.stdout)
-    assert "person called" in run("reviewers", "add", "--study", study, "Ada", code=2).stderr
     assert json.loads(run("reviewers", "list", "--study", study, "--json").stdout) == [
         {"reviewer": name, "active": True, "paused": False} for name in ("ada", "ben")
     ]  # fmt: skip
     assert re.match(rf"ada: {SECRET_LINK}", run("reviewers", "link", "ada", "--study", study).stdout)
-    assert "no reviewer called zoe" in run("reviewers", "link", "zoe", "--study", study, code=2).stderr
     assert re.match(rf"eve: {SECRET_LINK}", run("coordinators", "add", "eve", "--study", study).stdout)
     assert re.match(rf"eve: {SECRET_LINK}", run("coordinators", "link", "eve", "--study", study).stdout)
-    assert "no coordinator called ada" in run("coordinators", "link", "ada", "--study", study, code=2).stderr
 
 
-def test_the_same_seed_gives_the_same_plan(study, results):
+def test_the_same_seed_gives_the_same_plan_and_labels_come_in_once(study, results, tmp_path):
     run("import", "--study", study, results)
     run("reviewers", "add", "--study", study, "ada", "ben", "cleo")
     first, second, other = (run("plan", "--study", study, "--seed", seed) for seed in (3, 3, 4))
     hashes = [re.search(r"Plan hash (\w{64})", result.stderr)[1] for result in (first, second, other)]
     assert hashes[0] == hashes[1] != hashes[2]
-    assert "retest items" in first.stderr
-    assert "Seed 3" in first.stderr
-    rows = json.loads(run("plan", "--study", study, "--seed", 3, "--json").stdout)
-    assert sum(row["in all"] for row in rows) == 3 * 1 + 2 * 2  # one item by all three, and each pair on two
+    assert "retest items" in first.stderr and "Seed 3" in first.stderr
+    rows = json.loads(run("plan", "--study", study, "--paper-design", "--json").stdout)
+    assert [row["in all"] for row in rows] == [2, 2, 2]
+    labels = tmp_path / "labels.csv"
+    labels.write_text("item,reviewer,label\norg__project#bench.Method1#size=1,ada,similar\n")
+    assert "1 label imported, 0 already" in run("labels", "--study", study, "--import", labels).stderr
+    assert "0 labels imported, 1 already" in run("labels", "--study", study, "--import", labels).stderr
 
 
 def test_verdicts_are_computed_once_and_exported(planned, tmp_path):

@@ -77,16 +77,6 @@ def last_event(path):
         return actor, action, events.of_actions(db, [action])[-1].details
 
 
-# --- what cannot be done
-
-
-def everything(path):
-    """Return all that these commands could change."""
-    with open_database(path) as db:
-        study = coordinating.get_study(db)
-        return study, log(db), people.all_people(db), decisions.everything(db), items.all_items(db)
-
-
 # --- steps
 
 
@@ -143,14 +133,12 @@ def test_the_calibration_round_as_a_table(round_):
     assert "nothing was compared" in result.stderr.splitlines()[-1]
 
 
-def test_a_plan_with_a_calibration_round_says_that_it_begins(tmp_path):
-    make_study(tmp_path / "x.study")
-    result = run("plan", "--study", tmp_path / "x.study", "--seed", 1, "--retest", 0, "--calibration", 2, "--json")
+def test_a_plan_with_a_calibration_round_says_that_it_begins(made, tmp_path):
+    path = Path(shutil.copy(made / "unplanned.study", tmp_path))
+    result = run("plan", "--study", path, "--seed", 1, "--retest", 0, "--calibration", 2, "--json")
     assert [row["calibration"] for row in json.loads(result.stdout)] == [2] * 4
     assert says(result.stderr, "calibration round has begun")
-    assert state_of(tmp_path / "x.study") is State.CALIBRATION
-    refused = run("plan", "--study", tmp_path / "x.study", "--calibration", 7, code=2)
-    assert says(refused.stderr, "6 of 8 items", "not 7")
+    assert state_of(path) is State.CALIBRATION
 
 
 # --- single items
@@ -169,7 +157,9 @@ def test_an_item_is_excluded_and_taken_back_in(study):
     assert last_event(study)[:2] == ("owner", "include item")
 
 
-def test_split_items_are_listed_and_decided(closed):
+def test_split_items_are_listed_without_reviewers_and_decided(closed):
+    assert not re.search(r"\b(ada|ben|cleo|dan)\b", run("adjudicate", "--study", closed).stdout)
+    assert last_event(closed)[:2] == ("owner", "look")
     found = asked(closed, splits.split_items)
     result = run("adjudicate", "--study", closed, "--json")
     assert [row["item"] for row in json.loads(result.stdout)] == [split.item.name for split in found]
@@ -178,12 +168,9 @@ def test_split_items_are_listed_and_decided(closed):
     result = run("adjudicate", name, "dissimilar", "--study", closed, "--reason", "two levels")
     assert f"{name} is dissimilar" in result.stderr and str(n_open - 1) in result.stderr
     (decision,) = asked(closed, decisions.everything)
-    assert (decision.item, decision.category, decision.why, decision.decided_by) == (
-        name, "dissimilar", "two levels", "owner",
-    )  # fmt: skip
-    rows = {row["item"]: row for row in json.loads(run("adjudicate", "--study", closed, "--json").stdout)}
-    assert rows[name]["decision"] == "dissimilar"
-    assert [row["decision"] for other, row in rows.items() if other != name] == [None] * (len(rows) - 1)
+    assert (decision.item, decision.category, decision.why) == (name, "dissimilar", "two levels")
+    rows = {row["item"]: row["decision"] for row in json.loads(run("adjudicate", "--study", closed, "--json").stdout)}
+    assert rows == {split.item.name: "dissimilar" if split.item.name == name else None for split in found}
 
 
 # --- people
@@ -191,15 +178,13 @@ def test_split_items_are_listed_and_decided(closed):
 
 def test_a_reviewer_is_paused_and_goes_on(study):
     run("reviewers", "pause", "ada", "--study", study, "--reason", "on holiday")
-    listed = {row["reviewer"]: row for row in json.loads(run("reviewers", "list", "--study", study, "--json").stdout)}
-    assert (listed["ada"]["paused"], listed["ben"]["paused"]) == (True, False)
+    listed = json.loads(run("reviewers", "list", "--study", study, "--json").stdout)
+    assert [row["reviewer"] for row in listed if row["paused"]] == ["ada"]
     assert last_event(study) == ("owner", "pause reviewer", {"name": "ada", "why": "on holiday"})
-    assert (
-        "ada is already paused." in run("reviewers", "pause", "ada", "--study", study, "--reason", "x", code=2).stderr
-    )
+    again = run("reviewers", "pause", "ada", "--study", study, "--reason", "x", code=2)
+    assert "ada is already paused." in again.stderr
     run("reviewers", "resume", "ada", "--study", study)
     assert not asked(study, people.by_name, "ada").paused
-    assert "ada already takes part." in run("reviewers", "resume", "ada", "--study", study, code=2).stderr
 
 
 def test_a_reviewer_is_removed_in_numbers_without_names_and_comes_back(study):
@@ -259,14 +244,14 @@ def looks(path, out):
     ]
 
 
-@pytest.mark.parametrize("steps", [(), ("pause",), ("close",), ("close", "pause")])
-def test_before_unblinding_report_and_exports_say_interim_on_standard_error_and_are_logged(study, tmp_path, steps):
+@pytest.mark.parametrize("steps", [(), ("close", "pause"), ("close", "unblind")])
+def test_reports_and_exports_say_interim_on_standard_error_until_unblinding_and_are_logged(study, tmp_path, steps):
     label(study, {"ada": "similar"})
     for step in steps:
         run("state", step, "--study", study, "--reason", "x")
     for command in looks(study, tmp_path):
         n_before = len(asked(study, log))
         result = run(*command)
-        assert INTERIM in result.stderr.splitlines()
+        assert (INTERIM in result.stderr.splitlines()) == ("unblind" not in steps)
         assert INTERIM not in result.stdout
         assert {actor for actor, _ in asked(study, log)[n_before:]} == {"owner"}

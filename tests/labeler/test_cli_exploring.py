@@ -10,7 +10,7 @@ import pytest
 
 from labeler.cli.common import INTERIM
 from labeler.service.files import exploring
-from labeler.service.verdicts import computing, stored_verdicts
+from labeler.service.verdicts import stored_verdicts
 from labeler.store import events, open_database
 from tests.conftest import some_slow
 from tests.labeler.commands import run
@@ -19,8 +19,8 @@ from tests.labeler.formats.examples import csv_bytes
 from tests.sentences import says
 
 METHODS = tuple(name for name in exploring.METHODS if name not in ("steady", "trend"))  # whose options differ
-# What all methods share is tested in every run with the fastest methods.
-QUICK_EVERY_DAY = some_slow(METHODS, {"trust"})
+# What all methods share is tested in every run with two of them.
+QUICK_EVERY_DAY = some_slow(METHODS, set(METHODS) - {"spread", "order"})
 SIGNATURES = {"svg": b"<svg ", "png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF"}
 HEADS = {"spread": "Spread of runs", "order": "Order of benchmarks", "trust": "Trust in intervals and tests",
          "contexts": "Measurement contexts"}  # fmt: skip
@@ -81,24 +81,14 @@ def test_a_method_prints_its_answer_and_nothing_else(method, table):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_json_holds_every_number_of_the_result(method, table):
+def test_json_holds_the_result_and_the_options_that_it_was_made_with(method, table):
     content = json.loads(answered(method, table, "--json").stdout, parse_constant=pytest.fail)
     assert set(content) >= KEYS[method] | {"parameters", "left_out"}
     assert content["parameters"] | {"warmup": 0, "aggregate": "mean", "alpha": 0.05, "seed": 1} == content["parameters"]
-
-
-@pytest.mark.parametrize("method", QUICK_EVERY_DAY)
-def test_options_are_used_and_printed_with_the_answer(method, table):
     options = ("--warmup", 1, "--aggregate", "median", "--alpha", 0.01, "--seed", 7)
-    content = json.loads(answered(method, table, *options, "--json").stdout)
+    other = json.loads(answered(method, table, *options, "--json").stdout)
     wanted = {"warmup": 1, "aggregate": "median", "alpha": 0.01, "seed": 7}
-    assert content["parameters"] | wanted == content["parameters"]
-    assert content != json.loads(answered(method, table, "--json").stdout)
-
-
-@pytest.mark.parametrize("method", QUICK_EVERY_DAY)
-def test_the_same_command_prints_the_same(method, table):
-    assert answered(method, table, "--json").stdout == answered(method, table, "--json").stdout
+    assert other["parameters"] | wanted == other["parameters"]
 
 
 @pytest.mark.parametrize("method", QUICK_EVERY_DAY)
@@ -120,20 +110,11 @@ def test_figures_are_written_in_every_format_asked_for(table, tmp_path):
         assert (tmp_path / f"max-spread.{form}").read_bytes().startswith(signature)
 
 
-def test_figures_are_svg_where_nothing_is_said(table, tmp_path):
-    run("spread", table, "--figures", tmp_path / "new")
-    assert {path.suffix for path in (tmp_path / "new").iterdir()} == {".svg"}
-
-
 @pytest.mark.parametrize("option", ["--html", "--figures"])
 def test_what_cannot_be_written_is_said_in_one_line(table, tmp_path, option):
     (tmp_path / "file").write_text("")
     where = tmp_path / "file" / "x" if option == "--html" else tmp_path / "file"
     assert str(tmp_path / "file") in run("spread", table, option, where, code=2).stderr
-
-
-def test_a_page_can_go_to_standard_output(table):
-    assert "<!doctype html>" in run("spread", table, "--html", "-").stdout.lower()
 
 
 # the options of each method
@@ -142,7 +123,6 @@ def test_a_page_can_go_to_standard_output(table):
 def test_spread_averages_over_as_many_runs_as_asked_for(table):
     content = json.loads(run("spread", table, "--subset-runs", 3, "--json").stdout)
     assert content["parameters"]["per"] == content["per"] == 3
-    assert "--subset-runs" in run("spread", table, "--subset-runs", 1, code=2).stderr
 
 
 def test_spread_of_altered_methods_gets_a_score(tmp_path):
@@ -168,8 +148,6 @@ def test_order_compares_two_versions_and_offers_the_published_ranks(table):
     assert (parameters["baseline"], parameters["candidate"], parameters["compat"]) == ("old", "new", "ordersage")
     assert content["level"] == 0.95
     assert json.loads(run("order", table, "--level", 0.9, "--json").stdout)["level"] == 0.9
-    refused = run("order", table, "--baseline", "1.0", code=2).stderr
-    assert "1.0" in refused and "old" in refused
 
 
 @pytest.mark.slow
@@ -202,34 +180,6 @@ def test_file_names_say_what_the_files_do_not(tmp_path):
     done = run("contexts", tmp_path, *pattern, "--baseline", "old", code=1)
     assert done.stdout == text
     assert f"Refused {tmp_path / 'odd.csv'}: the name does not match '{{version}}-{{context}}.csv'" in done.stderr
-    assert "at least one condition" in run("contexts", tmp_path, "--from-name", "x.csv", code=2).stderr
-
-
-def test_columns_are_mapped(tmp_path):
-    rows = [("b", fork, 1 + fork / 10) for fork in (1, 2)]
-    (tmp_path / "t.csv").write_bytes(csv_bytes(rows, ("name", "fork", "s")))
-    mapped = run("spread", tmp_path / "t.csv", "--columns", "benchmark=name,run=fork,value=s", "--json")
-    # (1.2 - 1.1) / 1.15
-    assert json.loads(mapped.stdout)["spreads"][0]["max_spread"]["value"] == pytest.approx(0.1 / 1.15)
-    refused = run("spread", tmp_path / "t.csv", code=2)
-    assert "Refused" in refused.stderr and "column 'benchmark' is missing" in refused.stderr
-    assert "measurements to analyse" in refused.stderr
-
-
-def test_the_format_can_be_named(table):
-    assert run("spread", table, "--format", "csv").stdout == run("spread", table).stdout
-    assert says(run("spread", table, "--format", "xml", code=2).stderr, "no format 'xml'")
-
-
-def test_better_is_said_where_a_file_has_no_unit(tmp_path):
-    trials = [("b", n, 1 + n % 2 + n / 100, "fixed" if n < 6 else "random") for n in range(12)]
-    (tmp_path / "t.csv").write_bytes(csv_bytes(trials, ("test_command", "run_num", "result", "order_type")))
-    columns = ["hostname", "order_number", "completion_status"]
-    pd.read_csv(tmp_path / "t.csv").assign(**dict.fromkeys(columns, "1") | {"completion_status": "Success"}).to_csv(
-        tmp_path / "t.csv", index=False
-    )
-    text = {better: run("order", tmp_path / "t.csv", "--better", better).stdout for better in ("lower", "higher")}
-    assert "slower" in text["lower"] and "slower" not in text["higher"].replace("lower or higher", "")
 
 
 @pytest.mark.parametrize("method", QUICK_EVERY_DAY)
@@ -262,11 +212,6 @@ def test_a_study_gives_the_answer_of_its_files_and_keeps_that_somebody_looked(me
     assert method in str(last["details"])
 
 
-def test_the_study_may_be_named_by_the_environment(master, monkeypatch):
-    monkeypatch.setenv("LABELER_STUDY", str(master))
-    assert run("spread").stdout == run("spread", "--study", master).stdout
-
-
 @pytest.mark.parametrize("method", QUICK_EVERY_DAY)
 def test_a_study_of_nothing_has_nothing_to_work_on(method, tmp_path):
     make_study(tmp_path / "empty.study", n_items=0, reviewers=())
@@ -287,15 +232,6 @@ def test_variants_are_csv_that_a_table_program_reads(tmp_path):
     # measured like this, `contexts` can read the plan
     plan.assign(value=1.0 + plan["run"] / 100).to_csv(tmp_path / "measured.csv", index=False)
     assert "1 benchmark in 2 contexts" in run("contexts", tmp_path / "measured.csv").stdout
-
-
-def test_variants_are_the_same_for_the_same_seed_and_as_json():
-    factors = ("--factor", "version=old,new", "--factor", "env=0,64,128", "--contexts", 2)
-    first, again, other = (run("variants", *factors, "--seed", seed).stdout for seed in (1, 1, 2))
-    assert first == again != other
-    rows = json.loads(run("variants", *factors, "--json").stdout)
-    assert len(rows) == 2 * 2
-    assert pd.DataFrame(rows)["context"].tolist() == pd.read_csv(io.StringIO(first))["context"].tolist()
 
 
 # classifiers
@@ -338,34 +274,12 @@ def test_the_items_to_send_first_are_those_they_disagree_on(told):
     assert "--most-disputed" in run("classifiers", "--study", told, "--most-disputed", 0, code=2).stderr
 
 
-def test_an_excluded_item_does_not_count(told):
-    run("exclude", item_name(1), "--study", told, "--reason", "another machine")
-    rows = json.loads(run("classifiers", "--study", told, "--json").stdout)
-    assert {row["n"] for row in rows} == {3}
-    first = json.loads(run("classifiers", "--study", told, "--most-disputed", 5, "--json").stdout)
-    assert [row["item"] for row in first] == [item_name(2)]
-
-
-def test_looking_at_the_classifiers_is_logged(told):
-    run("classifiers", "--study", told)
-    with open_database(told) as db:
-        last = events.table(db).iloc[-1]
-    assert (last["actor"], last["action"]) == ("owner", "look")
-
-
 def test_without_verdicts_there_is_nothing_to_hold_against_each_other(tmp_path):
     make_study(tmp_path / "bare.study", n_items=2, reviewers=())
     done = run("classifiers", "--study", tmp_path / "bare.study")
     assert done.stdout == ""
     assert says(done.stderr, "labeler verdicts")
     assert run("classifiers", "--study", tmp_path / "bare.study", "--json").stdout == "[]\n"
-
-
-def test_the_five_classifiers_of_a_study_are_ten_pairs(tmp_path):
-    make_study(tmp_path / "five.study", n_items=3, reviewers=())
-    with open_database(tmp_path / "five.study") as db:
-        computing.compute_verdicts(db, actor="carol")
-    assert len(json.loads(run("classifiers", "--study", tmp_path / "five.study", "--json").stdout)) == 5 * 4
 
 
 # steady state

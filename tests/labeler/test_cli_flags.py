@@ -5,9 +5,8 @@ import json
 import pytest
 
 from labeler.cli.common import INTERIM
-from labeler.model import State
 from labeler.service.labelling import inbox, reviewing
-from labeler.store import open_database, studies
+from labeler.store import open_database
 from tests.labeler import commands
 from tests.labeler.conftest import NOW, id_of, log, make_study
 
@@ -80,12 +79,6 @@ def test_listing_is_logged_each_time(study):
     assert actions(study) == [*before, ("owner", "list flags"), ("owner", "list flags")]
 
 
-def test_nothing_is_called_interim_once_the_study_is_unblinded(study):
-    with open_database(study) as db:
-        studies.set_state(db, State.UNBLINDED)
-    assert run("--study", study).stderr == ""
-
-
 def test_an_empty_inbox_is_an_empty_table(tmp_path):
     make_study(tmp_path / "new.study", plan=True)
     assert run("--study", tmp_path / "new.study").stdout == ""
@@ -105,16 +98,3 @@ def test_an_answer_goes_to_the_reviewer_as_the_owner_of_the_study(study):
     with open_database(study) as db:
         (label,) = reviewing.own_labels(db, id_of(db, "ben"))
     assert label.replies == ("Judge the steady state.",)
-
-
-def test_what_cannot_be_answered_is_refused_in_words_and_not_logged(study):
-    item, before = messages(study)["ben"].item, actions(study)
-    for arguments, words in {
-        ("--answer", "nothing", "?"): "There is no item 'nothing'",
-        ("--answer", item, " "): "The answer is empty",
-        ("--answer", item, "?", "--reviewer", "dan"): f"No reviewer called dan flagged or commented on {item}",
-        ("--reviewer", "ada"): "--reviewer can only be used with --answer ITEM TEXT.",
-    }.items():
-        assert words in run("--study", study, *arguments, code=2).stderr
-    run("--study", study, "--answer", item, code=2)
-    assert actions(study) == before

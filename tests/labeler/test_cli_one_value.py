@@ -56,6 +56,7 @@ def assert_one_value(folder, tmp_path, monkeypatch):
     assert np.abs(found.loc[means.index, list(MEASURES)] - means).max().max() <= 1e-12
 
 
+@pytest.mark.slow
 def test_every_command_prints_the_same_measures(made, tmp_path, monkeypatch):
     assert_one_value(made, tmp_path, monkeypatch)
 

@@ -86,13 +86,6 @@ def test_a_link_is_valid_for_the_days_asked_for(study, group):
             sign_in(study, secret_in(result), now + timedelta(days=days, minutes=5))
 
 
-def test_a_new_reviewer_gets_a_link_valid_for_the_days_asked_for(study):
-    result = run("reviewers", "add", "--study", study, "cleo", "--valid-days", "3")
-    assert result.stderr.startswith("1 reviewer added.") and "not shown again" in result.stderr
-    with pytest.raises(SignInFailed, match="link expired"):
-        sign_in(study, secret_in(result), NOW + timedelta(days=4))
-
-
 @pytest.mark.parametrize(("group", "name"), [("reviewers", "ada"), ("coordinators", "grace")])
 def test_revoke_ends_the_link_and_signs_out_everywhere(study, group, name):
     secret = secret_in(run(group, "link", name, "--study", study))
@@ -114,10 +107,7 @@ def test_an_address_is_set_and_taken_away(study):
     with open_database(study) as db:
         assert who(study, identity.sign_in_as(db, "ada@example.org", now=NOW)) == "ada"
     taken = run("coordinators", "email", "grace", "ADA@example.org", "--study", study, code=2)
-    assert "ADA@example.org" in taken.stderr and "address of ada" in taken.stderr
-    assert says(
-        run("reviewers", "email", "ben", "ada", "--study", study, code=2).stderr, "'ada'", "not an e-mail address"
-    )
+    assert says(taken.stderr, "ADA@example.org", "address of ada")
     run("reviewers", "email", "ada", "", "--study", study)
     with open_database(study) as db, pytest.raises(SignInFailed, match="nobody in this study"):
         identity.sign_in_as(db, "ada@example.org", now=NOW)
@@ -132,15 +122,6 @@ def test_each_group_has_the_same_commands_each_with_words_of_its_own():
             text = run(group, command, "--help").output
             assert "{" not in text
             assert other not in text.lower()
-
-
-def test_lists_hold_those_of_the_role_only(study):
-    assert json.loads(run("coordinators", "list", "--study", study, "--json").stdout) == [
-        {"coordinator": "grace", "active": True}
-    ]
-    assert [row["reviewer"] for row in json.loads(run("reviewers", "list", "--study", study, "--json").stdout)] == [
-        "ada", "ben",
-    ]  # fmt: skip
 
 
 def test_a_renamed_person_is_listed_with_both_names(study):

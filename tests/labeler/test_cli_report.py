@@ -1,6 +1,5 @@
 """The commands report, planning and simulate as a person runs them."""
 
-import csv
 import json
 import shutil
 import subprocess
@@ -8,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from labeler.store import open_database
 from tests.analysis.ten_studies import STUDIES
 from tests.conftest import GOLDEN, some_slow
 from tests.labeler.commands import run
-from tests.labeler.conftest import REVIEWERS, answer_everything, answer_next, copy_of
+from tests.labeler.conftest import REVIEWERS, answer_everything, copy_of
 
 LABELS = "item,reviewer,label\nx1,ada,similar\nx1,ben,similar\nx2,ada,similar\nx2,ben,dissimilar\n"
 VERDICTS = "item,classifier,verdict,score\nx1,rule,similar,0.1\nx2,rule,dissimilar,0.9\n"
@@ -87,35 +85,6 @@ def test_values_that_differ_look_different_in_the_table(study, made):
     assert line.split()[1] != line.split()[2]
 
 
-def test_differences_as_json(study, made):
-    assert json.loads(run("report", "--study", study, "--verify", made, "--json").stdout) == []
-    changed(made, lambda content: content["consensus"].update(agreed=99))
-    (row,) = json.loads(run("report", "--study", study, "--verify", made, "--json", code=1).stdout)
-    assert (row["place"], row["in the file"]) == ("consensus.agreed", 99)
-
-
-def test_a_check_writes_no_file(study, made):
-    before = sorted(path.name for path in made.parent.iterdir())
-    run("report", "--study", study, "--verify", made)
-    assert sorted(path.name for path in made.parent.iterdir()) == before
-
-
-def test_a_label_after_the_report_makes_it_differ(study, made):
-    with open_database(study) as db:
-        answer_next(db, "dan", "similar")
-    rows = json.loads(run("report", "--study", study, "--verify", made, "--json", code=1).stdout)
-    found = {row["place"]: (row["in the file"], row["recomputed"]) for row in rows}
-    assert found["agreement.n_labels"] == (15, 16)
-    assert "hashes.answers" in found
-
-
-def test_a_report_with_another_seed_checks_with_its_own(study, tmp_path):
-    run("report", "--study", study, "--out", tmp_path / "out", "--seed", 5)
-    made = tmp_path / "out" / "report.json"
-    assert json.loads(made.read_text())["parameters"]["resampling"]["seed"] == 5
-    run("report", "--study", study, "--verify", made, "--quick", "--seed", 9)
-
-
 def test_a_quick_report_has_nothing_resampled(made):
     content = json.loads(made.read_text())
     resampling = content["parameters"]["resampling"]
@@ -166,12 +135,6 @@ def test_planning_without_options_is_the_plan_of_the_paper_with_overlap():
     assert labels == pytest.approx((469 * 2 + 117 * 4) / 4 + 20)
 
 
-def test_planning_gives_the_half_width_of_the_specification():
-    told = planning("--items", 586, "--reviewers", 4, "--overlap", 0)
-    assert expected(told)["kappa"] == pytest.approx(0.08, abs=0.002)
-    assert any("8 of 9 parameters" in sentence for sentence in told["not_told"])
-
-
 def test_planning_says_how_many_items_a_half_width_takes():
     rows = {row["for"]: row["items"] for row in planning("--half-width", 0.08)["needed"]}
     assert rows["Fleiss' kappa: items with two labels"] == pytest.approx(586, abs=20)
@@ -198,10 +161,6 @@ def test_planning_takes_the_sizes_of_a_study(labelled, monkeypatch):
 # Simulated studies
 
 
-def records(path):
-    return list(csv.DictReader(path.read_text().splitlines()))
-
-
 def simulate(out, *arguments, code=0):
     return run("simulate", "--items", 30, "--out", out, *arguments, code=code)
 
@@ -215,24 +174,6 @@ def test_a_made_up_study_is_read_by_the_report(tmp_path):
     content = json.loads((tmp_path / "s" / "report" / "report.json").read_text())
     assert content["consensus"]["n_items"] == 30
     assert set(content["classifiers"]) == {"same", "heuristic"}
-
-
-def test_the_same_seed_makes_the_same_bytes_and_another_does_not(tmp_path):
-    for name, seed in (("a", 3), ("b", 3), ("c", 4)):
-        simulate(tmp_path / name, "--seed", seed)
-    for file in ("labels.csv", "verdicts.csv", "truth.csv"):
-        a, b, c = ((tmp_path / name / file).read_bytes() for name in "abc")
-        assert a == b != c
-
-
-def test_a_made_up_study_has_the_reviewers_that_were_named(tmp_path):
-    people = ("--reviewer", "x=1/1", "--reviewer", "y=1/1", "--classifier", "z=0/0", "--overlap", 0)
-    simulate(tmp_path / "s", *people)
-    labels, verdicts, truths = (records(tmp_path / "s" / f"{name}.csv") for name in ("labels", "verdicts", "truth"))
-    truth = {row["item"]: row["truth"] for row in truths}
-    assert {row["reviewer"] for row in labels} == {"x", "y"}
-    assert all(row["label"] == truth[row["item"]] for row in labels)
-    assert all(row["verdict"] != truth[row["item"]] for row in verdicts)
 
 
 @pytest.mark.slow

@@ -10,11 +10,12 @@ import pytest
 from analysis.benchmark import Benchmark, PerRun
 from analysis.runs import Runs
 from analysis.steady import describe_warmup, dropped_warmup
+from tests.conftest import some_slow
 from tests.labeler.commands import run
 from tests.labeler.formats.examples import csv_bytes
 
 COLUMNS = ("benchmark", "run", "value", "version", "context", "order_type")
-METHODS = ("spread", "order", "contexts", "trust", "trend")
+METHODS = some_slow(("spread", "order", "contexts", "trust", "trend"), {"contexts", "trust"})
 CAUTION = "about 2 runs of 10"
 
 

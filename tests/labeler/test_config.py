@@ -1,4 +1,3 @@
-import os
 from pathlib import Path
 
 import pytest
@@ -14,10 +13,6 @@ def test_the_study_is_named_by_the_environment():
 @pytest.mark.parametrize("environment", [{}, {"LABELER_STUDY": ""}, {"STUDY": "cache.study"}])
 def test_no_study_is_named_where_the_environment_says_nothing(environment):
     assert settings(environment) == Settings(study=None)
-
-
-def test_the_environment_of_the_process_is_read_where_none_is_given():
-    assert settings() == settings(dict(os.environ))
 
 
 @pytest.mark.parametrize(

@@ -41,18 +41,6 @@ def test_a_package_that_cannot_be_loaded_says_why_beside_the_others(site, source
     assert found["steady"].function is not None
 
 
-def test_packages_are_loaded_once_a_process(site):
-    site.install("steady", STEADY)
-    assert classifier_plugins() is classifier_plugins()
-
-
-def test_a_removed_package_brings_nothing_any_more(site):
-    site.install("steady", STEADY)
-    assert "steady" in classifier_plugins()
-    site.uninstall("steady")
-    assert "steady" not in classifier_plugins()
-
-
 def test_a_newer_version_takes_the_place_of_the_older_one(site):
     site.install("steady", STEADY, version="1.0")
     before = classifier_plugins()["steady"].function

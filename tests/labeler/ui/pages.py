@@ -18,7 +18,7 @@ from labeler.ui import app
 from labeler.ui.coordinator.places import MOVED
 from labeler.ui.coordinator.shared import address
 
-LIMIT_S = 60
+LIMIT_S = 300  # generous, for a busy machine
 
 
 def coordinator_page(place: str, view: str, path: Path, person: str = "", **state: Any) -> AppTest:

@@ -2,8 +2,8 @@
 
 import gzip
 import json
+import shutil
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 
 import pytest
 from starlette.applications import Starlette
@@ -25,21 +25,37 @@ from labeler.store import decisions, events, labels, open_database
 from labeler.ui import answers, limits
 from labeler.ui.app import request_token
 from labeler.ui.gate import SignInGate
-from tests.labeler.commands import run
 from tests.labeler.conftest import answer_everything, id_of, make_study
 from tests.labeler.ui.clients import BASE, NOW, Browser, event, serving
 
 N_ITEMS = 8
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Closed files to be copied: an open study, one in its calibration round, and one that is closed with splits."""
+    folder = tmp_path_factory.mktemp("answers")
+    for name, plan in {
+        "open": PlanParameters(1, per_item=4, overlap=0, retest=0),
+        "calibration": PlanParameters(1, per_item=2, overlap=0, retest=0, calibration=2),
+    }.items():
+        make_study(folder / f"{name}.study", n_items=N_ITEMS)
+        with open_database(folder / f"{name}.study") as db:
+            assigning.confirm_plan(db, plan, actor="carol", now=NOW)
+    with open_database(shutil.copy(folder / "open.study", folder / "closed.study")) as db:
+        answer_everything(db, {"ada": "similar", "ben": "similar", "cleo": "dissimilar", "dan": "dissimilar"})
+        course.change_state(db, Step.CLOSE, why="complete", actor="carol", now=NOW)
+    return folder
+
+
 @pytest.fixture
-def study(tmp_path):
-    path = tmp_path / "answers.study"
-    make_study(path, n_items=N_ITEMS)
-    with open_database(path) as db:
-        plan = PlanParameters(1, per_item=4, overlap=0, retest=0)
-        assigning.confirm_plan(db, plan, actor="carol", now=NOW)
-    return path
+def study(made, tmp_path):
+    return shutil.copy(made / "open.study", tmp_path / "answers.study")
+
+
+@pytest.fixture
+def closed(made, tmp_path):
+    return shutil.copy(made / "closed.study", tmp_path / "closed.study")
 
 
 @pytest.fixture
@@ -308,19 +324,10 @@ def test_fifty_answers_given_without_a_connection_are_stored_by_one_request(ada,
     assert (stored(study), told["last_event"]) == (said, events_sent[-1]["event_id"])
 
 
-@contextmanager
-def in_calibration(tmp_path):
-    path = tmp_path / "calibration.study"
-    make_study(path, n_items=N_ITEMS)
+def test_a_coordinator_decides_a_reference_label_by_key(made, tmp_path):
+    path = shutil.copy(made / "calibration.study", tmp_path / "calibration.study")
+    carol = Browser(serving(path), path, "carol", Role.COORDINATOR)
     with open_database(path) as db:
-        plan = PlanParameters(1, per_item=2, overlap=0, retest=0, calibration=2)
-        assigning.confirm_plan(db, plan, actor="carol", now=NOW)
-        yield path, db
-
-
-def test_a_coordinator_decides_a_reference_label_by_key(tmp_path):
-    with in_calibration(tmp_path) as (path, db):
-        carol = Browser(serving(path), path, "carol", Role.COORDINATOR)
         name = calibrating.item_names(db)[0]
         good = {"kind": "reference", "item": name, "category": "dissimilar", "why": ""}
         for category in ("similar", "dissimilar", "dissimilar"):
@@ -333,45 +340,23 @@ def test_a_coordinator_decides_a_reference_label_by_key(tmp_path):
         assert calibrating.reference(db) == {name: "dissimilar"}
 
 
-@contextmanager
-def closed_with_splits(tmp_path, name):
-    path = tmp_path / f"{name}.study"
-    make_study(path, n_items=N_ITEMS)
-    with open_database(path) as db:
-        assigning.confirm_plan(db, PlanParameters(1, per_item=4, overlap=0, retest=0), actor="carol", now=NOW)
-        answer_everything(db, {"ada": "similar", "ben": "similar", "cleo": "dissimilar", "dan": "dissimilar"})
-        course.change_state(db, Step.CLOSE, why="complete", actor="carol", now=NOW)
-        yield path, db
-
-
 def decisions_and_events(db):
     """The decisions and the log entries, without times and event ids."""
     made = [(one.item, one.category, one.why) for one in decisions.everything(db)]
     return made, [one.details for one in events.of_actions(db, ["adjudicate"])]
 
 
-def test_a_decision_on_a_split_item_is_stored_as_the_command_stores_it(tmp_path):
-    with closed_with_splits(tmp_path, "by-request") as (path, db):
-        carol = Browser(serving(path), path, "carol", Role.COORDINATOR)
+def test_decisions_on_split_items_are_stored_and_logged(closed):
+    carol = Browser(serving(closed), closed, "carol", Role.COORDINATOR)
+    with open_database(closed) as db:
         first, second, *_ = (split.item.name for split in splits.split_items(db))
-        for item, category, why in (
-            (first, "similar", " one level "),
-            (second, "dissimilar", "x"),
-            (first, "dissimilar", "y"),
-        ):
-            decision = {"kind": "split", "item": item, "category": category, "why": why}
+        decided = [(first, "similar", "one level"), (second, "dissimilar", "x"), (first, "dissimilar", "y")]
+        for item, category, why in decided:
+            decision = {"kind": "split", "item": item, "category": category, "why": f" {why} "}
             assert carol.post(answers.DECISIONS, decision).status_code == 200
-        by_request = decisions_and_events(db)
-    with closed_with_splits(tmp_path, "by-command") as (path, db):
-        for item, category, why in (
-            (first, "similar", " one level "),
-            (second, "dissimilar", "x"),
-            (first, "dissimilar", "y"),
-        ):
-            done = run("adjudicate", item, category, "--study", path, "--reason", why)
-            assert done.exit_code == 0
-        assert decisions_and_events(db) == by_request
-        assert len(by_request[1]) == 3
+        made, logged = decisions_and_events(db)
+    assert made == decided
+    assert [(one["item"], one["category"], one["why"]) for one in logged] == decided
 
 
 @pytest.mark.parametrize(
@@ -382,25 +367,24 @@ def test_a_decision_on_a_split_item_is_stored_as_the_command_stores_it(tmp_path)
      ({"item": ["x"]}, "cannot be read"), ({"kind": "reference"}, "not in the calibration round"),
      ({"kind": "__init__"}, "cannot be read")],
 )  # fmt: skip
-def test_a_decision_that_the_service_refuses_is_refused_in_words(tmp_path, change, words):
-    with closed_with_splits(tmp_path, "refused") as (path, db):
-        carol = Browser(serving(path), path, "carol", Role.COORDINATOR)
+def test_a_decision_that_the_service_refuses_is_refused_in_words(closed, change, words):
+    carol = Browser(serving(closed), closed, "carol", Role.COORDINATOR)
+    with open_database(closed) as db:
         item = splits.split_items(db)[0].item.name
         decision = {"kind": "split", "item": item, "category": "similar", "why": "one level"} | change
         refused = carol.post(answers.DECISIONS, decision)
         assert (refused.status_code, decisions_and_events(db)) == (422, ([], []))
-        assert words in refused.json()["message"]
+    assert words in refused.json()["message"]
 
 
-@pytest.mark.parametrize("who", ["ada", "dora"])
-def test_reviewers_and_coordinators_who_labelled_the_item_cannot_decide(tmp_path, who):
-    with closed_with_splits(tmp_path, "roles") as (path, db):
-        if who == "dora":  # she was the reviewer ada, and labelled all items
+@pytest.mark.parametrize("role", Role)
+def test_reviewers_and_coordinators_who_labelled_the_item_cannot_decide(closed, role):
+    with open_database(closed) as db:
+        if role is Role.COORDINATOR:  # ada labelled all items before
             db.execute("UPDATE people SET is_reviewer = 0, is_coordinator = 1 WHERE name = 'ada'")
-        browser = Browser(serving(path), path, "ada", Role.COORDINATOR if who == "dora" else Role.REVIEWER)
         item = splits.split_items(db)[0].item.name
         decision = {"kind": "split", "item": item, "category": "similar", "why": "one level"}
-        refused = browser.post(answers.DECISIONS, decision)
-        words = answers.WRONG_ROLE if who == "ada" else "You labelled"
-        assert (refused.status_code, decisions_and_events(db)) == (403 if who == "ada" else 422, ([], []))
-        assert words in refused.json()["message"]
+        refused = Browser(serving(closed), closed, "ada", role).post(answers.DECISIONS, decision)
+        status, words = (403, answers.WRONG_ROLE) if role is Role.REVIEWER else (422, "You labelled")
+        assert (refused.status_code, decisions_and_events(db)) == (status, ([], []))
+    assert words in refused.json()["message"]

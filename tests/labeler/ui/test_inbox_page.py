@@ -1,8 +1,10 @@
 """The coordinator's inbox: flags and comments without labels and names, and replies to them."""
 
+import shutil
+
 import pytest
 
-from labeler.model import PlanParameters, Role, State
+from labeler.model import Role, State
 from labeler.service.labelling import inbox, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
@@ -14,15 +16,20 @@ from tests.sentences import says
 HOSTILE = "<script>alert(1)</script> **bold** [x](http://evil.test) :red[y] $z$ `c`"
 
 
-@pytest.fixture
-def study(tmp_path):
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
     """carol is the coordinator; eve is reviewer and coordinator; there are no flags or comments."""
-    path = tmp_path / "inbox.study"
-    make_study(path, n_items=30)
+    path = tmp_path_factory.mktemp("inbox") / "inbox.study"
+    make_study(path)
     with open_database(path) as db:
         identity.add_person(db, "eve", [Role.REVIEWER, Role.COORDINATOR], actor="carol", now=NOW)
         assigning.confirm_plan(db, PARAMETERS, actor="carol", now=NOW)
     return path
+
+
+@pytest.fixture
+def study(made, tmp_path):
+    return shutil.copy(made, tmp_path / "inbox.study")
 
 
 def say(path, name, number=0, **said):
@@ -69,17 +76,6 @@ def test_messages_come_one_after_the_other_with_picture_and_words_as_plain_text(
     assert shown_items(page) == [commented]
 
 
-def test_no_label_is_shown_and_no_name_before_unblinding(study):
-    say(study, "ada", comment="See here")
-    for state in (State.OPEN, State.CLOSED, State.UNBLINDED):
-        with open_database(study) as db:
-            studies.set_state(db, state)
-        words = texts(coordinator_page("Decide", "Comments", study, "carol"))
-        assert "See here" in words
-        assert "similar" not in words
-        assert ("ada" in words) == (state is State.UNBLINDED)
-
-
 def test_an_answer_is_kept_for_its_message_only_and_reaches_the_reviewer(study):
     first, second = say(study, "ada", comment="Why?"), say(study, "ada", 1, comment="How?")
     page = coordinator_page("Decide", "Comments", study, "carol", inbox=first)
@@ -118,32 +114,3 @@ def test_a_coordinator_who_labels_sees_no_message_before_unblinding(study):
     with open_database(study) as db:
         studies.set_state(db, State.UNBLINDED)
     assert "“Clearly a step”" in lines(coordinator_page("Decide", "Comments", study, "eve"))
-
-
-def test_unanswered_messages_come_first(study):
-    said = [say(study, ("ada", "ben")[number % 2], number, flag=True) for number in range(6)]
-    with open_database(study) as db:
-        inbox.reply(db, said[-1], "Seen.", actor="carol", now=NOW.replace(hour=13))
-    page, order = coordinator_page("Decide", "Comments", study, "carol"), []
-    for _ in said:
-        order += shown_items(page)
-        press_key(page, "inbox", "n")
-    assert order == [*said[-2::-1], said[-1]]
-
-
-def test_an_answer_to_a_comment_in_the_calibration_round_reaches_the_reviewer_in_the_round_and_after_it(tmp_path):
-    path = tmp_path / "round.study"
-    make_study(path, reviewers=("ada", "ben"))
-    with open_database(path) as db:
-        parameters = PlanParameters(seed=1, overlap=1, retest=0, calibration=2)
-        assigning.confirm_plan(db, parameters, actor="carol", now=NOW)
-    code = say(path, "ada", comment="Is run 2 complete?")
-    with open_database(path) as db:
-        inbox.reply(db, code, "It is.", actor="carol", now=NOW.replace(hour=13))
-    for state in (State.CALIBRATION, State.OPEN):
-        with open_database(path) as db:
-            studies.set_state(db, state)
-        shown = lines(reviewer_page("my_labels", path, "ada"))
-        assert "Reply from the coordinator: It is." in shown
-        assert [line for line in shown if "“Is run 2 complete?”" in line]
-        assert "Reply from the coordinator: It is." not in lines(reviewer_page("my_labels", path, "ben"))

@@ -103,6 +103,7 @@ def test_pages_show_items_of_each_kind(tmp_path, shows):
         assert not coordinator_page(place, view, tmp_path / "k.study", "carol").exception
 
 
+@pytest.mark.slow
 def test_the_places_of_a_finished_study_of_another_question_open(tmp_path):
     question_demo.build(tmp_path / "d.study", bundled("data", "demo"), "triage", now=NOW)
     for place, view in (("Items", "All items"), ("Item", ""), ("Decide", "Splits"), ("Results", "Report"),

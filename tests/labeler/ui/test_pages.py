@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from analysis.classifiers import CLASSIFIERS
 from labeler.config import bundled
 from labeler.model import Category, Role, Submission
 from labeler.plan.lifecycle import Step
@@ -17,15 +16,12 @@ from labeler.service.people import identity
 from labeler.service.study import coordinating, course
 from labeler.store import events, open_database, people
 from labeler.ui import app
-from labeler.ui.coordinator import results
 from labeler.ui.coordinator.places import PLACES
 from labeler.ui.coordinator.results import QUICK
 from tests.labeler.ui.pages import (
     app_page,
     button,
     coordinator_page,
-    drawings,
-    pictures,
     report_written,
     reviewer_page,
     texts,
@@ -92,19 +88,6 @@ def test_every_page_of_a_reviewer_sends_the_answers_that_the_browser_keeps(study
     assert modes[0] == "send"
 
 
-def test_my_labels_lists_own_labels_newest_first_and_opens_one(study):
-    assert "not labelled anything yet" in texts(reviewer_page("my_labels", study, "ada"))
-    first, second = say(study, "ada", Category.SIMILAR), say(study, "ada", Category.DISSIMILAR)
-    say(study, "ben", Category.SIMILAR)
-    page = reviewer_page("my_labels", study, "ada")
-    assert [b.key for b in page.button] == [f"revise-{second}", f"revise-{first}"]
-    assert "2 of 15 done" in texts(page)
-    page.button(key=f"revise-{first}").click().run()
-    assert "Your label: **similar**" in texts(page)
-    page.button(key="back").click().run()
-    assert len(page.button) == 2
-
-
 def test_reviewers_pages_name_nothing_that_would_unblind(study):
     for name in ("ada", "ben"):
         say(study, name, Category.SIMILAR)
@@ -144,22 +127,6 @@ def test_people_page_adds_reviewers_and_shows_them_at_once_with_links_and_mails(
     assert page.text_area[0].value == ""
 
 
-def test_plan_page_previews_and_confirms(study):
-    page = coordinator_page("Study", "Plan", study)
-    assert page.dataframe[0].value["in all"].tolist() == [15, 14, 15, 14]
-    assert [button.label for button in page.button] == ["Verify the plan"]
-    page.toggle[0].set_value(True).run()  # another plan
-    page.radio[0].set_value(page.radio[0].options[1]).run()
-    assert [table.value["in all"].tolist() for table in page.dataframe if "in all" in table.value][1] == [12] * 4
-    next(field for field in page.number_input if field.label == "Seed").set_value(77).run()
-    button(page, "Confirm the plan").click().run()
-    with open_database(study) as db:
-        assert coordinating.get_study(db).plan_parameters["seed"] == 77
-        assert coordinating.get_study(db).plan_parameters["paper"] is True
-    say(study, "ada", Category.SIMILAR)
-    assert "because reviewers have answered" in texts(coordinator_page("Study", "Plan", study))
-
-
 def test_progress_page_counts_but_never_tells_what_was_said(study, empty):
     assert "Not made yet" in texts(coordinator_page("Study", "Overview", empty))
     say(study, "ada", Category.DISSIMILAR)
@@ -172,34 +139,6 @@ def test_progress_page_counts_but_never_tells_what_was_said(study, empty):
     assert "1 of 15 labels, 1 “not sure”" in texts(people_page)
     shown = texts(page) + table.to_csv() + texts(people_page) + people_page.dataframe[0].value.to_csv()
     assert "similar" not in shown.replace(SIMILAR.text, "")
-
-
-def verdicts_of(study):
-    return coordinator_page("Items", "All items", study, **{"fold-classifiers": True})
-
-
-def test_the_classifiers_are_counted_and_missing_verdicts_can_be_computed(study):
-    page = verdicts_of(study)
-    assert "Hidden until the study" in page.info[0].value
-    assert len(page.dataframe) == 1  # the items
-    move_on(study, Step.CLOSE, Step.UNBLIND)
-    page = verdicts_of(study)
-    counts = page.dataframe[1].value.set_index("classifier")
-    assert counts.loc["heuristic", "dissimilar"] == 23
-    assert "Compute verdicts" not in [button.label for button in page.button]
-    with open_database(study) as db:
-        db.execute("DELETE FROM verdicts WHERE item_id = 1")
-    page = verdicts_of(study)
-    assert "Items without verdicts: 1" in texts(page)
-    assert "Compute verdicts" in [button.label for button in page.button]
-
-
-@pytest.mark.parametrize("steps", [(), (Step.CLOSE,)], ids=["open", "closed"])
-def test_report_page_makes_no_report_before_unblinding(study, steps):
-    move_on(study, *steps)
-    page = coordinator_page("Results", "Report", study)
-    assert "Hidden until the study" in page.info[0].value
-    assert (len(page.button), len(page.get("download_button"))) == (0, 0)
 
 
 def test_the_report_is_written_by_itself_as_part_of_the_page_and_logged(study):
@@ -229,29 +168,6 @@ def test_the_application_without_a_study_or_a_sign_in_says_so(study, monkeypatch
     assert "missing at the moment" in said
     assert "kept in this browser" in said
     assert study.name not in said
-
-
-@pytest.mark.parametrize("figure", [results.BY_APPLICATION, results.BY_BENCHMARK])
-def test_the_figures_of_measures_are_offered_only_once_the_study_is_unblinded(study, figure):
-    assert figure not in coordinator_page("Results", "Figures", study).selectbox(key="figure").options
-    move_on(study, Step.CLOSE)
-    assert figure not in coordinator_page("Results", "Figures", study).selectbox(key="figure").options
-    move_on(study, Step.UNBLIND)
-    page = coordinator_page("Results", "Figures", study)
-    page.selectbox(key="figure").set_value(figure).run()
-    assert [error.message for error in page.exception] == []
-    assert len(pictures(page)) == 1
-
-
-def test_the_verdicts_on_an_item_are_shown_only_once_the_study_is_unblinded(study):
-    for step in (Step.CLOSE, Step.UNBLIND):
-        page = coordinator_page("Item", "", study)
-        assert "Hidden until the study" in texts(page)
-        assert not [word for word in ("heuristic", "same: ") if word in texts(page)]
-        assert len(drawings(page)) == 1
-        move_on(study, step)
-    page = coordinator_page("Item", "", study)
-    assert [option.partition(":")[0] for option in page.radio[0].options] == sorted(CLASSIFIERS)
 
 
 @pytest.mark.parametrize(

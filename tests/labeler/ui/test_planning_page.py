@@ -77,11 +77,6 @@ def test_another_choice_changes_the_expected_results(study, label, value, row):
     assert expected(chosen(page, **{label: value}))[row] != before
 
 
-def test_the_page_says_that_two_labels_an_item_do_not_identify_the_latent_class(study):
-    page = chosen(coordinator_page("Study", "Plan", study), Items_that_all=0)
-    assert "true prevalence" in warnings(page)
-
-
 @pytest.mark.parametrize("extremes", ["lowest", "highest"])
 def test_the_ends_of_every_slider_are_shown(study, extremes):
     page = coordinator_page("Study", "Plan", study)

@@ -45,14 +45,3 @@ def test_a_table_that_cannot_be_used_is_named_without_its_place_on_the_server(st
             "replicate", into="out", study=studies["measured"], labels=b"a,b\n1,2\n", waiting=lambda _s: None
         )
     assert "/" not in str(refused.value)
-
-
-@pytest.mark.slow
-def test_the_log_says_who_looked(studies):
-    files = background.files_of(
-        "replicate", into="out", study=studies["measured"], actor="carol", waiting=lambda _s: None
-    )
-    assert list(files) == ["replication.html", "replication.md", "replication.json"]
-    with open_database(studies["measured"]) as db:
-        (actor, action), *_ = db.execute("SELECT actor, action FROM events ORDER BY event_id DESC").fetchall()
-    assert (actor, action) == ("carol", "look")
