@@ -8,7 +8,7 @@ file. `read_benchmarks` reads many files.
 """
 
 from analysis.benchmark import Benchmark, Failure, Run
-from labeler.formats.joining import Advance, Part, Spool, after_name, file_name_pattern, read_benchmarks
+from labeler.formats.joining import Advance, Part, Spool, file_name_pattern, read_benchmarks, without_file_name
 from labeler.formats.known import FILE_IS, FORMATS, VALUES_ARE, Format, table
 from labeler.formats.reading import DEFAULTS, ReadOptions, format_of, read, read_options, with_others
 from labeler.formats.source import (
@@ -23,8 +23,32 @@ from labeler.formats.source import (
 )
 
 __all__ = [
-    "DEFAULTS", "ENDINGS", "FILE_IS", "FORMATS", "PACKED", "VALUES_ARE", "ZIP", "Advance", "Benchmark", "Failure",
-    "Format", "Part", "ReadOptions", "Run", "Source", "Spool", "after_name", "content_hash", "file_name_pattern",
-    "format_of", "may_hold_results", "members", "read", "read_benchmarks", "read_options", "sources", "table",
+    "DEFAULTS",
+    "ENDINGS",
+    "FILE_IS",
+    "FORMATS",
+    "PACKED",
+    "VALUES_ARE",
+    "ZIP",
+    "Advance",
+    "Benchmark",
+    "Failure",
+    "Format",
+    "Part",
+    "ReadOptions",
+    "Run",
+    "Source",
+    "Spool",
+    "content_hash",
+    "file_name_pattern",
+    "format_of",
+    "may_hold_results",
+    "members",
+    "read",
+    "read_benchmarks",
+    "read_options",
+    "sources",
+    "table",
     "with_others",
+    "without_file_name",
 ]  # fmt: skip

@@ -1,13 +1,8 @@
-"""Read result files as benchmarks, and join the runs of a benchmark from several files.
+"""Read result files as benchmarks, and join the runs of a benchmark from several files; all commands read files here.
 
-All commands read files with this module.
-
-`Format.file_is` says whether a file has one run of its benchmarks or all their runs. Files with one run are joined. If
-files have all runs, each benchmark may be in only one file. A second file with the same benchmark is a conflict, unless
-both files have the same content or the file names distinguish the runs.
-
-The memory holds the runs of only one benchmark at a time, even if there are a thousand files. Until all files are read,
-the runs are kept in a temporary folder.
+Files with one run (see `Format.file_is`) are joined. If files have all runs, each benchmark may be in only one file. A
+second file with the same benchmark is a conflict, unless both files have the same content or the file names distinguish
+the runs. Until all files are read, the runs are in a temporary folder; the memory holds one benchmark at a time.
 """
 
 import hashlib
@@ -31,7 +26,7 @@ from labeler.formats.source import Source, content_hash
 from labeler.model import counted
 
 N_NAMED = 3  # maximum number of files or reasons that are listed
-N_TELLING = 5  # number of distinct values; two runs with this many distinct values are not equal by chance
+N_DISTINCTIVE = 5  # number of distinct values; two runs with this many distinct values are not equal by chance
 
 HOW_TO_JOIN = (
     "If both files contain runs of this benchmark, give --file-is run. If they belong to different versions or "
@@ -43,7 +38,7 @@ Key = tuple[str, str, str]  # format, application and name of a benchmark
 
 
 @dataclass(frozen=True)
-class Opened:
+class ReadFile:
     """A file that was read: its name, the hash of its content, and the conditions in its name."""
 
     name: str
@@ -56,7 +51,7 @@ class Opened:
 class Part:
     """The result of one file, or of one benchmark from several files."""
 
-    files: tuple[Opened, ...]
+    files: tuple[ReadFile, ...]
     benchmarks: tuple[Benchmark, ...] = ()
     unmeasured: tuple[Benchmark, ...] = ()  # benchmarks without a measurement
     known: Format | None = None  # the format of the files; None if it was not recognised
@@ -88,26 +83,25 @@ def read_benchmarks(
 ) -> Iterator[Part]:
     """Yield the result of each file in order, then the benchmarks that were joined from several files.
 
-    If two files have the same content, only one of them is used. If two files contain the same run, the run is used
-    once. A remark reports each case. `skip` takes the hash of a file's content and says whether it is known already; it
-    is not asked about files that are joined. With `may_conflict`, a second file with all runs of a benchmark is
-    returned instead of refused. Raises InputError if the pattern for file names is invalid, or the temporary folder is
-    full.
+    Of two files with the same content, or two equal runs, one is used, and a remark says so. `skip` takes the hash of a
+    file's content and says whether it is known already; it is not asked about files that are joined. With
+    `may_conflict`, a second file with all runs of a benchmark is returned instead of refused. Raises InputError if the
+    pattern for file names is invalid, or the temporary folder is full.
     """
     conditions_of = file_name_pattern(options.pattern) if options.pattern else lambda _source: {}
     with TemporaryDirectory(prefix="labeler-") as folder:
         reader = _Reader(options, skip, _Joiner(Spool(Path(folder))))
-        holders = _Holders()
+        holders = _FirstFiles()
         for source, opened in _read_ahead(files):
             try:
                 part = reader.part(source, conditions_of(source), *opened.result())
             except Refused as error:
-                part = Part((Opened(source.name, ""),), refused=after_name(error))
+                part = Part((ReadFile(source.name, ""),), refused=without_file_name(error))
             except (LabelerError, ModuleNotFoundError):  # the whole command lacks a package
                 raise
             except Exception as error:  # noqa: BLE001 - a fault of a reader of ours must not cost the other files
                 reason = f"the reader failed; please report this error: {type(error).__name__}: {error}"
-                part = Part((Opened(source.name, ""),), refused=reason)
+                part = Part((ReadFile(source.name, ""),), refused=reason)
             if part:
                 yield part if may_conflict else holders.checked(part)
             advance(source)
@@ -125,7 +119,7 @@ def why_unmeasured(benchmark: Benchmark) -> str:
     return f"{'its only run' if n == 1 else f'all {n} runs'} failed {told}"
 
 
-def after_name(error: Refused) -> str:
+def without_file_name(error: Refused) -> str:
     """Return the place and the reason of a refusal, without the file name."""
     return f"{error.place}: {error.reason}" if error.place else error.reason
 
@@ -162,10 +156,7 @@ def file_name_pattern(pattern: str) -> Callable[[Source], Mapping[str, str]]:
 
 
 def _read_ahead(files: Sequence[Source]) -> Iterator[tuple[Source, "Future[tuple[bytes, str]]"]]:
-    """Yield each file with its content and hash.
-
-    Another thread reads and unpacks the next file in the meantime.
-    """
+    """Yield each file with its content and hash, while another thread reads and unpacks the next file."""
     with ThreadPoolExecutor(1) as reader:
         ahead: deque[tuple[Source, Future[tuple[bytes, str]]]] = deque()
         for source in files:
@@ -193,7 +184,7 @@ class _Reader:
         """Return the result of a file; return None if the file is stored to be joined later."""
         known = format_of(source, content, self.options)
         file_is = self.options.file_is or known.file_is
-        file = Opened(source.name, sha256, conditions, file_is == FILE_IS_RUN)
+        file = ReadFile(source.name, sha256, conditions, file_is == FILE_IS_RUN)
         is_joined = file.is_run or (bool(conditions) and self.options.file_is != STUDY)
         identity = sha256, frozenset(conditions.items())
         if identity in self.read_already:
@@ -209,7 +200,7 @@ class _Reader:
         return _part((file,), (_with_conditions(benchmark, conditions) for benchmark in benchmarks), known=known)
 
 
-def _part(files: tuple[Opened, ...], benchmarks: Iterable[Benchmark], **rest: Any) -> Part:
+def _part(files: tuple[ReadFile, ...], benchmarks: Iterable[Benchmark], **rest: Any) -> Part:
     """Return a `Part` that lists benchmarks with measurements and benchmarks without measurements separately."""
     measured: list[Benchmark] = []
     unmeasured: list[Benchmark] = []
@@ -227,7 +218,7 @@ def _with_conditions(benchmark: Benchmark, known: Mapping[str, str]) -> Benchmar
     return replace(benchmark, runs=runs, failures=failures)
 
 
-def _told_apart(benchmark: Benchmark, place: int) -> Benchmark:
+def _with_numbered_runs(benchmark: Benchmark, place: int) -> Benchmark:
     """Rename the runs to PLACE:RUN, because each file numbers its runs separately."""
     runs = tuple(
         replace(run, conditions={**run.conditions, RUN: f"{place}:{label}"})
@@ -245,12 +236,12 @@ class _Joiner:
     """The files to be joined, and their benchmarks."""
 
     spool: "Spool"
-    files: list[Opened] = field(default_factory=list)
+    files: list[ReadFile] = field(default_factory=list)
     formats: dict[str, Format] = field(default_factory=dict)
     n_files: Counter[Key] = field(default_factory=Counter)  # number of files with each benchmark
     n_runs: Counter[Key] = field(default_factory=Counter)
 
-    def add(self, file: Opened, known: Format, benchmarks: Sequence[Benchmark]) -> None:
+    def add(self, file: ReadFile, known: Format, benchmarks: Sequence[Benchmark]) -> None:
         """Store the benchmarks of a file until they are joined, and count their files and runs."""
         for benchmark in benchmarks:
             key = (known.name, benchmark.application, benchmark.name)
@@ -267,21 +258,18 @@ class _Joiner:
         """
         if len(self.files) == 1 and set(self.n_runs.values()) <= {0, 1}:
             (file,), (known,) = self.files, self.formats.values()
-            kept = (benchmark for key in self.n_runs for _number, benchmark in self.spool.kept(key))
+            kept = (benchmark for key in self.n_runs for _number, benchmark in self.spool.benchmarks(key))
             benchmarks = tuple(_with_conditions(benchmark, file.conditions) for benchmark in kept)
             yield _part((file,), benchmarks, known=known, is_joined=True)
             return
         in_natural_order = sorted(range(len(self.files)), key=lambda number: natural(self.files[number].name))
         place = {number: at for at, number in enumerate(in_natural_order, start=1)}
         for key in self.n_files:
-            entries = sorted(self.spool.kept(key), key=lambda entry: place[entry[0]])
+            entries = sorted(self.spool.benchmarks(key), key=lambda entry: place[entry[0]])
             yield self._part(key, [(place[number], self.files[number], benchmark) for number, benchmark in entries])
 
-    def _part(self, key: Key, kept: Sequence[tuple[int, Opened, Benchmark]]) -> Part:
-        """Return a part with one benchmark.
-
-        If another benchmark of the same tool has more files, the part has a warning.
-        """
+    def _part(self, key: Key, kept: Sequence[tuple[int, ReadFile, Benchmark]]) -> Part:
+        """Return a part with one benchmark, and a warning if another one of the same tool has more files."""
         files = tuple(file for _place, file, _benchmark in kept)
         most = max(n for other, n in self.n_files.items() if other[0] == key[0])
         is_missing = len(files) < most and all(file.is_run for file in files)
@@ -294,7 +282,7 @@ class _Joiner:
         return _part(files, (benchmark,), known=known, warnings=tuple(warnings), remarks=tuple(doubled), is_joined=True)
 
 
-def _joined(kept: Sequence[tuple[int, Opened, Benchmark]], *, is_alone: bool) -> tuple[Benchmark, list[str]]:
+def _joined(kept: Sequence[tuple[int, ReadFile, Benchmark]], *, is_alone: bool) -> tuple[Benchmark, list[str]]:
     """Join the runs of one benchmark from all files, using each run once; also return remarks on duplicates.
 
     Raises ValueError if files differ in unit or direction, or have different measurements of the same run.
@@ -309,8 +297,10 @@ def _joined(kept: Sequence[tuple[int, Opened, Benchmark]], *, is_alone: bool) ->
                 f"benchmark {first.name!r}: {in_unit(first)} in {first_file.name}, but {in_unit(benchmark)} in "
                 f"{file.name}. These runs cannot be joined"
             )
-        is_told_apart = file.is_run and not is_alone
-        named = _with_conditions(_told_apart(benchmark, place) if is_told_apart else benchmark, file.conditions)
+        has_numbered_runs = file.is_run and not is_alone
+        named = _with_conditions(
+            _with_numbered_runs(benchmark, place) if has_numbered_runs else benchmark, file.conditions
+        )
         new = known.without(named, file)
         n_doubled = len(named.runs) - len(new)
         if n_doubled:
@@ -327,24 +317,21 @@ def _joined(kept: Sequence[tuple[int, Opened, Benchmark]], *, is_alone: bool) ->
 class _KnownRuns:
     """The runs of a benchmark in the files read so far, by label and by content."""
 
-    by_label: dict[Hashable, tuple[Opened, str]] = field(default_factory=dict)
-    by_content: dict[Hashable, Opened] = field(default_factory=dict)
+    by_label: dict[Hashable, tuple[ReadFile, str]] = field(default_factory=dict)
+    by_content: dict[Hashable, ReadFile] = field(default_factory=dict)
 
-    def without(self, benchmark: Benchmark, file: Opened) -> tuple[Run, ...]:
-        """Return the runs of a file that earlier files do not contain.
-
-        Raise ValueError if an earlier file has a different run with the same label.
-        """
+    def without(self, benchmark: Benchmark, file: ReadFile) -> tuple[Run, ...]:
+        """Return the runs that earlier files do not contain; refuse another run with the label of an earlier one."""
         new, labels, contents = [], {}, {}
         for label, run in zip(benchmark.labels, benchmark.runs, strict=True):
-            called, content = (label, _shared_conditions(run)), content_of(run)
+            called, content = (label, _shared_conditions(run)), hash_of_run(run)
             holder, same = self.by_label.get(called, (None, content))
             if holder and same != content:
                 raise ValueError(
                     f"benchmark {benchmark.name!r}: {holder.name} and {file.name} have different measurements of run "
                     f"{label}. {HOW_TO_JOIN}"
                 )
-            if holder is None and not (content in self.by_content and _is_telling(run)):
+            if holder is None and not (content in self.by_content and _is_distinctive(run)):
                 new.append(run)
             labels[called], contents[content] = (file, content), file
         self.by_label = labels | self.by_label
@@ -356,37 +343,34 @@ def _shared_conditions(run: Run) -> frozenset[tuple[str, str]]:
     return frozenset((name, text) for name, text in run.conditions.items() if name not in (RUN, TIME, *MACHINE))
 
 
-def content_of(run: Run) -> str:
+def hash_of_run(run: Run) -> str:
     """Return the hash of a run's measurements and conditions, without its label."""
     digest = hashlib.sha256(np.ascontiguousarray(run.values, dtype="<f8").tobytes())
     digest.update(repr(sorted(_shared_conditions(run))).encode())
     return digest.hexdigest()
 
 
-def _content_of_all(runs: Iterable[Run]) -> bytes:
+def _hash_of_runs(runs: Iterable[Run]) -> bytes:
     """Return the hash of the contents of runs, independent of their order."""
-    return hashlib.sha256("".join(sorted(map(content_of, runs))).encode()).digest()
+    return hashlib.sha256("".join(sorted(map(hash_of_run, runs))).encode()).digest()
 
 
-def _is_telling(run: Run) -> bool:
+def _is_distinctive(run: Run) -> bool:
     """Return whether a run has so many distinct values that no other run can equal it by chance."""
-    return len(np.unique(run.values)) >= N_TELLING
+    return len(np.unique(run.values)) >= N_DISTINCTIVE
 
 
 @dataclass
-class _Holders:
+class _FirstFiles:
     """The first file (or files) with each benchmark, and the hash of the benchmark's content."""
 
     known: dict[tuple[str, str], tuple[str, bytes]] = field(default_factory=dict)
 
     def checked(self, part: Part) -> Part:
-        """Return the part without the benchmarks that an earlier file has with the same content.
-
-        If an earlier file has a benchmark with different content, return a part that is refused.
-        """
+        """Return the part without benchmarks that an earlier file has, or refused if their contents differ."""
         new, doubled = [], []
         for benchmark in part.benchmarks:
-            key, content = (benchmark.application, benchmark.name), _content_of_all(benchmark.runs)
+            key, content = (benchmark.application, benchmark.name), _hash_of_runs(benchmark.runs)
             holder, same = self.known.setdefault(key, (part.label, content))
             if same != content:
                 why = f"benchmark {benchmark.name!r}: {holder} has different measurements of this benchmark"
@@ -407,20 +391,14 @@ class _Holders:
 
 @dataclass
 class Spool:
-    """A store of benchmarks on disk.
+    """A store of benchmarks on disk, with a file per key."""
 
-    Benchmarks with the same key are appended to the same file.
-    """
-
-    folder: Path  # A folder that the caller creates and removes
-    # The key of each benchmark, in order of first appearance -> the number of its file.
+    folder: Path  # the caller creates and removes it
+    # the key of each benchmark, in order of first appearance -> the number of its file
     numbers: dict[Hashable, int] = field(default_factory=dict)
 
     def add(self, key: Hashable, mark: int, benchmark: Benchmark) -> None:
-        """Append a benchmark and the number `mark` to the file of this key.
-
-        Raises InputError if the folder cannot be written to.
-        """
+        """Append a benchmark and the number `mark`; raises InputError if the folder cannot be written to."""
         path = self.folder / str(self.numbers.setdefault(key, len(self.numbers)))
         runs = [(len(run), run.unit, run.better, dict(run.conditions)) for run in benchmark.runs]
         rest = {
@@ -436,8 +414,8 @@ class Spool:
         except OSError as error:
             raise InputError(f"The temporary folder {self.folder} cannot be written to: {error.strerror}.") from None
 
-    def kept(self, key: Hashable) -> Iterator[tuple[int, Benchmark]]:
-        """Yield (number, benchmark) for each benchmark stored under a key, in the order in which they were added."""
+    def benchmarks(self, key: Hashable) -> Iterator[tuple[int, Benchmark]]:
+        """Yield (number, benchmark) for each benchmark of a key, in the order in which they were added."""
         with (self.folder / str(self.numbers[key])).open("rb") as file:
             while line := file.readline():
                 head = json.loads(line)

@@ -94,7 +94,7 @@ FORMATS: dict[str, Format] = {
                benchmarkdotnet.detect, benchmarkdotnet.read, keep="--exporters fulljson",
                read_means=partial(benchmarkdotnet.read, means=True)),
         Format("parquet", "long Parquet table", "column run and its conditions", "row, or column iteration",
-               long_table.is_parquet, long_table.read_parquet, takes_name=True),
+               long_table.detect_parquet, long_table.read_parquet, takes_name=True),
         Format("ordersage", "OrderSage CSV", "trial", "one result",
                tool_tables.detect_ordersage, tool_tables.read_ordersage),
         Format("otava", "history as CSV of otava", "row (one commit)", "one value",
@@ -143,7 +143,7 @@ FORMATS: dict[str, Format] = {
         Format("go", "Go benchmark output (benchfmt)", "file, or each process in it", "line of -count",
                go_benchfmt.detect, go_benchfmt.read, RUN, keep="go test -bench=. -count=N > FILE.txt"),
         Format("csv", "long CSV table", "column run and its conditions", "row, or column iteration",
-               long_table.is_csv, long_table.read_csv, takes_name=True),
+               long_table.detect_csv, long_table.read_csv, takes_name=True),
         Format("numbers", "plain column of numbers", "file", "number", plain_numbers.detect, plain_numbers.read,
                RUN, keep="one number per line; --benchmark NAME", takes_name=True),
     )
@@ -151,14 +151,14 @@ FORMATS: dict[str, Format] = {
 
 
 @dataclass(frozen=True)
-class Others:
+class PackageFormats:
     """Formats of other packages by name, and the reasons why some of them cannot be used."""
 
     formats: Mapping[str, Format]
     errors: Mapping[str, str]
 
 
-def others() -> Others:
+def package_formats() -> PackageFormats:
     """Return the formats that installed packages add, and the reasons why some of them cannot be used."""
     formats, errors = {}, {}
     for name, plugin in format_plugins().items():
@@ -167,7 +167,7 @@ def others() -> Others:
             errors[name] = f"{plugin.distribution}: {reason}"
         else:
             formats[name] = replace(plugin.function, name=name, package=plugin.distribution)
-    return Others(formats, errors)
+    return PackageFormats(formats, errors)
 
 
 def _why_not(plugin: Plugin) -> str:
@@ -183,13 +183,15 @@ def table() -> list[dict[str, Any]]:
 
     If a format of another package cannot be used, the reason replaces the title.
     """
-    known = others()
+    of_packages = package_formats()
+    keys = ("name", "title", "runs", "iterations", "file_is", "keep", "package")
     rows = [
-        {
-            "name": format_.name, "title": format_.title, "runs": format_.runs, "iterations": format_.iterations,
-            "file_is": format_.file_is, "keep": format_.keep, "package": format_.package,
-        }
-        for format_ in (*FORMATS.values(), *known.formats.values())
-    ]  # fmt: skip
-    empty = dict.fromkeys(("runs", "iterations", "file_is", "keep", "package"), "")
-    return [*rows, *({"name": name, "title": f"cannot be used: {why}", **empty} for name, why in known.errors.items())]
+        {key: getattr(format_, key) for key in keys} for format_ in (*FORMATS.values(), *of_packages.formats.values())
+    ]
+    return [
+        *rows,
+        *(
+            dict.fromkeys(keys, "") | {"name": name, "title": f"cannot be used: {why}"}
+            for name, why in of_packages.errors.items()
+        ),
+    ]

@@ -1,6 +1,4 @@
-"""Read long tables in CSV or Parquet, with one row per measurement.
-
-The columns are benchmark, run, value and optional columns.
+"""Read long tables in CSV or Parquet, with a row per measurement: benchmark, run, value, and optional columns.
 
 The column run and all columns with conditions identify a run, because runs are often numbered from 0 for each version.
 A row with a reason in the column failure and no value is a failed run.
@@ -57,22 +55,18 @@ MEASURED = ("value", "iteration")  # the columns of numbers
 Place = Callable[[int], str]  # position of a row -> "line 3" or "row 1"
 
 
-def is_parquet(_name: str, content: bytes) -> bool:
+def detect_parquet(_name: str, content: bytes) -> bool:
     """Return whether the content has Parquet's magic bytes at both ends."""
     return content[:4] == b"PAR1" and content[-4:] == b"PAR1"
 
 
-def is_csv(_name: str, content: bytes) -> bool:
+def detect_csv(_name: str, content: bytes) -> bool:
     """Return whether the header has the columns benchmark and value; the reader checks for the column run."""
     names = [set(header(content[:4096], separator)) for separator in SEPARATORS]
     return any({"benchmark", "value"} <= one and OF_PA not in one for one in names)
 
 
 def read_parquet(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the benchmarks of a Parquet table.
-
-    If the content is invalid, raise ValueError with the column or row.
-    """
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -103,7 +97,6 @@ def _row(at: int) -> str:
 
 
 def read_csv(_name: str, content: bytes, columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read the benchmarks of a CSV table; if the content is invalid, raise ValueError with the column or line."""
     table = read_text_table(content)
     wanted = _wanted(table.names, columns)
     given = table.columns([wanted.columns[ours] for ours in MEASURED if ours in wanted.columns])

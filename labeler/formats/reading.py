@@ -10,7 +10,7 @@ from analysis.benchmark import DIRECTIONS, OF_ONE_RUN, RUN, UNKNOWN, Benchmark, 
 from labeler.errors import InputError, Refused
 from labeler.formats.bounds import check_text
 from labeler.formats.description import describe_content
-from labeler.formats.known import FILE_IS, FORMATS, VALUES_ARE, Format, others
+from labeler.formats.known import FILE_IS, FORMATS, VALUES_ARE, Format, package_formats
 from labeler.formats.long_table import ONE_RUN
 from labeler.formats.source import Source
 from labeler.formats.units import direction, scaled, to_seconds
@@ -78,8 +78,8 @@ def with_others(options: ReadOptions) -> ReadOptions:
 
     Raises InputError if the format does not exist or cannot be used, or an option has an unknown value.
     """
-    known = others()
-    why_not = known.errors.get(options.format or "")
+    of_packages = package_formats()
+    why_not = of_packages.errors.get(options.format or "")
     if why_not:
         raise InputError(f"The format {options.format!r} cannot be used: {why_not}")
     for value, words in (
@@ -89,7 +89,7 @@ def with_others(options: ReadOptions) -> ReadOptions:
             raise InputError(f"{value!r} is not one of {', '.join(words)}.")
     if not is_storable(options.name):
         raise InputError(f"{options.name!r} is not a name: it has characters that cannot be stored.")
-    options = replace(options, others=known.formats)
+    options = replace(options, others=of_packages.formats)
     _named_format(options)
     return options
 
@@ -103,9 +103,9 @@ def _named_format(options: ReadOptions) -> Format | None:
 
 
 def format_of(source: Source, content: bytes, options: ReadOptions = DEFAULTS) -> Format:
-    """Return the format that the options name; if they name no format, detect the format from the content.
+    """Return the format that the options name, or else the one that recognises the content.
 
-    Raises Refused if no format recognises the content. Raises InputError if the named format does not exist.
+    Raises Refused if there is none, and InputError if the named format does not exist.
     """
     named = _named_format(options)
     if named:
@@ -133,11 +133,10 @@ def format_of(source: Source, content: bytes, options: ReadOptions = DEFAULTS) -
 def read(
     source: Source, options: ReadOptions = DEFAULTS, *, content: bytes | None = None, known: Format | None = None
 ) -> list[Benchmark]:
-    """Read the benchmarks in a file.
+    """Read the benchmarks in a file; the caller can give the decompressed content and the format if it has them.
 
-    The caller can give the decompressed content and the format if it has them. Each benchmark has runs with at least
-    one measurement, all finite. Raises Refused if nothing in the file can be used. The error names file, place and
-    reason. Raises InputError if the named format does not exist.
+    All measurements are finite. Raises Refused with the place if nothing in the file can be used, and InputError if the
+    named format does not exist.
     """
     content = source.content() if content is None else content
     chosen = known or format_of(source, content, options)
@@ -291,10 +290,9 @@ def each_value_a_run(benchmark: Benchmark) -> Benchmark:
 
 
 def values_as_iterations(benchmark: Benchmark) -> Benchmark:
-    """Join runs of one value into one run, whose iterations are these values.
+    """Join runs of one value into one run per set of conditions, whose iterations are these values.
 
-    If the runs were measured under different conditions, each set of conditions becomes one run. If a run has several
-    values, return the benchmark unchanged, because the iterations are known.
+    If a run has several values, return the benchmark unchanged, because the iterations are known.
     """
     if len(benchmark.runs) < 2 or any(len(run) > 1 for run in benchmark.runs):
         return benchmark

@@ -1,10 +1,7 @@
-"""Find and open result files.
+"""Find and open result files: by name or pattern, in folders and zip files, as an upload, or on standard input.
 
-A file is given by its name or a pattern, as an upload, or on standard input. It can be in a folder or a zip file.
-
-Compressed files are recognised by their first bytes and unpacked. Content that would be too large
-(`labeler.formats.bounds`) is refused before it fills the memory. Nothing is unpacked to disk, so a name in a zip file
-is never used as a path.
+Compressed files are recognised by their first bytes and unpacked in memory, so a name in a zip file is never used as a
+path. Content that would be too large (`labeler.formats.bounds`) is refused before it fills the memory.
 """
 
 import glob
@@ -80,11 +77,7 @@ class Source:
             return 0
 
     def content(self) -> bytes:
-        """Return all bytes, decompressed; UTF-16 text becomes UTF-8.
-
-        Raises Refused if the file cannot be read, the compressed data are damaged, or the unpacked content is too
-        large.
-        """
+        """Return all bytes, unpacked, with UTF-16 text as UTF-8; raises Refused for damaged or too large content."""
         try:
             raw = self._raw()
             if raw[:2] == _GZIP:
@@ -160,16 +153,12 @@ def content_hash(content: bytes) -> str:
 
 
 def sources(paths: Iterable[Path], *, check: Callable[[Path], None] = lambda _path: None) -> Iterator[Source]:
-    """Find the files for the given paths.
+    """Find the files for the given paths; those of a folder, zip file or pattern in natural order of their names.
 
-    The files of a folder, zip file or pattern are sorted by name in natural order.
-
-    For a folder, find all files in it and its subfolders whose extension is in `ENDINGS`; skip hidden files. Treat a
-    path that contains `*`, `?` or `[` as a pattern, unless a file has this name; `**` matches any number of folders.
-    `-` is standard input. Raises InputError if a path does not exist, no file matches a pattern, or a folder has no
-    result files.
-
-    `check` is called with the path of each file before it is opened, and may raise an error.
+    A folder stands for all files in it and its subfolders whose extension is in `ENDINGS`, without hidden files. A path
+    with `*`, `?` or `[` is a pattern, unless a file has this name; `**` matches any number of folders. `-` is standard
+    input. `check` is called with the path of each file before it is opened, and may raise an error. Raises InputError
+    if a path does not exist, no file matches a pattern, or a folder has no result files.
     """
     for path in paths:
         if str(path) == STDIN:
@@ -253,10 +242,7 @@ def may_hold_results(path: PurePath) -> bool:
 
 
 def members(source: Source) -> Iterator[Source]:
-    """Yield the file itself, or the result files in a zip file as `FILE.zip/NAME`.
-
-    If a zip file cannot be used, yield it with the reason in `unusable`.
-    """
+    """Yield the file itself, or the files in a zip file as `FILE.zip/NAME`; `unusable` says why one cannot be used."""
     is_sent = source.path is None and source.data[:4] == _ZIPPED
     if not (source.name.lower().endswith(ZIP) or is_sent):
         yield source

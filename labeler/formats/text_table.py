@@ -198,12 +198,9 @@ class TextTable:
 
 
 def read_text_table(content: bytes, separators: Sequence[str] = SEPARATORS) -> TextTable:
-    """Read the header line of a table.
+    """Read the header line of a table; raises ValueError with the place if the content is no table in UTF-8.
 
-    The content is UTF-8, with or without a byte order mark. The separator that splits the header into the most cells is
-    used; spaces after it are skipped. Every cell is a text; empty cells are "". Raises ValueError if the content is not
-    UTF-8, a column name is repeated, or the first row is longer or shorter than the header. The message names the
-    place.
+    The separator that splits the header into the most cells is used; spaces after it are skipped. Empty cells are "".
     """
     try:
         content.decode("utf-8-sig")  # the decoded text is not stored, because it can need four times as much memory

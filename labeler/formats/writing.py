@@ -1,9 +1,6 @@
-"""Write benchmarks as files for other programs.
+"""Write benchmarks for other programs, as long tables in CSV or Parquet, or as JSON of the ICPE '23 data challenge.
 
-The files are long tables in CSV or Parquet, or JSON of the ICPE '23 data challenge.
-
-`long_table` and `icpe` read the same measurements from these files. A table always has all columns of `WRITTEN`, and a
-column for each other condition, so that tables can be combined.
+A table always has all columns of `WRITTEN`, and one for each other condition, so that tables can be combined.
 """
 
 from __future__ import annotations
@@ -30,14 +27,14 @@ MAX_STEM_BYTES = 200
 
 
 def columns(factors: Iterable[str]) -> list[str]:
-    """Return the names of the columns of a table: the columns in `WRITTEN`, and the given other conditions."""
+    """Return the names of the columns of a table with these conditions besides those in `WRITTEN`."""
     return [
         *WRITTEN,
         *(name if name in CONDITIONS or name.startswith(RECORDED) else FACTOR + name for name in factors),
     ]
 
 
-def factors_of(benchmark: Benchmark) -> list[str]:
+def extra_conditions(benchmark: Benchmark) -> list[str]:
     """Return the names of the benchmark's conditions that need a column in addition to `WRITTEN`."""
     return [name for name in benchmark.conditions if name not in WRITTEN]
 
@@ -112,11 +109,8 @@ def _dictionary(texts: Sequence[str], run: NDArray[np.int32]) -> pa.DictionaryAr
 def icpe_file(benchmark: Benchmark) -> tuple[str, bytes]:
     """Return the name and the content of a benchmark's file in the format of the ICPE '23 data challenge.
 
-    The content is a list of runs; each run is a list of times in seconds.
-
-    The name is `org__project#method#k=v.json` if possible. A name that is too long, or is not a valid file name, is
-    changed. A part of its hash is then added, so that all names are different. Raises ValueError if the measurements
-    are not in seconds with lower as better, because the format has no other unit.
+    The name is `org__project#method#k=v.json`, or a changed one with a part of its hash if this is no valid file name.
+    Raises ValueError if the measurements are not in seconds with lower as better: the format has no other unit.
     """
     if benchmark.unit != "s" or benchmark.better != "lower":
         raise ValueError(
@@ -129,9 +123,7 @@ def icpe_file(benchmark: Benchmark) -> tuple[str, bytes]:
 
 
 def file_stem(name: str) -> str:
-    r"""Turn a name into a short file name that is valid on any system.
-
-    The result has no folder and no special characters, and is not hidden.
+    r"""Turn a name into a short file name that is valid on any system, has no folder, and is not hidden.
 
     Examples
     --------

@@ -20,10 +20,7 @@ MIN_SECRET = 5  # minimum length of a hidden value in characters; shorter values
 
 
 def constant(*, hostname: bool) -> dict[str, str]:
-    """Return the constant conditions of a measurement: machine, kernel, processor and Python.
-
-    Unless `hostname` is true, the machine's name is replaced by its hash.
-    """
+    """Return machine (unless `hostname` is true, a hash of its name), kernel, processor and Python."""
     name = platform.node()
     return {
         "machine": name if hostname else hashlib.sha256(name.encode()).hexdigest()[:12],

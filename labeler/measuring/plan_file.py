@@ -107,10 +107,7 @@ def example(name: str) -> str:
 
 
 def read_plan(path: Path) -> MeasurementPlan:
-    """Read the measurement plan in a TOML file.
-
-    Raises InputError if the file cannot be read or is invalid. The message names the file and the entry.
-    """
+    """Read the measurement plan in a TOML file; raises InputError with the file and the entry if it is invalid."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -173,7 +170,7 @@ def _too_many(plan: MeasurementPlan) -> str:
 
 
 def variables_in(text: str) -> list[str]:
-    """Return the names of the variables in a text; a name in double braces is not a variable.
+    """Return the names of the variables in a text, without those in double braces.
 
     Examples
     --------
@@ -387,10 +384,7 @@ def _shared(table: _Table) -> dict[str, Any]:
 
 
 def _reset(table: _Table, *, shell: bool) -> dict[str, Any]:
-    """Return the reset command of all benchmarks and when it runs.
-
-    The key `reset` has the command in old plans, and says when the command runs in new plans.
-    """
+    """Return the reset command and when it runs; `reset` has the command in old plans, and the time in new plans."""
     if table.entries.get("reset") in p.RESETS:
         return {"when": table.take("reset"), "reset": table.command("reset_command", shell=shell)}
     return {"when": "", "reset": _reset_command(table, shell=shell)}

@@ -56,11 +56,10 @@ def run(
     keep_output: bool = False,
     cpus: frozenset[int] | None = None,
 ) -> Ended:
-    """Run a command and wait until it ends.
+    """Run a command and wait until it ends; there is a result even if the command could not be started.
 
-    No shell reads the arguments, and only `environment` is inherited. After `timeout` seconds, the command and all
-    processes that it started are ended. There is a result even if the command could not be started. Raises
-    KeyboardInterrupt if the user stops the measurement. The command is ended first.
+    No shell reads the arguments, and only `environment` is inherited. After `timeout` seconds, or if the user stops the
+    measurement (KeyboardInterrupt), the command and all processes that it started are ended.
     """
     _adopt_orphans()
     before = _children()
@@ -155,10 +154,7 @@ def _kill_group(pid: int, number: signal.Signals) -> None:
 
 
 def _end_descendants(group: int, before: frozenset[int]) -> int:
-    """End all processes that a command left running, and return their number.
-
-    These processes are in the process group of the command, or were adopted by this process.
-    """
+    """End all processes that a command left in its group, or that this process adopted, and return their number."""
     left = _running(before)
     _kill_group(group, signal.SIGKILL)
     n_left = len(left)
@@ -175,10 +171,7 @@ def _end_descendants(group: int, before: frozenset[int]) -> int:
 
 
 def _children() -> frozenset[int]:
-    """Return the ids of the child processes of this process.
-
-    On Linux, the function does not scan all processes, because a scan takes milliseconds.
-    """
+    """Return the ids of the child processes; on Linux without a scan of all processes, which takes milliseconds."""
     tasks = Path("/proc/self/task")
     try:
         listed = [(task / "children").read_text(encoding="ascii") for task in tasks.iterdir()]
@@ -190,10 +183,7 @@ def _children() -> frozenset[int]:
 
 
 def _running(before: frozenset[int]) -> list[psutil.Process]:
-    """Return the running descendants of this process that did not exist before the command.
-
-    The function also collects the exit status of child processes that have ended.
-    """
+    """Return the running descendants that did not exist before the command, and collect those that have ended."""
     running = []
     for pid in _children() - before:
         with suppress(psutil.Error):
@@ -207,10 +197,7 @@ def _running(before: frozenset[int]) -> list[psutil.Process]:
 
 
 def _adopt_orphans() -> None:
-    """Make this process adopt processes whose parent has ended, so that a command cannot leave hidden processes.
-
-    This is possible only on Linux.
-    """
+    """Make this process adopt processes whose parent has ended (only on Linux), so that a command cannot hide any."""
     if sys.platform == "linux" and not _ADOPTING.is_set():
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -222,10 +209,7 @@ _ADOPTING = Event()
 
 @contextmanager
 def _pinned(cpus: frozenset[int] | None) -> Iterator[str]:
-    """Pin processes that are started inside this context to these processors.
-
-    Yield the reason if pinning fails; otherwise yield "".
-    """
+    """Pin processes that are started inside this context to these processors; yield the reason if this fails."""
     if cpus is None:
         yield ""
         return

@@ -31,10 +31,7 @@ FileStates = Mapping[Path, tuple[int, int, int]]  # the state of each file, whic
 
 
 def file_states(measured: PlanEntry, files: str, directory: Path) -> FileStates:
-    """Return the state of the result files that exist now, to detect later which files a run wrote.
-
-    `files` is a path or a pattern of paths, relative to the directory.
-    """
+    """Return the state of the files that match `files`, to detect later which of them a run wrote."""
     if measured.values != FILE:
         return {}
     is_pattern = has_magic(files)
@@ -69,10 +66,7 @@ def results_of(measured: PlanEntry, ended: Ended, before: FileStates, after: Fil
 
 
 def _plain_numbers(output: bytes, *, several_per_line: bool) -> Numbers:
-    """Return the numbers in an output; return no numbers if the output contains anything else.
-
-    Raises ValueError if a line has several numbers, and the plan does not allow this.
-    """
+    """Return the numbers in an output, or none if it has anything else; refuse a line with several numbers."""
     try:
         lines = [[float(word) for word in line.split()] for line in output.splitlines()]
     except ValueError:

@@ -88,8 +88,8 @@ def measure(
     """Execute the runs of a plan that are not in the folder yet, and append each run to its table.
 
     `base` is the folder that the directory in the plan is relative to; `limit` is the maximum number of runs in this
-    call. Raises InputError if the folder belongs to another plan, is in use, or cannot be written. Raises
-    KeyboardInterrupt if the user stops the measurement. The current run is not recorded.
+    call. Raises InputError if the folder belongs to another plan, is in use, or cannot be written, and
+    KeyboardInterrupt if the user stops the measurement; the current run is then not recorded.
     """
     process.check_system()
     directory = _directory(plan, base)
@@ -135,10 +135,7 @@ def measure(
 
 
 def done_so_far(plan: MeasurementPlan, out: Path) -> list[Done]:
-    """Return the completed runs in a folder; return no runs if the folder has no table.
-
-    Raises InputError if the folder belongs to another plan.
-    """
+    """Return the completed runs in a folder, if any; raises InputError if the folder belongs to another plan."""
     if not (out / NAME).exists():
         return []
     _check_lock(plan, out)
@@ -147,14 +144,12 @@ def done_so_far(plan: MeasurementPlan, out: Path) -> list[Done]:
 
 
 def seconds_left(plan: MeasurementPlan, done: list[Done]) -> float | None:
-    """Return the estimated remaining time in seconds; return None if there are no completed runs."""
+    """Return the estimated remaining time, or None if there are no completed runs."""
     return _TimeLeft(plan, done).seconds()
 
 
 def fill(words: Argv, variables: Mapping[str, Argv]) -> list[str]:
-    """Return the words of a command with the variables replaced by their values.
-
-    If a word consists only of a variable, all words of the variable replace this word.
+    """Return the words of a command with the values of the variables; a variable alone becomes all its words.
 
     Examples
     --------
@@ -240,10 +235,7 @@ def _without_secret_values(value: object) -> object:
 
 
 def _with_done(plan: MeasurementPlan, done: list[Done], out: Path) -> Iterator[tuple[ScheduledRun, Done | None]]:
-    """Yield each step of the schedule with the completed run of this step, or with None.
-
-    Raises InputError if a run in the table does not match its step.
-    """
+    """Yield each step with its completed run or None; raises InputError if a run does not match its step."""
     known = {entry.step: entry for entry in done}
     for step in schedule(plan):
         entry = known.pop(step.number, None)
@@ -275,10 +267,7 @@ class _Failures:
 
 
 class _TimeLeft:
-    """An estimate of the remaining time.
-
-    The estimate adds, over the benchmarks, the mean time of the runs so far times the number of remaining runs.
-    """
+    """An estimate of the remaining time: the mean time of each benchmark's runs so far, for its remaining runs."""
 
     def __init__(self, plan: MeasurementPlan, done: list[Done]) -> None:
         self.plan = plan
@@ -429,10 +418,7 @@ class _Runner:
         return environment
 
     def _working_directory(self, step: ScheduledRun) -> Path:
-        """Return the working directory of a run.
-
-        If the path must be longer, this is a new folder with links to all files in the working directory of the plan.
-        """
+        """Return the working directory of a run: that of the plan, or a longer path with links to all its files."""
         if DIRECTORY_LENGTH not in self.kinds:
             return self.directory
         (text,) = self._level(step, self.kinds[DIRECTORY_LENGTH]).words

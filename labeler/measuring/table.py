@@ -35,19 +35,15 @@ LOCK_WAIT_S = 2.0
 
 @dataclass(frozen=True)
 class Done:
-    """A completed run in the table.
-
-    `place` identifies the run in the plan (see `place_of`). `value` is the mean of the measurements if all measurements
-    belong to one benchmark.
-    """
+    """A completed run in the table."""
 
     step: int
     benchmark: str
     version: str
     seconds: float
     failure: str
-    value: float | None = None
-    place: tuple[str, ...] = ()
+    value: float | None = None  # the mean of the measurements if all belong to one benchmark
+    place: tuple[str, ...] = ()  # see `place_of`
 
 
 @dataclass
@@ -166,10 +162,7 @@ def write_parquet(path: Path) -> Path:
 
 
 def read_done(path: Path, content: bytes, columns: Sequence[str]) -> tuple[list[Done], int]:
-    """Return the completed runs of a table, and how many bytes the header and these runs have.
-
-    Raises InputError if the table does not have these columns.
-    """
+    """Return the completed runs of a table with these columns, and how many bytes header and runs have."""
     whole = content[: content.rfind(b"\n") + 1]
     if not whole:
         return [], 0
@@ -197,10 +190,7 @@ def read_done(path: Path, content: bytes, columns: Sequence[str]) -> tuple[list[
 
 
 def place_of(step: ScheduledRun) -> tuple[str, ...]:
-    """Return the values of a step that identify its run in the table, such as context and position.
-
-    If these values differ from the values in the table, the table belongs to another plan.
-    """
+    """Return the values of a step, such as context and position, that differ if the table is of another plan."""
     levels = [f"{name}={level}" for name, level in step.factors.items()]
     return (*levels, step.order_type, str(step.position), step.predecessor, str(step.round))
 

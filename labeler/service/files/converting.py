@@ -67,7 +67,7 @@ def convert(
 
 def _all_benchmarks(spool: Spool) -> Iterator[Benchmark]:
     for key in spool.numbers:
-        yield from (benchmark for _mark, benchmark in spool.kept(key))
+        yield from (benchmark for _mark, benchmark in spool.benchmarks(key))
 
 
 def _gather(
@@ -81,7 +81,7 @@ def _gather(
         done.remarks += [*(f"{part.label}: {text}" for text in part.remarks), *left_out(part)]
         for benchmark in part.benchmarks:
             spool.add((benchmark.application, benchmark.name), 0, benchmark)
-            factors |= dict.fromkeys(writing.factors_of(benchmark))
+            factors |= dict.fromkeys(writing.extra_conditions(benchmark))
     return list(factors)
 
 

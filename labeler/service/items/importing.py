@@ -18,13 +18,13 @@ from labeler.formats import (
     ReadOptions,
     Source,
     Spool,
-    after_name,
     members,
     read_benchmarks,
     read_options,
     sources,
     table as formats_table,
     with_others,
+    without_file_name,
 )
 from labeler.model import Protocol, counted, measurement_hash
 from labeler.plan.lifecycle import Action, require
@@ -185,7 +185,7 @@ def look_into_files(
                 if name is not None:
                     new[name] = KnownItem(benchmark.application, benchmark.benchmark, data_hash, len(benchmark.runs))
         except Refused as error:
-            yield _result(part, refused=after_name(error))
+            yield _result(part, refused=without_file_name(error))
             continue
         known_items |= new
         yield _result(part, tuple(map(_file_benchmark, new_items)), left_out, already_there=part.already_there)
@@ -239,7 +239,7 @@ def import_files(
         try:
             yield importer.keep(part, *to_import(part, kind, selection))
         except Refused as error:
-            yield _result(part, refused=after_name(error))
+            yield _result(part, refused=without_file_name(error))
 
 
 def kind_of_import(selection: Selection, after: Sequence[Source]) -> Kind:
@@ -280,7 +280,7 @@ def _pairs(
             for benchmark in part.benchmarks:
                 key = (benchmark.application, benchmark.name)
                 if key in first:
-                    yield _pair(first.pop(key), next(spool.kept(key))[1], part, benchmark)
+                    yield _pair(first.pop(key), next(spool.benchmarks(key))[1], part, benchmark)
                 else:
                     alone.append(_alone(benchmark.name, SIDES[0]))
     alone += [_alone(name, SIDES[1]) for _application, name in first]

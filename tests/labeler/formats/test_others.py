@@ -180,5 +180,5 @@ def test_a_package_that_cannot_be_loaded_is_listed_with_its_reason_and_stops_not
 
 def test_a_format_with_the_name_of_ours_does_not_take_its_place(site):
     failing(site, name="imposter", points={"icpe": "imposter:FORMAT"})
-    assert known.others().errors == {"icpe": "imposter 1.0: labeler already has a format with this name"}
+    assert known.package_formats().errors == {"icpe": "imposter 1.0: labeler already has a format with this name"}
     assert look(importing.upload("a.json", b"[[1],[2]]"), format_name=None)[0].benchmarks

@@ -272,7 +272,7 @@ def test_the_order_of_runs_survives_whatever_is_known_of_them(tmp_path_factory, 
 def test_runs_of_mixed_conditions_are_put_in_the_order_in_which_a_table_of_them_is_read():
     conditions = {"run": ("0", "0", "1", "1"), "version": ("a", "b", "a", "b"), "cpu": ("x", "y", "z", "z")}
     mixed = Benchmark.of_series("b", [[float(n)] for n in range(4)], conditions=conditions)
-    names = writing.columns(writing.factors_of(mixed))
+    names = writing.columns(writing.extra_conditions(mixed))
     assert [run.tolist() for run in in_order(mixed).values] == [[0], [2], [3], [1]]
     written = writing.csv_header(names) + "".join(writing.csv_rows(mixed, names))
     (read_back,) = read(Source("t.csv", data=written.encode()))
