@@ -10,7 +10,6 @@ from pathlib import PurePath
 from typing import Any
 
 from labeler import marks
-from labeler.errors import Refused
 from labeler.formats import json_text
 from labeler.formats.source import Source
 from labeler.formats.text_table import read_text_table
@@ -65,15 +64,9 @@ def read_people(source: Source, counting: Counting = DEFAULT_COUNTING) -> People
     The file is the annotations of TCPD (JSON), the export of AnnotateChange (CSV), or a table with the columns item,
     reviewer and mark (a row per mark, an empty cell for no change) or label (a list of marks per row).
     """
-    try:
-        content = source.content()
-        if json_text.beginning(content)[:1] == b"{":
-            return _read_tcpd(content, counting)
-        return _read_rows(content, counting)
-    except Refused:
-        raise
-    except ValueError as error:
-        raise Refused(source.name, str(error)) from None
+    content = source.content()
+    with source.refusing():
+        return (_read_tcpd if json_text.beginning(content)[:1] == b"{" else _read_rows)(content, counting)
 
 
 def _read_tcpd(content: bytes, counting: Counting) -> People:
@@ -141,15 +134,11 @@ def read_results(source: Source, counting: Counting = DEFAULT_COUNTING) -> tuple
     The file is a result of TCPDBench (JSON), which names its series and its script, or a table with the columns item,
     detector and mark.
     """
-    try:
-        content = source.content()
+    content = source.content()
+    with source.refusing():
         if json_text.beginning(content)[:1] == b"{":
             return _read_benchmark(source, content, counting)
         return _read_detections(content, counting), []
-    except Refused:
-        raise
-    except ValueError as error:
-        raise Refused(source.name, str(error)) from None
 
 
 def _read_benchmark(source: Source, content: bytes, counting: Counting) -> tuple[Results, list[str]]:

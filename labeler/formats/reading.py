@@ -140,11 +140,9 @@ def read(
     """
     content = source.content() if content is None else content
     chosen = known or format_of(source, content, options)
-    try:
-        if chosen.name != "parquet":
+    if chosen.name != "parquet":
+        with source.refusing():
             check_text(content, source.size)
-    except ValueError as error:
-        raise Refused(source.name, str(error)) from None
     benchmarks = list(_checked(source, chosen, content, options))
     if not benchmarks:
         raise Refused(source.name, "the file contains no benchmarks")

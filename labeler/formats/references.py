@@ -93,10 +93,8 @@ def read_classes(source: Source) -> dict[str, str]:
     """
     content = source.content()
     if content.lstrip()[:1] == b"{":
-        try:
+        with source.refusing():
             return dict(_classes_of(json_text.parse(content)))
-        except ValueError as error:
-            raise Refused(source.name, str(error)) from None
     table, lines = _text_table(source)
     item, found = _column(source, table, ITEM, "item"), _column(source, table, CLASS, "class")
     classes: dict[str, str] = {}
@@ -125,10 +123,8 @@ def _label_table(source: Source) -> tuple[pd.DataFrame, list[int]]:
         if unnamed in UNNAMED:  # an index column that pandas and R write
             table = table.drop(columns=unnamed) if _first(table, ITEM) else table.rename(columns={unnamed: ITEM[0]})
         return table, lines
-    try:
+    with source.refusing():
         rows = json_text.parse(content)
-    except ValueError as error:
-        raise Refused(source.name, str(error)) from None
     if isinstance(rows, Mapping):
         rows = [{ITEM[0]: name, **entry} for name, entry in rows.items() if isinstance(entry, Mapping)] or None
     if not isinstance(rows, list) or not rows or not all(isinstance(row, Mapping) for row in rows):
@@ -141,11 +137,9 @@ def _label_table(source: Source) -> tuple[pd.DataFrame, list[int]]:
 
 
 def _text_table(source: Source) -> tuple[pd.DataFrame, list[int]]:
-    try:
+    with source.refusing():
         table = read_text_table(source.content())
         return table.frame, table.lines()
-    except ValueError as error:
-        raise Refused(source.name, str(error)) from None
 
 
 def _first(table: pd.DataFrame, names: tuple[str, ...]) -> str | None:

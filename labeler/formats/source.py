@@ -12,6 +12,7 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from io import BytesIO
 from itertools import pairwise
@@ -59,6 +60,14 @@ class Source:
     def __post_init__(self) -> None:
         """Replace bytes in the name that are not text."""
         object.__setattr__(self, "name", self.name.encode("utf-8", "backslashreplace").decode())
+
+    @contextmanager
+    def refusing(self) -> Iterator[None]:
+        """Turn a ValueError that is raised inside into a refusal of this file."""
+        try:
+            yield
+        except ValueError as error:
+            raise Refused(self.name, str(error)) from None
 
     @property
     def plain_name(self) -> str:

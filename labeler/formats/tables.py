@@ -22,31 +22,31 @@ LINE = "line"  # name of the index of a table that was read from a file
 
 
 def read_labels(source: Source) -> pd.DataFrame:
-    """Read a table of labels with at least the columns item, reviewer and label.
-
-    All cells are strings. The index is the line number in the file. Raises Refused if the file is not a table, or a
-    column is missing.
-    """
-    return _read(source, LABEL_COLUMNS)
+    """Read a table of labels with at least the columns item, reviewer and label, like `read_table`."""
+    return read_table(source, LABEL_COLUMNS)
 
 
 def read_table(source: Source, columns: Sequence[str]) -> pd.DataFrame:
-    """Read a table with at least these columns; raise Refused if this is not possible.
-
-    All cells are strings. The index is the line number in the file.
-    """
-    return _read(source, columns)
+    """Read a table of texts with at least these columns, indexed by line; raise Refused if this is not possible."""
+    with source.refusing():
+        table = read_text_table(source.content(), separators=",")
+        frame = table.frame
+    missing = [name for name in columns if name not in frame]
+    if missing:
+        raise Refused(source.name, f"column {missing[0]!r} is missing; the table has {', '.join(table.names)}")
+    frame = frame.map(as_written).astype(object)
+    frame.index = pd.Index(table.lines(), name=LINE)
+    return frame
 
 
 def read_verdicts(source: Source, categories: Sequence[str], classifier: str | None = None) -> pd.DataFrame:
     """Read a table of verdicts with the columns item, classifier, verdict, score and threshold; empty cells are None.
 
-    If the file also has the columns application, parameters (JSON) and version, which exported and published files
-    have, return these columns too. The column `means` of the result maps the measures in `MEASURES` to their values,
-    without empty measures. `classifier` is its name if the file has no column for it. Raises Refused if the file is not
-    a table, a column is missing, a verdict or number is invalid, or a classifier has two verdicts on an item.
+    The columns application, parameters (JSON) and version of exported and published files are returned too, and `means`
+    maps the measures in `MEASURES` to their values, without empty ones. `classifier` is its name if the file has no
+    column for it. Raises Refused if a value is missing or invalid, or a classifier has two verdicts on an item.
     """
-    table = _read(source, VERDICT_COLUMNS if classifier else (*VERDICT_COLUMNS, "classifier"))
+    table = read_table(source, VERDICT_COLUMNS if classifier else (*VERDICT_COLUMNS, "classifier"))
     if "classifier" not in table:
         table["classifier"] = classifier
     for column in ("item", "classifier"):
@@ -121,18 +121,3 @@ def _number(source: Source, text: str, line: int, column: str) -> float | None:
     if number is not None and not math.isfinite(number):
         raise Refused(source.name, f"{column} {text!r} is not a number", f"line {line}")
     return number
-
-
-def _read(source: Source, required: Sequence[str]) -> pd.DataFrame:
-    """Return a table of texts, indexed by line."""
-    try:
-        table = read_text_table(source.content(), separators=",")
-        frame = table.frame
-    except ValueError as error:
-        raise Refused(source.name, str(error)) from None
-    missing = [name for name in required if name not in frame]
-    if missing:
-        raise Refused(source.name, f"column {missing[0]!r} is missing; the table has {', '.join(table.names)}")
-    frame = frame.map(as_written).astype(object)
-    frame.index = pd.Index(table.lines(), name=LINE)
-    return frame
