@@ -24,19 +24,16 @@ from labeler.service import demo
 from labeler.service.labelling import reviewing
 from labeler.service.people import identity
 from labeler.store import Database, open_database
+from tests.browser import studies
 from tests.conftest import missing
 
+LABELLING = ("ada", "ben", "cleo", "dan", "eve", "fay", "gus", "hal", "ida", "jon", "kim", "lea")
 START_LIMIT_S = 300  # generous, for a busy machine: the awaited event comes long before
 END_LIMIT_S = 120
 CHROMIUM_OPTIONS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
 
 expect.set_options(timeout=60_000)
 
@@ -70,7 +67,6 @@ def chromium_path() -> str | None:
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    """The path of an installed browser."""
     return chromium_path() or missing("Chromium", "apt install chromium")
 
 
@@ -159,6 +155,15 @@ def demo_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     study = tmp_path_factory.mktemp("demo") / "browser.study"
     demo.build(study, bundled("data", "demo"), advance=lambda _done, _total: None, now=datetime.now(UTC))
     return study
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """40 items for each of twelve reviewers: each module of tests that label has four of them for itself."""
+    study = tmp_path_factory.mktemp("shared") / "shared.study"
+    studies.make(study, studies.many(40), reviewers=LABELLING, parameters=studies.EVERYTHING_BY_ALL)
+    with serving(study) as one:
+        yield one
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ second `down` of a key is marked as a repeat, as for a held key.
 
 import sqlite3
 import time
+from collections.abc import Callable
 from contextlib import closing
 
 from playwright.sync_api import Page, expect
@@ -90,7 +91,6 @@ def strike(page: Page, keys: str, every_ms: float) -> None:
 
 
 def hold(page: Page, key: str, for_ms: float) -> None:
-    """Hold a key down, which repeats it."""
     begun = time.monotonic()
     for number in range(int(for_ms / REPEAT_EVERY_MS) + 1):
         wait_until_due(page, begun, number * REPEAT_EVERY_MS)
@@ -114,6 +114,12 @@ def answers(served: Served, name: str) -> list[OwnAnswer]:
 
 def said(served: Served, name: str) -> list[str]:
     return [answer.answer for answer in answers(served, name)]
+
+
+def begin(page: Page, served: Served, name: str) -> tuple[str, Callable[[], list[tuple[str, str]]]]:
+    """Return the code of the item on the screen, and a function that returns the (code, answer) saved from now on."""
+    code, n_before = item_on_screen(page), len(answers(served, name))
+    return code, lambda: [(answer.code, answer.answer) for answer in answers(served, name)[n_before:]]
 
 
 def rows(served: Served, name: str):

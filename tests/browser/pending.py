@@ -85,7 +85,6 @@ class Scene:
         self.page.wait_for_function(SAVED, timeout=BACK_LIMIT_MS)
 
     def wait_until_stored(self, n: int) -> None:
-        """Wait until the study has n answers of the reviewer."""
         for _ in range(BACK_LIMIT_MS // 100):
             if len(self.stored()) == n:
                 return
@@ -120,7 +119,6 @@ def scene(browser: Browser, served: Served, name: str) -> Iterator[Scene]:
 
 
 def move(one: Scene, step: Step) -> None:
-    """The coordinator changes the state of the study."""
     with open_database(one.served.study) as db:
         course.change_state(db, step, why="a test", actor="carol", now=datetime.now(UTC))
 

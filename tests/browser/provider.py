@@ -50,7 +50,6 @@ class Provider:
     _codes: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def knows(self, address: str, **claims: Any) -> str:
-        """Create an account."""
         self.accounts[address] = {"email": address, "email_verified": True, "name": "Somebody"} | claims
         return address
 
@@ -156,7 +155,6 @@ def write_secrets(folder: Path, provider: Provider, *, cookie_secret: str = COOK
 
 @contextmanager
 def providing(redirect_uri: str) -> Iterator[Provider]:
-    """Run a provider until the end of the block."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         provider = Provider(f"http://127.0.0.1:{listener.getsockname()[1]}", redirect_uri)

@@ -9,7 +9,7 @@ from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.study import coordinating
 from labeler.store import open_database
-from tests.labeler.conftest import import_all, item_name, result_file, series
+from tests.making import import_all, item_name, result_file, series
 
 REVIEWERS = ("ada", "ben", "cleo", "dan")
 QUESTION = "Are these runs alike?"
@@ -26,9 +26,10 @@ def make(
     reviewers: Sequence[str] = REVIEWERS,
     parameters: PlanParameters = EVERYTHING_BY_PAIRS,
     protocol: Protocol | None = None,
+    now: datetime | None = None,
 ) -> None:
     """A planned study in a new file, open for labelling."""
-    now = datetime.now(UTC)
+    now = now or datetime.now(UTC)
     coordinating.create_study(
         path, name="Caches", question=QUESTION, coordinator="carol", protocol=protocol or Protocol(), now=now
     )
@@ -40,5 +41,4 @@ def make(
 
 
 def many(n: int) -> dict[str, Runs]:
-    """Items of 3 short runs each."""
     return {item_name(number): series(number) for number in range(n)}

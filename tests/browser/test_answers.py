@@ -11,7 +11,7 @@ from labeler.store import open_database
 from tests.browser import studies
 from tests.browser.conftest import serving
 from tests.browser.hands import SAVED, answers, enter, item_on_screen, press, rows, said
-from tests.labeler.conftest import id_of, item_name, series
+from tests.making import id_of, item_name, series
 
 pytestmark = pytest.mark.browser
 
@@ -21,12 +21,8 @@ HOSTILE = (
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory):
-    """40 items, 20 for each of four reviewers."""
-    study = tmp_path_factory.mktemp("answers") / "answers.study"
-    studies.make(study, studies.many(40))
-    with serving(study) as one:
-        yield one
+def served(shared):
+    return shared
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +57,7 @@ def wait_until_closed(page):
 def test_a_tap_labels_and_a_second_tap_at_once_does_not(browser, served):
     context = browser.new_context(has_touch=True, is_mobile=True, viewport={"width": 800, "height": 1100})
     page = context.new_page()
-    codes = [enter(page, served, "ada")]
+    codes = [enter(page, served, "eve")]
     key(page, "s").tap()
     page.wait_for_function(SAVED)
     codes.append(item_on_screen(page))
@@ -69,14 +65,14 @@ def test_a_tap_labels_and_a_second_tap_at_once_does_not(browser, served):
     for _ in range(2):
         page.touchscreen.tap(at["x"] + at["width"] / 2, at["y"] + at["height"] / 2)
     page.wait_for_function(SAVED)
-    kept = [(answer.code, answer.answer) for answer in answers(served, "ada")]
+    kept = [(answer.code, answer.answer) for answer in answers(served, "eve")]
     assert kept == [(codes[0], "similar"), (codes[1], "dissimilar")]
     assert all(at["height"] >= 44 for at in (key(page, "s").bounding_box(), key(page, "m").bounding_box()))
     context.close()
 
 
 def test_a_flag_and_a_comment_are_stored_with_the_label_and_undo_brings_them_back(desk, served):
-    page = desk("ben")
+    page = desk("fay")
     first = item_on_screen(page)
     page.keyboard.press("f")
     comment(page, "steps in run 2")
@@ -90,38 +86,38 @@ def test_a_flag_and_a_comment_are_stored_with_the_label_and_undo_brings_them_bac
     assert item_on_screen(page) == first
     assert page.evaluate("() => [window.__review.said.flag, window.__review.said.comment]") == [True, "steps in run 2"]
     press(page, "d")
-    kept = [(answer.answer, answer.flag, answer.comment) for answer in answers(served, "ben")]
+    kept = [(answer.answer, answer.flag, answer.comment) for answer in answers(served, "fay")]
     assert (kept[0], kept[2]) == (("similar", 1, "steps in run 2"), ("dissimilar", 1, "steps in run 2"))
     assert [answer for answer, *_ in kept] == ["similar", "withdrawn", "dissimilar"]
 
 
 @pytest.mark.slow
 def test_a_comment_that_is_not_sent_yet_survives_a_reload(desk, served):
-    page = desk("ben")
+    page = desk("fay")
     code = item_on_screen(page)
-    before = len(answers(served, "ben"))
+    before = len(answers(served, "fay"))
     comment(page, "a draft")
     page.reload()
     assert item_on_screen(page) == code
     assert page.evaluate("() => window.__review.said.comment") == "a draft"
     press(page, "s")
-    assert [answer.comment for answer in answers(served, "ben")[before:]] == ["a draft"]
+    assert [answer.comment for answer in answers(served, "fay")[before:]] == ["a draft"]
 
 
 def test_a_hostile_comment_is_shown_as_it_was_written(desk, served):
-    page = desk("cleo")
+    page = desk("gus")
     comment(page, HOSTILE)
     press(page, "s")
     page.goto(f"{served.url}/my-labels")
     expect(page.get_by_text(f"“{HOSTILE}”", exact=True)).to_be_visible()
     assert page.evaluate("() => window.hacked") is None
     assert page.locator("img[src=x], a[href^=javascript], strong:text-is('bold')").count() == 0
-    assert [answer.comment for answer in answers(served, "cleo")] == [HOSTILE]
+    assert [answer.comment for answer in answers(served, "gus")] == [HOSTILE]
 
 
 @pytest.mark.slow
 def test_cancelling_a_comment_keeps_the_one_before(desk):
-    page = desk("cleo")
+    page = desk("gus")
     comment(page, "first")
     page.keyboard.press("m")
     page.get_by_role("textbox", name="Comment").fill("second")
@@ -131,7 +127,7 @@ def test_cancelling_a_comment_keeps_the_one_before(desk):
 
 
 def test_a_key_right_after_the_comment_was_kept_counts(desk):
-    page = desk("cleo")
+    page = desk("gus")
     item_on_screen(page)
     page.keyboard.press("m")
     expect(page.get_by_role("textbox", name="Comment")).to_be_focused()
@@ -145,7 +141,7 @@ def test_a_key_right_after_the_comment_was_kept_counts(desk):
 
 
 def test_signing_out_clears_what_the_browser_kept_of_the_reviewer(page, served):
-    enter(page, served, "dan")
+    enter(page, served, "hal")
     press(page, "s")
     comment(page, "never sent")
     kept = "() => Object.keys({ ...sessionStorage, ...localStorage }).filter((name) => name.startsWith('labeler'))"
@@ -216,19 +212,19 @@ def test_confidence_is_kept_for_an_undo_and_not_for_the_next_item(page, asking):
 
 @pytest.mark.slow
 def test_a_study_that_does_not_ask_for_confidence_does_not_offer_it(desk, served):
-    page = desk("dan")
+    page = desk("hal")
     item_on_screen(page)
     expect(key(page, "1")).to_be_hidden()
     page.keyboard.press("2")
     assert page.evaluate("() => window.__review.said.confidence") is None
     press(page, "s")
-    assert rows(served, "dan")["confidence"].tolist() == [None]
+    assert rows(served, "hal")["confidence"].tolist() == [None]
 
 
 @pytest.mark.slow
 def test_an_answer_that_cannot_be_written_now_is_said_kept_and_saved_later(desk, served):
-    page = desk("ben")
-    code, before = item_on_screen(page), len(answers(served, "ben"))
+    page = desk("fay")
+    code, before = item_on_screen(page), len(answers(served, "fay"))
     with closing(sqlite3.connect(served.study, isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")  # another process writes for longer than the server waits
         page.keyboard.press("s")
@@ -237,14 +233,14 @@ def test_an_answer_that_cannot_be_written_now_is_said_kept_and_saved_later(desk,
         writer.execute("ROLLBACK")
     page.wait_for_function(SAVED)
     expect(page.get_by_text(f"{code}: Similar, saved.")).to_be_visible()
-    assert [answer.code for answer in answers(served, "ben")[before:]] == [code]
+    assert [answer.code for answer in answers(served, "fay")[before:]] == [code]
 
 
 @pytest.mark.slow
 def test_a_comment_on_an_answer_that_was_refused_is_there_when_the_item_is_looked_at_again(browser, served):
     context = browser.new_context(viewport={"width": 1440, "height": 800})
     first, second = context.new_page(), context.new_page()
-    code = enter(first, served, "dan")
+    code = enter(first, served, "hal")
     second.goto(served.url)
     assert item_on_screen(second) == code
     comment(second, "typed in the second tab")
@@ -262,15 +258,15 @@ def test_a_comment_on_an_answer_that_was_refused_is_there_when_the_item_is_looke
 def test_an_answer_still_on_its_way_does_not_end_the_look_at_another_item(browser, served):
     context = browser.new_context(viewport={"width": 1440, "height": 800})
     page = context.new_page()
-    enter(page, served, "cleo")
+    enter(page, served, "gus")
     labelled, waiting = press(page, "s"), item_on_screen(page)
     event = {"event_id": "late", "code": waiting, "revision": 0, "answer": "similar", "dwell_ms": 900, "view": {}}
     page.goto(f"{served.url}/my-labels")  # as after a key press while the server was down
     keep = "([reviewer, event]) => sessionStorage.setItem(`labeler-answers-${reviewer}`, JSON.stringify([event]))"
     with open_database(served.study) as db:
-        page.evaluate(keep, [id_of(db, "cleo"), event])
+        page.evaluate(keep, [id_of(db, "gus"), event])
     page.locator(f".st-key-revise-{labelled} button").click()
     page.wait_for_function(SAVED)
     assert item_on_screen(page) == labelled
-    assert [answer.code for answer in answers(served, "cleo")][-1] == waiting
+    assert [answer.code for answer in answers(served, "gus")][-1] == waiting
     context.close()

@@ -12,7 +12,7 @@ from labeler.store import open_database
 from tests.browser import studies
 from tests.browser.conftest import serving
 from tests.browser.hands import enter, press
-from tests.labeler.conftest import answer_everything
+from tests.making import answer_everything
 
 pytestmark = pytest.mark.browser
 

@@ -14,7 +14,7 @@ from labeler.store import labels, open_database
 from tests.browser import studies
 from tests.browser.conftest import serving
 from tests.browser.hands import item_on_screen, press
-from tests.labeler.conftest import answer_next, series
+from tests.making import answer_next, series
 from tests.reliability._crawl_study import name_of
 from tests.reliability._hidden import from_reviewer, leaves
 

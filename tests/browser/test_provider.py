@@ -4,7 +4,6 @@ import json
 import os
 import random
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -21,10 +20,11 @@ from labeler.service.people import identity
 from labeler.service.study import coordinating
 from labeler.store import open_database
 from labeler.ui.app import SESSION_COOKIE, session_cookie
-from tests.browser.conftest import Served, free_port, stop_server, wait_until_served, welcome
+from tests.browser.conftest import Served, free_port, serve_command, start_server, stop_server, welcome
 from tests.browser.hands import item_on_screen
 from tests.browser.provider import COOKIE_SECRET, Provider, new_key, providing, write_secrets
 from tests.browser.studies import make, many
+from tests.conftest import some_slow
 
 pytestmark = pytest.mark.browser
 
@@ -43,10 +43,8 @@ def running(folder: Path, port: int) -> Iterator[Served]:
             identity.set_email(db, name, Role.REVIEWER, f"{name}@Example.ORG", actor="carol", now=datetime.now(UTC))
         welcome(db)
     with (folder / "server.log").open("wb") as log:
-        command = [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(port)]
         environment = {**os.environ, "HOME": str(folder)}
-        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
-        wait_until_served(process, port)
+        process = start_server(study, port, cwd=folder, env=environment, stdout=log, stderr=log)
         try:
             yield Served(study, f"http://127.0.0.1:{port}", {}, process)
         finally:
@@ -77,7 +75,6 @@ def provider(started: tuple[Served, Provider]) -> Provider:
 
 @pytest.fixture(scope="module")
 def without(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server without a provider."""
     with running(tmp_path_factory.mktemp("without"), free_port()) as served:
         yield served
 
@@ -152,42 +149,48 @@ def test_a_long_account_comes_in_as_well_and_leaves_nothing_in_the_browser(page,
     assert kept(page) == {session_cookie(served.study)}
 
 
-def test_an_address_that_nobody_has_is_refused_in_words(page, served, provider):
-    provider.signed_in = provider.knows("stranger@example.org")
-    follow_link(page, served)
-    expect(page.get_by_text("You signed in as stranger@example.org, but nobody in this study")).to_be_visible()
-    assert kept(page) == set()
-    assert is_out(page, served)
+STRANGER = "stranger@example.org"
+REFUSED = {  # who comes back, how the provider differs, and the words on the page
+    "an address that nobody has": (STRANGER, {}, f"You signed in as {STRANGER}, but nobody in this study"),
+    "an address that is not verified": ("ada", {"instead": {"email_verified": False}}, "verified e-mail address"),
+    "no address": ("ada", {"instead": {"email": None}}, "verified e-mail address"),
+    "a token of another issuer": ("ada", {"instead": {"iss": "https://else.where"}}, "Sign in"),
+    "a token for another application": ("ada", {"instead": {"aud": "else"}}, "Sign in"),
+    "a token of another sign-in": ("ada", {"instead": {"nonce": "else"}}, "Sign in"),
+    "a token that has expired": ("ada", {"instead": {"exp": 1}}, "Sign in"),
+    "a token signed with an unpublished key": ("ada", {"key": new_key()}, "Sign in"),
+}
+NOT_DAILY = (
+    "no address",
+    "a token of another issuer",
+    "a token for another application",
+    "a token that has expired",
+)
 
 
-@pytest.mark.parametrize("instead", [{"email_verified": False}, {"email": None}])
-def test_who_comes_back_without_a_verified_address_reads_why_and_is_forgotten(page, served, provider, instead):
-    provider.signed_in = address("ada")
-    provider.instead = instead
+@pytest.mark.parametrize("what", some_slow(REFUSED, NOT_DAILY))
+def test_who_comes_back_with_this_is_refused_and_forgotten(page, served, provider, what):
+    who, differs, words = REFUSED[what]
+    provider.signed_in = provider.knows(who) if who == STRANGER else address(who)
+    for name, value in differs.items():
+        setattr(provider, name, value)
     follow_link(page, served)
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
-    assert "verified e-mail address" in page.inner_text("body")
+    assert words in page.inner_text("body")
     assert kept(page) == set()
+    assert is_out(page, served)
     assert provider.visits == 1  # no endless redirects
-    assert is_out(page, served)
 
 
 @pytest.mark.slow
-def test_signing_out_ends_it_although_the_provider_asks_nothing(page, served, provider):
-    enter(page, served, provider, "ada")
+@pytest.mark.parametrize("times", [1, 2], ids=["signed in once", "signed in once more, as from a bookmark"])
+def test_signing_out_ends_it_although_the_provider_asks_nothing(page, served, provider, times):
+    for _ in range(times):
+        enter(page, served, provider, "ada")
     leave(page, served)
     assert kept(page) == set()
     assert is_out(page, served)
-    assert provider.visits == 1
-
-
-@pytest.mark.slow
-def test_signing_out_ends_it_also_for_who_was_signed_in_when_they_came_back(page, served, provider):
-    enter(page, served, provider, "ada")
-    enter(page, served, provider, "ada")  # once more, as from a bookmark
-    leave(page, served)
-    assert kept(page) == set()
-    assert is_out(page, served)
+    assert provider.visits == times
 
 
 @pytest.mark.slow
@@ -289,11 +292,7 @@ def test_only_the_secrets_of_the_folder_in_which_the_server_is_started_count(tmp
     here.mkdir()
     study = here / "any.study"
     coordinating.create_study(study, name="x", question="?", coordinator="carol", now=datetime.now(UTC))
-    command = [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(port)]
-    environment = {**os.environ, "HOME": str(home)}
-    process = subprocess.Popen(command, cwd=here, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    wait_until_served(process, port)
-    stop_server(process)
+    stop_server(start_server(study, port, cwd=here, env={**os.environ, "HOME": str(home)}))
 
 
 AUTH = '[auth]\nredirect_uri = "http://127.0.0.1/oauth2callback"\ncookie_secret = "{}"\nclient_id = "x"\n'
@@ -313,29 +312,10 @@ def test_a_server_whose_provider_cannot_be_used_does_not_start_and_says_why(tmp_
     coordinating.create_study(study, name="x", question="?", coordinator="carol", now=datetime.now(UTC))
     (tmp_path / ".streamlit").mkdir()
     (tmp_path / ".streamlit" / "secrets.toml").write_text(secrets)
-    command = [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(free_port())]
-    ended = subprocess.run(
-        command, cwd=tmp_path, env={**os.environ, "HOME": str(tmp_path)}, capture_output=True, text=True, timeout=300
-    )
+    command, environment = serve_command(study, free_port()), {**os.environ, "HOME": str(tmp_path)}
+    ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
     assert ended.returncode == 2
     assert BROKEN[secrets] in ended.stderr.splitlines()[-1]
-
-
-@pytest.mark.parametrize("instead", [{"iss": "https://else.where"}, {"aud": "else"}, {"nonce": "else"}, {"exp": 1}])
-def test_a_token_that_is_not_for_this_sign_in_is_refused(page, served, provider, instead):
-    provider.signed_in = address("ada")
-    provider.instead = instead
-    follow_link(page, served)
-    assert (page.url, provider.visits) == (f"{served.url}/sign-in", 1)
-    assert kept(page) == set()
-
-
-def test_a_token_signed_with_an_unpublished_key_is_refused(page, served, provider):
-    provider.signed_in = address("ada")
-    provider.key = new_key()
-    follow_link(page, served)
-    assert (page.url, provider.visits) == (f"{served.url}/sign-in", 1)
-    assert kept(page) == set()
 
 
 def test_a_sign_in_begun_in_one_browser_is_not_finished_in_another(page, browser: Browser, served, provider):

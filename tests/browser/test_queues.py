@@ -16,7 +16,7 @@ from tests.browser import studies
 from tests.browser.conftest import serving
 from tests.browser.hands import SEEN, go
 from tests.conftest import some_slow
-from tests.labeler.conftest import answer_everything, id_of, submission
+from tests.making import answer_everything, id_of, submission
 
 pytestmark = pytest.mark.browser
 

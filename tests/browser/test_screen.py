@@ -10,7 +10,7 @@ from labeler.screen import binning
 from tests.browser import studies
 from tests.browser.conftest import serving
 from tests.browser.hands import SAVED, answers, enter, item_on_screen, press
-from tests.labeler.conftest import series
+from tests.making import series
 
 pytestmark = pytest.mark.browser
 
@@ -60,12 +60,8 @@ FITTED = """() => {
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory):
-    """40 items, 20 for each of four reviewers."""
-    study = tmp_path_factory.mktemp("screen") / "screen.study"
-    studies.make(study, studies.many(40))
-    with serving(study) as one:
-        yield one
+def served(shared):
+    return shared
 
 
 @pytest.fixture(scope="module")
@@ -103,12 +99,12 @@ def test_runs_of_every_number_and_length_are_drawn_and_told_in_words(page, shape
 
 @pytest.mark.slow
 def test_what_was_looked_at_is_stored_with_the_label_and_the_next_item_begins_anew(desk, served):
-    page = desk("ada")
+    page = desk("ida")
     item_on_screen(page)
     for key in ("o", "z", "z", "l", "ArrowRight", "ArrowRight"):
         page.keyboard.press(key)
     press(page, "s")
-    view = json.loads(answers(served, "ada")[-1].view)
+    view = json.loads(answers(served, "ida")[-1].view)
     size = {name: view.pop(name) for name in ("width", "height", "density")}
     assert re.fullmatch("[0-9a-f]+", view.pop("session"))
     assert sorted(view.pop("picture")["order"]) == [0, 1, 2]  # as the server drew it for this assignment
@@ -130,7 +126,7 @@ def test_what_was_looked_at_is_stored_with_the_label_and_the_next_item_begins_an
 
 
 def test_views_change_the_picture(desk):
-    page = desk("ada")
+    page = desk("ida")
     item_on_screen(page)
     pictures = {page.evaluate("() => window.__review.owner.picture.canvas.toDataURL()")}
     for key in ("z", "z", "z", "l", "o", "ArrowLeft"):
@@ -142,7 +138,7 @@ def test_views_change_the_picture(desk):
 def test_a_narrow_window_scrolls_down_only_and_keeps_both_answers_in_sight(browser, served):
     context = browser.new_context(viewport={"width": 380, "height": 740}, has_touch=True, is_mobile=True)
     page = context.new_page()
-    enter(page, served, "ben")
+    enter(page, served, "jon")
     widths = page.evaluate("""() => [document.documentElement, document.body,
         document.querySelector("[data-testid=stMain]")].map((one) => [one.scrollWidth, one.clientWidth])""")
     assert all(scroll <= client <= 380 for scroll, client in widths)
@@ -154,7 +150,7 @@ def test_a_narrow_window_scrolls_down_only_and_keeps_both_answers_in_sight(brows
     assert page.evaluate(SHARP)
     page.get_by_role("button", name="Dissimilar").tap()
     page.wait_for_function(SAVED)
-    assert [answer.answer for answer in answers(served, "ben")] == ["dissimilar"]
+    assert [answer.answer for answer in answers(served, "jon")] == ["dissimilar"]
     context.close()
 
 
@@ -162,13 +158,13 @@ def test_a_narrow_window_scrolls_down_only_and_keeps_both_answers_in_sight(brows
 def test_on_a_dense_screen_the_picture_has_twice_the_pixels(browser, served):
     context = browser.new_context(viewport={"width": 1200, "height": 800}, device_scale_factor=2)
     page = context.new_page()
-    enter(page, served, "ben")
+    enter(page, served, "jon")
     assert page.evaluate(
         "() => window.__review.owner.picture.canvas.width === 2 * window.__review.owner.picture.canvas.clientWidth"
     )
     assert page.evaluate(SHARP)
     press(page, "s")
-    assert json.loads(answers(served, "ben")[-1].view)["density"] == 2
+    assert json.loads(answers(served, "jon")[-1].view)["density"] == 2
     context.close()
 
 
@@ -182,7 +178,7 @@ def set_window(page, width, height, density):
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "height", "density"), [(960, 533, 1.5), (480, 267, 3)])
 def test_zoom_draws_the_picture_anew(page, served, width, height, density):
-    code = enter(page, served, "ben")
+    code = enter(page, served, "jon")
     set_window(page, width, height, density)
     page.wait_for_function(SHARP, timeout=5000)
     assert page.evaluate("() => window.__review.code") == code
@@ -215,7 +211,7 @@ PIXELS = "() => __review.owner.picture.canvas.toDataURL()"
 
 
 def test_the_next_item_is_drawn_in_advance_and_looks_as_if_drawn_when_shown(desk):
-    page = desk("ben")
+    page = desk("jon")
     item_on_screen(page)
     page.wait_for_function(AHEAD)
     page.evaluate(MARK)
@@ -232,7 +228,7 @@ def test_the_next_item_is_drawn_in_advance_and_looks_as_if_drawn_when_shown(desk
 
 @pytest.mark.slow
 def test_a_screen_of_another_density_draws_the_picture_anew(page, served):
-    enter(page, served, "ben")
+    enter(page, served, "jon")
     set_window(page, 1440, 800, 2)
     page.wait_for_function(SHARP, timeout=1500)
 
@@ -241,7 +237,7 @@ def test_a_screen_of_another_density_draws_the_picture_anew(page, served):
 def test_nothing_moves_where_less_motion_is_wanted(browser, served):
     context = browser.new_context(reduced_motion="reduce")
     page = context.new_page()
-    enter(page, served, "cleo")
+    enter(page, served, "kim")
     running = """() => [window.__review.owner.root.getRootNode(), document].flatMap((one) => one.getAnimations())
         .filter((one) => window.__review.owner.root.contains(one.effect.target)).length"""
     assert page.evaluate(running) == 0
@@ -253,9 +249,9 @@ def test_nothing_moves_where_less_motion_is_wanted(browser, served):
 
 
 def test_every_button_is_reached_by_tab_with_a_visible_focus_and_pressed_by_enter(desk, served):
-    page = desk("cleo")
+    page = desk("kim")
     code = item_on_screen(page)
-    before = len(answers(served, "cleo"))
+    before = len(answers(served, "kim"))
     shown = page.locator("button[data-key]:visible").evaluate_all("all => all.map((one) => one.dataset.key)")
     reached = {}
     for _ in range(40):
@@ -269,12 +265,12 @@ def test_every_button_is_reached_by_tab_with_a_visible_focus_and_pressed_by_ente
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     page.wait_for_function(SAVED)
-    kept = [(answer.code, answer.answer) for answer in answers(served, "cleo")[before:]]
+    kept = [(answer.code, answer.answer) for answer in answers(served, "kim")[before:]]
     assert kept == [(code, "dissimilar")]
 
 
 def test_dialogs_hold_the_focus_and_give_it_back(desk):
-    page = desk("cleo")
+    page = desk("kim")
     item_on_screen(page)
     page.locator("[data-key='?']").focus()
     page.keyboard.press("Enter")
@@ -285,7 +281,7 @@ def test_dialogs_hold_the_focus_and_give_it_back(desk):
 
 @pytest.mark.slow
 def test_time_while_the_page_is_hidden_is_a_pause_and_not_time_on_task(desk, served):
-    page = desk("dan")
+    page = desk("lea")
     item_on_screen(page)
     # Headless Chromium never hides a page, so the page pretends to be hidden.
     since = page.evaluate("""() => {
@@ -303,7 +299,7 @@ def test_time_while_the_page_is_hidden_is_a_pause_and_not_time_on_task(desk, ser
         since,
     )
     press(page, "s")
-    answer = answers(served, "dan")[-1]
+    answer = answers(served, "lea")[-1]
     [[start_ms, length_ms, why]] = json.loads(answer.view)["pauses"]
     assert why == "hidden" and start_ms >= 250
     assert length_ms == pytest.approx(hidden_ms, abs=50)
@@ -312,8 +308,8 @@ def test_time_while_the_page_is_hidden_is_a_pause_and_not_time_on_task(desk, ser
 
 @pytest.mark.slow
 def test_a_practice_round_leaves_no_row_and_says_how_each_item_was_made(desk, served):
-    page = desk("dan")
-    before = len(answers(served, "dan"))
+    page = desk("lea")
+    before = len(answers(served, "lea"))
     page.goto(f"{served.url}/practice")
     for number in range(1, 7):
         page.wait_for_function("code => window.__review?.code === code", arg=f"P{number}")
@@ -325,14 +321,14 @@ def test_a_practice_round_leaves_no_row_and_says_how_each_item_was_made(desk, se
     assert page.evaluate("() => Object.keys(sessionStorage).filter((name) => name.startsWith('labeler'))") in (
         [], ["labeler-owner"],  # the owner of the window; not an answer
     )  # fmt: skip
-    assert len(answers(served, "dan")) == before
+    assert len(answers(served, "lea")) == before
     page.get_by_role("button", name="Once more, with other items").click()
     page.wait_for_function("() => window.__review?.code === 'P1'")
 
 
 @pytest.mark.slow
 def test_the_guide_shows_the_question_and_the_axis_of_the_study(desk, served):
-    page = desk("dan")
+    page = desk("lea")
     page.goto(f"{served.url}/guide")
     expect(page.get_by_text(studies.QUESTION, exact=True)).to_be_visible()
     expect(page.get_by_text(re.compile(r"at least 15\s?% of the median"))).to_be_visible()
