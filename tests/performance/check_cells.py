@@ -58,8 +58,6 @@ def places_of(n: int, *, is_by_turns: bool) -> np.ndarray:
 
 
 def suite(n: int, kind: str, *, is_by_turns: bool) -> Draw:
-    """Return a function that draws a suite."""
-
     def draw(rng: np.random.Generator, change: float) -> Sides:
         places = places_of(n, is_by_turns=is_by_turns)
         states = state(2 * n, rng, kind)
@@ -141,7 +139,6 @@ def outliers(n: int) -> Draw:
 
 
 def results(draw: Draw, change: float, n_suites: int, seed: int) -> list[Check]:
-    """Check simulated suites."""
     rng = np.random.default_rng([seed, int(1000 * change)])
     pairs = [draw(rng, change) for _ in range(n_suites)]
     return [check(after, before, Rules(), explain=False) for before, after in pairs]
@@ -178,7 +175,6 @@ def outcomes(draw: Draw, n_suites: int, seed: int, *changes: float) -> dict[str,
 
 
 def designs(n_suites: int) -> Rows:
-    """Yield the rows of the table of designs."""
     kinds = ("own noise", "shared state", "wave", "shared state, unequally")
     for is_by_turns in (True, False):
         for n in N_RUNS:
@@ -189,7 +185,6 @@ def designs(n_suites: int) -> Rows:
 
 
 def of_sessions(n_suites: int) -> Rows:
-    """Yield the rows of the table of sessions."""
     for n in (2, 3, 4, 5):
         yield {"sessions of each version": str(n), **outcomes(sessions(n), n_suites, n, 0.1)}
 
@@ -204,7 +199,6 @@ def timers(n_suites: int) -> Rows:
 
 
 def spreads(n_suites: int) -> Rows:
-    """Yield the rows of the table of changed spreads."""
     for name, shape, factor in SPREADS:
         for n in N_RUNS:
             checks = results(spread(n, factor, shape), 0.0, n_suites, n)

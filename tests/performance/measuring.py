@@ -114,7 +114,6 @@ def print_table(title: str, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def write_page(name: str, *parts: str) -> None:
-    """Write a page of docs/results."""
     (RESULTS / f"{name}.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 

@@ -24,13 +24,11 @@ ACTOR = "bench"
 
 
 def challenge() -> Path:
-    """Return the benchmarks of LABELER_ICPE_DIR, or the bundled demo data."""
     named = os.environ.get("LABELER_ICPE_DIR")
     return Path(named) / "timeseries" if named else bundled("data", "demo", "demo.parquet")
 
 
 def sources(path: Path | None = None) -> list[Source]:
-    """Return the result files below a path."""
     return list(importing.files_below([path or challenge()]))
 
 

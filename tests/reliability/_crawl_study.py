@@ -11,17 +11,15 @@ from uuid import uuid4
 
 from labeler.model import Category, PlanParameters, Role
 from labeler.plan.lifecycle import Step
-from labeler.service.items import importing
 from labeler.service.labelling import inbox, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.results import splits
 from labeler.service.study import calibrating, coordinating, course, staffing
 from labeler.service.verdicts import stored_verdicts
-from labeler.store import Database, open_database, people
+from labeler.store import Database, open_database
 from tests.browser.conftest import welcome
-from tests.labeler.conftest import import_all, result_file, series
-from tests.performance.rig import sources
+from tests.making import id_of, import_all, result_file, series
 
 OWN, BOTH, PAUSED, REMOVED = "wilhelmina", "theodelinde", "sieglinde", "gottlieb"
 PARTNERS = ("ottokar", "kunigunde")
@@ -62,23 +60,6 @@ def make(path: Path) -> Links:
         return _links(db)
 
 
-def make_real(path: Path) -> Links:
-    """An open study of the benchmarks in LABELER_ICPE_DIR; the next item of this reviewer is a hidden copy."""
-    now = datetime.now(UTC)
-    coordinating.create_study(path, name="Pumpernickel", question=QUESTION, coordinator=COORDINATOR, now=now)
-    with open_database(path) as db:
-        list(importing.import_files(db, sources(), actor=COORDINATOR, now=now))
-        for name in (OWN, *PARTNERS):
-            identity.add_person(db, name, [Role.REVIEWER], actor=COORDINATOR, now=now)
-        assigning.confirm_plan(db, PlanParameters(seed=3, retest=20), actor=COORDINATOR, now=now)
-        for name in PARTNERS:
-            say(db, name, 30)
-        say(db, OWN, n_before_a_copy(db, OWN))
-        names = {OWN: Role.REVIEWER, PARTNERS[0]: Role.REVIEWER, COORDINATOR: Role.COORDINATOR}
-        good = {name: identity.invite(db, name, role, actor=COORDINATOR, now=now) for name, role in names.items()}
-        return Links(good, {})
-
-
 def _judge(db: Database, file: Path) -> None:
     rows = (
         f"{name_of(n)},{CLASSIFIER},{'similar' if n % 3 else 'dissimilar'},{0.1234567 + n / 997},{THRESHOLD}"
@@ -98,14 +79,6 @@ def _links(db: Database) -> Links:
 
 def _invite(db: Database, name: str, now: datetime) -> str:
     return identity.invite(db, name, Role.REVIEWER, valid_days=1, actor=COORDINATOR, now=now)
-
-
-def id_of(db: Database, name: str) -> int:
-    """Return the number of a person in the study."""
-    person = people.by_name(db, name)
-    if person is None:
-        raise LookupError(name)
-    return person.person_id
 
 
 def words_of(name: str) -> str:

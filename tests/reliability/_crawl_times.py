@@ -1,38 +1,37 @@
 """Test whether response times reveal the kind of an item: some hundred answers over the websocket, compared by kind."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
-from scipy import stats
 
-from labeler.model import Kind, PlanParameters, Role
+from labeler.model import Kind, PlanParameters
 from labeler.plan.lifecycle import Step
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.study import coordinating, course
+from labeler.service.study import course
 from labeler.store import open_database
+from tests.browser import studies
 from tests.browser.conftest import Served, serving
-from tests.labeler.conftest import import_all, result_file, series
 from tests.performance.wire import is_saved
-from tests.reliability._crawl_window import Caller, Heard, Window
+from tests.reliability._crawl_window import Caller, Heard, Visit
 from tests.reliability._matching import at_chance, in_words, n_found
+from tests.reliability._strangers import ALPHA, permutation_test
 from tests.reliability._telltales import COORDINATOR, OTHERS, OWN, given, tasks_with_kinds
 from tests.reliability.outcome import Case
 
 REVIEWERS = (OWN, *OTHERS)
 N_ITEMS, N_QUICK = 180, 90
-LEAST_P, N_DRAWS, MIN_EACH = 0.001, 4000, 10  # chance reaches this difference once in a thousand runs
+MIN_EACH = 10
 
 Times = dict[str, dict[str, float]]  # reviewer -> code -> seconds until the answer was acknowledged
 
 
 def cases(folder: Path, *, quick: bool) -> Iterator[Case]:
     """All reviewers label everything, and then the third-label round, through one server."""
-    study = folder / "times.study"
-    with serving_made(study, N_QUICK if quick else N_ITEMS) as served:
+    study, n_items = folder / "times.study", N_QUICK if quick else N_ITEMS
+    plan = PlanParameters(5, overlap=0, retest=n_items // 6)  # many hidden copies; about every third item is split
+    studies.make(study, studies.many(n_items), reviewers=REVIEWERS, parameters=plan)
+    with serving(study) as served:
         times, sizes = label_everything(served)
         copies, fresh = by_kind(study, times)
         yield compared("acknowledging a hidden copy takes as long as a fresh item", copies, fresh)
@@ -46,18 +45,6 @@ def cases(folder: Path, *, quick: bool) -> Iterator[Case]:
         )
 
 
-def serving_made(study: Path, n_items: int) -> AbstractContextManager[Served]:
-    """A server with a study in which about every third item is split, with many hidden copies."""
-    now = datetime.now(UTC)
-    coordinating.create_study(study, name="S", question="Alike?", coordinator=COORDINATOR, now=now)
-    with open_database(study) as db:
-        import_all(db, *(result_file(f"example__app{n % 2}#b{n}", series(n)) for n in range(n_items)))
-        for name in REVIEWERS:
-            identity.add_person(db, name, [Role.REVIEWER], actor=COORDINATOR, now=now)
-        assigning.confirm_plan(db, PlanParameters(5, overlap=0, retest=n_items // 6), actor=COORDINATOR, now=now)
-    return serving(study)
-
-
 def label_everything(served: Served) -> tuple[Times, dict[str, int]]:
     """Label everything; returns the seconds by reviewer and code, and the size of each transmitted item by code."""
     times: Times = {}
@@ -65,7 +52,7 @@ def label_everything(served: Served) -> tuple[Times, dict[str, int]]:
     for name in REVIEWERS:
         caller = Caller(served.url, Heard()).sign_in(served.secrets[name])
         times[name] = {}
-        with Window(caller) as window:
+        with Visit(caller) as window:
             window.go("")
             while window.data["offers"]:  # the list gets shorter with each answer
                 sizes |= {offer["code"]: size_of(offer) for offer in window.data["offers"]}
@@ -111,23 +98,15 @@ def by_agreement(study: Path, times: Times) -> tuple[list[float], list[float]]:
 
 
 def compared(what: str, one: list[float], other: list[float]) -> Case:
-    """Return a permutation test of the difference of medians."""
     if min(len(one), len(other)) < MIN_EACH:
         return Case(what, f"{len(one)} and {len(other)} answers are too few to say", passed=None)
-    found = stats.permutation_test(
-        (np.array(one), np.array(other)), median_difference, n_resamples=N_DRAWS, vectorized=True,
-        rng=np.random.default_rng(1),
-    )  # fmt: skip
+    is_one = np.arange(len(one) + len(other)) < len(one)
+    p, difference_s = permutation_test(np.array([*one, *other]), is_one, np.random.default_rng(1))
     figures = (
         f"{len(one)} and {len(other)} answers, medians {1000 * np.median(one):.2f} and {1000 * np.median(other):.2f} "
-        f"ms, difference {1000 * found.statistic:+.2f} ms, p = {found.pvalue:.3f}"
+        f"ms, difference {1000 * difference_s:+.2f} ms, p = {p:.3f}"
     )
-    return Case(what, figures, bool(found.pvalue >= LEAST_P))
-
-
-def median_difference(one: np.ndarray, other: np.ndarray, axis: int) -> np.ndarray:
-    """Median of the first sample minus median of the second."""
-    return np.median(one, axis=axis) - np.median(other, axis=axis)
+    return Case(what, figures, p >= ALPHA)
 
 
 def compared_by_size(study: Path, sizes: Mapping[str, int]) -> Case:

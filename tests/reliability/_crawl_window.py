@@ -1,32 +1,53 @@
-"""One window of a signed-in person, without a browser, and everything that the server sends to it.
+"""A signed-in person who visits pages, without a browser, and everything that the server sends to this person.
 
 Pages are requested as a browser does, over HTTP and the websocket; every response and message is kept unchanged.
 """
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from http.client import HTTPConnection
+from pathlib import Path
+from sqlite3 import connect as open_file
 from typing import Any, Self
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 from uuid import uuid4
 
-from google.protobuf.message import Message  # type: ignore[import-untyped]  # brings no types
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import ClientConnection, connect
 
+from labeler.ui import component
 from labeler.ui.answers import ANSWERS, ITEMS, METHODS, TOKEN_HEADER
 from labeler.ui.app import SESSION_COOKIE
-from tests.performance.wire import acknowledgement, answer_to, body_of, events_of, handshake, page_run, trigger_of
+from labeler.ui.coordinator.places import ITEM, MOVED, PLACES
+from tests.performance.wire import acknowledgement, answer_to, body_of, events_of, is_saved, page_run, trigger_of
 from tests.reliability._hidden import Hidden, leaves
+from tests.reliability._window import AGAIN_S, LOOPBACK, Refused, Reply, ReviewersWindow, ask
 
-AGAIN_S = 0.1  # after too many requests
-LIMIT_S = 180.0  # limit for one page run or one answer
+NOBODY = "ffffffffffffffffffffffffffffffff"
+NO_CODE = "ZZZZZZ"
+REPORT_LIMIT_S = 180
+OF_COORDINATORS = (*(title.lower() for title in (*PLACES, ITEM)), *(page for page in MOVED if page not in PLACES))
+OF_REVIEWERS = ("", "my-labels", "guide", "practice", "feedback")
+BROWSED = (
+    "study", "study?view=log", "items?view=all-items", "people", "decide?view=comments",
+    "decide?view=splits", "decide?view=calibration", "item", "results", "results?view=figures", "tools",
+)  # fmt: skip
+PATHS = (
+    *(f"/{page}" for page in (*OF_REVIEWERS, *OF_COORDINATORS, "sign-out", "nowhere", "index.html")),
+    *(f"/_stcore/{name}" for name in (
+        "health", "script-health-check", "host-config", "metrics", "metrics?families=session_events", "stream",
+        f"message?hash={NOBODY}", f"upload_file/{NOBODY}/{NOBODY}", "bidi-components/labeler_review/style.css",
+        "bidi-components/labeler_review/..%2f..%2fapp.py", "allowed-message-origins", "agent", "nowhere",
+    )),
+    *(f"/api/{name}" for name in ("answers", "state", "decisions", "items", f"items?code={NO_CODE}", "nowhere")),
+    f"/media/{NOBODY}.txt", "/component/labeler_review/index.html", "/component/x/..%2f..%2fapp.py",
+    "/app/static/study.csv", "/auth/login", "/auth/logout", "/oauth2callback", "/sign-in", "/sign-in/provider",
+    component.ASSETS, f"{component.ASSETS}/",
+    *(f"{component.ASSETS}/{name}" for name in component.FILES),
+)  # fmt: skip
 
 
 class Unseen(Exception):
@@ -92,44 +113,24 @@ class Heard:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """The response to a request."""
-
-    status: int
-    headers: Sequence[tuple[str, str]]
-    body: bytes
-
-    def header(self, name: str) -> str:
-        """The value of a header, "" if it is missing."""
-        return next((value for key, value in self.headers if key.lower() == name), "")
-
-
-@dataclass(frozen=True)
 class Caller:
     """A client: the address of the server, the cookie, and the client's address on this machine."""
 
     url: str
     heard: Heard
     cookie: str = ""
-    source: str = "127.0.0.1"
+    source: str = LOOPBACK
 
-    def ask(self, path: str, method: str = "GET", body: str | None = None, **headers: str) -> Answer:
+    def ask(self, path: str, method: str = "GET", body: str = "", **headers: str) -> Reply:
         """Send an HTTP request and keep the response."""
-        place = urlsplit(self.url).netloc
-        connection = HTTPConnection(place, timeout=LIMIT_S, source_address=(self.source, 0))
-        encoding = "identity" if path.partition("?")[0] in METHODS else "gzip"
-        given = {"Cookie": self.cookie, "Accept-Encoding": encoding, **headers}
-        connection.request(method, path, body=body, headers=given)
-        came = connection.getresponse()
-        answer = Answer(came.status, came.getheaders(), came.read())
-        connection.close()
-        where = f"{method} {path}"
-        self.heard.answers.append((where, f"{came.status} {came.reason}\n{came.headers}".encode()))
-        self.heard.answers.append((where, answer.body))
-        if answer.status == HTTPStatus.TOO_MANY_REQUESTS and path.partition("?")[0] in METHODS:
+        is_method = path.partition("?")[0] in METHODS
+        given = {"Cookie": self.cookie, "Accept-Encoding": "identity" if is_method else "gzip", **headers}
+        reply = ask(self.url, method, path, headers=given, body=body.encode(), source=self.source)
+        self.heard.answers += [(f"{method} {path}", reply.head), (f"{method} {path}", reply.body)]
+        if reply.status == HTTPStatus.TOO_MANY_REQUESTS and is_method:
             time.sleep(AGAIN_S)
             return self.ask(path, method, body, **headers)
-        return answer
+        return reply
 
     def sign_in(self, secret: str) -> Self:
         """The same client with the cookie that a sign-in link gives."""
@@ -138,42 +139,25 @@ class Caller:
             raise Unseen("the sign-in link gave no session")
         return type(self)(self.url, self.heard, cookie, self.source)
 
-    def post_link(self, link: str) -> Answer:
+    def post_link(self, link: str) -> Reply:
         """Paste a link into the form of the sign-in page."""
         form = "application/x-www-form-urlencoded"
         return self.ask("/sign-in", "POST", f"link={link}", Origin=self.url, **{"Content-Type": form})
 
 
-class Window:
-    """A websocket to the server, with the content of the latest page."""
+class Visit(ReviewersWindow):
+    """A window that visits pages; `data` and `elements` are those of the latest page, `seen` are its messages."""
 
     def __init__(self, caller: Caller, *, prefix: str = "", session: str = "", known: Iterable[str] = ()) -> None:
+        super().__init__(caller.url, caller.cookie, session=session)
         self._caller, self._prefix, self._known = caller, prefix, list(known)
-        self._at = f"{prefix}/"
-        self.elements: list[tuple[str, Any]] = []
+        self._at, self.took_s = f"{prefix}/", 0.0
         self.seen: list[ForwardMsg] = []
-        self.session, self.took_s = "", 0.0
-        self._open = ExitStack()
-        self._socket: ClientConnection = self._open.enter_context(
-            connect(**handshake(caller.url, origin=caller.url, session=session, Cookie=caller.cookie))
-        )
-        self._page_hash = ""
-        self._told: dict[str, Any] = {}  # the newest reply since the page ran
         self._pictures: dict[str, Any] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.leave()
-
-    def leave(self) -> None:
-        """Close the window without waiting for responses."""
-        self._open.close()
 
     def go(self, page: str, must_show: str = "") -> Self:
         """Open a page by its address; raises Unseen if it does not show these words."""
-        self._at, self._page_hash = f"{self._prefix}/{page}", ""
+        self._at, self.page = f"{self._prefix}/{page}", ""
         return self.run(page=page, must_show=must_show)
 
     def run(
@@ -181,24 +165,21 @@ class Window:
     ) -> Self:
         """One page run with changed widgets: id -> the fields of the widget's state."""
         begun = time.perf_counter()
-        self._told = {}
-        self.begin(page, widgets or {})
+        self.begin(page, widgets)
         self._listen()
         self.took_s = time.perf_counter() - begun
-        if must_show not in self.text:
+        if must_show not in self.words:
             raise Unseen(f"{self._at} does not show {must_show!r}")
         return self
 
-    def begin(self, page: str, widgets: Mapping[str, Mapping[str, Any]]) -> None:
+    def begin(self, page: str, widgets: Mapping[str, Mapping[str, Any]] | None = None) -> None:
         """Request a page run without waiting for it."""
-        message = page_run(self._caller.url, self._page_hash, page=page, known=self._known, widgets=widgets)
-        self._socket.send(message.SerializeToString())
+        self.post(page_run(self._caller.url, self.page, page=page, known=self._known, widgets=widgets))
 
     def press(self, label: str, must_show: str = "") -> Self:
-        """Press the first button with this label."""
-        return self.run(must_show=must_show, widgets={self.widget("button", label).id: {"trigger_value": True}})
+        return self.run(must_show=must_show, widgets={self.one("button", label).id: {"trigger_value": True}})
 
-    def widget(self, kind: str, label: str = "") -> Any:
+    def one(self, kind: str, label: str = "") -> Any:
         """The first widget of a kind with this label on the page."""
         found = [one for of_kind, one in self.elements if of_kind == kind and label in getattr(one, "label", "")]
         if not found:
@@ -212,7 +193,7 @@ class Window:
         came = self._caller.ask(ANSWERS, "POST", body_of(event), **headers)
         told = json.loads(came.body)
         if came.status == HTTPStatus.OK:
-            self._told |= told
+            self.data |= told
             self.look()
         self.took_s = time.perf_counter() - begun
         return acknowledgement(came.status, told)
@@ -225,6 +206,11 @@ class Window:
             items = json.loads(came.body)["items"]
             self._caller.heard.items += items
             self._pictures |= {item["code"]: item.get("panels") for item in items}
+        self._fill_in()
+
+    def _fill_in(self) -> None:
+        for offer in self.data.get("offers", ()):
+            offer["panels"] = offer["panels"] or self._pictures.get(offer["code"])
 
     def change(self, change: Mapping[str, Any]) -> Self:
         """Ask for a page run because of a change, as the component does."""
@@ -246,56 +232,243 @@ class Window:
         getattr(operation, payload).SetInParent()
         for name, value in fields.items():
             setattr(getattr(operation, payload), name, value)
-        self._socket.send(message.SerializeToString())
-        self.run()
+        self.post(message)
+        self._listen()
         if any(message.WhichOneof("type") == "backend_operation_response" for message in self.seen):
             raise Unseen(f"{self._at} got a response to {payload}")
 
     @property
-    def data(self) -> dict[str, Any]:
-        """The data that the review component received; {} on another page."""
-        found = [one for kind, one in self.elements if kind == "bidi_component" and one.json]
-        data = dict(json.loads(found[-1].json)) | self._told if found else {}
-        if "offers" in data:
-            offers = [
-                {**offer, "panels": offer["panels"] or self._pictures.get(offer["code"])} for offer in data["offers"]
-            ]
-            data["offers"] = offers
-        return data
-
-    @property
-    def text(self) -> str:
+    def words(self) -> str:
         """All texts of the page."""
         return "\n".join(str(leaf) for message in self.seen for leaf in leaves(message))
 
-    def _listen(self) -> None:
-        """Read until the end of a page run and of the page runs that it requested."""
-        self.seen, self.elements = [], []
-        while True:
-            message = self._next()
-            kind = message.WhichOneof("type")
-            if kind == "new_session":
-                self.elements = []
-                self.session = message.new_session.initialize.session_id or self.session
-            elif kind == "delta":
-                self._page_hash = message.metadata.active_script_hash
-                self.elements.append(_element(message))
-            elif kind == "script_finished" and message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
-                break
-        if any(kind == "exception" for kind, _ in self.elements):
-            raise Unseen(f"{self._at} ended with an error")
-
-    def _next(self) -> ForwardMsg:
-        try:
-            frame = self._socket.recv(timeout=LIMIT_S, decode=False)
-        except (TimeoutError, ConnectionClosed) as reason:
-            raise Unseen(f"{self._at} was not sent to its end: {reason}") from reason
+    def keep(self, frame: bytes) -> ForwardMsg:
         self._caller.heard.frames.append((self._at, frame))
         self.seen.append(ForwardMsg.FromString(frame))
         return self.seen[-1]
 
+    def _take(self, message: ForwardMsg) -> None:
+        super()._take(message)
+        if message.WhichOneof("type") == "delta":
+            self.page = message.metadata.active_script_hash
+            self.data = json.loads(message.delta.new_element.bidi_component.json or "null") or self.data
+            self._fill_in()
 
-def _element(message: ForwardMsg) -> tuple[str, Message | None]:
-    element = message.delta.new_element
-    kind = element.WhichOneof("type")
-    return (kind, getattr(element, kind)) if kind else ("", None)
+    def _listen(self) -> None:
+        """Read until the end of a page run and of the page runs that it requested."""
+        self.seen, self.data = [], {}
+        try:
+            self.wait(b"")
+        except TimeoutError as reason:
+            raise Unseen(f"{self._at} was not sent to its end: {reason}") from reason
+        if self.closed:
+            raise Unseen(f"{self._at} was not sent to its end")
+        if any(kind == "exception" for kind, _ in self.elements):
+            raise Unseen(f"{self._at} ended with an error")
+
+
+@dataclass
+class Traces:
+    """Names that the server assigned to a coordinator's windows, as these windows received them."""
+
+    session: str = ""
+    hashes: set[str] = field(default_factory=set)
+    media: set[str] = field(default_factory=set)
+    deferred: set[str] = field(default_factory=set)
+
+    def note(self, window: Visit) -> None:
+        """Store the names in the messages of a page."""
+        self.session = window.session
+        for message in window.seen:
+            self.hashes.add(message.hash)
+            self.media |= {str(text) for text in leaves(message) if str(text).startswith("/media/")}
+            deferred = message.delta.new_element.download_button.deferred_file_id
+            self.deferred |= {deferred} if deferred else set()
+
+
+def browse(window: Visit) -> None:
+    for page in BROWSED:
+        window.go(page)
+
+
+@contextmanager
+def left_open(coordinator: Caller, *, unblinded: bool, everything: bool) -> Iterator[Traces]:
+    """Open a coordinator's windows on pages with downloads, which the server keeps while the page is open.
+
+    With `everything`, one of the windows visits every page.
+    """
+    traces = Traces()
+    with ExitStack() as windows:
+        for page in ("results?view=figures", "results?view=report", "study?view=log")[0 if unblinded else -1 :]:
+            window = windows.enter_context(Visit(coordinator))
+            if page == "study?view=log" and everything:
+                browse(window)
+            window.go(page)
+            if page == "results?view=report":
+                deadline = time.monotonic() + REPORT_LIMIT_S
+                while "Download report.html" not in window.words and time.monotonic() < deadline:
+                    time.sleep(0.5)  # polls in a bounded loop; the page says when the report is there
+                    window.go(page)
+            traces.note(window)
+        if not traces.media or (unblinded and not traces.deferred):
+            raise Unseen("a coordinator is offered no downloads")
+        yield traces
+
+
+def see_addresses(caller: Caller) -> None:
+    for path in PATHS:
+        caller.ask(path)
+    caller.ask("/_stcore/metrics", Accept="application/x-protobuf")
+    caller.ask("/sign-out", "HEAD")
+
+
+def see_pages(
+    window: Visit, shows: str, own_words: str, *, absent: Iterable[str], made_up: bool, label: str = ""
+) -> None:
+    """Visit all pages of a reviewer, with `made_up` also the made-up items, and the pages that must be absent."""
+    window.go(label, shows)
+    see_own_labels(window, own_words)
+    if made_up:
+        window.go("guide", "The question for every item")
+        practise(window)
+    window.go("feedback")  # exists only after a calibration round
+    window.go("sign-out", "You are signed in as")
+    for page in absent:
+        window.go(page)
+        if not any(message.WhichOneof("type") == "page_not_found" for message in window.seen):
+            raise Unseen(f"/{page} is there for a reviewer")
+
+
+def see_own_labels(window: Visit, own_words: str) -> None:
+    """Visit My labels with a filter and on another page, and revise a label if this is possible."""
+    window.go("my-labels", "My labels")
+    if "You have not labelled anything yet" in window.words:
+        return
+    window.run(widgets={window.one("radio").id: {"string_value": window.one("radio").options[1]}})
+    if any(kind == "number_input" for kind, _ in window.elements):
+        window.run(widgets={window.one("number_input").id: {"double_value": 2}})
+    if "Look and revise" not in window.go("my-labels").words:  # nothing can be revised while the study is closed
+        return
+    window.press("Look and revise", "Press S or D to change it")
+    if window.data["offers"]:
+        code = window.data["offers"][0]["code"]
+        if is_saved(window.answer("dissimilar", comment=own_words)):
+            window.change({"saved": code})
+    else:
+        window.press("Back to my labels", "My labels")
+
+
+def practise(window: Visit) -> None:
+    """Do the whole practice round."""
+    window.go("practice")
+    codes = [item["code"] for item in window.data["items"]]
+    answers = {code: ("similar", "dissimilar", "not sure")[number % 3] for number, code in enumerate(codes)}
+    window.change({"round": window.data["round"], "answers": answers})
+    if "Practise once more" not in window.words:
+        raise Unseen("the practice round does not end")
+
+
+def provoke(window: Visit, own: str, foreign: str, event_of_another: str) -> None:
+    """Cause every refusal of an answer: each must happen, and its message must reveal nothing."""
+    window.go("")
+    first: dict[str, Any] = {"code": own, "revision": 0} | _first_offer(window)
+    event = {"event_id": NOBODY, "answer": "similar", "dwell_ms": 900, **first}
+    wrong: tuple[dict[str, Any], ...] = (
+        {"code": foreign}, {"code": NO_CODE}, {"revision": first["revision"] + 7}, {"dwell_ms": 3},
+        {"answer": "withdrawn"}, {"answer": "fresh"}, {"event_id": event_of_another, "dwell_ms": 0},
+        {"comment": "x" * 9000}, {"revision": "0"}, {"code": None}, {"view": []},
+    )  # fmt: skip
+    for other in wrong:
+        ack = window.tell(event | other)
+        if ack.get("outcome") in (None, "saved") or not ack["message"]:
+            raise Unseen(f"an answer with {other} was not refused in words: {ack}")
+    window.tell({"nothing": "nothing"})
+    window.go("")
+
+
+def _first_offer(window: Visit) -> dict[str, Any]:
+    return {key: offer[key] for offer in window.data["offers"][:1] for key in ("code", "revision")}
+
+
+def label(window: Visit, own_words: str) -> list[dict[str, Any]]:
+    """Answer, undo, answer again, and give one more answer; returns the offers that were seen.
+
+    The plan is drawn from random bits, and may leave a person without items in a round.
+    """
+    window.go("")
+    seen = list(window.data["offers"])
+    if not seen:
+        return seen
+    last = seen[0]["code"]
+    window.answer("similar", comment=own_words, flag=True)
+    again = window.data["last"]
+    window.tell({"event_id": NOBODY[:-1] + "0" + last, "code": last, "revision": again["revision"],
+                 "answer": "withdrawn", "dwell_ms": 900})  # fmt: skip
+    for answer in ("similar", "not sure"):
+        seen += window.data["offers"]
+        if window.data["offers"]:
+            window.answer(answer)
+    return [*seen, *window.data["offers"]]
+
+
+def wait_for_a_busy_study(caller: Caller, study: Path) -> None:
+    """Answer while another process writes longer than the server waits; the answer is refused and sent again later."""
+    with Visit(caller) as window, closing(open_file(study, isolation_level=None)) as other:
+        window.go("")
+        other.execute("BEGIN IMMEDIATE")
+        ack = window.answer("similar")
+        other.execute("ROLLBACK")
+    if ack.get("outcome") != "later":
+        raise Unseen(f"the study was not busy: {ack}")
+
+
+def ask_for_traces(caller: Caller, traces: Traces) -> None:
+    """Request everything that a coordinator's window has left: downloads, uploads, known messages."""
+    for path in sorted(traces.media):
+        caller.ask(path)
+    for method in ("PUT", "DELETE"):
+        caller.ask(f"/_stcore/upload_file/{traces.session}/{NOBODY}", method)
+    with Visit(caller, known=traces.hashes, prefix="knowing messages: ") as window:
+        window.go("").go("study").go("results")
+        for file_id in sorted(traces.deferred):
+            window.request("deferred_file", window.session, file_id=file_id)
+            window.request("deferred_file", traces.session, file_id=file_id)
+        window.request("dataframe_chunk", window.session, source_id=NOBODY)
+
+
+def take_over(caller: Caller, traces: Traces, coordinator: Caller) -> None:
+    """Try to take over the session of a coordinator's window, idle or while its page is computed."""
+    with Visit(caller, session=traces.session, prefix="taken over: ") as window:
+        window.go("").go("study")
+    left = Visit(coordinator)
+    left.go("study")
+    left.begin("item")
+    session = left.session
+    left.close()
+    with Visit(caller, session=session, prefix="taken over while running: ") as window:
+        window.go("").go("item")
+
+
+def is_shut_out(caller: Caller, secret: str) -> bool:
+    """Return whether a person with an ended session, and their link, gets no access."""
+    answers = [caller.ask("/").status, caller.ask(f"/join/{secret}").status]
+    try:
+        Visit(caller)
+    except Refused as refused:
+        return answers == [303, 403] and "403" in str(refused)
+    return False
+
+
+def see_sign_in(caller: Caller, bad: Mapping[str, str], good: str) -> None:
+    """Visit the sign-in pages with valid and invalid links."""
+    caller.ask("/")
+    caller.ask("/sign-in")
+    for secret in bad.values():
+        if caller.ask(f"/join/{secret}").status != 403:
+            raise Unseen("a link that is not valid was not refused")
+    caller.post_link(f"{caller.url}/join/{bad['wrong']}")
+    caller.post_link("x" * 9000)
+    caller.ask("/sign-in", "POST", "link=x", Origin="http://elsewhere.test")
+    if caller.post_link(f"{caller.url}/join/{good}").status != 303:
+        raise Unseen("a pasted link was refused")
+    caller.sign_in(good).ask("/sign-out", "POST", Origin=caller.url)

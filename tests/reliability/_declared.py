@@ -15,8 +15,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from tests.reliability._tally import Tally
-from tests.reliability.outcome import Case
+from tests.reliability.outcome import Case, Tally
 
 ROOT = Path(__file__).parents[2]
 TESTED = ("cluster", "docs", "oidc", "test")  # the extras that `make test` installs

@@ -22,28 +22,20 @@ from labeler.formats.source import MAX_MEMBERS
 from labeler.service.items import folders, importing
 from labeler.service.study import coordinating
 from labeler.store import open_database
-from tests.labeler.conftest import series
+from tests.making import series
 from tests.reliability._ground import COORDINATOR, REPOSITORY, Ground
-from tests.reliability._sites import MULTIPART, token_cookie, upload
-from tests.reliability._tally import Tally
+from tests.reliability._sites import MULTIPART, upload, with_token
 from tests.reliability._window import Window
-from tests.reliability.outcome import Case
+from tests.reliability.outcome import Case, Tally
 
 MB = 2**20
 UPLOAD_LIMIT = 500 * MB  # server.maxUploadSize
 LIMIT_S = 5  # reading a file for longer than this would block a page
 RESULTS = str(series(1)).encode()
 NAMES = (
-    b"../../x.json",
-    b"..\\\\x.json",
-    b"/etc/x.json",
-    b"~/x.json",
-    b"x\\x00.json",
-    b"C:\\\\x.json",
-    b"x" * 5000,
-    b"\xff.json",
-    b"",
-)
+    b"../../x.json", b"..\\\\x.json", b"/etc/x.json", b"~/x.json", b"x\\x00.json", b"C:\\\\x.json", b"x" * 5000,
+    b"\xff.json", b"",
+)  # fmt: skip
 ELSEWHERE = (
     "..", "../", "../..", "/", "/etc", "/etc/passwd", "/proc/self/environ", "/dev/zero", "x/../../..", "./../x.json",
     "\x00", "a\x00b",
@@ -51,20 +43,13 @@ ELSEWHERE = (
     "\udcff", "..\\..",
     "zero.json", "../access.study",
 )  # fmt: skip
+NO_FILE_NAMES = (
+    "../x", "/etc/x", "a/b", "..", ".", "", "\x00", "x" * 300, ".hidden", "a\nb", "C:\\x", "nul:", "\u202ex",
+)  # fmt: skip
 RUNNING = {"eval", "exec", "compile", "__import__", "input", "breakpoint"}
 MODULES = {
-    "pickle",
-    "cPickle",
-    "marshal",
-    "shelve",
-    "dill",
-    "joblib",
-    "cloudpickle",
-    "yaml",
-    "ctypes",
-    "xmlrpc",
-    "telnetlib",
-}
+    "pickle", "cPickle", "marshal", "shelve", "dill", "joblib", "cloudpickle", "yaml", "ctypes", "xmlrpc", "telnetlib",
+}  # fmt: skip
 EXPECTED = {
     "labeler/measuring/machine.py": ["system"],  # platform.system, the name of the operating system
     "labeler/measuring/plan_file.py": ["shell"],  # the commands of a plan, if it sets shell = true
@@ -74,7 +59,6 @@ METHODS = {"read_pickle", "to_pickle", "system", "popen", "spawnl", "execv", "ex
 
 
 def cases(ground: Ground, *, quick: bool) -> Iterator[Case]:
-    """Yield all cases about files."""
     yield sizes_and_names(ground, quick=quick)
     yield bombs(ground, quick=quick)
     yield names_in_archives(ground)
@@ -85,10 +69,8 @@ def cases(ground: Ground, *, quick: bool) -> Iterator[Case]:
 def sizes_and_names(ground: Ground, *, quick: bool) -> Case:
     """A coordinator's browser may upload one file of at most 500 MB at a time, with any name."""
     tally, before = Tally("uploads: sizes and names", "uploads"), listing(ground)
-    token = token_cookie(ground)
-    cookie = f"{ground.sign_in(COORDINATOR)}; {token}"
-    headers: dict[str, str | None] = {"Cookie": cookie, "X-Xsrftoken": token.partition("=")[2], "Origin": ground.url}
-    with Window(ground.url, cookie).open() as window:
+    headers = with_token(ground, ground.sign_in(COORDINATOR))
+    with Window(ground.url, headers["Cookie"] or "").open() as window:
         for name in NAMES:
             status = upload(ground, window.session, headers, name)
             tally.check(status in (0, 204, 400), f"{name[:20]!r}: {status}")
@@ -134,11 +116,8 @@ def bombs(ground: Ground, *, quick: bool) -> Case:
     }  # fmt: skip
     with draft(ground) as db:
         for name, data in bad.items():
-            results = list(
-                importing.import_files(
-                    db, [*importing.uploads([(name, data)])], actor=COORDINATOR, now=datetime.now(UTC)
-                )
-            )
+            sent = [*importing.uploads([(name, data)])]
+            results = list(importing.import_files(db, sent, actor=COORDINATOR, now=datetime.now(UTC)))
             tally.check(bool(results) and all(result.refused for result in results), f"{name}: {results}"[:200])
         tally.check(coordinating.list_items(db) == [], "items were kept")
     return tally.case(f"up to {size // MB} MB unpacked")
@@ -168,15 +147,9 @@ def draft(ground: Ground) -> Any:
 def names_in_archives(ground: Ground) -> Case:
     """A name in a zip file is only a name, never a path: nothing is written."""
     names = (
-        "../../x.json",
-        "/etc/x.json",
-        "a/../../../b.json",
-        "..\\x.json",
-        "C:\\x.json",
-        "~/x.json",
-        "x\n.json",
+        "../../x.json", "/etc/x.json", "a/../../../b.json", "..\\x.json", "C:\\x.json", "~/x.json", "x\n.json",
         "\u202ex.json",
-    )
+    )  # fmt: skip
     tally = Tally("names with paths, sent and in zip files", "files")
     with draft(ground) as db:
         before, now = listing(ground), datetime.now(UTC)
@@ -211,21 +184,7 @@ def places(ground: Ground) -> Case:
         found = within(LIMIT_S, partial(contents, root, path, ground.study))
         tally.check(isinstance(found, InputError) or found in ([], [RESULTS]), f"{path}: {found!r}"[:200])
     release(root / "pipe.json")
-    for name in (
-        "../x",
-        "/etc/x",
-        "a/b",
-        "..",
-        ".",
-        "",
-        "\x00",
-        "x" * 300,
-        ".hidden",
-        "a\nb",
-        "C:\\x",
-        "nul:",
-        "\u202ex",
-    ):
+    for name in NO_FILE_NAMES:
         try:
             made: object = folders.path_in_study_folder(ground.study, name)
         except InputError as refusal:

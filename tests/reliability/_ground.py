@@ -3,7 +3,6 @@
 import os
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -18,9 +17,9 @@ from labeler.service.people import identity
 from labeler.store import open_database, people
 from labeler.ui.app import SESSION_COOKIE, session_cookie
 from tests.browser import studies
-from tests.browser.conftest import free_port, stop_server, wait_until_served, welcome
-from tests.labeler.conftest import series
-from tests.reliability._asking import LOOPBACK, Reply, ask
+from tests.browser.conftest import free_port, start_server, stop_server, welcome
+from tests.making import series
+from tests.reliability._window import LOOPBACK, Reply, ask
 
 COORDINATOR, OWN, OTHER = "carol", "ada", "ben"
 PAUSED, REMOVED, REVOKED = "dan", "eve", "fay"  # their fate while their windows are open
@@ -57,7 +56,6 @@ class Ground:
 
     @property
     def cookie(self) -> str:
-        """The name of the session cookie."""
         return session_cookie(self.study)
 
     @property
@@ -71,7 +69,6 @@ class Ground:
 
     @cached_property
     def ids(self) -> dict[str, int]:
-        """The number of each person in the study."""
         return dict(self.rows("SELECT name, person_id FROM people"))
 
     def mark(self, name: str) -> str:
@@ -175,11 +172,6 @@ def _ended_links(db, now: datetime) -> dict[str, str]:
 
 def _serve(study: Path, port: int) -> subprocess.Popen[bytes]:
     folder = study.parent
-    surroundings = {"LABELER_IMPORT_ROOT": str(folder / "results"), "HOME": str(folder / "home")}
+    environment = os.environ | {"LABELER_IMPORT_ROOT": str(folder / "results"), "HOME": str(folder / "home")}
     with (folder / "output.txt").open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(port)],
-            cwd=folder / "here", env=os.environ | surroundings, stdout=output, stderr=subprocess.STDOUT,
-        )  # fmt: skip
-    wait_until_served(process, port)
-    return process
+        return start_server(study, port, cwd=folder / "here", env=environment, stdout=output, stderr=subprocess.STDOUT)

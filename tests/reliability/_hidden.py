@@ -91,11 +91,6 @@ class Hidden:
         return {name for name in self.anywhere if name in text} | self.words.intersection(_WORD.findall(text))
 
 
-def words_in(sent: Iterable[str | bytes]) -> set[str]:
-    """Return every word of every reading, in lower case."""
-    return {word for piece in sent for reading in readings(piece) for word in _WORD.findall(reading.lower())}
-
-
 def leaves(value: Any) -> Iterator[str | bytes]:
     """Yield every text, number and bytes value in a message or JSON value, with the names of its members."""
     match value:
@@ -235,7 +230,6 @@ def _measured(db: Database) -> Iterator[str]:
 
 
 def _parts(db: Database) -> set[str]:
-    """Return the words in names of benchmarks and applications."""
     return {
         part
         for item in items.all_items(db)

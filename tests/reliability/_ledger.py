@@ -57,7 +57,6 @@ class Ledger:
         return in_words(self.faults) or "nothing lost or duplicated, file sound, plan verified"
 
     def fault(self, what: str) -> None:
-        """Add a fault."""
         self.faults[what] = None
 
     def look(self, study: Path, *, deep: bool = False) -> set[str]:

@@ -23,6 +23,7 @@ from labeler.service.plan import verifying
 from labeler.service.results import exchange, reporting
 from labeler.service.study import coordinating
 from labeler.store import Database, events, migrations, open_database, people, verdicts
+from tests.reliability._ledger import unsound
 
 FOLDER = Path(__file__).resolve().parent.parent / "golden" / "studies"
 PLAN = """SELECT p.name, i.name, i.data_hash, a.kind, a.block, a.position, a.code
@@ -81,15 +82,6 @@ def lost(db: Database, told: Told) -> list[str]:
     if migrations.version(db) != len(migrations.MIGRATIONS):
         problems.append(f"it is of version {migrations.version(db)} still")
     return problems + unsound(db)
-
-
-def unsound(db: Database) -> list[str]:
-    """The faults that SQLite finds in the file."""
-    found = db.execute("PRAGMA integrity_check").fetchall()
-    dangling = db.execute("PRAGMA foreign_key_check").fetchall()
-    return ([] if found == [("ok",)] else [f"damaged: {found[:3]}"]) + (
-        [f"dangling: {dangling[:3]}"] if dangling else []
-    )
 
 
 def locked_out(db: Database, told: Told) -> list[str]:
@@ -185,17 +177,8 @@ def not_taken_in(told: Told, folder: Path) -> list[str]:
         exchange.import_label_file(db, file, actor="owner", now=now)
         table = exchange.all_answers(db)
     columns = [
-        "item",
-        "reviewer",
-        "revision",
-        "kind",
-        "label",
-        "created_utc",
-        "confidence",
-        "flag",
-        "comment",
-        "event_id",
-    ]
+        "item", "reviewer", "revision", "kind", "label", "created_utc", "confidence", "flag", "comment", "event_id",
+    ]  # fmt: skip
     before = pd.DataFrame(told["labels"][1:], columns=told["labels"][0])
     return [] if _rows(table[columns]) == _rows(before[columns]) else ["a label file of its time comes in otherwise"]
 
@@ -205,7 +188,6 @@ def _rows(table: pd.DataFrame) -> list[list[Any]]:
 
 
 def wrong(name: str, folder: Path) -> list[str]:
-    """Return all faults of one study."""
     told = expected()[name]
     try:
         with open_database(unpacked(name, folder)) as db:

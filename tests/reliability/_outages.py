@@ -1,6 +1,7 @@
 """Kill and restart the server while reviewers label over the websocket and in real browsers."""
 
 import asyncio
+import json
 import random
 import shutil
 import tempfile
@@ -8,26 +9,119 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, Self
 
-from playwright.async_api import async_playwright
+from playwright.async_api import Browser, Error, Page, Request, Response, async_playwright
 from websockets.exceptions import WebSocketException
 
 from labeler.model import PlanParameters
 from labeler.store import labels, open_database
+from labeler.ui.answers import ANSWERS
 from tests.browser import studies
 from tests.browser.conftest import CHROMIUM_OPTIONS, Served, chromium_path, serving
+from tests.browser.hands import SAVED, SHOWN
 from tests.performance.measuring import percentiles
 from tests.performance.wire import Refused, Visit, answer_to
 from tests.reliability._ledger import Ledger, Sent
-from tests.reliability._pages import Desk
 from tests.reliability.outcome import Case
+
+LOAD_LIMIT_MS, POLL_S = 30_000, 0.02
+KEYS = {"s": "similar", "d": "dissimilar"}
+# The item on the screen; whether a key press counts now; whether everything is answered and saved.
+STATE = f"""() => ({{
+    code: window.__review?.code ?? null,
+    ready: document.querySelector('[role="dialog"]') === null && Boolean(({SHOWN})()) && window.__review.code !== null,
+    finished: document.querySelector('[role="dialog"]') === null && window.__review?.code === null
+        && window.__review.pending === 0,
+}})"""
+
+
+class Told(Protocol):
+    """A callback for answers and their outcomes."""
+
+    def sent(self, name: str, event: Mapping[str, Any]) -> None: ...
+    def acknowledged(self, name: str, event_id: str) -> None: ...
+    def refused(self, name: str, why: str) -> None: ...
+
+
+class Desk:
+    """A page, and the keys pressed on each item so far."""
+
+    def __init__(self, page: Page, name: str, told: Told) -> None:
+        self.page, self.name, self._told = page, name, told
+        self.pressed: list[tuple[str, str]] = []
+        self.is_over = False
+        self._reading: list[asyncio.Future[None]] = []
+        page.on("request", self._sent)
+        page.on("response", self._received)
+
+    @classmethod
+    async def open(cls, browser: Browser, link: str, name: str, told: Told) -> Self:
+        """Sign in and wait for the first item."""
+        context = await browser.new_context(viewport={"width": 1440, "height": 800})
+        desk = cls(await context.new_page(), name, told)
+        await desk.page.goto(link)
+        await desk.page.wait_for_function(SHOWN, timeout=LOAD_LIMIT_MS)
+        return desk
+
+    async def work(self) -> None:
+        """Press a key whenever it counts until told to stop; then wait until everything is saved."""
+        n = 0
+        while not self.is_over:
+            before = await self.page.evaluate(STATE)
+            if before["ready"]:
+                n += 1
+                await self._press("sd"[n % 2], before["code"])
+            elif before["finished"]:
+                await self._press("u", None)
+            else:
+                await asyncio.sleep(POLL_S)
+        await self.page.wait_for_function(SAVED, timeout=LOAD_LIMIT_MS)
+
+    async def settle(self) -> None:
+        """Wait until all earlier replies were reported."""
+        await self.page.evaluate("() => 0")
+        await asyncio.gather(*self._reading)
+        self._reading.clear()
+
+    async def _press(self, key: str, before: str | None) -> None:
+        await self.page.keyboard.press(key)
+        after = (await self.page.evaluate(STATE))["code"]
+        if after != before:  # it counted: the next item is shown
+            self.pressed.append((before, KEYS[key]) if before is not None else (after, "withdrawn"))
+
+    def _sent(self, request: Request) -> None:
+        for event in _answers(request):
+            self._told.sent(self.name, event)
+
+    def _received(self, response: Response) -> None:
+        if _answers(response.request):
+            self._reading.append(asyncio.ensure_future(self._read(response)))
+
+    async def _read(self, response: Response) -> None:
+        try:
+            reply = await response.json() if response.ok else {}
+        except (Error, ValueError):  # the server was killed before the end of the reply
+            return
+        for answer in reply.get("answers", ()):
+            if answer["outcome"] == "saved":
+                self._told.acknowledged(self.name, answer["event_id"])
+            elif answer["outcome"] == "refused":
+                self._told.refused(self.name, answer["message"])
+
+
+def _answers(request: Request) -> list[Mapping[str, Any]]:
+    if not request.url.endswith(ANSWERS):
+        return []
+    answers: list[Mapping[str, Any]] = json.loads(request.post_data or "{}").get("answers", [])
+    return answers
+
 
 N_ITEMS = 200
 CALM_S = 0.2, 1.5  # labelling time between two kills
 BACK_LIMIT_S, POLL_S = 180, 0.02
 LOST = (OSError, EOFError, WebSocketException)
-ANSWERS = ("similar", "dissimilar")
+CATEGORIES = ("similar", "dissimilar")
 
 
 class Broken(Exception):
@@ -96,7 +190,6 @@ class Outages:
         self._back.add(name)
 
     def refused(self, name: str, why: str) -> None:
-        """Record that an answer was refused."""
         self.ledger.fault(f"an answer of {name} was refused: {why}")
 
     async def _label(self, name: str) -> None:
@@ -123,7 +216,7 @@ class Outages:
 
     def _next(self, visit: Visit) -> dict[str, Any]:
         if visit.data["offers"]:
-            return answer_to(visit.data["offers"][0], self.rng.choice(ANSWERS))
+            return answer_to(visit.data["offers"][0], self.rng.choice(CATEGORIES))
         return answer_to(visit.data["last"], "withdrawn")
 
     async def _connect(self, visit: Visit) -> None:

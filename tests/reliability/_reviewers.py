@@ -1,37 +1,206 @@
 """A reviewer who tries to reach coordinators' data: pages over HTTP and the websocket, files, service functions."""
 
 import inspect
-import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from labeler.errors import LabelerError
-from labeler.model import Category, Submission
+from labeler.model import Category, Role, Submission
+from labeler.plan.lifecycle import Step
 from labeler.service.labelling import reviewing
-from labeler.service.study import staffing
+from labeler.service.people import identity
+from labeler.service.study import course, staffing
 from labeler.store import Database, open_database
 from labeler.ui.coordinator.places import PLACES
 from tests.performance.wire import is_saved
-from tests.reliability._asking import ask
-from tests.reliability._ground import COORDINATOR, LEFT, OWN, Ground
-from tests.reliability._strangers import PAGES, routes
-from tests.reliability._tally import Tally
-from tests.reliability._window import FIGURES, ReviewersWindow, Window, demand
-from tests.reliability.outcome import Case
+from tests.reliability._ground import COORDINATOR, LEFT, OTHER, OWN, PAUSED, REMOVED, REVOKED, Ground
+from tests.reliability._sites import MEDIA, upload, with_token
+from tests.reliability._strangers import PAGES, opens, routes
+from tests.reliability._window import FIGURES, LIMIT_S, ReviewersWindow, Window, ask, body, demand
+from tests.reliability.outcome import Case, Tally
 
-FOR_EVERYONE = ("/_stcore/health", "/_stcore/host-config")
-PROGRAM = ("/static/", "/review/")
-MEDIA = re.compile(rb"/media/[0-9a-f]{32,}\.[a-z]{2,4}")
+SILENCE_S = 2  # an answer takes a fraction of it
+
+
+def sessions(ground: Ground, *, quick: bool) -> Iterator[Case]:
+    """Yield all cases; those that change the study for everybody come last."""
+    n = 2 if quick else 20
+    yield at_once(ground, "two tabs", 2 * [ground.sign_in(OWN)], n)
+    yield at_once(ground, "two devices", [ground.sign_in(OWN), ground.sign_in(OWN)], n)
+    yield planted_cookies(ground)
+    yield attached(ground, n)
+    yield attached_while_busy(ground, n)
+    yield open_windows(ground)
+    yield files_after_the_end(ground)
+
+
+def at_once(ground: Ground, what: str, cookies: list[str], n: int) -> Case:
+    """Two windows answer one item at the same time: one event is saved once, and only one of two events is saved."""
+    tally = Tally(f"{what}: the same item at once", "pairs of answers")
+    with Window(ground.url, cookies[0]).open() as one, Window(ground.url, cookies[1]).open() as two:
+        for number in range(3 * n):
+            same = one.event()
+            first, second = ((same, same), (same, two.event()), (same, two.event("dissimilar")))[number % 3]
+            before = ground.answers()
+            sent = ((one, body(first)), (two, body(second)))
+            for window, message in sent:
+                window.post(message)
+            for window, message in sent:
+                window.wait(message)
+            acks, new = [window.ack or {} for window in (one, two)], ground.answers()[len(before) :]
+            n_saved = sum(map(is_saved, acks))
+            right = len(new) == 1 and n_saved == (2 if first is second else 1)
+            tally.check(right, f"{number}: kept {new}, told {acks}")
+            for window in (one, two):
+                window.send(window.rerun())
+    return tally.case()
+
+
+def planted_cookies(ground: Ground) -> Case:
+    """A cookie from before the sign-in has no effect afterwards; each sign-in creates a new cookie."""
+    tally, stolen = Tally("session fixation: cookies planted before signing in", "sign-ins"), ground.sign_in(OTHER)
+    for planted in (f"{ground.cookie}=planted", f"{ground.cookie}={'a' * 43}", stolen):
+        given = ground.sign_in(OWN, cookie=planted)
+        tally.check(given != planted, f"{planted} is the session now")
+        tally.check(
+            ask(ground.url, "GET", "/", headers={"Cookie": planted}).status == 303, f"{planted[:24]} lets somebody in"
+        )
+        with Window(ground.url, given).open() as window:
+            tally.check(
+                window.data["reviewer"] == ground.mark(OWN), f"{planted[:24]}: shown to {window.data['reviewer']}"
+            )
+        for cookies in (f"{given}; {planted}", f"{planted}; {given}"):
+            answer = ask(ground.url, "GET", "/", headers={"Cookie": cookies})
+            tally.check(answer.status in (200, 303), f"two cookies: {answer.status}")
+    return tally.case()
+
+
+def attached(ground: Ground, n: int) -> Case:
+    """A client that names another person's Streamlit session gets its own session, and acts as itself."""
+    tally = Tally("session fixation: another person's Streamlit session", "windows")
+    for number in range(n):
+        victim = (OTHER, COORDINATOR)[number % 2]
+        with Window(ground.url, ground.sign_in(victim)).open() as theirs:
+            for script in list(theirs.pages.values())[:2]:
+                theirs.send(theirs.rerun(page_script_hash=script))
+            n_before = len(theirs.frames)
+            intrude(ground, theirs, tally, victim, "connected")
+            theirs.limit_s = SILENCE_S
+            with suppress(TimeoutError):  # once another client took over the session, this window gets nothing
+                theirs.send(theirs.rerun())
+            after = b"\n".join(theirs.frames[n_before:])
+            tally.check(ground.mark(OWN).encode() not in after, f"{victim} is shown what is {OWN}'s")
+        intrude(ground, theirs, tally, victim, "gone")
+    return tally.case()
+
+
+def intrude(ground: Ground, theirs: Window, tally: Tally, victim: str, when: str) -> None:
+    """Attach to a session as another person, also with a forged header; look around and label."""
+    when, forged = f"{victim}, {when}", {"X_Labeler_Person": str(ground.ids[victim])}
+    with ReviewersWindow(ground.url, ground.sign_in(OWN), session=theirs.session, **forged).open() as window:
+        for script in list(theirs.pages.values())[::4]:
+            window.send(window.rerun(page_script_hash=script))
+        window.send(window.rerun())
+        for fragment in sorted(theirs.ids)[:2]:
+            window.send(window.rerun(fragment_id=fragment))
+        for file in theirs.files:
+            window.send(demand(file, theirs.session))
+        tally.none(ground.leaks(window.text, person=OWN), f"{when}: told")
+        tally.check(window.data.get("reviewer") == ground.mark(OWN), f"{when}: shown to {window.data.get('reviewer')}")
+        tally.check(window.session != theirs.session, f"{when}: took the session over")
+        n_before = len(ground.answers())
+        window.label()
+        new = ground.answers()[n_before:]
+        tally.check([row[2] for row in new] == [ground.ids[OWN]], f"{when}: kept {new}")
+
+
+def attached_while_busy(ground: Ground, n: int) -> Case:
+    """The same while the other person's page is being computed: no part of it reaches the wrong window."""
+    tally = Tally("session fixation: during another person's page run", "windows")
+    cookie = ground.sign_in(OWN)
+    for number in range(n):
+        with Window(ground.url, ground.sign_in(COORDINATOR)).open() as theirs:
+            its_own = theirs.session
+            title = ("Items", "Results", "Item", "Study")[number % 4]
+            theirs.post(theirs.rerun(page_script_hash=theirs.pages[title]))
+            with Window(ground.url, cookie, session=theirs.session) as window:
+                window.send(window.rerun())
+                window.send(window.rerun())
+                told = ground.leaks(window.text, person=OWN)
+                taken = window.session == its_own
+                tally.check(not told and not taken, f"{title}: told {told}, took the session over: {taken}")
+    return tally.case()
+
+
+def open_windows(ground: Ground) -> Case:
+    """If the person was signed out, revoked, removed or paused, an answer from the open window is refused."""
+    tally = Tally("open windows of people who may no longer label", "windows")
+    for how, (name, end, words) in endings(ground).items():
+        cookie = ground.sign_in(name)
+        with Window(ground.url, cookie).open() as window:
+            tally.check(is_saved(window.label()), f"{how}: could not label before")
+            before, event = ground.answers(), window.event()
+            with open_database(ground.study) as db:
+                end(db, cookie)
+            window.frames.clear()
+            window.say(event)
+            tally.check(ground.answers() == before and words in window.text, f"{how}: {window.ack}")
+            tally.none(ground.leaks(window.text, person=name), f"{how}: told")
+        lets_in = opens(ground, cookie)
+        tally.check(lets_in == ("paused" in how), f"{how}: a new window opens: {lets_in}")
+    with open_database(ground.study) as db:
+        course.change_state(db, Step.OPEN, why="x", actor=COORDINATOR, now=datetime.now(UTC))
+    return tally.case()
+
+
+def endings(ground: Ground) -> dict[str, tuple[str, Callable[[Database, str], object], bytes]]:
+    """Return the ways to end access: for whom, by which action, and the message in their window."""
+
+    def signed_out(_: Database, cookie: str) -> None:
+        ask(ground.url, "POST", "/sign-out", headers={"Cookie": cookie, "Origin": ground.url})
+
+    def told(act: Callable[..., object], **more: object) -> Callable[[Database, str], object]:
+        return lambda db, _: act(db, actor=COORDINATOR, now=datetime.now(UTC), **more)
+
+    return {
+        "signed out": (OTHER, signed_out, b"not signed in"),
+        "revoked": (REVOKED, told(identity.revoke, name=REVOKED, role=Role.REVIEWER), b"not signed in"),
+        "removed": (REMOVED, told(staffing.remove, name=REMOVED, why="x"), b"not signed in"),
+        "paused": (PAUSED, told(staffing.pause, name=PAUSED, why="x"), b"You are paused"),
+        "study paused": (OWN, told(course.change_state, step=Step.PAUSE, why="x"), b"The study is paused"),
+    }
+
+
+def files_after_the_end(ground: Ground) -> Case:
+    """A coordinator's window after signing out: no page, and no deferred download."""
+    tally, cookie = Tally("a coordinator's window after signing out", "messages"), ground.sign_in(COORDINATOR)
+    with Window(ground.url, cookie).open() as window:
+        window.send(window.rerun(page_script_hash=window.pages["Results"], query_string=FIGURES))
+        ask(ground.url, "POST", "/sign-out", headers={"Cookie": cookie, "Origin": ground.url})
+        window.frames.clear()
+        window.limit_s = SILENCE_S
+        with suppress(TimeoutError):
+            window.send(demand(min(window.files), window.session))
+        tally.check(b"/media/" not in window.text, "a file was made for nobody")
+        window.limit_s = LIMIT_S
+        window.send(window.rerun(page_script_hash=window.pages["Results"], query_string=FIGURES))
+        tally.check(b"not signed in" in window.text, "a page was shown to nobody")
+    return tally.case()
+
+
+FOR_EVERYONE = ("/_stcore/health", "/_stcore/host-config", "/favicon.png")
+PROGRAM = ("/static/", "/review/", "/sign-")
 KINDS: Mapping[str, Any] = {
     "trigger_value": True, "bool_value": True, "int_value": 1, "double_value": 1.0, "string_value": COORDINATOR,
     "json_value": '{"selection": {"rows": [0]}}', "json_trigger_value": '[{"event": "event", "value": {}}]',
 }  # fmt: skip
 
 
-def cases(ground: Ground, *, quick: bool) -> Iterator[Case]:
+def reviewers(ground: Ground, *, quick: bool) -> Iterator[Case]:
     """Yield all attempts of a reviewer to reach coordinators' data."""
     with Window(ground.url, ground.sign_in(COORDINATOR)) as theirs:
         visit(theirs, step=3 if quick else 1)
@@ -58,9 +227,7 @@ def addresses(ground: Ground, *, quick: bool) -> Case:
         for method in ("GET", "PUT") if quick else ("GET", "HEAD", "POST", "PUT", "DELETE"):
             answer = ask(ground.url, method, path, headers={"Cookie": cookie, "Origin": ground.url})
             is_page = method in ("GET", "HEAD") and answer.body in (program, b"")
-            for_everyone = (
-                path in FOR_EVERYONE or path.startswith(PROGRAM) or path.startswith("/sign-") or path == "/favicon.png"
-            )
+            for_everyone = path in FOR_EVERYONE or path.startswith(PROGRAM)
             told = answer.status >= 300 or for_everyone or (is_page and path.count("/") == 1)
             tally.check(told and not ground.leaks(answer.raw, person=OWN), f"{method} {path}: {answer.status}")
     return tally.case()
@@ -69,18 +236,13 @@ def addresses(ground: Ground, *, quick: bool) -> Case:
 def files_and_uploads(ground: Ground, theirs: Window) -> Case:
     """Downloads of other people, uploads into another or the own session, metrics."""
     tally, cookie = Tally("reviewer: files, uploads, metrics", "requests"), ground.sign_in(OWN)
-    token = ask(ground.url, "GET", "/_stcore/health").header("set-cookie").partition(";")[0]
-    headers = {
-        "Cookie": f"{cookie}; {token}", "Origin": ground.url, "X-Xsrftoken": token.partition("=")[2],
-        "Content-Type": "multipart/form-data; boundary=x",
-    }  # fmt: skip
-    body = b'--x\r\nContent-Disposition: form-data; name="f"; filename="a.json"\r\n\r\n[]\r\n--x--\r\n'
+    headers = with_token(ground, cookie)
     with Window(ground.url, cookie).open() as own:
         media = sorted({found.decode() for found in MEDIA.findall(theirs.text)})
         for session in (theirs.session, own.session, "x"):
             for method in ("PUT", "DELETE", "OPTIONS"):
-                answer = ask(ground.url, method, f"/_stcore/upload_file/{session}/x", headers=headers, body=body)
-                tally.check(answer.status == 403, f"{method} upload: {answer.status}")
+                status = upload(ground, session, headers, method=method)
+                tally.check(status == 403, f"{method} upload: {status}")
     for path in ("/_stcore/metrics", "/_stcore/metrics?families=active_sessions", "/media/x.csv", *media):
         answer = ask(ground.url, "GET", path, headers={"Cookie": cookie})
         tally.check(answer.status == 403, f"{path}: {answer.status}")
@@ -102,15 +264,12 @@ def pages_over_the_websocket(ground: Ground, theirs: Window, *, quick: bool) -> 
                 {"query_string": f"page={name}"},
             ):
                 window.send(window.rerun(**asked))
-                tally.check(
-                    not ground.leaks(window.text, person=OWN), f"{asked}: {ground.leaks(window.text, person=OWN)}"
-                )
+                tally.none(ground.leaks(window.text, person=OWN), f"{asked}: told")
                 tally.check(set(window.pages) & set(PLACES) == set(), f"{asked}: pages {list(window.pages)}")
                 window.frames.clear()
         tally.check(is_saved(window.label()), "the next label was not kept")
     same = ground.everything("events", "sessions", "labels", "links", "sqlite_sequence")
-    changed = [name for name, rows in same.items() if before[name] != rows]
-    tally.check(not changed, f"changed in the study: {changed}")
+    tally.none([name for name, rows in same.items() if before[name] != rows], "changed in the study")
     return tally.case(f"{len(PAGES)} pages in all, {len(hidden)} hidden")
 
 
@@ -121,15 +280,14 @@ def widgets_of_coordinators(ground: Ground, theirs: Window, *, quick: bool) -> C
     with ReviewersWindow(ground.url, cookie).open() as window:
         for message in widget_messages(theirs, window, quick=quick):
             window.send(message)
-            tally.check(not ground.leaks(window.text, person=OWN), f"{ground.leaks(window.text, person=OWN)}")
+            tally.none(ground.leaks(window.text, person=OWN), "told")
             for made in set(MEDIA.findall(window.text)):
                 got = ask(ground.url, "GET", made.decode(), headers={"Cookie": cookie}).status
                 tally.check(got == 403, f"{made!r}: {got}")
             window.frames.clear()
         tally.check(not window.closed, "the window was closed")
     after = ground.everything("sessions", "sqlite_sequence")
-    changed = [name for name in after if after[name] != before[name]]
-    tally.check(not changed, f"changed in the study: {changed}")
+    tally.none([name for name in after if after[name] != before[name]], "changed in the study")
     return tally.case(f"{len(theirs.ids)} widgets, {len(theirs.files)} deferred downloads")
 
 

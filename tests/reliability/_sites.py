@@ -1,25 +1,22 @@
 """Other sites: requests that their pages could send through a person's browser, frames, and caches."""
 
+import re
 from collections.abc import Iterator
 
-from tests.reliability._asking import ask
 from tests.reliability._ground import COORDINATOR, OWN, Ground
-from tests.reliability._reviewers import MEDIA
-from tests.reliability._signing_in import FOREIGN_ORIGINS
-from tests.reliability._strangers import PAGES, opens
-from tests.reliability._tally import Tally
-from tests.reliability._window import FIGURES, Window
-from tests.reliability.outcome import Case
+from tests.reliability._strangers import FOREIGN_ORIGINS, PAGES, opens
+from tests.reliability._window import FIGURES, Window, ask
+from tests.reliability.outcome import Case, Tally
 
 UPLOAD = (
     b'--x\r\nContent-Disposition: form-data; name="f"; filename="%b"\r\nContent-Type: application/json\r\n\r\n[[1]]\r\n'
 )
 MULTIPART = "multipart/form-data; boundary=x"
-PROGRAM = ("/static/", "/review/")
+MEDIA = re.compile(rb"/media/[0-9a-f]{32,}\.[a-z]{2,4}")
 KEEPING_OUT = {"x-frame-options": "DENY", "x-content-type-options": "nosniff", "referrer-policy": "same-origin"}
 
 
-def cases(ground: Ground) -> Iterator[Case]:
+def other_sites(ground: Ground) -> Iterator[Case]:
     """Yield all attempts of other sites."""
     yield websockets(ground)
     with Window(ground.url, ground.sign_in(COORDINATOR)).open() as window:
@@ -43,15 +40,12 @@ Headers = dict[str, str | None]  # None omits it
 def uploads(ground: Ground, window: Window) -> Case:
     """Uploads with a coordinator's cookie, but without the token that only pages of this site can read."""
     tally, cookie = Tally("another site: uploads", "uploads"), ground.sign_in(COORDINATOR)
-    token = token_cookie(ground)
-    other = token_cookie(ground)
-    right: Headers = {
-        "Cookie": f"{cookie}; {token}", "X-Xsrftoken": token.partition("=")[2], "Origin": ground.url,
-    }  # fmt: skip
+    right, other = with_token(ground, cookie), with_token(ground, cookie)
+    token = str(right["Cookie"]).rpartition("; ")[2]
     wrong: dict[str, Headers] = {
         "no token": {"X-Xsrftoken": None}, "no cookie of the token": {"Cookie": cookie},
         "a made-up token": {"X-Xsrftoken": "x"},
-        "somebody else's token": {"X-Xsrftoken": other.partition("=")[2]},
+        "somebody else's token": {"X-Xsrftoken": other["X-Xsrftoken"]},
         "another site": {"Origin": "http://evil.test"},
         "no origin": {"Origin": "null"}, "not signed in": {"Cookie": token},
         "another site, by what the browser says": {"Origin": None, "Sec-Fetch-Site": "cross-site"},
@@ -64,15 +58,15 @@ def uploads(ground: Ground, window: Window) -> Case:
     return tally.case()
 
 
-def token_cookie(ground: Ground) -> str:
-    """Streamlit's token against forged requests, as a cookie."""
-    return ask(ground.url, "GET", "/_stcore/health").header("set-cookie").partition(";")[0]
+def with_token(ground: Ground, cookie: str) -> Headers:
+    """Return the headers of a page of this site: with Streamlit's token against forged requests."""
+    token = ask(ground.url, "GET", "/_stcore/health").header("set-cookie").partition(";")[0]
+    return {"Cookie": f"{cookie}; {token}", "X-Xsrftoken": token.partition("=")[2], "Origin": ground.url}
 
 
-def upload(ground: Ground, session: str, headers: Headers, name: bytes = b"a.json") -> int:
-    """Return the status of an upload."""
+def upload(ground: Ground, session: str, headers: Headers, name: bytes = b"a.json", *, method: str = "PUT") -> int:
     target, body = f"/_stcore/upload_file/{session}/file", UPLOAD % name + b"--x--\r\n"
-    return ask(ground.url, "PUT", target, headers={"Content-Type": MULTIPART, **headers}, body=body).status
+    return ask(ground.url, method, target, headers={"Content-Type": MULTIPART, **headers}, body=body).status
 
 
 def headers(ground: Ground, window: Window) -> Case:
@@ -81,16 +75,9 @@ def headers(ground: Ground, window: Window) -> Case:
     window.send(window.rerun(page_script_hash=window.pages["Results"], query_string=FIGURES))
     media = sorted({found.decode() for found in MEDIA.findall(window.text)})
     paths = (
-        *PAGES,
-        "/",
-        "/sign-in",
-        "/sign-out",
-        "/join/x",
-        "/_stcore/health",
-        "/_stcore/metrics",
-        "/_stcore/host-config",
+        *PAGES, "/", "/sign-in", "/sign-out", "/join/x", "/_stcore/health", "/_stcore/metrics", "/_stcore/host-config",
         *media,
-    )
+    )  # fmt: skip
     for path in paths:
         for cookies in ("", cookie):
             answer = ask(ground.url, "GET", path, headers={"Cookie": cookies}, source="127.0.1.7")

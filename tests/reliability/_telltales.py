@@ -10,15 +10,14 @@ from typing import Any
 
 from scipy import stats
 
-from labeler.model import Category, Kind, PlanParameters, Role, Submission, Task
+from labeler.model import Category, Kind, PlanParameters, Task
 from labeler.plan.changes import Slot, third_round
 from labeler.plan.lifecycle import Step
 from labeler.service.labelling import answering, reviewing
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.study import coordinating, course
-from labeler.store import Database, assignments, open_database, people
-from tests.labeler.conftest import import_all, result_file, series
+from labeler.service.study import course
+from labeler.store import Database, assignments, open_database
+from tests.browser import studies
+from tests.making import id_of, offers, submit
 from tests.reliability._matching import BY_BYTES, Picture, at_chance, in_words, n_found
 from tests.reliability.outcome import Case
 
@@ -47,16 +46,10 @@ _MARK = re.compile(r"(?=[A-Za-z_-]*\d)(?=[\d_-]*[A-Za-z])[A-Za-z0-9_-]{6,}")
 
 def make(path: Path) -> None:
     """A planned study of three reviewers, with hidden copies."""
-    coordinating.create_study(path, name="S", question="Alike?", coordinator=COORDINATOR, now=NOW)
-    with open_database(path) as db:
-        import_all(db, *(result_file(f"example__app{n % 2}#b{n}", series(n)) for n in range(N_ITEMS)))
-        for name in (OWN, *OTHERS):
-            identity.add_person(db, name, [Role.REVIEWER], actor=COORDINATOR, now=NOW)
-        assigning.confirm_plan(db, PLAN, actor=COORDINATOR, now=NOW)
+    studies.make(path, studies.many(N_ITEMS), reviewers=(OWN, *OTHERS), parameters=PLAN, now=NOW)
 
 
 def cases(folder: Path) -> Iterator[Case]:
-    """Yield all cases, on studies in a folder."""
     study = folder / "telltales.study"
     make(study)
     yield others_change_nothing(study)
@@ -105,9 +98,9 @@ def screens_of(db: Database, name: str) -> Iterator[str]:
         state = answering.screen(db, reviewer_id)
         codes = [offer["code"] for offer in state["offers"]]
         yield json.dumps([state, answering.open_items(db, reviewer_id, codes)])
-        if not reviewing.review_queue(db, reviewer_id).offers:
+        if not offers(db, name):
             break
-        answer_next(db, reviewer_id, ("similar", "dissimilar", "not sure")[number % 3])
+        answer_next(db, name, ("similar", "dissimilar", "not sure")[number % 3])
     yield repr([(own.task.code, own.number, own.task.answer) for own in reviewing.own_labels(db, reviewer_id)])
 
 
@@ -142,15 +135,14 @@ def copies_look_fresh(db: Database) -> Iterator[Case]:
     sent: dict[str, list[tuple[int, Picture]]] = {}
     copies: list[tuple[str, int, Picture]] = []
     for name in (OWN, *OTHERS):
-        reviewer_id = id_of(db, name)
         sent[name] = []
-        while offers := reviewing.review_queue(db, reviewer_id).offers:  # the list gets shorter with each answer
-            task, (picture,) = offers[0], reviewing.shown(db, offers[0])["panels"]
+        while left := offers(db, name):  # the list gets shorter with each answer
+            task, (picture,) = left[0], reviewing.shown(db, left[0])["panels"]
             if task.item_id in [item_id for item_id, _ in sent[name]]:
                 copies.append((name, task.item_id, picture))
             else:
                 sent[name].append((task.item_id, picture))
-            answer_next(db, reviewer_id, "dissimilar" if task.item_id % 3 == 0 and name == OWN else "similar")
+            answer_next(db, name, "dissimilar" if task.item_id % 3 == 0 and name == OWN else "similar")
     of_copies = [[(picture, item_id) for who, item_id, picture in copies if who == name] for name in sent]
     yield _attacked("hidden copies cannot be found", list(zip(of_copies, sent.values(), strict=True)))
     theirs = {item_id for item_id, _ in sent[OTHERS[0]]}
@@ -235,14 +227,6 @@ def _unpictured(text: str) -> str:
     return json.dumps(screen)
 
 
-def id_of(db: Database, name: str) -> int:
-    """Return the number of a person in the study."""
-    person = people.by_name(db, name)
-    if person is None:
-        raise LookupError(name)
-    return person.person_id
-
-
 def tasks_with_kinds(db: Database, name: str) -> list[tuple[Task, Kind]]:
     """Return all tasks of a reviewer with their kinds, without calibration."""
     kinds = dict(db.execute("SELECT assignment_id, kind FROM assignments"))
@@ -263,16 +247,11 @@ def given(db: Database) -> dict[int, set[str]]:
 def answer_all(db: Database, names: Iterable[str], says: Callable[[int], str], limit: int = 3 * N_ITEMS) -> None:
     """Let people answer all items, or this many; the answer depends on its number."""
     for name in names:
-        reviewer_id = id_of(db, name)
         for number in range(limit):
-            if not reviewing.review_queue(db, reviewer_id).offers:
+            if not offers(db, name):
                 break
-            answer_next(db, reviewer_id, says(number))
+            answer_next(db, name, says(number))
 
 
-def answer_next(db: Database, reviewer_id: int, answer: str) -> None:
-    """Answer the first offered item."""
-    task = reviewing.review_queue(db, reviewer_id).offers[0]
-    event_id = f"{reviewer_id}-{task.code}-{task.revision}"
-    said = Submission(event_id, task.code, task.revision, answer, 900, {}, flag=True, comment="own words")
-    reviewing.submit(db, reviewer_id, said, now=NOW)
+def answer_next(db: Database, name: str, answer: str) -> None:
+    submit(db, name, offers(db, name)[0], answer, now=NOW, flag=True, comment="own words")

@@ -1,8 +1,6 @@
 """Search for secrets, session ids and e-mail addresses after the server has stopped."""
 
 import re
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
@@ -12,10 +10,9 @@ from labeler.service.results import exchange, reporting
 from labeler.service.study import coordinating, course
 from labeler.service.verdicts import stored_verdicts
 from labeler.store import open_database
-from tests.browser.conftest import free_port, stop_server, wait_until_served
+from tests.browser.conftest import free_port, start_server, stop_server
 from tests.reliability._ground import COORDINATOR, EMAILS, LEFT, REPOSITORY, REVIEWERS, Ground
-from tests.reliability._tally import Tally
-from tests.reliability.outcome import Case
+from tests.reliability.outcome import Case, Tally
 
 
 def cases(ground: Ground, *, quick: bool) -> Iterator[Case]:
@@ -61,7 +58,6 @@ def in_the_study(ground: Ground) -> Case:
 
 
 def in_what_leaves_it(ground: Ground) -> Case:
-    """Reports, exports, the event log and the copy for publication."""
     tally, now = Tally("exports, reports, the log, the copy for publication", "words searched"), datetime.now(UTC)
     copy = ground.folder / "published.study"
     with open_database(ground.study) as db:
@@ -85,19 +81,7 @@ def what_serve_prints(ground: Ground) -> Case:
     tally, port = Tally("output of `labeler serve`", "starts"), free_port()
     for what, n_links in (("a new study", 1), ("the same again", 0)):
         with (ground.folder / "out.txt").open("wb") as out, (ground.folder / "err.txt").open("wb") as err:
-            command = [
-                sys.executable,
-                "-m",
-                "labeler",
-                "serve",
-                "--study",
-                str(ground.folder / "new.study"),
-                "--port",
-                str(port),
-            ]
-            process = subprocess.Popen(command, stdout=out, stderr=err)
-        wait_until_served(process, port)
-        stop_server(process)
+            stop_server(start_server(ground.folder / "new.study", port, stdout=out, stderr=err))
         found = [(ground.folder / name).read_text(encoding="utf-8").count("/join/") for name in ("out.txt", "err.txt")]
         tally.check(found == [n_links, 0], f"{what}: {found} links")
     return tally.case()

@@ -1,10 +1,15 @@
 """A browser window as the server sees it: requests and Streamlit's protocol over a websocket, byte by byte."""
 
+import http.client
 import json
+import socket
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # brings no types
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -13,9 +18,57 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.sync.client import connect
 
 from tests.performance.wire import Line, acknowledgement, answer_to, body_of, events_of, handshake, page_run
-from tests.reliability._asking import LOOPBACK
 
+LOOPBACK = "127.0.0.1"
 LIMIT_S = 180
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A response; status 0 if the server closed the connection without one. Header names are in lower case."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+
+    def header(self, name: str) -> str:
+        return next((value for found, value in self.headers if found == name), "")
+
+    @property
+    def head(self) -> bytes:
+        return "\n".join([str(self.status), *(f"{name}: {value}" for name, value in self.headers)]).encode()
+
+    @property
+    def raw(self) -> bytes:
+        """Headers and body in one text, for searches."""
+        return self.head + b"\n\n" + self.body
+
+
+def ask(
+    url: str, method: str, target: str | bytes, *, headers: Mapping[str, str | None] | None = None,
+    body: bytes = b"", source: str = LOOPBACK,
+) -> Reply:  # fmt: skip
+    """Send one request on a new connection, from any address 127.0.0.0/8 of this machine.
+
+    `target` stands in the request line as it is; a header of None leaves out Host or the length.
+    """
+    where = urlsplit(url)
+    standard = {"Host": where.netloc, "Connection": "close", "Content-Length": str(len(body)) if body else None}
+    sent = {name: value for name, value in (standard | dict(headers or {})).items() if value}
+    line = target.encode("latin-1") if isinstance(target, str) else target
+    head = [b" ".join([method.encode(), line, b"HTTP/1.1"]), *(f"{n}: {v}".encode("latin-1") for n, v in sent.items())]
+    address = (where.hostname or LOOPBACK, where.port or 80)
+    try:
+        with socket.create_connection(address, LIMIT_S, source_address=(source, 0)) as connection:
+            connection.sendall(b"\r\n".join([*head, b"", body]))
+            answer = http.client.HTTPResponse(connection, method=method)
+            answer.begin()
+            found = tuple((name.lower(), value) for name, value in answer.getheaders())
+            return Reply(answer.status, found, answer.read())
+    except (ConnectionError, http.client.HTTPException):
+        return Reply(0)
+
+
 FIGURES = "view=figures"  # the view of the page Results that offers files when it opens
 AGAIN_S = 0.1
 Event = dict[str, Any]
@@ -30,28 +83,7 @@ class Body(bytes):
 
 
 class Window:
-    """One open window; `frames` has everything that it received.
-
-    Attributes
-    ----------
-    data : dict
-        What the review component was given last.
-    ack : dict or None
-        What became of the event sent last: outcome and message.
-    session : str
-        Streamlit's name for what this window belongs to.
-    pages : dict of str to str
-        The pages listed, title to what Streamlit calls its script.
-    ids : set of str
-        The widgets of all pages seen.
-    files : set of str
-        What is made when its button is pressed, by Streamlit's name for it.
-    broken : int
-        How many page runs ended with an error nobody had thought of.
-    closed : bool
-    limit_s : float
-        How long to wait for the next frame.
-    """
+    """One open window; `frames` has everything that it received."""
 
     gets_operations = True  # whether the server responds to requests of operations
 
@@ -62,13 +94,14 @@ class Window:
         self._url, self._cookie, self._source, self._stack = url, cookie, source, ExitStack()
         self._line = Line(url, cookie, "", source)
         self.frames: list[bytes] = []
-        self.ack: Event | None = None
-        self.data: Event = {}
-        self.session = self.page = self.widget = ""
-        self.pages: dict[str, str] = {}
-        self.ids: set[str] = set()
-        self.files: set[str] = set()
-        self.closed, self.broken, self.limit_s = False, 0, LIMIT_S
+        self.ack: Event | None = None  # what became of the event sent last
+        self.data: Event = {}  # of the review component
+        self.session = self.page = self.widget = ""  # Streamlit's names
+        self.pages: dict[str, str] = {}  # title to Streamlit's name of its script
+        self.elements: list[tuple[str, Any]] = []  # of the latest page run, by kind
+        self.ids: set[str] = set()  # of the widgets of all pages
+        self.files: set[str] = set()  # deferred downloads
+        self.closed, self.broken, self.limit_s = False, 0, LIMIT_S  # `broken`: page runs that ended with an error
         more = {name.replace("_", "-"): value for name, value in headers.items()} | (
             {"Cookie": cookie} if cookie else {}
         )
@@ -101,7 +134,6 @@ class Window:
         return answer_to(offer, answer, **other)
 
     def rerun(self, **other: Any) -> BackMsg:
-        """The message that requests a page run."""
         message = page_run(self._url, self.page)
         for name, value in other.items():
             setattr(message.rerun_script, name, value)
@@ -167,26 +199,33 @@ class Window:
 
     def _read(self, kind: str) -> None:
         while True:  # ends with the run, when the server closes the connection, or after this silence
-            message = ForwardMsg.FromString(self._socket.recv(timeout=self.limit_s, decode=False))
-            if message.HasField("new_session"):
-                message.new_session.ClearField("main_script_path")  # Streamlit's own, the same for everyone signed in
-            self.frames.append(message.SerializeToString())
+            message = self.keep(self._socket.recv(timeout=self.limit_s, decode=False))
             self._take(message)
             came = message.WhichOneof("type")
             ended = came == "script_finished" and message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
             if ended or (came == "backend_operation_response" and kind == "operation"):
                 return
 
+    def keep(self, frame: bytes) -> ForwardMsg:
+        """Keep what came from the server; returns the message."""
+        message = ForwardMsg.FromString(frame)
+        if message.HasField("new_session"):
+            message.new_session.ClearField("main_script_path")  # Streamlit's own, the same for everyone signed in
+        self.frames.append(message.SerializeToString())
+        return message
+
     def _take(self, message: ForwardMsg) -> None:
         kind = message.WhichOneof("type")
         if kind == "new_session":
-            self.session, self.ack = message.new_session.initialize.session_id, None
+            self.session, self.ack = message.new_session.initialize.session_id or self.session, None
+            self.elements = []
         elif kind == "navigation":
             self.pages = {page.page_name: page.page_script_hash for page in message.navigation.app_pages}
         elif kind == "delta":
             element = message.delta.new_element
             which = element.WhichOneof("type")
             inner: Any = getattr(element, which) if which else None
+            self.elements.append((which or "", inner))
             self.broken += which == "exception"
             self.ids |= {getattr(inner, "id", "")} - {""}
             self.files |= {getattr(inner, "deferred_file_id", "")} - {""}

@@ -127,7 +127,6 @@ def back_up(db: Database, folder: Path, number: int) -> None:
 
 
 def backup_file(folder: Path, number: int) -> Path:
-    """Return the path of a backup."""
     return folder / f"backup-{number}.study"
 
 

@@ -13,17 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from tests.reliability import (
-    _files,
-    _reviewers,
-    _sessions,
-    _signing_in,
-    _sites,
-    _strangers,
-    _tampering,
-    _traces,
-    outcome,
-)
+from tests.reliability import _files, _reviewers, _sites, _strangers, _tampering, _traces, outcome
 from tests.reliability._ground import Ground, ground
 from tests.reliability.outcome import Case
 
@@ -33,19 +23,18 @@ Group = Callable[[Ground], Iterator[Case]]
 def groups(n_mutations: int, *, quick: bool) -> dict[str, Group]:
     """Return all groups by name, in the required order: the last group stops the server."""
     return {
-        "strangers": partial(_strangers.cases, quick=quick),
-        "signing in": partial(_signing_in.cases, quick=quick),
-        "reviewers": partial(_reviewers.cases, quick=quick),
+        "strangers": partial(_strangers.strangers, quick=quick),
+        "signing in": partial(_strangers.signing_in, quick=quick),
+        "reviewers": partial(_reviewers.reviewers, quick=quick),
         "tampering": partial(_tampering.cases, quick=quick, n_mutations=n_mutations),
-        "other sites": _sites.cases,
-        "sessions": partial(_sessions.cases, quick=quick),
+        "other sites": _sites.other_sites,
+        "sessions": partial(_reviewers.sessions, quick=quick),
         "files": partial(_files.cases, quick=quick),
         "traces": partial(_traces.cases, quick=quick),
     }
 
 
 def run(options: argparse.Namespace) -> Iterator[Case]:
-    """Run all groups on one server."""
     with tempfile.TemporaryDirectory() as folder, ground(Path(folder)) as one:
         for cases in groups(options.mutations, quick=options.quick).values():
             yield from cases(one)

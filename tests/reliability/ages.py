@@ -13,11 +13,10 @@ import os
 import random
 import signal
 import sqlite3
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from functools import cache
 from itertools import count
 from multiprocessing import get_context
@@ -29,11 +28,13 @@ from labeler.errors import LabelerError, NewerStudy, StudyError, StudyReadOnly
 from labeler.service.study import coordinating
 from labeler.store import Database, copies, database, migrations, open_database, opening as opened
 from tests.reliability._old_studies import expected, names, of_older_schemas, unpacked, wrong, wrong_after
-from tests.reliability.outcome import Case, main, parser
+from tests.reliability._small_disk import fill, free, small_disk
+from tests.reliability.outcome import CannotTry, Case, case, main, parser
 
 LATER = 99
 END_LIMIT_S = 300  # a process that opens a small study for longer than this hangs
-PAGE, DISK_BYTES = 4096, 2**21
+DISK_BYTES = 2**21
+UNCHANGED = "refused with a message, no byte changed"
 PAGES_LEFT = (0, 1, 2, 4, 8, 12, 16, 24, 32, 48)
 
 
@@ -150,7 +151,7 @@ def opening(folder: Path) -> Iterator[Case]:
         told = expected()[name]
         problems = wrong(name, folder) + wrong_after(unpacked(name, folder, wal=False), name)
         figures = f"{len(told['labels']) - 1} answers, {len(told['events']) - 1} events"
-        yield _case(f"{name} of {told['commit']}", problems, figures)
+        yield case(f"{name} of {told['commit']}", figures, problems)
 
 
 def refusing(folder: Path) -> Iterator[Case]:
@@ -159,19 +160,17 @@ def refusing(folder: Path) -> Iterator[Case]:
         mode = "in use" if wal else "a backup"
         for look in (open_database, read):
             problems = touched(of_later_version(folder, wal=wal), look, NewerStudy)
-            yield _case(
-                f"version {LATER}, {mode}, {look.__name__}", problems, "refused with a message, no byte changed"
-            )
+            yield case(f"version {LATER}, {mode}, {look.__name__}", UNCHANGED, problems)
         for name in of_older_schemas():
             problems = touched(unpacked(name, folder, wal=wal), read, StudyError)
-            yield _case(f"{name}, {mode}, opened read-only", problems, "refused with a message, no byte changed")
+            yield case(f"{name}, {mode}, opened read-only", UNCHANGED, problems)
 
 
 def opening_at_once(folder: Path, n_rounds: int) -> Iterator[Case]:
     """Open with two processes, again and again."""
     for name in of_older_schemas():
         problems = [problem for _ in range(n_rounds) for problem in at_once(name, folder)]
-        yield _case(f"{name}, opened by two processes at once", problems, f"{n_rounds} times")
+        yield case(f"{name}, opened by two processes at once", f"{n_rounds} times", problems)
 
 
 def killing(folder: Path, n_kills: int, seed: int) -> Iterator[Case]:
@@ -187,7 +186,7 @@ def killing(folder: Path, n_kills: int, seed: int) -> Iterator[Case]:
             was_killed, found = killed(at[0], path, at[1])
             n_killed += was_killed
             problems += found + wrong_after(path, name)
-        yield _case(f"{name}, killed while opened", problems, f"{n_killed} kills in {n_here} tries, {n_all} statements")
+        yield case(f"{name}, killed while opened", f"{n_killed} kills in {n_here} tries, {n_all} statements", problems)
 
 
 def seconds_to_open(name: str, folder: Path) -> float:
@@ -198,36 +197,12 @@ def seconds_to_open(name: str, folder: Path) -> float:
     return time.perf_counter() - begun
 
 
-@contextmanager
-def small_disk(folder: Path) -> Iterator[Path | None]:
-    """A disk of two megabytes in memory; None if none can be mounted."""
-    disk = Path(tempfile.mkdtemp(dir=folder))
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", str(disk)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        yield None
-        return
-    try:
-        yield disk
-    finally:
-        subprocess.run(["umount", "--lazy", str(disk)], check=True)
-
-
-def fill(disk: Path, n_pages_left: int) -> Path:
-    """Return a file that fills the disk except for this many pages."""
-    filler = disk / "filler"
-    with filler.open("wb", buffering=0) as out:
-        room = os.statvfs(disk)
-        for _ in range(max(room.f_bavail * room.f_frsize // PAGE - n_pages_left, 0)):
-            out.write(bytes(PAGE))
-    return filler
-
-
 def on_full_disk(name: str, disk: Path, n_pages_left: int) -> tuple[bool, list[str]]:
     """Whether the disk was too small to open the study, and the fault in that case."""
     for file in disk.iterdir():
         file.unlink()
     path = unpacked(name, disk, wal=False)
-    filler = fill(disk, n_pages_left)
+    fill(disk, but=n_pages_left)
     refused, problems = True, list[str]()
     try:
         open_database(path).close()
@@ -236,29 +211,24 @@ def on_full_disk(name: str, disk: Path, n_pages_left: int) -> tuple[bool, list[s
         pass
     except (LabelerError, sqlite3.Error) as error:
         problems = [f"with {n_pages_left} pages: {error!r}"]
-    filler.unlink()
+    free(disk)
     return refused, problems + wrong_after(path, name)
 
 
 def filling(folder: Path) -> Iterator[Case]:
     """The disk is full at several moments."""
-    with small_disk(folder) as disk:
-        if disk is None:
-            yield Case("disk full while a study is brought up to date", "a small disk needs root to be mounted", None)
-            return
-        for name in of_older_schemas():
-            tried = [on_full_disk(name, disk, n_pages) for n_pages in PAGES_LEFT]
-            n_refused, problems = sum(refused for refused, _ in tried), [one for _, found in tried for one in found]
-            problems += [] if n_refused else ["the disk was never full"]
-            yield _case(f"{name}, opened on a full disk", problems, f"refused {n_refused} of {len(tried)} times")
-
-
-def _case(what: str, problems: list[str], figures: str) -> Case:
-    return Case(what, "; ".join([figures, *dict.fromkeys(problems)]), not problems)
+    try:
+        with small_disk(folder, DISK_BYTES) as disk:
+            for name in of_older_schemas():
+                tried = [on_full_disk(name, disk, n_pages) for n_pages in PAGES_LEFT]
+                n_refused, problems = sum(refused for refused, _ in tried), [one for _, found in tried for one in found]
+                problems += [] if n_refused else ["the disk was never full"]
+                yield case(f"{name}, opened on a full disk", f"refused {n_refused} of {len(tried)} times", problems)
+    except CannotTry as why:
+        yield Case("disk full while a study is brought up to date", str(why), None)
 
 
 def run(options: argparse.Namespace) -> Iterator[Case]:
-    """Yield all cases, in a temporary folder."""
     n_kills, n_rounds = (20, 2) if options.quick else (options.kills, options.rounds)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

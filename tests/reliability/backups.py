@@ -27,10 +27,11 @@ from labeler.plan.lifecycle import Step
 from labeler.service.items import browsing
 from labeler.service.labelling import reviewing
 from labeler.service.people import identity
-from labeler.service.plan import assigning, verifying
+from labeler.service.plan import verifying
 from labeler.service.study import coordinating, course, staffing
-from labeler.store import Database, labels, open_database
-from tests.labeler.conftest import import_all, item_name, result_file, series
+from labeler.store import labels, open_database
+from tests.browser import studies
+from tests.making import id_of, item_name, series
 from tests.reliability.outcome import Case, main, parser
 
 ACTOR = "carol"
@@ -59,20 +60,9 @@ class Backup:
 
 
 def make(study: Path, n_items: int, writers: Sequence[str]) -> None:
-    """A study in which every writer has every item."""
-    now = datetime.now(UTC)
-    coordinating.create_study(study, name="Backups", question="Alike?", coordinator=ACTOR, now=now)
-    with open_database(study) as db:
-        import_all(db, *(result_file(item_name(n), series(n, N_RUNS, N_ITERATIONS)) for n in range(n_items)))
-        for name in writers:
-            identity.add_person(db, name, [Role.REVIEWER], actor=ACTOR, now=now)
-        plan = PlanParameters(1, per_item=len(writers), overlap=0, retest=0)
-        assigning.confirm_plan(db, plan, actor=ACTOR, now=now)
-
-
-def person_id_of(db: Database, name: str) -> int:
-    """Return the number of a writer."""
-    return next(person.person_id for person in identity.everyone(db) if person.name == name)
+    items = {item_name(n): series(n, N_RUNS, N_ITERATIONS) for n in range(n_items)}
+    plan = PlanParameters(1, per_item=len(writers), overlap=0, retest=0)
+    studies.make(study, items, reviewers=writers, parameters=plan)
 
 
 def write(study: Path, name: str, stop: Event, told: Path) -> None:
@@ -95,7 +85,7 @@ def write(study: Path, name: str, stop: Event, told: Path) -> None:
 def answered(study: Path, name: str, event_id: str, codes: list[str], number: int) -> None:
     """Give one answer on a new connection, as the server does."""
     with open_database(study) as db:
-        person = person_id_of(db, name)
+        person = id_of(db, name)
         offers = reviewing.review_queue(db, person).offers
         task = offers[0] if offers else reviewing.task_by_code(db, person, codes[number % len(codes)])
         answer = (Category.SIMILAR, Category.DISSIMILAR)[number % 2]
@@ -204,7 +194,7 @@ def go_on(path: Path, writers: Sequence[str]) -> list[str]:
             course.change_state(db, Step.OPEN, why="restored", actor=ACTOR, now=datetime.now(UTC))
         before = labels.n_labels(db)
         for name in writers:
-            own = reviewing.own_labels(db, person_id_of(db, name))
+            own = reviewing.own_labels(db, id_of(db, name))
             answered(path, name, f"restored-{name}", [own[0].task.code] if own else [], 0)
         problems = verifying.verify_plan(db).problems
         n_new = labels.n_labels(db) - before
@@ -268,7 +258,6 @@ def written(sent: dict[str, list[Sent]], problems: list[str], n_changes: int) ->
 
 
 def judged(backups: Sequence[Backup], sent: dict[str, list[Sent]]) -> Iterator[Case]:
-    """Yield the checks of every backup."""
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         found = list(pool.map(partial(wrong, sent=sent), backups))
     for what in ASKED:

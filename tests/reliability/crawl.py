@@ -1,11 +1,11 @@
 """Test whether any page, message, address or error reveals hidden data to a reviewer, in every state and role.
 
-    python -m tests.reliability.crawl [--quick] [--icpe] [--json FILE]
+    python -m tests.reliability.crawl [--quick] [--json FILE]
 
 A small study goes through all its states while one server shows it. In each state every kind of person visits
 everything, just after a coordinator has browsed the same server. Everything that was sent is searched for every name,
 person, comment, verdict, number and code in the study. Then order, sizes and times are compared. `--quick` leaves out
-states and pages that are like others; `--icpe` adds an open study of the real benchmarks in LABELER_ICPE_DIR.
+states and pages that are like others.
 """
 
 import argparse
@@ -21,9 +21,9 @@ from pathlib import Path
 from labeler.store import open_database
 from labeler.ui.coordinator.places import PLACES
 from tests.browser.conftest import free_port, start_server, stop_server
-from tests.reliability import _crawl_study as made, _crawl_times, _crawl_visits as visits, _telltales
-from tests.reliability._crawl_window import Caller, Heard, Unseen, Window
-from tests.reliability._hidden import Hidden, from_reviewer, from_reviewing_coordinator, words_in
+from tests.reliability import _crawl_study as made, _crawl_times, _crawl_window as visits, _telltales
+from tests.reliability._crawl_window import Caller, Heard, Unseen, Visit
+from tests.reliability._hidden import Hidden, from_reviewer, from_reviewing_coordinator
 from tests.reliability._telltales import strange_keys, tokens_in
 from tests.reliability.outcome import Case, main, parser
 
@@ -48,7 +48,7 @@ N_TOLD = 6
 class Scene:
     """A served study in one of its states, the signed-in people, and the thoroughness of the search.
 
-    `traces` are those of a coordinator who has just visited everything; `ordinary` words occur in every study.
+    `traces` are those of a coordinator who has just visited everything.
     """
 
     stage: str
@@ -58,7 +58,6 @@ class Scene:
     cookies: dict[str, str]
     quick: bool
     traces: visits.Traces | None = None
-    ordinary: frozenset[str] = frozenset()
 
     @property
     def is_thorough(self) -> bool:
@@ -74,7 +73,7 @@ class Scene:
         return Caller(self.url, heard, source=f"127.0.1.{list(SHOWS).index(self.stage) + 1}")
 
 
-Visit = Callable[[Scene, Heard], None]
+Act = Callable[[Scene, Heard], None]
 
 
 def crawl(url: str, study: Path, links: made.Links, *, quick: bool) -> Iterator[Case]:
@@ -102,14 +101,14 @@ def _of_stage(scene: Scene) -> Iterator[Case]:
     left_open = visits.left_open(coordinator, unblinded=is_unblinded, everything=scene.is_thorough)
     with left_open as traces, ThreadPoolExecutor(4) as pool:
         scene = replace(scene, traces=traces)
-        reading: dict[str, tuple[str, Visit]] = {"a paused reviewer": (made.PAUSED, _paused)}
+        reading: dict[str, tuple[str, Act]] = {"a paused reviewer": (made.PAUSED, _paused)}
         if scene.stage == "open":
             reading["a reviewer while the study is busy"] = (made.OWN, _busy)
         done = [pool.submit(case, scene, who, *one) for who, one in reading.items()]
         if scene.is_thorough and not is_unblinded:
             done.append(pool.submit(_coordinators_pages, scene))
         yield from (one.result() for one in done)
-        writing: dict[str, tuple[str, Visit]] = {
+        writing: dict[str, tuple[str, Act]] = {
             "a reviewer": (made.OWN, _own),
             "a reviewer who is also a coordinator": (made.BOTH, _both),
             "a stranger": ("", _stranger),
@@ -122,7 +121,7 @@ def _of_stage(scene: Scene) -> Iterator[Case]:
             yield case(scene, "a reviewer in a coordinator's window", made.OWN, _intruder)
 
 
-def _partners(scene: Scene, of_program: set[str], items: str = "items") -> Case:
+def _partners(scene: Scene, of_program: set[str]) -> Case:
     """Marks that are sent to both of two reviewers with shared items, and to nobody without items."""
     with open_database(scene.study) as db:
         n_common = made.n_in_common(db, made.OWN, made.PARTNERS[0])
@@ -133,11 +132,11 @@ def _partners(scene: Scene, of_program: set[str], items: str = "items") -> Case:
         f"{n_common} items in common; {len(own)} and {len(others)} marks, without plots; in both but not in an empty "
         f"study: {', '.join(shared[:N_TOLD]) or 'none'}"
     )
-    return Case(f"open, two reviewers of the same {items}", figures, bool(n_common and own and others) and not shared)
+    return Case("open, two reviewers of the same items", figures, bool(n_common and own and others) and not shared)
 
 
 def _tokens(caller: Caller) -> set[str]:
-    with Window(caller) as window:
+    with Visit(caller) as window:
         for page in ("", "my-labels", "feedback"):
             window.go(page)
     return tokens_in(caller.heard.texts()) - caller.heard.page_hashes()
@@ -151,7 +150,7 @@ def _own(scene: Scene, heard: Heard) -> None:
     caller = scene.caller(made.OWN, heard)
     if scene.is_thorough:
         visits.see_addresses(caller)
-    with Window(caller) as window:
+    with Visit(caller) as window:
         _see_pages(scene, window, made.OWN, SHOWS[scene.stage])
         if scene.stage != "draft":
             visits.provoke(window, *_marks(scene))
@@ -168,7 +167,7 @@ def _intruder(scene: Scene, heard: Heard) -> None:
 
 def _both(scene: Scene, heard: Heard) -> None:
     label = "label" if scene.stage in ("closed", "unblinded") else ""  # then Study is the first page
-    with Window(scene.caller(made.BOTH, heard)) as window:
+    with Visit(scene.caller(made.BOTH, heard)) as window:
         if scene.quick and scene.stage not in CAN_LABEL:
             window.go(label, SHOWS[scene.stage]).go("my-labels", "My labels")
             return
@@ -181,7 +180,7 @@ def _paused(scene: Scene, heard: Heard) -> None:
     is_over = scene.stage in ("closed", "unblinded")
     shows = SHOWS[scene.stage] if is_over else "You are paused at the moment"
     caller = scene.caller(made.PAUSED, heard)
-    with Window(caller) as window:
+    with Visit(caller) as window:
         if scene.quick and scene.stage != "open":
             window.go("", shows).go("my-labels", "My labels")
             return
@@ -202,7 +201,6 @@ def _stranger(scene: Scene, heard: Heard) -> None:
 
 
 def _coordinators_pages(scene: Scene) -> Case:
-    """The content of coordinators' pages for a coordinator who also labels."""
     with open_database(scene.study) as db:
         hidden = from_reviewing_coordinator(db, made.BOTH)
     what = f"{scene.stage}, coordinators' pages for a coordinator who also labels"
@@ -210,11 +208,11 @@ def _coordinators_pages(scene: Scene) -> Case:
 
 
 def _browse(scene: Scene, heard: Heard) -> None:
-    with Window(scene.caller(made.BOTH, heard)) as window:
+    with Visit(scene.caller(made.BOTH, heard)) as window:
         visits.browse(window)
 
 
-def _see_pages(scene: Scene, window: Window, name: str, shows: str, *, label: str = "") -> None:
+def _see_pages(scene: Scene, window: Visit, name: str, shows: str, *, label: str = "") -> None:
     foreign = visits.OF_COORDINATORS if scene.is_thorough else visits.OF_COORDINATORS[-2:]
     opens_study = label != ""  # then an unknown address shows the coordinator's page Study
     absent = (*(() if name == made.BOTH else foreign), *(() if opens_study else ("nowhere",)))
@@ -222,7 +220,6 @@ def _see_pages(scene: Scene, window: Window, name: str, shows: str, *, label: st
 
 
 def _marks(scene: Scene) -> tuple[str, str, str]:
-    """Return a code of the reviewer, a code of a partner, and an event of a partner."""
     with open_database(scene.study) as db:
         own, other = (min(made.own_codes(db, name)) for name in (made.OWN, made.PARTNERS[0]))
         event = db.execute(
@@ -232,7 +229,7 @@ def _marks(scene: Scene) -> tuple[str, str, str]:
     return own, other, event[0]
 
 
-def case(scene: Scene, who: str, name: str, visit: Visit) -> Case:
+def case(scene: Scene, who: str, name: str, visit: Act) -> Case:
     """Visit, then search the data for everything that this person must not see."""
     with open_database(scene.study) as db:
         hidden, codes = from_reviewer(db, name), {visits.NO_CODE}
@@ -240,7 +237,7 @@ def case(scene: Scene, who: str, name: str, visit: Visit) -> Case:
             codes |= made.own_codes(db, name)
         if name == made.OWN and scene.stage != "draft":
             codes |= set(_marks(scene)[:2])  # the server repeats which item was requested
-    hidden = hidden.without(TITLES if name == made.BOTH else scene.ordinary)
+    hidden = hidden.without(TITLES) if name == made.BOTH else hidden
     return searched(f"{scene.stage}, {who}", Heard(), hidden, codes, partial(visit, scene))
 
 
@@ -276,35 +273,8 @@ def new_members(heard: Heard) -> dict[str, list[str]]:
     return {"the review component": found} if found else {}
 
 
-def ordinary(url: str, links: made.Links) -> Heard:
-    """The words that a reviewer gets in a study with artificial names, which reveal nothing about another study."""
-    heard = Heard()
-    caller = Caller(url, heard).sign_in(links.good[made.OWN])
-    visits.see_addresses(caller)
-    with Window(caller) as window:
-        absent = (*visits.OF_COORDINATORS, "nowhere")
-        visits.see_pages(window, SHOWS["unblinded"], made.words_of(made.OWN), absent=absent, made_up=True)
-    return heard
-
-
-def crawl_real(folder: Path, usual: Heard) -> Iterator[Case]:
-    """A reviewer of an open study of real benchmarks, after a coordinator has visited everything."""
-    study = folder / "schnitzel.study"
-    links = made.make_real(study)
-    with served(study) as url:
-        names = (made.OWN, made.COORDINATOR)
-        cookies = {name: Caller(url, Heard()).sign_in(links.good[name]).cookie for name in names}
-        words = frozenset(words_in(piece for _, piece in usual.sent()))
-        scene = Scene("open", study, url, links, cookies, quick=False, ordinary=words)
-        coordinator = scene.caller(made.COORDINATOR, Heard())
-        with visits.left_open(coordinator, unblinded=False, everything=True) as traces:
-            yield case(replace(scene, traces=traces), "a reviewer of real benchmarks", made.OWN, _own)
-        yield _partners(scene, tokens_in(usual.texts()), "real benchmarks")
-
-
 @contextmanager
 def served(study: Path) -> Iterator[str]:
-    """A server with a study; returns its address."""
     process = start_server(study, port := free_port())
     try:
         yield f"http://127.0.0.1:{port}"
@@ -313,24 +283,17 @@ def served(study: Path) -> Iterator[str]:
 
 
 def run(options: argparse.Namespace) -> Iterator[Case]:
-    """Yield all cases, in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="crawl-") as name:
         folder = Path(name)
         study = folder / "sauerkraut.study"
         links = made.make(study)
-        usual = Heard()
         with served(study) as url:
             yield from crawl(url, study, links, quick=options.quick)
-            if options.icpe:
-                usual = ordinary(url, links)
         yield from _telltales.cases(folder)
         yield from _crawl_times.cases(folder, quick=options.quick)
-        if options.icpe:
-            yield from crawl_real(folder, usual)
 
 
 if __name__ == "__main__":
     options = parser(__doc__)
     options.add_argument("--quick", action="store_true", help="leave out states and pages that are like others")
-    options.add_argument("--icpe", action="store_true", help="also a study of the benchmarks in LABELER_ICPE_DIR")
     main(options, run)

@@ -1,6 +1,6 @@
 """Accidents of machines and people while a reviewer labels, one after another.
 
-    python -m tests.reliability.mishaps [--only NAME ...] [--list] [--quick] [--pictures FOLDER]
+    python -m tests.reliability.mishaps [--only NAME ...] [--quick] [--pictures FOLDER]
 
 Each test has a real server, and a real browser in which a reviewer labels by keyboard. It checks the message that the
 reviewer sees, that every answer is stored exactly once and in order at the end, that the next key press counts, and
@@ -17,46 +17,12 @@ from playwright.sync_api import Error as BrowserError, sync_playwright
 
 from labeler.errors import LabelerError
 from tests.browser.conftest import CHROMIUM_OPTIONS, chromium_path
-from tests.reliability import (
-    _mishaps_clock,
-    _mishaps_disk,
-    _mishaps_file,
-    _mishaps_people,
-    _mishaps_permission,
-    _mishaps_sleep,
-)
-from tests.reliability._mishaps_scene import CannotTry, Room, make_master
-from tests.reliability.outcome import Case, main, parser
+from tests.reliability._accidents import ACCIDENTS
+from tests.reliability._disks import FULL_DISKS
+from tests.reliability._scene import Room, make_master
+from tests.reliability.outcome import CannotTry, Case, main, parser
 
-MISHAPS: dict[str, Callable[[Room], Iterator[Case]]] = {
-    "full-labelling": _mishaps_disk.labelling,
-    "full-start": _mishaps_disk.starting,
-    "full-init": _mishaps_disk.making,
-    "full-backup": _mishaps_disk.backing_up,
-    "full-import": _mishaps_disk.importing,
-    "readonly-file": _mishaps_permission.readonly_file,
-    "readonly-folder": _mishaps_permission.readonly_folder,
-    "readonly-disk": _mishaps_permission.readonly_disk,
-    "removed": _mishaps_file.removed,
-    "moved": _mishaps_file.moved,
-    "replaced": _mishaps_file.replaced,
-    "gone-reload": _mishaps_file.reloaded_meanwhile,
-    "server-clock": _mishaps_clock.of_the_server,
-    "server-clock-sign-in": _mishaps_clock.sign_in_under,
-    "browser-clock": _mishaps_clock.of_the_browser,
-    "server-asleep": _mishaps_sleep.of_the_server,
-    "browser-asleep": _mishaps_sleep.of_the_browser,
-    "hours-asleep": _mishaps_sleep.for_hours,
-    "network-off": _mishaps_sleep.network_off,
-    "line-dead": _mishaps_sleep.dead_line,
-    "signed-out": _mishaps_people.signed_out_elsewhere,
-    "revoked": _mishaps_people.revoked,
-    "storage-full": _mishaps_people.storage_full,
-    "storage-blocked": _mishaps_people.storage_blocked,
-    "link-again": _mishaps_people.link_again,
-    "two-tabs": _mishaps_people.two_tabs,
-    "two-devices": _mishaps_people.two_devices,
-}
+MISHAPS: dict[str, Callable[[Room], Iterator[Case]]] = FULL_DISKS | ACCIDENTS
 
 
 def run(options: argparse.Namespace) -> Iterator[Case]:
@@ -82,25 +48,11 @@ def tried(name: str, room: Room) -> Iterator[Case]:
         yield Case(name, f"ended by {type(error).__name__}: {' '.join(str(error).split())[:300]}", False)
 
 
-def options() -> argparse.ArgumentParser:
-    """Return the options of the command."""
+if __name__ == "__main__":
     made = parser(__doc__)
-    made.add_argument("--only", nargs="+", choices=MISHAPS, metavar="NAME", help="only these mishaps")
-    made.add_argument("--list", action="store_true", help="name the mishaps and end")
+    made.add_argument(
+        "--only", nargs="+", choices=MISHAPS, metavar="NAME", help=f"only these mishaps, of {', '.join(MISHAPS)}"
+    )
     made.add_argument("--quick", action="store_true", help="shorter sleeps and fewer amounts of room")
     made.add_argument("--pictures", type=Path, default=None, metavar="FOLDER", help="keep a picture of each sentence")
-    return made
-
-
-def listed() -> Iterator[str]:
-    """One line per test."""
-    for name, mishap in MISHAPS.items():
-        yield f"{name:22}{(mishap.__doc__ or '').strip()}"
-
-
-if __name__ == "__main__":
-    made = options()
-    if made.parse_args().list:
-        print("\n".join(listed()))
-    else:
-        main(made, run)
+    main(made, run)

@@ -5,11 +5,17 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tests.performance.measuring import machine
+
+N_NAMED = 3
+
+
+class CannotTry(Exception):
+    """This machine, or the user who runs this, does not allow the test; the message gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -22,8 +28,38 @@ class Case:
 
     @property
     def word(self) -> str:
-        """PASS, FAIL or SKIP."""
         return {True: "PASS", False: "FAIL", None: "SKIP"}[self.passed]
+
+
+@dataclass
+class Tally:
+    """The number of checks, and the failures."""
+
+    what: str
+    unit: str
+    n: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+    def check(self, right: bool, otherwise: str) -> None:
+        """Count one check; `otherwise` describes the failure."""
+        self.n += 1
+        if not right:
+            self.wrong.append(otherwise)
+
+    def none(self, found: Sequence[object], what: str) -> None:
+        """Count one check: nothing was found."""
+        self.check(not found, f"{what} {found}")
+
+    def case(self, more: str = "") -> Case:
+        """The row; at least one check is required."""
+        named = "; ".join(one[:300] for one in self.wrong[:N_NAMED])
+        figures = f"{self.n} {self.unit}, {len(self.wrong)} wrong" + (f", {more}" if more else "")
+        return Case(self.what, figures + (f": {named}" if named else ""), self.n > 0 and not self.wrong)
+
+
+def case(what: str, figures: str, problems: Sequence[str]) -> Case:
+    """A case that passed if there are no problems; they follow the figures."""
+    return Case(what, "; ".join([figures, *dict.fromkeys(problems)]), not problems)
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:

@@ -43,7 +43,6 @@ def run(options: argparse.Namespace) -> Iterator[Case]:
 
 
 def tried(browser: Browser, served: Served, name: str, mishap: str, n_rounds: int, n_answers: int) -> Case:
-    """All rounds of one accident."""
     with scene(browser, served, name) as one:
         for _ in range(n_rounds):
             MISHAPS[mishap](one, n_answers)

@@ -56,7 +56,6 @@ def verdicts_csv(db: Database) -> str:
 
 
 def hashed(text: str, *, without: list[str]) -> str:
-    """Return the hash of a table without some of its columns."""
     table = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
     return hashlib.sha256(table.drop(columns=without).to_csv(index=False).encode()).hexdigest()
 
@@ -101,7 +100,6 @@ def of_reports(made: MadeUp, folder: Path) -> list[str]:
 
 
 def results(path: Path) -> dict[str, Any]:
-    """Return the results of a report, from its JSON file."""
     with open_database(path) as db:
         content = json_values(reporting.report_of_study(db, reporting.QUICK, **BY))
     return {name: content[name] for name in RESULTS}
@@ -213,7 +211,6 @@ QUESTIONS: dict[str, Question] = {
 
 
 def ask(seed: int) -> tuple[dict[str, list[str]], Counter[str]]:
-    """Return the faults of the study of a seed by question, and its content."""
     with tempfile.TemporaryDirectory() as name:
         made = MadeUp(Path(name, "made-up.study"), seed)
         made.tell()

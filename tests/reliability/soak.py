@@ -78,7 +78,6 @@ def parts(text: str) -> dict[str, str]:
 
 
 def as_table(name: str, result: dict[str, Any]) -> str:
-    """Return the cases of one script."""
     machine = ", ".join(f"{what} {value}" for what, value in result["machine"].items())
     rows = [f"| {one.what} | {one.figures.replace('|', '/')} | {one.word} |" for one in cases(result)]
     return "\n".join(

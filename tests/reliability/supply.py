@@ -16,7 +16,6 @@ from tests.reliability.outcome import Case
 
 
 def run(options: argparse.Namespace) -> Iterator[Case]:
-    """Yield all cases."""
     yield from (case() for case in _declared.CASES)
     if options.quick:
         return

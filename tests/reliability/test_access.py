@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import some_slow
 from tests.reliability._files import dangerous
 from tests.reliability._ground import ground
-from tests.reliability._signing_in import ALPHA, permutation_test
+from tests.reliability._strangers import ALPHA, permutation_test
 from tests.reliability.access import groups
 
 GROUPS = groups(8, quick=True)

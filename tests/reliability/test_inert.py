@@ -27,9 +27,10 @@ from labeler.store import items, open_database, studies
 from labeler.ui.app import REVIEWER_PAGES
 from labeler.ui.coordinator.places import ITEM, PLACES
 from tests.analysis.test_report_degenerate import Page, latex_faults, markdown_tables
+from tests.conftest import some_slow
 from tests.labeler.commands import run
-from tests.labeler.conftest import NOW, id_of, make_study
 from tests.labeler.ui.pages import coordinator_page, opened, reviewer_page
+from tests.making import NOW, id_of, make_study
 
 # what terminals obey (in both forms, of seven and of eight bits), and what changes the direction of writing
 CONTROLS = [
@@ -69,18 +70,8 @@ OUR_OWN = re.compile(r'<img alt="[^"<>]*" src="data:image/svg\+xml;base64,[\w+/=
                      r"|\]\(https://doi\.org/10\.1145/3578245\.3584693\)")  # fmt: skip
 MARKUP = ("<script", "<img", "<b>", "<svg", "**b", "](http", "`c`", ":red[", "$z$", "{{ 7")
 RENDERED = (
-    "markdown",
-    "caption",
-    "info",
-    "warning",
-    "error",
-    "success",
-    "title",
-    "header",
-    "subheader",
-    "html",
-    "latex",
-)
+    "markdown", "caption", "info", "warning", "error", "success", "title", "header", "subheader", "html", "latex",
+)  # fmt: skip
 LISTS = (
     ("flags",), ("status",), ("browse",), ("log",), ("classifiers",), ("adjudicate",), ("calibration",),
     ("reviewers", "list"), ("coordinators", "list"),
@@ -95,7 +86,6 @@ EXPORTS = (
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
-    """The study, unblinded."""
     path = tmp_path_factory.mktemp("inert") / "inert.study"
     make_study(path, n_items=len(TEXTS) + 2)
     with open_database(path) as db:
@@ -280,7 +270,7 @@ FOLDS = ("times", "other-steps", "fold-classifiers", "fold-import-log", "fold-Pe
 OWN_MODULES = sorted({module.__name__.rpartition(".")[2] for module in REVIEWER_PAGES.values()})
 
 
-@pytest.mark.parametrize("state", [State.OPEN, State.UNBLINDED])
+@pytest.mark.parametrize("state", some_slow([State.OPEN, State.UNBLINDED], [State.OPEN]))
 @pytest.mark.parametrize(("place", "view"), VIEWS)
 def test_pages_of_coordinators_show_texts_as_they_are(study, tmp_path, place, view, state):
     path = in_state(study, tmp_path, state)

@@ -30,6 +30,12 @@ def items(request):
     return [(json.loads(json.dumps(binning.payload(runs, "s"))), runs) for runs in made]
 
 
+@pytest.fixture(scope="module")
+def pair(items):
+    """The pictures of all items for two reviewers."""
+    return pictures(items, "one secret"), pictures(items, "another")
+
+
 def pictures(items, secret, **how):
     return [
         blinding.varied(payload, runs, replace(blinding.Variation.drawn(secret, f"CODE{number}", len(runs)), **how))
@@ -48,8 +54,8 @@ def test_two_pictures_of_short_runs_have_no_equal_lanes_since_a_share_has_two_by
 
 
 @pytest.mark.parametrize("attack", BY_BYTES)
-def test_bytes_values_and_hashes_of_two_pictures_of_one_item_are_no_nearer_than_chance(items, attack):
-    first, second = pictures(items, "one secret"), pictures(items, "another")
+def test_bytes_values_and_hashes_of_two_pictures_of_one_item_are_no_nearer_than_chance(pair, attack):
+    first, second = pair
     hits = n_found([(picture, place) for place, picture in enumerate(second)], first, BY_BYTES[attack])
     assert at_chance(hits, N_ITEMS, N_ITEMS), in_words([(attack, hits)], N_ITEMS, N_ITEMS)
 
@@ -60,8 +66,8 @@ def test_the_attackers_find_every_item_where_pictures_are_equal(items, attack):
     assert n_found([(picture, place) for place, picture in enumerate(stored)], stored, BY_BYTES[attack]) == N_ITEMS
 
 
-def test_who_compares_shapes_still_finds_items_as_the_documentation_says(items):
-    first, second = pictures(items, "one secret"), pictures(items, "another")
+def test_who_compares_shapes_still_finds_items_as_the_documentation_says(pair):
+    first, second = pair
     wanted = [(picture, place) for place, picture in enumerate(second)]
     hits = {name: n_found(wanted, first, marks) for name, marks in BY_LOOKING.items()}
     print(in_words(hits.items(), N_ITEMS, N_ITEMS))

@@ -4,6 +4,7 @@ import random
 import re
 import shutil
 from itertools import product
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -17,10 +18,10 @@ from labeler.store import items, labels, open_database, studies
 from labeler.ui import answers
 from labeler.ui.answers import ITEMS
 from labeler.ui.app import REVIEWER_PAGES
-from tests.labeler.conftest import NOW, answer_next, id_of, item_name, make_study
 from tests.labeler.service.test_marking import make_study as make_marks_study
 from tests.labeler.ui.clients import Browser, serving
 from tests.labeler.ui.pages import reviewer_page
+from tests.making import NOW, answer_next, id_of, item_name, make_study
 
 OWN, OTHERS = "ada", ("ben", "cleo", "dan")
 ANSWERS = list(SIMILAR.answers)
@@ -34,10 +35,11 @@ def as_asked(db, answer):
     return MARKS.get(answer, answer) if studies.get(db).question.is_marked else answer
 
 
-@pytest.fixture(params=["categories", "marks"])
-def worlds(tmp_path, request):
-    """Two copies of a study: in the second, others have labelled, and labels of others were imported."""
-    alone, together = tmp_path / "alone.study", tmp_path / "together.study"
+@pytest.fixture(scope="module", params=["categories", "marks"])
+def masters(tmp_path_factory, request):
+    """Two copies of a study as closed files: in the second, others have labelled, and labels were imported."""
+    folder = tmp_path_factory.mktemp("worlds")
+    alone, together = folder / "alone.study", folder / "together.study"
     if request.param == "marks":
         make_marks_study(alone, people=(OWN, *OTHERS), n_items=8)
     else:
@@ -50,6 +52,12 @@ def worlds(tmp_path, request):
         for number, name in enumerate(("ben", "cleo", "ben", "dan")):
             answer_next(db, name, as_asked(db, ANSWERS[number % 3]))
         exchange.import_labels(db, imported(db), actor="carol", now=NOW)
+    return alone, together
+
+
+@pytest.fixture
+def worlds(masters, tmp_path):
+    alone, together = (Path(shutil.copy(path, tmp_path)) for path in masters)
     with open_database(alone) as first, open_database(together) as second:
         yield first, second
 
@@ -57,16 +65,11 @@ def worlds(tmp_path, request):
 def imported(db):
     """Labels from another source, some with an event id and some without."""
     rows = [
-        {
-            "item": item.name,
-            "reviewer": name,
-            "label": as_asked(db, ANSWERS[(number + place) % 2]),
-            "kind": "third",
-            "event_id": event_id,
-        }
+        {"item": item.name, "reviewer": name, "label": as_asked(db, ANSWERS[(number + place) % 2]), "kind": "third",
+         "event_id": event_id}
         for number, item in enumerate(items.all_items(db)[:4])
         for place, (name, event_id) in enumerate(zip(("ben", "zoe"), ("", f"row-{number}"), strict=True))
-    ]
+    ]  # fmt: skip
     return pd.DataFrame(rows)
 
 

@@ -1,84 +1,33 @@
 """A full disk: while people label, when the server starts, during `labeler backup` and during `labeler import`."""
 
-import errno
 import json
-import os
 import subprocess
+import sys
 import tempfile
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 from labeler.service.study import coordinating
 from labeler.store import items, open_database, runs
+from tests.browser.conftest import free_port, serve_command
 from tests.browser.hands import SAVED
-from tests.labeler.conftest import item_name, series
-from tests.reliability._mishaps_scene import (
-    ADA,
-    IN_TROUBLE,
-    LABELER,
-    CannotTry,
-    Command,
-    Room,
-    Scene,
-    case,
-    command_of,
-    free_port,
-    poll,
-    scene,
-    start,
-)
-from tests.reliability.outcome import Case
+from tests.making import item_name, series
+from tests.reliability._ledger import unsound
+from tests.reliability._scene import ADA, IN_TROUBLE, Command, Room, Scene, poll, scene, start
+from tests.reliability._small_disk import fill, free, small_disk
+from tests.reliability.outcome import Case, case
 
-PAGE = 4096
-DISK_BYTES = 6 * 2**20
 ROOM_FOR_A_LABEL = 20  # in pages: index and log of one answer need fewer
 COMMAND_LIMIT_S, START_LIMIT_S, TRY_LIMIT_S = 300, 300, 60
 N_FILES, N_RUNS = 30, 5
 
 
-@contextmanager
-def small_disk(room: Room) -> Iterator[Path]:
-    """A disk of a few megabytes in memory."""
-    disk = Path(tempfile.mkdtemp(dir=room.folder))
-    command = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", str(disk)]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    except OSError as error:
-        raise CannotTry(f"mount cannot be run: {error.strerror}") from error
-    if done.returncode:
-        raise CannotTry(f"a small disk needs root to be mounted: {done.stderr.strip()}")
-    try:
-        yield disk
-    finally:
-        subprocess.run(["umount", "--lazy", str(disk)], check=True)
-
-
-def fill(disk: Path, *, but: int = 0) -> None:
-    """Fill the disk with another file until only this many pages are free; a second call adjusts the free space."""
-    filler = disk / "filler"
-    filler.unlink(missing_ok=True)
-    with filler.open("wb", buffering=0) as out:
-        try:
-            while True:
-                out.write(bytes(PAGE))
-        except OSError as error:
-            if error.errno != errno.ENOSPC:
-                raise
-    os.truncate(filler, max(filler.stat().st_size - but * PAGE, 0))
-
-
-def free(disk: Path) -> None:
-    """Delete the other file."""
-    (disk / "filler").unlink()
-
-
 def labelling(room: Room) -> Iterator[Case]:
     """Another file fills the disk while a reviewer labels: without room, with room for the log, with enough room."""
     amounts = (0, 9, 10) if room.quick else range(ROOM_FOR_A_LABEL)
-    with small_disk(room) as disk, scene(room, room.copy(disk)) as one:
+    with small_disk(room.folder) as disk, scene(room, room.copy(disk)) as one:
         sentences, n_stored = [], 0
         for n_pages in amounts:
             fill(disk, but=n_pages)
@@ -108,7 +57,7 @@ def _press_on_full_disk(one: Scene, n_pages: int) -> str:
 
 def starting(room: Room) -> Iterator[Case]:
     """The disk is full when the server starts: it serves, or exits with a message that gives the reason."""
-    with small_disk(room) as disk:
+    with small_disk(room.folder) as disk:
         study = room.copy(disk)
         for n_pages in (0, 9, 12):
             fill(disk, but=n_pages)
@@ -118,7 +67,7 @@ def starting(room: Room) -> Iterator[Case]:
             yield one.judged("server started when there is room again", "none")
 
 
-def started(room: Room, study: Path, what: str, command: Command = command_of) -> Case:
+def started(room: Room, study: Path, what: str, command: Command = serve_command) -> Case:
     """A server that is started where it cannot write: its message, or that it responds."""
     log, port = Path(tempfile.mkdtemp(dir=room.folder)) / "server.log", free_port()
     process = start(command(study, port), log)
@@ -147,19 +96,19 @@ def answers(port: int) -> bool:
 def labeler(*arguments: object) -> tuple[int, str]:
     """Run a command of the application; returns exit code and output."""
     done = subprocess.run(
-        [*LABELER, *map(str, arguments)], capture_output=True, text=True, timeout=COMMAND_LIMIT_S, check=False
-    )
+        [sys.executable, "-m", "labeler", *map(str, arguments)], capture_output=True, text=True,
+        timeout=COMMAND_LIMIT_S, check=False,
+    )  # fmt: skip
     return done.returncode, done.stderr.strip()
 
 
 def last_line(said: str) -> str:
-    """Return the last line of the output."""
     return said.splitlines()[-1].strip() if said else "nothing said"
 
 
 def making(room: Room) -> Iterator[Case]:
     """No room for a new study: a message says so, no file remains, and a second try succeeds."""
-    with small_disk(room) as disk:
+    with small_disk(room.folder) as disk:
         for n_pages in (0, 1, 9, 15, 30):
             fill(disk, but=n_pages)
             study = disk / f"new-{n_pages}.study"
@@ -176,7 +125,7 @@ def making(room: Room) -> Iterator[Case]:
 
 def backing_up(room: Room) -> Iterator[Case]:
     """No room for the copy or for the log entry: a message says so, and no copy or a complete copy remains."""
-    with small_disk(room) as disk:
+    with small_disk(room.folder) as disk:
         study = room.copy(disk)
         for where, folder in (("the same disk", disk), ("another disk", Path(tempfile.mkdtemp(dir=room.folder)))):
             for n_pages in (0, 9, 12, 40):
@@ -198,8 +147,7 @@ def _of_copies(folder: Path, target: Path, code: int, said: str) -> list[str]:
     problems = [f"left behind: {name}" for name in left if name != target.name]
     if target.exists():
         with open_database(target) as db:
-            sound = db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-            problems += [] if sound and items.all_items(db) else ["the copy is not whole"]
+            problems += [*unsound(db), *([] if items.all_items(db) else ["the copy is not whole"])]
         if code and "whole" not in said:
             problems.append("left a copy without a word about it")
     return problems
@@ -219,7 +167,7 @@ def importing(room: Room) -> Iterator[Case]:
         text = json.dumps(series(number, N_RUNS, 800))
         (results / f"{item_name(number)}.json").write_text(text, encoding="utf-8")
     for n_pages in (0, 9, 60, 300):
-        with small_disk(room) as disk:
+        with small_disk(room.folder) as disk:
             study = disk / "new.study"
             now = datetime.now(UTC)
             coordinating.create_study(study, name="New", question="Alike?", coordinator=ADA, now=now)
@@ -244,6 +192,14 @@ def _whole_items(study: Path, problems: list[str]) -> int:
         there = items.all_items(db)
         if any(len(runs.of_item(db, item.item_id)) != N_RUNS for item in there):
             problems.append("an item is there in part")
-        if db.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
-            problems.append("the study is damaged")
+        problems += unsound(db)
     return len(there)
+
+
+FULL_DISKS = {
+    "full-labelling": labelling,
+    "full-start": starting,
+    "full-init": making,
+    "full-backup": backing_up,
+    "full-import": importing,
+}

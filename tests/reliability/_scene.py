@@ -3,7 +3,6 @@
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,16 +13,15 @@ from pathlib import Path
 from playwright.sync_api import Browser, BrowserContext, Page, TimeoutError as TooLate
 
 from tests.browser import studies
-from tests.browser.conftest import Served, free_port, invited, stop_server, wait_until_served
+from tests.browser.conftest import Served, free_port, invited, serve_command, stop_server, wait_until_served
 from tests.browser.hands import SAVED, answers, is_sound, item_on_screen
-from tests.reliability.outcome import Case
+from tests.reliability.outcome import Case, case
 
 ADA, BEN = "ada", "ben"
 WORDS_LIMIT_S, BACK_LIMIT_S, POLL_S = 90.0, 180.0, 0.05
 WITHDRAWN = "withdrawn"
 SAYS = {"s": "similar", "d": "dissimilar"}
 Command = Callable[[Path, int], list[str]]
-LABELER = (sys.executable, "-m", "labeler")
 UNFIT = re.compile(
     r"labeler |sqlite|database|traceback|errno|errors?\b.*\bline \d|example__app|bench_\d|\.study\b", re.I
 )
@@ -41,24 +39,19 @@ LOOK = """() => {
   const trouble = [...alerts].map(words);
   if (status?.classList.contains("trouble")) trouble.push(words(status));
   if (!isHere && document.querySelector("body > h1")) trouble.push(words(document.body));
-  const storage = (() => { try { return sessionStorage; } catch { return {}; } })();
-  const own = Object.keys(storage).filter((name) => name.startsWith("labeler-answers-"));
+  const storage = (() => { try { return localStorage; } catch { return {}; } })();
   return {
     sentence: trouble.filter(Boolean).join(" | "),
     everything: [words(document.body), inside, words(status), location.href].join(" "),
     isHere,
     shows: isHere && root.querySelector(".stage").hidden === false,
-    kept: own.reduce((sum, name) => sum + JSON.parse(storage.getItem(name)).length, 0),
+    kept: Object.keys(storage).filter((name) => name.startsWith("labeler-unsaved-")).length,
   };
 }"""
 IN_TROUBLE = f"""() => {{
   const isRunning = document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === "running";
   return !isRunning && ({LOOK})().sentence !== "";
 }}"""
-
-
-class CannotTry(Exception):
-    """This machine, or the user who runs this, does not allow the test; the message gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +81,6 @@ class Room:
         return Path(shutil.copy(self.master, folder / "lab.study"))
 
     def take(self, page: Page, name: str) -> None:
-        """Save a screenshot."""
         if self.pictures:
             page.screenshot(path=self.pictures / f"{re.sub(r'[^a-z0-9]+', '-', name.lower())}.png")
 
@@ -110,7 +102,6 @@ class Scene:
     log: Path
     pressed: list[tuple[str, str]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
-    sentence: str = ""
     gives_way: bool = False  # whether the review screen was replaced by the message
 
     @property
@@ -145,7 +136,7 @@ class Scene:
         self.check_words(seen.everything)
         if n_kept is not None and seen.n_kept != n_kept:
             self.problems.append(f"{seen.n_kept} answers wait in the browser, not {n_kept}")
-        if seen.n_kept and not KEPT.search(seen.everything):
+        if n_kept and not KEPT.search(seen.everything):
             self.problems.append("nothing says that what is not saved is kept")
         self.gives_way |= not seen.is_review
         return seen
@@ -208,16 +199,6 @@ class Scene:
         return case(what, figures, self.problems)
 
 
-def case(what: str, figures: str, problems: Sequence[str]) -> Case:
-    """A case that passed if there are no faults."""
-    return Case(what, "; ".join([figures, *dict.fromkeys(problems)]), not problems)
-
-
-def command_of(study: Path, port: int) -> list[str]:
-    """Return the command `labeler serve`."""
-    return [*LABELER, "serve", "--study", str(study), "--port", str(port)]
-
-
 def start(command: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
     """Return a server whose output goes to a file, so that a full pipe cannot block it."""
     with log.open("ab") as out:
@@ -225,7 +206,7 @@ def start(command: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
 
 
 @contextmanager
-def scene(room: Room, study: Path, command: Command = command_of, *, enter: bool = True) -> Iterator[Scene]:
+def scene(room: Room, study: Path, command: Command = serve_command, *, enter: bool = True) -> Iterator[Scene]:
     """A server with the study and a reviewer who has answered one item; both are stopped afterwards."""
     port, log = free_port(), Path(tempfile.mkdtemp(dir=room.folder)) / "server.log"
     secrets = invited(study)

@@ -1,6 +1,6 @@
 """Run `labeler` with a wrong clock: the offset in seconds is in a file, because the system's clock must not change.
 
-    python -m tests.reliability._mishaps_clocked OFFSET_FILE serve ...
+    python -m tests.reliability._wrong_clock OFFSET_FILE serve ...
 
 The `datetime` that the application imports from here on reads the file each time it is asked for the time. The
 libraries are imported before and keep the right time.
