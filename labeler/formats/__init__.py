@@ -11,16 +11,7 @@ from analysis.benchmark import Benchmark, Failure, Run
 from labeler.formats.joining import Advance, Part, Spool, file_name_pattern, read_benchmarks, without_file_name
 from labeler.formats.known import FILE_IS, FORMATS, VALUES_ARE, Format, table
 from labeler.formats.reading import DEFAULTS, ReadOptions, format_of, read, read_options, with_others
-from labeler.formats.source import (
-    ENDINGS,
-    PACKED,
-    ZIP,
-    Source,
-    content_hash,
-    may_hold_results,
-    members,
-    sources,
-)
+from labeler.formats.source import ENDINGS, PACKED, ZIP, Source, content_hash, may_hold_results, members, sources
 
 __all__ = [
     "DEFAULTS",

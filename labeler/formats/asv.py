@@ -93,11 +93,7 @@ def _conditions(document: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
         "version": document.get("commit_hash"), "context": params.get("machine"),
         "environment": document.get("env_name"),
     }  # fmt: skip
-    known = machine(
-        cpu=params.get("cpu"),
-        architecture=params.get("arch"),
-        runtime=_python(params.get("python")),
-    )
+    known = machine(cpu=params.get("cpu"), architecture=params.get("arch"), runtime=_python(params.get("python")))
     for name, value in told.items():
         if value is not None and not (isinstance(value, str) and is_storable(value)):
             raise ValueError(f"the file: {name} is {reprlib.repr(value)}, not a text")

@@ -144,9 +144,7 @@ def _benchmarks(outputs: list[_Output], name: str) -> Iterator[Benchmark]:
         if tables:
             of_command = [output for output in of_command if not output.has_means]
             yield Benchmark.of_series(
-                _named(command, "time elapsed"),
-                [np.array([seconds]) for seconds, _output in tables],
-                benchmark=command,
+                _named(command, "time elapsed"), [np.array([seconds]) for seconds, _output in tables], benchmark=command
             )
         missing = set(missing_benchmarks([set(output.counts) for output in of_command]))
         for event in dict.fromkeys(event for output in of_command for event in output.counts):

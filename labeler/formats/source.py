@@ -109,8 +109,7 @@ class Source:
                 ) from None
         if raw[:4] == _ZIPPED:
             raise Refused(
-                self.name,
-                "this zip file is inside another zip file, or its name does not end in .zip. Unpack it first",
+                self.name, "this zip file is inside another zip file, or its name does not end in .zip. Unpack it first"
             )
         return raw
 

@@ -28,10 +28,7 @@ MAX_STEM_BYTES = 200
 
 def columns(factors: Iterable[str]) -> list[str]:
     """Return the names of the columns of a table with these conditions besides those in `WRITTEN`."""
-    return [
-        *WRITTEN,
-        *(name if name in CONDITIONS or name.startswith(RECORDED) else FACTOR + name for name in factors),
-    ]
+    return [*WRITTEN, *(name if name in CONDITIONS or name.startswith(RECORDED) else FACTOR + name for name in factors)]
 
 
 def extra_conditions(benchmark: Benchmark) -> list[str]:

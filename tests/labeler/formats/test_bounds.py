@@ -105,10 +105,7 @@ def test_no_file_of_fifty_megabytes_takes_a_gigabyte(tmp_path, name):
 SMALL = {"benchmark": ["b", "b"], "run": ["1", "2"], "value": [1.0, 2.0]}
 REFUSED = {
     "rows": (lambda: table_bytes(6_000_000), r"has about 18,000,000 values, more than 15,000,000"),
-    "unpacked": (
-        lambda: table_bytes(100, application=repeated("a" * 70 * MB, 100)),
-        r"unpacks to more than 64 MiB",
-    ),
+    "unpacked": (lambda: table_bytes(100, application=repeated("a" * 70 * MB, 100)), r"unpacks to more than 64 MiB"),
     "fixed length": (
         lambda: table_bytes(10, application=pa.array([b"x" * 1000] * 10, pa.binary(1000))),
         r"column 'application' holds values of 1000 bytes",

@@ -118,10 +118,7 @@ MADE = """from labeler.formats import Benchmark, Failure
         ("(run, ['x'])", "could not convert string to float: 'x'"),
         ("(run,), better='more'", "benchmark 'b': better is 'more', not 'lower' or 'higher'"),
         ("(run,), conditions={'run': '12'}", "benchmark 'b': condition 'run' has 2 texts, but there are 1 runs"),
-        (
-            "(run,), parameters={1: 'a\\0'}",
-            "benchmark 'b'",
-        ),
+        ("(run,), parameters={1: 'a\\0'}", "benchmark 'b'"),
         ("5", "the reader 'broken' of broken 1.0 failed: TypeError: 'int' object is not iterable"),
     ],
 )

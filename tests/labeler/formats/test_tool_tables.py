@@ -243,8 +243,7 @@ def test_times_become_seconds_and_rates_keep_their_unit(unit, mode, stored, bett
 
 
 @pytest.mark.parametrize(
-    ("text", "parameters"),
-    [("", {}), ("n=1", {"n": "1"}), ("a=1,2,b=x=y", {"a": "1,2", "b": "x=y"}), ("alone", {})],
+    ("text", "parameters"), [("", {}), ("n=1", {"n": "1"}), ("a=1,2,b=x=y", {"a": "1,2", "b": "x=y"}), ("alone", {})]
 )
 def test_parameter_values_may_hold_commas_and_signs_of_equality(text, parameters):
     (one,) = read("pa", pa(pa_row(params=text)))
