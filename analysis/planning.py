@@ -301,7 +301,7 @@ def limits(
     --------
     >>> design = Design(n_items=586, n_reviewers=4, retest=0)
     >>> limits(design, expected(design))
-    ('test-retest agreement of a reviewer: no retest items',)
+    ('test-retest agreement of a reviewer (no retest items)',)
     """
     remarks = []
     groups = reviewer_groups(blocks)
@@ -309,7 +309,9 @@ def limits(
         names = " | ".join(", ".join(group) for group in groups)
         remarks.append(f"comparison of reviewers who share no items, directly or through other reviewers: {names}")
     if latent_class is not None:
-        remarks.append(f"true prevalence and reviewers' error rates: {latent_class}")
+        remarks.append(
+            f"true prevalence and reviewers' error rates, because {latent_class.removeprefix('not identified: ')}"
+        )
     for name, estimate, items in (
         ("agreement of single pairs", expectation.pair, _about(design.items_per_pair, "item", " per pair")),
         ("test-retest agreement of a reviewer", expectation.retest, _about(design.retest, "retest item")),
@@ -321,16 +323,17 @@ def limits(
         ("specificity", expectation.specificity, _about(expectation.n_agreed_similar, f"agreed {categories[0]} item")),
     ):
         if estimate.half_width is None:
-            remarks.append(f"{name}: {estimate.reason}")
+            remarks.append(f"{name} ({estimate.reason})")
         elif estimate.half_width > CHECK_ONLY:
             remarks.append(
-                f"{name}: the interval from {items} is ±{100 * estimate.half_width:.0f} percentage points, which is "
-                "only a rough check"
+                f"{name}, because the interval from {items} is ±{100 * estimate.half_width:.0f} percentage points, "
+                "which is only a rough check"
             )
     if design.n_applications is not None and design.n_applications < LEAST_GROUPS:
         remarks.append(
-            f"similarity of items within applications: there {'is' if design.n_applications == 1 else 'are'} only "
-            f"{_about(design.n_applications, 'application')}, but an interval needs at least {LEAST_GROUPS}"
+            "similarity of items within applications, because there "
+            f"{'is' if design.n_applications == 1 else 'are'} only {_about(design.n_applications, 'application')}, but "
+            f"an interval needs at least {LEAST_GROUPS}"
         )
     return tuple(remarks)
 

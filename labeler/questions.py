@@ -428,13 +428,13 @@ class _QuestionFile:
     def _known(self, row: Mapping[str, Any], keys: set[str], number: int = 0) -> None:
         for name in row:
             if name not in keys:
-                raise self._error(name, f"{name!r} is not one of: {', '.join(sorted(keys))}", number)
+                raise self._error(name, f"unknown key. Known keys: {', '.join(sorted(keys))}", number)
 
     def _text(self, name: str, row: Mapping[str, Any], number: int = 0) -> str:
         value = row.get(name)
         most = LIMITS.get(name, LIMITS["meaning"])
         if not isinstance(value, str) or not value.strip():
-            raise self._error(name, f"{name} must be a text that is not empty", number)
+            raise self._error(name, f"{name} needs a text in quotes", number)
         if len(value) > most or not value.isprintable():
             raise self._error(name, f"{name} must be one line of at most {most} characters", number)
         return value.strip()

@@ -180,7 +180,7 @@ def _label(db: Database, names: Iterable[str], when: datetime, *, most: int = 20
 def ran(place: str, line: str | Sequence[object]) -> Iterator[Text]:
     """Run a command in this process, and yield the lines that it prints."""
     words = shlex.split(line) if isinstance(line, str) else [str(word) for word in line]
-    result = CliRunner().invoke(cli, words, env={"COLUMNS": "120"})
+    result = CliRunner().invoke(cli, words, env={"COLUMNS": "120"}, prog_name="labeler")
     shown = " ".join(Path(word).name if word.startswith("/") else word for word in words)
     output = [*_beginning_of_tables(result.stdout.splitlines()), *result.stderr.splitlines()]
     if result.exception and not isinstance(result.exception, SystemExit):
@@ -245,7 +245,10 @@ def made(folder: Path, name: str) -> str:
 def texts_of_help(_folder: Path) -> Iterator[Text]:
     """Yield the help of each command, one paragraph or option at a time."""
     for name, _command in commands():
-        output = CliRunner().invoke(cli, [*name.split(), "--help"], terminal_width=200, max_content_width=10_000).output
+        arguments = [*name.split(), "--help"]
+        output = (
+            CliRunner().invoke(cli, arguments, terminal_width=200, max_content_width=10_000, prog_name="labeler").output
+        )
         for text in output.splitlines():
             yield f"labeler {name} --help", text.strip()
 

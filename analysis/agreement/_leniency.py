@@ -332,7 +332,8 @@ def _left_out(data: Informative, raters: Sequence[str]) -> str | None:
         )
     if not data.has_maximum:
         reasons.append(
-            "score test, because some raters differ from others in one direction only and the best fit is infinite"
+            "the score test is used, because some raters differ from others in one direction only and the best fit is "
+            "infinite"
         )
     return "; ".join(reasons) or None
 

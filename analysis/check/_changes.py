@@ -9,7 +9,7 @@ from math import inf
 import numpy as np
 
 from analysis.benchmark import EVERY_ITERATION, HIGHER, Benchmark, PerRun
-from analysis.check._results import MIN_CHANGE, ONE_PROCESS, SLOWER, TOO_NOISY, Rules, Suite, matches
+from analysis.check._results import MIN_CHANGE, ONE_PROCESS, TOO_NOISY, WORSE, Rules, Suite, matches
 from analysis.check._sides import (
     BY_TURNS,
     FEW_BENCHMARKS,
@@ -122,7 +122,7 @@ def _held_back(
         weak.append("other machine")
     n_baseline, n_candidate = len(one.before.values), len(one.after.values)
     change = replace(change, weaknesses=tuple(weak), n_baseline=n_baseline, n_candidate=n_candidate)
-    is_wanted = not (rules.fail_on == SLOWER and change.worse is False)
+    is_wanted = not (rules.fail_on == WORSE and change.worse is False)
     why = ""
     if change.has_changed and change.p is not None:
         if different:

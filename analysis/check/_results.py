@@ -22,7 +22,7 @@ SPREAD = "spread"  # the default classifier judges runs of any length and ignore
 
 NOTHING_FOUND, FOUND, INCONCLUSIVE = 0, 1, 3  # outcomes of a check; each is an exit code
 
-SLOWER, CHANGE = FAIL_ON = ("slower", "change")
+WORSE, CHANGE = FAIL_ON = ("worse", "change")
 
 CHANGED, MISSING, FAILED, UNDECIDED = KINDS = ("changed", "missing", "failed runs", "inconclusive")
 
@@ -155,10 +155,10 @@ class Rules:
     Raises ValueError if an option is invalid.
     """
 
-    # "slower" also means changes whose direction is unknown
-    fail_on: str = field(default=SLOWER, metadata={
-        "choices": FAIL_ON,
-        "help": "Changes that are findings. slower: changes for the worse. change: all changes.",
+    # "worse" also means changes whose direction is unknown
+    fail_on: str = field(default=WORSE, metadata={
+        "choices": FAIL_ON, "former choices": {"slower": WORSE},
+        "help": "Changes that are findings. worse: changes for the worse. change: all changes.",
     })  # fmt: skip
     test: str = field(default=COMBINED, metadata={  # as in `analysis.comparison.compare`
         "choices": TESTS, "help": "Statistical test for each benchmark.",

@@ -573,7 +573,9 @@ def _out_of_fold(
     if n_folds < planned:
         remarks.append(f"{n_folds} folds instead of {planned} because there are no more groups")
     if None in chosen:
-        remarks.append(f"{chosen.count(None)} folds use {choice.fixed:g} because the other folds lack a category")
+        n_fixed = chosen.count(None)
+        use = "1 fold uses" if n_fixed == 1 else f"{n_fixed} folds use"
+        remarks.append(f"{use} {choice.fixed:g} because the other folds lack a category")
     return replace(
         choice,
         theta=tuple(theta.tolist()),

@@ -156,8 +156,10 @@ def _category_method(learned: LearnedCategories) -> str:
 
 def arena_document(arena: Arena, target: str) -> Document:
     """Build the report that compares all classifiers on one consensus, without a learned classifier."""
+    n_positive = arena.n_dissimilar
     lead = (
-        f"{arena.n} items of {arena.n_applications} applications; {arena.n_dissimilar} are dissimilar. Target: {target}"
+        f"{counted(arena.n, 'item')} of {counted(arena.n_applications, 'application')}; "
+        f"{n_positive} {'is' if n_positive == 1 else 'are'} dissimilar. Consensus: {target}."
     )
     return Document("Classifiers compared", lead, "", arena_sections(arena), kind="comparison")
 

@@ -605,7 +605,7 @@ def _favoured(report: "Report") -> Iterator[str]:
 
 def _scores(report: "Report") -> Iterator[d.Block]:
     scored = {name: row.scores for name, row in report.classifiers.items() if row.scores}
-    without = [row_title(name) for name, row in report.classifiers.items() if not row.scores]
+    without = [title_of(name) for name, row in report.classifiers.items() if not row.scores]
     if without:
         yield d.Paragraph(
             f"These classifiers have no scores, so other thresholds cannot be evaluated: {', '.join(without)}."

@@ -391,9 +391,10 @@ def _describe_majority(report: "Report", majority: Majority) -> str:
     if not majority.n_third_labels and not majority.adjudicated:
         return "There are no third labels and no adjudications yet, so the adjudicated majority uses first labels only."
     return (
-        f"With {majority.n_third_labels} third labels and {majority.adjudicated} adjudications, the adjudicated "
-        f"majority has {_counts(report, majority.by_category, ' and ')} items; "
-        f"{majority.split} items are still split and {majority.incomplete} are incomplete."
+        f"With {d.counted(majority.n_third_labels, 'third label')} and {d.counted(majority.adjudicated, 'decision')} "
+        f"of coordinators, the adjudicated majority has {_counts(report, majority.by_category, ' and ')} items. Still "
+        f"split: {d.counted(majority.split, 'item')}; with fewer than two labels: "
+        f"{d.counted(majority.incomplete, 'item')}."
     )
 
 

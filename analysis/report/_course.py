@@ -193,8 +193,11 @@ def _calibration(round_: CalibrationRound, level: str) -> Iterator[Block]:
     gate = round_.gate
     words = f"Before the study, every reviewer labelled {round_.n_items} items. "
     words += "Other sections of this report do not use these items. "
-    words += f"Reviewers agreed on {percent(round_.percent.value)} of the pairs of labels"
-    words += f" ({round_.percent.reason})." if round_.percent.value is None else "."
+    words += (
+        f"Agreement is undefined, because {round_.percent.reason}."
+        if round_.percent.value is None
+        else f"Reviewers agreed on {percent(round_.percent.value)} of the pairs of labels."
+    )
     if gate:
         on = "agreement with the reference labels" if gate.on == "reference" else "agreement between reviewers"
         words += f" To pass, the {on} had to be at least {percent(gate.least)}."
@@ -203,7 +206,7 @@ def _calibration(round_: CalibrationRound, level: str) -> Iterator[Block]:
     )
     yield Paragraph(words)
     yield table(
-        f"Agreement with the {round_.n_reference} reference labels.",
+        f"Agreement with the reference labels ({round_.n_reference} in all).",
         ("Reviewer", "Labelled", "Assigned", f"Agreement with the reference ({level})"),
         [(row.reviewer, row.n_done, row.n_assigned, share(row.with_reference)) for row in round_.reviewers],
         numeric=(1, 2),

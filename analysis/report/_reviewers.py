@@ -206,7 +206,7 @@ def _describe_leniency(test: LeniencyTest, alpha: float) -> str:
     return (
         result
         + (" The reviewers are not equally strict." if test.p <= alpha else "")
-        + (f" ({test.reason}.)" if test.reason else "")
+        + (f" {d.sentence(test.reason)}" if test.reason else "")
     )
 
 

@@ -161,8 +161,9 @@ def _level_in_short(survey: SpreadSurvey, environment: ContextSpread) -> Iterato
     stable, wide = row.shares[FIRST], sum(row.counts[name] for name in WIDE)
     share = None if environment.v.value is None else environment.v.value / 2
     far = f"the runs of {wide} ({percent(wide / row.n)}) are" if wide else "no benchmark has runs"
+    near = f"The runs of {row.counts[FIRST]}" if row.counts[FIRST] else "The runs of none"
     yield (
-        f"The runs of {row.counts[FIRST]} of {counted(row.n, 'benchmark')} "
+        f"{near} of {counted(row.n, 'benchmark')} "
         f"({_counted_apart(survey, environment)}{percent(stable.value)}, interval {interval(stable)}) are within 5 "
         f"% of each other; {far} more than 25 % apart "
         f"({_describe_runs(survey, row)})."
@@ -509,7 +510,7 @@ def _duration(seconds: float) -> str:
     for size, unit in ((3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns" if seconds else "no time"
+    return f"{seconds / 1e-9:.3g} ns" if seconds else DASH
 
 
 def _left_out(survey: SpreadSurvey) -> Iterator[Block]:

@@ -83,7 +83,7 @@ def _in_short(survey: SteadySurvey) -> Iterator[str]:
     runs = [run for benchmark in survey.benchmarks for run in benchmark.runs]
     classed = [run for run in runs if run.verdict is not None]
     if not classed:
-        yield f"The rule cannot be applied to any run: {runs[0].reason}." if runs else "There are no runs."
+        yield f"No run can be judged. The first one is {runs[0].reason}." if runs else "There are no runs."
         return
     starts = [run.start for run in classed if run.start is not None]
     yield (
@@ -182,6 +182,9 @@ def _left_out(survey: SteadySurvey) -> Iterable[Block]:
     for benchmark in survey.benchmarks:
         for label, run in zip(benchmark.labels, benchmark.runs, strict=True):
             if run.reason:
-                reasons.setdefault(run.reason, []).append(f"{benchmark.name}, run {label}")
-    sentences += [f"{counted(len(names), 'run')}: {reason}: {listed(names)}." for reason, names in reasons.items()]
+                reasons.setdefault(run.reason, []).append(f"{benchmark.name} (run {label})")
+    sentences += [
+        f"{counted(len(names), 'run')} {_is(len(names))} {reason}: {listed(names)}."
+        for reason, names in reasons.items()
+    ]
     return [Bullets(tuple(sentences))] if sentences else []

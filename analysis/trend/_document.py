@@ -67,7 +67,8 @@ def _in_short(survey: TrendSurvey) -> Iterator[str]:
             "For some values it is unknown whether lower or higher is better, so no change of them counts as worse. To "
             "state the direction, use --unit or --better."
         )
-    yield _detector(survey)
+    if survey.n_simulated_versions:
+        yield _detector(survey)
 
 
 def _detector(survey: TrendSurvey) -> str:

@@ -107,7 +107,7 @@ def agreement(
     remark(f"Do all pairs agree equally often? {answer}.")
     for row in found["drift"]:
         if row["slope"]["value"] is None or row["detectable"] is None:
-            remark(f"Drift of {row['rater']}: {row['slope']['reason']}.")
+            remark(f"Drift of {row['rater']} was not tested: {row['slope']['reason']}.")
             continue
         change = f"{100 * row['slope']['value']:+.0f} points from the first to the last own label"
         visible = (

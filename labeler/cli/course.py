@@ -143,7 +143,8 @@ def calibration(study: Path | None, reference: Path | None, gate: float | None, 
         return
     show(rows_of_calibration(result), as_json=False)
     for name, share in (("Percent agreement", result.percent), ("Fleiss' kappa", result.kappa)):
-        remark(f"{name} between the reviewers: {calibrating.describe_share(share)}.")
+        undefined = "undefined, because " if share.value is None else ""
+        remark(f"{name} between the reviewers: {undefined}{calibrating.describe_share(share)}.")
     remark(calibrating.outcome(result))
 
 

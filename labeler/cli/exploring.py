@@ -83,11 +83,15 @@ def out_options(function: Function) -> Function:
                    "runs.")  # fmt: skip
 @click.option("--baseline", default=None, metavar="NAME", help="Value in the column `altered` to use as the baseline.")
 @click.option(
-    "--v",
+    "--altered-slowdown",
+    "v",
+    cls=Renamed,
+    old="--v",
     type=click.FloatRange(min=0, min_open=True),
     default=None,
     metavar="SHARE",
-    help="With altered methods: v, twice the smallest relevant difference [default: computed from the spreads].",
+    help="How much slower the altered methods are (v in the paper). A benchmark detects an altered method whose times "
+    "change by at least half of this [default: computed from the spreads].",
 )
 @click.option("--without", multiple=True, metavar="BENCHMARK", help="Benchmark to leave out of the score. Repeatable.")
 @click.option("--budget", type=click.FloatRange(min=0, min_open=True), default=None, metavar="MINUTES",

@@ -7,6 +7,7 @@ from the field. The metadata can also have:
     flag     the option, if its name is not the name of the field. A flag of a field that is true by default turns it
              off.
     choices  the accepted texts; a tuple of texts is given as one text, separated by commas
+    former choices  texts of earlier versions that are still accepted, with the present text
     within   the accepted numbers as an interval, such as "(0, 1)" or "[2, )"
     or       a word that is accepted instead of a number
     share    true if the number is a share that may be written in percent
@@ -50,6 +51,18 @@ class Share(click.ParamType[float]):
         if share >= 1 and not text.endswith("%"):
             self.fail(f"{value!r} means {100 * share:g} %. If you mean {value} percent, write {value}%.", param, ctx)
         return share
+
+
+class Choice(click.Choice[str]):
+    """A choice that also accepts words of earlier versions, which help and messages do not show."""
+
+    def __init__(self, choices: tuple[str, ...], former: Mapping[str, str]) -> None:
+        super().__init__(choices)
+        self.former = former
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the present word."""
+        return super().convert(self.former.get(value, value), param, ctx)
 
 
 class NumberOr(click.ParamType[float | str]):
@@ -181,7 +194,9 @@ def _type_of(field: Field[Any]) -> Any:
     if about.get("share"):
         return Share()
     if "choices" in about:
-        return Names(tuple(about["choices"])) if "tuple[" in str(field.type) else click.Choice(about["choices"])
+        if "tuple[" in str(field.type):
+            return Names(tuple(about["choices"]))
+        return Choice(tuple(about["choices"]), about.get("former choices", {}))
     if "within" in about:
         numbers = _range(about["within"], whole=int in kinds)
         return NumberOr(about["or"], numbers) if "or" in about else numbers

@@ -196,7 +196,7 @@ def resume(name: str, study: Path | None, as_json: bool) -> None:
 @click.option("--undo", cls=Renamed, old="--withdraw", is_flag=True, help="No longer let the reviewer see the result.")
 @json_option
 def result(name: str, study: Path | None, undo: bool, as_json: bool) -> None:
-    """Let a reviewer see the own result: the own labels beside those of the others, who stay without names.
+    """Let a reviewer see their own labels beside those of the other reviewers, whose names stay hidden.
 
     The page *Your result* opens once the study is unblinded.
     """

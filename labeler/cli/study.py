@@ -31,6 +31,7 @@ from labeler.cli.common import (
 from labeler.cli.options import given_of, options_of
 from labeler.errors import InputError
 from labeler.model import PlanParameters, Protocol, counted
+from labeler.plan.lifecycle import STATE_PHRASES
 from labeler.questions import to_toml
 from labeler.screen.kinds import QUESTIONS, kind_of
 from labeler.service.outputs import as_csv
@@ -227,7 +228,7 @@ def status(study: Path | None, with_agreement: bool, as_json: bool) -> None:
         show_json(content)
         return
     items, answers = counted(current.n_items, "item"), counted(current.n_answers, "answer")
-    remark(f"{current.study.name}: {current.study.state}, {items}, {answers}.")
+    remark(f"{current.study.name}: {STATE_PHRASES[current.study.state]}, {items}, {answers}.")
     show(rows, as_json=False)
     if stalled := progress.warning(paces):
         remark(stalled)

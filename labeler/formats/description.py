@@ -62,7 +62,8 @@ def describe_content(content: bytes) -> str:
 
 def _json(value: object) -> str:
     if isinstance(value, dict):
-        return f"JSON, an object with the keys {_names(list(value))}" if value else "JSON, an empty object"
+        keys = "key" if len(value) == 1 else "keys"
+        return f"JSON, an object with the {keys} {_names(list(value))}" if value else "JSON, an empty object"
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return f"JSON, a list of {len(value)} objects with the keys {_names(list(value[0]))}"
     return f"JSON, a list of {len(value)} entries" if isinstance(value, list) else "JSON"

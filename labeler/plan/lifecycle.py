@@ -91,12 +91,12 @@ def after(study: Study, step: Step) -> State:
     """
     if study.state is State.PAUSED:
         if step is not Step.OPEN:
-            raise NotAllowed(f"The study is paused, so the step {step!s} is not possible. Open the study again first.")
+            raise NotAllowed(f"The study is paused, so the step “{step}” is not possible. Open the study again first.")
         return study.phase
     if study.state not in STEPS[step]:
         ways = ", ".join(possible(study))
         raise NotAllowed(
-            f"The study is {STATE_PHRASES[study.state]}, so the step {step!s} is not possible. Possible steps: {ways}."
+            f"The study is {STATE_PHRASES[study.state]}, so the step “{step}” is not possible. Possible steps: {ways}."
         )
     return STEPS[step][study.state]
 

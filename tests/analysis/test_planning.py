@@ -105,7 +105,7 @@ def test_limits_list_what_the_plan_cannot_estimate():
         design, expected(design), blocks=[("a", "b"), ("c", "d")], latent_class="not identified: rank 8 of 9"
     )
     facts = (
-        ("share no items", "a, b | c, d"), ("prevalence", "not identified: rank 8 of 9"),
+        ("share no items", "a, b | c, d"), ("prevalence", ", because rank 8 of 9"),
         ("single pairs", "10 items", "±26 percentage points"),
         ("test-retest", "20 retest items", "±14 percentage points"),
         ("sensitivity", "20 agreed dissimilar", "±17 percentage points"),

@@ -246,7 +246,7 @@ def test_the_report_says_what_never_becomes_steady_and_what_is_too_short():
         "For 1 of 4 benchmarks, only some runs become steady, so results depend on which runs are used: some <b>."
         in text
     )
-    assert "1 run: too short to find the end of warm-up (20 iterations; 1,000 needed): short, run 0." in text
+    assert "1 run is too short to find the end of warm-up (20 iterations; 1,000 needed): short (run 0)." in text
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -262,7 +262,7 @@ def test_each_rule_has_a_page_with_figures_and_escaped_names(rule):
     ("benchmarks", "sentence"),
     [
         ([], "There are no runs."),
-        ([Benchmark.of_series("b", [np.ones(5)])], "The rule cannot be applied to any run: too short"),
+        ([Benchmark.of_series("b", [np.ones(5)])], "No run can be judged. The first one is too short"),
         ([Benchmark.of_series("b", [run((3000, 1.0))])], "1 of 1 run (100.0 %) becomes steady. - 1 run is steady from"),
     ],
 )

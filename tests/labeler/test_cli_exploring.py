@@ -300,7 +300,7 @@ def test_steady_says_which_runs_become_steady(long_runs, tmp_path):
     page = tmp_path / "steady.html"
     done = run("steady", long_runs, "--html", page)
     assert says(done.stdout, "1 of 2 runs (50.0 %) becomes steady.")
-    assert says(done.stdout, "1 run: too short to find the end of warm-up (2 iterations; 1,000 needed)")
+    assert says(done.stdout, "1 run is too short to find the end of warm-up (2 iterations; 1,000 needed)")
     assert page.read_text().count("<svg") == 2
 
 

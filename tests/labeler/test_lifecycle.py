@@ -50,7 +50,7 @@ def test_a_step_is_offered_exactly_where_it_leads_somewhere_and_a_pause_comes_la
 
 def test_a_step_that_leads_nowhere_is_refused_with_the_ways_there_are():
     assert refusal(after, study_in("open"), Step.UNBLIND) == (
-        "The study is open, so the step unblind is not possible. Possible steps: third, close, pause."
+        "The study is open, so the step “unblind” is not possible. Possible steps: third, close, pause."
     )
     wrong = [(step, state) for step in Step for state in PHASES if state not in STEPS[step]]
     assert [pair for pair in wrong if "is not possible" not in refusal(after, study_in(pair[1]), pair[0])] == []

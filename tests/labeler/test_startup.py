@@ -79,7 +79,7 @@ def test_help_and_version_import_no_numpy_and_no_command(option):
 
 @pytest.mark.parametrize("against", [(), ("--against", bundled("data", "check", "before.json"))])
 def test_a_check_of_a_few_files_imports_no_tables_no_figures_and_only_the_functions_of_scipy(against, tmp_path):
-    modules = modules_of("check", bundled("data", "check", "after.json"), "--fail-on", "slower", *against, "--json",
+    modules = modules_of("check", bundled("data", "check", "after.json"), "--fail-on", "worse", *against, "--json",
                          tmp_path / "out.json", "--min-change", "50%")  # fmt: skip
     assert modules & HEAVY == {"scipy"}
     assert not modules & {"scipy.optimize", "scipy.cluster", "scipy.linalg", "jinja2"}

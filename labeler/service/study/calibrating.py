@@ -114,15 +114,13 @@ def set_gate(db: Database, gate: Gate | None, *, actor: str, now: datetime) -> N
     """
     if gate is not None and (gate.on not in ON or not 0 <= gate.least <= 1):
         raise InputError(
-            f"The required agreement (gate) must be a share from 0 to 1 for {' or '.join(ON)}, not {gate.least} for "
+            f"The required agreement must be a share from 0 to 1 for {' or '.join(ON)}, not {gate.least} for "
             f"{gate.on!r}."
         )
     with events.by(db, actor, now) as deed:
         require(studies.get(db), Action.CALIBRATE)
         if labels.n_labels(db):
-            raise NotAllowed(
-                "The calibration round has begun, so the required agreement (gate) can no longer be changed."
-            )
+            raise NotAllowed("The calibration round has begun, so the required agreement can no longer be changed.")
         studies.set_gate(db, gate)
         deed.log("set gate", **({} if gate is None else asdict(gate)))
 
@@ -274,7 +272,7 @@ def outcome(result: CalibrationResult) -> str:
     if result.not_passed:
         return f"Not passed: {'; '.join(result.not_passed)}."
     if result.gate is None:
-        return "All reviewers have finished. The study requires no minimum agreement (gate), so nothing was compared."
+        return "All reviewers have finished. The study requires no minimum agreement, so nothing was compared."
     return "Passed."
 
 

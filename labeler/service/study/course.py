@@ -142,7 +142,8 @@ def _begin_third_round(db: Database, now: datetime) -> tuple[dict[str, Any], tup
 def _left_open(db: Database) -> tuple[str, ...]:
     rows = labels.progress(db)
     n_left = sum(n_assigned - n_done for _, n_assigned, n_done, _, _ in rows)
-    return (f"The study ends without {n_left} of the planned labels.",) if n_left else ()
+    missing = "1 planned label is" if n_left == 1 else f"{n_left} planned labels are"
+    return (f"{missing} missing.",) if n_left else ()
 
 
 @dataclass(frozen=True)

@@ -106,8 +106,9 @@ def remove_classifiers(db: Database, names: Collection[str], *, actor: str, now:
                     "computed again. Uninstall the package, then remove the verdicts."
                 )
             if name not in stored:
-                others = ", ".join(sorted(stored - computed_again)) or "none"
-                raise InputError(f"The study has no verdicts of {name!r}. You can remove: {others}.")
+                others = ", ".join(sorted(stored - computed_again))
+                ways = f"You can remove: {others}." if others else "It has no verdicts that you can remove."
+                raise InputError(f"The study has no verdicts of {name!r}. {ways}")
         n_removed = sum(verdicts.remove_classifier(db, name) for name in names)
         deed.log("remove settings", names=list(names), verdicts=n_removed)
     return n_removed

@@ -279,7 +279,7 @@ def set_gate(db: Database, result: CalibrationResult, person: str, *, can_change
 
     While there are no answers, each change is saved at once.
     """
-    st.header("Gate", anchor=False)
+    st.header("Required agreement", anchor=False)
     gate, begun = result.gate, any(reviewer.n_done for reviewer in result.reviewers)
     fixed = not can_change or begun
     names = list(GATES)
@@ -291,11 +291,15 @@ def set_gate(db: Database, result: CalibrationResult, person: str, *, can_change
         percent = st.slider("in at least this share of items", 0, 100, round(100 * least), 5, "%d %%", disabled=fixed)
         least = percent / 100 if percent != round(100 * least) else least
     if fixed:
-        st.caption("The round has begun, so the gate can no longer be changed." if begun else "The round is over.")
+        st.caption(
+            "The round has begun, so the required agreement can no longer be changed."
+            if begun
+            else "The round is over."
+        )
     elif (wanted := None if on == NO_GATE else Gate(str(on), least)) != gate:
         calibrating.set_gate(db, wanted, actor=person, now=datetime.now(UTC))
         share = "" if wanted is None else f" in {100 * least:.0f} % or more"
-        done(f"Gate saved: the study opens once {GATES[on]}{share}.", stays=True)
+        done(f"Required agreement saved: the study opens once {GATES[on]}{share}.", stays=True)
 
 
 def set_reference(db: Database, result: CalibrationResult) -> None:

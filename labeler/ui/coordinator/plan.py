@@ -58,7 +58,7 @@ def ask_finish_by(db: Database, person: str) -> None:
     title = f"Finish by {day:%-d %B %Y}" if day else "Finish by"
     with st.expander(title, type="compact"):
         asked = st.date_input(
-            "Day", day, format="YYYY-MM-DD", help="Invitations and the first page of reviewers say it."
+            "Day", day, format="YYYY-MM-DD", help="Invitations and the reviewers' first page name this day."
         )
         if asked != day:
             coordinating.set_finish_by(db, asked, actor=person, now=datetime.now(UTC))

@@ -202,7 +202,7 @@ def test_three_labels_or_items_seen_by_all_identify_it(per_item, overlap):
 def test_without_retest_items_nothing_is_told_of_reviewers_and_themselves():
     told, unknown = expected(planning.design(586, 4, 3, 0.0, 0))
     assert told["self-agreement"] == (None, None)
-    assert any(sentence.endswith(": no retest items") for sentence in unknown)
+    assert any(sentence.endswith(" (no retest items)") for sentence in unknown)
 
 
 def test_few_items_are_called_a_check_only():

@@ -67,7 +67,7 @@ def test_copies_that_cannot_be_met_are_remarked_and_not_expected(study):
     assert sorted(named) == sorted(REVIEWERS)
     assert len(found.remarks[1:]) == len({remark.split(": ")[2] for remark in found.remarks[1:]})  # each thing once
     assert what(found)["self-agreement"] == (None, None)
-    assert any(warning.endswith(": no retest items.") for warning in found.warnings)
+    assert any(warning.endswith(" (no retest items).") for warning in found.warnings)
 
 
 def test_reviewers_joined_by_shared_items_are_connected(study):
@@ -110,7 +110,7 @@ def test_who_gets_nothing_stands_there_with_nothing(tiny):
 )
 def test_error_rates_are_told_where_three_label_the_same_item(study, parameters, is_told):
     found = previewing.preview(study, parameters)
-    of_rates = [warning for warning in found.warnings if "reviewers' error rates: not identified" in warning]
+    of_rates = [warning for warning in found.warnings if "reviewers' error rates, because" in warning]
     assert (of_rates == []) is is_told
 
 
