@@ -32,10 +32,6 @@ def limits(encoding):
     return low + lane, high - lane
 
 
-def y_titles(chart):
-    return {encoding["y"]["title"] for encoding in encodings(chart)}
-
-
 def named(chart):
     """Return the titles of the panels."""
     return [panel["title"] for panel in chart.to_dict()["concat"]]
@@ -59,16 +55,18 @@ def test_every_run_has_a_panel_with_its_number(n_runs):
 
 
 @pytest.mark.parametrize(
-    ("level", "unit"),
-    [(2.0, "s"), (1.0, "s"), (0.5, "ms"), (2e-3, "ms"), (9e-4, "µs"), (2e-6, "µs"), (9e-7, "ns"), (2e-12, "ns")],
-)
-def test_times_are_in_the_unit_that_suits_their_median(level, unit):
-    assert y_titles(drawn(np.full((2, 60), level))) == {f"time per iteration ({unit})"}
-
-
-@pytest.mark.parametrize(("unit", "title"), [("ops/s", "ops/s"), ("MB", "MB"), ("", "measurement")])
-def test_what_is_no_time_keeps_its_unit(unit, title):
-    assert y_titles(drawn(noise(level=1e-6), unit)) == {title}
+    ("level", "unit", "title"),
+    [(2.0, "s", "time per iteration (s)"), (1.0, "s", "time per iteration (s)"), (0.5, "s", "time per iteration (ms)"),
+     (2e-3, "s", "time per iteration (ms)"), (9e-4, "s", "time per iteration (µs)"),
+     (2e-6, "s", "time per iteration (µs)"), (9e-7, "s", "time per iteration (ns)"),
+     (2e-12, "s", "time per iteration (ns)"), (1e-6, "ops/s", "ops/s"), (1e-6, "MB", "MB"), (1e-6, "", "measurement")],
+)  # fmt: skip
+def test_times_are_in_the_unit_that_suits_their_median_and_other_units_stay(level, unit, title):
+    shown = encodings(drawn(np.full((2, 60), level), unit))
+    assert {encoding["y"]["title"] for encoding in shown} == {title}
+    factor = {"(ms)": 1e3, "(µs)": 1e6, "(ns)": 1e9}.get(title[-4:], 1)
+    low, high = limits(shown[0])
+    assert low < level * factor < high
 
 
 @pytest.mark.parametrize("rule", binning.AXIS_RULES)
@@ -94,18 +92,16 @@ def test_how_much_lies_outside_stands_in_the_title_of_its_run():
     assert named(drawn(runs, rule="full")) == ["run 1", "run 2", "run 3"]
 
 
-def test_a_short_run_shows_every_iteration_where_it_was():
-    chart = drawn(noise(2, 49)).to_dict()
+@pytest.mark.parametrize(
+    ("n_iterations", "where", "number", "median"),
+    [(49, list(range(49)), 7, noise(2, 49)[0, 7]), (60, [0, 60], 0, np.median(noise(2, 60)[0])),
+     (200, [25, 75, 125, 175], 1, np.median(noise(2, 200)[0, 50:100]))],
+)  # fmt: skip
+def test_short_runs_show_every_iteration_and_long_runs_medians_of_fifty(n_iterations, where, number, median):
+    chart = drawn(noise(2, n_iterations)).to_dict()
     points = chart["datasets"][chart["concat"][0]["layer"][4]["data"]["name"]]
-    assert [point["iteration"] for point in points] == list(range(49))
-    assert [point["median"] for point in points] == pytest.approx(noise(2, 49)[0])
-
-
-def test_a_long_run_shows_the_medians_of_fifty_in_the_middle_of_each():
-    chart = drawn(noise(2, 200)).to_dict()
-    points = chart["datasets"][chart["concat"][0]["layer"][4]["data"]["name"]]
-    assert [point["iteration"] for point in points] == [25, 75, 125, 175]
-    assert points[1]["median"] == pytest.approx(np.median(noise(2, 200)[0, 50:100]))
+    assert [point["iteration"] for point in points] == where
+    assert points[number]["median"] == pytest.approx(median)
 
 
 @pytest.mark.parametrize(

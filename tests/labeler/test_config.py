@@ -6,13 +6,13 @@ from labeler.config import Settings, bundled, settings
 from labeler.formats import Source, read
 
 
-def test_the_study_is_named_by_the_environment():
-    assert settings({"LABELER_STUDY": "/data/cache.study"}) == Settings(study=Path("/data/cache.study"))
-
-
-@pytest.mark.parametrize("environment", [{}, {"LABELER_STUDY": ""}, {"STUDY": "cache.study"}])
-def test_no_study_is_named_where_the_environment_says_nothing(environment):
-    assert settings(environment) == Settings(study=None)
+@pytest.mark.parametrize(
+    ("environment", "study"),
+    [({"LABELER_STUDY": "/data/cache.study"}, Path("/data/cache.study")), ({}, None), ({"LABELER_STUDY": ""}, None),
+     ({"STUDY": "cache.study"}, None)],
+)  # fmt: skip
+def test_the_study_is_named_by_the_environment(environment, study):
+    assert settings(environment) == Settings(study=study)
 
 
 @pytest.mark.parametrize(
