@@ -399,18 +399,6 @@ def test_means_of_other_tools_are_taken_too(name):
     assert {change["ratio"]["value"] for change in measured} == {1.0}
 
 
-def test_the_level_is_over_all_benchmarks_by_holm(here):
-    rng = np.random.default_rng(8)
-    runs = {n: [(1 + 0.02 * (n == 0) * side + rng.normal(0, 0.01, (4, 3))).tolist() for side in (0, 1)]
-            for n in range(8)}  # fmt: skip
-    for side, name in enumerate(("before", "after")):
-        entries = [jmh_entry(sides[side], benchmark=f"org.B.m{n}") for n, sides in runs.items()]
-        (here / f"{name}.json").write_text(json.dumps(entries))
-    found = content("after.json --against before.json --alpha 0.01")["changes"]
-    smallest = min(found, key=lambda change: change["p"])
-    assert smallest["p_holm"] == pytest.approx(min(1, 8 * smallest["p"]))
-
-
 def test_a_benchmark_whose_every_run_failed_is_a_finding_also_without_a_baseline(here):
     entries = [{"command": "good", "times": [1.0] * 5}, {"command": "broken", "times": [1.0], "exit_codes": [3]}]
     (here / "h.json").write_text(json.dumps({"results": entries}))

@@ -115,30 +115,19 @@ def test_the_wide_table_of_a_report_runs_nothing_in_a_spreadsheet(tmp_path):
 # Planning
 
 
-def planning(*arguments):
-    return json.loads(run("planning", *arguments, "--json").stdout)
-
-
-def expected(told):
-    return {row["what"]: row["half-width"] for row in told["expected"]}
-
-
 @pytest.fixture(autouse=True)
 def _no_study_named(monkeypatch):
     monkeypatch.delenv("LABELER_STUDY", raising=False)
 
 
 def test_planning_without_options_is_the_plan_of_the_paper_with_overlap():
-    told = planning()
+    told = json.loads(run("planning", "--json").stdout)
     assert list(told) == ["needed", "expected", "not_told", "replacing"]
     labels = next(row["expected"] for row in told["expected"] if row["what"] == "labels per reviewer")
     assert labels == pytest.approx((469 * 2 + 117 * 4) / 4 + 20)
-
-
-def test_planning_says_how_many_items_a_half_width_takes():
-    rows = {row["for"]: row["items"] for row in planning("--half-width", 0.08)["needed"]}
-    assert rows["Fleiss' kappa: items with two labels"] == pytest.approx(586, abs=20)
-    assert rows == {row["for"]: row["items"] for row in planning("--half-width", 0.08, "--items", 9)["needed"]}
+    told = json.loads(run("planning", "--half-width", 0.08, "--items", 9, "--json").stdout)
+    needed = {row["for"]: row["items"] for row in told["needed"]}
+    assert needed["Fleiss' kappa: items with two labels"] == pytest.approx(586, abs=20)
 
 
 def test_planning_as_a_table_names_what_will_not_be_told():
@@ -194,14 +183,11 @@ def test_a_report_of_version_0_1_is_checked_but_for_what_is_defined_otherwise(tm
     # the report has a hash of each file, so the columns are in the order that they had
     answers[["item", "reviewer", "label", "application"]].to_csv(tmp_path / "labels.csv", index=False)
     verdicts[["item", "classifier", "verdict", "application"]].to_csv(tmp_path / "verdicts.csv", index=False)
-    stored = GOLDEN / "reports" / f"{name.replace(' ', '-')}-0.1.json"
-    files = ("--labels", tmp_path / "labels.csv", "--verdicts", tmp_path / "verdicts.csv")
-    checked = run("report", *files, "--verify", stored)
-    assert "Defined differently since 0.2, so not compared: specific agreement" in checked.stderr
-    assert "tests and status of the latent class model" in checked.stderr
-
-    content = json.loads(stored.read_text(encoding="utf-8"))
+    content = json.loads((GOLDEN / "reports" / f"{name.replace(' ', '-')}-0.1.json").read_text(encoding="utf-8"))
     content["agreement"]["percent"]["value"] += 0.01
     (tmp_path / "altered.json").write_text(json.dumps(content), encoding="utf-8")
-    found = run("report", *files, "--verify", tmp_path / "altered.json", code=1)
-    assert found.stdout.splitlines()[1].startswith("agreement.percent.value")
+    files = ("--labels", tmp_path / "labels.csv", "--verdicts", tmp_path / "verdicts.csv")
+    found = run("report", *files, "--verify", tmp_path / "altered.json", "--json", code=1)
+    assert [row["place"] for row in json.loads(found.stdout)] == ["agreement.percent.value"]
+    assert "Defined differently since 0.2, so not compared: specific agreement" in found.stderr
+    assert "tests and status of the latent class model" in found.stderr

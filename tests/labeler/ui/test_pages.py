@@ -194,10 +194,4 @@ def test_who_labels_and_coordinates_finds_label_first_and_the_other_pages_in_the
     assert sorted(titles["dora"]) == ["Guide", "Practice", "Sign out"]
     move_on(study, Step.CLOSE)
     with open_database(study) as db:
-        assert titles_of(monkeypatch, db, person)[""] == [
-            "Start",
-            *PLACES,
-            "Item",
-            "Label",
-            "My labels",
-        ]
+        assert titles_of(monkeypatch, db, person)[""] == ["Start", *PLACES, "Item", "Label", "My labels"]
