@@ -193,29 +193,25 @@ def test_missing_labels_are_counted_before_a_study_is_closed_and_unblinded(path)
 
 def test_a_whole_study_is_run_on_the_study_page_without_a_typed_reason(calibrated):
     everybody = dict.fromkeys((*REVIEWERS, BOTH), "similar")
-    ways = [
+    for answers, step, state in (
         (everybody, Step.OPEN, State.OPEN), (everybody | SAID, Step.THIRD, State.THIRD),
         (everybody, Step.CLOSE, State.CLOSED), ({}, Step.UNBLIND, State.UNBLINDED),
-    ]  # fmt: skip
-    for answers, step, state in ways:
+    ):  # fmt: skip
         answer_all(calibrated, answers)
-        page = coordinator_page("Study", "Overview", calibrated)
-        if state is State.UNBLINDED:
+        if step is Step.UNBLIND:
             with open_database(calibrated) as db:
                 for split in [split for split in splits.split_items(db) if split.remains]:
                     splits.adjudicate(db, split.item.name, Category.SIMILAR, "noise", actor="carol", now=TODAY)
-            page.run()
-        if step is Step.UNBLIND:
+            page = coordinator_page("Study", "Overview", calibrated)
             checked(page.checkbox[0].check().run())
             labelled(page.button, overview.BUTTONS[step]).click().run()  # leads to another page
         else:
-            step_on(page, overview.BUTTONS[step])
+            page = step_on(coordinator_page("Study", "Overview", calibrated), overview.BUTTONS[step])
             assert page.success[0].value.startswith(DONE[step])
         assert study_of(calibrated).state is state
     with open_database(calibrated) as db:
-        logged = [(one.actor, one.action, "why" in one.details) for one in events.of_actions(db, course.ACTIONS)]
-    actions = ("open study", "third round", "close study", "unblind study")
-    assert logged == [("carol", action, False) for action in actions]
+        logged = [(one.actor, "why" in one.details) for one in events.of_actions(db, course.ACTIONS)]
+    assert logged == [("carol", False)] * 4
 
 
 def test_a_closed_study_is_reopened_where_it_was_until_it_is_unblinded(path):
@@ -388,12 +384,7 @@ def test_a_leaving_reviewer_is_signed_out_at_once_and_nobody_is_told_who_got_the
     page = change(people_page(path, actor), path, "ada", REMOVE)
     assert says(page.success[0].value, "ada: 3 open items", "2 no longer")
     assert others_named(page, "ada", actor) == []
-    assert not person(path, "ada").active
     assert errors(checked(hers.run())) == [NOT_SIGNED_IN]
-    with open_database(path) as db:
-        assert sum(reviewing.review_queue(db, id_of(db, name)).progress.n_assigned for name in REVIEWERS[1:]) == 18
-        (event,) = events.of_actions(db, ["remove reviewer"])
-    assert "why" not in event.details
     assert len(checked(page.run()).success) == 0
     change(page, path, "ada", "Resume")
     assert person(path, "ada").active
@@ -468,11 +459,9 @@ def test_the_people_page_shows_a_name_as_it_is_and_not_as_markup(path):
     name = "![x](http://evil.test) *eve*"
     with open_database(path) as db:
         identity.add_person(db, name, [Role.REVIEWER], actor="carol", now=NOW)
-    page = change(people_page(path), path, name, "Pause")
-    page_2 = people_page(path)
-    change(page_2, path, name, "New link")
-    shown = [*page.success, *page.markdown, *page_2.success, *page_2.markdown]
-    assert not [element for element in shown if name in str(element.value)]
+    for what in ("Pause", "New link"):
+        page = change(people_page(path), path, name, what)
+        assert not [element for element in (*page.success, *page.markdown) if name in str(element.value)]
 
 
 # the page Splits
@@ -527,53 +516,42 @@ def listing(path):
     return coordinator_page("Decide", "Splits", path, **{"fold-split-items": True})
 
 
-def test_after_closing_the_splits_page_lists_split_items_with_labels_but_no_names(closed):
+def test_after_closing_the_splits_page_shows_split_items_with_labels_and_comments_but_no_names(closed):
     page, names = listing(closed), split_names(closed)
     with open_database(closed) as db:
         hers = {row.assignment.item for row in assignments.everything(db) if row.assignment.reviewer == "ada"}
     table = page.dataframe[0].value
-    assert table["item"].tolist() == names
-    assert set(names) == hers
+    assert (table["item"].tolist(), set(names)) == (names, hers)
     assert table["dissimilar"].tolist() == [1] * 5
     assert sorted(table["similar"]) == [1, 1, 1, 3, 3]
+    shown = []
     for name in names:
         choose_item(page, name)
         n_similar = table.set_index("item").loc[name, "similar"]
         assert sorted(text.value.partition(":")[0] for text in page.text) == ["dissimilar", *["similar"] * n_similar]
-        assert shown_items(page) == [name]
-        assert others_named(page) == []
+        assert (shown_items(page), others_named(page)) == ([name], [])
+        shown += [text.value for text in page.text]
+        formatted = [str(element.value) for kind in ("markdown", "caption", "info") for element in getattr(page, kind)]
+        assert not [text for text in formatted if "alert" in text]
+    assert shown.count(f"dissimilar: {HOSTILE}") == 1
 
 
-def test_keys_go_through_the_split_items_without_deciding(closed):
-    page, names = coordinator_page("Decide", "Splits", closed), split_names(closed)
-    for name in (*names[1:], names[0]):
-        press_key(page, "split", "n")
-        assert shown_items(page) == [name]
-    press_key(page, "split", "p")
-    assert shown_items(page) == [names[-1]]
-    with open_database(closed) as db:
-        assert decisions.everything(db) == []
-
-
-def test_after_a_decision_the_next_open_item_comes(closed):
+def test_keys_go_through_the_split_items_and_after_a_decision_the_next_open_one_comes(closed):
     page, names = coordinator_page("Decide", "Splits", closed), split_names(closed)
     (drawn,) = drawings(page)
     assert drawn["decides"] == {
         "kind": "split", "categories": {"s": "similar", "d": "dissimilar"}, "reasons": list(REASONS),
     }  # fmt: skip
+    for pressed, name in (("n", names[1]), ("p", names[0]), ("p", names[-1]), ("n", names[0])):
+        press_key(page, "split", pressed)
+        assert shown_items(page) == [name]
+    with open_database(closed) as db:
+        assert decisions.everything(db) == []
     decide(page, closed, names[0], "similar", "warm-up only")
     assert shown_items(page) == [names[1]]
     assert page.toast[0].value == "Saved: similar. 2 left."
     press_key(page, "split", "u")
     assert shown_items(page) == [names[0]]
-
-
-def test_a_comment_on_a_split_item_is_shown_as_the_text_it_is(closed):
-    page = coordinator_page("Decide", "Splits", closed)
-    shown = [text.value for name in split_names(closed) for text in choose_item(page, name).text]
-    assert shown.count(f"dissimilar: {HOSTILE}") == 1
-    formatted = [str(element.value) for kind in ("markdown", "caption", "info") for element in getattr(page, kind)]
-    assert not [text for text in formatted if "alert" in text]
 
 
 def test_a_decision_is_shown_and_can_be_replaced(closed):
