@@ -20,7 +20,7 @@ from tests.performance.wire import is_saved
 from tests.reliability._ground import COORDINATOR, LEFT, OTHER, OWN, PAUSED, REMOVED, REVOKED, Ground
 from tests.reliability._sites import MEDIA, upload, with_token
 from tests.reliability._strangers import PAGES, opens, routes
-from tests.reliability._window import FIGURES, LIMIT_S, ReviewersWindow, Window, ask, body, demand
+from tests.reliability._window import FIGURES, LIMIT_S, LOG, ReviewersWindow, Window, ask, body, demand
 from tests.reliability.outcome import Case, Tally
 
 SILENCE_S = 2  # an answer takes a fraction of it
@@ -202,10 +202,12 @@ KINDS: Mapping[str, Any] = {
 
 def reviewers(ground: Ground, *, quick: bool) -> Iterator[Case]:
     """Yield all attempts of a reviewer to reach coordinators' data."""
-    with Window(ground.url, ground.sign_in(COORDINATOR)) as theirs:
+    cookie = ground.sign_in(COORDINATOR)
+    with Window(ground.url, cookie) as theirs, Window(ground.url, cookie).open() as log:
         visit(theirs, step=3 if quick else 1)
+        log.send(log.rerun(page_script_hash=log.pages["Study"], query_string=LOG))
         yield addresses(ground, quick=quick)
-        yield files_and_uploads(ground, theirs)
+        yield files_and_uploads(ground, log)
         yield pages_over_the_websocket(ground, theirs, quick=quick)
         yield widgets_of_coordinators(ground, theirs, quick=quick)
     yield service_functions(ground)
@@ -239,6 +241,7 @@ def files_and_uploads(ground: Ground, theirs: Window) -> Case:
     headers = with_token(ground, cookie)
     with Window(ground.url, cookie).open() as own:
         media = sorted({found.decode() for found in MEDIA.findall(theirs.text)})
+        tally.check(bool(media), "no address of a file was seen")
         for session in (theirs.session, own.session, "x"):
             for method in ("PUT", "DELETE", "OPTIONS"):
                 status = upload(ground, session, headers, method=method)

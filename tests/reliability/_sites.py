@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from tests.reliability._ground import COORDINATOR, OWN, Ground
 from tests.reliability._strangers import FOREIGN_ORIGINS, PAGES, opens
-from tests.reliability._window import FIGURES, Window, ask
+from tests.reliability._window import LOG, Window, ask
 from tests.reliability.outcome import Case, Tally
 
 UPLOAD = (
@@ -72,8 +72,9 @@ def upload(ground: Ground, session: str, headers: Headers, name: bytes = b"a.jso
 def headers(ground: Ground, window: Window) -> Case:
     """Every response forbids frames and type guessing, and responses with data forbid caching."""
     tally, cookie = Tally("headers: frames, types, caches", "answers"), ground.sign_in(COORDINATOR)
-    window.send(window.rerun(page_script_hash=window.pages["Results"], query_string=FIGURES))
+    window.send(window.rerun(page_script_hash=window.pages["Study"], query_string=LOG))
     media = sorted({found.decode() for found in MEDIA.findall(window.text)})
+    tally.check(bool(media), "no address of a file was seen")
     paths = (
         *PAGES, "/", "/sign-in", "/sign-out", "/join/x", "/_stcore/health", "/_stcore/metrics", "/_stcore/host-config",
         *media,

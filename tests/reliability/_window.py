@@ -69,7 +69,8 @@ def ask(
         return Reply(0)
 
 
-FIGURES = "view=figures"  # the view of the page Results that offers files when it opens
+FIGURES = "view=figures"  # the view of the page Results that offers deferred downloads
+LOG = "view=log"  # the view of the page Study that offers a file when it opens
 AGAIN_S = 0.1
 Event = dict[str, Any]
 
