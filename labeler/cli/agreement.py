@@ -37,7 +37,9 @@ class RequirementType(click.ParamType[tuple[str, float]]):
             required = math.nan
         if name.lower() not in NAMES or not -1 <= required <= 1:
             self.fail(
-                f"{value!r} is not one of {', '.join(NAMES)}, a colon and a number, such as alpha:.67.", param, ctx
+                f"{value!r} is not a requirement. Write NAME:X, such as alpha:.67. NAME is one of: {', '.join(NAMES)}.",
+                param,
+                ctx,
             )
         return name.lower(), required
 

@@ -367,7 +367,10 @@ class _FirstFiles:
     known: dict[tuple[str, str], tuple[str, bytes]] = field(default_factory=dict)
 
     def checked(self, part: Part) -> Part:
-        """Return the part without benchmarks that an earlier file has, or refused if their contents differ."""
+        """Return the part without benchmarks that an earlier file also has.
+
+        If the earlier file has other measurements of a benchmark, the part is refused.
+        """
         new, doubled = [], []
         for benchmark in part.benchmarks:
             key, content = (benchmark.application, benchmark.name), _hash_of_runs(benchmark.runs)

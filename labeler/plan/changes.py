@@ -348,8 +348,9 @@ def _offers(slots: Sequence[Slot], reviewer: str, standing: _Standing, seed: See
 
 def _given_up(moves: Iterable[Move]) -> tuple[str, ...]:
     n_given_up = Counter((move.giver, move.kind) for move in moves if move.taker is None)
+    nouns = {kind: "open item" if kind == Kind.FRESH else f"open {kind} item" for kind in Kind}
     return tuple(
-        f"{giver}: {counted(n, f'open {kind} item')} no longer assigned, because {WHY_GIVEN_UP[kind]}"
+        f"{giver}: {counted(n, nouns[kind])} no longer assigned, because {WHY_GIVEN_UP[kind]}"
         for (giver, kind), n in sorted(n_given_up.items())
     )
 

@@ -203,7 +203,7 @@ def test_what_everybody_is_on_already_is_given_up_with_a_message():
     assert {(move.item, move.taker) for move in changes.moves} == {("x", None), ("y", None), ("c", None)}
     assert changes.shortfalls == (
         f"ada: 1 open calibration item no longer assigned, because {WHY_GIVEN_UP[Kind.CALIBRATION]}",
-        "ada: 1 open fresh item no longer assigned, because every remaining reviewer already has the item",
+        "ada: 1 open item no longer assigned, because every remaining reviewer already has the item",
         "ada: 1 open overlap item no longer assigned, because every remaining reviewer already has the item",
     )
 

@@ -114,7 +114,7 @@ class _New:
 def make_beside(
     db: Database, name: str, names: Sequence[str] | None = None, *, coordinator: str, now: datetime
 ) -> tuple[str, str]:
-    """Create a study in the folder of this study, from these items or as a template; its file has its name.
+    """Create a study in the folder of this study, from these items or as a template.
 
     Returns the command that serves the new study, and the sign-in address of its coordinator. Raises InputError,
     StudyError in the same cases as `make_study`, or if the name is not a valid file name. Raises NotAllowed if verdicts

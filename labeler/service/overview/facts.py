@@ -53,7 +53,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Box:
-    """What the coordinator should do now. `tick` is the text that must be ticked before the button is on."""
+    """What the coordinator should do now. The button works after the box with the text `tick` is ticked."""
 
     heading: str
     text: str = ""

@@ -116,7 +116,7 @@ def list_labels(split: Split) -> None:
         third, comment = " (third label)" if label.is_third else "", f": {label.comment}" if label.comment else ""
         st.text(f"{marks.describe(label.category)}{third}{comment}")
     if split.decision:
-        st.text(f"Decided: {marks.describe(split.decision.category)}. {split.decision.why}")
+        st.text(f"Decided: {marks.describe(split.decision.category)}. Reason: {split.decision.why}")
 
 
 def show_marks(

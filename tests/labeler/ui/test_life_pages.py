@@ -559,7 +559,7 @@ def test_a_decision_is_shown_and_can_be_replaced(closed):
     for category, why in (("dissimilar", "there is a step"), ("similar", "on second thoughts")):
         decide(page, closed, name, category, why)
         assert page.dataframe[0].value.set_index("item")["decision"].to_dict()[name] == category
-        assert f"Decided: {category}. {why}" in [text.value for text in choose_item(page, name).text]
+        assert f"Decided: {category}. Reason: {why}" in [text.value for text in choose_item(page, name).text]
     assert [view for view in page.get("button_group")[0].options if "Splits" in str(view)] == ["Splits (2)"]
 
 
