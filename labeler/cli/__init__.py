@@ -4,8 +4,10 @@ The module of a command is imported only when the command runs, so that every co
 """
 
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from importlib.util import LazyLoader, find_spec, module_from_spec
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -50,7 +52,7 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
         "calibration": Place("course:calibration", "Show the state of the calibration round"),
         "state": Place("course:state", "Open, pause, close or unblind the study, or begin the third-label round"),
         "status": Place("study:status", "Show the progress of the study and of each reviewer"),
-        "flags": Place("flags:flags", "List flags and comments of reviewers"),
+        "flags": Place("course:flags", "List flags and comments of reviewers"),
         "exclude": Place("course:exclude", "Exclude an item"),
         "log": Place("study:log", "Show the audit log"),
         "backup": Place("study:backup", "Copy the study into a new file"),
@@ -76,7 +78,7 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
     "Check and explore files": {
         "measure": Place("measure:measure", "Run the benchmarks of a plan and record the conditions of every run"),
         "check": Place("check:check", "Check the runs in result files and compare them with a baseline"),
-        "noise": Place("noise:noise", "Find the limits that keep false alarms of a check rare"),
+        "noise": Place("check:noise", "Find the limits that keep false alarms of a check rare"),
         "spread": Place("exploring:spread", "Measure how far apart the runs of each benchmark are"),
         "order": Place("exploring:order", "Test whether the order of benchmarks affects their results"),
         "trust": Place("exploring:trust", "Estimate how reliable intervals and tests are"),
@@ -97,6 +99,24 @@ UNUSED = ("numpy.f2py", "numpy.testing", "pydoc")  # what `scipy.special` import
 PLACES = {name: place for section in SECTIONS.values() for name, place in section.items()}
 
 
+def defer(*names: str) -> None:
+    """Make later imports of these modules quick: a module is loaded when somebody first uses one of its attributes.
+
+    For example, `scipy.special` imports everything that `numpy` has, including its compiler for Fortran, and uses only
+    a small part of it. The module that contains a deferred module is imported.
+    """
+    for name in names:
+        spec = None if name in sys.modules else find_spec(name)
+        if spec is None or spec.loader is None:
+            continue
+        spec.loader = LazyLoader(spec.loader)
+        module = sys.modules[name] = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        parent, _dot, child = name.rpartition(".")
+        if parent:
+            setattr(import_module(parent), child, module)
+
+
 class CommandsByName(Mapping[str, click.Command]):
     """The commands by name.
 
@@ -107,8 +127,6 @@ class CommandsByName(Mapping[str, click.Command]):
         """Import the command with this name and return it; raise KeyError if there is no such command."""
         module, _, attribute = PLACES[name].path.partition(":")
         if name == "check":  # builds wait for this command
-            from labeler.cli.lazy_imports import defer
-
             defer(*UNUSED)
         command: click.Command = getattr(import_module(f"labeler.cli.{module}"), attribute)
         return command

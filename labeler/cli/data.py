@@ -23,9 +23,9 @@ from labeler.cli.formats import MAX_SHOWN, reading, reading_options
 from labeler.errors import InputError
 from labeler.model import counted
 from labeler.safe_text import one_line
-from labeler.service.files import converting
-from labeler.service.files.converting import FORMS
-from labeler.service.items import importing, taking_back
+from labeler.service.files import gathering
+from labeler.service.files.gathering import FORMS
+from labeler.service.items import importing
 from labeler.service.items.importing import ReadOptions
 
 MAX_LEFT_OUT = 20  # lines about benchmarks that are left out
@@ -119,12 +119,12 @@ def take_back(study: Path | None, *, dry_run: bool) -> None:
     """Take the last import of a study back, or only say what it is."""
     with open_study(study) as db:
         if dry_run:
-            refused, last = taking_back.why_not(db), taking_back.last_import(db)
+            refused, last = importing.why_not_taken_back(db), importing.last_import(db)
             if refused or last is None:
                 raise InputError(refused)
             remark(f"Would be taken back: {last.describe()}.")
         else:
-            remark(f"Taken back: {taking_back.take_back(db, actor=OWNER, now=now()).describe()}.")
+            remark(f"Taken back: {importing.take_back(db, actor=OWNER, now=now()).describe()}.")
 
 
 def _check_sides(paths: tuple[Path, ...], before: tuple[str, ...], after: tuple[str, ...]) -> None:
@@ -160,7 +160,7 @@ def convert(paths: tuple[Path, ...], form: str, out: Path, read_options: ReadOpt
     options = importing.with_others(read_options)
     files = list(importing.files_below(paths))
     with reading(files, "Reading") as advance:
-        done = converting.convert(files, form, out, options, advance=advance)
+        done = gathering.convert(files, form, out, options, advance=advance)
     if as_json:
         show_json({"out": out} | asdict(done))
     for text in done.remarks:

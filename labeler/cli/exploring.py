@@ -264,13 +264,13 @@ def trend(
     PATHs are tables with a column version or date, results of asv, other files with --from-name, or a folder that has
     one folder per version, which are taken in natural order. Without a PATH, the study's measurements are used.
     """
-    from labeler.service.files import histories  # imported here because the other methods do not need it
+    from labeler.service.files import exploring  # imported here because the other methods do not need it
 
-    arguments |= {"paths": paths, "decisions": histories.read_decisions(marks) if marks else ()}
-    versions = histories.versions_of(paths)
+    arguments |= {"paths": paths, "decisions": exploring.read_decisions(marks) if marks else ()}
+    versions = exploring.versions_of(paths)
 
     def gather_history(files: Sequence[Source], options: ReadOptions, *, advance: Advance) -> Gathered:
-        return histories.gather_history(files, versions, options, advance=advance)
+        return exploring.gather_history(files, versions, options, advance=advance)
 
     explored = _answer(context, "trend", arguments, "detector", "within", "decisions", gather_as=gather_history)
     if fail_on and explored.content["is_worse"]:

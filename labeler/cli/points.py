@@ -12,7 +12,7 @@ from labeler.cli.exploring import out_options, put, seed_option
 from labeler.cli.formats import reading, reading_options, report_refused_files
 from labeler.cli.options import options_of
 from labeler.errors import InputError
-from labeler.service.files import gathering, histories, marked
+from labeler.service.files import exploring, gathering, marked
 from labeler.service.files.gathering import ReadOptions
 from labeler.service.files.marked import Counting, Options
 
@@ -82,7 +82,7 @@ def points(
     files = list(gathering.sources(series))
     with reading(files, "Reading") as advance:
         values, gathered = marked.read_series(
-            files, histories.versions_of(series), gathering.with_others(read_options), options["about"], advance=advance
+            files, exploring.versions_of(series), gathering.with_others(read_options), options["about"], advance=advance
         )
     report_refused_files(gathered)
     for text in remarks:

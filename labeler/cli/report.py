@@ -28,7 +28,7 @@ from labeler.cli.options import options_of
 from labeler.errors import InputError
 from labeler.model import counted
 from labeler.service.outputs import write_files
-from labeler.service.results import reporting
+from labeler.service.results import reporting, written_reports
 from labeler.service.results.reporting import DEFINITIONS, ReportOptions, Resampling
 from labeler.service.study import coordinating
 
@@ -105,7 +105,7 @@ def _written(files: Mapping[str, str | bytes], out: Path, paper: str | None) -> 
     """Write the files, and the PDF last, so that the other files are written even without a browser."""
     yield from write_files(files, out)
     if paper is not None:
-        yield from write_files({"report.pdf": reporting.to_pdf(str(files["report.html"]), paper=paper)}, out)
+        yield from write_files({"report.pdf": written_reports.to_pdf(str(files["report.html"]), paper=paper)}, out)
 
 
 @contextmanager
@@ -120,15 +120,15 @@ def _progress() -> Iterator[Callable[[float], None]]:
 
 def _check(file: Path, study: Path | None, label_file: Path | None, verdict_file: Path | None, as_json: bool) -> None:
     if label_file is not None:
-        differences = reporting.check_files(label_file, verdict_file, file)
+        differences = written_reports.check_files(label_file, verdict_file, file)
     else:
         with open_study(required_study(study)) as db:
-            differences = reporting.check_study(db, file, actor=OWNER, now=now())
+            differences = written_reports.check_study(db, file, actor=OWNER, now=now())
     rows = [{"place": d.place, "in the file": d.reported, "recomputed": d.recomputed} for d in differences]
     if not as_json:  # with all digits: a rounded table would hide the difference
         rows = [{name: value if isinstance(value, str) else repr(value) for name, value in row.items()} for row in rows]
     show(rows, as_json=as_json)
-    anew = reporting.defined_anew(file)
+    anew = written_reports.defined_anew(file)
     if anew:
         remark(f"Defined differently since {DEFINITIONS}, so not compared: {', '.join(anew)}.")
     if differences:

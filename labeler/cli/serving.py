@@ -143,12 +143,12 @@ def demo(port: int | None, out: Path | None, fresh: bool, question: str | None) 
 
 def _demo_of_question(name: str, study: Path, port: int | None, *, fresh: bool) -> None:
     """Serve the demo study of a built-in question; create the study if it does not exist."""
-    from labeler.service import demo as demo_study, question_demo
+    from labeler.service import demo as demo_study
 
     chosen = free_port(LOOPBACK, port)
     if not study.exists():
         remark(f"Creating the demo study {study} ...")
-        question_demo.build(study, bundled("data", "demo"), name, fresh=fresh, now=now())
+        demo_study.build_for_question(study, bundled("data", "demo"), name, fresh=fresh, now=now())
     with open_database(study) as db:
         secrets = demo_study.invitations(db, now=now())
     if not fresh:

@@ -1,4 +1,4 @@
-"""Read and write study files, which are SQLite databases; each table has a module of its own.
+"""Read and write study files, which are SQLite databases; tables that belong together share a module.
 
 Only this package contains SQL. The functions for tables never begin or commit a transaction: `events.by` does. Pages
 and commands may import only `Database` and `open_database`.

@@ -9,6 +9,7 @@ earlier.
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from labeler.store.database import Database
 
@@ -40,6 +41,16 @@ _IDS: Mapping[str, str] = {
     "decision": "SELECT decision_id FROM decisions ORDER BY decision_id",
     "reply": "SELECT reply_id FROM replies ORDER BY reply_id",
 }
+AUDITED = (
+    "studies",
+    "questions",
+    "categories",
+    "people",
+    "items",
+    "files",
+    "invitations",
+    "sessions",
+)  # tables that the log determines
 
 
 @dataclass(frozen=True)
@@ -160,3 +171,10 @@ def _append(db: Database, last: Head, part: str, row_id: int) -> Head:
 
 def _next(last: Head, part: str, row_id: int, digest: str) -> str:
     return hashlib.sha256(f"{last.digest}|{part}|{row_id}|{digest}".encode()).hexdigest()
+
+
+def audited_rows(db: Database, table: str) -> list[dict[str, Any]]:
+    """Return all rows of a table that the log determines, as column -> value; `row_id` is the number of the row."""
+    if table not in AUDITED:
+        raise LookupError(f"{table} is not determined by the log")
+    return db.records(f"SELECT rowid AS row_id, * FROM {table} ORDER BY rowid")  # noqa: S608 - constants

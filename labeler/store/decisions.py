@@ -1,4 +1,7 @@
-"""Store and read decisions on split items. Rows are only appended; the last decision on an item counts."""
+"""Store and read what coordinators decide: reference labels of calibration items, and decisions on split items.
+
+Decisions are only appended; the last decision on an item counts.
+"""
 
 from dataclasses import dataclass
 
@@ -43,3 +46,14 @@ def everything(db: Database) -> list[Decision]:
            FROM decisions d JOIN items i USING (item_id) ORDER BY d.decision_id"""
     )
     return [Decision(*row) for row in rows]
+
+
+def put_reference_label(db: Database, item_id: int, category: str) -> None:
+    """Store the reference label of an item; it replaces an earlier reference label."""
+    db.execute("INSERT OR REPLACE INTO reference_labels (item_id, category) VALUES (?, ?)", (item_id, category))
+
+
+def reference_labels(db: Database) -> dict[str, str]:
+    """Return all reference labels, as item name -> category."""
+    rows = db.execute("SELECT i.name, r.category FROM reference_labels r JOIN items i USING (item_id) ORDER BY i.name")
+    return dict(rows.fetchall())

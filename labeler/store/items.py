@@ -78,7 +78,7 @@ def roles(db: Database, chosen: Collection[str] = ()) -> dict[str, ItemRole]:
     """Return how the results use each item, in order of name.
 
     `chosen` are the items that were chosen because they are informative. They follow from the seed of the plan (see
-    `labeler.service.plan.item_batches`); without them, such an item counts.
+    `labeler.service.plan.assigning`); without them, such an item counts.
     """
     rows = db.execute(
         """SELECT name, CASE WHEN excluded_why IS NOT NULL THEN 'excluded'

@@ -1,4 +1,7 @@
-"""Store and read the runs of items: the measurements as little-endian float64, and the conditions of each run."""
+"""Store and read the runs of items, and what is computed from them.
+
+Measurements are little-endian float64. Bins are the summaries of iterations from which the screen draws an item.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -55,3 +58,40 @@ def copy(db: Database, into: Database, item_id: int, new_id: int) -> None:
         ((new_id, *row) for row in rows),
     )
     chain.append(into, "measurement", new_id)
+
+
+def put_bins(db: Database, item_id: int, version: int, payload: bytes) -> None:
+    """Store the bins of an item; bins of an older version are replaced."""
+    db.execute(
+        """INSERT INTO bins (item_id, version, payload) VALUES (?, ?, ?)
+           ON CONFLICT (item_id) DO UPDATE SET version = excluded.version, payload = excluded.payload""",
+        (item_id, version, payload),
+    )
+    chain.append(db, "picture", item_id)
+
+
+def has_bins(db: Database, item_id: int, version: int) -> bool:
+    """Return whether an item has bins of this version."""
+    row = db.execute("SELECT 1 FROM bins WHERE item_id = ? AND version = ?", (item_id, version)).fetchone()
+    return row is not None
+
+
+def bins_of_item(db: Database, item_id: int, version: int) -> bytes | None:
+    """Return the bins of an item; return None if it has no bins of this version."""
+    row = db.execute("SELECT payload FROM bins WHERE item_id = ? AND version = ?", (item_id, version)).fetchone()
+    return bytes(row[0]) if row else None
+
+
+def put_segments(db: Database, item_id: int, key: str, features: Mapping[str, float]) -> None:
+    """Store the features of an item; earlier ones are replaced. `key` says what they were computed from, and how."""
+    db.execute(
+        """INSERT INTO segments (item_id, computed_from, features) VALUES (?, ?, ?)
+           ON CONFLICT (item_id) DO UPDATE SET computed_from = excluded.computed_from, features = excluded.features""",
+        (item_id, key, json.dumps(dict(features))),
+    )
+
+
+def segments_of_item(db: Database, item_id: int, key: str) -> Mapping[str, float] | None:
+    """Return the features of an item; return None if there are none with this key."""
+    row = db.execute("SELECT features FROM segments WHERE item_id = ? AND computed_from = ?", (item_id, key)).fetchone()
+    return None if row is None else json.loads(row[0])

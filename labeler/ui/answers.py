@@ -25,7 +25,7 @@ from labeler.errors import LabelerError, StudyError, for_anyone
 from labeler.model import Person, Role
 from labeler.service.labelling import answering
 from labeler.service.people import identity
-from labeler.service.results import deciding
+from labeler.service.results import splits
 from labeler.store import Database, open_database
 from labeler.ui.app import NOT_SIGNED_IN, request_token, session_of
 from labeler.ui.limits import RateLimit
@@ -109,7 +109,7 @@ class _Requests:
             return content
 
         def work(db: Database, person: Person) -> Mapping[str, Any]:
-            deciding.decide(db, content, actor=person.name, now=datetime.now(UTC))
+            splits.save_decision(db, content, actor=person.name, now=datetime.now(UTC))
             return {"outcome": answering.Outcome.SAVED}
 
         return await self._reply(request, Role.COORDINATOR, work)

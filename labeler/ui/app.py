@@ -10,7 +10,6 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from pathlib import Path
-from types import ModuleType
 from typing import Literal
 
 import streamlit as st
@@ -29,7 +28,7 @@ from labeler.ui.coordinator import places
 from labeler.ui.coordinator.places import ITEM, PLACES, show
 from labeler.ui.coordinator.shared import address, escape_markdown, go_to
 from labeler.ui.limits import OTHER_TURNS
-from labeler.ui.reviewer import feedback, first_visit, guide, label, my_labels, practice, result
+from labeler.ui.reviewer import guide, label, my_labels
 
 NAME = "Benchmark runs"
 SESSION_COOKIE = "labeler_session"  # the id of the study follows, because browsers send cookies to all ports of a host
@@ -40,8 +39,9 @@ NOT_SIGNED_IN = (
 )
 Render = Callable[[], None]
 log = logging.getLogger(__name__)
-REVIEWER_PAGES: dict[str, ModuleType] = {
-    "Label": first_visit, "My labels": my_labels, "Guide": guide, "Practice": practice, "Feedback": feedback,
+REVIEWER_PAGES: dict[str, Callable[[Database, int], None]] = {
+    "Label": guide.render_first_visit, "My labels": my_labels.render_my_labels, "Guide": guide.render_guide,
+    "Practice": guide.render_practice, "Feedback": my_labels.render_feedback,
 }  # fmt: skip
 OWN_RESULT = "Your result"
 RESULT_SHOWN = "result-shown"  # key in the session state: whether the page Your result opened by itself
@@ -100,12 +100,12 @@ def navigation(db: Database, person: Person) -> dict[str, list[StreamlitPage]]:
     menu: dict[str, Render] = {}
     listed: dict[str, Render] = {}
     if Role.REVIEWER in person.roles:
-        own = {title: partial(page.render, db, person.person_id) for title, page in REVIEWER_PAGES.items()}
+        own = {title: partial(render, db, person.person_id) for title, render in REVIEWER_PAGES.items()}
         if not reviewing.has_feedback(db, person.person_id):
             del own["Feedback"]
         if own_result.is_open(db, person.person_id):
             links = settings().demo_report, settings().demo_more
-            own = {OWN_RESULT: partial(result.render, db, person.person_id, *links)} | own
+            own = {OWN_RESULT: partial(my_labels.render_result, db, person.person_id, *links)} | own
         listed |= own
     if Role.COORDINATOR in person.roles:
         menu |= {title: listed.pop(title) for title in IN_MENU & listed.keys()}

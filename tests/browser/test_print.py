@@ -10,7 +10,7 @@ import pytest
 from analysis.benchmark import Benchmark
 from labeler.config import bundled
 from labeler.errors import InputError
-from labeler.service.results import replicating, reporting
+from labeler.service.results import replicating, written_reports
 from tests.analysis.reports import to_html
 from tests.analysis.test_report_formats import full
 from tests.conftest import missing, some_slow
@@ -87,7 +87,7 @@ def test_nothing_is_clipped_on_paper(browser, paper):
 @pytest.fixture(scope="module")
 def printing_browser():
     """A browser under one of the names that the application looks for."""
-    if not any(map(shutil.which, reporting.BROWSERS)):
+    if not any(map(shutil.which, written_reports.BROWSERS)):
         missing("Chromium", "apt install chromium")
 
 
@@ -95,7 +95,7 @@ def printing_browser():
     ("paper", "box"), [("a4", (595, 842)), pytest.param("letter", (612, 792), marks=pytest.mark.slow)]
 )
 def test_a_pdf_has_pages_of_the_paper(paper, box, printing_browser):
-    pdf = reporting.to_pdf(page(), paper=paper)
+    pdf = written_reports.to_pdf(page(), paper=paper)
     assert pdf.startswith(b"%PDF")
     sizes = {tuple(map(float, found)) for found in re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf)}
     assert {(round(width), round(height)) for width, height in sizes} == {box}
@@ -105,4 +105,4 @@ def test_a_pdf_has_pages_of_the_paper(paper, box, printing_browser):
 def test_without_a_browser_the_message_says_what_to_do(monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(InputError, match=r"No browser .* Install Chromium or Chrome"):
-        reporting.to_pdf("<html></html>")
+        written_reports.to_pdf("<html></html>")

@@ -10,7 +10,7 @@ from labeler.questions import SIMILAR, read_question
 from labeler.screen import component
 from labeler.service.labelling import guide
 from labeler.service.labelling.reviewing import Brief
-from labeler.ui.reviewer import practice
+from labeler.ui.reviewer.guide import round_data
 from tests.labeler.service.test_anonymising import named_study
 from tests.labeler.service.test_publishing import finished_study, published
 
@@ -21,7 +21,7 @@ __all__ = ["finished_study", "named_study", "published"]  # fixtures
 def file(tmp_path):
     examples = guide.practice_round(7)
     question = replace(SIMILAR, text="Are the </script><b>runs</b> similar?")
-    data = practice.data_of(examples, Brief(question, Protocol()), 7)
+    data = round_data(examples, Brief(question, Protocol()), 7)
     path = tmp_path / "practice.html"
     path.write_text(component.standalone(data, "Practice <1>"), encoding="utf-8")
     return path, examples
@@ -73,7 +73,7 @@ NINE = "".join(
 
 def test_nine_categories_have_buttons_keys_and_meanings_and_digits_leave_shift_to_the_confidence(page, tmp_path):
     question = read_question(f'text = "Which kind?"\n{NINE}', "nine.toml")
-    data = practice.data_of(guide.practice_round(7), Brief(question, Protocol(asks_confidence=True)), 7)
+    data = round_data(guide.practice_round(7), Brief(question, Protocol(asks_confidence=True)), 7)
     path = tmp_path / "nine.html"
     path.write_text(component.standalone(data, "Nine"), encoding="utf-8")
     page.set_viewport_size({"width": 390, "height": 844})

@@ -15,7 +15,7 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
-from labeler.service.files import converting
+from labeler.service.files import gathering
 from labeler.service.items import importing
 from tests.performance.measuring import options, peak_mb, print_table, seconds
 from tests.performance.rig import challenge, new_study, sources
@@ -66,7 +66,7 @@ def look(path: Path) -> None:
 
 def convert(path: Path, form: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        converting.convert(sources(path), form, Path(folder) / "out")
+        gathering.convert(sources(path), form, Path(folder) / "out")
 
 
 def make_runs(folder: Path, n: int) -> Path:

@@ -33,7 +33,7 @@ from labeler.config import bundled
 from labeler.formats import Source, read
 from labeler.model import Kind
 from labeler.screen import binning
-from labeler.store import Database, bins, decisions, events, items, labels, people, replies, runs, studies, verdicts
+from labeler.store import Database, decisions, events, items, labels, people, replies, runs, studies, verdicts
 from labeler.ui import app
 
 KINDS = frozenset(kind.value for kind in Kind)
@@ -262,7 +262,7 @@ def _numbers(db: Database) -> Iterator[str]:
     yield from _precise([*judged["score"], *judged["threshold"]])
     for item in items.all_items(db):
         if item.n_runs:
-            drawn = bins.get(db, item.item_id, binning.VERSION) or b""
+            drawn = runs.bins_of_item(db, item.item_id, binning.VERSION) or b""
             ordered = np.sort(runs.of_item(db, item.item_id)[0])
             texts = _precise([float(ordered[len(ordered) // 3])])
             yield from (text for text in texts if text.encode() not in drawn)

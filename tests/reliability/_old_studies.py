@@ -20,7 +20,7 @@ from labeler.model import Category, Role, State, Submission
 from labeler.service.labelling import reviewing
 from labeler.service.people import identity
 from labeler.service.plan import verifying
-from labeler.service.results import exchange, reporting
+from labeler.service.results import exchange, written_reports
 from labeler.service.study import coordinating
 from labeler.store import Database, events, migrations, open_database, people, verdicts
 from tests.reliability._ledger import unsound
@@ -136,7 +136,7 @@ def reported_otherwise(db: Database, told: Told, folder: Path) -> list[str]:
     file = folder / "report.json"
     file.write_text(told["report"], encoding="utf-8")
     try:
-        found = reporting.check_study(db, file, actor="owner", now=datetime.fromisoformat(told["now"]))
+        found = written_reports.check_study(db, file, actor="owner", now=datetime.fromisoformat(told["now"]))
     except InputError as error:
         known = "resampling" in told["report"]
         return [f"a report of its time is refused: {error}"] if known else []

@@ -25,7 +25,7 @@ from analysis.report import differences
 from labeler.errors import LabelerError
 from labeler.model import Role, measurement_hash
 from labeler.plan.lifecycle import ALLOWED, Action
-from labeler.service.files import converting
+from labeler.service.files import gathering
 from labeler.service.handover import anonymising, merging
 from labeler.service.items import browsing, importing
 from labeler.service.plan import assigning
@@ -101,7 +101,7 @@ def of_reports(made: MadeUp, folder: Path) -> list[str]:
 
 def results(path: Path) -> dict[str, Any]:
     with open_database(path) as db:
-        content = json_values(reporting.report_of_study(db, reporting.QUICK, **BY))
+        content = json_values(reporting.gathered_study(db, reporting.QUICK, **BY).report())
     return {name: content[name] for name in RESULTS}
 
 
@@ -115,12 +115,12 @@ def of_measurements(made: MadeUp, folder: Path) -> list[str]:
     """The hashes of all items in every format; what a format cannot store is refused with a message."""
     before = data_hashes(made.path)
     problems = []
-    for form in converting.FORMS:
+    for form in gathering.FORMS:
         out = folder / f"out.{form}"
         n_fit = sum(fits for _, fits in before.values()) if form == "icpe" else len(before)
         if not n_fit:
             continue
-        done = converting.convert([made.source], form, out)
+        done = gathering.convert([made.source], form, out)
         path = folder / f"{form}.study"
         coordinating.create_study(path, name=form, question="?", coordinator=ACTOR, now=BEGUN)
         with open_database(path) as db:

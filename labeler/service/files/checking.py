@@ -1,8 +1,16 @@
-"""Check result files: look for changes for the worse and for unreliable results, for example in a build."""
+"""Check result files: look for changes for the worse and for unreliable results, for example in a build.
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+The module reads the files that belong to a check (known changes, limits and former names), and writes the result for
+build servers: as JUnit XML, as GitHub annotations or as a GitLab report.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cached_property
+from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -10,20 +18,20 @@ import numpy as np
 
 from analysis import check as checking
 from analysis.benchmark import Benchmark, Failure, PerRun
-from analysis.check import DEFAULT_RULES, FOUND, INCONCLUSIVE, NOTHING_FOUND, Check, KnownChange, Rules
+from analysis.check import DEFAULT_RULES, FOUND, INCONCLUSIVE, NOTHING_FOUND, Check, Finding, KnownChange, Limit, Rules
 from analysis.classifiers import CLASSIFIERS as REGISTRY
-from analysis.document import Document, json_values, to_html, to_json, to_text
+from analysis.document import Document, clean, json_values, to_html, to_json, to_text
 from analysis.runs import AUTO
 from analysis.steady import DroppedWarmup, describe_warmup, dropped_warmup, with_warmup
 from labeler.errors import InputError, sentence
 from labeler.formats import DEFAULTS, Advance, Format, Part, ReadOptions, Source
 from labeler.formats.building import missing_benchmarks
 from labeler.formats.more_runs import false_alarms, more_runs
-from labeler.service.files import build_outputs
+from labeler.safe_text import one_line
 from labeler.service.files.between import Candidate, by_version, separate
 from labeler.service.files.gathering import Gathered, left_out, usable
-from labeler.service.files.known_changes import read_known, read_limits, read_names
 from labeler.service.files.models import read_model_of_runs, warmup_of
+from labeler.toml_file import parse as parse_toml
 
 __all__ = [
     "ANNOTATIONS", "CLASSIFIERS", "FORMS", "FOUND", "INCONCLUSIVE", "NOTHING_FOUND", "CheckResult", "Gathered",
@@ -36,6 +44,17 @@ CLASSIFIERS = tuple(REGISTRY)
 SPREAD = "spread"
 
 _Level = tuple[str | None, frozenset[tuple[str, str]]]  # format and conditions of a file
+SUITE = "labeler check"
+N_SHOWN = 10  # number of annotations per level that GitHub shows for a step; GitHub drops further annotations silently
+LEVELS: Mapping[int, str] = {FOUND: "error", INCONCLUSIVE: "warning", NOTHING_FOUND: "notice"}
+RESULTS: Mapping[int, str] = {FOUND: "failure", INCONCLUSIVE: "error", NOTHING_FOUND: "skipped"}  # in JUnit
+SEVERITIES: Mapping[int, str] = {FOUND: "major", INCONCLUSIVE: "minor", NOTHING_FOUND: "info"}
+KEYS = ("benchmark", "reason", "until", "at_most")
+EXAMPLE = 'benchmark = "sort"\nreason = "checks its input now"\nuntil = 2027-03-31\nat_most = "6%"'
+
+
+OF_LIMIT = ("benchmark", "min_change", "max_slowdown")
+LIMIT_EXAMPLE = 'benchmark = "sort*"\nmin_change = "3%"\nmax_slowdown = "10%"'
 
 
 @dataclass(frozen=True)
@@ -75,11 +94,11 @@ FORMS: Mapping[str, Callable[[CheckResult], str]] = {
     "json": lambda checked: to_json(checked.content),
     "markdown": lambda checked: checking.markdown(checked.check, commands=checked.commands),
     "html": lambda checked: to_html(checked.document, {}),
-    "junit": lambda checked: build_outputs.to_junit(checked.check),
+    "junit": lambda checked: to_junit(checked.check),
 }
 ANNOTATIONS: Mapping[str, Callable[[CheckResult, Sequence[str]], str]] = {
-    "github": lambda checked, files: build_outputs.github_annotations(checked.check, files),
-    "gitlab": lambda checked, files: build_outputs.gitlab_report(checked.check, files),
+    "github": lambda checked, files: github_annotations(checked.check, files),
+    "gitlab": lambda checked, files: gitlab_report(checked.check, files),
 }
 
 
@@ -279,3 +298,207 @@ def check_files(
     except ValueError as error:
         raise InputError(sentence(error)) from None
     return CheckResult(checking.acknowledge(result, known) if known else result, tuple(formats.values()))
+
+
+def to_junit(checked: Check) -> str:
+    """Return the check as JUnit XML, with one test case per benchmark.
+
+    The test case of a finding has failed, and the test case of an inconclusive result has an error. If a change is
+    allowed or known, its test case is skipped.
+    """
+    from xml.etree import ElementTree as ET  # imported here because few checks write it
+
+    names = dict.fromkeys([*(row.name for row in checked.benchmarks), *checked.only_in_baseline])
+    by_name: dict[str, list[Finding]] = {name: [] for name in names}
+    for finding in checked.findings:
+        by_name.setdefault(finding.name or SUITE, []).append(finding)
+    words = {change.name: change.words for change in checked.changes}
+    suites = ET.Element("testsuites", name=SUITE)
+    suite = ET.SubElement(suites, "testsuite", name=SUITE)
+    n_of_kind = dict.fromkeys(RESULTS.values(), 0)
+    for name, findings in by_name.items():
+        case = ET.SubElement(suite, "testcase", name=clean(name), classname="benchmark")
+        if findings:
+            worst = min(findings, key=lambda finding: list(LEVELS).index(finding.outcome))
+            message = clean("; ".join(_describe(finding) for finding in findings))
+            ET.SubElement(case, RESULTS[worst.outcome], message=message, type=worst.kind)
+            n_of_kind[RESULTS[worst.outcome]] += 1
+        if words.get(name):
+            ET.SubElement(case, "system-out").text = clean(words[name])
+    counts = {"tests": len(by_name), "failures": n_of_kind["failure"], "errors": n_of_kind["error"]}
+    for element in (suites, suite):
+        element.attrib |= {name: str(n) for name, n in (counts | {"skipped": n_of_kind["skipped"], "time": 0}).items()}
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
+
+
+def github_annotations(checked: Check, files: Sequence[str]) -> str:
+    """Return the findings as commands for a GitHub workflow, one per line, so that GitHub shows each finding at a file.
+
+    GitHub shows at most ten annotations per level, so the function returns at most ten lines per level. A benchmark
+    whose name contains no source file is shown at the first file.
+    """
+    lines: list[str] = []
+    for outcome, level in LEVELS.items():
+        findings = [finding for finding in checked.findings if finding.outcome == outcome]
+        n_shown = len(findings) if len(findings) <= N_SHOWN else N_SHOWN - 1
+        lines += [
+            f"::{level} file={_escaped(_place(finding.name, files), ',:')},"
+            f"title={_escaped(one_line(finding.name or SUITE, 200), ',:')}::{_escaped(_describe(finding))}"
+            for finding in islice(findings, n_shown)
+        ]
+        if len(findings) > n_shown:
+            lines.append(
+                f"::{level} title={SUITE}::{len(findings) - n_shown} more findings are in the summary of the job."
+            )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def gitlab_report(checked: Check, files: Sequence[str]) -> str:
+    """Return the findings as the JSON of a code quality report, which GitLab shows in a merge request.
+
+    The parameters are the same as for `github_annotations`.
+    """
+    entries = [
+        {
+            "description": f"{one_line(finding.name or SUITE, 200)}: {_describe(finding)}",
+            "check_name": f"benchmark {finding.kind}",
+            "fingerprint": sha256(f"{finding.kind}\0{finding.name}".encode("utf-8", "replace")).hexdigest(),
+            "severity": SEVERITIES[finding.outcome],
+            "location": {"path": _place(finding.name, files), "lines": {"begin": 1}},
+        }
+        for finding in _once(checked.findings)
+    ]
+    return json.dumps(entries, indent=1) + "\n"
+
+
+def _once(findings: Iterable[Finding]) -> Iterable[Finding]:
+    """Return only the first finding of each kind for each benchmark.
+
+    Further findings would have the same fingerprint, and GitLab merges entries with the same fingerprint.
+    """
+    first: dict[tuple[str, str], Finding] = {}
+    for finding in findings:
+        first.setdefault((finding.kind, finding.name), finding)
+    return first.values()
+
+
+def _describe(finding: Finding) -> str:
+    return one_line(f"{finding.words} (known: {finding.known})" if finding.known else finding.words)
+
+
+def _place(name: str, files: Sequence[str]) -> str:
+    """Return the source file that the name of a benchmark contains; return the first result file if there is none.
+
+    For example, the name `tests/test_sort.py::test_sort` from pytest contains the file `tests/test_sort.py`.
+    """
+    source, separator, _ = name.partition("::")
+    try:
+        is_here = bool(separator) and source.isprintable() and not Path(source).is_absolute() and Path(source).is_file()
+    except OSError:  # the file name is too long
+        is_here = False
+    return source if is_here else files[0]
+
+
+def _escaped(text: str, signs: str = "") -> str:
+    """Escape a text for a workflow command, so that the text cannot end the command or begin another command."""
+    return "".join(f"%{ord(sign):02X}" if sign in f"%\r\n{signs}" else sign for sign in text)
+
+
+def read_limits(path: Path) -> tuple[dict[str, Any], tuple[Limit, ...]]:
+    """Read the limits in a TOML file: those of all benchmarks by name, and the entries `[[limit]]`.
+
+    Raises InputError if the file cannot be read, or an entry is invalid.
+    """
+    content = _toml(path)
+    entries = content.pop("limit", [])
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise InputError(f"{path}: each entry must begin with [[limit]]. Example:\n[[limit]]\n{LIMIT_EXAMPLE}")
+    unknown = [key for key in content if key not in (*OF_LIMIT[1:], "runs")]
+    if unknown:
+        raise InputError(
+            f"{path}: unknown key {unknown[0]!r}. Possible keys: {', '.join(OF_LIMIT[1:])}, runs, and entries that "
+            f"begin with [[limit]]. Example:\n[[limit]]\n{LIMIT_EXAMPLE}"
+        )
+    options: dict[str, Any] = {
+        key: _share(content, key, str(path), may_be_0=key == "min_change") for key in OF_LIMIT[1:] if key in content
+    }
+    runs = content.get("runs")
+    if runs is not None:
+        if isinstance(runs, bool) or not isinstance(runs, int) or runs < 1:
+            raise InputError(f"{path}: runs must be a whole number above 0, not {runs!r}.")
+        options["runs"] = runs
+    return options, tuple(_limit(entry, f"{path}, entry {number}") for number, entry in enumerate(entries, start=1))
+
+
+def read_names(path: Path) -> dict[str, str]:
+    """Read the lines `"former name" = "name"` of a TOML file; raises InputError if the file has anything else."""
+    content = _toml(path)
+    wrong = next((former for former, name in content.items() if not isinstance(name, str) or not name), None)
+    if wrong is not None:
+        raise InputError(f'{path}: {wrong!r} must be a name in quotes. Example:\n"sort/old" = "sort/new"')
+    return content
+
+
+def _limit(entry: Mapping[str, Any], where: str) -> Limit:
+    unknown = [key for key in entry if key not in OF_LIMIT]
+    if unknown:
+        raise InputError(f"{where}: unknown key {unknown[0]!r}. Possible keys: {', '.join(OF_LIMIT)}.")
+    if not isinstance(entry.get("benchmark"), str) or not entry["benchmark"].strip():
+        raise InputError(f"{where}: benchmark must be text in quotes. Example:\n[[limit]]\n{LIMIT_EXAMPLE}")
+    return Limit(
+        entry["benchmark"], _share(entry, "min_change", where, may_be_0=True), _share(entry, "max_slowdown", where)
+    )
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return parse_toml(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}.") from None
+    except ValueError as error:  # also raised for bytes that are not UTF-8
+        raise InputError(f"{path} is not valid TOML: {error}.") from None
+
+
+def read_known(path: Path, *, today: date) -> tuple[KnownChange, ...]:
+    """Read the known changes in the entries `[[known]]` of a TOML file.
+
+    An entry whose last day is before `today` is expired. Raises InputError if the file cannot be read, or an entry is
+    invalid.
+    """
+    content = _toml(path)
+    entries = content.pop("known", [])
+    if content or not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise InputError(f"{path}: each entry must begin with [[known]]. Example:\n[[known]]\n{EXAMPLE}")
+    return tuple(_entry(entry, f"{path}, entry {number}", today) for number, entry in enumerate(entries, start=1))
+
+
+def _entry(entry: Mapping[str, Any], where: str, today: date) -> KnownChange:
+    unknown = [key for key in entry if key not in KEYS]
+    if unknown:
+        raise InputError(f"{where}: unknown key {unknown[0]!r}. Possible keys: {', '.join(KEYS)}.")
+    for key in ("benchmark", "reason"):
+        if not isinstance(entry.get(key), str) or not entry[key].strip():
+            raise InputError(f"{where}: {key} must be text in quotes. Example:\n[[known]]\n{EXAMPLE}")
+    until = entry.get("until")
+    if type(until) is not date:  # a datetime is also a date
+        raise InputError(f"{where}: until must be the last day on which the change is accepted, such as 2027-03-31.")
+    return KnownChange(
+        entry["benchmark"],
+        entry["reason"].strip(),
+        until.isoformat(),
+        _share(entry, "at_most", where),
+        is_expired=until < today,
+    )
+
+
+def _share(entry: Mapping[str, Any], key: str, where: str, *, may_be_0: bool = False) -> float | None:
+    value = entry.get(key)
+    if value is None:
+        return None
+    try:
+        share = float(value.strip().removesuffix("%")) / 100 if isinstance(value, str) else None
+    except ValueError:
+        share = None
+    if share is None or not (share >= 0 if may_be_0 else share > 0) or share == float("inf") or "%" not in value:
+        raise InputError(f'{where}: {key} must be a share of the baseline, such as "6%", not {value!r}.')
+    return share

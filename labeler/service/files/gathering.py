@@ -1,9 +1,12 @@
-"""Read the benchmarks in result files, for the check and for the methods spread, order, trust and contexts."""
+"""Read the benchmarks in result files for the check and the methods, and convert files, without a study."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from analysis.benchmark import DIRECTIONS, Benchmark, PerRun, sorted_by_name
+from labeler.atomic_files import in_place
 from labeler.errors import InputError, Refused, sentence
 from labeler.formats import (
     DEFAULTS,
@@ -14,10 +17,13 @@ from labeler.formats import (
     Part,
     ReadOptions,
     Source,
+    Spool,
+    histories,
     read_benchmarks,
     sources,
     table as formats_table,
     with_others,
+    writing,
 )
 
 __all__ = [
@@ -26,6 +32,8 @@ __all__ = [
 ]  # fmt: skip
 
 BETTER = tuple(filter(None, DIRECTIONS))
+FOLDERS = ("icpe", "tcpd")  # forms with a file per benchmark or series
+FORMS = ("parquet", "csv", *FOLDERS)
 
 
 @dataclass(frozen=True)
@@ -105,3 +113,122 @@ def per_run(warmup: str, aggregate: str) -> PerRun:
         return PerRun(warmup.strip() if number is None else number, aggregate)
     except ValueError as error:
         raise InputError(sentence(error)) from None
+
+
+@dataclass
+class ConversionResult:
+    """The result of a conversion: counts of what was written, refused files as (file, reason), and remarks."""
+
+    n_benchmarks: int = 0
+    n_runs: int = 0
+    n_values: int = 0
+    n_failures: int = 0
+    refused: list[tuple[str, str]] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    def add(self, benchmark: Benchmark) -> None:
+        """Count a benchmark that was written."""
+        self.n_benchmarks += 1
+        self.n_runs += len(benchmark.runs)
+        self.n_values += sum(map(len, benchmark.runs))
+        self.n_failures += len(benchmark.failures)
+
+
+def convert(
+    files: Sequence[Source],
+    form: str,
+    out: Path,
+    options: ReadOptions = DEFAULTS,
+    *,
+    advance: Advance = lambda _source: None,
+) -> ConversionResult:
+    """Write the benchmarks of result files in another format.
+
+    The function first reads all files and stores their runs in a temporary folder. It then writes the benchmarks one by
+    one under a temporary name and renames the result at the end, so that no incomplete file is left behind. `form` is
+    "parquet" or "csv" (one long table, which replaces an existing file), or "icpe" or "tcpd" (a folder, which must not
+    exist; "tcpd" has a file for each history, or for each run of a benchmark without versions). A
+    file is refused if it cannot be used, or if an earlier file contains the same benchmark. Raises InputError if there
+    are no measurements to write, or the target cannot be written.
+    """
+    if form in FOLDERS and out.exists():
+        raise InputError(f"{out} already exists. Give the name of a new folder.")
+    done = ConversionResult()
+    with TemporaryDirectory(prefix="labeler-") as folder:
+        spool = Spool(Path(folder))
+        factors = _gather(files, options, spool, done, advance)
+        with in_place(out) as partial:
+            WRITERS[form](_all_benchmarks(spool), partial, writing.columns(factors), done)
+            if not done.n_benchmarks:
+                why = "; ".join(f"{file}: {reason}" for file, reason in done.refused)
+                raise InputError(f"The files have no measurements that can be written. {why}")
+    return done
+
+
+def _all_benchmarks(spool: Spool) -> Iterator[Benchmark]:
+    for key in spool.numbers:
+        yield from (benchmark for _mark, benchmark in spool.benchmarks(key))
+
+
+def _gather(
+    files: Sequence[Source], options: ReadOptions, spool: Spool, done: ConversionResult, advance: Advance
+) -> list[str]:
+    """Store all benchmarks on disk; return the names of the conditions that need a column in the table."""
+    factors: dict[str, None] = {}
+    for part in read_benchmarks(files, options, advance=advance):
+        if part.refused:
+            done.refused.append((part.label, part.refused))
+        done.remarks += [*(f"{part.label}: {text}" for text in part.remarks), *left_out(part)]
+        for benchmark in part.benchmarks:
+            spool.add((benchmark.application, benchmark.name), 0, benchmark)
+            factors |= dict.fromkeys(writing.extra_conditions(benchmark))
+    return list(factors)
+
+
+def _write_csv(benchmarks: Iterator[Benchmark], out: Path, names: Sequence[str], done: ConversionResult) -> None:
+    with out.open("w", encoding="utf-8", newline="") as file:
+        file.write(writing.csv_header(names))
+        for benchmark in benchmarks:
+            file.writelines(writing.csv_rows(benchmark, names))
+            done.add(benchmark)
+
+
+def _write_parquet(benchmarks: Iterator[Benchmark], out: Path, names: Sequence[str], done: ConversionResult) -> None:
+    with out.open("wb") as file, writing.parquet_writer(file, names) as writer:
+        for benchmark in benchmarks:
+            writer.write_table(writing.rows(benchmark, names))
+            done.add(benchmark)
+
+
+def _write_icpe(benchmarks: Iterator[Benchmark], out: Path, _names: Sequence[str], done: ConversionResult) -> None:
+    out.mkdir()
+    for benchmark in benchmarks:
+        try:
+            name, content = writing.icpe_file(benchmark)
+            with (out / name).open("xb") as file:
+                file.write(content)
+        except (ValueError, FileExistsError) as error:
+            reason = "another benchmark has the same file name" if isinstance(error, OSError) else str(error)
+            done.refused.append((f"benchmark {benchmark.name!r}", reason))
+            continue
+        done.add(benchmark)
+
+
+def _write_tcpd(benchmarks: Iterator[Benchmark], out: Path, _names: Sequence[str], done: ConversionResult) -> None:
+    from labeler.service.files.marked import series_of  # imported here because it needs the statistics
+
+    out.mkdir()
+    for benchmark in benchmarks:
+        for name, values, labels in series_of(benchmark):
+            with (out / f"{writing.file_stem(name)}.json").open("x", encoding="utf-8") as file:
+                file.write(histories.write_tcpd(name, values, labels))
+        done.add(benchmark)
+
+
+Writer = Callable[[Iterator[Benchmark], Path, Sequence[str], ConversionResult], None]
+WRITERS: dict[str, Writer] = {
+    "parquet": _write_parquet,
+    "csv": _write_csv,
+    "icpe": _write_icpe,
+    "tcpd": _write_tcpd,
+}

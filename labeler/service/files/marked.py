@@ -28,7 +28,7 @@ from labeler.errors import InputError, sentence
 from labeler.formats import Source, histories as history_formats, mark_files
 from labeler.formats.mark_files import FORMS, Counting, People, Results
 from labeler.plugins import detector_plugins
-from labeler.service.files import histories
+from labeler.service.files import exploring
 from labeler.service.files.exploring import MethodResult
 from labeler.service.files.gathering import Advance, Gathered, ReadOptions
 
@@ -108,7 +108,7 @@ def read_series(
             advance(source)
         else:
             others.append(source)
-    gathered = histories.gather_history(others, folders, options, advance=advance) if others else Gathered(())
+    gathered = exploring.gather_history(others, folders, options, advance=advance) if others else Gathered(())
     for benchmark in gathered.benchmarks:
         for name, values, _ in series_of(benchmark, about):
             _add(found, name, values)

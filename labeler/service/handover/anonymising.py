@@ -26,7 +26,7 @@ from labeler.model import Origin, Person, Role
 from labeler.plan.design import hash_of, key
 from labeler.questions import hash_in_plan
 from labeler.service.items import drawing
-from labeler.service.items.taking_back import TAKE_BACK
+from labeler.service.items.importing import TAKE_BACK
 from labeler.service.people.identity import RENAME
 from labeler.store import Database, assignments, chain, copies, events, items, open_database, people, studies
 from labeler.store.events import Deed

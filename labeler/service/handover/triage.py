@@ -14,7 +14,7 @@ from labeler.service.items import browsing, drawing, folders
 from labeler.service.items.browsing import Catalogue
 from labeler.service.people import identity
 from labeler.service.study import calibrating, coordinating
-from labeler.store import Database, bins, events, items, open_database, people, runs, studies, verdicts
+from labeler.store import Database, events, items, open_database, people, runs, studies, verdicts
 
 
 def usable(table: Catalogue) -> Catalogue:
@@ -150,7 +150,7 @@ def _copy(db: Database, new: Database, item: Item) -> None:
     item_id = items.copy(db, new, item.item_id)
     runs.copy(db, new, item.item_id, item_id)
     version = drawing.kind_of_study(db).version
-    picture = bins.get(db, item.item_id, version)
+    picture = runs.bins_of_item(db, item.item_id, version)
     if picture is not None:
-        bins.put(new, item_id, version, picture)
+        runs.put_bins(new, item_id, version, picture)
     verdicts.copy(db, new, item.item_id, item_id)

@@ -7,7 +7,7 @@ from typing import Any
 from analysis.benchmark import Benchmark
 from labeler.model import Item, Protocol, Study
 from labeler.screen.kinds import Kind, kind_of, sides_of
-from labeler.store import Database, bins, items, runs, studies
+from labeler.store import Database, items, runs, studies
 
 
 def kind_of_study(db: Database) -> Kind:
@@ -23,7 +23,7 @@ def payload_of_item(db: Database, item_id: int, study: Study | None = None) -> M
     """
     study = study or studies.get(db)
     kind = kind_of(study.question)
-    stored = bins.get(db, item_id, kind.version)
+    stored = runs.bins_of_item(db, item_id, kind.version)
     if stored is None:
         return _new(db, item_id, kind, study.protocol)
     payload: Mapping[str, Any] = json.loads(stored)
@@ -63,7 +63,7 @@ def refresh(db: Database, *, all_items: bool = False) -> int:
     kind = kind_of(study.question)
     item_ids = [item.item_id for item in items.all_items(db) if item.n_runs] if all_items else stale(db)
     for item_id in item_ids:
-        bins.put(db, item_id, kind.version, packed(_new(db, item_id, kind, study.protocol)))
+        runs.put_bins(db, item_id, kind.version, packed(_new(db, item_id, kind, study.protocol)))
     return len(item_ids)
 
 
@@ -71,13 +71,13 @@ def stale(db: Database) -> list[int]:
     """Return the ids of items that have measurements, but no payload of the current version."""
     version = kind_of_study(db).version
     return [
-        item.item_id for item in items.all_items(db) if item.n_runs and not bins.is_there(db, item.item_id, version)
+        item.item_id for item in items.all_items(db) if item.n_runs and not runs.has_bins(db, item.item_id, version)
     ]
 
 
 def renew_if_stale(db: Database, item_id: int) -> None:
     """Update the payload of an item if it has an older version, for example because a page just needed it."""
-    if items.by_id(db, item_id).n_runs and not bins.is_there(db, item_id, kind_of_study(db).version):
+    if items.by_id(db, item_id).n_runs and not runs.has_bins(db, item_id, kind_of_study(db).version):
         renew(db, item_id)
 
 
@@ -90,9 +90,9 @@ def renew(db: Database, item_id: int) -> bool:
     kind = kind_of(study.question)
     payload = packed(_new(db, item_id, kind, study.protocol))  # before the transaction, so that no answer waits for it
     with db.atomic():
-        if bins.is_there(db, item_id, kind.version) or studies.get(db).protocol != study.protocol:
+        if runs.has_bins(db, item_id, kind.version) or studies.get(db).protocol != study.protocol:
             return False
-        bins.put(db, item_id, kind.version, payload)
+        runs.put_bins(db, item_id, kind.version, payload)
     return True
 
 

@@ -1,4 +1,4 @@
-"""Import result files into a study."""
+"""Import result files into a study, and take the last import back while the study has no plan."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,14 +30,16 @@ from labeler.model import Protocol, counted, measurement_hash
 from labeler.plan.lifecycle import Action, require
 from labeler.screen import binning
 from labeler.screen.kinds import KINDS, SIDES, Kind, LeftOut, NewItem, NotAnItem, Selection, kind_of, paired
+from labeler.service import background
 from labeler.service.items import drawing
-from labeler.store import Database, bins, events, items, runs, studies
+from labeler.store import Database, assignments, events, items, jobs, runs, studies
 
 __all__ = [
     "BETTER", "FILE_IS", "VALUES_ARE", "Advance", "File", "FileBenchmark", "FileResult", "ReadOptions", "Selection",
     "describe", "describe_outcome", "files_below", "formats_table", "import_files", "kind_of_import", "look_into_files",
     "read_options",     "upload", "uploads", "with_others",
 ]  # fmt: skip
+IMPORT, TAKE_BACK = "import file", "remove import"  # actions in the log
 
 
 @dataclass(frozen=True)
@@ -409,7 +411,7 @@ class _Importer:
                 failures=[(failure.conditions, failure.reason) for failure in benchmark.failures],
             )  # fmt: skip
             runs.add(self.db, item_id, benchmark.values, benchmark.conditions)
-            bins.put(self.db, item_id, self.kind.version, payload)
+            runs.put_bins(self.db, item_id, self.kind.version, payload)
         return name
 
     def _known_item(self, name: str) -> KnownItem | None:
@@ -466,3 +468,71 @@ def _file_benchmark(new_item: NewItem) -> FileBenchmark:
     return FileBenchmark(
         benchmark.name, len(benchmark.runs), iterations, benchmark.unit, benchmark.better or LOWER, tuple(warnings)
     )
+
+
+@dataclass(frozen=True)
+class Import:
+    """What one import added to a study: the files by their hash, and the names of the items."""
+
+    at_utc: str
+    actor: str
+    files: dict[str, str]
+    items: tuple[str, ...]
+
+    def describe(self) -> str:
+        """Return what the import added, by whom and when."""
+        sizes = f"{counted(len(self.items), 'item')} from {counted(len(self.files), 'file')}"
+        return f"{sizes}, imported by {self.actor} on {self.at_utc[:10]} at {self.at_utc[11:16]} UTC"
+
+
+def last_import(db: Database) -> Import | None:
+    """Return the last import that was not taken back; return None if there is none."""
+    imports: dict[str, Import] = {}
+    for event in events.of_actions(db, {IMPORT, TAKE_BACK}):
+        if event.action == TAKE_BACK:
+            imports.pop(event.details["imported_utc"], None)
+            continue
+        earlier = imports.get(event.at_utc, Import(event.at_utc, event.actor, {}, ()))
+        named = event.details.get("files") or [[event.details["file"], event.details["sha256"]]]
+        files = earlier.files | {sha256: name for name, sha256 in named}
+        imports[event.at_utc] = Import(event.at_utc, event.actor, files, (*earlier.items, *event.details["items"]))
+    return next(reversed(imports.values()), None)
+
+
+def why_not_taken_back(db: Database) -> str:
+    """Return why the last import cannot be taken back; return "" if it can."""
+    study = studies.get(db)
+    if study.plan_hash is not None:
+        return "The study has a plan, and reviewers may have its items. Exclude single items instead."
+    try:
+        require(study, Action.IMPORT)
+    except NotAllowed as refusal:
+        return str(refusal)
+    last = last_import(db)
+    if last is None:
+        return "There is no import to take back."
+    labelled = {row.assignment.item for row in assignments.everything(db)} & set(last.items)
+    if labelled:
+        n_others = len(labelled) - 1
+        more = f" and {counted(n_others, 'other item')}" if n_others else ""
+        return f"{min(labelled)}{more} of this import {'have' if n_others else 'has'} labels, which are never removed."
+    job = jobs.latest(db, jobs.VERDICTS)
+    if job is not None and background.is_running(job):
+        return "The classifiers are judging the items. Take the import back when they have finished."
+    return ""
+
+
+def take_back(db: Database, *, actor: str, now: datetime) -> Import:
+    """Remove the files and items of the last import, with their verdicts; return what was removed.
+
+    The log keeps the import and its removal. Raises InputError if the import cannot be taken back.
+    """
+    with events.by(db, actor, now) as deed:
+        refused, last = why_not_taken_back(db), last_import(db)
+        if refused or last is None:
+            raise InputError(refused)
+        items.remove(db, last.items)
+        items.remove_files(db, last.files)
+        files = [[name, sha256] for sha256, name in last.files.items()]
+        deed.log(TAKE_BACK, imported_utc=last.at_utc, items=last.items, files=files)
+    return last

@@ -1,13 +1,14 @@
-"""Build worked examples and practice items for reviewers.
+"""Build worked examples and practice items for reviewers: artificial ones, and those that a coordinator chose.
 
-The examples are made from measurements in the package, to which known changes are added. The module does not read the
-study, so everyone gets the same examples, and no example is an item of the study.
+Artificial examples are made from measurements in the package, to which known changes are added. They do not depend on
+the study, so everyone gets the same, and none is an item of the study.
 """
 
 import gzip
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
@@ -15,9 +16,12 @@ import numpy as np
 
 from labeler import marks
 from labeler.config import bundled
-from labeler.model import Protocol, Question, Series
+from labeler.errors import InputError, NotAllowed
+from labeler.model import Protocol, Question, Series, is_storable
 from labeler.questions import enumeration
 from labeler.screen.kinds import FIRST_QUESTION, Kind, Recipe, examples_of, kind_of, sides_of
+from labeler.service.items import browsing, drawing
+from labeler.store import Database, events, items, labels, studies
 
 RUNS = ("data", "demo", "guide.json.gz")  # written by scripts/guide_runs.py
 STANDARD = Protocol()
@@ -40,6 +44,10 @@ AXES = {
     "pooled": "the range from 0.5 to 99.5 % of all iterations together",
     "full": "the range from the fastest to the slowest of all iterations",
 }
+ADD, REMOVE = "add example", "remove example"
+MAX_SENTENCE, MAX_EXAMPLES = 300, 12
+GUIDE, PRACTICE = "worked example", "practice item"
+USES = (GUIDE, PRACTICE)
 
 
 @dataclass(frozen=True)
@@ -189,3 +197,112 @@ def _bases() -> list[list[Series]]:
         halves = [half for run in runs[name] for half in np.split(np.array(run), 2)]
         bases.append([half / np.median(half) * level for half in halves])
     return bases
+
+
+@dataclass(frozen=True)
+class OwnExample:
+    """An item that the coordinator shows as an example, with its category and one sentence that gives the reason."""
+
+    item: str
+    category: str
+    sentence: str
+    use: str  # one of USES
+
+
+def chosen(db: Database) -> list[OwnExample]:
+    """Return the examples and practice items in the order in which they were added."""
+    found: dict[str, OwnExample] = {}
+    for event in events.of_actions(db, {ADD, REMOVE}):
+        found.pop(event.details["item"], None)
+        if event.action == ADD:
+            found[event.details["item"]] = OwnExample(**event.details)
+    return list(found.values())
+
+
+def why_fixed(db: Database) -> str:
+    """Return why the examples can no longer be changed; return "" if they can."""
+    return "Reviewers have already answered, so the guide can no longer be changed." if labels.n_labels(db) else ""
+
+
+def add(db: Database, example: OwnExample, *, actor: str, now: datetime) -> None:
+    """Use an item as an example or a practice item, and exclude it from the study.
+
+    Raises InputError if the item, the category or the sentence cannot be used, and NotAllowed if reviewers have already
+    answered, or the item is excluded for another reason.
+    """
+    sentence = example.sentence.strip()
+    with events.by(db, actor, now) as deed:
+        _check_open(db)
+        item, question = browsing.item_named(db, example.item), studies.get(db).question
+        if not item.n_runs:
+            raise InputError(f"Item {item.name!r} has no measurements, so there is nothing to show.")
+        try:
+            category = question.checked_label(example.category, drawing.n_points(db, item))
+        except ValueError as error:
+            raise InputError(f"The answer of the example cannot be used: {error}.") from None
+        if not sentence or len(sentence) > MAX_SENTENCE or not is_storable(sentence):
+            raise InputError(f"Say in one sentence why the category is right, in 1 to {MAX_SENTENCE} characters.")
+        if len(chosen(db)) >= MAX_EXAMPLES:
+            raise InputError(f"The guide has {MAX_EXAMPLES} items of yours already, which is the most it shows.")
+        browsing.exclude(db, item.name, f"{example.use} in the guide", actor=actor, now=now)
+        deed.log(ADD, item=item.name, category=category, sentence=sentence, use=example.use)
+
+
+def remove(db: Database, name: str, *, actor: str, now: datetime) -> None:
+    """Stop using an item as an example, and include it again.
+
+    Raises InputError if the item is no example, and NotAllowed if reviewers have already answered.
+    """
+    with events.by(db, actor, now) as deed:
+        _check_open(db)
+        if name not in {example.item for example in chosen(db)}:
+            raise InputError(f"{name!r} is no example in the guide.")
+        item = browsing.item_named(db, name)
+        if item.excluded_why is not None:
+            browsing.include(db, name, "no longer an example", actor=actor, now=now)
+        deed.log(REMOVE, item=name)
+
+
+def drawn(db: Database, use: str) -> tuple[Example, ...]:
+    """Return the examples or the practice items as reviewers see them: numbered, without the names of the items."""
+    question = studies.get(db).question
+    kind, sides = kind_of(question), sides_of(question)
+    title = "Example" if use == GUIDE else "Practice item"
+    found: list[Example] = []
+    for example in chosen(db):
+        item = items.by_name(db, example.item)
+        if example.use == use and item is not None:
+            picture = drawing.payload_of_item(db, item.item_id)
+            number = f"{title} {len(found) + 1}"
+            places = tuple(mark.at for mark in marks.read(example.category))
+            category, known = None if places else example.category, places if question.is_marked else None
+            found.append(Example(number, example.sentence, category, picture, kind, sides, is_own=True, marks=known))
+    return tuple(found)
+
+
+def worked(db: Database) -> tuple[Example, ...]:
+    """Return the coordinator's examples, and then those of the built-in question."""
+    study = studies.get(db)
+    return (*drawn(db, GUIDE), *worked_examples(study.question, study.protocol))
+
+
+def practice(db: Database, seed: int) -> tuple[Example, ...]:
+    """Return a practice round: the coordinator's practice items, and then artificial items.
+
+    The seed determines which items are selected.
+    """
+    study, own = studies.get(db), drawn(db, PRACTICE)
+    order = np.random.default_rng(seed).permutation(len(own)).tolist()
+    artificial = practice_round(seed, study.question, study.protocol)
+    return (*(own[place] for place in order), *artificial)[:N_PRACTICE]
+
+
+def n_practice(db: Database) -> int:
+    """Return the number of items in a practice round; 0 if there is none for this question."""
+    n_own = sum(example.use == PRACTICE for example in chosen(db))
+    return N_PRACTICE if has_examples(studies.get(db).question) else min(n_own, N_PRACTICE)
+
+
+def _check_open(db: Database) -> None:
+    if fixed := why_fixed(db):
+        raise NotAllowed(fixed)

@@ -22,7 +22,7 @@ from labeler.service.items import drawing
 from labeler.service.labelling import auditing
 from labeler.service.people import identity
 from labeler.service.study import calibrating, coordinating
-from labeler.store import Database, assignments, events, items, labels, reference_labels, replies, runs, studies
+from labeler.store import Database, assignments, decisions, events, items, labels, replies, runs, studies
 from labeler.store.events import Deed
 
 MIN_DWELL_MS = 250
@@ -261,7 +261,7 @@ def feedback(db: Database, reviewer_id: int) -> Feedback | None:
     own = [task for task in assignments.tasks_of(db, reviewer_id, calibration=True) if is_label(task.answer)]
     if study.phase in (State.DRAFT, State.CALIBRATION) or not own:
         return None
-    reference, names = reference_labels.everything(db), {item.item_id: item.name for item in items.all_items(db)}
+    reference, names = decisions.reference_labels(db), {item.item_id: item.name for item in items.all_items(db)}
     question = studies.get(db).question
     rows = []
     for task in own:

@@ -15,7 +15,7 @@ from labeler.errors import InputError, NotAllowed, SignInFailed
 from labeler.model import Person, Role, State, counted, is_storable
 from labeler.plan import lifecycle
 from labeler.plan.lifecycle import Action
-from labeler.store import Database, events, invitations, people, sessions, studies
+from labeler.store import Database, access, events, people, studies
 from labeler.store.events import Deed
 
 MAX_NAME_LENGTH, MAX_EMAIL_LENGTH, MAX_REASON_LENGTH = 60, 254, 1000
@@ -186,9 +186,9 @@ def invite(db: Database, name: str, role: Role, *, valid_days: int = INVITATION_
     secret = secrets.token_urlsafe(24)
     with events.by(db, actor, now) as deed:
         person = _named(db, name, role)
-        invitations.replace_all_of(db, person.person_id, deed.at_utc)
+        access.replace_invitations(db, person.person_id, deed.at_utc)
         expires = (now + timedelta(days=valid_days)).isoformat()
-        invitations.add(db, _hashed(secret), person.person_id, deed.at_utc, expires)
+        access.add_invitation(db, _hashed(secret), person.person_id, deed.at_utc, expires)
         deed.log("invite", name=person.name, expires=expires, link=session_id(secret))
     return secret
 
@@ -200,8 +200,8 @@ def revoke(db: Database, name: str, role: Role, *, actor: str, now: datetime) ->
     """
     with events.by(db, actor, now) as deed:
         person = _named(db, name, role)
-        n_links = invitations.revoke_all_of(db, person.person_id, deed.at_utc)
-        n_sessions = sessions.end_all_of(db, person.person_id)
+        n_links = access.revoke_invitations(db, person.person_id, deed.at_utc)
+        n_sessions = access.end_sessions(db, person.person_id)
         people.set_email(db, person.person_id, None)
         deed.log("revoke", name=person.name, links=n_links, sessions=n_sessions)
 
@@ -240,7 +240,7 @@ def person_of_invitation(db: Database, secret: str, *, now: datetime) -> Person:
 
     Raises SignInFailed in the same cases as `sign_in`.
     """
-    invitation = invitations.find(db, _hashed(secret))
+    invitation = access.find_invitation(db, _hashed(secret))
     if invitation is None:
         raise SignInFailed(
             "This sign-in link is not valid. Open the link exactly as you received it, or ask your coordinator "
@@ -281,7 +281,7 @@ def person_of_session(db: Database, token: str | None, *, now: datetime) -> Pers
     Return None if the session is unknown or older than 180 days, or if the person is deactivated.
     """
     oldest = now - timedelta(days=SESSION_DAYS)
-    person = sessions.person_of(db, _hashed(token), oldest.isoformat()) if token else None
+    person = access.person_of_session(db, _hashed(token), oldest.isoformat()) if token else None
     return person if person is not None and person.active else None
 
 
@@ -304,9 +304,9 @@ def study_id(db: Database) -> str:
 def sign_out(db: Database, token: str, *, now: datetime) -> None:
     """End the session with this token; if the token is unknown, nothing happens."""
     with db.atomic():
-        person = sessions.person_of(db, _hashed(token), "")
+        person = access.person_of_session(db, _hashed(token), "")
         if person is not None:
-            sessions.end(db, _hashed(token))
+            access.end_session(db, _hashed(token))
             Deed(db, person.name, now).log("sign out")
 
 
@@ -324,8 +324,8 @@ def require(db: Database, person_id: int, role: Role) -> Person:
 def _begin_session(db: Database, person: Person, now: datetime) -> str:
     token = secrets.token_urlsafe(32)
     deed = Deed(db, person.name, now)
-    sessions.add(db, _hashed(token), person.person_id, deed.at_utc)
-    sessions.end_beyond(db, person.person_id, MAX_SESSIONS, (now - timedelta(days=SESSION_DAYS)).isoformat())
+    access.add_session(db, _hashed(token), person.person_id, deed.at_utc)
+    access.end_sessions_beyond(db, person.person_id, MAX_SESSIONS, (now - timedelta(days=SESSION_DAYS)).isoformat())
     deed.log("sign in", session=session_id(token))
     return token
 
@@ -337,7 +337,7 @@ def _named(db: Database, name: str, role: Role) -> Person:
     return person
 
 
-def _why_not(invitation: invitations.Invitation, now: datetime) -> str:
+def _why_not(invitation: access.Invitation, now: datetime) -> str:
     """Return why an invitation no longer works, and what to do; return "" if the invitation works."""
     next_step = "Ask your coordinator for a new link."
     if invitation.replaced_utc is not None:

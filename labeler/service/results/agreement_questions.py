@@ -16,7 +16,7 @@ from labeler.errors import InputError, sentence
 from labeler.formats import tables
 from labeler.formats.source import Source
 from labeler.model import counted
-from labeler.service.plan import item_batches
+from labeler.service.plan import assigning
 from labeler.service.results import exchange
 from labeler.store import Database, studies
 
@@ -94,7 +94,7 @@ def labels_of_study(db: Database) -> pd.DataFrame:
     """Return the first labels of a study, without excluded and calibration items."""
     answers = exchange.all_answers(db)
     return counted_labels(
-        answers[~answers["item"].isin(item_batches.not_counted(db))], studies.get(db).question.categories
+        answers[~answers["item"].isin(assigning.not_counted(db))], studies.get(db).question.categories
     )
 
 

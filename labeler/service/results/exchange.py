@@ -18,7 +18,7 @@ from labeler.safe_text import csv_text
 from labeler.screen import timing
 from labeler.service.items import drawing
 from labeler.service.people import identity
-from labeler.service.plan import assigning, item_batches
+from labeler.service.plan import assigning
 from labeler.store import Database, assignments, decisions, events, items, labels, people, studies
 from labeler.store.assignments import NewAssignment
 from labeler.store.decisions import Decision
@@ -100,7 +100,7 @@ def export_as(db: Database, form: str, *, actor: str, now: datetime) -> Exported
     chosen = _form(form)
     with events.by(db, actor, now) as deed:
         _log_export(deed)
-        answers, left_out = all_answers(db), item_batches.not_counted(db)
+        answers, left_out = all_answers(db), assigning.not_counted(db)
         question = studies.get(db).question
     answers["label"] = answers["label"].map(question.class_of)  # no other tool knows marks
     categories = question.classes

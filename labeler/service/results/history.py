@@ -8,7 +8,7 @@ from typing import Any
 from labeler.model import LABELLED_BY_PLAN, ItemRole, Origin, State
 from labeler.plan.active_plan import place_of
 from labeler.service.labelling import inbox
-from labeler.service.plan import assigning, item_batches
+from labeler.service.plan import assigning
 from labeler.service.study import calibrating, course
 from labeler.store import Database, assignments, events, items, labels, studies
 
@@ -59,7 +59,7 @@ def study_course(db: Database, *, level: float = 0.95) -> dict[str, Any]:
 def _changed_pairs(db: Database) -> list[dict[str, Any]]:
     history = assigning.answer_history(db)
     taken_over = {place_of(row.assignment)[:2] for row in assignments.everything(db) if row.origin is Origin.CHANGE}
-    left_out = item_batches.not_counted(db)
+    left_out = assigning.not_counted(db)
     pairs: Counter[tuple[str, str]] = Counter()
     for item, of_item in history.first_labels(len(history.marks)).items():
         if item in left_out:
@@ -78,7 +78,7 @@ def _not_given(db: Database) -> list[dict[str, str]]:
     if studies.get(db).state not in (State.CLOSED, State.UNBLINDED):
         return []
     answered = {(row.item, row.reviewer) for row in labels.table(db)[["item", "reviewer"]].itertuples(index=False)}
-    left_out = item_batches.not_counted(db)
+    left_out = assigning.not_counted(db)
     planned: Counter[str] = Counter()
     active: dict[str, set[str]] = {}
     ended: dict[str, set[str]] = {}
@@ -114,7 +114,7 @@ def _selection(db: Database, level: float) -> dict[str, Any] | None:
     from analysis.learning import weighted_estimates
     from analysis.tables import count_table, counted_labels
 
-    known = item_batches.sampled(db)
+    known = assigning.sampled(db)
     if known is None or not known.chosen:
         return None
     left_out = {name for name, role in items.roles(db).items() if role is not ItemRole.COUNTED}

@@ -12,7 +12,7 @@ from analysis import learning
 from labeler.errors import InputError, NotAllowed
 from labeler.model import State, counted
 from labeler.plan.lifecycle import STATE_PHRASES
-from labeler.service.plan import assigning, item_batches
+from labeler.service.plan import assigning
 from labeler.service.results.learning import material_of_study
 from labeler.store import Database, events, items, labels, people, studies, verdicts
 
@@ -74,7 +74,7 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
             raise NotAllowed(
                 f"Items can be added only while the study is open. It is {STATE_PHRASES[study.phase]} now."
             )
-        known = item_batches.sampled(db)
+        known = assigning.sampled(db)
         if known is None or not known.waiting:
             raise NotAllowed(
                 "The plan already has every item. To label a study in batches, create its plan with labeler plan "
@@ -83,7 +83,7 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
         excluded = set(items.excluded(db))
     ranked, reason = _ranked(db, [name for name in known.waiting if name not in excluded], actor, now)
     with events.by(db, actor, now) as deed:
-        if item_batches.sampled(db) != known:
+        if assigning.sampled(db) != known:
             raise NotAllowed("The plan changed in the meantime. Try again.")
         n_random = min(known.n_random + max(1, round(random_share * n)), len(known.order))
         waiting = set(known.waiting) - excluded
@@ -99,7 +99,7 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
         after = before.with_items([*at_random, *chosen], reviewers, per_item)
         assigning.change(db, before, after, now=now)
         deed.log(
-            item_batches.NEXT_ITEMS, random=at_random, chosen=chosen, n_random=n_random, random_share=random_share,
+            assigning.NEXT_ITEMS, random=at_random, chosen=chosen, n_random=n_random, random_share=random_share,
             reviewers=reviewers, per_item=per_item, by_model=not reason,
             answers=labels.n_labels(db), offered=before.n_offered, hash=after.hash,
         )  # fmt: skip

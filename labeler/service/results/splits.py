@@ -1,10 +1,11 @@
 """Show the agreement so far, for repeated looks; show split items of a closed study, and store decisions on them.
 
+A decision can come from a picture in the browser, where it may also set a reference label.
 A person who labelled a split item cannot make decisions.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cached_property
@@ -26,8 +27,9 @@ from labeler.service.cache import until_changed
 from labeler.service.items import drawing
 from labeler.service.items.browsing import item_named
 from labeler.service.people.identity import checked_reason
-from labeler.service.plan import item_batches, mark_consensus
+from labeler.service.plan import assigning, mark_consensus
 from labeler.service.plan.mark_consensus import Cluster, MarksOfItem
+from labeler.service.study import calibrating
 from labeler.store import Database, assignments, decisions, events, items, labels, studies
 from labeler.store.decisions import Decision
 
@@ -35,6 +37,7 @@ _KINDS = {
     Kind.FRESH: "first label", Kind.OVERLAP: "first label", Kind.RETEST: "retest", Kind.THIRD: "third label",
     Kind.CALIBRATION: "calibration",
 }  # fmt: skip
+_UNREADABLE_DECISION = "The browser sent a decision that cannot be read. Reload the page to continue."
 
 
 @dataclass(frozen=True)
@@ -340,7 +343,7 @@ def current_agreement(db: Database) -> InterimAgreement:
 
     A caller that shows the result must first check with `identity.why_hidden` that the person may see it.
     """
-    counting = {name for name, role in item_batches.roles(db).items() if role is ItemRole.COUNTED}
+    counting = {name for name, role in assigning.roles(db).items() if role is ItemRole.COUNTED}
     question = studies.get(db).question
     categories = question.classes
     first = counted_labels(labels.classes(db), categories)
@@ -362,3 +365,34 @@ def describe_estimate(estimate: Estimate) -> str:
         return f"undefined, because {estimate.reason}."
     between = "" if estimate.low is None else f", 95 % interval {estimate.low:.2f} to {estimate.high:.2f}"
     return f"{estimate.value:.2f}{between}."
+
+
+def save_decision(db: Database, decision: Mapping[str, Any], *, actor: str, now: datetime) -> None:
+    """Store a decision, which has a kind, an item, a category, and for a split item a reason.
+
+    The decision comes from a browser, so it may contain anything. Raises InputError if the decision cannot be read, and
+    the errors of the function for this kind.
+    """
+    match decision:
+        case {"kind": str(kind), "item": str(item), "category": None | str() as category, "why": str(why)} if (
+            kind in DECISION_KINDS and (category is None or studies.get(db).question.is_label(category))
+        ):
+            DECISION_KINDS[kind](db, item, category, why, actor, now)
+        case _:
+            raise InputError(_UNREADABLE_DECISION)
+
+
+def _decide_reference(db: Database, item: str, category: str | None, _why: str, actor: str, now: datetime) -> None:
+    if category is None:
+        raise InputError(_UNREADABLE_DECISION)
+    calibrating.decide_reference(db, item, category, actor=actor, now=now)
+
+
+def _decide_split(db: Database, item: str, category: str | None, why: str, actor: str, now: datetime) -> None:
+    adjudicate(db, item, category, why, actor=actor, now=now)
+
+
+DECISION_KINDS: Mapping[str, Callable[[Database, str, str | None, str, str, datetime], None]] = {
+    "reference": _decide_reference,
+    "split": _decide_split,
+}

@@ -19,7 +19,7 @@ from labeler.service.cache import until_changed
 from labeler.service.items.browsing import item_named
 from labeler.service.people import identity
 from labeler.service.plan import assigning
-from labeler.store import Database, assignments, events, items, labels, people, reference_labels, studies
+from labeler.store import Database, assignments, decisions, events, items, labels, people, studies
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +80,7 @@ def result(db: Database, *, level: float = 0.95) -> CalibrationResult:
     n_assigned = pd.Series([row.reviewer for row in rows], dtype=object).value_counts()
     first = first_labels(db) if planned else pd.DataFrame(columns=["item", "rater", "category"])
     first = first[first["item"].isin(counting)]
-    reference = {name: category for name, category in reference_labels.everything(db).items() if name in counting}
+    reference = {name: category for name, category in decisions.reference_labels(db).items() if name in counting}
     active = [person.name for person in people.reviewers(db) if person.active]
     by_reviewer = tuple(
         ReviewerCalibration(
@@ -136,7 +136,7 @@ def set_reference(db: Database, reference: Mapping[str, str], *, actor: str, now
         if has_begun(db):
             raise NotAllowed("The calibration round has begun, so reference labels can no longer be changed.")
         for name, category in reference.items():
-            reference_labels.put(db, item_named(db, name).item_id, category)
+            decisions.put_reference_label(db, item_named(db, name).item_id, category)
         deed.log("set reference labels", items=len(reference), seal=seal_of_reference(db))
 
 
@@ -259,7 +259,7 @@ def share_with_others(db: Database, reviewer: str) -> float | None:
 
 def reference(db: Database) -> dict[str, str]:
     """Return the reference labels by item name."""
-    return dict(reference_labels.everything(db))
+    return dict(decisions.reference_labels(db))
 
 
 def outcome(result: CalibrationResult) -> str:

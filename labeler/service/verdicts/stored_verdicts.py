@@ -23,7 +23,7 @@ from labeler.formats import Source, tables
 from labeler.model import Item, Question, StoredVerdict
 from labeler.service.cache import until_changed
 from labeler.service.verdicts.classifying import JudgeOptions, is_variant, judges, plugins_for, with_unit
-from labeler.store import Database, events, items, runs, segments, studies, verdicts
+from labeler.store import Database, events, items, runs, studies, verdicts
 
 Floats = NDArray[np.float64]
 IMPORTED: Mapping[str, Any] = {"imported": True}
@@ -188,7 +188,7 @@ def stored_segments(
     db: Database, item: Item, evidence: Sequence[StoredVerdict | Verdict]
 ) -> Mapping[str, float] | None:
     """Return the features of the segments of an item's runs, if they were computed before."""
-    return segments.get(db, item.item_id, _segments_key(item, evidence))
+    return runs.segments_of_item(db, item.item_id, _segments_key(item, evidence))
 
 
 def segments_of_item(
@@ -205,7 +205,7 @@ def segments_of_item(
         known = segment_features(list(Runs(series, warmup).values))
     if known is not None:
         with db.atomic():
-            segments.put(db, item.item_id, _segments_key(item, evidence), known)
+            runs.put_segments(db, item.item_id, _segments_key(item, evidence), known)
     return known
 
 

@@ -44,7 +44,7 @@ class Decides:
     The component saves a decision by itself. If there are reasons, a decision needs one of them or an own reason.
     """
 
-    kind: str  # one of `labeler.service.results.deciding.KINDS`
+    kind: str  # one of `labeler.service.results.splits.DECISION_KINDS`
     categories: Mapping[str, str]  # key -> category
     reasons: Sequence[str] = ()
 

@@ -16,7 +16,7 @@ from labeler.plan.lifecycle import ALLOWED, Action, require
 from labeler.screen.kinds import kind_of
 from labeler.service import background
 from labeler.service.handover import triage
-from labeler.service.items import browsing, drawing, folders, importing, taking_back
+from labeler.service.items import browsing, drawing, folders, importing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.results import reporting, splits
@@ -138,7 +138,7 @@ def offer_folder(db: Database, options: importing.ReadOptions, person: str) -> N
 
 def offer_to_take_back(db: Database, person: str) -> None:
     """Offer to take the last import back."""
-    last = taking_back.last_import(db)
+    last = importing.last_import(db)
     if last is None:
         return
     with st.expander("Take the last import back", type="compact"):
@@ -147,7 +147,7 @@ def offer_to_take_back(db: Database, person: str) -> None:
         is_sure = st.checkbox("I know that this cannot be undone.", key=fresh("sure-to-take-back"))
         if st.button("Take this import back", disabled=not is_sure):
             with errors_here():
-                taking_back.take_back(db, actor=person, now=datetime.now(UTC))
+                importing.take_back(db, actor=person, now=datetime.now(UTC))
                 st.session_state.pop(IMPORT_OUTCOME, None)
                 done(f"Taken back: {counted(len(last.items), 'item')} removed.")
 

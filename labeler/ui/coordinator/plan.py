@@ -13,7 +13,7 @@ import streamlit as st
 from labeler.errors import InputError
 from labeler.model import PlanParameters, Question, State, Study, counted, describe_minutes
 from labeler.screen import course_charts
-from labeler.service.plan import assigning, item_batches, planning, previewing, verifying
+from labeler.service.plan import assigning, planning, previewing, verifying
 from labeler.service.plan.planning import Assumptions
 from labeler.service.results import next_items
 from labeler.service.study import coordinating
@@ -235,7 +235,7 @@ def add_items(db: Database, person: str) -> None:
 
     Only a study that is planned in batches has waiting items.
     """
-    known = item_batches.sampled(db)
+    known = assigning.sampled(db)
     if known is None or not known.waiting:
         return
     st.header("Add items")

@@ -27,7 +27,7 @@ from labeler.service.handover.publishing.publish_file import (
 )  # fmt: skip
 from labeler.service.items import folders
 from labeler.service.people import identity
-from labeler.service.results import reporting
+from labeler.service.results import reporting, written_reports
 from labeler.service.study import coordinating
 from labeler.store import Database, open_database
 from labeler.ui.coordinator.shared import Bar, done, errors_here, escape_markdown, fresh, markdown_list
@@ -247,7 +247,7 @@ def data_set(db: Database, person: str, options: bundle.PublishOptions, *, ready
 
 def expected_s(db: Database, options: bundle.PublishOptions) -> float:
     """Return the approximate time to create the data set, in seconds."""
-    report_s = reporting.EXPECTED_S[options.report is reporting.QUICK]
+    report_s = written_reports.EXPECTED_S[options.report is reporting.QUICK]
     return START_S + report_s + ITEM_S * len(coordinating.list_items(db)) * options.measurements
 
 

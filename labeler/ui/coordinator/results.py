@@ -12,7 +12,7 @@ from labeler.plan.lifecycle import Action
 from labeler.service import background
 from labeler.service.items import browsing
 from labeler.service.people import identity
-from labeler.service.results import learning, reporting
+from labeler.service.results import learning, written_reports
 from labeler.service.study import coordinating
 from labeler.service.verdicts import computing, evidence
 from labeler.store import Database, open_database
@@ -47,9 +47,9 @@ def render_report(db: Database, person: str) -> None:
         st.info(f"{hidden} The report appears when you unblind the study.")
         return
     quick = st.session_state.get(REPORT_KIND, FULL) == QUICK
-    report = reporting.cached_report(db, quick=quick)
+    report = written_reports.cached_report(db, quick=quick)
     if report is None:
-        problem = reporting.why_not_written(db, quick=quick)
+        problem = written_reports.why_not_written(db, quick=quick)
         if problem:
             st.error(problem)
             if st.button("Write the report", type="primary"):
@@ -64,12 +64,12 @@ def render_report(db: Database, person: str) -> None:
     document(report.files[page].decode(), partial(report_downloads, db, person, report, quick=quick))
 
 
-def report_downloads(db: Database, person: str, report: reporting.CachedReport, *, quick: bool) -> None:
+def report_downloads(db: Database, person: str, report: written_reports.CachedReport, *, quick: bool) -> None:
     """Offer the report as PDF and its other files, and to write it again."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        if reporting.can_print():
+        if written_reports.can_print():
             page = report.files["report.html"].decode()
-            make = partial(reporting.to_pdf, page)
+            make = partial(written_reports.to_pdf, page)
             st.download_button("Download the report (PDF)", make, "report.pdf", type="primary", on_click="ignore")
         with st.popover("Other files"):
             for name, content in report.files.items():
@@ -85,8 +85,8 @@ def report_downloads(db: Database, person: str, report: reporting.CachedReport, 
 
 def write_report_again(db: Database, person: str, *, quick: bool) -> None:
     """Write the report anew."""
-    reporting.forget_report(db, quick=quick)
-    reporting.begin_report(db, quick=quick, actor=person)
+    written_reports.forget_report(db, quick=quick)
+    written_reports.begin_report(db, quick=quick, actor=person)
     refresh()
 
 
@@ -105,10 +105,10 @@ def wait_for_report(path: str, person: str, quick: bool) -> None:
                 job.n_done / max(job.n_total, 1), "The classifiers judge the items; then the report is written."
             )
             return
-        if reporting.cached_report(db, quick=quick) or reporting.why_not_written(db, quick=quick):
+        if written_reports.cached_report(db, quick=quick) or written_reports.why_not_written(db, quick=quick):
             st.rerun()
-        reporting.begin_report(db, quick=quick, actor=person)
-        done_s, whole_s = reporting.writing_progress(db, quick=quick)
+        written_reports.begin_report(db, quick=quick, actor=person)
+        done_s, whole_s = written_reports.writing_progress(db, quick=quick)
     words = f"The report is being written, about {whole_s:.0f} seconds. You can leave this page."
     st.progress(min(done_s / whole_s, 0.97), words)
 

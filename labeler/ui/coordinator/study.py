@@ -18,7 +18,7 @@ from labeler.screen.kinds import KINDS, QUESTIONS
 from labeler.service import background, overview
 from labeler.service.handover import merging, triage
 from labeler.service.items import folders
-from labeler.service.labelling import own_examples
+from labeler.service.labelling import guide
 from labeler.service.overview import Act, Box, Line, Overview
 from labeler.service.people import identity
 from labeler.service.results import exchange, reporting, splits
@@ -282,10 +282,10 @@ def render_guide(db: Database, person: str) -> None:
 
 def edit_examples(db: Database, person: str) -> None:
     """Show the coordinator's examples and practice items, and the forms that add and remove one."""
-    fixed, now = own_examples.why_fixed(db), datetime.now(UTC)
+    fixed, now = guide.why_fixed(db), datetime.now(UTC)
     st.header("Your examples and practice items", anchor=False)
     st.caption("Items whose category you tell the reviewers. They leave the study, so that nobody labels them.")
-    chosen = own_examples.chosen(db)
+    chosen = guide.chosen(db)
     if chosen:
         columns = ("item", "category", "sentence", "use")
         rows = [{name.capitalize(): getattr(example, name) for name in columns} for example in chosen]
@@ -301,20 +301,20 @@ def edit_examples(db: Database, person: str) -> None:
         else:
             category = str(st.radio("Category", question.names, horizontal=True, key=fresh("example-category")))
         sentence = st.text_input("Why, in one sentence", key=fresh("example-sentence"))
-        use = st.radio("Use it as", own_examples.USES, horizontal=True, format_func=str.capitalize)
+        use = st.radio("Use it as", guide.USES, horizontal=True, format_func=str.capitalize)
         if st.form_submit_button("Add this example"):
             with errors_here():
                 if name is None:
                     raise InputError("Choose an item.")
-                added = own_examples.OwnExample(name, category, sentence, str(use))
-                own_examples.add(db, added, actor=person, now=now)
+                added = guide.OwnExample(name, category, sentence, str(use))
+                guide.add(db, added, actor=person, now=now)
                 done(f"Added as a {use}: {name}.", stays=True)
     if chosen:
         with st.expander("Remove an example", type="compact"), st.form("remove-example", border=False):
             name = st.selectbox("Example", [example.item for example in chosen], key=fresh("example-to-remove"))
             if st.form_submit_button("Remove this example"):
                 with errors_here():
-                    own_examples.remove(db, str(name), actor=person, now=now)
+                    guide.remove(db, str(name), actor=person, now=now)
                     done(f"{name} is an item of the study again.", stays=True)
 
 

@@ -18,7 +18,7 @@ from labeler.ui import component
 KEY, SENDER_KEY = "review", "sender"
 
 
-def render(db: Database, reviewer_id: int) -> None:
+def render_label(db: Database, reviewer_id: int) -> None:
     """Show the next item."""
     component.show(KEY, screen(db, reviewer_id))
 

@@ -14,7 +14,7 @@ from labeler.service.handover.publishing import bundle
 from labeler.service.labelling import reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
-from labeler.service.results import reporting, splits
+from labeler.service.results import reporting, splits, written_reports
 from labeler.service.study import coordinating, course
 from labeler.service.verdicts import stored_verdicts
 from labeler.store import items, open_database
@@ -87,4 +87,4 @@ def test_the_data_set_names_the_five_categories_and_its_report_is_checked(triage
     for name in ("README.md", "datasheet.md", "croissant.json", "codebook.json"):
         assert "similar" not in (folder / name).read_text()
     report = folder / "report" / "report.json"
-    assert reporting.check_files(folder / "data" / "labels.csv", folder / "report" / "verdicts.csv", report) == []
+    assert written_reports.check_files(folder / "data" / "labels.csv", folder / "report" / "verdicts.csv", report) == []

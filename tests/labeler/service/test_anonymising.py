@@ -309,7 +309,7 @@ def flat(content, place=""):
 
 
 def report(db):
-    content = json.loads(json.dumps(json_values(reporting.report_of_study(db, FAST, actor="owner", now=NOW))))
+    content = json.loads(json.dumps(json_values(reporting.gathered_study(db, FAST, actor="owner", now=NOW).report())))
     return {
         place: value for place, value in flat(content) if place not in ("/plan/seed", "/plan/hash", "/hashes/answers")
     }
@@ -342,7 +342,8 @@ def test_what_does_not_depend_on_the_order_of_reviewers_is_the_same_in_any_order
     anonymise(named, tmp_path / "out.study", token="another")
     with open_database(tmp_path / "out.study") as out:
         one, other = (
-            json_values(reporting.report_of_study(db, reporting.QUICK, actor="owner", now=NOW)) for db in (named, out)
+            json_values(reporting.gathered_study(db, reporting.QUICK, actor="owner", now=NOW).report())
+            for db in (named, out)
         )
     assert one["agreement"]["fleiss_kappa"] == other["agreement"]["fleiss_kappa"]
     assert (one["classifiers"], one["left_out"]) == (other["classifiers"], other["left_out"])

@@ -15,7 +15,7 @@ from labeler.service.labelling import auditing, reviewing
 from labeler.service.plan import assigning
 from labeler.service.results import exchange, reporting
 from labeler.service.study import calibrating, coordinating, course, staffing
-from labeler.store import assignments, events, labels, open_database, reference_labels, studies
+from labeler.store import assignments, decisions, events, labels, open_database, studies
 from tests.making import (
     NOW,
     REVIEWERS,
@@ -66,7 +66,7 @@ def reference_file(folder, text):
 
 
 def report(db):
-    return json_values(reporting.report_of_study(db, reporting.QUICK, actor="owner", now=NOW))
+    return json_values(reporting.gathered_study(db, reporting.QUICK, actor="owner", now=NOW).report())
 
 
 # --- the round
@@ -247,7 +247,7 @@ def test_after_the_round_neither_gate_nor_reference_changes(round_, state):
 def test_reference_labels_are_kept_replaced_and_logged_by_number_alone(round_):
     names = set_reference(round_, S, D)
     calibrating.set_reference(round_, {names[0]: D}, **CAROL)
-    assert reference_labels.everything(round_) == {names[0]: D, names[1]: D}
+    assert decisions.reference_labels(round_) == {names[0]: D, names[1]: D}
     told = [event.details for event in events.of_actions(round_, ["set reference labels"])]
     assert [set(details) for details in told] == [{"items", "seal"}] * 2
     assert [details["items"] for details in told] == [2, 1]
@@ -257,7 +257,7 @@ def test_with_one_unknown_item_no_reference_label_is_kept(round_):
     before = log(round_)
     with pytest.raises(InputError, match="no item 'nowhere'"):
         calibrating.set_reference(round_, {item_name(1): S, "nowhere": D}, **CAROL)
-    assert (reference_labels.everything(round_), log(round_)) == ({}, before)
+    assert (decisions.reference_labels(round_), log(round_)) == ({}, before)
 
 
 def test_reference_labels_are_read_from_a_file_with_any_other_column(tmp_path):

@@ -14,7 +14,7 @@ from labeler.formats import tables
 from labeler.model import State
 from labeler.plan.lifecycle import Step
 from labeler.service.plan import assigning
-from labeler.service.results import reporting
+from labeler.service.results import reporting, written_reports
 from labeler.service.results.reporting import QUICK, ReportOptions, Resampling
 from labeler.service.study import course
 from labeler.service.verdicts import computing
@@ -48,7 +48,7 @@ def study(labelled, tmp_path):
 def fresh_report(labelled, tmp_path_factory):
     """The text of its quick report."""
     with copy_of(labelled, tmp_path_factory.mktemp("reported")) as db:
-        return to_json(json_values(reporting.report_of_study(db, QUICK, actor="owner", now=NOW)))
+        return to_json(json_values(reporting.gathered_study(db, QUICK, actor="owner", now=NOW).report()))
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def fresh(fresh_report, tmp_path):
 def written(db, folder, options=QUICK):
     """Return the report of a study as a file."""
     file = folder / "report.json"
-    file.write_text(to_json(json_values(reporting.report_of_study(db, options, actor="owner", now=NOW))))
+    file.write_text(to_json(json_values(reporting.gathered_study(db, options, actor="owner", now=NOW).report())))
     return file
 
 
@@ -70,7 +70,7 @@ def content_of(file):
 
 
 def check(db, file):
-    return reporting.check_study(db, file, actor="owner", now=NOW)
+    return written_reports.check_study(db, file, actor="owner", now=NOW)
 
 
 def places(found):
@@ -163,23 +163,23 @@ def of_files(folder, *given, notes=(), options=QUICK):
 
 @pytest.mark.parametrize("options", [QUICK, SMALL])
 def test_a_report_on_files_agrees_with_them(files, tmp_path, options):
-    assert reporting.check_files(*files, of_files(tmp_path, *files, options=options)) == []
+    assert written_reports.check_files(*files, of_files(tmp_path, *files, options=options)) == []
 
 
 def test_the_notes_of_a_report_on_files_are_taken_as_they_are(files, tmp_path):
     file = of_files(tmp_path, *files, notes=("Mind this.",))
-    assert reporting.check_files(*files, file) == []
+    assert written_reports.check_files(*files, file) == []
 
 
 def test_another_line_in_the_label_file_is_found(files, tmp_path):
     file = of_files(tmp_path, *files)
     files[0].write_text(LABELS.replace("x2,ben,dissimilar", "x2,ben,similar"))
-    assert {"hashes.answers", "consensus.split"} <= set(places(reporting.check_files(*files, file)))
+    assert {"hashes.answers", "consensus.split"} <= set(places(written_reports.check_files(*files, file)))
 
 
 def test_verdicts_left_out_are_found(files, tmp_path):
     file = of_files(tmp_path, *files)
-    found = places(reporting.check_files(files[0], None, file))
+    found = places(written_reports.check_files(files[0], None, file))
     assert "classifiers.rule.confusion.tn" in found
     assert "hashes.verdicts" in found
 
@@ -200,7 +200,7 @@ def test_verdicts_left_out_are_found(files, tmp_path):
 def test_a_file_that_is_no_report_is_refused_in_one_sentence(study, files, tmp_path, text, message):
     file = tmp_path / "report.json"
     file.write_bytes(text)
-    for checked in (lambda: check(study, file), lambda: reporting.check_files(*files, file)):
+    for checked in (lambda: check(study, file), lambda: written_reports.check_files(*files, file)):
         with pytest.raises(InputError, match=rf"report\.json is {message}[^\n]*\.$"):
             checked()
 
@@ -254,7 +254,7 @@ def test_a_report_with_impossible_settings_is_refused(study, fresh, what):
 def test_a_report_whose_notes_are_no_list_is_refused(files, fresh, notes):
     file = with_part(fresh, "notes", notes)
     with pytest.raises(InputError, match=r"report\.json"):
-        reporting.check_files(*files, file)
+        written_reports.check_files(*files, file)
 
 
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ def test_a_report_whose_notes_are_no_list_is_refused(files, fresh, notes):
 )
 def test_a_report_with_another_thing_in_the_place_of_a_part_differs(files, tmp_path, name, value):
     file = with_part(of_files(tmp_path, *files), name, value)
-    assert name in places(reporting.check_files(*files, file))
+    assert name in places(written_reports.check_files(*files, file))
 
 
 @pytest.mark.slow
@@ -271,7 +271,7 @@ def test_the_exported_tables_of_a_study_agree_with_its_report_in_all_but_what_a_
     texts = reporting.files_of_study(study, QUICK, actor="owner", now=NOW)
     (tmp_path / "labels.csv").write_text(texts["labels.csv"])
     (tmp_path / "report.json").write_text(texts["report.json"])
-    found = places(reporting.check_files(tmp_path / "labels.csv", None, tmp_path / "report.json"))
+    found = places(written_reports.check_files(tmp_path / "labels.csv", None, tmp_path / "report.json"))
     assert [place for place in found if place.startswith("agreement")] == []
 
 
@@ -343,7 +343,7 @@ def test_every_line_of_the_pages_of_a_finished_study_is_checked(finished, tmp_pa
         def found():
             if not from_files:
                 return check(db, page)
-            places = reporting.check_files(labels_file, verdict_file, page)  # without the measures
+            places = written_reports.check_files(labels_file, verdict_file, page)  # without the measures
             return [difference for difference in places if difference.place.startswith(name)]
 
         assert "disputed-items" in page.read_text()
@@ -364,7 +364,7 @@ def test_every_altered_number_of_a_finished_study_is_found(finished):
     assert n_altered > 500
     with open_database(finished) as db:
         options = reporting.ReportOptions.of_report(content["parameters"])
-        recomputed = json_values(reporting.report_of_study(db, options, actor="owner", now=NOW))
+        recomputed = json_values(reporting.gathered_study(db, options, actor="owner", now=NOW).report())
     assert differences(content, recomputed) == []
     assert len(differences(altered, recomputed)) == n_altered
 

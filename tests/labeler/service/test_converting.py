@@ -15,7 +15,7 @@ from labeler.errors import InputError, Refused
 from labeler.formats import FORMATS, Source, read, read_benchmarks, writing
 from labeler.formats.joining import HOW_TO_JOIN
 from labeler.model import measurement_hash
-from labeler.service.files import converting
+from labeler.service.files import gathering
 from labeler.service.items import importing
 from tests.conftest import examples
 from tests.labeler.formats.examples import (
@@ -52,7 +52,7 @@ def hashes(files, **said):
 
 def converted(tmp_path, files, form, **said):
     out = tmp_path / f"out.{form}"
-    done = converting.convert(list(files), form, out, importing.read_options(None, {}, **said))
+    done = gathering.convert(list(files), form, out, importing.read_options(None, {}, **said))
     return out, done
 
 
@@ -205,7 +205,7 @@ def test_runs_that_failed_are_counted(tmp_path):
     assert (done.n_runs, done.n_failures) == (2, 1)
 
 
-@pytest.mark.parametrize("form", converting.FORMS)
+@pytest.mark.parametrize("form", gathering.FORMS)
 def test_where_nothing_can_be_written_nothing_is_left_behind(tmp_path, form):
     with pytest.raises(
         InputError,
@@ -213,7 +213,7 @@ def test_where_nothing_can_be_written_nothing_is_left_behind(tmp_path, form):
     ):
         converted(tmp_path, uploaded({"bad.json": b"[[1],"}), form)
     with pytest.raises(InputError, match=r"gone/out could not be written: No such file or directory"):
-        converting.convert(uploaded({"a.json": b"[[1],[2]]"}), form, tmp_path / "gone" / "out")
+        gathering.convert(uploaded({"a.json": b"[[1],[2]]"}), form, tmp_path / "gone" / "out")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -29,7 +29,7 @@ def names_to_do(db, reviewer):
 
 
 def report(db):
-    return json_values(reporting.report_of_study(db, reporting.QUICK, actor="owner", now=NOW))
+    return json_values(reporting.gathered_study(db, reporting.QUICK, actor="owner", now=NOW).report())
 
 
 def test_an_excluded_item_is_kept_with_the_reason_and_who_left_it_out(study):

@@ -114,7 +114,7 @@ def finished(tmp_path_factory):
 
 def test_the_finished_demo_study_finds_something(finished):
     with open_database(finished) as db:
-        found = reporting.report_of_study(db, reporting.QUICK, actor="demo", now=NOW)
+        found = reporting.gathered_study(db, reporting.QUICK, actor="demo", now=NOW).report()
     outcome = {name: row.baseline.verdict for name, row in found.classifiers.items()}
     assert outcome["spread"] == "better"
     assert outcome["same"] == outcome["heuristic"] == "cannot tell"

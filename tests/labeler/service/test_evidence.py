@@ -12,7 +12,7 @@ from labeler.screen import binning
 from labeler.service.items import browsing, drawing
 from labeler.service.verdicts import classifying, computing, evidence, stored_verdicts
 from labeler.service.verdicts.classifying import JudgeOptions
-from labeler.store import bins, items, runs, verdicts
+from labeler.store import items, runs, verdicts
 from tests.analysis.drawn import cells, titles
 from tests.making import NOW, copy_of, import_all, item_name, make_study, result_file, series
 
@@ -320,14 +320,14 @@ def test_the_reasons_in_words_are_one_line_a_classifier(judged_study):
 
 def test_bins_of_this_version_are_drawn_as_they_are_stored(study):
     item = browsing.item_named(study, FIRST)
-    bins.put(study, item.item_id, binning.VERSION, b'{"stored": true}')
+    runs.put_bins(study, item.item_id, binning.VERSION, b'{"stored": true}')
     assert drawing.payload_of_item(study, item.item_id) == {"stored": True}
 
 
 def test_bins_of_an_older_version_are_made_anew(study):
     item = browsing.item_named(study, FIRST)
     before = drawing.payload_of_item(study, item.item_id)
-    bins.put(study, item.item_id, binning.VERSION - 1, b'{"stored": true}')
+    runs.put_bins(study, item.item_id, binning.VERSION - 1, b'{"stored": true}')
     assert drawing.payload_of_item(study, item.item_id) == before == json.loads(json.dumps(before))
 
 

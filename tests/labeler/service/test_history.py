@@ -12,7 +12,7 @@ from labeler.model import Origin, PlanParameters, Role
 from labeler.plan.lifecycle import Step
 from labeler.service.items import browsing
 from labeler.service.labelling import reviewing
-from labeler.service.plan import assigning, item_batches
+from labeler.service.plan import assigning
 from labeler.service.results import history, reporting
 from labeler.service.study import calibrating, course, staffing
 from labeler.store import assignments, labels, open_database
@@ -28,7 +28,7 @@ def test_a_study_on_which_nothing_was_done_has_no_history(planned):
         "unblinded": None, "steps": [], "people": [], "excluded": [], "changed_pairs": [], "calibration": None,
         "flags": [],
     }  # fmt: skip
-    assert item_batches.not_counted(planned) == frozenset()
+    assert assigning.not_counted(planned) == frozenset()
 
 
 def test_every_step_is_told_with_when_by_whom_and_why(planned):
@@ -68,19 +68,19 @@ def test_what_is_left_out_is_told_with_the_reason_as_long_as_it_is(planned):
     browsing.exclude(planned, item_name(4), "doubled", **CAROL)
     browsing.include(planned, item_name(4), "no, it is not", **CAROL)
     assert history.study_course(planned)["excluded"] == [{"item": item_name(3), "why": "cut off"}]
-    assert item_batches.not_counted(planned) == {item_name(3)}
+    assert assigning.not_counted(planned) == {item_name(3)}
 
 
 def test_items_of_the_calibration_round_do_not_count_and_the_round_has_its_own_numbers(study):
     assigning.confirm_plan(study, PlanParameters(seed=3, retest=0, calibration=2), **CAROL)
     answer_everything(study, SPLIT)
-    assert set(calibrating.item_names(study)) == item_batches.not_counted(study)
-    assert set(item_batches.roles(study).values()) == {"counted", "calibration"}
+    assert set(calibrating.item_names(study)) == assigning.not_counted(study)
+    assert set(assigning.roles(study).values()) == {"counted", "calibration"}
     told = history.study_course(study)["calibration"]
     assert (told["n_items"], told["passed"]) == (2, True)
     assert told["percent"]["value"] == pytest.approx(1 / 2)
     browsing.exclude(study, calibrating.item_names(study)[0], "cut off", **CAROL)
-    assert item_batches.not_counted(study) == set(calibrating.item_names(study))
+    assert assigning.not_counted(study) == set(calibrating.item_names(study))
 
 
 def test_pairs_that_changed_are_those_who_share_an_item_that_one_of_them_took_over(tmp_path):

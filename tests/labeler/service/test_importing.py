@@ -11,7 +11,7 @@ from labeler.model import measurement_hash
 from labeler.screen import binning
 from labeler.service.items import importing
 from labeler.service.items.importing import FileBenchmark, FileResult
-from labeler.store import bins, events, items, runs
+from labeler.store import events, items, runs
 from tests.making import NOW, import_all, log, look_into, result_file, series
 from tests.sentences import says
 
@@ -43,7 +43,7 @@ def test_a_file_becomes_an_item_with_its_measurements_hash_and_bins(db):
     assert (item.benchmark, item.application, item.n_runs, item.n_iterations) == ("sort#size=9", "org/app", 3, 60)
     assert [run.tolist() for run in runs.of_item(db, item.item_id)] == measured
     assert item.data_hash == measurement_hash([np.array(run) for run in measured])
-    stored = json.loads(bins.get(db, item.item_id, binning.VERSION))
+    stored = json.loads(runs.bins_of_item(db, item.item_id, binning.VERSION))
     assert stored == binning.payload(runs.of_item(db, item.item_id), "s")
 
 

@@ -49,7 +49,7 @@ def test_agreement_so_far_worked_by_hand(pair):
 def test_it_is_what_the_report_says(planned):
     answer_everything(planned, dict(zip(REVIEWERS, ("similar", "dissimilar", "similar", "similar"), strict=True)))
     found = current_agreement(planned)
-    told = json_values(reporting.report_of_study(planned, reporting.QUICK, actor="owner", now=NOW))
+    told = json_values(reporting.gathered_study(planned, reporting.QUICK, actor="owner", now=NOW).report())
     agreement, consensus = told["agreement"], told["consensus"]
     assert counts(found) == (consensus["agreed"], consensus["split"], consensus["incomplete"])
     assert found.percent.value == pytest.approx(agreement["percent"]["value"])

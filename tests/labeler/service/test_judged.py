@@ -98,7 +98,7 @@ def test_an_imported_classifier_stands_beside_the_built_in_ones(planned, take_in
     exported = export(planned)
     assert len(exported) == 8 * len(CLASSIFIERS) + 2
     assert exported.query("classifier == 'mine'")["score"].tolist() == [0.9, 0.1]
-    content = json_values(reporting.report_of_study(planned, actor="carol", now=NOW))
+    content = json_values(reporting.gathered_study(planned, actor="carol", now=NOW).report())
     assert content["classifiers"]["mine"]["confusion"] == {"tp": 0, "fp": 1, "fn": 0, "tn": 1}
     assert {row["item"]: row for row in shown(planned) if row["classifier"] == "same"} == before
 

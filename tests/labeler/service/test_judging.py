@@ -107,7 +107,7 @@ def test_its_verdicts_are_counted_and_exported(study, steady):
 def test_the_report_holds_its_verdicts_against_the_labels(planned, steady):
     answer_everything(planned, dict.fromkeys(REVIEWERS, "similar"))
     compute(planned)
-    content = json_values(reporting.report_of_study(planned, actor="carol", now=NOW))
+    content = json_values(reporting.gathered_study(planned, actor="carol", now=NOW).report())
     said = [*map(category, spreads(planned).values())]
     n_dissimilar, n_similar = said.count("dissimilar"), said.count("similar")
     assert list(content["classifiers"]) == sorted([*CLASSIFIERS, "steady"])
@@ -299,7 +299,7 @@ def test_the_verdicts_of_a_removed_package_stay(study, steady):
     assert compute(study) == ComputationResult(8, 0, 0)
     assert shown(study) == before
     assert set(export(study)["classifier"]) == {*CLASSIFIERS, "steady"}
-    assert "steady" in json_values(reporting.report_of_study(study, actor="carol", now=NOW))["classifiers"]
+    assert "steady" in json_values(reporting.gathered_study(study, actor="carol", now=NOW).report())["classifiers"]
     reporting.files_of_study(study, actor="carol", now=NOW)
 
 

@@ -16,7 +16,7 @@ from labeler.service.handover import merging
 from labeler.service.labelling import answering, auditing, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning, mark_consensus, verifying
-from labeler.service.results import exchange, reporting, splits
+from labeler.service.results import exchange, reporting, splits, written_reports
 from labeler.service.study import coordinating, course
 from labeler.store import labels, open_database, studies
 from tests.labeler.test_marks import NO_CHANGE
@@ -256,7 +256,7 @@ def test_the_report_of_marks_says_how_far_people_agree_on_whether_there_are_any(
     assert "May a detector replace a person?" in files["marks.html"]
     for name in ("report.json", "report.md"):
         (tmp_path / name).write_text(files[name], encoding="utf-8")
-        assert reporting.check_study(db, tmp_path / name, **WHO) == []
+        assert written_reports.check_study(db, tmp_path / name, **WHO) == []
     file = tmp_path / "labels.csv"
     file.write_text(files["labels.csv"], encoding="utf-8")
     again = json.loads(reporting.files_of_files(file, None, options=reporting.QUICK, question=QUESTION)["report.json"])

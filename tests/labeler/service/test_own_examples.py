@@ -9,8 +9,8 @@ from labeler.model import Category
 from labeler.questions import read_question
 from labeler.screen.kinds import FIRST_QUESTION
 from labeler.service.items import browsing, drawing
-from labeler.service.labelling import auditing, guide, own_examples
-from labeler.service.labelling.own_examples import GUIDE, PRACTICE, OwnExample
+from labeler.service.labelling import auditing, guide
+from labeler.service.labelling.guide import GUIDE, PRACTICE, OwnExample
 from labeler.service.study import coordinating
 from labeler.store import items
 from tests.labeler.service.test_own_question import ALERTS
@@ -23,7 +23,7 @@ NOISE = OwnExample(item_name(2), Category.SIMILAR, "Only noise.", PRACTICE)
 
 def add(db, *given):
     for example in given:
-        own_examples.add(db, example, actor="carol", now=NOW)
+        guide.add(db, example, actor="carol", now=NOW)
 
 
 def excluded(db):
@@ -32,27 +32,27 @@ def excluded(db):
 
 def test_an_example_leaves_the_study_and_is_drawn_as_items_are(study):
     add(study, STEP, NOISE)
-    assert own_examples.chosen(study) == [STEP, NOISE]
+    assert guide.chosen(study) == [STEP, NOISE]
     assert excluded(study) == {STEP.item: "worked example in the guide", NOISE.item: "practice item in the guide"}
-    (drawn,) = own_examples.drawn(study, GUIDE)
+    (drawn,) = guide.drawn(study, GUIDE)
     assert (drawn.title, drawn.category, drawn.explanation) == ("Example 1", "dissimilar", STEP.sentence)
     assert drawn.picture == drawing.payload_of_item(study, items.by_name(study, STEP.item).item_id)
-    assert own_examples.worked(study) == (drawn, *guide.worked_examples(FIRST_QUESTION))
+    assert guide.worked(study) == (drawn, *guide.worked_examples(FIRST_QUESTION))
     assert auditing.audit(study).faults == ()
 
 
 def test_an_example_that_is_removed_is_an_item_of_the_study_again(study):
     add(study, STEP)
-    own_examples.remove(study, STEP.item, actor="carol", now=NOW)
-    assert (own_examples.chosen(study), excluded(study)) == ([], {})
+    guide.remove(study, STEP.item, actor="carol", now=NOW)
+    assert (guide.chosen(study), excluded(study)) == ([], {})
     with pytest.raises(InputError, match="is no example"):
-        own_examples.remove(study, STEP.item, actor="carol", now=NOW)
+        guide.remove(study, STEP.item, actor="carol", now=NOW)
 
 
 def test_a_practice_round_begins_with_the_own_items_and_says_who_says_so(study):
     add(study, NOISE)
-    assert own_examples.n_practice(study) == 6
-    first, *others = own_examples.practice(study, 7)
+    assert guide.n_practice(study) == 6
+    first, *others = guide.practice(study, 7)
     assert tuple(others) == guide.practice_round(7)[:5]
     assert first.feedback("dissimilar") == (
         "Your answer: dissimilar; the coordinator says similar. Practice item 1: Only noise."
@@ -61,10 +61,10 @@ def test_a_practice_round_begins_with_the_own_items_and_says_who_says_so(study):
 
 def test_an_own_question_has_the_own_practice_items_only(study):
     coordinating.describe_study(study, "Alerts", read_question(ALERTS, "alerts.toml"), actor="carol", now=NOW)
-    assert (own_examples.n_practice(study), own_examples.practice(study, 7)) == (0, ())
+    assert (guide.n_practice(study), guide.practice(study, 7)) == (0, ())
     add(study, replace(NOISE, category="stable"))
-    assert own_examples.n_practice(study) == 1
-    assert [example.category for example in own_examples.practice(study, 7)] == ["stable"]
+    assert guide.n_practice(study) == 1
+    assert [example.category for example in guide.practice(study, 7)] == ["stable"]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_what_cannot_be_an_example_is_refused_and_nothing_changes(study, changed
     with pytest.raises(InputError) as refused:
         add(study, OwnExample(**(vars(STEP) | changed)))
     assert says(str(refused.value), *reason)
-    assert (own_examples.chosen(study), excluded(study)) == ([], {})
+    assert (guide.chosen(study), excluded(study)) == ([], {})
 
 
 def test_an_excluded_item_and_a_study_with_answers_are_refused(planned):
@@ -88,6 +88,6 @@ def test_an_excluded_item_and_a_study_with_answers_are_refused(planned):
     with pytest.raises(NotAllowed, match="already excluded"):
         add(planned, STEP)
     answer_next(planned, "ada", "similar")
-    assert "already answered" in own_examples.why_fixed(planned)
+    assert "already answered" in guide.why_fixed(planned)
     with pytest.raises(NotAllowed, match="already answered"):
         add(planned, NOISE)

@@ -15,7 +15,7 @@ from labeler.screen.kinds import KINDS
 from labeler.service.labelling import auditing, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning, verifying
-from labeler.service.results import exchange, reporting, splits
+from labeler.service.results import exchange, reporting, splits, written_reports
 from labeler.service.study import coordinating, course
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, open_database
@@ -100,10 +100,10 @@ def test_five_categories_from_labels_to_a_report_that_is_recomputed(alerts, tmp_
     assert not [word for word in ("similar", "dissimilar") if f" {word} " in files["report.md"]]
     for name in ("report.json", "report.md", "report.html"):
         (tmp_path / name).write_text(files[name], encoding="utf-8")
-        assert reporting.check_study(alerts, tmp_path / name, **WHO) == []
+        assert written_reports.check_study(alerts, tmp_path / name, **WHO) == []
     numbers["categories"][0]["n_labels"] += 1
     (tmp_path / "report.json").write_text(json.dumps(numbers), encoding="utf-8")
-    assert [found.place for found in reporting.check_study(alerts, tmp_path / "report.json", **WHO)] == [
+    assert [found.place for found in written_reports.check_study(alerts, tmp_path / "report.json", **WHO)] == [
         "categories[0].n_labels"
     ]
     assert auditing.audit(alerts).faults == ()
@@ -205,11 +205,11 @@ def test_a_question_has_two_to_nine_categories(n):
 def test_a_report_on_own_categories_of_the_former_version_is_checked(tmp_path):
     folder = GOLDEN / "reports" / "own-categories-0.2"
     files = folder / "labels.csv", folder / "verdicts.csv"
-    assert reporting.check_files(*files, folder / "report.json") == []
+    assert written_reports.check_files(*files, folder / "report.json") == []
     changed = json.loads((folder / "report.json").read_text())
     changed["classifiers"][0]["result"]["accuracy"]["value"] += 0.01
     changed["reviewers"][1]["n"] += 1
     (tmp_path / "report.json").write_text(json.dumps(changed))
-    assert [found.place for found in reporting.check_files(*files, tmp_path / "report.json")] == [
+    assert [found.place for found in written_reports.check_files(*files, tmp_path / "report.json")] == [
         "reviewers[1].n", "classifiers[0].result.accuracy.value",
     ]  # fmt: skip

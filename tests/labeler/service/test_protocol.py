@@ -12,7 +12,7 @@ from labeler.screen import binning
 from labeler.service.items import drawing
 from labeler.service.labelling import answering, reviewing
 from labeler.service.study import coordinating
-from labeler.store import bins, events, items, open_database, runs
+from labeler.store import events, items, open_database, runs
 from tests.making import NOW, answer_next, id_of, log, submission
 
 OTHER = Protocol("full", 0.25, asks_confidence=True, shows_numbers=True, instructions="Mind the warm-up.")
@@ -126,7 +126,7 @@ def test_another_rule_draws_every_item_anew(planned, rule):
 
 def test_what_leaves_the_axis_as_it_is_draws_nothing_anew(planned):
     for item in items.all_items(planned):
-        bins.put(planned, item.item_id, binning.VERSION, b"{}")
+        runs.put_bins(planned, item.item_id, binning.VERSION, b"{}")
     set_protocol(planned, replace(OTHER, axis_rule="levels", min_span=0.15))
     assert pictures(planned) == {item.item_id: (binning.VERSION, {}) for item in items.all_items(planned)}
 
@@ -142,8 +142,8 @@ def make_stale(db):
     """Item 1 has no plot, item 2 has a plot of an older version."""
     db.execute("DELETE FROM bins WHERE item_id = 1")
     db.execute("DELETE FROM bins WHERE item_id = 2")
-    bins.put(db, 2, binning.VERSION - 1, b"{}")
-    bins.put(db, 3, binning.VERSION, b"{}")  # of this version, whatever it contains
+    runs.put_bins(db, 2, binning.VERSION - 1, b"{}")
+    runs.put_bins(db, 3, binning.VERSION, b"{}")  # of this version, whatever it contains
 
 
 def test_refreshing_draws_only_what_is_missing_or_of_an_older_version(planned):
@@ -162,7 +162,7 @@ def test_refreshing_holds_no_lock_between_items_and_leaves_what_somebody_else_up
     def write_elsewhere():
         with open_database(planned.path) as other, other.atomic():
             seen.append(len(drawing.stale(other)))
-            bins.put(other, 2, binning.VERSION, b"{}")
+            runs.put_bins(other, 2, binning.VERSION, b"{}")
 
     assert coordinating.refresh_pictures(planned, pause=write_elsewhere) == 1
     assert seen == [1, 0]
@@ -173,7 +173,7 @@ def test_pictures_of_an_older_version_are_stored_anew_once_a_reviewer_has_got_to
     offers = reviewing.review_queue(planned, id_of(planned, "ada")).offers
     planned.execute("DELETE FROM bins")
     for item in items.all_items(planned):
-        bins.put(planned, item.item_id, binning.VERSION - 1, b"{}")
+        runs.put_bins(planned, item.item_id, binning.VERSION - 1, b"{}")
     answering.open_items(planned, id_of(planned, "ada"), [])
     wanted = expected(planned, 0.15)
     stored = {item_id: row for item_id, row in pictures(planned).items() if row[0] == binning.VERSION}

@@ -27,7 +27,7 @@ from labeler.service.handover.publishing.publish_file import BLANK, Author, Publ
 from labeler.service.handover.publishing.tables import folds_by_application
 from labeler.service.items import browsing, importing
 from labeler.service.people import identity
-from labeler.service.results import exchange, reporting, splits
+from labeler.service.results import exchange, reporting, splits, written_reports
 from labeler.service.results.reporting import ReportOptions
 from labeler.service.study import course
 from labeler.store import copies, events, items, open_database, studies
@@ -207,7 +207,7 @@ def test_every_column_of_every_table_is_in_the_codebook(published):
 
 def test_the_report_is_checked_from_the_data_set_alone(published):
     check = (published / "data/labels.csv", published / "report/verdicts.csv", published / "report/report.json")
-    assert reporting.check_files(*check) == []
+    assert written_reports.check_files(*check) == []
 
 
 def test_a_changed_label_is_found_by_the_check(published, tmp_path):
@@ -215,7 +215,7 @@ def test_a_changed_label_is_found_by_the_check(published, tmp_path):
     line = next(line for line in text.splitlines() if ",similar,0,1,1,0," in line)
     changed = text.replace(line, line.replace(",similar,", ",dissimilar,", 1), 1)
     (tmp_path / "labels.csv").write_text(changed, encoding="utf-8")
-    places = reporting.check_files(
+    places = written_reports.check_files(
         tmp_path / "labels.csv", published / "report/verdicts.csv", published / "report/report.json"
     )
     assert "hashes.answers" in {difference.place for difference in places}
@@ -531,7 +531,7 @@ def test_studies_of_earlier_versions_are_published(file, tmp_path):
         assert studies.get(db).phase is State.UNBLINDED
         out = publish(db, tmp_path / "out", options=replace(OPTIONS, unlicensed=True)).folder
     check = (out / "data/labels.csv", out / "report/verdicts.csv", out / "report/report.json")
-    assert reporting.check_files(*check) == []
+    assert written_reports.check_files(*check) == []
 
 
 def test_the_template_can_be_read_and_lacks_what_only_people_know(finished):
@@ -601,7 +601,7 @@ def test_a_study_whose_kappa_is_undefined_is_published_as_such(tmp_path, monkeyp
             course.change_state(db, step, why="done", actor="carol", now=NOW)
         out = publish(db, tmp_path / "out").folder
     check = (out / "data/labels.csv", out / "report/verdicts.csv", out / "report/report.json")
-    assert reporting.check_files(*check) == []
+    assert written_reports.check_files(*check) == []
     assert "undefined" in (out / "README.md").read_text()
     monkeypatch.chdir(out)
     names = {}

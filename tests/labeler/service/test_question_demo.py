@@ -10,7 +10,7 @@ from labeler import marks
 from labeler.config import bundled
 from labeler.errors import InputError
 from labeler.model import State
-from labeler.service import question_demo
+from labeler.service import demo
 from labeler.service.labelling import auditing
 from labeler.service.results import splits
 from labeler.service.study import coordinating
@@ -27,7 +27,7 @@ KNOWN = {  # an item whose change is known, and the label that most reviewers mu
 @pytest.mark.parametrize("name", ["triage", pytest.param("change", marks=pytest.mark.slow)])
 def test_most_reviewers_of_a_demo_see_a_known_change(tmp_path, name):
     path = tmp_path / "demo.study"
-    question_demo.build(path, DATA, name, now=NOW)
+    demo.build_for_question(path, DATA, name, now=NOW)
     item, expected = KNOWN[name]
     with open_database(path) as db:
         table = labels.table(db)
@@ -41,19 +41,19 @@ def test_most_reviewers_of_a_demo_see_a_known_change(tmp_path, name):
 
 def test_there_is_no_demo_of_other_questions(tmp_path):
     with pytest.raises(InputError, match="Choose one of: change, triage, warmed-up"):
-        question_demo.build(tmp_path / "demo.study", DATA, "similar", now=NOW)
+        demo.build_for_question(tmp_path / "demo.study", DATA, "similar", now=NOW)
     assert not (tmp_path / "demo.study").exists()
 
 
 def test_the_demo_of_marks_is_finished_and_its_people_mostly_find_the_large_changes(tmp_path):
     path = tmp_path / "marks.study"
-    question_demo.build(path, DATA, "mark-changes", now=NOW)
+    demo.build_for_question(path, DATA, "mark-changes", now=NOW)
     with open_database(path) as db:
         assert coordinating.get_study(db).state is State.UNBLINDED
         assert not any(split.remains for split in splits.split_items(db))
         assert auditing.audit(db).faults == ()
         first = labels.table(db).query("kind != 'retest'")
-    changes = pd.read_csv(DATA / question_demo.HISTORIES[1])
+    changes = pd.read_csv(DATA / demo.HISTORIES[1])
     large = changes[changes["change"] == 0.2]  # from v16, which is point 15
     near = [
         any(abs(mark.at - 15) <= 5 for mark in marks.read(answer))

@@ -16,7 +16,7 @@ from labeler.formats import tables
 from labeler.model import Category, Kind, Label, Role, State, StoredVerdict
 from labeler.questions import SIMILAR
 from labeler.service.items import importing
-from labeler.service.results import exchange, reporting
+from labeler.service.results import exchange, reporting, written_reports
 from labeler.service.study import staffing
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import assignments, events, items, labels, open_database, people, studies, verdicts
@@ -33,7 +33,7 @@ one_file = settings(
 
 
 def report(db, options=reporting.QUICK):
-    return json_values(reporting.report_of_study(db, options, actor="owner", now=NOW))
+    return json_values(reporting.gathered_study(db, options, actor="owner", now=NOW).report())
 
 
 def files_report(folder, label_text, verdict_text=None, options=reporting.QUICK):
@@ -206,7 +206,7 @@ def test_the_exported_files_give_the_same_report_as_the_study(planned, tmp_path)
     for part in ("agreement", "consensus", "left_out", "classifiers", "comparisons", "measures"):
         assert again[part] == content[part]
     (tmp_path / "report.json").write_text(to_json(content), encoding="utf-8")
-    checked = reporting.check_files(tmp_path / "labels.csv", tmp_path / "verdicts.csv", tmp_path / "report.json")
+    checked = written_reports.check_files(tmp_path / "labels.csv", tmp_path / "verdicts.csv", tmp_path / "report.json")
     assert checked == []
     assert content["agreement"]["n_labels"] == 20
     assert content["classifiers"]["same"]["n"] == content["consensus"]["agreed"] > 0
@@ -366,7 +366,9 @@ def test_the_level_of_the_options_is_the_level_of_the_history_and_of_the_numbers
 
 def test_a_report_is_found_whether_the_study_is_named_by_a_relative_or_an_absolute_path(planned, monkeypatch):
     monkeypatch.chdir(planned.path.parent)
-    monkeypatch.setattr(reporting.background, "files_of", lambda *_args, **_options: {"report.html": b"<body></body>"})
+    monkeypatch.setattr(
+        written_reports.background, "files_of", lambda *_args, **_options: {"report.html": b"<body></body>"}
+    )
     with open_database(Path(planned.path.name)) as relative:
-        written = reporting.make_report(relative, quick=True, actor="carol", waiting=lambda _done, _whole: None)
-    assert reporting.cached_report(planned, quick=True) is written
+        written = written_reports.make_report(relative, quick=True, actor="carol", waiting=lambda _done, _whole: None)
+    assert written_reports.cached_report(planned, quick=True) is written

@@ -55,7 +55,7 @@ def split_by_hand(db):
 
 
 def consensus(db):
-    return json_values(reporting.report_of_study(db, reporting.QUICK, actor="owner", now=NOW))["consensus"]
+    return json_values(reporting.gathered_study(db, reporting.QUICK, actor="owner", now=NOW).report())["consensus"]
 
 
 def read_back(text, folder):
@@ -233,12 +233,12 @@ def test_what_cannot_be_decided_is_refused_and_leaves_no_trace(closed, name, why
 
 
 def test_decisions_enter_the_adjudicated_consensus_and_no_agreement(closed):
-    before = json_values(reporting.report_of_study(closed, reporting.QUICK, actor="owner", now=NOW))
+    before = json_values(reporting.gathered_study(closed, reporting.QUICK, actor="owner", now=NOW).report())
     remaining = [split.item.name for split in splits.split_items(closed) if split.remains]
     decide(closed, remaining[0], S)
     decide(closed, remaining[0], D)
     decide(closed, remaining[1], S)
-    after = json_values(reporting.report_of_study(closed, reporting.QUICK, actor="owner", now=NOW))
+    after = json_values(reporting.gathered_study(closed, reporting.QUICK, actor="owner", now=NOW).report())
     assert after["agreement"] == before["agreement"]
     majority = {key: after["consensus"]["majority"][key] - before["consensus"]["majority"][key]
                 for key in ("majority", "adjudicated", "split", "n_similar", "n_dissimilar")}  # fmt: skip
@@ -306,7 +306,7 @@ def test_the_label_file_alone_gives_the_same_consensus(closed, tmp_path):
         decide(closed, split.item.name, category)
     path = read_back(reporting.as_csv(exchange.export_labels(closed, actor="owner", now=NOW)), tmp_path)
     of_files = report_of_files(path, None, options=reporting.QUICK)
-    of_study = json_values(reporting.report_of_study(closed, reporting.QUICK, actor="owner", now=NOW))
+    of_study = json_values(reporting.gathered_study(closed, reporting.QUICK, actor="owner", now=NOW).report())
     for part in ("consensus", "agreement"):
         assert of_files[part] == of_study[part]
     assert of_study["consensus"]["majority"]["adjudicated"] == 2
@@ -316,7 +316,7 @@ def test_the_label_file_alone_gives_the_same_consensus(closed, tmp_path):
 def test_a_report_counts_every_decision_that_stands(closed):
     for split, category in zip(splits.split_items(closed), (D, S), strict=False):
         decide(closed, split.item.name, category)
-    content = json_values(reporting.report_of_study(closed, reporting.QUICK, actor="owner", now=NOW))
+    content = json_values(reporting.gathered_study(closed, reporting.QUICK, actor="owner", now=NOW).report())
     assert content["left_out"]["adjudicated_labels"] == 2
 
 

@@ -9,7 +9,7 @@ from labeler.errors import InputError
 from labeler.model import PlanParameters, Role
 from labeler.plan.lifecycle import Step
 from labeler.service.handover import anonymising
-from labeler.service.items import importing, taking_back
+from labeler.service.items import importing
 from labeler.service.labelling import auditing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
@@ -38,7 +38,7 @@ def take_in(db, *names, now):
 
 
 def taken_back(db):
-    return taking_back.take_back(db, actor="dora", now=LATER + timedelta(hours=1))
+    return importing.take_back(db, actor="dora", now=LATER + timedelta(hours=1))
 
 
 def names(db):
@@ -46,16 +46,16 @@ def names(db):
 
 
 def test_the_items_of_the_last_import_are_removed_with_everything_of_theirs(twice):
-    assert says(taking_back.last_import(twice).describe(), "2 items from 2 files, imported by carol")
+    assert says(importing.last_import(twice).describe(), "2 items from 2 files, imported by carol")
     assert taken_back(twice).items == ("second", "third")
     assert names(twice) == ["first"]
     left = {table: twice.execute(f"SELECT count(DISTINCT item_id) FROM {table}").fetchone()[0]
             for table in ("runs", "bins", "verdicts")}  # fmt: skip
     assert left == {"runs": 1, "bins": 1, "verdicts": 1}
-    event = events.of_actions(twice, [taking_back.TAKE_BACK])[0]
+    event = events.of_actions(twice, [importing.TAKE_BACK])[0]
     assert (event.actor, event.details["items"]) == ("dora", ["second", "third"])
     assert taken_back(twice).items == ("first",)
-    assert (names(twice), taking_back.why_not(twice)) == ([], "There is no import to take back.")
+    assert (names(twice), importing.why_not_taken_back(twice)) == ([], "There is no import to take back.")
 
 
 def test_the_same_files_can_be_imported_again_and_the_audit_finds_no_fault(twice):

@@ -16,7 +16,7 @@ from labeler.service.plan import assigning
 from labeler.service.results import exchange
 from labeler.service.study import coordinating, staffing
 from labeler.service.verdicts import computing, stored_verdicts
-from labeler.store import bins, events, items, labels, open_database, people, runs, studies
+from labeler.store import events, items, labels, open_database, people, runs, studies
 from tests.labeler.conftest import unprivileged
 from tests.making import NOW, answer_everything, import_all, item_name, log, result_file, series
 from tests.sentences import says
@@ -37,7 +37,7 @@ def of_item(db, name):
         "hash": item.data_hash,
         "parameters": parameters,
         "runs": [run.tolist() for run in runs.of_item(db, item.item_id)],
-        "bins": bins.get(db, item.item_id, binning.VERSION),
+        "bins": runs.bins_of_item(db, item.item_id, binning.VERSION),
     }
 
 

@@ -100,7 +100,7 @@ def test_verdicts_from_elsewhere_cannot_take_the_name_of_a_setting(study, tmp_pa
 
 def test_the_report_shows_each_setting_with_what_it_was_computed_with(study):
     compute(study, "heuristic@0.30")
-    content = json_values(reporting.report_of_study(study, reporting.QUICK, actor="carol", now=NOW))
+    content = json_values(reporting.gathered_study(study, reporting.QUICK, actor="carol", now=NOW).report())
     assert content["parameters"]["verdicts"]["heuristic@0.30"] == [
         {"theta": 0.3, "keep_mean": False, "drop": 0.0, "version": 1}
     ]

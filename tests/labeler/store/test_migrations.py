@@ -20,7 +20,6 @@ from labeler.store import (
     migrations,
     open_database,
     people,
-    reference_labels,
     replies,
     runs,
     studies,
@@ -234,7 +233,7 @@ def test_a_study_of_any_older_version_goes_on_where_it_was_with_everybody_and_ev
         assert [person.paused for person in people.all_people(opened)] == [False] * len(PEOPLE)
         assert [item.excluded_why for item in items.all_items(opened)] == [None]
         assert decisions.everything(opened) == []
-        assert reference_labels.everything(opened) == {}
+        assert decisions.reference_labels(opened) == {}
         assert [message.comment for message in replies.flags_and_comments(opened)] == ["a step"]
 
 

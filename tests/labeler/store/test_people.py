@@ -4,8 +4,8 @@ from datetime import timedelta
 import pytest
 
 from labeler.model import Person, Role
-from labeler.store import invitations, people, sessions
-from labeler.store.invitations import Invitation
+from labeler.store import access, people
+from labeler.store.access import Invitation
 from tests.making import NOW, id_of
 
 AT = NOW.isoformat()
@@ -34,14 +34,14 @@ def test_people_are_found_by_their_address_whatever_its_capitals_until_it_is_tak
 
 def test_of_several_invitations_each_is_found_with_what_became_of_it(study):
     ada, ben = id_of(study, "ada"), id_of(study, "ben")
-    invitations.add(study, "a1", ada, "1", "9")
-    invitations.replace_all_of(study, ada, "2")
-    invitations.add(study, "a2", ada, "2", None)
-    invitations.add(study, "b1", ben, "2", "9")
-    assert invitations.revoke_all_of(study, ada, "3") == 1
-    invitations.replace_all_of(study, ada, "4")  # earlier ends stay unchanged
-    assert invitations.revoke_all_of(study, ada, "5") == 0
-    assert [invitations.find(study, name) for name in ("a1", "a2", "b1", "none")] == [
+    access.add_invitation(study, "a1", ada, "1", "9")
+    access.replace_invitations(study, ada, "2")
+    access.add_invitation(study, "a2", ada, "2", None)
+    access.add_invitation(study, "b1", ben, "2", "9")
+    assert access.revoke_invitations(study, ada, "3") == 1
+    access.replace_invitations(study, ada, "4")  # earlier ends stay unchanged
+    assert access.revoke_invitations(study, ada, "5") == 0
+    assert [access.find_invitation(study, name) for name in ("a1", "a2", "b1", "none")] == [
         Invitation(ada, "1", "9", "2", None),
         Invitation(ada, "2", None, None, "3"),
         Invitation(ben, "2", "9", None, None),
@@ -53,14 +53,14 @@ def test_secrets_whose_hashes_begin_alike_are_distinguished(study):
     ada, ben = id_of(study, "ada"), id_of(study, "ben")
     alike = "0123456789abcdef"
     for rest, person_id in (("0" * 48, ada), ("f" * 48, ben)):
-        invitations.add(study, alike + rest, person_id, "1", None)
-        sessions.add(study, alike + rest, person_id, "1")
+        access.add_invitation(study, alike + rest, person_id, "1", None)
+        access.add_session(study, alike + rest, person_id, "1")
     for rest, person_id in (("0" * 48, ada), ("f" * 48, ben)):
-        assert invitations.find(study, alike + rest).person_id == person_id
-        assert sessions.person_of(study, alike + rest, "").person_id == person_id
+        assert access.find_invitation(study, alike + rest).person_id == person_id
+        assert access.person_of_session(study, alike + rest, "").person_id == person_id
     for hashed in (alike + "8" * 48, alike, "", "g" * 64):
-        assert invitations.find(study, hashed) is None
-        assert sessions.person_of(study, hashed, "") is None
+        assert access.find_invitation(study, hashed) is None
+        assert access.person_of_session(study, hashed, "") is None
 
 
 @pytest.mark.parametrize("taken", ["carol", "Carol", "CAROL"])
@@ -72,10 +72,10 @@ def test_a_name_is_taken_whatever_its_capitals(db, taken):
 def test_sessions_end_one_by_one_or_all_of_a_person(study):
     ada, ben = id_of(study, "ada"), id_of(study, "ben")
     for session, person in (("a1", ada), ("a2", ada), ("a3", ada), ("b1", ben)):
-        sessions.add(study, session, person, AT)
-    assert sessions.person_of(study, "a1", AT) == people.by_id(study, ada)
-    assert sessions.person_of(study, "a1", (NOW + timedelta(microseconds=1)).isoformat()) is None
-    sessions.end(study, "a1")
-    assert [sessions.person_of(study, name, "") for name in ("a1", "zz")] == [None, None]
-    assert [sessions.end_all_of(study, ada) for _ in range(2)] == [2, 0]
-    assert [sessions.person_of(study, name, "") is None for name in ("a2", "a3", "b1")] == [True, True, False]
+        access.add_session(study, session, person, AT)
+    assert access.person_of_session(study, "a1", AT) == people.by_id(study, ada)
+    assert access.person_of_session(study, "a1", (NOW + timedelta(microseconds=1)).isoformat()) is None
+    access.end_session(study, "a1")
+    assert [access.person_of_session(study, name, "") for name in ("a1", "zz")] == [None, None]
+    assert [access.end_sessions(study, ada) for _ in range(2)] == [2, 0]
+    assert [access.person_of_session(study, name, "") is None for name in ("a2", "a3", "b1")] == [True, True, False]

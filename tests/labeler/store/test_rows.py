@@ -11,19 +11,7 @@ from hypothesis.extra import numpy as hnp
 from labeler.errors import AnswerRefused, NotAStudy
 from labeler.model import Category, Item, Kind, Label, Protocol, Question, State, StoredVerdict, Study
 from labeler.questions import NOT_SURE, SIMILAR, WITHDRAWN
-from labeler.store import (
-    assignments,
-    bins,
-    events,
-    items,
-    jobs,
-    labels,
-    open_database,
-    runs,
-    segments,
-    studies,
-    verdicts,
-)
+from labeler.store import assignments, events, items, jobs, labels, open_database, runs, studies, verdicts
 from labeler.store.assignments import NewAssignment
 from labeler.store.jobs import Job
 from labeler.store.labels import OwnAnswer
@@ -162,11 +150,11 @@ def test_failures_come_back_as_they_were_written(db, failures):
 
 def test_bins_are_found_by_their_version_and_replaced_by_a_newer_one(db):
     item_id = add_item(db)
-    bins.put(db, item_id, 1, b"old")
-    bins.put(db, item_id, 1, b"old again")
-    assert (bins.get(db, item_id, 1), bins.get(db, item_id, 2)) == (b"old again", None)
-    bins.put(db, item_id, 2, b"new")
-    assert (bins.get(db, item_id, 1), bins.get(db, item_id, 2)) == (None, b"new")
+    runs.put_bins(db, item_id, 1, b"old")
+    runs.put_bins(db, item_id, 1, b"old again")
+    assert (runs.bins_of_item(db, item_id, 1), runs.bins_of_item(db, item_id, 2)) == (b"old again", None)
+    runs.put_bins(db, item_id, 2, b"new")
+    assert (runs.bins_of_item(db, item_id, 1), runs.bins_of_item(db, item_id, 2)) == (None, b"new")
 
 
 def test_tasks_come_in_planned_order_and_only_to_their_reviewer(study):
@@ -400,9 +388,9 @@ def test_the_fixtures_hold_what_they_say(study, planned):
 
 def test_segments_are_found_by_what_they_were_computed_from(db):
     item_id = add_item(db)
-    segments.put(db, item_id, "version 1", {"segments_range": 1.5})
-    assert segments.get(db, item_id, "version 1") == {"segments_range": 1.5}
-    segments.put(db, item_id, "version 2", {"segments_range": 2.0})
-    assert (segments.get(db, item_id, "version 1"), segments.get(db, item_id, "version 2")) == (
+    runs.put_segments(db, item_id, "version 1", {"segments_range": 1.5})
+    assert runs.segments_of_item(db, item_id, "version 1") == {"segments_range": 1.5}
+    runs.put_segments(db, item_id, "version 2", {"segments_range": 2.0})
+    assert (runs.segments_of_item(db, item_id, "version 1"), runs.segments_of_item(db, item_id, "version 2")) == (
         None, {"segments_range": 2.0},
     )  # fmt: skip

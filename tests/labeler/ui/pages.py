@@ -168,14 +168,16 @@ def _of_coordinator(place: str, path: str, person: str) -> None:
 
 
 def _of_reviewer(module: str, path: str, person: str) -> None:
-    from importlib import import_module
     from pathlib import Path
 
     from labeler.store import open_database
+    from labeler.ui.reviewer import guide, label, my_labels
     from tests.labeler.conftest import id_of
 
     with open_database(Path(path)) as db:
-        import_module(f"labeler.ui.reviewer.{module}").render(db, id_of(db, person))
+        places = (guide, label, my_labels)
+        render = next(getattr(place, f"render_{module}") for place in places if hasattr(place, f"render_{module}"))
+        render(db, id_of(db, person))
 
 
 def _of_application(token: str) -> None:

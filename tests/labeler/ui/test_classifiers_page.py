@@ -7,7 +7,7 @@ import pytest
 
 from labeler.model import PlanParameters
 from labeler.plan.lifecycle import Step
-from labeler.service.plan import assigning, item_batches
+from labeler.service.plan import assigning
 from labeler.service.results import exchange
 from labeler.service.study import course
 from labeler.service.verdicts import computing
@@ -73,4 +73,4 @@ def test_items_are_added_on_the_page_plan(studies):
     assert "not in the plan yet: 44" in texts(page)
     page = checked(button(page, "Add items to the plan").click().run())
     with open_database(studies["open"]) as db:
-        assert len(item_batches.sampled(db).waiting) == 4
+        assert len(assigning.sampled(db).waiting) == 4

@@ -16,7 +16,7 @@ from labeler.service import overview
 from labeler.service.labelling import auditing, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
-from labeler.service.results import deciding, reporting, splits
+from labeler.service.results import reporting, splits
 from labeler.service.study import calibrating, coordinating, course, staffing
 from labeler.store import assignments, decisions, events, items, open_database, people, studies
 from labeler.ui.app import NOT_SIGNED_IN
@@ -493,7 +493,7 @@ def decide(page, path, name, category, why):
     """Decide as the component does: it saves the decision, and then the page runs."""
     with open_database(path) as db:
         decision = {"kind": "split", "item": name, "category": category, "why": why}
-        deciding.decide(db, decision, actor="carol", now=NOW)
+        splits.save_decision(db, decision, actor="carol", now=NOW)
     return press_key(choose_item(page, name), "split", category[0])
 
 

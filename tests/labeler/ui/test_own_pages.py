@@ -17,7 +17,8 @@ from labeler.service.results import exchange
 from labeler.service.study import coordinating
 from labeler.store import open_database, people, studies
 from labeler.ui.app import request_token
-from labeler.ui.reviewer import my_labels, practice
+from labeler.ui.reviewer import my_labels
+from labeler.ui.reviewer.guide import round_data
 from tests.conftest import some_slow
 from tests.labeler.conftest import (
     NOW,
@@ -304,7 +305,7 @@ def test_practice_shows_a_made_item_as_the_screen_shows_an_item(study):
     with open_database(study) as db:
         ada = id_of(db, "ada")
         offer = reviewing.shown(db, reviewing.review_queue(db, ada).offers[0])
-        (made, *others) = practice.data_of(guide.practice_round(7), reviewing.brief(db), 7)["items"]
+        (made, *others) = round_data(guide.practice_round(7), reviewing.brief(db), 7)["items"]
     assert len(others) == 5
     assert set(made) - {"explains", "right"} <= set(offer)
     assert set(made["explains"]) == {"similar", "dissimilar", "not sure"}

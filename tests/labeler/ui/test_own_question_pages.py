@@ -7,7 +7,7 @@ from labeler.model import PlanParameters, Role
 from labeler.plan.lifecycle import Step
 from labeler.questions import read_question
 from labeler.screen.kinds import KINDS, QUESTIONS
-from labeler.service import question_demo
+from labeler.service import demo
 from labeler.service.items import importing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
@@ -105,7 +105,7 @@ def test_pages_show_items_of_each_kind(tmp_path, shows):
 
 @pytest.mark.slow
 def test_the_places_of_a_finished_study_of_another_question_open(tmp_path):
-    question_demo.build(tmp_path / "d.study", bundled("data", "demo"), "triage", now=NOW)
+    demo.build_for_question(tmp_path / "d.study", bundled("data", "demo"), "triage", now=NOW)
     for place, view in (("Items", "All items"), ("Item", ""), ("Decide", "Splits"), ("Results", "Report"),
                         ("Study", "Overview")):  # fmt: skip
         page = coordinator_page(place, view, tmp_path / "d.study", "coordinator")

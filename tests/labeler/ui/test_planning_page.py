@@ -3,7 +3,7 @@
 import pytest
 
 from labeler.model import PlanParameters
-from labeler.service.plan import item_batches, planning, previewing
+from labeler.service.plan import assigning, planning, previewing
 from labeler.service.plan.planning import Assumptions
 from labeler.service.study import coordinating
 from labeler.store import open_database
@@ -126,5 +126,5 @@ def test_a_plan_in_batches_is_drawn_and_extended_on_the_page(tmp_path):
     page = coordinator_page("Study", "Plan", path)
     assert page.dataframe[0].value["in all"].sum() == promised
     with open_database(path) as db:
-        assert len(item_batches.sampled(db).waiting) == 4
+        assert len(assigning.sampled(db).waiting) == 4
     assert "Items that are not in the plan yet: 4" in texts(page)

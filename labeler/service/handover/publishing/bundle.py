@@ -23,7 +23,7 @@ from labeler.formats import Source, tables as files
 from labeler.model import State
 from labeler.plan.lifecycle import STATE_PHRASES
 from labeler.service.handover import anonymising
-from labeler.service.handover.publishing import documents, metadata, site
+from labeler.service.handover.publishing import documents, metadata
 from labeler.service.handover.publishing.facts import DatasetFacts
 from labeler.service.handover.publishing.metadata import RecordSet
 from labeler.service.handover.publishing.publish_file import EMAIL, FILE_NAME, PublishFile, Times, Venue, to_toml
@@ -138,9 +138,9 @@ def lacking(db: Database, answers: PublishFile, options: PublishOptions) -> dict
 
 def contents(options: PublishOptions) -> dict[str, str]:
     """Return the files that the data set will have, with their meanings, apart from the figures of the report."""
-    left_out = set() if options.measurements else {MEASUREMENTS, site.PRACTICE}
+    left_out = set() if options.measurements else {MEASUREMENTS, documents.PRACTICE}
     if not options.html:
-        left_out |= set(site.MEANINGS)
+        left_out |= set(documents.MEANINGS)
     return {path: meaning for path, meaning in _MEANINGS.items() if path not in left_out}
 
 
@@ -267,7 +267,7 @@ def _build(
         _write_report(written, facts, folder)
         if options.html:
             report_html = str(written["report.html"])
-            write_files(site.pages(copy, facts, report_html, with_pictures=has_measurements), folder)
+            write_files(documents.pages(copy, facts, report_html, with_pictures=has_measurements), folder)
     _write_documents(facts, folder)
     _check_texts(folder)
     if facts.plan_reveals:
@@ -387,7 +387,7 @@ _MEANINGS = {
     "report/plan.csv": "the assignments of each reviewer, in order",
     "report/plan.json": "the parameters of the plan",
     "report/log.csv": "the audit log without names",
-    **site.MEANINGS,
+    **documents.MEANINGS,
 }
 
 

@@ -21,7 +21,7 @@ from labeler.formats import tables as files, writing
 from labeler.model import ALL, Item, ItemRole, Kind, Question
 from labeler.questions import MARKED
 from labeler.service.handover.publishing.publish_file import Times
-from labeler.service.plan import item_batches
+from labeler.service.plan import assigning
 from labeler.service.results import exchange
 from labeler.service.results.reporting import ReportInput
 from labeler.store import Database, assignments, items, runs, studies, verdicts
@@ -119,7 +119,7 @@ def tables_of(
     verdict_table = verdicts.table(copy)
     return StudyTables(
         labels=labels,
-        items=_items(all_items, question, labels.frame, verdict_table, item_batches.roles(copy), licences),
+        items=_items(all_items, question, labels.frame, verdict_table, assigning.roles(copy), licences),
         measurements=_measurement_columns(),
         verdicts=_verdicts(gathered.verdicts),
         log=_log(log, times),
