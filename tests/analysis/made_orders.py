@@ -35,9 +35,7 @@ def together(parts: Sequence[Benchmark]) -> Benchmark:
 
 
 def two_versions(
-    fixed: tuple[Sequence[float], Sequence[float]],
-    random: tuple[Sequence[float], Sequence[float]],
-    name: str = "a",
+    fixed: tuple[Sequence[float], Sequence[float]], random: tuple[Sequence[float], Sequence[float]], name: str = "a"
 ) -> Benchmark:
     """Build the versions "one" and "two" of a benchmark from the values of both in each order."""
     return together([two_orders(name, fixed[at], random[at], version=v) for at, v in enumerate(("one", "two"))])

@@ -28,18 +28,7 @@ OF_SAME = ("cosine", "wave_hedges", "kumar_hassebrook", "scaled_rmse")
 
 
 def pair_values(runs: Floats) -> dict[str, Floats]:
-    """Compute all measures of all pairs.
-
-    Parameters
-    ----------
-    runs : ndarray of float, shape (k, n)
-        At least two runs of finite measurements; the four measures of SAME need measurements >= 0.
-
-    Returns
-    -------
-    dict of str to ndarray of float, shape (k(k-1)/2,)
-        The pairs i < j in row order, by the names in `MEASURES`.
-    """
+    """Compute all measures of all pairs of runs, i < j in row order; those of SAME need measurements >= 0."""
     pairs = list(combinations(runs, 2))
     return {name: np.array([measure(x, y) for x, y in pairs]) for name, measure in PLAIN.items()}
 

@@ -54,9 +54,13 @@ def test_cluster_robust_standard_error_by_hand():
 
 
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
-def test_alike_items_in_a_group_widen_the_interval(coefficient):
+def test_alike_items_in_a_group_widen_the_interval_of_as_many_groups_as_rows(coefficient):
     counts = np.repeat(drawn_counts(30, 3, np.random.default_rng(2)), 5, axis=0)
     assert coefficient(counts, groups=np.arange(150) // 5).se > 2 * coefficient(counts).se
+    with pytest.raises(ValueError, match=r"3 entries.*2 rows"):
+        coefficient([[2, 0], [1, 1]], groups=[1, 2, 3])
+    with pytest.raises(ValueError, match=r"8 entries.*4 rows"):
+        coefficient([[2, 0], [1, 1]] * 2, groups=[1, 2] * 4)
 
 
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
@@ -97,21 +101,6 @@ def test_percent_agreement_of_pairs_in_groups_leaves_wilson_for_the_cluster_robu
 
 
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
-def test_groups_must_be_as_many_as_rows(coefficient):
-    with pytest.raises(ValueError, match=r"3 entries.*2 rows"):
-        coefficient([[2, 0], [1, 1]], groups=[1, 2, 3])
-    with pytest.raises(ValueError, match=r"8 entries.*4 rows"):
-        coefficient([[2, 0], [1, 1]] * 2, groups=[1, 2] * 4)
-
-
-def test_a_missing_group_is_a_group_like_any_other():
-    counts = drawn_counts(100, 2, np.random.default_rng(3))
-    named = [f"g{i % 20}" for i in range(100)]
-    missing = [None if name == "g0" else name for name in named]
-    assert fleiss_kappa(counts, groups=missing) == fleiss_kappa(counts, groups=named)
-
-
-@pytest.mark.parametrize("coefficient", COEFFICIENTS)
 def test_full_agreement_has_a_one_sided_bound(coefficient):
     # nine similar and three dissimilar: pe of kappa 5/8, of AC1 3/8, of Brennan-Prediger 1/2; 1 - .05^(1/12) may differ
     by_skill = {"percent_agreement": 1, "gwet_ac1": 5 / 8, "brennan_prediger": 1 / 2}.get(coefficient.__name__, 3 / 8)
@@ -146,22 +135,11 @@ def test_few_items_have_the_likelihood_interval():
     assert kappa.high >= kappas.max()
 
 
-@given(st.integers(2, 2000), st.integers(2, 5))
-def test_rounding_never_makes_a_standard_error_at_full_agreement(n, k):
-    counts = [[k, 0]] * (n // 2) + [[0, k]] * (n - n // 2)
-    assert all(coefficient(counts).se is None for coefficient in COEFFICIENTS)
-
-
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
 def test_the_bootstrap_of_the_papers_counts_agrees_with_the_linearised_interval(coefficient):
     drawn, plain = bootstrap_coefficient(coefficient, PAPER, rng=np.random.default_rng(1)), coefficient(PAPER)
     assert drawn.value == pytest.approx(plain.value)
     assert [drawn.low, drawn.high] == pytest.approx([plain.low, plain.high], abs=0.01)
-
-
-def test_the_bootstrap_of_kappa_agrees_with_the_golden_values():
-    kappa = bootstrap_coefficient(fleiss_kappa, PAPER, rng=np.random.default_rng(3), n_draws=20_000)
-    assert [kappa.low, kappa.high] == pytest.approx([0.016, 0.177], abs=0.003)
 
 
 @pytest.mark.parametrize("coefficient", COEFFICIENTS)
@@ -180,11 +158,6 @@ def test_the_bootstrap_starts_from_the_value_and_never_answers_nan(counts, coeff
     assert (drawn.value is None) <= (drawn.reason is not None)
     assert (drawn.low is None) <= (drawn.reason is not None)
     assert not any(np.isnan(x) for x in (drawn.value, drawn.se, drawn.low, drawn.high) if x is not None)
-
-
-def test_the_bootstrap_is_a_function_of_the_state_of_its_generator():
-    one, other = (bootstrap_coefficient(gwet_ac1, PAPER, rng=np.random.default_rng(9)) for _ in range(2))
-    assert one == other
 
 
 def test_the_bootstrap_says_why_it_has_no_interval():

@@ -1,23 +1,179 @@
-"""Agreement by group of labels, and whether the order of the items matters."""
+"""Leniency, agreement by group of labels, and whether the order of the items matters."""
+
+import itertools
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 from scipy import stats
+from statsmodels.discrete.conditional_models import ConditionalLogit
+from statsmodels.stats.contingency_tables import cochrans_q, mcnemar
 
 from analysis.agreement import (
+    TwoByTwo,
     by_group,
     by_order,
     fleiss_kappa,
+    leniency,
     order_test,
     partner_agreement,
     percent_agreement,
 )
+from analysis.evaluation import McNemar
 from analysis.intervals import wilson
 from analysis.tables import count_table
-from tests.analysis.test_agreement_leniency import label_table, rows_of_labels, simulated
 from tests.conftest import examples
+
+
+def label_table(rows):
+    """Build a label table from one string per item: "10-" is dissimilar by R0, similar by R1, no label by R2."""
+    labels = [
+        (f"item {i}", f"R{j}", "dissimilar" if mark == "1" else "similar")
+        for i, row in enumerate(rows)
+        for j, mark in enumerate(row)
+        if mark != "-"
+    ]
+    return pd.DataFrame(labels, columns=["item", "rater", "category"])
+
+
+@st.composite
+def rows_of_labels(draw, max_raters=4, max_items=25):
+    n_raters = draw(st.integers(1, max_raters))
+    return draw(st.lists(st.text("01-", min_size=n_raters, max_size=n_raters), max_size=max_items))
+
+
+def simulated(n_items, beta, rng, per_item=2):
+    """Simulate labels of raters with leniency beta; `per_item` raters label each item, all raters every fifth."""
+    rows = []
+    for i in range(n_items):
+        raters = range(len(beta)) if i % 5 == 0 else rng.choice(len(beta), per_item, replace=False)
+        marks = ["-"] * len(beta)
+        difficulty = rng.normal()
+        for j in raters:
+            marks[j] = str(int(rng.random() < 1 / (1 + np.exp(-difficulty - beta[j]))))
+        rows.append("".join(marks))
+    return rows
+
+
+def test_two_raters_by_hand():
+    # R0 alone calls 9 items dissimilar, R1 alone 3: log odds ratio ln 3, LR = 2 (9 ln(9/6) + 3 ln(3/6))
+    result = leniency(label_table(["10"] * 9 + ["01"] * 3 + ["11"] * 5 + ["00"] * 4))
+    first, second = result.raters
+    assert first.log_odds.value - second.log_odds.value == pytest.approx(np.log(3))
+    assert first.dissimilar == wilson(14, 21)
+    assert (result.overall.test, result.overall.df, result.overall.n_split) == ("likelihood ratio", 1, 12)
+    assert result.overall.chi2 == pytest.approx(2 * (9 * np.log(1.5) + 3 * np.log(0.5)))
+    (pair,) = result.pairs
+    assert (pair.a, pair.b, pair.table) == ("R0", "R1", TwoByTwo(a=5, b=9, c=3, d=4))
+    assert pair.difference.value == pytest.approx(6 / 21)
+    assert (pair.mcnemar.b, pair.mcnemar.c) == (9, 3)
+    assert pair.mcnemar.p == pytest.approx(mcnemar([[5, 9], [3, 4]], exact=True).pvalue)
+    # of 12 discordant pairs: 2 (1 + 12 + 66 + 220 / 2) / 4096
+    assert pair.mcnemar.p_mid == pair.p_holm == pytest.approx(2 * (1 + 12 + 66 + 110) / 4096)
+
+
+def test_mcnemar_of_a_published_table(golden_agreement):
+    case = golden_agreement["mcnemar_agresti"]
+    b, c = case["input"]["b"], case["input"]["c"]
+    (pair,) = leniency(label_table(["10"] * b + ["01"] * c)).pairs
+    assert pair.mcnemar.p == pytest.approx(case["expected"]["exact_p"], rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_leniency_over_all_is_the_conditional_logit_of_statsmodels(seed):
+    rows = simulated(150, [-0.6, 0.0, 0.2, 0.7], np.random.default_rng(seed))
+    split = [
+        row for row in rows if {"0", "1"} <= set(row)
+    ]  # statsmodels warns about the other items, which contain no information
+    labels = label_table(split)
+    raters = pd.get_dummies(labels["rater"]).astype(float).drop(columns="R0").to_numpy()
+    model = ConditionalLogit((labels["category"] == "dissimilar").to_numpy().astype(int), raters, groups=labels["item"])
+    fit = model.fit(method="newton", disp=False)
+    result = leniency(label_table(rows))
+    log_odds = np.array([rater.log_odds.value for rater in result.raters])
+    assert log_odds[1:] - log_odds[0] == pytest.approx(fit.params, abs=1e-4)
+    assert log_odds.sum() == pytest.approx(0, abs=1e-9)
+    assert result.overall.chi2 == pytest.approx(2 * (fit.llf - model.loglike(np.zeros(3))), abs=1e-5)
+    assert (result.overall.df, result.overall.reason) == (3, None)
+    # the variance of a difference does not depend on which rater is the reference
+    contrast = np.eye(4)[1:] - 1 / 4
+    centred = contrast.T @ fit.cov_params() @ contrast
+    assert [rater.log_odds.se for rater in result.raters] == pytest.approx(np.sqrt(np.diag(centred)), rel=1e-3)
+
+
+def test_a_rater_who_is_always_the_one_gets_the_score_test_which_is_cochrans_q():
+    # R0 says dissimilar whenever raters differ, so the best-fitting leniency is infinite
+    rows = ["100"] * 5 + ["110"] * 3 + ["101"] * 2 + ["111", "000"]
+    result = leniency(label_table(rows))
+    oracle = cochrans_q(np.array([[int(mark) for mark in row] for row in rows]))
+    assert result.overall.test == "score"
+    assert (result.overall.chi2, result.overall.p) == pytest.approx((oracle.statistic, oracle.pvalue))
+    assert "in one direction only" in result.overall.reason
+    assert all("no finite estimate" in rater.log_odds.reason for rater in result.raters)
+
+
+def test_raters_without_a_split_item_and_separate_sets_are_compared_within_themselves():
+    result = leniency(label_table(["10-", "01-", "10-", "--1", "1-1"]))
+    assert result.overall.df == 1
+    assert result.overall.reason.endswith("left out: R2")
+    assert "differ from another rater" in result.raters[2].log_odds.reason
+    assert [pair.mcnemar.p for pair in result.pairs] == [1.0, 1.0]
+    rows = ["10--", "01--", "10--", "--10", "--01", "--01"]
+    result = leniency(label_table(rows))
+    one, other = leniency(label_table(["10", "01", "10"])), leniency(label_table(["10", "01", "01"]))
+    assert result.overall.df == 2
+    assert result.overall.chi2 == pytest.approx(one.overall.chi2 + other.overall.chi2)
+    assert "2 separate sets" in result.overall.reason
+
+
+@pytest.mark.parametrize("rows", [[], ["1"], ["11", "00"], ["1-", "-0"], ["--"]])
+def test_without_a_split_item_there_is_no_test(rows):
+    result = leniency(label_table(rows))
+    assert result.overall.p is None and "differ on any item" in result.overall.reason
+    assert all(pair.mcnemar == McNemar(0, 0, 1.0, 1.0, None, "no discordant pair") for pair in result.pairs)
+
+
+@settings(max_examples=examples(50))
+@given(rows_of_labels())
+def test_every_number_of_leniency_is_one_or_has_a_reason(rows):
+    result = leniency(label_table(rows))
+    for rater in result.raters:
+        for estimate in (rater.dissimilar, rater.log_odds):
+            assert (estimate.value is None) == (estimate.reason is not None)
+            assert estimate.value is None or np.isfinite(estimate.value)
+    assert (result.overall.p is None) <= (result.overall.reason is not None)
+    assert result.overall.p is None or 0 <= result.overall.p <= 1
+    assert all(0 <= pair.mcnemar.p_mid <= pair.p_holm <= 1 for pair in result.pairs)
+
+
+def test_the_conditional_likelihood_is_that_of_all_arrangements():
+    # R0, R1, R2 on items of all patterns, compared with a sum over all raters who could have said dissimilar
+    rows = ["100", "010", "001", "100", "110", "011", "101", "110", "10-", "0-1", "1-0"]
+    result = leniency(label_table(rows))
+    beta = [rater.log_odds.value for rater in result.raters]
+
+    def log_likelihood(beta):
+        total = 0.0
+        for row in rows:
+            raters = [j for j, mark in enumerate(row) if mark != "-"]
+            said = [j for j in raters if row[j] == "1"]
+            arrangements = itertools.combinations(raters, len(said))
+            weights = [np.exp(sum(beta[j] for j in group)) for group in arrangements]
+            total += sum(beta[j] for j in said) - np.log(sum(weights))
+        return total
+
+    assert result.overall.chi2 == pytest.approx(2 * (log_likelihood(beta) - log_likelihood([0, 0, 0])))
+    for j in range(3):
+        for step in (-0.01, 0.01):
+            assert log_likelihood(beta) > log_likelihood([b + step * (i == j) for i, b in enumerate(beta)])
+
+
+@pytest.mark.slow
+def test_the_test_over_all_holds_its_level():
+    rng = np.random.default_rng(61)
+    p = [leniency(label_table(simulated(150, [0.0] * 4, rng))).overall.p for _ in range(400)]
+    assert np.mean(np.array(p) < 0.05) == pytest.approx(0.05, abs=0.03)
 
 
 def trend_effects(labels, *arguments, **options):
@@ -67,14 +223,11 @@ def test_labels_of_an_item_may_be_in_different_groups():
     assert early.dissimilar == wilson(10, 15)
 
 
-def test_labels_without_a_group_are_partners_only():
+def test_labels_without_a_group_are_partners_only_and_a_group_without_others_has_a_reason():
     labels = label_table(["11", "10"])
     labels["kind"] = ["fresh", None, "fresh", None]
     (fresh,) = by_group(labels, "kind")
     assert (fresh.n_items, fresh.n_labels, fresh.percent.value) == (2, 2, 0.5)
-
-
-def test_a_group_without_other_labels_has_a_reason():
     labels = label_table(["1-", "0-"]).assign(kind="fresh")
     (group,) = by_group(labels, "kind")
     assert group.percent.reason == group.kappa.reason == "the items of this group have no other labels"
@@ -82,16 +235,13 @@ def test_a_group_without_other_labels_has_a_reason():
     with pytest.raises(ValueError, match="lacks the column day"):
         by_group(labels, "day")
     assert by_group(labels.iloc[:0], "kind") == []
-
-
-def test_partner_agreement_of_a_table_by_hand():
     labels = label_table(["110", "1--"]).set_axis([10, 11, 12, 13])
     agreement = partner_agreement(labels)
     assert agreement.loc[[10, 11, 12]].tolist() == [0.5, 0.5, 0.0]
     assert agreement.isna().tolist() == [False, False, False, True]
 
 
-def test_parts_in_order_hold_equally_many_labels_of_each_rater():
+def test_parts_in_order_hold_equally_many_labels_of_each_rater_that_have_a_place():
     rng = np.random.default_rng(1)
     labels = with_positions(label_table(simulated(90, [0, 0, 0], rng)), rng)
     parts = by_order(labels, n_bins=10)
@@ -99,6 +249,13 @@ def test_parts_in_order_hold_equally_many_labels_of_each_rater():
     n = [part.dissimilar.value * 0 + part.n_labels for part in parts]
     assert max(n) - min(n) <= 3
     assert sum(n) == len(labels)
+    labels = label_table(["11", "11", "00", "00"]).assign(dwell_ms=[1, 2, None, 3, 4, 5, 6, None])
+    parts = by_order(labels, "dwell_ms", n_bins=3)
+    assert sum(part.n_labels for part in parts) == 6
+    with pytest.raises(ValueError, match="at least 2"):
+        by_order(labels, n_bins=1)
+    with pytest.raises(ValueError, match="lacks the column position"):
+        by_order(labels)
 
 
 @pytest.mark.parametrize(
@@ -110,32 +267,19 @@ def test_parts_follow_numbers_texts_and_times(values):
     assert (first.dissimilar.value, last.dissimilar.value) == (1.0, 0.0)
 
 
-def test_parts_leave_out_labels_without_a_place():
-    labels = label_table(["11", "11", "00", "00"]).assign(dwell_ms=[1, 2, None, 3, 4, 5, 6, None])
-    parts = by_order(labels, "dwell_ms", n_bins=3)
-    assert sum(part.n_labels for part in parts) == 6
-    with pytest.raises(ValueError, match="at least 2"):
-        by_order(labels, n_bins=1)
-    with pytest.raises(ValueError, match="lacks the column position"):
-        by_order(labels)
-
-
 def marks(text):
     """Build the labels of one rater in order, and of a second rater who always says 1."""
     labels = label_table([f"{mark}1" for mark in text])
     return labels.assign(position=labels.groupby("rater").cumcount())
 
 
-def test_trend_of_a_share_is_the_test_of_cochran_and_armitage():
+def test_a_share_has_the_tests_of_cochran_and_armitage_and_of_kruskal_and_wallis():
     effect = trend_effects(marks("0001010111"))[0]
     y, x = np.array([0, 0, 0, 1, 0, 1, 0, 1, 1, 1]), np.arange(10)
     armitage = ((x - x.mean()) @ y) ** 2 / (0.25 * ((x - x.mean()) ** 2).sum())
     assert effect.chi2 == pytest.approx(armitage * 9 / 10)
     assert effect.effect.value == pytest.approx(np.polyfit(x / 9, y, 1)[0])
     assert (effect.rater, effect.outcome, effect.test, effect.n) == ("R0", "dissimilar", "trend", 10)
-
-
-def test_effect_of_the_predecessor_is_the_test_of_kruskal_and_wallis():
     effect = predecessor_effects(marks("0010110111010"))[0]
     y = np.array([0, 0, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 0])
     after, before = y[1:], y[:-1]
@@ -172,7 +316,7 @@ def test_the_change_of_a_time_over_very_many_labels_is_that_of_every_second_or_t
     assert effect.p is not None
 
 
-def test_too_few_labels_show_a_change_of_time_without_an_interval():
+def test_agreement_against_time_on_task_needs_no_position_and_few_labels_have_no_interval():
     (effect, _) = trend_effects(marks("010").assign(dwell_ms=[1, 1, 2, 2, 4, 4]), outcomes=["dwell_ms"])
     assert (effect.effect.value, effect.effect.low) == (3.0, None)
     assert "labels for an interval" in effect.effect.reason
@@ -180,9 +324,6 @@ def test_too_few_labels_show_a_change_of_time_without_an_interval():
     assert effect.effect.low is not None
     (effect, _) = predecessor_effects(marks("1000000000").assign(dwell_ms=range(20)), outcomes=["dwell_ms"])
     assert effect.effect.low is None
-
-
-def test_agreement_against_time_on_task_needs_no_position():
     labels = marks("0101010101").drop(columns="position").assign(dwell_ms=[100, 1] * 10)
     labels.loc[labels["rater"] == "R0", "dwell_ms"] = [100, 900] * 5
     effect = trend_effects(labels, "dwell_ms", ["agreement"])[0]
@@ -252,16 +393,6 @@ def test_every_number_over_order_is_one_or_has_a_reason(rows, seed):
         for estimate in (group.percent, group.kappa):
             assert estimate.value is None or np.isfinite(estimate.value)
             assert (estimate.low is None) <= (estimate.reason is not None)
-
-
-@settings(max_examples=examples(60))
-@given(rows_of_labels(), st.integers(0, 99))
-def test_order_effects_do_not_depend_on_the_order_of_rows(rows, seed):
-    labels = label_table(rows)
-    assume(len(labels))
-    rng = np.random.default_rng(seed)
-    labels = with_positions(labels, rng)
-    assert order_test(labels).effects == order_test(labels.iloc[rng.permutation(len(labels))]).effects
 
 
 @pytest.mark.slow

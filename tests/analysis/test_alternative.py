@@ -82,7 +82,7 @@ def test_without_shared_items_there_is_a_reason():
         alternative_annotator({}, {}, share_equal, epsilon=1)
 
 
-def test_a_machine_at_the_limit_passes_rarely_and_one_as_good_as_people_often():
+def test_a_machine_at_the_limit_passes_rarely_and_alike_items_need_the_test_by_application():
     accuracy = {name: limit(3) if value is None else value for name, value in MACHINES.items()}
     passes = {
         name: studies(3, 3, 60, value, alike=0, n_studies=200).passes.value for name, value in accuracy.items()
@@ -90,9 +90,6 @@ def test_a_machine_at_the_limit_passes_rarely_and_one_as_good_as_people_often():
     assert passes["as good as a person"] > 0.8 > passes["worse by .1"] > passes["at the limit"]
     assert passes["at the limit"] < 0.08
     assert passes["random"] < 0.02
-
-
-def test_alike_items_make_the_plain_test_pass_too_often_and_not_the_test_by_application():
     found = studies(3, 3, 120, limit(3), alike=0.4, n_studies=200)
     assert found.passes.value > 0.07 > found.passes_clustered.value
 
@@ -103,8 +100,5 @@ def test_the_smallest_epsilon_with_which_a_machine_passes():
     least = found.passes_from
     for epsilon, passes in ((least, True), (least - 0.01, False)):
         assert alternative_annotator(people, dict(enumerate(machine)), share_equal, epsilon=epsilon).passes is passes
-
-
-def test_without_agreement_random_answers_are_close_enough():
     people, machine = drawn(200, 0.45, machine_error=0.5)
     assert alternative_annotator(people, dict(enumerate(machine)), share_equal).advantage_random > -0.2

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis import contexts, order, spread, trust
+from analysis import check, contexts, order, spread, trust
 from analysis.benchmark import Benchmark, canonical, from_table, natural, two_versions
 from analysis.document import json_values, to_json, to_text
 from tests.conftest import examples
@@ -18,6 +18,7 @@ METHODS = {
     "spread, altered": (spread.survey, spread.document, {"v": 0.1}),
     "order": (order.survey, order.document, {}),
     "trust": (trust.survey, trust.document, {"n_runs": 2, "gammas": (1.0, 1.3), "resamples": 50}),
+    "check": (check.check, check.document, {}),
     "contexts": (contexts.survey, contexts.document, {"resamples": 20, "instrumentation": "counters"}),
 }
 
@@ -88,6 +89,8 @@ def test_the_baseline_is_the_first_in_sorted_order_whichever_benchmark_comes_fir
     assert two_versions(suite, baseline="v10") == ("v10", "v9")
     assert two_versions(suite, candidate="v9") == ("v10", "v9")
     assert two_versions(suite, baseline="v11", candidate="v9") == ("v11", "v9")
+    suite = [versions("a", "1", "2", "3")]
+    assert str(two_versions(suite, baseline="1")).startswith("there are 3 versions")
 
 
 @pytest.mark.parametrize(
@@ -101,11 +104,6 @@ def test_the_baseline_is_the_first_in_sorted_order_whichever_benchmark_comes_fir
 )
 def test_without_two_versions_there_is_a_reason(suite, reason):
     assert re.match(reason, str(two_versions(suite)))
-
-
-def test_a_third_version_must_be_chosen_between_even_if_one_is_named():
-    suite = [versions("a", "1", "2", "3")]
-    assert str(two_versions(suite, baseline="1")).startswith("there are 3 versions")
 
 
 def test_benchmarks_are_in_order_of_application_and_name_and_runs_keep_their_conditions():

@@ -29,12 +29,7 @@ def timed(name, levels, seconds, n=3, seed=1, **recorded):
         ((0, 3, 4, 7), (1, 2, 5, 6), BY_TURNS, False),  # A B B A
         ((0, 1, 2), (3, 4, 5), IN_BLOCKS, False),
         ((0, 1, 4, 5), (2, 3), IN_BLOCKS, False),  # two changes
-        (
-            (0, 1, 2, 3, 8, 9),
-            (4, 5, 6, 7, 10, 11, 12, 13),
-            IN_BLOCKS,
-            True,
-        ),  # three changes, fewer than n / 2 = 3 is not
+        ((0, 1, 2, 3, 8, 9), (4, 5, 6, 7, 10, 11, 12, 13), IN_BLOCKS, True),  # three changes; fewer than 3 is not
         ((0, 1, 100, 101), (200, 201, 300, 301), SESSIONS, False),
         ((0, 1, 200, 201), (100, 101, 300, 301), SESSIONS, False),
         ((0, 2, 100, 102), (1, 3, 101, 103), BY_TURNS, False),  # both sides in each group: strata
@@ -45,14 +40,10 @@ def timed(name, levels, seconds, n=3, seed=1, **recorded):
 def test_the_design_follows_from_the_times(baseline, candidate, kind, is_mixed):
     design = design_of(times(*baseline), times(*candidate))
     assert design.kind == kind
+    assert (design.groups is not None) == (kind == SESSIONS or (kind == BY_TURNS and max(baseline) > 99))
     if kind != IN_BLOCKS or not is_mixed:
         assert design.is_mixed is False
     assert design_of(None, times(*candidate)).kind == UNKNOWN
-
-
-def test_groups_that_hold_both_sides_are_strata():
-    assert design_of(times(0, 2, 100, 102), times(1, 3, 101, 103)).groups is not None
-    assert design_of(times(0, 2, 4), times(1, 3, 5)).groups is None
 
 
 @pytest.mark.parametrize(
@@ -101,12 +92,15 @@ def test_without_a_change_blocks_are_only_a_note_unless_turns_are_required():
     assert check(*by_turns, Rules(require_turns=True)).outcome == NOTHING_FOUND
 
 
-def test_one_change_in_a_suite_that_did_not_move_is_found_in_blocks():
+def test_a_change_in_blocks_is_undecided_for_a_suite_that_moved_and_found_if_it_did_not():
     before, after = suite(8, 8, NOTHING, IN_A_ROW, 1), suite(8, 8, [0.05, *NOTHING[1:]], AFTER, 2)
     found = check(after, before)
     assert found.outcome == FOUND
     assert [finding.name for finding in found.findings] == ["b0"]
     assert "in blocks" in found.changes[0].weaknesses
+    before = suite(8, 8, NOTHING, IN_A_ROW, 1)
+    assert check(suite(8, 8, [0.6] * 8, AFTER, 2), before).outcome == INCONCLUSIVE
+    assert check(suite(8, 8, [0.6] + [0.02] * 7, AFTER, 2), before).outcome == FOUND
 
 
 @pytest.mark.parametrize(
@@ -115,12 +109,6 @@ def test_one_change_in_a_suite_that_did_not_move_is_found_in_blocks():
 def test_a_suite_of_one_benchmark_in_blocks_decides_only_large_changes(shift, outcome):
     before, after = suite(1, 8, [0.0], IN_A_ROW, 1), suite(1, 8, [shift], AFTER, 2)
     assert check(after, before).outcome == outcome
-
-
-def test_a_large_change_that_the_rest_shares_is_undecided():
-    before = suite(8, 8, NOTHING, IN_A_ROW, 1)
-    assert check(suite(8, 8, [0.6] * 8, AFTER, 2), before).outcome == INCONCLUSIVE
-    assert check(suite(8, 8, [0.6] + [0.02] * 7, AFTER, 2), before).outcome == FOUND
 
 
 def test_runs_at_the_same_time_are_paired_where_the_machine_drifts():
@@ -178,17 +166,20 @@ def rate(one):
     return Benchmark.of_series(one.name, [1 / run.values for run in one.runs], unit="ops/s", better=HIGHER)
 
 
-def test_the_suite_of_runs_by_turns_has_the_interval_of_pairs():
+def test_the_suite_of_runs_by_turns_has_the_interval_of_pairs_and_a_coarse_timer_its_step():
     state = 0.05 * np.sin(np.arange(16) / 3)
     before = suite(5, 8, [0.0] * 5, TURNS, 1, state[0::2], noise=0.002)
     after = suite(5, 8, [0.03] * 5, OTHER_TURNS, 2, state[1::2], noise=0.002)
     ratio = check(after, before).suite.ratio
     assert 1.0 < ratio.low < 1.03 < ratio.high < 1.05
-
-
-def test_a_coarse_timer_detects_no_change_below_its_step():
     before, after = (Benchmark.of_series("b", [[level * 1e-9]] * 5, unit="s") for level in (33, 34))
     assert check([after], [before]).suite.detectable == pytest.approx(1 / 33)
+    rng = np.random.default_rng(1)
+    state = rng.normal(0, 0.02, (2, 12))
+    shared = [tuple(np.exp(state[side] + rng.normal(0, 0.002, 12)) for side in (0, 1)) for _ in range(5)]
+    own = [tuple(np.exp(rng.normal(0, 0.02, 12)) for _ in range(2)) for _ in range(5)]
+    assert shared_noise(shared).share > 0.9
+    assert abs(shared_noise(own).share) < 0.3
 
 
 def test_rates_move_with_times_and_benchmarks_that_did_not_move_are_not_counted():
@@ -198,15 +189,6 @@ def test_rates_move_with_times_and_benchmarks_that_did_not_move_are_not_counted(
     before, after = ([one if at % 2 else rate(one) for at, one in enumerate(side)] for side in sides)
     notes = check(after, before).notes
     assert any("8 of 10 benchmarks are about" in note and "% slower" in note for note in notes), notes
-
-
-def test_the_common_share_of_noise():
-    rng = np.random.default_rng(1)
-    state = rng.normal(0, 0.02, (2, 12))
-    shared = [tuple(np.exp(state[side] + rng.normal(0, 0.002, 12)) for side in (0, 1)) for _ in range(5)]
-    own = [tuple(np.exp(rng.normal(0, 0.02, 12)) for _ in range(2)) for _ in range(5)]
-    assert shared_noise(shared).share > 0.9
-    assert abs(shared_noise(own).share) < 0.3
 
 
 # machines
@@ -226,15 +208,13 @@ def test_another_machine_makes_a_change_undecided_unless_it_does_not_matter():
     assert check([same], [before], Rules(require_same_machine=True)).outcome == INCONCLUSIVE
 
 
-def test_another_host_name_is_only_named():
+def test_another_host_name_is_only_named_and_several_machines_are_compared_apart():
     before = timed("b", np.linspace(1, 1.01, 8), TURNS, host="a", cpu="x")
     after = timed("b", np.linspace(1.2, 1.21, 8), OTHER_TURNS, host="b", cpu="x")
     found = check([after], [before])
     assert found.outcome == FOUND
     assert "Other conditions: another host." in found.notes
 
-
-def test_runs_of_several_machines_are_compared_apart():
     def both(levels, seconds, machines):
         parts = [timed("b", level, seconds, cpu=name, seed=at) for at, (level, name) in
                  enumerate(zip(levels, machines, strict=True))]  # fmt: skip
@@ -265,7 +245,7 @@ def test_no_power_is_inconclusive_if_most_benchmarks_have_none():
     assert any("1 of 4 (b)" in note for note in mostly.notes)
 
 
-def test_changes_below_1_percent_count_only_for_memory():
+def test_limits_of_a_benchmark_take_precedence_and_changes_below_1_percent_count_only_for_memory():
     def sides(unit):
         return [
             Benchmark.of_series("b", [[level + k / 1e6] for k in range(8)], unit=unit) for level in (1000.0, 1004.0)
@@ -276,9 +256,6 @@ def test_changes_below_1_percent_count_only_for_memory():
     for unit in ("B/op", "allocs/op", "byte", "bytes"):
         assert check(sides(unit)[1:], sides(unit)[:1]).outcome == FOUND
     assert check(sides("MB/s")[1:], sides("MB/s")[:1]).outcome == NOTHING_FOUND
-
-
-def test_limits_of_a_benchmark_take_precedence():
     before, after = timed("b", np.linspace(1, 1.01, 6), None), timed("b", np.linspace(1.05, 1.06, 6), None)
     assert check([after], [before], Rules(limits=(Limit("b*", min_change=0.1),))).outcome == NOTHING_FOUND
     assert check([after], [before], Rules(limits=(Limit("x"), Limit("b", max_slowdown=0.5)))).outcome == NOTHING_FOUND
@@ -318,7 +295,7 @@ def test_a_benchmark_whose_baseline_or_candidate_is_0_is_compared(before, after,
     assert any(line.startswith(words) for line in to_lines(found)), to_lines(found)
 
 
-def test_a_changed_spread_is_not_called_faster():
+def test_a_changed_spread_is_not_called_faster_and_superiority_is_a_share_of_pairs():
     rng = np.random.default_rng(3)
     skewed = rng.exponential(1, (2, 30)) - 1
     before = timed("b", 1 + 0.01 * skewed[0], None)
@@ -328,9 +305,6 @@ def test_a_changed_spread_is_not_called_faster():
     assert change.spread_ratio > 3
     assert change.outcome in ("changed in spread, not in mean", "no significant change")
     assert "spread differs" in change.weaknesses and found.outcome == NOTHING_FOUND
-
-
-def test_the_share_of_pairs_in_which_the_candidate_is_lower():
     before, after = timed("b", (1, 2, 3, 4), None), timed("b", (0.5, 2.5, 3.5, 5), None)
     assert check([after], [before]).changes[0].superiority == pytest.approx(7 / 16)  # 4 + 2 + 1 + 0
 
@@ -367,7 +341,7 @@ def test_five_benchmarks_give_at_most_twelve_lines():
         assert len(lines) <= 12 and max(map(len, lines)) <= 100
 
 
-def test_the_counts_name_every_benchmark_once():
+def test_the_counts_name_every_benchmark_once_also_under_its_former_name():
     levels = np.linspace(1, 1.02, 6)
     before = [timed(name, levels, None) for name in ("a", "b", "c", "gone")]
     failed = Benchmark("crash", (), failures=(Failure({}, "panic"),))
@@ -375,9 +349,6 @@ def test_the_counts_name_every_benchmark_once():
     found = check(after, before)
     assert summarise(found).counts == "1 slower, 1 missing, 1 failed, 1 faster, 1 no change"
     assert found.outcome == FOUND
-
-
-def test_a_benchmark_is_matched_under_its_former_name():
     before = timed("grp_x/f", np.linspace(1, 1.02, 6), None)
     after = timed("grp/x/f", np.linspace(1.2, 1.22, 6), None)
     after = Benchmark("grp/x/f", after.runs, former_names=("grp_x/f",))

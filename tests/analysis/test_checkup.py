@@ -64,34 +64,32 @@ def test_normal_noise_is_not_a_finding():
     assert sum(one.verdict == "dissimilar" for one in check(healthy, rules=HEURISTIC).benchmarks) == 72
 
 
-def test_the_chosen_classifier_decides_and_spread_is_also_shown():
+def test_the_chosen_classifier_and_its_limit_decide_and_spread_is_also_shown():
     for name in CLASSIFIERS:
         judged = check([UNLIKE], rules=Rules(classifier=name)).benchmarks[0]
         assert judged.verdict == CLASSIFIERS[name](UNLIKE.values).verdict
         assert judged.verdicts == {"spread": "similar"} | {name: judged.verdict}
     assert check([UNLIKE], rules=HEURISTIC).outcome == FOUND
     assert check([UNLIKE]).outcome == NOTHING_FOUND  # the means are the same
-
-
-def test_the_limit_of_spread_is_an_option():
     assert check([bench("b", 1.0, 1.05)], rules=Rules(limit=0.02)).outcome == FOUND
     assert check([bench("b", 1.0, 1.05)], rules=Rules(limit=0.08)).outcome == NOTHING_FOUND
 
 
-def test_one_run_is_inconclusive_even_with_other_benchmarks_unless_allowed():
+def test_one_run_short_runs_and_a_negative_measurement_are_inconclusive():
     one_run = bench("single", 1.0)
     found = check([one_run, ALIKE])
     assert found.outcome == INCONCLUSIVE == 3
     assert [(one.name, one.words) for one in found.findings] == [("single", "one process: not tested")]
     assert check([one_run, ALIKE], rules=Rules(allow_inconclusive=True)).outcome == NOTHING_FOUND
     assert check([]).outcome == INCONCLUSIVE
-
-
-def test_runs_too_short_for_the_chosen_classifier_are_inconclusive():
     found = check([bench("short", 1.0, 1.01, n=5)], rules=HEURISTIC)
     assert found.outcome == INCONCLUSIVE
     assert found.findings[0].words == TOO_SHORT
     assert found.benchmarks[0].verdicts == {"spread": "similar", "heuristic": None}
+    negative = Benchmark.of_series("b", (STEP - 5, STEP - 5))
+    found = check([negative], rules=Rules(classifier="same"))
+    assert found.outcome == INCONCLUSIVE
+    assert "negative" in found.benchmarks[0].reason
 
 
 # with a baseline
@@ -105,12 +103,9 @@ def test_with_a_baseline_changes_for_the_worse_count_and_verdicts_do_not():
     assert check(again[:1], again[1:]).outcome == NOTHING_FOUND
 
 
-def test_a_change_of_unknown_direction_is_a_finding():
+def test_changes_of_unknown_direction_and_below_the_smallest_that_counts():
     unknown = {"unit": "", "better": ""}
     assert check([bench("b", *FIVE, **unknown)], [bench("b", *(2 * x for x in FIVE), **unknown)]).outcome == FOUND
-
-
-def test_changes_below_the_smallest_that_counts_are_named_but_no_finding():
     found = check([bench("b", *(1.03 * x for x in FIVE), seed=9)], [bench("b", *FIVE)], Rules(min_change=0.05))
     assert found.outcome == NOTHING_FOUND
     assert says(text_of(found), "not findings", "b slower")
@@ -169,17 +164,11 @@ def test_another_number_of_runs_is_one_line_and_too_few_only_if_a_number_is_requ
     assert check([few], [many], Rules(runs=5)).outcome == NOTHING_FOUND
 
 
-def test_a_finding_outweighs_what_is_inconclusive():
+def test_a_finding_outweighs_what_is_inconclusive_and_nothing_in_common_is_inconclusive():
     assert check([SLOWER, bench("single", 1.0)], [BASE, bench("gone", 1.0)]).outcome == FOUND
-
-
-def test_nothing_in_common_is_inconclusive():
     found = check([ALIKE], [UNLIKE], Rules(allow_missing=True))
     assert found.outcome == INCONCLUSIVE
     assert "nothing was compared." in text_of(found)
-
-
-def test_other_units_are_not_compared():
     # if 1 ms was read as 1 without a unit, it would be 99.9 % faster than 1000
     found = check([bench("b", *(1e-3 * x for x in FIVE))], [bench("b", *FIVE, unit="", better="")])
     assert found.outcome == INCONCLUSIVE
@@ -200,7 +189,7 @@ def go_units(n, factor=1.0):
     ]
 
 
-def test_holm_counts_a_benchmark_once_for_any_units():
+def test_holm_counts_a_benchmark_once_and_detectable_differences_include_their_number():
     found = check(go_units(4, 1.02), go_units(4))
     alone = check(go_units(4, 1.02)[:4], go_units(4)[:4])
     p_holm = {change.name: change.p_holm for change in found.changes}
@@ -209,8 +198,6 @@ def test_holm_counts_a_benchmark_once_for_any_units():
     assert {change.family for change in found.changes} == {"", "B/op", "allocs/op"}
     assert "separately for each unit" in text_of(found)
 
-
-def test_the_detectable_difference_includes_the_number_of_benchmarks_and_alpha():
     def detectable(n, **rules):
         return check([bench(f"b{k}", *FIVE) for k in range(n)], rules=Rules(**rules)).benchmarks[0].smallest_difference
 
@@ -233,10 +220,16 @@ def test_runs_of_unequal_length_are_cut_only_for_patterns_with_a_warning():
     assert says(text_of(cut), "1 benchmark", "different lengths", "heuristic")
 
 
-def test_versions_in_one_file_are_judged_apart():
+def test_versions_and_the_order_of_benchmarks_and_runs_do_not_mix():
     runs = bench("b", 1.0, 1.0, 5.0, 5.0).values
     mixed = Benchmark.of_series("b", runs, conditions={"version": ("old", "old", "new", "new")})
     assert {one.name: one.verdict for one in check([mixed]).benchmarks} == {"b @ old": "similar", "b @ new": "similar"}
+
+    def turned(benchmarks):
+        return [one.take(range(len(one.runs) - 1, -1, -1)) for one in reversed(benchmarks)]
+
+    after, before = [SLOWER, bench("c", *FIVE), WIDE], [BASE, bench("c", *FIVE, seed=8), WIDE]
+    assert json_values(check(turned(after), turned(before))) == json_values(check(after, before))
 
 
 # warnings
@@ -260,22 +253,18 @@ def test_runs_in_blocks_are_named_and_runs_by_turns_are_not():
 # errors
 
 
-def test_invalid_options_are_rejected():
-    with pytest.raises(ValueError, match="unknown classifier 'vote'"):
-        Rules(classifier="vote")
-    with pytest.raises(ValueError, match=r"fail_on.*got 'never'"):
-        Rules(fail_on="never")
-    with pytest.raises(ValueError, match=r"limit.*got 0"):
-        Rules(limit=0)
-    with pytest.raises(ValueError, match="all of them warm-up"):
-        check([ALIKE], per_run=PerRun(500))
-
-
-def test_a_negative_measurement_leaves_same_without_a_verdict():
-    negative = Benchmark.of_series("b", (STEP - 5, STEP - 5))
-    found = check([negative], rules=Rules(classifier="same"))
-    assert found.outcome == INCONCLUSIVE
-    assert "negative" in found.benchmarks[0].reason
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Rules(classifier="vote"), "unknown classifier 'vote'"),
+        (lambda: Rules(fail_on="never"), r"fail_on.*got 'never'"),
+        (lambda: Rules(limit=0), r"limit.*got 0"),
+        (lambda: check([ALIKE], per_run=PerRun(500)), "all of them warm-up"),
+    ],
+)
+def test_invalid_options_are_rejected(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
 
 
 # documents
@@ -293,7 +282,7 @@ def test_the_document_names_what_needs_attention_first_and_every_number_is_in_th
     assert "90 % CI Holm p" in text_of(at_90)
 
 
-def test_the_text_is_never_wider_than_a_terminal_and_names_stay_different():
+def test_the_text_is_never_wider_than_a_terminal_and_shows_the_worst_of_many():
     names = [f"org.example.benchmarks.collections.maps.HashMapBenchmark.put{n}.size=1000000" for n in range(30)]
     found = check([bench(name, *(1.2 * x for x in FIVE)) for name in names], [bench(name, *FIVE) for name in names])
     lines = to_text(checkup_document(found)).splitlines()
@@ -301,17 +290,11 @@ def test_the_text_is_never_wider_than_a_terminal_and_names_stay_different():
     table = lines[lines.index("Changes against the baseline") :]
     rows = [line.split("  ")[0] for line in table if "  slower  " in line]
     assert len(set(rows)) == len(rows) == 30
-
-
-def test_of_many_benchmarks_the_worst_are_shown_and_the_rest_counted():
     many = [bench(f"b{k}", 1.0, 1.0 + k / 100, n=5) for k in range(60)]
     text = text_of(check(many))
     assert "40 of 60 rows" in text
     assert text.index("b59") < text.index("b40")
     assert sum(one.reasons is not None for one in check(many).benchmarks) == 10
-
-
-def test_a_name_from_a_file_is_not_markup():
     hostile = bench("<b>*x*|[y](z)\n# t", 1.0, 1.5, n=5)
     said = to_markdown(checkup_document(check([hostile])))
     assert "<b>" not in said.replace("\\<", "") and "\n# t" not in said
@@ -324,7 +307,7 @@ def known(benchmark="b", **other):
     return KnownChange(benchmark, "a check was added", "2027-01-31", **other)
 
 
-def test_a_known_change_is_listed_and_decides_nothing():
+def test_a_known_change_is_listed_and_decides_nothing_and_other_findings_still_decide():
     after, before = [SLOWER, bench("c", *FIVE)], [BASE, bench("c", *FIVE, seed=3)]
     found = acknowledge(check(after, before), [known()])
     assert (check(after, before).outcome, found.outcome) == (FOUND, NOTHING_FOUND)
@@ -333,9 +316,6 @@ def test_a_known_change_is_listed_and_decides_nothing():
     assert says(text, "1 known, 1 no change")
     assert says(text, "b slower (+20.0 %", "a check was added 2027-01-31")
     assert "b slower (known)" in text and "Look for the cause" not in text
-
-
-def test_other_findings_still_decide():
     other = bench("other", *(1.2 * x for x in FIVE))
     found = acknowledge(check([SLOWER, other], [BASE, bench("other", *FIVE)]), [known()])
     assert found.outcome == FOUND
@@ -361,36 +341,27 @@ def test_an_entry_covers_what_it_names_up_to_the_size_that_it_names(entry, cover
     assert found.known[0].names == (("b",) if covers else ())
 
 
-def test_a_slower_rate_is_as_large_as_its_share():
+def test_a_known_change_covers_rates_names_with_brackets_dissimilar_runs_and_missing_benchmarks():
     rates = [bench("r", *levels, unit="ops/s", better="higher", seed=seed) for seed, levels in
              ((1, FIVE), (2, [0.9 * x for x in FIVE]))]  # fmt: skip
     assert acknowledge(check([rates[1]], [rates[0]]), [known("r", at_most=0.11)]).outcome == NOTHING_FOUND
     assert acknowledge(check([rates[1]], [rates[0]]), [known("r", at_most=0.09)]).outcome == FOUND
-
-
-def test_a_name_with_brackets_is_a_name():
     slower = [bench("sort[n=10]", *(factor * x for x in FIVE)) for factor in (1.2, 1)]
     found = check(slower[:1], slower[1:])
     assert found.outcome == FOUND
     assert acknowledge(found, [known("sort[*]")]).outcome == NOTHING_FOUND
-
-
-def test_a_known_change_covers_dissimilar_runs_and_a_missing_benchmark():
     assert acknowledge(check([WIDE]), [known("wide")]).outcome == NOTHING_FOUND
     assert acknowledge(check([WIDE]), [known("wide", at_most=0.5)]).outcome == FOUND  # it covers only changes
     alone = check([bench("c", *FIVE)], [bench("c", *FIVE, seed=3), BASE])
     assert acknowledge(alone, [known()]).outcome == NOTHING_FOUND
 
 
-def test_what_cannot_be_excluded_is_covered_and_what_was_not_tested_is_not():
+def test_what_was_not_tested_and_failed_runs_are_never_known():
     rules = Rules(max_slowdown=0.2, min_change=0.5)
     assert check([SLOWER], [BASE], rules).outcome == INCONCLUSIVE
     assert acknowledge(check([SLOWER], [BASE], rules), [known()]).outcome == NOTHING_FOUND
     one_process = check([bench("b", 1.2)], [bench("b", 1.0)])
     assert acknowledge(one_process, [known()]).outcome == one_process.outcome == INCONCLUSIVE
-
-
-def test_failed_runs_are_never_known():
     failing = replace(SLOWER, failures=(Failure({}, "it crashed"),) * 9)
     found = acknowledge(check([failing], [BASE]), [known()])
     assert found.outcome == INCONCLUSIVE
@@ -405,11 +376,3 @@ def test_entries_that_cover_nothing_are_named():
 
 
 # order
-
-
-def test_the_order_of_benchmarks_and_runs_changes_no_number():
-    def turned(benchmarks):
-        return [one.take(range(len(one.runs) - 1, -1, -1)) for one in reversed(benchmarks)]
-
-    after, before = [SLOWER, bench("c", *FIVE), WIDE], [BASE, bench("c", *FIVE, seed=8), WIDE]
-    assert json_values(check(turned(after), turned(before))) == json_values(check(after, before))

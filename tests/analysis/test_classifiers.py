@@ -9,7 +9,7 @@ from scipy import stats
 from scipy.cluster.hierarchy import is_valid_linkage
 
 from analysis.classifiers import CLASSIFIERS, heuristic, kruskal, same, spread
-from analysis.dissimilarity import TOO_SHORT, MeasurementError, Runs
+from analysis.dissimilarity import Runs
 from tests.analysis.strategies import pairs_of_runs
 from tests.conftest import golden
 
@@ -32,6 +32,7 @@ def test_verdicts_on_real_benchmarks(icpe_dir, case):
     assert verdict.score == pytest.approx(case["same_last_merge"], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_counts_of_verdicts_on_the_real_data(icpe_dir):
     files = sorted((icpe_dir / "timeseries").glob("*.json.gz"))
     verdicts = [{name: judge(runs).verdict for name, judge in CLASSIFIERS.items()} for runs in map(read, files)]
@@ -63,7 +64,7 @@ def test_ten_runs_of_noise_are_dissimilar_unless_the_mean_is_kept():
     assert heuristic(noise, keep_mean=True).classifier == "heuristic-printed"
 
 
-def test_same_finds_the_runs_on_another_level():
+def test_same_finds_the_runs_on_another_level_and_keeps_a_merge_at_the_cut():
     rng = np.random.default_rng(2)
     runs = 1 + 0.01 * rng.random((6, 100))
     runs[[1, 4]] += 1
@@ -71,9 +72,6 @@ def test_same_finds_the_runs_on_another_level():
     assert verdict.verdict == "dissimilar"
     assert verdict.clusters == (1, 2, 1, 1, 2, 1)
     assert is_valid_linkage(verdict.linkage)
-
-
-def test_a_merge_exactly_at_the_cut_is_kept():
     rng = np.random.default_rng(3)
     runs = 1 + rng.random((3, 60))
     height = same(runs).score
@@ -82,43 +80,18 @@ def test_a_merge_exactly_at_the_cut_is_kept():
     assert same(runs, cut=np.nextafter(height, 0)).verdict == "dissimilar"
 
 
-@given(pairs_of_runs(), st.floats(0, 1))
-def test_one_cluster_is_similar(rows, cut):
-    verdict = same(rows, cut=cut)
-    assert (verdict.verdict == "similar") == (len(set(verdict.clusters)) == 1)
-
-
-@pytest.mark.parametrize("name", ["heuristic", "heuristic-printed", "same"])
-def test_short_runs_have_no_verdict_but_a_reason(name):
-    verdict = CLASSIFIERS[name](np.ones((3, 49)))
-    assert (verdict.verdict, verdict.score, verdict.reason) == (None, None, TOO_SHORT)
-    assert (verdict.n_runs, verdict.n_iterations, verdict.classifier) == (3, 49, name)
-
-
-def test_spread_judges_runs_of_any_length():
+def test_spread_and_kruskal_by_hand_and_their_limits():
     assert [spread(runs).verdict for runs in ([[1.0], [1.05]], [[1.0], [2.0]])] == ["similar", "dissimilar"]
-
-
-def test_kruskal_judges_levels_that_differ_more_than_iterations_do():
     iterations = np.arange(60.0)
     assert kruskal([iterations, iterations + 5]).verdict == "similar"
     assert kruskal([iterations, iterations + 50]).verdict == "dissimilar"
-
-
-def test_spread_by_hand_and_its_limit_is_exclusive():
     # means 1.9 and 2.1: (2.1 - 1.9) / 2
     runs = [[1.8, 2.0], [2.0, 2.2]]
     score = spread(runs).score
     assert score == pytest.approx(0.1)
     assert (spread(runs, limit=score).verdict, spread(runs, limit=0.0999).verdict) == ("similar", "dissimilar")
-
-
-def test_kruskals_score_is_h_over_n_less_one():
     runs = np.random.default_rng(2).normal(size=(4, 50)).round(1) + np.arange(4)[:, None] / 4
     assert kruskal(runs).score == pytest.approx(stats.kruskal(*runs).statistic / (runs.size - 1))
-
-
-def test_what_spread_and_kruskal_cannot_judge_has_a_reason():
     assert (spread([[-1.0], [1.0]]).verdict, spread([[-1.0], [1.0]]).reason) == (
         None,
         "the mean of the runs is not positive",
@@ -137,9 +110,3 @@ def test_a_limit_must_be_a_number(judge):
 def test_unequal_runs_are_cut_and_the_verdict_says_so(name):
     verdict = CLASSIFIERS[name]([np.arange(1, 81), np.arange(1, 101)])
     assert (verdict.n_iterations, verdict.n_left_out) == (80, 20)
-
-
-@pytest.mark.parametrize("n_iterations", [20, 60])
-def test_same_refuses_negative_measurements(n_iterations):
-    with pytest.raises(MeasurementError, match="run 1, iteration 0: -1"):
-        same([np.ones(n_iterations), -np.ones(n_iterations)])

@@ -1,14 +1,17 @@
+"""Consensus by agreement, by majority, and by Dawid and Skene."""
+
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
+from hypothesis.extra import numpy as hnp
 
 from analysis.categories import CATEGORIES
-from analysis.consensus import agreed_only, majority
+from analysis.consensus import agreed_only, dawid_skene, majority
 from tests.conftest import examples
 
 LABELS = st.lists(
-    st.tuples(st.integers(0, 5), st.integers(0, 3), st.sampled_from(CATEGORIES)),
-    unique_by=lambda row: row[:2],
+    st.tuples(st.integers(0, 5), st.integers(0, 3), st.sampled_from(CATEGORIES)), unique_by=lambda row: row[:2]
 )
 
 
@@ -29,9 +32,6 @@ def test_agreed_split_and_incomplete():
     assert consensus["status"].to_dict() == {"a": "agreed", "b": "split", "c": "incomplete", "d": "agreed"}
     assert consensus["category"].to_dict() == {"a": "similar", "b": None, "c": None, "d": "dissimilar"}
     assert consensus["n_labels"].tolist() == [2, 2, 1, 3]
-
-
-def test_no_labels_no_items():
     assert len(agreed_only(label_table([]))) == 0
 
 
@@ -50,7 +50,7 @@ SPLIT_AND_AGREED = [
 ]  # fmt: skip
 
 
-def test_a_third_label_decides_a_split_item_and_a_person_wins_over_labels():
+def test_a_third_label_or_a_person_decides_a_split_item_and_an_even_vote_stays_split():
     third = label_table([("a", "cleo", "dissimilar"), ("b", "cleo", "dissimilar")])
     consensus = majority(label_table(SPLIT_AND_AGREED), third, {"b": "dissimilar", "x": "similar"})
     assert consensus["status"].to_dict() == {
@@ -60,20 +60,11 @@ def test_a_third_label_decides_a_split_item_and_a_person_wins_over_labels():
         "a": "dissimilar", "b": "dissimilar", "c": None, "d": None, "x": "similar",
     }  # fmt: skip
     assert consensus["n_labels"].tolist() == [3, 3, 2, 1, 0]
-
-
-def test_an_even_vote_of_four_stays_split_until_a_person_decides():
     votes = label_table([("a", rater, "similar") for rater in "xy"] + [("a", rater, "dissimilar") for rater in "vw"])
     assert majority(votes).loc["a"].tolist() == ["split", None, 4]
     assert majority(votes, decisions={"a": "similar"}).loc["a"].tolist() == ["adjudicated", "similar", 4]
-
-
-def test_the_majority_of_an_empty_table_is_empty():
     assert len(majority(label_table([]), label_table([]))) == 0
     assert majority(label_table([]), decisions={"a": "similar"})["category"].to_dict() == {"a": "similar"}
-
-
-def test_invalid_decisions_and_third_labels_are_rejected():
     with pytest.raises(ValueError, match="decision 'maybe' \\(item 'a'\\) is not one of: similar, dissimilar"):
         majority(label_table(SPLIT_AND_AGREED), decisions={"a": "maybe"})
     with pytest.raises(ValueError, match=r"rater 'ada'.*'a'"):
@@ -91,3 +82,77 @@ def test_the_majority_of_agreed_items_is_their_category(rows):
     for item, row in by_vote.iterrows():
         votes = labels[labels["item"] == item]["category"]
         assert (row["status"] == "majority") == (len(votes) >= 2 and votes.value_counts().max() * 2 > len(votes))
+
+
+RATINGS = hnp.arrays(np.int64, (6, 3, 3), elements=st.integers(0, 2))
+
+
+def test_the_anaesthetists_of_dawid_and_skene(golden_agreement):
+    case = golden_agreement["dawid_skene1979_anaesthetists"]
+    given_ratings = case["input"]["ratings_item_rater"]
+    counts = [[[labels.count(k) for k in (1, 2, 3, 4)] for labels in item] for item in given_ratings]
+    result, expected = dawid_skene(counts), case["expected"]
+    tolerance = case["tolerance"]
+    assert result.prevalence == pytest.approx(expected["class_marginals"], abs=tolerance)
+    assert result.log_likelihood == pytest.approx(expected["loglik"], abs=tolerance)
+    assert result.error_matrices[0] == pytest.approx(np.array(expected["rater1_error_matrix"]), abs=tolerance)
+    assert (result.posterior.argmax(axis=1) + 1).tolist() == expected["labels"]
+    assert result.converged
+
+
+def test_raters_who_always_agree_are_right_and_no_rating_is_a_reason():
+    counts = [[[1, 0], [1, 0]]] * 3 + [[[0, 1], [0, 1]]]
+    result = dawid_skene(counts)
+    assert result.prevalence == pytest.approx([3 / 4, 1 / 4])
+    assert result.error_matrices == pytest.approx(np.stack([np.eye(2)] * 2))
+    assert result.log_likelihood == pytest.approx(3 * np.log(3 / 4) + np.log(1 / 4))
+    for counts in (np.zeros((0, 2, 3)), np.zeros((4, 2, 3))):
+        result = dawid_skene(counts)
+        assert (result.prevalence, result.log_likelihood, result.reason) == (None, None, "no ratings")
+
+
+def test_one_step_by_hand():
+    # start: shares (1/2, 1/2) and (1, 0); prevalence (3/4, 1/4); rater 2 is right on 1 of 1.5 of category 1
+    result = dawid_skene([[[1, 0], [0, 1]], [[1, 0], [1, 0]]], max_iterations=1)
+    assert result.prevalence == pytest.approx([3 / 4, 1 / 4])
+    assert result.error_matrices[0] == pytest.approx(np.array([[1, 0], [1, 0]]))
+    assert result.error_matrices[1] == pytest.approx(np.array([[2 / 3, 1 / 3], [0, 1]]))
+    # item 1: 3/4 * 1/3 = 1/4 against 1/4 * 1; item 2: 3/4 * 2/3 against 0
+    assert result.posterior == pytest.approx(np.array([[1 / 2, 1 / 2], [1, 0]]))
+    assert (result.n_iterations, result.converged) == (1, False)
+
+
+def test_another_start_gives_the_mirrored_answer():
+    rng = np.random.default_rng(1)
+    truth = rng.random(200) < 0.6
+    labels = np.where(rng.random((200, 4)) < 0.85, truth[:, None], ~truth[:, None]).astype(int)
+    counts = np.eye(2)[labels]
+    one = dawid_skene(counts)
+    other = dawid_skene(counts, start=1 - one.posterior)
+    assert other.prevalence == pytest.approx(one.prevalence[::-1], abs=1e-6)
+    assert other.log_likelihood == pytest.approx(one.log_likelihood)
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(RATINGS)
+def test_likelihood_rises_and_everything_is_a_probability(counts):
+    if not counts.any():
+        return
+    heights = [dawid_skene(counts, max_iterations=n, tolerance=0).log_likelihood for n in (1, 2, 5, 20)]
+    assert (np.diff(heights) >= -1e-9).all()
+    result = dawid_skene(counts)
+    for shares in (result.prevalence, *result.error_matrices, result.posterior):
+        assert np.isfinite(shares).all() and (shares >= 0).all()
+        assert shares.sum(axis=-1) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("counts", "start", "message"),
+    [
+        *((counts, None, "ratings must") for counts in ([[1, 0]], [[[1], [2]]], [[[0.5, 1]]], [[[-1, 1]]])),
+        *(([[[1, 0]]], start, "start must") for start in ([[1, 0], [1, 0]], [[0.5, 0.6]], [[-1, 2]])),
+    ],
+)
+def test_invalid_ratings_and_starts_are_rejected(counts, start, message):
+    with pytest.raises(ValueError, match=message):
+        dawid_skene(counts, start=start)

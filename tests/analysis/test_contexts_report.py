@@ -214,7 +214,7 @@ def test_figures_without_anything_to_show_are_not_announced(found):
         assert {block.name for block in blocks if getattr(block, "name", "")} == set(expected)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", some_slow(NAMES, NAMES[:2] + NAMES[3:4]))
 def test_names_from_files_stay_names(name):
     cells = {(v + name, f"{c} {name}"): [1.0, 1.5] for v in "ab" for c in "xy"}
     found = survey([measured(cells, name, application=name)], resamples=1)

@@ -58,12 +58,16 @@ def test_rates_and_quantities_without_a_direction_are_turned(turn, words):
     assert found.words == words
 
 
-def test_named_versions_turn_the_question_round():
+def test_named_versions_turn_the_question_round_and_a_warm_up_is_left_out():
     one, other = only(measured(TWO)), only(measured(TWO), baseline="O3")
     assert (other.baseline, other.candidate) == ("O3", "O2")
     assert one.speedup.value * other.speedup.value == pytest.approx(1)
     assert one.t_with_noise.p == pytest.approx(other.t_with_noise.p)
     assert only(measured(TWO), candidate="O2").baseline == "O3"
+    runs = tuple(np.array([9.0, value, value, 3 * value]) for value in (2.0, 1.0))
+    benchmark = Benchmark.of_series("b", runs, conditions={"version": ("1.0", "1.1"), "context": ("x", "x")})
+    found = only(benchmark, per_run=PerRun(1, "median"))
+    assert (found.contexts[0].baseline, found.contexts[0].candidate) == (2.0, 1.0)
 
 
 def test_each_context_is_tested_on_its_own():
@@ -127,13 +131,6 @@ def test_without_any_variation_p_is_one_and_intervals_have_no_width():
     assert (found.n_not_shown, found.quartiles.straddles) == (3, False)
 
 
-def test_the_warm_up_is_left_out_and_runs_are_aggregated():
-    runs = tuple(np.array([9.0, value, value, 3 * value]) for value in (2.0, 1.0))
-    benchmark = Benchmark.of_series("b", runs, conditions={"version": ("1.0", "1.1"), "context": ("x", "x")})
-    found = only(benchmark, per_run=PerRun(1, "median"))
-    assert (found.contexts[0].baseline, found.contexts[0].candidate) == (2.0, 1.0)
-
-
 # left-out benchmarks and runs
 
 
@@ -180,16 +177,13 @@ def test_a_benchmark_that_cannot_be_compared_is_left_out_with_the_reason(cells, 
 # factors, instrumentation, cause
 
 
-def test_factors_are_found_in_texts_and_in_further_conditions():
+def test_factors_of_texts_and_conditions_with_an_effect_are_distinguished():
     benchmark = sweep(links=("a", "b"), sizes=SIZES[:6])
     machines = tuple("AB"[at % 2] for at in range(len(benchmark.values)))
     found = only(Benchmark.of_series("b", benchmark.values, conditions=benchmark.conditions | {"machine": machines}))
     assert [factor.name for factor in found.factors] == ["env", "link", "machine"]
     assert found.contexts[0].name == "env=0 link=a machine=A"
     assert found.contexts[0].factors == {"env": "0", "link": "a", "machine": "A"}
-
-
-def test_a_factor_with_an_effect_is_distinguished_from_one_without():
     found = only(sweep(links=("a", "b", "c", "d"), sizes=SIZES[:8], effect=0.02, phase=0.0))
     by_name = {factor.name: factor for factor in found.factors}
     assert by_name["link"].p_holm < 0.001 and by_name["link"].share > 0.9
@@ -259,16 +253,13 @@ def test_a_slowdown_by_12_percent_of_every_version_is_an_observer_effect_of_12_p
         assert verdict == "slower"
 
 
-def test_an_observer_effect_of_one_context_is_the_ratio_of_its_means_with_fiellers_interval():
+def test_an_observer_effect_is_the_ratio_of_means_or_the_geometric_mean_over_contexts():
     cells = {("", "counters=0"): [2.0, 2.2, 2.1], ("", "counters=4"): [2.4, 2.5, 2.6]}
     (effect,) = survey([measured(cells)], instrumentation="counters").observer.effects
     (level,) = effect.levels
     assert level.ratio == ratio_of_means([2.4, 2.5, 2.6], [2.0, 2.2, 2.1])
     assert level.test.p == pytest.approx(stats.ttest_ind([2.4, 2.5, 2.6], [2.0, 2.2, 2.1], equal_var=False).pvalue)
     assert (effect.least, level.p_bonferroni) == ("0", level.test.p)
-
-
-def test_an_observer_effect_over_contexts_is_the_geometric_mean_of_their_ratios():
     values = {"a": ([2.0, 4.0], [3.0, 5.0]), "b": ([1.0], [1.5]), "c": ([5.0], [9.0])}
     cells = {
         ("", f"k={name} counters={level}"): runs for name, sides in values.items() for level, runs in enumerate(sides)
@@ -278,15 +269,12 @@ def test_an_observer_effect_over_contexts_is_the_geometric_mean_of_their_ratios(
     assert effect.levels[0].ratio == geometric_mean(ratios)
     assert effect.levels[0].test.p == pytest.approx(stats.ttest_1samp(np.log(ratios), 0).pvalue)
     assert effect.levels[0].n_contexts == 3
-
-
-def test_instrumentation_without_an_effect_shows_none_and_rates_turn_the_words():
     effects = observed(counting(0.0, name="same"), counting(0.12, name="rate", better="higher", unit="ops/s"))
     assert {verdict for _, _, verdict in effects["same", ""].values()} == {"no significant change"}
     assert effects["rate", ""]["4"][2] == "faster"
 
 
-def test_over_all_benchmarks_each_counts_once_however_many_versions_it_has():
+def test_over_all_benchmarks_each_counts_once_and_changing_conclusions_are_counted():
     found = survey(
         [counting(0.10, name="one", versions=("O2",)), counting(0.21, name="two", versions=("O2", "O3"), seed=4)],
         instrumentation="counters",
@@ -295,9 +283,6 @@ def test_over_all_benchmarks_each_counts_once_however_many_versions_it_has():
     assert (most.level, most.n_benchmarks) == ("4", 2)
     assert most.ratio.value == pytest.approx(np.sqrt(1.10 * 1.21), abs=0.005)
     assert (found.n_shown, found.n_compared, found.n_changing) == (3, 1, 0)
-
-
-def test_a_conclusion_on_two_versions_that_changes_with_the_level_is_counted():
     cells = {
         (version, f"counters={level}"): [value, value * 1.001, value * 0.999]
         for version, level, value in (("O2", 0, 1.0), ("O3", 0, 0.9), ("O2", 4, 1.0), ("O3", 4, 1.2))
@@ -367,26 +352,16 @@ def test_a_cause_that_cannot_be_held_fixed_says_why():
     assert found.causal is None and len(found.contexts) == 2
 
 
-def test_runs_without_a_level_have_the_cause_free_at_any_position():
-    free, fixed = sweep(sizes=SIZES[:4]), sweep(sizes=SIZES[:4], effect=0.0)
-    both = with_intervention(free, fixed)
-    found = only(both.take(range(len(both.values) - 1, -1, -1)), baseline="O2")
-    assert (found.causal.free, found.causal.fixed) == ("", "stack aligned")
-
-
 # the suite
 
 
-def test_a_survey_counts_over_its_benchmarks():
+def test_a_survey_counts_over_its_benchmarks_and_corrects_them_as_one_family():
     found = survey([sweep("both"), sweep("clear", effect=0.0, speedup=1.1, noise=0.001), measured({("a", ""): [1.0]})])
     assert (found.n_straddling, found.n_both_directions) == (1, 1)
     assert found.n_faster == sum(one.n_faster for one in found.benchmarks)
     assert found.n_faster + found.n_slower + found.n_not_shown + found.n_untested == 2 * len(SIZES)
     assert {one.name: one.outcome for one in found.benchmarks} == {"both": "no significant change", "clear": "faster"}
     assert [entry.name for entry in found.left_out] == ["b"]
-
-
-def test_benchmarks_are_corrected_as_one_family():
     found = survey([sweep(str(seed), seed=seed, sizes=SIZES[:10], effect=0.0, noise=0.02) for seed in range(4)])
     for one in found.benchmarks:
         assert one.t_bonferroni == pytest.approx(min(1, 4 * one.t_with_noise.p))
@@ -418,7 +393,7 @@ def test_contexts_that_agree_more_closely_than_their_runs_show_no_difference():
     assert found.speedup.low < 1 < found.speedup.high
 
 
-def test_every_option_is_in_the_parameters_and_progress_is_reported():
+def test_a_survey_has_every_option_comes_from_its_seed_and_becomes_json():
     told = []
     found = survey(
         [measured(TWO), measured(TWO)], per_run=PerRun(0, "min"), baseline="O3", candidate="O2", alpha=0.1,
@@ -429,16 +404,10 @@ def test_every_option_is_in_the_parameters_and_progress_is_reported():
         "warmup": 0, "aggregate": "min", "baseline": "O3", "candidate": "O2", "instrumentation": "x",
         "held_fixed": "y", "alpha": 0.1, "seed": 7, "resamples": 50,
     }  # fmt: skip
-
-
-def test_the_same_seed_gives_the_same_survey():
     benchmarks = [sweep(sizes=SIZES[:9]), instrumented()]
     assert survey(benchmarks) == survey(benchmarks)
     assert survey(benchmarks, seed=2).benchmarks[0].bootstrap != survey(benchmarks).benchmarks[0].bootstrap
     assert survey([]) == ContextSurvey((), 0, 0, 0, 0, 0, 0, None, (), survey([]).parameters)
-
-
-def test_a_survey_becomes_json_without_numpy_or_nan():
     odd = measured({("O2", "x"): [1.0], ("O3", "x"): [2.0], ("O2", "y"): [0.0], ("O3", "y"): [1.0]}, "odd")
     cause = with_intervention(sweep("c", sizes=SIZES[:4]), sweep("c", sizes=SIZES[:2]))
     found = survey([sweep(), odd, cause, instrumented("watched")], instrumentation="events")
@@ -508,7 +477,7 @@ def test_a_plan_has_no_order_of_versions_and_each_context_is_as_likely():
     assert stats.chisquare(counts.value_counts()).pvalue > 0.001
 
 
-def test_drawn_contexts_do_not_repeat_and_are_run_with_every_version():
+def test_drawn_contexts_do_not_repeat_and_a_plan_is_surveyed_as_planned():
     plan = variant_plan(FACTORS | {"intervention": ["free", "aligned"]}, n=4, seed=2)
     assert len(plan) == 4 * 2 * 2
     assert plan.groupby("context").size().to_list() == [4] * 4
@@ -516,9 +485,6 @@ def test_drawn_contexts_do_not_repeat_and_are_run_with_every_version():
     factors = {f"f{at}": [str(level) for level in range(50)] for at in range(12)}  # 50^12, more than 64 bits can count
     plan = variant_plan(factors, n=500, seed=1)
     assert plan["context"].nunique() == 500
-
-
-def test_a_plan_carried_out_is_surveyed_as_planned():
     plan = variant_plan(FACTORS, benchmarks=["x"], runs=2, seed=3)
     table = plan.assign(value=[2.0 if version == "O2" else 1.0 for version in plan["version"]])
     (found,) = survey(from_table(table), baseline="O2").benchmarks

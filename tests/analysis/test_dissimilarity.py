@@ -4,12 +4,11 @@ import zlib
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings, strategies as st
-from scipy import spatial, stats
+from hypothesis import given, strategies as st
 
 from analysis.dissimilarity import MEASURES, MeasurementError, Runs
 from tests.analysis.strategies import pairs_of_runs
-from tests.conftest import examples, golden
+from tests.conftest import golden
 
 NAMES = st.sampled_from(sorted(MEASURES))
 CASES = golden("similarity")["cases"]
@@ -48,95 +47,15 @@ def test_measures_worked_by_hand():
     assert MEASURES["m5"].function(x, y) == pytest.approx(1 / 4)
 
 
-@given(pairs_of_runs())
-def test_m2_is_compression_of_the_letters(rows):
-    letters = []
-    for run in rows:
-        sd = run.std(ddof=1)
-        z = (run - run.mean()) / sd if run.min() != run.max() else np.zeros(len(run))
-        cuts = np.array([-0.6744897501960817, 0, 0.6744897501960817])
-        letters.append(bytes(ord("a") + int((z_t > cuts).sum()) for z_t in z))
-    x, y = letters
-    together, alone = len(zlib.compress(x + y, 6)), len(zlib.compress(x, 6)) + len(zlib.compress(y, 6))
-    assert MEASURES["m2"].function(*rows) == pytest.approx(min(max(2 * together / alone - 1, 0), 1))
-
-
-@settings(max_examples=examples(60))
-@given(st.integers(50, 6000), st.integers(2, 4), st.integers(0, 2**32 - 1), st.floats(0, 1))
-def test_m2_of_long_runs_equals_compressing_each_concatenation(n, k, seed, share_repeated):
-    rng = np.random.default_rng(seed)
-    rows = rng.choice([0.0, 1.0, 2.0, 5.0], (k, n))
-    rows[:, : int(share_repeated * n)] = np.resize(rng.random(int(rng.integers(1, 60))), int(share_repeated * n))
-    runs = Runs(rows)
-    s = runs.sax_strings
-    expected = [
-        2 * len(zlib.compress(s[i] + s[j], 6)) / (len(zlib.compress(s[i], 6)) + len(zlib.compress(s[j], 6))) - 1
-        for i in range(k)
-        for j in range(i + 1, k)
-    ]
-    assert MEASURES["m2"].of_pairs(runs) == pytest.approx(np.clip(expected, 0, 1))
-
-
-@given(pairs_of_runs())
-def test_measures_equal_other_libraries(rows):
-    x, y = rows
-    assert MEASURES["m5"].function(x, y) == pytest.approx(float(stats.ks_2samp(x, y, method="asymp").statistic))
-    if np.ptp(x) > 1e-3 and np.ptp(y) > 1e-3:
-        assert MEASURES["m1"].function(x, y) == pytest.approx(1 - max(np.corrcoef(x, y)[0, 1], 0), abs=1e-9)
-    if x.any() and y.any():
-        assert MEASURES["cosine"].function(x, y) == pytest.approx(spatial.distance.cosine(x, y), abs=1e-12)
-
-
-@given(pairs_of_runs(), st.booleans())
-def test_m3_equals_the_ratio_of_fourier_coefficients(rows, keep_mean):
-    first = 0 if keep_mean else 1
-    fx, fy = (np.fft.fft(run)[first:] for run in rows)
-    norm = np.linalg.norm(fx) + np.linalg.norm(fy)
-    assume(norm > 1e-3)
-    name = "m3_with_mean" if keep_mean else "m3"
-    assert MEASURES[name].function(*rows) == pytest.approx(np.linalg.norm(fx - fy) / norm, abs=1e-9)
-
-
-@given(pairs_of_runs(), flagged("zero_for_same"))
-def test_a_run_is_not_dissimilar_to_itself(rows, name):
-    assert MEASURES[name].function(rows[0], rows[0]) == pytest.approx(0, abs=1e-12)
-
-
 @given(pairs_of_runs(), NAMES)
 def test_measures_are_between_0_and_1(rows, name):
     assert 0 <= MEASURES[name].function(*rows) <= 1
-
-
-@given(pairs_of_runs(), flagged("symmetric"))
-def test_symmetric_measures_are(rows, name):
-    measure = MEASURES[name]
-    assert measure.function(*rows) == pytest.approx(measure.function(*rows[::-1]), abs=1e-12)
-
-
-@given(pairs_of_runs(), flagged("scale_invariant"), st.integers(-20, 20))
-def test_scale_invariant_measures_ignore_the_scale_of_either_run(rows, name, exponent):
-    measure = MEASURES[name]
-    assert measure.function(rows[0] * 2.0**exponent, rows[1]) == pytest.approx(measure.function(*rows), abs=1e-9)
 
 
 @given(pairs_of_runs(), flagged("common_scale_invariant"), st.integers(-300, 300))
 def test_no_measure_depends_on_the_unit(rows, name, exponent):
     measure = MEASURES[name]
     assert measure.function(*(rows * 2.0**exponent)) == pytest.approx(measure.function(*rows), abs=1e-9)
-
-
-@given(pairs_of_runs(), flagged("offset_invariant"), st.integers(1, 64))
-def test_offset_invariant_measures_ignore_the_level_of_either_run(rows, name, offset):
-    rows = np.round(rows)  # sums of whole numbers are exact: rounding changes no letter of M2 at a cut
-    measure = MEASURES[name]
-    assert measure.function(rows[0] + offset, rows[1]) == pytest.approx(measure.function(*rows), abs=1e-6)
-
-
-@given(pairs_of_runs(), flagged("monotone_invariant"))
-def test_monotone_invariant_measures_ignore_any_increasing_map(rows, name):
-    measure = MEASURES[name]
-    mapped = np.searchsorted(np.unique(rows), rows) ** 3 + 7.0
-    assert measure.function(*mapped) == pytest.approx(measure.function(*rows), abs=1e-12)
 
 
 @pytest.mark.parametrize("name", sorted(MEASURES))
@@ -167,21 +86,18 @@ def test_measurements_that_are_not_finite_are_named(bad):
         Runs([np.ones(60), run])
 
 
-def test_negative_measurements_are_named_where_they_matter():
+def test_measurements_that_no_measure_or_one_measure_cannot_take_are_named():
     run = np.ones(60)
     run[3] = -2.5
     with pytest.raises(MeasurementError, match=r"run 0, iteration 3: -2\.5 is negative"):
         MEASURES["wave_hedges"].function(run, np.ones(60))
     assert MEASURES["m5"].function(run, np.ones(60)) == pytest.approx(1 / 60)
+    runs = Runs([[1.0, 2.0, 3.0], [1.0, 2.0], [5.0, 6.0, 7.0, 8.0]])
+    assert runs.values.tolist() == [[1, 2], [1, 2], [5, 6]]
+    assert runs.n_left_out == 3
 
 
 @pytest.mark.parametrize("runs", [[], [[1.0]], [[1.0], []], [[1.0], [[1.0]]]])
 def test_fewer_than_two_runs_or_no_series_is_refused(runs):
     with pytest.raises(ValueError, match=r"runs are needed|series of measurements"):
         Runs(runs)
-
-
-def test_runs_are_cut_to_the_shortest():
-    runs = Runs([[1.0, 2.0, 3.0], [1.0, 2.0], [5.0, 6.0, 7.0, 8.0]])
-    assert runs.values.tolist() == [[1, 2], [1, 2], [5, 6]]
-    assert runs.n_left_out == 3

@@ -1,12 +1,25 @@
+"""Scores: areas under curves, average precision, and thresholds chosen out of fold or for a ratio of costs."""
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
-from scipy import integrate, special, stats
+from scipy import integrate, special
 
 from analysis.bootstrap import bootstrap
-from analysis.evaluation import auc, average_precision, compare_auc, precision_recall, roc
-from analysis.evaluation._scores import ALL_EQUAL
+from analysis.evaluation import (
+    Confusion,
+    auc,
+    average_precision,
+    compare_auc,
+    confusion_matrix,
+    cost_range,
+    cross_validated_threshold,
+    precision_recall,
+    roc,
+    youden,
+)
+from analysis.evaluation._scores import ALL_EQUAL, balanced_folds
 
 CATEGORY = st.sampled_from(["similar", "dissimilar"])
 FEW_SCORES = st.integers(0, 5).map(float)  # rounded, so that many scores are equal
@@ -43,7 +56,7 @@ def test_hanley_and_mcneils_tomographs(hanley_mcneil):
     assert len(roc(truth, scores).threshold) == 6
 
 
-def test_auc_by_hand():
+def test_areas_and_curves_by_hand():
     # pairs (dissimilar, similar): .9 wins both, .4 wins against .1 and ties with .4: (1 + 1 + .5 + 1) / 4
     truth, scores = ["dissimilar", "dissimilar", "similar", "similar"], [0.9, 0.4, 0.4, 0.1]
     area = auc(truth, scores)
@@ -52,9 +65,6 @@ def test_auc_by_hand():
     assert area.se == pytest.approx((2 * (1 / 32) / 2) ** 0.5)
     logit, half = np.log(7), 1.959963985 * area.se / (7 / 64)
     assert [area.low, area.high] == pytest.approx([special.expit(logit - half), special.expit(logit + half)])
-
-
-def test_the_curves_by_hand():
     truth, scores = ["dissimilar", "dissimilar", "similar", "similar"], [0.9, 0.4, 0.4, 0.1]
     curve = roc(truth, scores)
     assert curve.threshold == (0.9, 0.65, 0.25, np.nextafter(0.1, 0))
@@ -87,19 +97,6 @@ def test_auc_is_the_chance_of_the_right_order(items):
         assert 0 <= area.low <= area.value <= area.high <= 1
         terms = [(above + equal / 2).mean(axis=axis) for axis in (1, 0)]  # DeLong's components, by definition
         assert area.se**2 == pytest.approx(sum(x.var(ddof=1) / len(x) for x in terms))
-
-
-@given(ITEMS)
-def test_auc_sees_ranks_only_and_turns_with_the_sign(items):
-    truth, scores = columns(items)
-    area = auc(truth, scores)
-    if area.value is None:
-        return
-    assert auc(truth, stats.rankdata(scores) ** 3) == area
-    turned = auc(truth, [-score for score in scores])
-    assert turned.value == pytest.approx(1 - area.value)
-    if area.se is not None:
-        assert (turned.se, turned.low, turned.high) == pytest.approx((area.se, 1 - area.high, 1 - area.low), abs=1e-9)
 
 
 @given(ITEMS)
@@ -143,7 +140,7 @@ def test_delongs_standard_error_is_that_of_the_bootstrap():
     assert [estimate.low, estimate.high] == pytest.approx([drawn.low, drawn.high], abs=0.02)
 
 
-def test_items_without_a_score_are_left_out_and_counted():
+def test_items_without_a_score_or_areas_without_an_error_say_why():
     truth = ["dissimilar", "similar", "similar", "dissimilar"]
     curve = roc(truth, [0.5, None, 0.25, float("nan")])
     assert (curve.n_dissimilar, curve.n_similar, curve.n_without_score) == (1, 1, 2)
@@ -151,6 +148,14 @@ def test_items_without_a_score_are_left_out_and_counted():
     assert auc(truth, [0.5, None, 0.25, float("nan")]).value == 1
     by_item = pd.Series(truth, index=list("abcd"))
     assert auc(by_item, pd.Series({"c": 0.25, "x": 9.0, "a": 0.5}, dtype="Float64")).value == 1
+    truth = ["dissimilar"] * 3 + ["similar"] * 3
+    assert auc(truth, [1] * 6) == auc(truth, [0.1] * 6)
+    assert (auc(truth, [1] * 6).value, auc(truth, [1] * 6).reason) == (0.5, ALL_EQUAL)
+    assert (auc(truth, [3, 3, 2, 1, 1, 0]).value, auc(truth, [3, 3, 2, 1, 1, 0]).reason) == (1, SPLIT)
+    assert auc(truth, [0, 0, 0, 1, 1, 2]).value == 0
+    assert "item in a category" in auc(truth[:4], [1, 2, 3, 2]).reason
+    assert average_precision(truth, [3, 3, 2, 1, 1, 0]).reason == SPLIT
+    assert average_precision(truth, [1] * 6).value == 0.5
 
 
 @pytest.mark.parametrize(
@@ -171,18 +176,7 @@ def test_without_both_categories_nothing_is_defined(truth, scores, reason):
     assert (auc(truth, scores).value, compared.p) == (None, None)
 
 
-def test_areas_without_a_standard_error_say_why():
-    truth = ["dissimilar"] * 3 + ["similar"] * 3
-    assert auc(truth, [1] * 6) == auc(truth, [0.1] * 6)
-    assert (auc(truth, [1] * 6).value, auc(truth, [1] * 6).reason) == (0.5, ALL_EQUAL)
-    assert (auc(truth, [3, 3, 2, 1, 1, 0]).value, auc(truth, [3, 3, 2, 1, 1, 0]).reason) == (1, SPLIT)
-    assert auc(truth, [0, 0, 0, 1, 1, 2]).value == 0
-    assert "item in a category" in auc(truth[:4], [1, 2, 3, 2]).reason
-    assert average_precision(truth, [3, 3, 2, 1, 1, 0]).reason == SPLIT
-    assert average_precision(truth, [1] * 6).value == 0.5
-
-
-def test_compare_auc_by_hand():
+def test_compare_auc_by_hand_on_the_items_with_both_scores():
     truth = ["dissimilar"] * 2 + ["similar"] * 2
     compared = compare_auc(truth, [4, 3, 2, 1], [4, 1, 2, 3])
     # placements of the dissimilar: a 1, 1; b 1, 0; of the similar: a 1, 1; b .5, .5
@@ -190,17 +184,11 @@ def test_compare_auc_by_hand():
     assert compared.difference.se == pytest.approx((0.5 / 2) ** 0.5)
     assert compared.p == pytest.approx(2 * special.ndtr(-1))
     assert (compared.difference.low, compared.difference.high) == (pytest.approx(0.5 - 1.96 * 0.5, abs=1e-4), 1)
-
-
-def test_compare_auc_uses_the_items_with_both_scores():
     truth = ["dissimilar", "dissimilar", "similar", "similar", "similar"]
     compared = compare_auc(truth, [3, 2, 1, 2, None], [3, None, 1, 4, 5])
     assert (compared.n, compared.n_without_score) == (3, 2)
     assert (compared.a.value, compared.b.value) == (1, 0.5)
     assert "item in a category" in compared.difference.reason
-
-
-def test_equal_rankings_do_not_differ():
     truth, scores = two_normals(np.random.default_rng(1), 20, 20, 1.0)
     compared = compare_auc(truth, scores, np.exp(scores))
     assert (compared.difference.value, compared.p) == (0, 1)
@@ -209,29 +197,19 @@ def test_equal_rankings_do_not_differ():
     assert (perfect.difference.value, perfect.difference.se, perfect.p) == (0.5, None, None)
 
 
-@given(st.lists(st.tuples(CATEGORY, FEW_SCORES, FEW_SCORES), max_size=25))
-def test_compare_auc_turns_with_its_arguments(rows):
-    truth, a, b = ([row[k] for row in rows] for k in range(3))
-    one, other = compare_auc(truth, a, b), compare_auc(truth, b, a)
-    assert (one.a, one.b, one.p) == (other.b, other.a, other.p)
-    assert one.a == auc(truth, a)
-    if one.difference.value is not None:
-        assert one.difference.value == -other.difference.value
-        assert one.difference.se == other.difference.se
-        assert one.p is None or 0 <= one.p <= 1
-
-
-def test_scores_that_are_not_numbers_are_rejected():
-    with pytest.raises(ValueError, match="scores must be numbers"):
-        auc(["similar"], ["high"])
-    with pytest.raises(ValueError, match="entry 1 is infinite"):
-        roc(["similar", "similar"], [0, float("inf")])
-    with pytest.raises(ValueError, match=r"truth has 1.*scores has 2"):
-        auc(["similar"], [1, 2])
-    with pytest.raises(ValueError, match=r"truth.*None"):
-        auc([None], [1])
-    with pytest.raises(ValueError, match="scores_b must be numbers"):
-        compare_auc(["similar"], [1], ["x"])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: auc(["similar"], ["high"]), "scores must be numbers"),
+        (lambda: roc(["similar", "similar"], [0, float("inf")]), "entry 1 is infinite"),
+        (lambda: auc(["similar"], [1, 2]), r"truth has 1.*scores has 2"),
+        (lambda: auc([None], [1]), r"truth.*None"),
+        (lambda: compare_auc(["similar"], [1], ["x"]), "scores_b must be numbers"),
+    ],
+)
+def test_scores_that_are_not_numbers_are_rejected(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
 
 
 @pytest.mark.slow
@@ -264,3 +242,191 @@ def test_average_precisions_interval_covers_at_least_as_its_level_says():
     true = average_precision(*two_normals(rng, 58_000, 42_000, 1.0)).value
     estimates = [average_precision(*two_normals(rng, 189, 137, 1.0)) for _ in range(1000)]
     assert np.mean([estimate.low <= true <= estimate.high for estimate in estimates]) >= 0.94
+
+
+EIGHTHS = st.integers(0, 6).map(lambda k: k / 8)
+FEW_ITEMS = st.lists(st.tuples(CATEGORY, EIGHTHS), max_size=25)
+RATIOS = np.array(sorted({n / d for n in range(1, 26) for d in range(1, 26)} | {1e-3, 1e3}))
+
+
+def all_divisions(truth, scores):
+    """Return the confusion matrix of each way to divide the items by score."""
+    cuts = [-np.inf, *sorted(set(scores))]
+    return [confusion_matrix(truth, called(scores, theta)) for theta in cuts] if truth else []
+
+
+def called(scores, theta):
+    return ["dissimilar" if score > theta else "similar" for score in scores]
+
+
+def test_folds_by_hand():
+    # groups a (4 dissimilar), b (3 similar), c (1 dissimilar, 1 similar), d (1 similar): sizes 4, 3, 2, 1
+    dissimilar = np.array([True] * 4 + [False] * 3 + [True, False] + [False])
+    group = np.array([0] * 4 + [1] * 3 + [2] * 2 + [3])
+    fold = balanced_folds(dissimilar, group, 2, np.random.default_rng(1))
+    # a opens fold 0, b fold 1. c would add 1/5 x 4/5 to fold 0, and 1/5 x 3/5 to fold 1; d adds nothing to fold 0
+    assert fold.tolist() == [0] * 4 + [1] * 3 + [1] * 2 + [0]
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 8)), min_size=1, max_size=60), st.integers(1, 6))
+def test_folds_keep_groups_together_and_none_is_empty(items, n_folds):
+    dissimilar = np.array([d for d, _ in items])
+    group = pd.factorize(pd.Series([g for _, g in items]))[0]
+    n_folds = min(n_folds, group.max() + 1)
+    fold = balanced_folds(dissimilar, group, n_folds, np.random.default_rng(1))
+    assert set(fold) == set(range(n_folds))
+    assert all(len(set(fold[group == g])) == 1 for g in set(group))
+
+
+def test_what_is_chosen_by_hand():
+    # six applications with one dissimilar (.8) and one similar (.2) item each: every choice is halfway
+    truth, scores = ["dissimilar", "similar"] * 6, [0.8, 0.2] * 6
+    groups = np.repeat(list("abcdef"), 2)
+    choice = cross_validated_threshold(truth, scores, groups, rng=np.random.default_rng(1))
+    assert choice.theta == (0.5,) * 5
+    assert choice.theta_low == choice.theta_median == choice.theta_high == choice.theta_in_sample == 0.5
+    assert choice.out_of_fold == choice.in_sample == choice.at_fixed == Confusion(6, 0, 0, 6)
+    assert (choice.optimism, choice.reason, choice.criterion, choice.fixed) == (0, None, "Youden's index", 0.25)
+
+
+def test_equally_good_thresholds_are_settled_towards_the_reference_and_moved_by_costs():
+    # Youden's index is .5 between .2 and .3 and between .6 and .7
+    truth = ["similar", "dissimilar", "dissimilar", "similar", "similar", "dissimilar", "dissimilar", "similar"]
+    scores = [0.2, 0.3, 0.3, 0.6, 0.6, 0.7, 0.7, 0.2]
+    near, far = (
+        cross_validated_threshold(truth, scores, rng=np.random.default_rng(1), fixed=fixed).theta_in_sample
+        for fixed in (0.25, 0.9)
+    )
+    assert (near, far) == (pytest.approx(0.25), pytest.approx(0.65))
+    truth = ["similar"] * 4 + ["dissimilar"] + ["similar"] * 4 + ["dissimilar"] * 4
+    scores = np.arange(13) / 8
+    rng = np.random.default_rng(1)
+    by_ratio = {r: cross_validated_threshold(truth, scores, rng=rng, cost_ratio=r) for r in (1, 3.5, 5)}
+    assert {r: choice.theta_in_sample * 8 for r, choice in by_ratio.items()} == {1: 8.5, 3.5: 8.5, 5: 3.5}
+    assert by_ratio[3.5].criterion == "cost ratio 3.5"
+
+
+@given(st.lists(st.tuples(CATEGORY, EIGHTHS | st.none(), st.sampled_from(["a", "b", "c", "d", "e", "f", "g", None])),
+                max_size=40))  # fmt: skip
+def test_out_of_fold_no_item_is_called_by_a_threshold_chosen_with_its_application(rows):
+    truth, scores, groups = ([row[k] for row in rows] for k in range(3))
+    choice = cross_validated_threshold(truth, scores, groups, rng=np.random.default_rng(1))
+    scored = [row for row in rows if row[1] is not None]
+    assert choice.n_without_score == len(rows) - len(scored)
+    expected = confusion_matrix([row[0] for row in scored], called([row[1] for row in scored], 0.25))
+    assert choice.at_fixed == Confusion(expected.tp, expected.fp, expected.fn, expected.tn, choice.n_without_score)
+    if choice.out_of_fold is None:
+        assert choice.reason
+        assert (choice.theta, choice.optimism) == ((), None)
+        return
+    assert choice.out_of_fold.n == len(scored)
+    assert choice.theta_low <= choice.theta_median <= choice.theta_high
+    n_groups = len({row[2] for row in scored})
+    assert len(choice.theta) == min(5, n_groups)
+    assert (n_groups < 5) == (f"{n_groups} folds instead of 5" in (choice.reason or ""))
+    best = max(youden(table).value for table in all_divisions(*columns([row[:2] for row in scored])))
+    assert youden(choice.in_sample).value == pytest.approx(best)
+
+
+def test_reasons_of_what_could_not_be_chosen():
+    rng = np.random.default_rng(1)
+    assert "consensus and a score" in cross_validated_threshold([], [], [], rng=rng).reason
+    one_class = cross_validated_threshold(["similar"] * 3, [0.1, 0.2, 0.3], rng=rng)
+    assert (one_class.reason, one_class.in_sample) == ("no item is dissimilar", None)
+    assert one_class.at_fixed == Confusion(0, 1, 0, 2)
+    truth, scores = ["dissimilar", "similar", "similar", "dissimilar"], [0.8, 0.2, 0.3, 0.9]
+    one_group = cross_validated_threshold(truth, scores, ["a"] * 4, rng=rng)
+    assert one_group.reason.startswith("all items are in one group")
+    assert one_group.in_sample == Confusion(2, 0, 0, 2)
+    of_category = cross_validated_threshold(truth, scores, ["a", "b", "b", "a"], rng=rng)
+    assert of_category.theta == (0.25, 0.25)
+    assert of_category.reason == (
+        "2 folds instead of 5 because there are no more groups; 2 folds use 0.25 because the other folds lack a "
+        "category"
+    )
+    constant = cross_validated_threshold(truth * 3, [0.5] * 12, rng=rng)
+    assert youden(constant.out_of_fold).value == constant.optimism == 0
+
+
+def test_the_choice_depends_on_nothing_but_the_seed():
+    rng = np.random.default_rng(3)
+    truth, scores = np.where(rng.random(80) < 0.5, "similar", "dissimilar").tolist(), rng.random(80)
+    groups = rng.integers(12, size=80)
+    items = pd.Index([f"item-{k}" for k in range(80)])
+    one, other, shuffled = (
+        cross_validated_threshold(truth_of, scores_of, groups_of, rng=np.random.default_rng(4))
+        for truth_of, scores_of, groups_of in (
+            (truth, scores, groups),
+            (truth, scores.tolist(), groups.tolist()),
+            (pd.Series(truth, items), pd.Series(scores, items)[::-1], pd.Series(groups, items)[::-1]),
+        )
+    )
+    assert one == other == shuffled
+
+
+def test_cost_range_by_hand_and_with_a_tolerance():
+    truth, scores = ["similar"] * 4 + ["dissimilar"] + ["similar"] * 4 + ["dissimilar"] * 4, np.arange(13) / 8
+    # fn, fp: 0, 4 at 3.5/8 and 1, 0 at 8.5/8
+    assert (cost_range(truth, scores, 8.5 / 8).low, cost_range(truth, scores, 8.5 / 8).high) == (0, 4)
+    below = cost_range(truth, scores, 0.45)
+    assert (below.low, below.high, below.reason) == (4, None, "no upper limit: no item is missed")
+    for theta in (0.1, 0.7, 1.2, 5):
+        between = cost_range(truth, scores, theta)
+        assert (between.low, between.high) == (None, None)
+        assert between.reason == "another threshold is better at every cost ratio"
+    truth, scores = ["similar"] * 4 + ["dissimilar"] + ["similar"] * 4 + ["dissimilar"] * 4, np.arange(13) / 8
+    # fn, fp are 1, 1 at .9, against 1, 0 at 8.5/8 and 0, 4 at .45: r + 1 <= 1.5 r, and r + 1 <= 1.5 x 4
+    near = cost_range(truth, scores, 0.9, tolerance=0.5)
+    assert (near.low, near.high) == (2, 5)
+    reason = "another threshold is better by more than 0.1 of its cost at every cost ratio"
+    assert cost_range(truth, scores, 0.9, tolerance=0.1).reason == reason
+
+
+@given(FEW_ITEMS, EIGHTHS.map(lambda theta: theta - 1 / 16), st.sampled_from([0, 0, 0.1, 0.5]))
+def test_theta_is_best_inside_the_cost_range_and_not_outside(items, theta, tolerance):
+    truth, scores = columns(items)
+    limits = cost_range(truth, scores, theta, tolerance=tolerance)
+    if len({category for category, _ in items}) < 2:
+        assert limits.reason
+        assert limits.low is limits.high is None
+        return
+    own = confusion_matrix(truth, called(scores, theta))
+    ratio = RATIOS
+    least = np.min([ratio * table.fn + table.fp for table in all_divisions(truth, scores)], axis=0)
+    excess = ratio * own.fn + own.fp - (1 + tolerance) * least
+    low = np.inf if limits.low is None else limits.low
+    high = np.inf if limits.high is None else limits.high
+    inside = (low - 1e-12 <= ratio) & (ratio <= high + 1e-12)
+    assert (inside == (excess <= 1e-9)).all()
+
+
+def test_wrong_options_are_refused():
+    rng = np.random.default_rng(1)
+    with pytest.raises(ValueError, match=r"folds.*got 1"):
+        cross_validated_threshold([], [], [], rng=rng, folds=1)
+    with pytest.raises(ValueError, match=r"fixed.*got nan"):
+        cross_validated_threshold([], [], [], rng=rng, fixed=float("nan"))
+    with pytest.raises(ValueError, match=r"cost_ratio.*got 0"):
+        cross_validated_threshold([], [], [], rng=rng, cost_ratio=0)
+    with pytest.raises(ValueError, match=r"truth has 1.*groups has 2"):
+        cross_validated_threshold(["similar"], [1], ["a", "b"], rng=rng)
+    with pytest.raises(ValueError, match=r"theta.*got nan"):
+        cost_range(["similar"], [1], float("nan"))
+    with pytest.raises(ValueError, match=r"tolerance.*got -1"):
+        cost_range(["similar"], [1], 0.25, tolerance=-1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "n_times", "optimism", "within"), [(60, 1500, 0.12, 0.015), (586, 400, 0.03, 0.01)])
+def test_choosing_and_scoring_on_the_same_items_is_optimistic_and_out_of_fold_is_not(n, n_times, optimism, within):
+    rng, n_dissimilar = np.random.default_rng(8), round(0.58 * n)
+    truth = ["dissimilar"] * n_dissimilar + ["similar"] * (n - n_dissimilar)
+    too_good, bias = [], []
+    for _ in range(n_times):
+        scores = rng.normal(size=n) + (np.arange(n) < n_dissimilar)
+        choice = cross_validated_threshold(truth, scores, rng.integers(n // 5, size=n), rng=rng, fixed=0.5)
+        reached = [special.ndtr(theta) - special.ndtr(theta - 1) for theta in (choice.theta_in_sample, *choice.theta)]
+        too_good.append(youden(choice.in_sample).value - reached[0])
+        bias.append(youden(choice.out_of_fold).value - np.mean(reached[1:]))
+    assert np.mean(too_good) == pytest.approx(optimism, abs=within)
+    assert np.mean(bias) == pytest.approx(0, abs=0.012)

@@ -56,13 +56,10 @@ def test_an_unknown_name_is_an_attribute_error_and_modules_can_still_be_imported
     assert planning.items_for_kappa is analysis.items_for_kappa
 
 
-def test_an_estimate_prints_in_one_line_with_its_interval_or_the_reason():
+def test_estimates_and_results_print_in_one_line_however_much_they_hold():
     assert repr(wilson(81, 263)) == "Estimate(0.308, 0.2553 to 0.3662)"
     assert repr(Estimate(None, reason="no items")) == "Estimate(undefined: no items)"
     assert repr(Estimate(1.0, reason="one item")) == "Estimate(1: one item)"
-
-
-def test_results_print_in_one_line_however_much_they_hold():
     rng = np.random.default_rng(1)
     curve = roc(["dissimilar", "similar"] * 200, rng.random(400))
     assert repr(curve).startswith("Roc(threshold=<")
@@ -73,22 +70,16 @@ def test_results_print_in_one_line_however_much_they_hold():
     assert repr(TwoByTwo(1, 2, 3, 4)) == "TwoByTwo(a=1, b=2, c=3, d=4)"
 
 
-def test_a_list_of_results_is_one_table_with_a_column_for_every_number():
+def test_results_are_tables_with_a_row_for_each_result_or_point():
     table = to_frame(pair_agreements(LABELS))
     assert table[["a", "b"]].values.tolist() == [["ada", "ben"], ["ada", "cleo"], ["ben", "cleo"]]
     assert {"percent", "percent_low", "percent_high", "cohen_kappa", "cohen_kappa_reason"} <= set(table.columns)
     assert table["percent"].tolist() == [pair.percent.value for pair in pair_agreements(LABELS)]
     assert to_frame([]).empty
-
-
-def test_a_curve_has_a_row_for_each_point_and_a_list_of_results_one_for_each():
     curve = roc(["dissimilar", "similar", "dissimilar"], [0.8, 0.2, 0.2])
     assert curve.to_frame()["sensitivity"].tolist() == list(curve.sensitivity)
     assert leniency(LABELS).to_frame()["rater"].tolist() == ["ada", "ben", "cleo"]
     assert len(order_test(LABELS).to_frame()) == len(order_test(LABELS).effects)
-
-
-def test_an_undefined_number_is_missing_and_has_a_reason():
     row = Estimate(None, reason="no items").to_frame().iloc[0]
     assert pd.isna(row["value"])
     assert row["reason"] == "no items"

@@ -1,15 +1,21 @@
+"""Latent class models: rates and prevalence found back, tests of independent errors, and their status."""
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy import stats
 
-from analysis.consensus import latent_class
-from analysis.consensus._latent import STATES
+from analysis.consensus import identifiability, latent_class
+from analysis.consensus._dependence import Family, leave_one_out
+from analysis.consensus._latent import COPIED, STATES, check_independence
+from analysis.consensus._model import fit, patterns_of
 from analysis.consensus._rates import _drawn_dissimilar, two_step
 from analysis.simulation import Rater, SimulatedDesign, simulate
+from tests.analysis.model_goals import GOOD, WORLDS, outcome, simulated as simulated_world
 from tests.analysis.test_latent_model import label_table, verdict_table
-from tests.conftest import examples
+from tests.conftest import examples, some_slow
 
 REVIEWERS = [Rater("r1", 0.95, 0.9), Rater("r2", 0.8, 0.7), Rater("r3", 0.7, 0.85), Rater("r4", 0.6, 0.6)]
 CLASSIFIERS = [Rater("heuristic", 0.92, 0.45), Rater("same", 0.3, 0.85)]
@@ -106,25 +112,13 @@ def test_undecided_items_are_those_between_the_given_ends():
     assert "undecided" not in set(narrow["category"])
 
 
-@pytest.mark.slow
-def test_a_classifier_changes_nothing_about_the_items():
-    study = simulate(SimulatedDesign(150, 3), REVIEWERS, CLASSIFIERS, 0.55, rng=rng())
-    swapped = study.verdicts.assign(
-        verdict=study.verdicts["verdict"].map({"similar": "dissimilar", "dissimilar": "similar"})
-    )
-    for one, other in zip(
-        classifier_rates(study.labels, study.verdicts, rng=rng(), n_sweeps=10),
-        classifier_rates(study.labels, swapped, rng=rng(), n_sweeps=10),
-        strict=True,
-    ):
-        assert one.sensitivity.value == pytest.approx(1 - other.sensitivity.value, abs=1e-6)
-        assert one.specificity.value == pytest.approx(1 - other.specificity.value, abs=1e-6)
-
-
-def test_two_step_rates_are_shares_where_the_reviewers_leave_no_doubt():
+def test_two_step_rates_by_hand_with_and_without_doubt():
     # dissimilar: 3 of 4 called so; similar: 5 of 6
     q, counts = np.array([[1.0, 0.0]]), np.array([[[3, 1], [1, 5]]])
     assert two_step(q, counts)[:, 0, 0] == pytest.approx([3 / 4, 5 / 6])
+    # P(verdict dissimilar) = q Se + (1 - q)(1 - Sp): .8 and .4 at q = .9 and .1 give Se = .85, 1 - Sp = .35
+    q, counts = np.array([[0.9, 0.1]]), np.array([[[80, 40], [20, 60]]])
+    assert two_step(q, counts)[:, 0, 0] == pytest.approx([0.85, 0.65], abs=1e-6)
 
 
 def test_the_sum_over_many_patterns_is_drawn_with_the_same_mean_and_spread(monkeypatch):
@@ -143,12 +137,6 @@ def test_the_sum_over_many_patterns_is_drawn_with_the_same_mean_and_spread(monke
     assert normal.std(axis=0).mean() == pytest.approx(spread, rel=0.1)
 
 
-def test_two_step_rates_by_hand_where_there_is_doubt():
-    # P(verdict dissimilar) = q Se + (1 - q)(1 - Sp): .8 and .4 at q = .9 and .1 give Se = .85, 1 - Sp = .35
-    q, counts = np.array([[0.9, 0.1]]), np.array([[[80, 40], [20, 60]]])
-    assert two_step(q, counts)[:, 0, 0] == pytest.approx([0.85, 0.65], abs=1e-6)
-
-
 def test_a_classifier_without_a_verdict_says_so_and_leaves_the_others():
     study = simulate(SimulatedDesign(200, 3), REVIEWERS, CLASSIFIERS, 0.55, rng=rng())
     verdicts = study.verdicts.copy()
@@ -158,20 +146,15 @@ def test_a_classifier_without_a_verdict_says_so_and_leaves_the_others():
     assert (same.n, same.sensitivity.reason) == (0, "no verdict on a labelled item")
     assert 0 < heuristic.n < 200
     assert heuristic.specificity.value is not None
-    only_none = classifier_rates(study.labels, verdicts.assign(verdict=None), rng=rng())
-    assert {r.sensitivity.reason for r in only_none} == {"no verdict on a labelled item"}
     assert classifier_rates(study.labels, verdicts.iloc[:0], rng=rng()) == ()
 
 
-def test_a_classifier_that_always_says_the_same_is_at_the_end_of_its_interval():
-    study = simulate(SimulatedDesign(200, 3), REVIEWERS, [Rater("always", 1.0, 0.0)], 0.55, rng=rng())
+def test_a_classifier_of_one_verdict_or_worse_than_chance_is_shown_as_that():
+    study = simulate(SimulatedDesign(120, 3), REVIEWERS, [Rater("always", 1.0, 0.0)], 0.55, rng=rng())
     (always,) = classifier_rates(study.labels, study.verdicts, rng=rng(), n_sweeps=50)
     assert always.sensitivity.value == pytest.approx(1) and always.sensitivity.high >= always.sensitivity.value
     assert always.specificity.value == pytest.approx(0, abs=1e-6) and always.specificity.low <= always.specificity.value
-
-
-def test_a_classifier_worse_than_chance_is_shown_as_that():
-    study = simulate(SimulatedDesign(500, 3), REVIEWERS, [Rater("upside down", 0.2, 0.3)], 0.55, rng=rng())
+    study = simulate(SimulatedDesign(250, 3), REVIEWERS, [Rater("upside down", 0.2, 0.3)], 0.55, rng=rng())
     (worse,) = classifier_rates(study.labels, study.verdicts, rng=rng(), n_sweeps=50)
     assert worse.sensitivity.high < 0.5 and worse.specificity.high < 0.5
 
@@ -205,20 +188,6 @@ def test_names_of_reviewers_and_order_of_items_do_not_matter(names, seed):
         assert rates.sensitivity.value == pytest.approx(other.reviewers[names[i]].sensitivity.value, abs=1e-4)
 
 
-@pytest.mark.slow
-def test_the_order_of_rows_changes_no_drawn_number():
-    study = simulate(SimulatedDesign(80, 3), REVIEWERS, CLASSIFIERS, 0.5, rng=rng())
-    labels, verdicts = (table.sample(frac=1, random_state=1) for table in (study.labels, study.verdicts))
-    one = latent_class(study.labels, study.verdicts, rng=rng(), n_sweeps=20)
-    other = latent_class(labels, verdicts, rng=rng(), n_sweeps=20)
-    assert estimates_of(one) == estimates_of(other)
-    rates = [
-        classifier_rates(*tables, rng=rng(), n_sweeps=20)
-        for tables in ((study.labels, study.verdicts), (labels, verdicts))
-    ]
-    assert rates[0] == rates[1]
-
-
 @pytest.mark.parametrize(
     ("settings_", "message"),
     [
@@ -226,6 +195,8 @@ def test_the_order_of_rows_changes_no_drawn_number():
         ({"n_sweeps": 9}, "n_sweeps.*10"),
         ({"n_draws": 18}, "n_draws must be at least 19"),
         ({"undecided": (0.9, 0.1)}, "undecided"),
+        ({"verdicts": verdict_table([[1]]).drop(columns="verdict")}, "lacks the column verdict"),
+        ({"verdicts": verdict_table([[1]]).assign(verdict="maybe")}, "'maybe'"),
     ],
 )
 def test_settings_out_of_range_are_rejected(settings_, message):
@@ -233,9 +204,100 @@ def test_settings_out_of_range_are_rejected(settings_, message):
         latent_class(label_table([[1, 0]]), rng=rng(), **settings_)
 
 
-def test_rates_need_a_verdict_table():
-    labels, verdicts = label_table([[1, 0]]), verdict_table([[1]])
-    with pytest.raises(ValueError, match="lacks the column verdict"):
-        classifier_rates(labels, verdicts.drop(columns="verdict"), rng=rng())
-    with pytest.raises(ValueError, match="'maybe'"):
-        classifier_rates(labels, verdicts.assign(verdict="maybe"), rng=rng())
+def found(labels, verdicts=None, n_draws=99):
+    return check_independence(
+        labels, verdicts, identifiability(labels), n_draws=n_draws, level=0.95, rng=np.random.default_rng(1)
+    )
+
+
+def test_a_copying_pair_rejects_the_model_and_is_named_with_both_agreements():
+    labels, verdicts = simulated_world(GOOD, 400, 1, np.random.default_rng(5))
+    wide = labels.pivot(index="item", columns="rater", values="category")
+    of_both = wide["r1"].notna() & wide["r2"].notna() & (np.random.default_rng(6).random(len(wide)) < 0.9)
+    wide.loc[of_both, "r2"] = wide.loc[of_both, "r1"]
+    copied = wide.stack().dropna().rename("category").reset_index()
+    checked = found(copied, verdicts)
+    assert (checked.state.state, set(checked.state.raters)) == ("rejected", {"r1", "r2"})
+    assert checked.state.p <= 0.05
+    assert "r1 and r2" in checked.state.words
+    assert checked.best.raters and checked.best.rates  # the best model of dependent errors has numbers
+    assert checked.state.is_marked
+
+
+def test_the_smallest_p_counts_times_all_models_that_could_have_been_fitted():
+    labels, verdicts = simulated_world(GOOD, 400, 2, np.random.default_rng(2))
+    checked = found(labels, verdicts)
+
+    def smallest(by_verdicts, of_pairs):
+        return min(
+            model.p for model in checked.alternatives
+            if (model.raters_of == "reviewers by verdicts") == by_verdicts and bool(model.raters) == of_pairs
+        )  # fmt: skip
+
+    # Four reviewers: 6 pairs and 2 models of difficulty; with each classifier 10 pairs and 2. Shares of the budget: .3
+    # for each of both kinds, and by verdicts .15 for each of both kinds.
+    expected = min(
+        1.0, smallest(False, True) * 26 / 0.3, smallest(False, False) * 6 / 0.3,
+        smallest(True, True) * 6 / 0.15, smallest(True, False) * 2 / 0.15,
+    )  # fmt: skip
+    if checked.state.test == "leave one out":
+        assert checked.state.p < expected
+    else:
+        assert checked.state.p == pytest.approx(expected)
+
+
+def test_three_reviewers_on_all_items_cannot_be_tested_without_a_classifier():
+    raters = [Rater("a", 0.9, 0.8), Rater("b", 0.8, 0.9), Rater("c", 0.8, 0.8)]
+    study = simulate(SimulatedDesign(200, 3), raters, [Rater("x", 0.8, 0.8)], 0.5, rng=np.random.default_rng(1))
+    assert found(study.labels).state.state == "untestable"
+    assert found(study.labels, study.verdicts).state.state != "untestable"
+
+
+@pytest.mark.parametrize("rows", [[], [[1, 1, 0]], [[1, 1, 1]] * 9])
+def test_labels_that_determine_nothing_have_a_status_with_a_reason(rows):
+    state = latent_class(label_table(rows), rng=np.random.default_rng(1), n_draws=99).state
+    assert state.state == "not identified"
+    assert state.words.startswith("not identified")
+
+
+def test_the_power_to_notice_a_copying_reviewer_grows_with_the_items():
+    powers = [
+        found(simulated_world(GOOD, n, 1, np.random.default_rng(seed))[0]).state.copying_power
+        for n, seed in ((150, 11), (1500, 12))
+    ]
+    assert None not in powers
+    assert 0 <= powers[0] < powers[1] <= 1
+    assert COPIED == 0.4  # the sentence of a report states this number
+
+
+def test_leaving_out_each_rater_finds_the_change_of_the_other_rates():
+    labels, _ = simulated_world(GOOD, 300, 0, np.random.default_rng(4))
+    patterns = patterns_of(labels)
+    p, changes = leave_one_out(Family("reviewers", patterns, fit(patterns)), n_draws=99, rng=np.random.default_rng(1))
+    assert 0.01 <= p <= 1
+    assert {change.rater for change in changes} == {"r1", "r2", "r3", "r4"}
+    without = patterns_of(labels[labels["rater"] != changes[0].rater])
+    rates = fit(without)
+    rate, _, rater = changes[0].parameter.partition(" of ")
+    column = without.raters.index(rater) if rater else 0
+    value = {"prevalence": rates.pi, "sensitivity": rates.se, "specificity": rates.sp}[rate][0, column]
+    assert changes[0].without == pytest.approx(value, abs=1e-3)
+
+
+def test_the_order_of_rows_changes_no_drawn_number():
+    labels, verdicts = simulated_world(GOOD, 90, 1, np.random.default_rng(6))
+    shuffled = [table.sample(frac=1, random_state=1) for table in (labels, verdicts)]
+    assert found(labels, verdicts, n_draws=39).state == found(*shuffled, n_draws=39).state
+
+
+@pytest.mark.parametrize("world", some_slow(WORLDS, set(list(WORLDS)[2:])))
+def test_each_simulated_world_has_an_outcome(world):
+    study = outcome(world, 80, 1, 0)
+    assert study["state"] in STATES
+    assert study["p"] is None or 0 < study["p"] <= 1
+
+
+@pytest.mark.slow
+def test_good_studies_are_rejected_in_at_most_six_percent():
+    rejected = sum(outcome(GOOD, 324, 2, replicate)["state"] == "rejected" for replicate in range(1000, 1060))
+    assert stats.binomtest(rejected, 60, 0.06, alternative="greater").pvalue > 0.01

@@ -1,11 +1,15 @@
 """Models of dependent errors, and the status that is shown with every number of a latent class model."""
 
 import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import special
 
 from analysis.consensus import latent_class
 from analysis.consensus._dependence import (
@@ -19,18 +23,137 @@ from analysis.consensus._dependence import (
     with_rates,
 )
 from analysis.consensus._model import all_cells, fit, patterns_of
-from analysis.document import to_json
-from analysis.report import Resampling
-from analysis.simulation import Difficulty, Rater, SimulatedDesign, simulate
-from tests.analysis.honesty_goals import cell_of, made, simulated
+from analysis.document import json_values, to_json
+from analysis.report import SIMILARITY, Resampling
+from analysis.report._consensus import Truths, latent_numbers
+from analysis.simulation import Difficulty, Rater, SharedError, Simulated, SimulatedDesign, simulate
 from tests.analysis.reports import summarise, to_html, to_markdown
 
-RESAMPLED = Resampling(1, 100, 300, 99)
+PEOPLE = (Rater("r1", 0.9, 0.85), Rater("r2", 0.8, 0.75), Rater("r3", 0.75, 0.85), Rater("r4", 0.7, 0.7))
+CLASSIFIERS = (Rater("c1", 0.9, 0.9), Rater("c2", 0.6, 0.8))
+KINDS = ("independent", "difficulty", "shared errors", "copying", "skewed difficulty")
+DESIGNS = ("k = 3", "three on all")
+LEVEL, FAR = 0.90, 0.10
+COPIED = 0.95
+DIFFICULTIES = {"difficulty": Difficulty(0.3, 2.0), "skewed difficulty": Difficulty(0.2, 3.0, 0.7)}
+MISLEADING = SharedError(0.2, ("r2", "r3", "c1"))
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(20)
+
+
+@dataclass
+class WrongRows:
+    """The number of studies with an interval that misses the truth by more than .10, and of those with a warning."""
+
+    n_wrong: int = 0
+    n_wrong_marked: int = 0
+
+
+def study_of(kind: str, design: str, n_items: int, prevalence: float, rng: np.random.Generator) -> Simulated:
+    """Simulate a study that violates one assumption of the model."""
+    reviewers = PEOPLE if design == "k = 3" else PEOPLE[:3]
+    study = simulate(
+        SimulatedDesign(n_items, 3),
+        reviewers,
+        CLASSIFIERS,
+        prevalence,
+        rng=rng,
+        item_difficulty=DIFFICULTIES.get(kind),
+        shared_error=MISLEADING if kind == "shared errors" else None,
+    )
+    return Simulated(_copied(study.labels, rng), study.verdicts, study.truth) if kind == "copying" else study
+
+
+def _copied(labels: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    """Let the second reviewer copy 95 % of the first reviewer's labels."""
+    of_first = labels[labels["rater"] == "r1"].set_index("item")["category"]
+    takes = (labels["rater"] == "r2") & labels["item"].isin(of_first.index) & (rng.random(len(labels)) < COPIED)
+    taken = of_first.reindex(labels.loc[takes, "item"]).to_numpy()
+    return labels.assign(category=labels["category"].where(~takes, pd.Series(taken, index=labels.index[takes])))
+
+
+def true_rates(kind: str, design: str, prevalence: float) -> dict[str, float]:
+    """Prevalence, and how often each rater is right, over all items that could be drawn."""
+    rates = {"prevalence": prevalence}
+    for rater in (*PEOPLE, *CLASSIFIERS):
+        for name, right, of_first in (
+            ("sensitivity", rater.sensitivity, PEOPLE[0].sensitivity),
+            ("specificity", rater.specificity, PEOPLE[0].specificity),
+        ):
+            if kind in DIFFICULTIES:
+                right = _mean_right(right, DIFFICULTIES[kind])
+            elif kind == "shared errors" and rater.name in MISLEADING.raters:
+                right *= 1 - MISLEADING.share
+            elif kind == "copying" and rater.name == "r2":
+                # with three of four reviewers on an item, the first is there for 2/3 of the second's items
+                right += COPIED * (1 if design == "three on all" else 2 / 3) * (of_first - right)
+            rates[f"{rater.name} {name}"] = float(right)
+    return rates
+
+
+def _mean_right(right: float, difficulty: Difficulty) -> float:
+    """Return the share of correct labels over items of all difficulties."""
+    logits = special.logit(right) - difficulty.spread * _NODES
+    shares = special.expit(logits), special.expit(logits - difficulty.hard_by)
+    usual, hard = (share @ _WEIGHTS / _WEIGHTS.sum() for share in shares)
+    return float((1 - difficulty.hard_share) * usual + difficulty.hard_share * hard)
+
+
+def rows_of(
+    latent: dict[str, Any], classifiers: dict[str, dict[str, Any]]
+) -> Iterator[tuple[str, dict[str, Any], Any]]:
+    """Return all numbers of a report that depend on the model: name, row with its state, estimate."""
+    yield "prevalence", latent["prevalence"], latent["prevalence"]
+    for row in (*latent["reviewers"], *classifiers.values()):
+        for rate in ("sensitivity", "specificity"):
+            yield f"{row['rater']} {rate}", row, row[rate]
+
+
+def simulated(kind: str, design: str, n_items: int, prevalence: float, replicate: int) -> dict[str, Any]:
+    """Simulate one study and return the rows of its report: name, state, value, low, high, truth."""
+    truth = true_rates(kind, design, prevalence)
+    seed = [replicate, n_items, int(100 * prevalence), KINDS.index(kind), DESIGNS.index(design)]
+    study = study_of(kind, design, n_items, prevalence, np.random.default_rng(seed))
+    latent, classifiers = latent_numbers(
+        Truths(pd.DataFrame(), pd.DataFrame(), study.labels.iloc[:0]),
+        study.labels,
+        study.verdicts,
+        SIMILARITY,
+        LEVEL,
+        Resampling(replicate, 0, 300, 99),
+        show_rejected=True,
+        done=lambda result: result,
+    )
+    latent, classifiers = json_values(latent), json_values(classifiers)
+    return {
+        "study": [kind, design, n_items, prevalence, replicate],
+        "state": latent["state"]["state"],
+        "rows": [
+            [name, row["state"], found["value"], found["low"], found["high"], truth[name]]
+            for name, row, found in rows_of(latent, classifiers)
+            if found["value"] is not None
+        ],
+    }
+
+
+def wrong_rows_of(studies: Iterable[dict[str, Any]]) -> WrongRows:
+    """Count wrong and marked rows over studies."""
+    cell = WrongRows()
+    for study in studies:
+        wrong = [
+            state != "not contradicted"
+            for _, state, _, low, high, truth in study["rows"] if max(low - truth, truth - high) > FAR
+        ]  # fmt: skip
+        cell.n_wrong += bool(wrong)
+        cell.n_wrong_marked += bool(wrong) and all(wrong)
+    return cell
+
+
+RESAMPLED = Resampling(1, 0, 100, 39)
 
 
 @cache
 def copying(design="three on all", seed=1):
-    return made("copying", design, 586, 0.5, np.random.default_rng(seed))
+    return study_of("copying", design, 586, 0.5, np.random.default_rng(seed))
 
 
 def dependence(labels, verdicts=None):
@@ -48,7 +171,7 @@ def report_of(study, *, verdicts=True, **options):
 
 
 @pytest.mark.parametrize("which", [None, DIFFICULTY, HARD, (0, 1), (1, 2)])
-@pytest.mark.parametrize("strength", [-3.0, 0.0, 2.0])
+@pytest.mark.parametrize("strength", [-3.0, 2.0])
 def test_the_patterns_of_a_combination_of_raters_have_probability_one(which, strength):
     patterns = patterns_of(copying().labels)
     cells, _ = all_cells(np.ones((1, 3), dtype=bool), np.zeros(1, dtype=np.int64), patterns)
@@ -56,8 +179,8 @@ def test_the_patterns_of_a_combination_of_raters_have_probability_one(which, str
     assert np.exp(_log_p(cells, which)(x)[0]).sum() == pytest.approx(1)
 
 
-@pytest.mark.parametrize("which", [None, DIFFICULTY, HARD, (0, 1), (1, 2), (2, 0)])
-@pytest.mark.parametrize("strength", [-3.0, 0.0, 1.5])
+@pytest.mark.parametrize("which", [None, DIFFICULTY, HARD, (0, 1), (2, 0)])
+@pytest.mark.parametrize("strength", [-3.0, 1.5])
 def test_slopes_are_the_derivatives_of_the_log_probabilities(which, strength):
     study = copying("k = 3")
     labels = study.labels.assign(item=study.labels["item"].where(study.labels.index % 7 > 0, "i0")).drop_duplicates(
@@ -123,23 +246,8 @@ def test_a_copying_reviewer_is_found_by_name():
     assert rates["r1"].sensitivity.low < 0.90 < rates["r1"].sensitivity.high
 
 
-def test_items_of_different_difficulty_are_found():
-    reviewers = [Rater(name, 0.85, 0.85) for name in ("ada", "ben", "cleo", "dan", "eva")]
-    study = simulate(
-        SimulatedDesign(1500, 5),
-        reviewers,
-        [],
-        0.5,
-        rng=np.random.default_rng(1),
-        item_difficulty=Difficulty(spread=1.5),
-    )
-    models = dependence(study.labels)
-    assert max(model.p for model in models if not model.raters) < 0.001
-    assert models[0].kind in (DIFFICULTY, HARD)
-
-
 def test_numbers_that_hard_items_would_change_are_marked_although_independence_is_not_rejected():
-    study = made("difficulty", "three on all", 586, 0.5, np.random.default_rng(6))
+    study = study_of("difficulty", "three on all", 586, 0.5, np.random.default_rng(6))
     verdicts = study.verdicts[study.verdicts["classifier"] == "c1"]
     models = dependence(study.labels, verdicts)
     hard = next(model for model in models if model.kind == HARD)
@@ -151,17 +259,17 @@ def test_numbers_that_hard_items_would_change_are_marked_although_independence_i
     assert (state.state, "which these labels do not exclude" in state.words) == ("weak", True)
 
 
-def test_independent_errors_of_good_raters_exclude_many_hard_items():
+def test_independent_errors_exclude_hard_items_and_three_reviewers_rest_on_independence():
     raters = [Rater(name, 0.9, 0.9) for name in ("ada", "ben", "cleo", "dan")]
     study = simulate(SimulatedDesign(586, 4), raters, [], 0.5, rng=np.random.default_rng(3))
     for model in dependence(study.labels):
         assert model.raters or model.possible_shift < 0.05
-
-
-def test_three_reviewers_alone_cannot_detect_dependence():
     models = dependence(copying().labels)
     assert {model.reason for model in models} == {"not identified by these labels"}
     assert {model.strength for model in models} == {None}
+    content = report_of(copying(), verdicts=False)
+    assert {row["state"] for row in content["consensus"]["latent"]["reviewers"]} == {"untestable"}
+    assert "cannot test" in to_html(content)
 
 
 def test_the_numbers_of_a_copying_reviewer_are_withheld_in_every_form():
@@ -190,26 +298,11 @@ def test_the_numbers_of_a_copying_reviewer_are_shown_on_request_with_their_state
     assert best["raters"] == ["r1", "r2"]
 
 
-def test_without_a_classifier_three_reviewers_rest_on_independence():
-    content = report_of(copying(), verdicts=False)
-    assert {row["state"] for row in content["consensus"]["latent"]["reviewers"]} == {"untestable"}
-    assert "cannot test" in to_html(content)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("design", ["k = 3", "three on all"])
 @pytest.mark.parametrize("kind", ["shared errors", "copying", "difficulty"])
 def test_a_wrong_number_is_marked(kind, design):
     studies = (simulated(kind, design, 586, prevalence, seed) for prevalence in (0.2, 0.5, 0.8) for seed in (900, 901))
-    cell = cell_of(studies)
+    cell = wrong_rows_of(studies)
     assert cell.n_wrong >= 1
     assert cell.n_wrong_marked >= 0.8 * cell.n_wrong
-
-
-def test_all_rows_have_one_status():
-    study = made("shared errors", "three on all", 586, 0.5, np.random.default_rng(3))
-    content = report_of(study, show_rejected=True)
-    state = content["consensus"]["latent"]["state"]["state"]
-    rows = [*content["consensus"]["latent"]["reviewers"]]
-    rows += [row["by_consensus"]["latent"] for row in content["classifiers"].values()]
-    assert {row["state"] for row in rows} == {state}

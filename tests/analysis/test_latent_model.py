@@ -1,6 +1,7 @@
-"""Patterns, EM and Gibbs sampling: the private parts of the latent class model."""
+"""The parts of the latent class model: patterns, EM, Gibbs sampling, and what a design identifies."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,19 +11,30 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from analysis.categories import CATEGORIES
-from analysis.consensus import _model, _rates
+from analysis.consensus import (
+    _model,
+    _rates,
+    identifiability,
+    identifiability_of_plan,
+    latent_class,
+    latent_precision,
+)
 from analysis.consensus._model import (
     Theta,
-    climb,
+    all_cells,
+    all_sets,
     fit,
     log_posterior,
     log_probability,
     patterns_of,
     posterior,
+    rank,
     starts,
     step,
 )
+from analysis.simulation import Rater, SimulatedDesign, simulate
 from tests.conftest import examples
+from tests.sentences import says
 
 # -1 no label, 0 similar, 1 dissimilar; rows are items, columns raters
 MATRICES = st.integers(1, 4).flatmap(lambda r: hnp.arrays(np.int8, (12, r), elements=st.integers(-1, 1)))
@@ -46,7 +58,7 @@ def theta(pi, se, sp):
     return Theta(np.array([[pi]]), np.array([se], dtype=float), np.array([sp], dtype=float))
 
 
-def test_patterns_hold_every_item_once():
+def test_patterns_hold_every_item_once_with_any_number_of_raters():
     patterns = patterns_of(label_table([[1, 0], [1, -1], [1, 0], [-1, -1]]), verdict_table([[1], [-1], [0], [1]]))
     assert patterns.raters == ("a", "b", "heuristic")
     assert patterns.n_reviewers == 2
@@ -54,9 +66,6 @@ def test_patterns_hold_every_item_once():
     assert patterns.items.tolist() == [0, 1, 2]  # the last has a verdict but no label
     rows = patterns.positive - patterns.negative
     assert rows[patterns.of_item].tolist() == [[1, -1, 1], [1, 0, 0], [1, -1, -1]]
-
-
-def test_more_raters_than_one_code_holds_keep_their_patterns_apart():
     matrix = np.random.default_rng(1).integers(-1, 2, (50, 47)).astype(np.int8)
     names = [f"r{i:02}" for i in range(47)]
     patterns = patterns_of(label_table(np.vstack([matrix, matrix]), names))
@@ -131,15 +140,6 @@ def test_every_step_of_em_raises_the_log_posterior(matrix):
     assert (np.diff(heights[1:], axis=0) >= -1e-8).all()
 
 
-@settings(max_examples=examples(40), deadline=None)
-@given(MATRICES, st.randoms(use_true_random=False))
-def test_the_mode_does_not_depend_on_names_or_order(matrix, random):
-    order, columns = random.sample(range(12), 12), random.sample(range(matrix.shape[1]), matrix.shape[1])
-    one, other = patterns_of(label_table(matrix)), patterns_of(label_table(matrix[order][:, columns], items=order))
-    heights = [log_posterior(fit(p), p, p.n.astype(float))[0] for p in (one, other)]
-    assert heights[0] == pytest.approx(heights[1], abs=1e-6)
-
-
 @settings(max_examples=examples(50), deadline=None)
 @given(MATRICES)
 def test_no_rater_is_below_chance_so_that_categories_cannot_trade_places(matrix):
@@ -149,18 +149,6 @@ def test_no_rater_is_below_chance_so_that_categories_cannot_trade_places(matrix)
     for rates in (mode, drawn):
         assert (rates.se + rates.sp >= 1 - 1e-6).all()
         assert ((rates.columns > 0) & (rates.columns < 1)).all()
-
-
-def test_the_mode_is_higher_than_its_neighbours():
-    matrix = np.random.default_rng(2).integers(0, 2, (40, 3))
-    matrix[:25] = matrix[:25, :1]  # 25 items with equal labels
-    patterns = patterns_of(label_table(matrix))
-    n, mode = patterns.n.astype(float), fit(patterns)
-    top = log_posterior(mode, patterns, n)[0]
-    for j, by in itertools.product(range(7), (-1e-3, 1e-3)):
-        moved = mode.columns.copy()
-        moved[0, j] += by
-        assert log_posterior(Theta(moved[:, :1], moved[:, 1:4], moved[:, 4:]), patterns, n)[0] < top
 
 
 @pytest.mark.slow
@@ -180,12 +168,9 @@ def test_gibbs_draws_have_the_moments_of_the_exact_posterior():
     assert drawn.std(axis=0) == pytest.approx(sd, abs=0.012)
 
 
-def test_a_tail_too_thin_for_floats_gives_its_limit():
+def test_a_tail_too_thin_for_floats_gives_its_limit_and_strata_their_own_prevalence():
     edge = _rates._beta_above(np.array([2.0]), np.array([5e4]), np.array([0.9]), np.random.default_rng(0))
     assert edge.tolist() == [0.9]
-
-
-def test_strata_have_their_own_prevalence():
     matrix = [[1, 1, 1]] * 8 + [[0, 0, 0]] * 2 + [[1, 1, 1]] * 2 + [[0, 0, 0]] * 8
     patterns = patterns_of(label_table(matrix), strata=pd.Series(["x"] * 10 + ["y"] * 10))
     mode = fit(patterns)
@@ -193,19 +178,183 @@ def test_strata_have_their_own_prevalence():
     assert mode.pi[0] == pytest.approx([9 / 12, 3 / 12], abs=0.01)  # Beta(2, 2) adds one item of either category
 
 
-def test_em_ends_at_a_fixed_point():
-    patterns = patterns_of(label_table([[1, 1, 0], [0, 0, 0], [1, 1, 1], [0, 1, 0]]))
-    mode = fit(patterns)
-    again = climb(mode, patterns, patterns.n.astype(float))
-    assert again.columns == pytest.approx(mode.columns, abs=1e-6)
-    assert _model.rater_priors(patterns)[0].tolist() == [3.0, 3.0, 3.0]
+REVIEWERS = [Rater("r1", 0.95, 0.9), Rater("r2", 0.8, 0.7), Rater("r3", 0.7, 0.85), Rater("r4", 0.6, 0.6)]
+CLASSIFIERS = [Rater("heuristic", 0.92, 0.45), Rater("same", 0.3, 0.85)]
+
+
+def study_of(k, n_reviewers=4, overlap=0.0, n_items=586, seed=1):
+    rng = np.random.default_rng(seed)
+    return simulate(SimulatedDesign(n_items, k, overlap), REVIEWERS[:n_reviewers], CLASSIFIERS, 0.55, rng=rng)
+
+
+def with_third_labels(labels, reviewers, also_agreed=False):
+    """Add a third label to each split item, and to every second agreed item if `also_agreed`."""
+    rng, rows = np.random.default_rng(2), []
+    for number, (item, group) in enumerate(labels.groupby("item", sort=False)):
+        others = sorted(set(reviewers) - set(group["rater"]))
+        if others and (group["category"].nunique() == 2 or (also_agreed and number % 2)):
+            rows.append((item, rng.choice(others), rng.choice(["similar", "dissimilar"])))
+    return pd.concat([labels, pd.DataFrame(rows, columns=labels.columns)])
+
+
+def golden_designs():
+    four, three = study_of(2), study_of(2, n_reviewers=3)
+    heuristic = four.verdicts[four.verdicts["classifier"] == "heuristic"]
+    strata = pd.Series(["x", "y"] * 293, index=four.truth.index)
+    third = with_third_labels(four.labels, ["r1", "r2", "r3", "r4"])
+    return {
+        "k=2, 4 reviewers, 6 pairs": (four.labels, None, None),
+        "k=2, 3 reviewers, 3 pairs": (three.labels, None, None),
+        "k=2 + 1 detector": (four.labels, heuristic, None),
+        "k=2 + 2 detectors": (four.labels, four.verdicts, None),
+        "k=2 + third rating on disagreements": (third, None, None),
+        "k=2, two strata of different prevalence": (four.labels, None, strata),
+        "k=2, 10 % of items by all 4": (study_of(2, overlap=0.1).labels, None, None),
+        "k=3": (study_of(3).labels, None, None),
+        "k=4": (study_of(4).labels, None, None),
+    }
+
+
+def test_ranks_of_the_golden_designs(golden_agreement):
+    designs = golden_designs()
+    for case in golden_agreement["identifiability"]["expected"]:
+        labels, verdicts, strata = designs.pop(case["design"])
+        told = identifiability(labels, verdicts, strata=strata)
+        assert (told.rank, told.n_parameters) == (case["rank"], case["parameters"]), case["design"]
+        assert told.identified == (case["rank"] == case["parameters"])
+    assert designs == {}
+
+
+def test_too_few_combinations_of_reviewers_do_not_identify_and_remedies_are_named():
+    told = identifiability(study_of(2).labels)
+    assert told.words.startswith("not identified:") and "8 of 9 parameters" in told.words
+    assert len(told.unknown) == 9
+    assert told.unknown[:2] == ("prevalence", "sensitivity of r1")
+    assert told.remedies == (
+        _rates.THIRD, _rates.OVERLAP, _rates.THREE, _rates.CLASSIFIER, _rates.STRATA,
+    )  # fmt: skip
+    # 11, 00, and the four ways of a split and its third label: five free shares for seven parameters
+    pairs = study_of(2, n_reviewers=2).labels
+    told = identifiability(with_third_labels(pairs, ["r1", "r2", "r3"]))
+    assert (told.rank, told.n_parameters, told.identified) == (5, 7, False)
+    assert told.remedies == (_rates.OVERLAP, _rates.THREE, _rates.CLASSIFIER, _rates.STRATA)
+    assert identifiability(with_third_labels(pairs, ["r1", "r2", "r3"], also_agreed=True)).identified
+    told = identifiability(label_table([[1], [0]] * 5))
+    assert (told.rank, told.n_parameters) == (1, 3)
+    assert told.remedies == (_rates.OVERLAP_OF_THREE, _rates.THREE, _rates.CLASSIFIERS)
+
+
+def test_a_reviewer_who_labelled_alone_is_the_only_one_unknown():
+    matrix = study_matrix(60)
+    alone = np.full((10, 3), -1)
+    matrix = np.hstack([np.vstack([matrix, alone]), np.r_[np.full(60, -1), np.arange(10) % 2][:, None]])
+    told = identifiability(label_table(matrix))
+    assert (told.rank, told.n_parameters) == (8, 9)
+    assert told.unknown == ("sensitivity of d", "specificity of d")
+    assert says(told.words, "8 of 9", "sensitivity of d,", "specificity of d")
+    result = latent_class(label_table(matrix), rng=np.random.default_rng(1), n_sweeps=20)
+    assert result.prevalence.value is not None
+    assert [rates.sensitivity.value is None for rates in result.reviewers] == [False, False, False, True]
+    items = result.items.set_index("item")
+    assert items.loc[range(60), "posterior"].notna().all()
+    assert items.loc[range(60, 70), "posterior"].tolist() == [None] * 10
+    assert set(items.loc[range(60, 70), "category"]) == {"undecided"}
+
+
+def study_matrix(n_items, n_raters=3, right=0.85, seed=4):
+    rng = np.random.default_rng(seed)
+    truth = rng.random((n_items, 1)) < 0.5
+    return (truth == (rng.random((n_items, n_raters)) < right)).astype(int)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "words"),
+    [
+        ([], "not identified: no labels"),
+        ([[1, 1, 1]], "not identified: only one category was used"),
+        ([[1, 0, 1]], "not identified: 1 item cannot determine 7 parameters"),
+        ([[1, 0, 1], [0, 0, 0]], "not identified: 2 items cannot determine 7 parameters"),
+        ([[0, 0, 0]] * 20, "not identified: only one category was used"),
+    ],
+)
+def test_too_little_data_is_not_identified_for_any_design(matrix, words):
+    told = identifiability(label_table(matrix))
+    assert (told.identified, told.words, told.remedies) == (False, words, ())
+
+
+def test_a_design_that_hardly_identifies_is_weak():
+    told = identifiability(label_table([[1, 1, 1]] * 20 + [[0, 0, 0]] * 20))
+    assert told.identified
+    told = identifiability(study_of(2, overlap=1 / 586).labels)
+    assert told.identified and told.weak
+    assert "about the prevalence" in told.words
+    strong = identifiability(study_of(3).labels)
+    assert strong.identified and not strong.weak
+    assert strong.words.startswith("identified:") and "all 9 parameters" in strong.words
+    near_chance = [Rater(f"r{i}", 0.6, 0.6) for i in range(4)]
+    made = simulate(SimulatedDesign(586, 3), near_chance, [], 0.5, rng=np.random.default_rng(1))
+    assert identifiability(made.labels).weak
+
+
+def test_a_plan_is_judged_before_anything_is_labelled():
+    pairs = list(itertools.combinations("abcd", 2))
+    assert identifiability_of_plan(pairs).rank == 8
+    assert identifiability_of_plan([*pairs, "abcd"]).identified
+    assert identifiability_of_plan(pairs, n_classifiers=1).identified
+    assert identifiability_of_plan([]).identified is False
+    with pytest.raises(ValueError, match=r"n_classifiers.*>= 0"):
+        identifiability_of_plan(pairs, n_classifiers=-1)
+
+
+def nothing(n_raters, n_strata=1):
+    return replace(patterns_of(label_table([])), raters=tuple(range(n_raters)), strata=tuple(range(n_strata)))
+
+
+def test_scores_are_the_derivatives_of_the_log_probabilities():
+    seen = np.hstack([all_sets(3, 2), np.ones((3, 1), dtype=bool)])
+    cells, _ = all_cells(np.vstack([seen, seen]), np.repeat([0, 1], 3), nothing(4, n_strata=2))
+    point = _model._generic_point(2, 4)
+    scores, h = _model._scores(point, cells), 1e-6
+    for j in range(10):
+        ends = []
+        for by in (h, -h):
+            moved = point.columns.copy()
+            moved[0, j] += by
+            ends.append(log_probability(Theta(moved[:, :2], moved[:, 2:6], moved[:, 6:]), cells)[0])
+        assert scores[:, j] == pytest.approx((ends[0] - ends[1]) / (2 * h), abs=1e-6)
 
 
 @settings(max_examples=examples(60), deadline=None)
-@given(MATRICES)
-def test_draws_follow_their_generator_alone(matrix):
-    patterns = patterns_of(label_table(matrix))
-    one, other = (
-        _rates.draws(fit(patterns), patterns, n_sweeps=10, rng=np.random.default_rng(7)).columns for _ in range(2)
-    )
-    assert (one == other).all()
+@given(st.integers(3, 14), st.integers(2, 3))
+def test_windows_of_large_combinations_lose_no_rank(n_reviewers, k):
+    seen = np.vstack([np.ones((1, n_reviewers), dtype=bool), all_sets(n_reviewers, k)])
+    cells, _ = all_cells(seen, np.zeros(len(seen), dtype=np.int64), nothing(n_reviewers))
+    assert rank(cells)[0] == cells.n_parameters
+
+
+def test_the_expected_precision_is_that_of_the_information_and_of_simulated_fits():
+    rates = {"a": (0.9, 0.85), "b": (0.8, 0.8), "c": (0.75, 0.9)}
+    one = latent_precision({("a", "b", "c"): 400}, rates, prevalence=0.4, classifiers={"x": (0.8, 0.7)})
+    four = latent_precision({("a", "b", "c"): 1600}, rates, prevalence=0.4)
+    assert one.prevalence.se == pytest.approx(2 * four.prevalence.se)
+    raters = [Rater(name, *rate) for name, rate in rates.items()]
+    fits = [
+        fit(
+            patterns_of(simulate(SimulatedDesign(1600, 3), raters, [], 0.4, rng=np.random.default_rng(seed)).labels)
+        ).pi[0, 0]
+        for seed in range(25)
+    ]
+    assert np.std(fits) == pytest.approx(four.prevalence.se, rel=0.45)
+    assert [row.rater for row in one.classifiers] == ["x"]
+    assert one.classifiers[0].sensitivity.low < 0.8 < one.classifiers[0].sensitivity.high
+
+
+def test_a_design_that_does_not_identify_the_model_has_no_precision():
+    pairs = {("a", "b"): 100, ("a", "c"): 100, ("b", "c"): 100}
+    found = latent_precision(pairs, dict.fromkeys("abc", (0.8, 0.7)), prevalence=0.4)
+    assert found.prevalence.value is None
+    assert found.prevalence.reason == "this design does not identify it"
+    with pytest.raises(ValueError, match="'c' has no assumed rates"):
+        latent_precision(pairs, dict.fromkeys("ab", (0.8, 0.7)), prevalence=0.4)
+    with pytest.raises(ValueError, match=r"prevalence must be within \(0, 1\)"):
+        latent_precision(pairs, dict.fromkeys("abc", (0.8, 0.7)), prevalence=1.0)

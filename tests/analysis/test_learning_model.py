@@ -1,11 +1,27 @@
-"""Model files are read strictly, and give the same verdicts as the learned model."""
+"""Models of two or of any number of categories: files are read strictly, the fit, and verdicts."""
 
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
+from statsmodels.api import MNLogit, add_constant
 
-from analysis.learning import FEATURES, Model, ModelError, Term, model_from_text
+from analysis.document import to_markdown
+from analysis.learning import (
+    FEATURES,
+    CategoryModel,
+    CategoryTerm,
+    Model,
+    ModelError,
+    Term,
+    TooFew,
+    categories_document,
+    fit_logistic,
+    fit_multinomial,
+    learn_categories,
+    model_from_text,
+)
 from analysis.runs import Runs
 
 MODEL = Model(
@@ -28,8 +44,10 @@ def changed(path, value):
     return json.dumps(content)
 
 
-def test_a_model_reads_back_as_it_was():
+def test_models_read_back_as_they_were_also_from_the_first_version():
     assert model_from_text(MODEL.to_text()) == MODEL
+    content = json.loads(MODEL.to_text())
+    assert model_from_text(json.dumps(content | {"version": 1})) == MODEL
 
 
 RANKED = Model(
@@ -50,11 +68,6 @@ def test_a_model_of_ranks_reads_back_as_it_was_and_uses_the_rank_of_a_value():
     assert RANKED.probability({"m1": 0.2, "slope_sd": 1.0}) == pytest.approx(1 / (1 + np.exp(0.5 * 3**0.5 - 0.25)))
     assert RANKED.probability({"m1": -9.0, "slope_sd": 0.5}) == pytest.approx(1 / (1 + np.exp(2 * 3**0.5 - 0.25)))
     assert RANKED.formula.startswith("P(dissimilar) = 1 / (1 + exp(-(0.25 + 2 rank(m1) - 0.5 rank(slope_sd))))")
-
-
-def test_a_model_of_the_first_version_is_still_read():
-    content = json.loads(MODEL.to_text())
-    assert model_from_text(json.dumps(content | {"version": 1})) == MODEL
 
 
 @pytest.mark.parametrize(
@@ -121,18 +134,121 @@ def test_a_text_that_is_not_a_model_is_rejected(text, why):
         model_from_text(text)
 
 
-def test_runs_are_judged_by_the_probability():
+def test_runs_are_judged_by_the_probability_or_not_at_all():
     rng = np.random.default_rng(1)
     apart = [level + 0.01 * rng.random(100) for level in range(1, 11)]
     verdict = MODEL.judge_runs(Runs(apart))
     assert (verdict.classifier, verdict.verdict, verdict.threshold, verdict.n_runs) == (
         "learned:mine", "dissimilar", 0.4, 10,
     )  # fmt: skip
-
-
-def test_short_runs_get_no_verdict_and_another_warmup_is_rejected():
     verdict = MODEL.judge_runs(Runs([[1.0, 2.0], [1.0, 2.0]]))
     assert verdict.verdict is None
     assert "feature m1" in verdict.reason
     with pytest.raises(ValueError, match=r"warm-up 0, .* warm-up 1"):
         MODEL.judge_runs(Runs([[1.0, 2.0], [1.0, 2.0]], 1))
+
+
+NAMES = ("m1", "m5", "spread")
+CATEGORIES = ("step", "noise", "steady")
+
+
+def data(rng, slope, n=120):
+    """Return n items of 12 applications; each category is likely where its own feature is large."""
+    x = rng.standard_normal((n, 3))
+    category = (slope * x + rng.gumbel(size=x.shape)).argmax(axis=1)
+    items = [f"item{at:03}" for at in range(n)]
+    truth = pd.DataFrame({"item": items, "category": [CATEGORIES[k] for k in category]})
+    applications = pd.Series({item: f"app{at % 12}" for at, item in enumerate(items)}, dtype=object)
+    return truth, pd.DataFrame(x, index=items, columns=list(NAMES)), applications
+
+
+def learned_of(truth, features, applications, categories=CATEGORIES, **options):
+    verdicts = truth.rename(columns={"category": "verdict"}).assign(classifier="copy")
+    return learn_categories(
+        truth, features, applications, verdicts, categories, seed=1, names=NAMES, n_draws=200, **options
+    )
+
+
+def test_the_fit_of_categories_is_that_of_statsmodels_and_of_the_logistic_regression():
+    rng = np.random.default_rng(2)
+    x = rng.standard_normal((150, 2))
+    y = (x @ np.array([[1.0, 0.0, -0.5], [0.0, 0.7, 0.2]]) + rng.gumbel(size=(150, 3))).argmax(axis=1)
+    found = fit_multinomial(x, y, 3, 1e-9)
+    theirs = np.asarray(MNLogit(y, add_constant(x)).fit(disp=False).params)
+    ours = np.vstack([found.intercepts, found.coefficients])
+    assert ours[:, 1:] - ours[:, :1] == pytest.approx(theirs, abs=2e-3)
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal((80, 4))
+    y = x[:, 0] + rng.logistic(size=80) > 0
+    ours, theirs = fit_multinomial(x, y.astype(np.intp), 2, 0.2), fit_logistic(x, y, 0.1)
+    assert ours.probability(x)[:, 1] == pytest.approx(theirs.probability(x), abs=1e-4)
+
+
+def test_planted_categories_are_learned_and_the_file_gives_the_same_verdicts():
+    truth, features, applications = data(np.random.default_rng(4), slope=2.5)
+    found = learned_of(truth, features, applications, ordered=True)
+    assert found.useless is None
+    assert found.chance_p < 0.01
+    assert found.difference.low > 0
+    assert all(area.auc.low > 0.5 for area in found.areas)
+    own = found.table["learned verdict"] == found.table["consensus"]
+    assert found.accuracy.value == found.evaluation.accuracy.value == pytest.approx(own.mean())
+    assert dict(found.others)["copy"].accuracy.value == 1
+    text = to_markdown(categories_document(found))
+    assert 'the rule "always' in text
+    assert "does not use their order" in text
+    model = model_from_text(found.model.to_text())
+    assert model == found.model
+    probabilities = [model.probabilities(row) for row in features.to_dict("records")]
+    called = [max(CATEGORIES, key=of_item.__getitem__) for of_item in probabilities]
+    assert np.mean([a == b for a, b in zip(called, truth["category"], strict=True)]) > 0.7
+
+
+def test_random_labels_are_not_learned_and_a_category_without_labels_is_named():
+    truth, features, applications = data(np.random.default_rng(5), slope=0.0, n=72)
+    found = learned_of(truth, features, applications, (*CATEGORIES, "never"))
+    assert found.useless
+    assert found.model.categories == CATEGORIES
+    assert found.warnings[0] == "No label is never, so the model never gives this category."
+
+
+@pytest.mark.parametrize(
+    ("n_rare", "n_applications", "why"), [(9, 12, "9 labels are step"), (10, 4, "come from 4 applications")]
+)
+def test_too_few_data_are_refused(n_rare, n_applications, why):
+    truth, features, _ = data(np.random.default_rng(6), slope=1.0)
+    truth["category"] = ["step"] * n_rare + ["noise"] * 40 + ["steady"] * (80 - n_rare)
+    applications = pd.Series({item: f"app{n % n_applications}" for n, item in enumerate(truth["item"])}, dtype=object)
+    with pytest.raises(TooFew, match=why):
+        learned_of(truth, features, applications)
+
+
+OF_CATEGORIES = CategoryModel(
+    "mine", CATEGORIES, (CategoryTerm("m1", FEATURES["m1"].version, (0.0, 1.0), (1.0, 0.0, -1.0)),),
+    (0.0, 0.5, -0.5), 0.1,
+)  # fmt: skip
+
+
+def test_a_verdict_is_the_most_probable_category_and_its_score_the_probability_of_the_positive_one():
+    # rank of 1: sqrt(12) / 2; scores 1.732, 0.5, -2.232
+    verdict = OF_CATEGORIES.judge({"m1": 1.0}, positive="noise")
+    assert verdict.verdict == "step"
+    assert verdict.score == pytest.approx(np.exp(0.5) / np.exp([3**0.5, 0.5, -0.5 - 3**0.5]).sum())
+    assert OF_CATEGORIES.judge({"m1": 0.5}).verdict == "noise"
+    assert "feature m1 is missing" in OF_CATEGORIES.judge({"m1": float("nan")}).reason
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"intercept": {"step": 0}}, "at least two categories"),
+        ({"intercept": {"step": 0, "noise": 0.5, "other": 0}}, "term 1, coefficient lacks 'other'"),
+        ({"intercept": {"step": 0, "noise": 0.5, "steady": "x"}}, "intercept of steady is 'x', not a number"),
+        ({"threshold": 0.5}, "has no threshold"),
+        ({"intercept": {"step": 0, "noise": 0.6, "steady": -0.5}}, "match the numbers"),
+        ({"version": 4}, "model of version 1, 2 or 3"),
+    ],
+)
+def test_a_changed_file_of_categories_is_rejected(change, why):
+    with pytest.raises(ModelError, match=why):
+        model_from_text(json.dumps(json.loads(OF_CATEGORIES.to_text()) | change))

@@ -1,6 +1,5 @@
 """The report on order and its figures."""
 
-import json
 import re
 from dataclasses import replace
 
@@ -8,7 +7,7 @@ import numpy as np
 import pytest
 
 from analysis.benchmark import Benchmark, Failure, LeftOut
-from analysis.document import Figure, figures, json_values, to_html, to_markdown, to_text
+from analysis.document import Figure, figures, to_html, to_markdown, to_text
 from analysis.order import charts as order_charts, document as order_document, survey
 from analysis.order._figures import LONGEST, MOST_PANELS, MOST_ROWS, p_values
 from tests.analysis.drawn import luminance, parts, texts, titles
@@ -54,7 +53,7 @@ def test_the_answer_comes_first_with_its_numbers_and_what_to_do(mixed):
     assert re.search("Use a new random order for every run", text)
 
 
-def test_corrected_and_uncorrected_verdicts_are_shown_together():
+def test_corrected_and_uncorrected_verdicts_are_shown_together_and_the_weaker_tests_called_so():
     found = survey([two_orders("a", [1, 2, 3], [4, 5, 6]), two_orders("b", [1, 2, 3], [1, 2, 3])])
     text = text_of(found)
     assert "none of 2 tests" in text
@@ -67,13 +66,20 @@ def test_corrected_and_uncorrected_verdicts_are_shown_together():
     assert [(row[0], row[2], row[3]) for row in rows.rows] == [
         ("Bonferroni", "0", "no"), ("Holm", "0", "no"), ("none", "1", "yes"),
     ]  # fmt: skip
+    text = text_of(survey(suite(n=3, runs=12, fixed=0, step=1.0)))
+    assert says(text, "No benchmark", "both in fixed and")
+    assert re.search("Weaker tests use .* 3 of 3 benchmarks", text)
+    assert "slower the later it runs" in text
+    assert "Both tests are weaker" in text
 
 
-def test_undefined_numbers_come_with_their_reason():
+def test_undefined_numbers_and_differences_come_with_their_reason():
     document = order_document(survey([two_orders("zero", [0.0] * 3, [-1.0] * 3), two_orders("b", LOW, HIGH)]))
     text = to_markdown(document).replace("\\", "")
     assert "order is not positive" in text
     assert says(text, "0 (3 values", "97.5 %: 7")
+    text = text_of(survey([two_orders("zero", [-3.0, *range(-40, -21)], HIGH)]))
+    assert says(text, "zero:", "undefined", "fixed order", "not positive")
 
 
 def test_values_without_a_unit_have_no_known_direction():
@@ -84,11 +90,6 @@ def test_values_without_a_unit_have_no_known_direction():
     assert not {"faster", "slower"} & set(text.replace("instead of faster and slower", "").split())
     assert "runs (no unit)" in titles(order_charts(found)["order-medians"])
     assert "--unit or --better" not in text_of(survey([two_orders("a", LOW, HIGH)]))
-
-
-def test_a_test_that_differs_without_delta_has_a_reason():
-    text = text_of(survey([two_orders("zero", [-3.0, *range(-40, -21)], HIGH)]))
-    assert says(text, "zero:", "undefined", "fixed order", "not positive")
 
 
 def test_conclusions_that_the_order_turns_round_come_first():
@@ -110,14 +111,6 @@ def test_conclusions_that_the_order_turns_round_come_first():
     assert [row[0] for row in rows] == ["turned", "amber", "few", "same"]
     assert rows[0][1:4] == ("slower", "2.538", "154 % slower")  # 49.5 / 19.5
     assert rows[2][-1] == "too few runs for the interval of a median"
-
-
-def test_the_weaker_tests_are_called_so_and_do_not_enter_the_verdict():
-    text = text_of(survey(suite(n=3, runs=12, fixed=0, step=1.0)))
-    assert says(text, "No benchmark", "both in fixed and")
-    assert re.search("Weaker tests use .* 3 of 3 benchmarks", text)
-    assert "slower the later it runs" in text
-    assert "Both tests are weaker" in text
 
 
 def test_the_previous_benchmark_is_named_if_its_effect_is_strongest():
@@ -142,75 +135,27 @@ def test_the_previous_benchmark_is_named_if_its_effect_is_strongest():
     assert "no effect shown" in text
 
 
-def test_a_suite_without_any_order_says_what_to_record():
+def test_a_suite_without_any_order_says_what_to_record_and_failures_and_options_are_listed(mixed):
     text = text_of(survey([Benchmark.of_series("a", (np.ones(1),))]))
     assert "as order_type" in text
     assert "order_type (fixed or random)" in text
     assert order_charts(survey([Benchmark.of_series("a", (np.ones(1),))])) == {}
-
-
-def test_failures_and_options_are_listed():
     failure = Failure({"run": "0", "order_type": "fixed"}, "exit code 1")
     found = survey([replace(two_orders("a", LOW, HIGH), failures=(failure,))], compat="ordersage")
     text = text_of(found)
     assert "exit code 1" in text
     assert says(text, "ranks", "one too high", "published tool")
     assert "compat ordersage" in text and "alpha 0.05" in text
-
-
-def test_a_report_states_that_nothing_was_left_out(mixed):
     assert "Nothing was left out." in text_of(mixed)
 
 
-def test_long_tables_are_cut_and_say_so(many):
+def test_long_lists_are_cut_in_tables_and_figures_and_say_so(many):
     document = order_document(many)
     tables = [block for section in document.sections for block in section.blocks if hasattr(block, "rows")]
     assert max(len(block.rows) for block in tables) == MOST_ROWS
     assert sum(f"First 40 of {MOST_ROWS + 5} rows; all are in the JSON." in block.caption for block in tables) == 2
     found = replace(many, left_out=tuple(LeftOut(str(i), "why") for i in range(41)))
     assert "40 of 41 rows" in text_of(found)
-
-
-def test_every_figure_of_the_document_is_drawn_and_the_other_way_round(mixed):
-    for found in (mixed, survey(suite(n=3, runs=6, fixed=4, step=1.0)), survey(suite(n=3, runs=6, fixed=0, step=1.0))):
-        named = {
-            block.name
-            for section in order_document(found).sections
-            for block in section.blocks
-            if isinstance(block, Figure)
-        }
-        assert named == set(order_charts(found))
-
-
-def test_a_survey_is_plain_values(many):
-    assert json.dumps(json_values(many), allow_nan=False)
-
-
-@pytest.mark.parametrize("form", figures.FORMATS)
-@pytest.mark.slow
-def test_every_figure_is_drawn_in_every_form(form):
-    for chart in order_charts(survey(suite(n=9, runs=8, fixed=6, step=0.5))).values():
-        assert len(figures.render(chart, form)) > 2000
-
-
-def test_p_values_ascend_and_both_thresholds_are_drawn(mixed):
-    drawn = texts(p_values(mixed))
-    assert drawn.index("slow") < drawn.index("calm")
-    assert {"α / |T| = 0.025", "α = 0.05", "below α / |T|", "not below α", "p (Kruskal-Wallis)"} <= set(drawn)
-
-
-def test_a_single_test_has_a_single_threshold():
-    drawn = texts(p_values(survey([two_orders("a", LOW, HIGH)])))
-    assert "α = 0.05" in drawn and not any("|T| =" in text for text in drawn)
-
-
-def test_a_p_of_0_is_drawn_at_the_end_of_the_axis(mixed):
-    tests = (replace(mixed.tests[0], test=replace(mixed.tests[0].test, p=0.0)), *mixed.tests[1:])
-    drawn = texts(order_charts(replace(mixed, tests=tests))["order-p-values"])
-    assert "1e-30" in drawn
-
-
-def test_long_lists_are_cut_to_what_can_be_read_and_say_so(many):
     charts = order_charts(many)
     for name, said in (
         ("order-p-values", f"the {MOST_ROWS} smallest p values of {MOST_ROWS + 5}"),
@@ -226,7 +171,36 @@ def test_long_lists_are_cut_to_what_can_be_read_and_say_so(many):
     assert any(text.endswith(cut) for text in texts(order_charts(found)["order-positions"]))
 
 
-def test_differences_that_count_are_darker_and_carry_a_mark(mixed):
+def test_every_figure_of_the_document_is_drawn_and_the_other_way_round(mixed):
+    for found in (mixed, survey(suite(n=3, runs=6, fixed=4, step=1.0)), survey(suite(n=3, runs=6, fixed=0, step=1.0))):
+        named = {
+            block.name
+            for section in order_document(found).sections
+            for block in section.blocks
+            if isinstance(block, Figure)
+        }
+        assert named == set(order_charts(found))
+
+
+@pytest.mark.parametrize("form", figures.FORMATS)
+@pytest.mark.slow
+def test_every_figure_is_drawn_in_every_form(form):
+    for chart in order_charts(survey(suite(n=9, runs=8, fixed=6, step=0.5))).values():
+        assert len(figures.render(chart, form)) > 2000
+
+
+def test_p_values_ascend_with_their_thresholds(mixed):
+    drawn = texts(p_values(mixed))
+    assert drawn.index("slow") < drawn.index("calm")
+    assert {"α / |T| = 0.025", "α = 0.05", "below α / |T|", "not below α", "p (Kruskal-Wallis)"} <= set(drawn)
+    drawn = texts(p_values(survey([two_orders("a", LOW, HIGH)])))
+    assert "α = 0.05" in drawn and not any("|T| =" in text for text in drawn)
+    tests = (replace(mixed.tests[0], test=replace(mixed.tests[0].test, p=0.0)), *mixed.tests[1:])
+    drawn = texts(order_charts(replace(mixed, tests=tests))["order-p-values"])
+    assert "1e-30" in drawn
+
+
+def test_differences_that_count_are_darker_and_every_axis_has_a_title_with_its_unit(mixed):
     drawn = parts(order_charts(mixed)["order-differences"])
     assert {"−153.85 ▲", "+0.00"} <= {part.text for part in drawn}
     bars = [
@@ -235,9 +209,6 @@ def test_differences_that_count_are_darker_and_carry_a_mark(mixed):
         if part.role == "mark" and part.fill in ("#c9d0da", "#1b2a41") and part.tag == "path"
     ]
     assert len({luminance(fill) for fill in bars}) == 2
-
-
-def test_every_axis_has_a_title_with_its_unit():
     charts = order_charts(survey(suite(n=3, runs=6, fixed=4, step=1.0)))
     assert {"runs (s)", "order"} <= set(titles(charts["order-medians"]))
     assert {"runs (s)", "position in the run"} <= set(titles(charts["order-positions"]))
@@ -259,11 +230,7 @@ def test_titles_name_version_and_application_only_where_there_are_several(mixed)
     assert mixed.title(mixed.tests[1]) == "slow"
     benchmark = replace(two_versions((LOW, HIGH), (LOW, HIGH)), application="org/app")
     found = survey([benchmark, replace(two_orders("b", LOW, HIGH, version="one"), application="org/other")])
-    assert [found.title(test) for test in found.tests] == [
-        "org/app: a (one)",
-        "org/app: a (two)",
-        "org/other: b (one)",
-    ]
+    assert [found.title(test) for test in found.tests] == ["org/app: a (one)", "org/app: a (two)", "org/other: b (one)"]
 
 
 def test_names_from_files_are_only_text():

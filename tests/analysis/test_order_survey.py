@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
@@ -59,9 +58,10 @@ def test_the_published_experiment_order_matters_by_one_of_three_tests(ordersage)
     (hits,) = (test for test in found.tests if test.differs)
     assert round(hits.delta_percent.value, 1) == 5.3
     assert says(hits.change, "5.26 % slower")
+    assert json.loads(json.dumps(json_values(survey(ordersage)), allow_nan=False))["n_tests"] == 3
 
 
-def test_the_published_intervals_are_those_of_the_published_ranks(ordersage):
+def test_the_published_intervals_and_their_red_flag_are_those_of_the_published_ranks(ordersage):
     found = survey(ordersage, compat="ordersage")
     assert found.level == 0.95
     for test in found.tests:
@@ -69,9 +69,6 @@ def test_the_published_intervals_are_those_of_the_published_ranks(ordersage):
         assert test.fixed.median.ends == pytest.approx(published["fixed"], rel=1e-12)
         assert test.random.median.ends == pytest.approx(published["random"], rel=1e-12)
         assert test.case == test.published_case == published["case"]
-
-
-def test_the_published_red_flag_comes_from_ranks_that_are_one_too_high(ordersage):
     exact = {test.benchmark: test.case for test in survey(ordersage, ci_level=0.95).tests}
     assert exact == {"./get_hits_test.sh": 3, "./cmd_set_test.sh": 2, "./cmd_get_test.sh": 2}
 
@@ -89,10 +86,6 @@ def test_in_the_published_experiment_what_ran_before_matters_too(ordersage):
     assert hits.after.p < found.position_threshold and found.position_matters
 
 
-def test_every_value_of_a_survey_can_be_json(ordersage):
-    assert json.loads(json.dumps(json_values(survey(ordersage)), allow_nan=False))["n_tests"] == 3
-
-
 def test_a_benchmark_that_order_slows_is_found_and_another_is_not():
     found = survey([two_orders("slow", range(10, 20), range(30, 40)), two_orders("calm", range(10), range(10))])
     calm, slow = found.tests
@@ -106,21 +99,11 @@ def test_a_benchmark_that_order_slows_is_found_and_another_is_not():
     assert found.matters and found.n_tests == 2 and found.level == pytest.approx(0.975)
 
 
-def test_corrected_and_uncorrected_verdicts_can_differ():
-    # without ties, three against three runs give p >= 0.0495: below 0.05, but not below 0.05 / 2
-    found = survey([two_orders("a", [1, 2, 3], [4, 5, 6]), two_orders("b", [1, 2, 3], [1, 2, 3])])
-    assert found.matters is False and found.matters_uncorrected is True
-    assert [test.min_attainable_p >= found.threshold for test in found.tests] == [True, True]
-
-
-def test_all_equal_gives_p_1_and_intervals_of_zero_width():
+def test_equal_values_or_a_mean_of_0_have_a_result_with_its_reason():
     (test,) = survey([two_orders("a", [2.0] * 8, [2.0] * 8)]).tests
     assert test.test.p == 1 and test.test.epsilon2 == 0 and test.test.reason == "no variation"
     assert test.fixed.median.ends == (2, 2, 2) and test.case == 2
     assert test.delta_percent.value == 0 and test.change == "no change"
-
-
-def test_a_mean_of_0_leaves_delta_undefined_with_its_reason():
     (test,) = survey([two_orders("a", [0.0, 0.0], [1.0, 2.0])]).tests
     assert test.delta_percent.value is None and "not positive" in test.delta_percent.reason
     assert test.change is None and test.fixed.variation.value is None and test.case is None
@@ -131,9 +114,6 @@ def test_a_run_of_several_iterations_is_one_value_after_its_warm_up():
     benchmark = Benchmark.of_series("a", runs, conditions={"order_type": ("fixed", "random")})
     (test,) = survey([benchmark], per_run=PerRun(1, "median")).tests
     assert (test.fixed.values, test.random.values) == ((2.0,), (4.0,))
-
-
-def test_a_warm_up_longer_than_a_run_leaves_the_benchmark_out():
     found = survey([two_orders("a", [1, 2], [3, 4])], per_run=PerRun(warmup=5))
     assert found.tests == () and "warm-up" in found.left_out[0].reason
 
@@ -151,10 +131,7 @@ def conditions_of(n=4, **known):
         (conditions_of(order_type=["fixed"] * 4), "runs with order_type = random"),
         (conditions_of(order_type=["random"] * 4), "runs with order_type = fixed"),
         (conditions_of(order_position=[3] * 4), "the position is the same"),
-        (
-            conditions_of(order_position=["first", "nan", "", "2"]),
-            "fewer than 3 runs",
-        ),
+        (conditions_of(order_position=["first", "nan", "", "2"]), "fewer than 3 runs"),
     ],
 )
 def test_a_benchmark_without_a_usable_order_is_left_out_with_what_is_needed(benchmark, reason):
@@ -165,19 +142,12 @@ def test_a_benchmark_without_a_usable_order_is_left_out_with_what_is_needed(benc
     assert (found.n_position_tests, found.position_threshold, found.position_matters) == (0, None, None)
 
 
-def test_unknown_order_types_are_reported():
+def test_failed_runs_and_unknown_orders_enter_no_test():
     found = survey([conditions_of(6, order_type=["fixed", "fixed", "random", "random", "sorted", "sorted"])])
     assert found.n_tests == 1
     assert [row.reason for row in found.left_out] == [
         "2 runs have order_type sorted, which is neither fixed nor random"
     ]
-
-
-def test_an_empty_suite_has_no_answer():
-    assert survey([]).matters is None
-
-
-def test_a_failed_fixed_run_enters_no_test():
     failure = Failure({"run": "0", "order_type": "fixed"})
     a, b = two_orders("a", [99, 1, 2, 3], [1, 2, 3, 4]), two_orders("b", [1, 2, 3], [1, 2, 3])
     found = survey([a, replace(b, failures=(failure,))])
@@ -185,27 +155,21 @@ def test_a_failed_fixed_run_enters_no_test():
     assert found.dropped[0].n_values == 2
 
 
-def test_progress_is_reported_for_each_benchmark():
-    told = []
-    survey([two_orders(name, [1, 2], [3, 4]) for name in "abc"], advance=lambda done, total: told.append((done, total)))
-    assert told == [(1, 3), (2, 3), (3, 3)]
-
-
-def test_wrong_arguments_are_rejected_by_name():
-    benchmarks = [two_orders("a", [1, 2], [3, 4], version="one"), two_orders("a", [1, 2], [3, 4], version="two")]
-    for alpha in (0, 1):
-        with pytest.raises(ValueError, match=f"alpha must be within .* got {alpha}"):
-            survey(benchmarks, alpha=alpha)
-    with pytest.raises(ValueError, match=r"ci_level.*got 95"):
-        survey(benchmarks, ci_level=95)
-    with pytest.raises(ValueError, match=r"compat.*got 'x'"):
-        survey(benchmarks, compat="x")
-    with pytest.raises(ValueError, match=r"baseline.*got 'x'"):
-        survey(benchmarks, baseline="x")
-    with pytest.raises(ValueError, match=r"candidate.*got 'x'"):
-        survey([conditions_of()], candidate="x")
-    with pytest.raises(ValueError, match="different versions, got 'one'"):
-        survey(benchmarks, baseline="one", candidate="one")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alpha": 0}, "alpha must be within .* got 0"),
+        ({"alpha": 1}, "alpha must be within .* got 1"),
+        ({"ci_level": 95}, "ci_level.*got 95"),
+        ({"compat": "x"}, "compat.*got 'x'"),
+        ({"baseline": "x"}, "baseline.*got 'x'"),
+        ({"candidate": "x"}, "candidate.*got 'x'"),
+        ({"baseline": "one", "candidate": "one"}, "different versions, got 'one'"),
+    ],
+)
+def test_wrong_options_are_rejected_by_name(options, message):
+    with pytest.raises(ValueError, match=message):
+        survey([two_orders("a", [1, 2], [3, 4], version=version) for version in ("one", "two")], **options)
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -259,23 +223,23 @@ def test_conclusions_of_both_orders_side_by_side(fixed, random, said):
     assert found.n_tests == 2 and [test.version for test in found.tests] == ["one", "two"]
 
 
-def test_named_versions_turn_the_ratio_round():
+def test_named_versions_turn_the_ratio_round_and_the_first_in_sorted_order_is_the_baseline():
     benchmark = two_versions((LOW, HIGH), (LOW, HIGH))
     (row,) = survey([benchmark], baseline="two").conclusions
     assert (row.baseline, row.candidate, row.fixed) == ("two", "one", "faster")
     assert row.change_fixed == "the candidate is 60.6 % faster"  # 19.5 / 49.5 = 0.394
     (row,) = survey([benchmark], candidate="one").conclusions
     assert (row.baseline, row.candidate) == ("two", "one")
+    turned = together([two_orders("b", HIGH, HIGH, version="two"), two_orders("b", LOW, LOW, version="one")])
+    found = survey([turned, two_versions((LOW, HIGH), (LOW, HIGH))])
+    assert {(row.baseline, row.candidate, row.fixed) for row in found.conclusions} == {("one", "two", "slower")}
 
 
-def test_a_baseline_of_median_0_has_no_ratio_but_a_conclusion():
+def test_ratios_that_are_undefined_have_a_reason_and_a_conclusion():
     benchmark = two_versions(([0.0] * 20, HIGH), ([0.0] * 20, HIGH))
     (row,) = survey([benchmark]).conclusions
     assert "median of the baseline" in row.ratio_fixed.reason
     assert row.change_fixed is None and row.flag == "same"
-
-
-def test_undefined_ratios_have_a_reason():
     (row,) = survey([two_versions((LOW, [-5.0] * 20), ([5e-324] * 20, [1e308] * 20))]).conclusions
     assert "candidate is negative" in row.ratio_fixed.reason
     assert "too large" in row.ratio_random.reason
@@ -301,42 +265,24 @@ def test_of_three_versions_two_must_be_named_and_only_these_are_tested():
     assert [row.reason for row in found.left_out] == ["40 runs of versions other than one and three"]
 
 
-def test_a_version_in_one_order_only_is_left_out_by_name():
+def test_versions_in_one_order_only_or_of_neither_version_are_left_out_by_name():
     parts = [two_orders("a", LOW, HIGH, version="one"), two_orders("a", LOW, [], version="two")]
     found = survey([together(parts)])
     assert found.n_tests == 1 and found.conclusions == ()
     assert found.left_out[0].name == "a (two)" and "in fixed order" in found.left_out[0].reason
-
-
-def test_a_benchmark_of_neither_version_is_left_out():
     found = survey([two_versions((LOW, HIGH), (LOW, HIGH)), two_orders("b", LOW, HIGH)])
     assert [(row.name, row.reason) for row in found.left_out] == [("b", "40 runs of versions other than the two")]
 
 
-def test_a_trend_by_hand():
+def test_trends_and_predecessors_by_hand():
     # five of six pairs agree and one does not: tau = 4/6; exact p = 2 * 4/24
     found = position_trend([0, 1, 2, 3], [1, 3, 2, 4])
     assert (found.statistic, found.p) == pytest.approx((4 / 6, 8 / 24))
-
-
-def test_a_trend_says_why_it_cannot_be_tested():
     assert "3 runs" in position_trend([], []).reason
     assert position_trend([2, 2, 2], [1, 2, 3]).reason == "the position is the same in all runs"
     assert position_trend([1, 2, 3], [7, 7, 7]).p == 1
     with pytest.raises(ValueError, match=r"positions must .*, got shapes \(2,\) and \(3,\)"):
         position_trend([1, 2], [1, 2, 3])
-
-
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9)), min_size=3, max_size=20))
-def test_a_trend_turns_round_with_the_values(pairs):
-    at, values = zip(*pairs, strict=True)
-    one, other = position_trend(at, values), position_trend(at, [-value for value in values])
-    assert one.reason == other.reason
-    if one.p is not None:
-        assert other.statistic == pytest.approx(-one.statistic) and other.p == pytest.approx(one.p)
-
-
-def test_predecessors_by_hand():
     found = after_predecessor(["a", "a", "b", "b", "c"], [1.0, 2, 3, 4, 9])  # c precedes only one run
     expected = stats.kruskal([1, 2], [3, 4])
     assert (found.p, found.n) == (pytest.approx(expected.pvalue), 4)
@@ -358,7 +304,7 @@ def test_the_benchmark_before_is_the_one_at_the_next_lower_position_of_the_same_
     assert predecessors([a, b, c, placed("d", ("1",), ("11",))])[3] == ["b, c"]
 
 
-def test_only_random_runs_are_looked_at_by_position():
+def test_only_random_runs_are_looked_at_by_position_and_give_no_verdict():
     found = survey(suite(n=4, runs=12, fixed=3, step=1.0))
     assert found.n_tests == 4 and all(len(one.values) == 12 for one in found.positions)
     assert found.position_matters
@@ -367,27 +313,9 @@ def test_only_random_runs_are_looked_at_by_position():
         assert one.trend_bonferroni == pytest.approx(min(1, found.n_position_tests * one.trend.p))
         assert sum(group.n for group in one.groups) <= 12
     assert survey(suite(n=4, runs=12, fixed=0, step=-1.0)).positions[0].change == "faster the later it runs"
-
-
-def test_positions_alone_give_the_weaker_tests_and_no_verdict():
     found = survey(suite(n=3, runs=10, fixed=0, step=0.0))
     assert found.tests == () and found.matters is None and found.left_out == ()
     assert found.n_position_tests == 6 and found.position_matters is False
-
-
-def test_the_benchmarks_before_are_those_of_a_sorted_table():
-    benchmarks = suite(n=30, runs=5, fixed=0, step=0.0)
-    rows = pd.DataFrame(
-        [
-            (b.name, run, int(at))
-            for b in benchmarks
-            for run, at in zip(b.of("run"), b.of("order_position"), strict=True)
-        ],
-        columns=["name", "run", "at"],
-    ).sort_values(["run", "at"])
-    expected = rows.assign(before=rows.groupby("run")["name"].shift().fillna("")).set_index(["name", "run"])["before"]
-    for benchmark, before in zip(benchmarks, predecessors(benchmarks), strict=True):
-        assert before == [expected[benchmark.name, run] for run in benchmark.of("run")]
 
 
 def test_the_level_of_intervals_is_chosen_corrected_or_that_of_the_published_tool():
@@ -397,9 +325,3 @@ def test_the_level_of_intervals_is_chosen_corrected_or_that_of_the_published_too
     chosen = survey(benchmarks, ci_level=0.8, compat="ordersage")
     assert chosen.level == 0.8
     assert chosen.tests[0].fixed.median == median_interval(LOW, 0.8, compat="ordersage")
-
-
-def test_the_baseline_is_the_first_version_in_sorted_order_for_every_benchmark():
-    turned = together([two_orders("b", HIGH, HIGH, version="two"), two_orders("b", LOW, LOW, version="one")])
-    found = survey([turned, two_versions((LOW, HIGH), (LOW, HIGH))])
-    assert {(row.baseline, row.candidate, row.fixed) for row in found.conclusions} == {("one", "two", "slower")}

@@ -1,52 +1,25 @@
-"""Expected results of a design."""
+"""What a design is expected to estimate, and the power of a comparison of two sets of runs."""
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from scipy import stats
+from statsmodels.stats.power import TTestIndPower
 
 from analysis.agreement import fleiss_kappa
-from analysis.intervals import Estimate, wilson
-from analysis.planning import (
-    Design,
-    expected,
-    hours,
-    items_for_kappa,
-    items_for_share,
-    limits,
-    reviewer_groups,
-)
+from analysis.intervals import Estimate
+from analysis.planning import Design, expected, hours, items_for_kappa, items_for_share, limits, reviewer_groups
+from analysis.power import detectable_changes, power, runs_needed, smallest_difference, smallest_difference_by_strata
+from analysis.two_samples import COMBINED, WELCH, p_values
 from tests.sentences import says
 
 PAPER = Design(n_items=586, n_reviewers=4, overlap=0, retest=0)
 
 
-def test_items_for_a_half_width_of_kappa(golden_agreement):
+def test_items_for_a_half_width_of_kappa_and_of_a_share(golden_agreement):
     for case in golden_agreement["planning_kappa"]["expected"]:
         assert items_for_kappa(case["half_width"], kappa=case["kappa"], prevalence=case["p"]) == case["n"]
-
-
-def test_items_for_a_half_width_of_a_share(golden_agreement):
     for case in golden_agreement["planning_proportion"]["expected"]:
         assert items_for_share(case["half_width"], share=case["p"]) == case["n"]
-
-
-@given(st.floats(0.01, 0.49), st.floats(0, 1))
-def test_items_for_a_share_are_the_fewest_that_do(half_width, share):
-    n = items_for_share(half_width, share=share)
-    assert wilson(share * n, n).half_width <= half_width + 1e-9
-    assert n == 1 or wilson(share * (n - 1), n - 1).half_width > half_width - 1e-9
-
-
-@given(st.floats(0.02, 0.3), st.floats(-0.3, 0.95), st.floats(0.3, 0.7))
-def test_items_for_kappa_are_the_fewest_that_the_expected_interval_asks_for(half_width, kappa, prevalence):
-    n = items_for_kappa(half_width, kappa=kappa, prevalence=prevalence)
-
-    def reached(n_items):
-        design = Design(n_items, n_reviewers=2, overlap=0)
-        return expected(design, kappa=kappa, prevalence=prevalence).kappa.half_width
-
-    assert reached(n) <= half_width + 1e-9
-    assert n == 1 or reached(n - 1) > half_width - 1e-9
 
 
 def test_the_papers_design_gives_the_half_widths_of_the_specification():
@@ -72,16 +45,13 @@ def test_the_expected_standard_error_is_that_of_the_expected_table():
     assert expectation.n_agreed_dissimilar == pytest.approx((dissimilar == k).sum(), rel=0.02)
 
 
-def test_a_design_counts_its_labels():
+def test_a_design_counts_its_labels_and_hours():
     design = Design(n_items=586, n_reviewers=4, overlap=0.2, retest=20)
     assert design.n_overlap == 117
     assert design.n_ratings == {2: 469, 4: 117}
     assert design.labels_per_reviewer == pytest.approx((2 * 469 + 4 * 117) / 4 + 20)
     assert design.items_per_pair == pytest.approx(469 / 6 + 117)
     assert Design(n_items=10, n_reviewers=2, per_item=2).n_ratings == {2: 10}
-
-
-def test_hours_are_labels_times_seconds():
     assert hours(240, seconds=30) == 2.0
     assert expected(PAPER, seconds=36).hours_per_reviewer == pytest.approx(2.93)
 
@@ -99,7 +69,7 @@ def test_reviewers_are_joined_by_common_items(blocks, groups):
     assert reviewer_groups(blocks) == groups
 
 
-def test_limits_list_what_the_plan_cannot_estimate():
+def test_limits_list_what_the_plan_cannot_estimate_and_a_rich_design_has_none():
     design = Design(n_items=60, n_reviewers=4, overlap=0, retest=20, n_applications=3)
     found = limits(
         design, expected(design), blocks=[("a", "b"), ("c", "d")], latent_class="not identified: rank 8 of 9"
@@ -112,9 +82,6 @@ def test_limits_list_what_the_plan_cannot_estimate():
         ("specificity", "14 agreed similar", "±20 percentage points"), ("3 applications", "at least 5"),
     )  # fmt: skip
     assert all(says(limit, *parts) for limit, parts in zip(found, facts, strict=True))
-
-
-def test_a_rich_design_has_no_limits():
     design = Design(n_items=2000, n_reviewers=4, retest=60, n_applications=30)
     assert limits(design, expected(design, kappa=0.5), blocks=[("a", "b", "c", "d")]) == ()
 
@@ -147,3 +114,128 @@ def test_an_impossible_design_is_rejected(wrong):
 def test_impossible_arguments_are_rejected(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+TEN = [9.8, 10.2, 10.0, 10.1, 9.9, 10.0, 10.3, 9.7, 10.0, 10.0]
+CV = np.std(TEN, ddof=1) / np.mean(TEN)
+
+
+@pytest.mark.parametrize(("effect", "n", "alpha"), [(0.2, 200, 0.05), (0.35, 200, 0.05), (0.4, 300, 0.001)])
+def test_the_power_of_many_runs_is_that_of_the_t_test_by_statsmodels(effect, n, alpha):
+    expected = TTestIndPower().power(effect, n, alpha, alternative="two-sided")
+    assert power(effect, n, alpha=alpha) == pytest.approx(expected, abs=2e-3)
+
+
+@pytest.mark.parametrize(("effect", "n_runs", "n_tests"), [(1.2, 6, 1), (3, 3, 1), (2.5, 5, 20), (1.5, 12, 100)])
+def test_power_is_the_share_of_welchs_tests_that_reject(effect, n_runs, n_tests):
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(size=(10_000, n_runs)), rng.normal(effect, size=(10_000, n_runs))
+    share = float((stats.ttest_ind(x, y, axis=1, equal_var=False).pvalue <= 0.05 / n_tests).mean())
+    assert power(effect, n_runs, n_tests=n_tests) == pytest.approx(share, abs=4 * np.sqrt(0.25 / 10_000))
+
+
+def test_power_with_an_estimated_spread_is_the_mean_over_what_the_spread_may_be():
+    # estimated / true standard deviation for 4 known runs: the square root of chi-squared / 3
+    true = np.sqrt(stats.chi2.ppf((np.arange(2000) + 0.5) / 2000, 3) / 3)
+    assert power(1.5, 8, n_known=4) == pytest.approx(np.mean([power(1.5 * s, 8) for s in true]), abs=1e-3)
+
+
+def test_without_a_difference_power_is_at_most_the_level_and_far_out_it_is_one():
+    assert power(0.0, 200, alpha=0.01) == pytest.approx(0.01, abs=1e-3)
+    assert power(0.0, 3) < 0.05  # Welch's test is conservative for three runs
+    assert power(1e6, 1000) == pytest.approx(1)
+    assert power(-50, 30) == pytest.approx(1)
+
+
+def test_the_smallest_difference_is_found_with_just_the_wanted_power_and_needs_its_runs():
+    found = smallest_difference(TEN, wanted=0.8, n_tests=5)
+    assert power(found.value / CV, 10, n_tests=5, n_known=10) == pytest.approx(0.8, abs=1e-5)
+    smallest = smallest_difference(TEN, n_tests=7).value
+    assert runs_needed(TEN, smallest * 1.0001, n_tests=7).value == len(TEN)
+    later = smallest_difference(TEN, n_runs=30).value
+    assert runs_needed(TEN, later * 1.0001).value == 30
+
+
+@pytest.mark.parametrize("difference", [0.01, 0.02, 0.05, 0.2])
+@pytest.mark.parametrize("n_tests", [1, 20])
+def test_the_runs_needed_are_the_fewest_that_reach_the_wanted_power(difference, n_tests):
+    needed = int(runs_needed(TEN, difference, n_tests=n_tests).value)
+    assert power(difference / CV, needed, n_tests=n_tests, n_known=10) >= 0.8 - 1e-6
+    assert needed == 2 or power(difference / CV, needed - 1, n_tests=n_tests, n_known=10) < 0.8
+
+
+def test_runs_that_show_any_difference_or_none_have_a_reason():
+    assert smallest_difference([3.0, 3.0, 3.0]) == Estimate(0.0, reason="no variation")
+    assert runs_needed([3.0, 3.0, 3.0], 0.05) == Estimate(2.0, reason="no variation")
+    assert says(runs_needed([1.0, 100.0], 1e-6).reason, "more than 100000 runs")
+    found = smallest_difference([1.0, 1.1], n_tests=10**7)
+    assert (found.value, found.reason) == (None, "2 runs of each version cannot detect any difference")
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [([1.0], "fewer than two runs (1)"), ([], "fewer than two runs (0)"),
+     ([1.0, -1.0], "the mean of the runs is not positive"), ([0.0, 0.0], "the mean of the runs is not positive")],
+)  # fmt: skip
+def test_unknown_values_are_undefined_with_a_reason(values, reason):
+    undefined = Estimate(None, reason=reason)
+    assert smallest_difference(values) == runs_needed(values, 0.05) == undefined
+
+
+@pytest.mark.parametrize("difference", [0, -0.1, np.nan])
+def test_a_difference_must_be_positive(difference):
+    with pytest.raises(ValueError, match=r"difference.*> 0"):
+        runs_needed(TEN, difference)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_tests", [5, 20, 100])
+@pytest.mark.parametrize("n_runs", [3, 5, 10, 20])
+def test_the_stated_power_is_reached_for_any_number_of_benchmarks(n_tests, n_runs):
+    # one benchmark of each suite is slower by its stated detectable change; the others are unchanged
+    rng = np.random.default_rng([n_tests, n_runs])
+    n_suites = 4000
+    known = rng.normal(100, 1, (n_suites, n_runs))
+    shifts = np.array([smallest_difference(values, n_tests=n_tests).value for values in known]) * known.mean(1)
+    before, after = rng.normal(100, 1, (n_suites, n_runs)), rng.normal(100, 1, (n_suites, n_runs)) + shifts[:, None]
+    for test, lost in ((WELCH, 0.0), (COMBINED, 0.02)):
+        found = (p_values(after, before, test) <= 0.05 / n_tests).mean()
+        assert found == pytest.approx(0.8 - lost / 2, abs=lost / 2 + 3 * np.sqrt(0.16 / n_suites))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_tests", [5, 20, 100])
+def test_the_number_of_runs_needed_detects_the_difference(n_tests):
+    rng = np.random.default_rng(n_tests)
+    found = []
+    for values in rng.normal(100, 2, (1500, 8)):
+        n_runs = int(runs_needed(values, 0.03, n_tests=n_tests).value)
+        before, after = rng.normal(100, 2, (1, n_runs)), rng.normal(103, 2, (1, n_runs))
+        found.append(p_values(after, before)[0] <= 0.05 / n_tests)
+    assert np.mean(found) >= 0.8 - 0.02 - 3 * np.sqrt(0.16 / 1500)
+
+
+@pytest.mark.parametrize("n_runs", [5, 6])
+def test_the_detectable_change_of_normal_runs_is_that_of_the_t_test(n_runs):
+    # without the factor sqrt(n / (n - 1)) of the deviations, the change would be 10 % smaller
+    a, b = np.exp(np.random.default_rng(0).normal(0, 0.01, (2, 60, n_runs)))
+    found = detectable_changes(a, b, np.full(60, 0.02), level=0.05, test=WELCH)
+    effect = TTestIndPower().solve_power(nobs1=n_runs, alpha=0.05, power=0.8)
+    assert found.mean() == pytest.approx(0.01 * effect, rel=0.05)
+
+
+def test_a_change_is_looked_for_up_to_64_times_the_first_guess():
+    a, b = np.exp(np.random.default_rng(1).normal(0, 0.2, (2, 1, 5)))
+    (found,) = detectable_changes(a, b, np.array([0.4]), level=0.05)
+    assert 0.2 < found < 1
+    for start, change in ((found / 60, found), (found / 70, np.inf)):
+        assert detectable_changes(a, b, np.array([start]), level=0.05) == pytest.approx(change, rel=0.02)
+
+
+def test_the_difference_that_pairs_of_runs_show_is_that_of_the_paired_t_test():
+    a, b = np.exp(np.random.default_rng(2).normal(0, 0.01, (2, 8)))
+    pairs = np.arange(8)
+    t = stats.t(7)
+    expected = np.expm1((t.ppf(0.975) + t.ppf(0.8)) * stats.sem(np.log(a / b)))
+    assert smallest_difference_by_strata(a, b, (pairs, pairs), 0.05) == pytest.approx(expected)
+    assert smallest_difference_by_strata(a[:1], b[:1], (pairs[:1], pairs[:1]), 0.05) is None

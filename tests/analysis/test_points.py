@@ -1,16 +1,18 @@
-"""Marked points: matching, F1, covering, consensus, detectors."""
+"""Marked points and segments: matching, F1, covering, consensus, detectors, and the least penalised cost."""
 
 import json
-from itertools import combinations, permutations
+from itertools import combinations, pairwise, permutations
+from math import log, pi
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from analysis.points import (
     DETECTORS,
     MarkedSeries,
+    _detectors,
     consensus_of_marks,
     covering,
     each_against_rest,
@@ -22,6 +24,7 @@ from analysis.points import (
     start_agreement,
     usable_detections,
 )
+from analysis.points._detectors import Segmenter
 
 # series of the Turing change point data set, with the marks of its five annotators
 NILE = {"6": [], "7": [28], "8": [], "9": [28], "12": [28]}
@@ -118,6 +121,15 @@ def test_scores_are_shares_and_equal_marks_are_a_full_score(marks, others, margi
         (lambda: covering({}, [], 5), "nobody marked this series"),
         (lambda: covering({"a": []}, [], 0), "at least one point"),
         (lambda: matches([1], [1], matching="best"), "one of published, maximum; got 'best'"),
+        (lambda: DETECTORS["pelt-15"]([1.0, np.nan]), "finite numbers"),
+        (lambda: Segmenter([1.0, np.nan]), "finite numbers"),
+        *(
+            (
+                lambda mark=mark: MarkedSeries("nile", 10, {"ada": (mark,)}),
+                f"series 'nile': ada marked point {mark}, but the points are 0 to 9",
+            )
+            for mark in (-1, 10)
+        ),
     ],
 )
 def test_errors_name_the_value(call, words):
@@ -125,8 +137,11 @@ def test_errors_name_the_value(call, words):
         call()
 
 
-def test_detections_at_the_ends_do_not_count():
+def test_detections_at_the_ends_do_not_count_and_parameters_can_be_overridden():
     assert usable_detections([0, 1, 5, 5, 8, 9, 12], 10) == (1, 5, 8)
+    values = history((20, 1.0), (20, 1.04), noise=0.002)
+    assert DETECTORS["median-shift"](values) == ()
+    assert DETECTORS["median-shift"](values, share=0.02) == (pytest.approx(20, abs=1),)
 
 
 # consensus
@@ -174,17 +189,6 @@ def test_short_constant_and_straight_series_are_no_error(name, values):
     assert len(set(values)) > 1 or marks == ()
 
 
-def test_a_detector_refuses_gaps():
-    with pytest.raises(ValueError, match="finite numbers"):
-        DETECTORS["pelt-15"]([1.0, np.nan])
-
-
-def test_parameters_can_be_overridden():
-    values = history((20, 1.0), (20, 1.04), noise=0.002)
-    assert DETECTORS["median-shift"](values) == ()
-    assert DETECTORS["median-shift"](values, share=0.02) == (pytest.approx(20, abs=1),)
-
-
 # agreement of people
 
 
@@ -225,47 +229,29 @@ def test_marks_at_random_are_no_better_than_chance_and_equal_marks_are_full_agre
     assert (equal.distance, equal.none_and_none) == (0, 0)
 
 
-def test_people_who_mark_more_are_named_by_their_means():
+def test_people_who_mark_more_or_nothing_or_are_alone():
     series = [MarkedSeries(str(at), 50, {"few": (), "many": tuple(range(5, 45, 2))}) for at in range(4)]
     found = mark_agreement(series, permutations=5)
     assert found.mean_marks == {"few": 0, "many": 20}
     assert found.number_of_marks.value < 0  # all of the variance is within series
     assert found.none_and_none == 0
-
-
-def test_nobody_marks_anything():
     found = mark_agreement([MarkedSeries("bank", 581, dict.fromkeys("abc", ()))] * 2, permutations=3)
     assert [row.against_rest.value for row in found.margins] == [1] * 8
     assert found.covering_against_rest.value == 1
     assert found.margins[0].pairs.value is None
     assert (found.none_and_none, found.f1_above_chance.corrected) == (1, None)
-
-
-def test_without_two_people_everything_is_undefined():
     found = mark_agreement([MarkedSeries("a", 10, {"ada": (3,)})], permutations=3)
     assert (found.n_series, found.none_and_none, found.distance) == (0, None, None)
     assert found.any_change.reason == "no series has two people"
     assert found.covering_against_rest.reason == "no items"
 
 
-@pytest.mark.parametrize("mark", [-1, 10])
-def test_a_mark_outside_the_series_is_refused(mark):
-    with pytest.raises(ValueError, match=f"series 'nile': ada marked point {mark}, but the points are 0 to 9"):
-        MarkedSeries("nile", 10, {"ada": (mark,)})
-
-
-def test_the_intraclass_correlation_is_that_of_shrout_and_fleiss():
+def test_the_intraclass_correlation_and_interval_alpha_are_published_or_by_hand():
     table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
     assert intraclass(table).value == pytest.approx(0.1657, abs=5e-5)
     assert intraclass([[1, 1], [1, 1]]).value is None
-
-
-def test_interval_alpha_by_hand():
     # Observed: one pair differs by 1 among 6 values, 1/6 * 2; expected: 2 (6 * 35 - 13 ** 2) / 30.
     assert interval_alpha([[1, 1], [2, 2], [3, 4], [9]]).value == pytest.approx(1 - (2 / 6) / (82 / 30))
-
-
-def test_starts_of_steady_state_are_compared_as_logarithms():
     starts = [{"a": 99, "b": 99}, {"a": 9, "b": 9}, {"a": None, "b": None}, {"a": 999, "b": None}]
     found = start_agreement(starts)
     assert (found.alpha.value, found.icc.value, found.factor) == (1, 1, 1)
@@ -280,3 +266,67 @@ def test_five_experts_hardly_agree_on_the_start_of_the_steady_state(published_cl
     assert 0.1 < found.alpha_of_iterations.value < 0.35  # .236
     (within_5,) = (row for row in found.within if row.iterations == 5)
     assert within_5.lowest < 0.02 and 0.15 < within_5.highest < 0.3  # 1 to 20 %
+
+
+def by_definition(values, starts):
+    """Cost of a segmentation, written as in the paper."""
+    total = 0.0
+    for segment in np.split(np.asarray(values, dtype=float), list(starts)):
+        variance = segment.var()
+        total += len(segment) * (log(2 * pi) + log(variance if variance > 0 else 1e-11) + 1)
+    return total
+
+
+def all_segmentations(n):
+    for k in range(n // 2):
+        for starts in combinations(range(2, n - 1), k):
+            if all(b - a >= 2 for a, b in zip((0, *starts), (*starts, n), strict=True)):
+                yield starts
+
+
+some_series = st.lists(st.integers(1, 40), min_size=4, max_size=11).map(
+    lambda values: [v + i * 0.137 for i, v in enumerate(values)]
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(some_series, st.floats(0.1, 60), st.integers(3, 12))
+def test_the_best_segmentation_is_the_best_of_all(values, penalty, block):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_detectors, "BLOCK", block)
+        found = Segmenter(values).best(penalty)
+    least = min(by_definition(values, starts) + penalty * len(starts) for starts in all_segmentations(len(values)))
+    assert by_definition(values, found.starts) + penalty * len(found.starts) == pytest.approx(least, abs=1e-6)
+    assert found.cost == pytest.approx(by_definition(values, found.starts), abs=1e-6)
+
+
+def test_a_long_series_has_the_same_segments_with_and_without_leaving_out_first_points(monkeypatch):
+    rng = np.random.default_rng(4)
+    values = rng.normal(np.repeat(rng.uniform(1, 2, 12), 50), 0.05)
+    pruned = [Segmenter(values).best(penalty) for penalty in (5, 20, 200)]
+    monkeypatch.setattr(
+        _detectors, "_can_begin", lambda _least, _ends, _costs, firsts: np.ones(len(firsts), dtype=bool)
+    )
+    assert [Segmenter(values).best(penalty) for penalty in (5, 20, 200)] == pruned
+    assert [len(found) for found in pruned] == sorted((len(found) for found in pruned), reverse=True)
+
+
+def test_the_path_has_the_best_segmentation_of_each_penalty():
+    rng = np.random.default_rng(5)
+    values = rng.normal(np.repeat([1, 1.4, 1.1, 1.9], 40), 0.1)
+    path = Segmenter(values).path(4 * log(160), 1000)
+    assert path[0].low == 4 * log(160)
+    assert path[-1].high == 1000
+    assert path[-1].starts == ()
+    for each, following in pairwise(path):
+        assert len(each) > len(following)
+        assert each.high == following.low
+        # at the penalty between two segmentations, both cost the same
+        assert each.cost + each.high * len(each) == pytest.approx(following.cost + each.high * len(following))
+        assert Segmenter(values).best((each.low + each.high) / 2).starts == each.starts
+
+
+@pytest.mark.parametrize("values", [[], [1.0], [1.0, 2.0], [1.0, 2.0, 3.0], [5.0] * 50])
+def test_short_and_constant_series_have_no_change(values):
+    # A variance of 0 counts as 1e-11, so a split of a constant series gains nothing.
+    assert Segmenter(values).best(10).starts == ()

@@ -41,7 +41,7 @@ def test_merged_iterations_nearly_always_differ_for_runs_at_different_levels():
     assert reasons(Benchmark.of_series("b", tuple(dealt))).type_1_error.value < 0.1
 
 
-def test_a_slow_start_is_a_warmup_and_a_steady_one_is_none():
+def test_a_slow_start_is_a_warmup_where_less_or_more_is_better():
     steady = noise(1.0, 1.0, 1.0)
     slow = [np.concatenate([np.full(20, 1.3), run[20:]]) for run in steady.values]
     found = reasons(Benchmark.of_series("b", tuple(slow)))
@@ -49,9 +49,6 @@ def test_a_slow_start_is_a_warmup_and_a_steady_one_is_none():
     assert found.warmup.value == pytest.approx(1.3, abs=0.01)
     assert any("29.9 % slower" in one for one in found.sentences)
     assert any(one.startswith("Warm-up: not visible") for one in reasons(steady).sentences)
-
-
-def test_where_more_is_better_a_low_start_is_the_slow_one():
     ramp = tuple(np.concatenate([np.full(20, 50.0), np.full(180, 100.0)]) for _ in range(3))
     found = reasons(Benchmark.of_series("b", ramp, unit="ops/s", better="higher"))
     assert any("50 % slower" in one for one in found.sentences)
@@ -97,14 +94,11 @@ def test_for_any_runs_every_number_is_defined_or_has_a_reason(benchmark):
     assert not any("nan" in one or "None" in one for one in found.sentences)
 
 
-def test_short_runs_have_a_level_but_no_pattern():
+def test_short_runs_have_no_pattern_and_unequal_runs_are_judged_on_their_common_length():
     found = reasons(noise(1.0, 1.1, 1.2, n=5))
     assert found.pattern.reason == found.distribution.reason == TOO_SHORT
     assert found.max_spread.value is not None
     assert "20 iterations" in found.warmup.reason
-
-
-def test_runs_of_unequal_length_are_judged_on_their_common_length():
     unequal = Benchmark.of_series("b", (np.arange(1.0, 200), np.arange(1.0, 61)))
     (sentence,) = [text for text in reasons(unequal).sentences if text.startswith("Length: ")]
     assert "60 to 199 iterations" in sentence and "the first 60 iterations of each run" in sentence

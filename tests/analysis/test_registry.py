@@ -48,35 +48,12 @@ def test_a_measure_refuses_negative_measurements_only_where_it_says_so(name):
         assert 0 <= measure.function(*WITH_A_NEGATIVE[:2]) <= 1
 
 
-@pytest.mark.parametrize("name", sorted(CLASSIFIERS))
-def test_a_classifier_refuses_negative_measurements_only_where_it_says_so(name):
-    classifier = CLASSIFIERS[name]
-    if classifier.needs_nonnegative:
-        with pytest.raises(MeasurementError, match="is negative"):
-            classifier(WITH_A_NEGATIVE)
-    else:
-        assert classifier(WITH_A_NEGATIVE).verdict is not None
-
-
 @pytest.mark.parametrize("name", OF_PATTERNS)
 def test_a_classifier_needs_what_its_measures_need(name):
     classifier = CLASSIFIERS[name]
     measures = [MEASURES[key] for key in classifier(RUNS).pairs]
     assert classifier.needs_nonnegative == any(measure.needs_nonnegative for measure in measures)
     assert classifier.min_iterations == max(measure.min_iterations for measure in measures)
-
-
-@pytest.mark.parametrize("name", sorted(CLASSIFIERS))
-def test_a_classifier_judges_from_its_shortest_length_on(name):
-    shortest = CLASSIFIERS[name].min_iterations
-    if shortest > 1:
-        assert CLASSIFIERS[name](RUNS[:, : shortest - 1]).verdict is None
-    assert CLASSIFIERS[name](RUNS[:, :shortest]).verdict is not None
-
-
-@pytest.mark.parametrize("name", sorted(CLASSIFIERS))
-def test_a_classifier_lists_every_open_choice_of_its_function(name):
-    assert set(CLASSIFIERS[name].parameters) == set(defaults(CLASSIFIERS[name].function))
 
 
 @pytest.mark.parametrize(
@@ -86,28 +63,16 @@ def test_a_classifier_is_its_function_with_the_defaults(name, function):
     assert CLASSIFIERS[name].parameters == defaults(function)
 
 
-def test_the_printed_heuristic_differs_in_the_mean_alone():
-    assert CLASSIFIERS["heuristic-printed"].parameters == defaults(heuristic) | {"keep_mean": True}
-
-
 @pytest.mark.parametrize("name", sorted(CLASSIFIERS))
 def test_a_verdict_names_its_classifier_version_and_parameters(name):
     classifier = CLASSIFIERS[name]
     verdict = classifier(RUNS)
     assert (verdict.classifier, verdict.version) == (name, classifier.version)
     assert verdict.parameters == {**classifier.parameters, "drop": 0}
-
-
-@pytest.mark.parametrize("name", sorted(CLASSIFIERS))
-def test_parameters_given_take_the_place_of_the_registered_ones(name):
     classifier = CLASSIFIERS[name]
     threshold = next(key for key in classifier.parameters if key in ("theta", "cut", "limit"))
     assert classifier(RUNS, **{threshold: 1.0}).verdict == "similar"
     assert classifier(RUNS, **{threshold: 0.001}).verdict == "dissimilar"
-
-
-@pytest.mark.parametrize("name", sorted(CLASSIFIERS))
-def test_a_setting_is_the_classifier_with_another_threshold_and_says_so(name):
     classifier = CLASSIFIERS[name]
     setting = classifier.at(0.455)
     verdict, direct = setting(RUNS), classifier(RUNS, **{classifier.threshold_name: 0.455})
@@ -115,9 +80,20 @@ def test_a_setting_is_the_classifier_with_another_threshold_and_says_so(name):
     assert (verdict.verdict, verdict.score, verdict.threshold) == (direct.verdict, direct.score, 0.455)
     assert verdict.parameters == direct.parameters
     assert classifier_named(setting.name) == setting
+    assert set(CLASSIFIERS[name].parameters) == set(defaults(CLASSIFIERS[name].function))
+    shortest = CLASSIFIERS[name].min_iterations
+    if shortest > 1:
+        assert CLASSIFIERS[name](RUNS[:, : shortest - 1]).verdict is None
+    assert CLASSIFIERS[name](RUNS[:, :shortest]).verdict is not None
+    classifier = CLASSIFIERS[name]
+    if classifier.needs_nonnegative:
+        with pytest.raises(MeasurementError, match="is negative"):
+            classifier(WITH_A_NEGATIVE)
+    else:
+        assert classifier(WITH_A_NEGATIVE).verdict is not None
 
 
-def test_each_threshold_has_one_name_and_the_default_keeps_the_plain_one():
+def test_each_threshold_has_one_name_and_the_printed_heuristic_differs_in_the_mean_alone():
     of = CLASSIFIERS["heuristic"]
     assert [of.at(theta).name for theta in (0.3, 0.30000000000000004, 0, 1, 1e-9)] == [
         "heuristic@0.30", "heuristic@0.30000000000000004", "heuristic@0.00", "heuristic@1.00", "heuristic@1e-09",
@@ -125,6 +101,7 @@ def test_each_threshold_has_one_name_and_the_default_keeps_the_plain_one():
     assert of.at(0.25) is of.at(0.3).at(0.25) is of
     unknown = ("heuristic@", "heuristic@x", "heuristic@0.3", "heuristic@0.25", "heuristic@nan", "other", "other@0.30")
     assert [classifier_named(name) for name in unknown] == [None] * len(unknown)
+    assert CLASSIFIERS["heuristic-printed"].parameters == defaults(heuristic) | {"keep_mean": True}
 
 
 @pytest.mark.parametrize("threshold", [-0.1, float("nan"), float("inf")])

@@ -39,10 +39,6 @@ def claim(result, words):
     return found
 
 
-def test_the_artificial_data_set_has_the_size_of_the_paper():
-    assert (sum(PAPER_SIZES.values()), len(PAPER_SIZES)) == (586, 30)
-
-
 def test_a_benchmark_is_measured_as_the_classifiers_measure_it():
     rng = np.random.default_rng(1)
     runs = [rng.gamma(3, size=600) for _ in range(4)]
@@ -139,12 +135,16 @@ def test_the_benchmarks_of_the_example_are_numbered_in_alphabetical_order_and_b1
     assert claim(survey(high), "B17 is the most").outcome == "cannot be known"  # the numbers are assumed
 
 
-def test_without_all_twenty_nobody_knows_which_one_is_b17():
+def test_a_part_without_all_applications_or_without_all_twenty_decides_nothing():
     result = survey([one for one in whole(m1=0.5) if one.name != f"{FOCUS}#05"])
     assert result.numbers == {}
     row = claim(result, "B17 is the most dissimilar")
     assert (row.outcome, "here there are 19" in row.why) == ("cannot be known", True)
     assert result.focus == FOCUS
+    few = [one for one in whole(m4=0.9, m5=0.9) if one.application in NAMES[1:4]]
+    result = survey([replace(one, heights=dict.fromkeys(one.heights, 0.9)) for one in few])
+    assert {row.outcome for row in result.claims} <= {"cannot be known", "misprint", "reproduced by construction"}
+    assert "are not a sample of the 30 applications" in claim(result, "that SAME calls").why
 
 
 def test_high_for_almost_all_allows_one_in_ten():
@@ -244,13 +244,10 @@ def test_claims_cannot_apply_to_other_measurements_but_our_result_is_shown():
     assert says(str(replication.document(result)), "not the measurements")
 
 
-def test_benchmarks_of_other_applications_are_left_out_by_name():
+def test_benchmarks_of_other_applications_and_without_a_verdict_are_named():
     result = survey([*whole(), made("own", "org/own")])
     assert (result.scope.n, result.scope.left_out) == (586, ("org/own#own",))
     assert "org/own#own" in str(replication.document(result))
-
-
-def test_benchmarks_without_a_verdict_are_reported():
     short = Measured("a#b", "a", "b", 2, (9, 9), reasons=dict.fromkeys(replication.READINGS, "too short"))
     result = survey([short])
     assert claim(result, "that SAME calls").why.endswith(": too short.")
@@ -265,19 +262,13 @@ def test_every_row_that_differs_or_cannot_be_known_says_why():
             assert row.why.endswith(".") or row.outcome.startswith("reproduced")
 
 
-@pytest.mark.parametrize("part", [slice(1), slice(0, 586, 30), slice(0, 586, 3)])
-@pytest.mark.parametrize("means", [{}, {"m1": 0.9, "m2": 0.9, "m3": 0.9}])
+@pytest.mark.parametrize(
+    ("part", "means"), [(slice(1), {}), (slice(0, 586, 30), {}), (slice(0, 586, 3), {"m1": 0.9, "m2": 0.9, "m3": 0.9})]
+)
 def test_a_part_of_the_data_decides_nothing_about_all_benchmarks(part, means):
     result = survey(whole(**means)[part])
     decided = {row.claim for row in result.claims if row.outcome in ("reproduced", "differs")}
     assert all(words.startswith(("Share that", "M1 to M4 are high")) for words in decided)
-
-
-def test_a_part_without_all_applications_is_no_sample():
-    few = [one for one in whole(m4=0.9, m5=0.9) if one.application in NAMES[1:4]]
-    result = survey([replace(one, heights=dict.fromkeys(one.heights, 0.9)) for one in few])
-    assert {row.outcome for row in result.claims} <= {"cannot be known", "misprint", "reproduced by construction"}
-    assert "are not a sample of the 30 applications" in claim(result, "that SAME calls").why
 
 
 @pytest.mark.parametrize("change", ["more of the example", "another application less", "more benchmarks"])
@@ -326,12 +317,9 @@ def test_a_share_is_reproduced_only_within_the_margin(n, n_above, outcome):
     assert claim(survey(measured), "that SAME calls").outcome == outcome
 
 
-def test_the_order_of_the_benchmarks_does_not_matter():
+def test_the_order_of_the_benchmarks_does_not_matter_and_nothing_and_equal_names_are_refused():
     measured = [replace(one, means=one.means | {"m1": at / 600}) for at, one in enumerate(whole())]
     assert survey(measured) == survey(measured[::-1])
-
-
-def test_nothing_and_equal_names_are_refused():
     with pytest.raises(ValueError, match="there is no benchmark"):
         survey([])
     with pytest.raises(ValueError, match="two benchmarks are called"):

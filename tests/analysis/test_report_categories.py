@@ -73,7 +73,7 @@ def test_two_labels_per_item_do_not_identify_the_model_and_the_report_says_so():
 
 
 def test_labels_that_one_reviewer_copied_contradict_the_model():
-    labels, _ = simulated(300, errors_of(0.8, 0.75, 0.7), np.full(4, 0.25), seed=4)
+    labels, _ = simulated(200, errors_of(0.8, 0.75, 0.7), np.full(4, 0.25), seed=4)
     draws = {"n_draws": 19, "rng": np.random.default_rng(1)}
     fitting = true_categories(labels, NAMES, **draws)
     copied = labels[labels["rater"] == "r0"].assign(rater="r3")
@@ -169,7 +169,7 @@ def test_two_categories_with_other_names_have_the_report_of_similar_and_dissimil
     words = {"similar": "fine", "dissimilar": "broken"}
     renamed = answers.assign(label=answers["label"].replace(words))
     other_verdicts = verdicts.assign(verdict=verdicts["verdict"].replace(words))
-    resampling = Resampling(1, 40, 40, 79)
+    resampling = Resampling(1, 20, 20, 19)
     usual = json_values(summarise(answers, verdicts, resampling=resampling))
     other = summarise(
         renamed, other_verdicts, categories=CategorySet(("fine", "broken"), "broken"), resampling=resampling

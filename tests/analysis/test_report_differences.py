@@ -11,8 +11,7 @@ from hypothesis import given, settings, strategies as st
 from analysis.document import to_json
 from analysis.report import DEFINITIONS, Provenance, ReportDifference, Resampling, defined_anew, differences
 from analysis.report._differences import EXPLANATION
-from tests.analysis.reports import summarise
-from tests.analysis.test_report_identities import study
+from tests.analysis.reports import study, summarise
 from tests.conftest import examples
 
 IGNORED = ("definitions", "versions", "study.reported_utc")
@@ -71,9 +70,13 @@ def other(value):
     return 0 if value is None else value + "x"
 
 
-def test_a_report_equals_itself():
+def test_a_report_equals_itself_and_comparing_changes_nothing():
     assert differences(report(), report(), tolerance=0) == []
     assert len(compared()) > 1000
+    one, two = report(), altered(compared()[0][0], 5)
+    before = copy.deepcopy((one, two))
+    differences(one, two)
+    assert (one, two) == before
 
 
 some = st.integers(0, 10**6).map(lambda n: compared()[n % len(compared())])
@@ -122,14 +125,22 @@ def test_a_list_that_is_shorter_differs_in_what_is_missing(place):
     assert all(d.place.startswith(missing) and not d.recomputed for d in found)
 
 
-def test_another_wording_of_a_reason_is_not_a_difference():
+def test_wording_time_and_versions_are_no_difference_but_names_like_them_are():
     row, worded_differently = ({"value": None, "reason": reason} for reason in ("no items", "there are no items"))
     assert differences({"a": row}, {"a": worded_differently}) == []
     assert differences({"a": row}, {"a": row | {"reason": None}}) == [ReportDifference("a.reason", "no items", None)]
-
-
-def test_a_missing_null_is_a_difference():
     assert differences({"a": None, "b": 1}, {"b": 1}) == [ReportDifference("a", None, None)]
+    content = report()
+    content["study"]["reported_utc"] = "1999-01-01"
+    content["versions"] = {"labeler": "0", "numpy": "0"}
+    assert differences(report(), content) == []
+    del content["study"]["reported_utc"]
+    assert differences(report(), content) == []
+    one = {"classifiers": {"versions": {"n": 1}}}
+    assert differences(one, {"classifiers": {"versions": {"n": 2}}})
+    assert differences({"versions": {}}, {"versions": {"labeler": "1"}}) == []
+    one = {"a.b": 1, "a": {"b": 2}}
+    assert differences(one, {"a.b": 3, "a": {"b": 2}}) == [ReportDifference('["a.b"]', 1, 3)]
 
 
 @pytest.mark.parametrize(
@@ -168,36 +179,6 @@ def test_the_tolerance_is_relative_for_large_numbers(tolerance, n):
     assert len(differences({"x": 100.0}, {"x": 101.0}, tolerance=tolerance)) == n
 
 
-def test_time_and_versions_are_not_compared():
-    content = report()
-    content["study"]["reported_utc"] = "1999-01-01"
-    content["versions"] = {"labeler": "0", "numpy": "0"}
-    assert differences(report(), content) == []
-    del content["study"]["reported_utc"]
-    assert differences(report(), content) == []
-
-
-def test_a_classifier_called_versions_is_compared():
-    one = {"classifiers": {"versions": {"n": 1}}}
-    assert differences(one, {"classifiers": {"versions": {"n": 2}}})
-
-
-def test_versions_that_only_one_report_has_are_not_compared():
-    assert differences({"versions": {}}, {"versions": {"labeler": "1"}}) == []
-
-
-def test_names_with_dots_hide_nothing():
-    one = {"a.b": 1, "a": {"b": 2}}
-    assert differences(one, {"a.b": 3, "a": {"b": 2}}) == [ReportDifference('["a.b"]', 1, 3)]
-
-
-def test_comparing_changes_nothing():
-    one, two = report(), altered(compared()[0][0], 5)
-    before = copy.deepcopy((one, two))
-    differences(one, two)
-    assert (one, two) == before
-
-
 def test_one_changed_digit_of_any_number_is_found():
     """Change the fourth significant digit of every number of a report."""
     numbers = [(path, value) for path, value in compared() if type(value) in (int, float)]
@@ -216,7 +197,7 @@ def test_a_small_p_value_that_was_changed_is_found(told, now):
     assert differences({"p": told}, {"p": now}) == [ReportDifference("p", told, now)]
 
 
-def test_numbers_that_are_defined_otherwise_since_a_report_are_named_and_not_compared():
+def test_numbers_that_are_defined_otherwise_are_named_and_the_present_ones_compared_in_full():
     category = {"specific": {"similar": {"value": 0.5}}, "n_labels": 3}
     earlier = {"agreement": category}
     now = {"definitions": DEFINITIONS, "agreement": {**category, "specific": {"similar": {"value": 0.6}}}}
@@ -224,18 +205,20 @@ def test_numbers_that_are_defined_otherwise_since_a_report_are_named_and_not_com
     assert "specific agreement" in defined_anew(earlier)
     other = {"definitions": DEFINITIONS, "agreement": {**category, "n_labels": 4}}
     assert [found.place for found in differences(earlier, other)] == ["agreement.n_labels"]
+    one, other = (
+        {"definitions": DEFINITIONS, "agreement": {"specific": {"similar": {"value": x}}}} for x in (0.5, 0.6)
+    )
+    assert [found.place for found in differences(one, other)] == ["agreement.specific.similar.value"]
+    assert defined_anew(one) == {}
 
 
-def test_a_kappa_that_small_groups_no_longer_have_is_no_difference_in_an_earlier_report():
+def test_numbers_that_small_groups_no_longer_have_are_no_difference_in_an_earlier_report():
     reports = [{"agreement": {"by_date": [{"kappa": {"value": value}}]}} for value in (0.5, 0.6, None)]
     now = [report | {"definitions": DEFINITIONS} for report in reports]
     place = "agreement.by_date[0].kappa.value"
     assert differences(reports[0], now[2]) == []
     assert differences(reports[0], now[1]) == [ReportDifference(place, 0.5, 0.6)]
     assert differences(now[0], now[2]) == [ReportDifference(place, 0.5, None)]
-
-
-def test_an_interval_and_test_that_small_groups_no_longer_have_are_no_difference_in_an_earlier_report():
     reports = [
         {"comparisons": [{"overall": {"p_holm": p, "difference": {"value": 0.5, "low": low, "reason": reason}}}]}
         for p, low, reason in ((0.3, -0.1, None), (None, None, "fewer than 10 items (8): no interval and no test"))
@@ -264,11 +247,3 @@ def test_numbers_that_only_one_of_two_definitions_withholds_are_not_compared(the
     earlier, later = with_model(*then), with_model(*now) | {"definitions": DEFINITIONS}
     assert differences(earlier, later) == []
     assert differences(earlier | {"definitions": DEFINITIONS}, later) != []
-
-
-def test_reports_of_the_present_definitions_are_compared_in_full():
-    one, other = (
-        {"definitions": DEFINITIONS, "agreement": {"specific": {"similar": {"value": x}}}} for x in (0.5, 0.6)
-    )
-    assert [found.place for found in differences(one, other)] == ["agreement.specific.similar.value"]
-    assert defined_anew(one) == {}

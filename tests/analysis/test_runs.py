@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from analysis.classifiers import CLASSIFIERS
-from analysis.dissimilarity import MEASURES, TOO_SHORT
+from analysis.dissimilarity import MEASURES
 from analysis.runs import MeasurementError, Runs
 from tests.analysis.strategies import benchmarks
 
@@ -43,42 +43,26 @@ def test_every_classifier_leaves_the_warmup_out(runs, drop, name):
     assert without_drop(verdict) == without_drop(JUDGES[name](sliced(runs, drop)))
 
 
-@pytest.mark.parametrize("name", ["heuristic", "heuristic-printed", "same"])
-def test_runs_that_the_warmup_leaves_too_short_get_no_verdict(name):
-    runs = np.random.default_rng(1).random((3, 60))
-    assert CLASSIFIERS[name](runs, drop=10).verdict is not None
-    assert CLASSIFIERS[name](runs, drop=11).reason == TOO_SHORT
+@pytest.mark.parametrize(
+    ("runs", "drop", "values"),
+    [
+        *((np.arange(200.0).reshape(2, 100), nothing, np.arange(200.0).reshape(2, 100)) for nothing in (0, 0.0, 0.009)),
+        *(([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], one, [[2, 3], [5, 6]]) for one in (1, 1.0)),  # one iteration, not all
+        *(([np.arange(n)] * 2, 0.25, [np.arange(n - left, n)] * 2)
+          for n, left in ((50, 38), (51, 39), (52, 39), (3, 3), (1, 1))),  # a share rounds down
+        # each run loses its own share before all are cut
+        ([np.arange(100), np.arange(205)], 0.1, [np.arange(10, 100), np.arange(20, 110)]),
+    ],
+)  # fmt: skip
+def test_a_number_or_a_share_of_iterations_is_dropped(runs, drop, values):
+    assert Runs(runs, drop).values.tolist() == np.array(values).tolist()
 
 
-@pytest.mark.parametrize("nothing", [0, 0.0, 0.009])
-def test_a_drop_below_one_iteration_is_nothing(nothing):
-    rows = np.arange(200.0).reshape(2, 100)
-    assert (Runs(rows, nothing).values == rows).all()
-
-
-@pytest.mark.parametrize("one", [1, 1.0])
-def test_a_drop_of_1_is_one_iteration_and_not_everything(one):
-    assert Runs([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], one).values.tolist() == [[2, 3], [5, 6]]
-
-
-@pytest.mark.parametrize(("n", "n_left"), [(50, 38), (51, 39), (52, 39), (3, 3), (1, 1)])
-def test_a_share_of_the_iterations_rounds_down(n, n_left):
-    assert Runs([np.arange(n), np.arange(n)], 0.25).values.tolist() == [list(range(n - n_left, n))] * 2
-
-
-def test_each_run_loses_its_own_share_before_all_are_cut():
-    runs = Runs([np.arange(100), np.arange(205)], 0.1)
-    assert runs.values.tolist() == [list(range(10, 100)), list(range(20, 110))]
-
-
-def test_the_warmup_is_not_counted_among_what_cutting_leaves_out():
+def test_cutting_counts_no_warmup_and_a_share_is_what_a_person_computes():
     assert Runs([np.arange(100), np.arange(205)], 0.1).n_left_out == 185 - 90
     assert Runs([np.arange(100), np.arange(100)], 30).n_left_out == 0
-
-
-@given(st.integers(1, 5000))
-def test_no_share_below_1_leaves_nothing(n):
-    assert Runs(np.ones((2, n)), np.nextafter(1, 0)).n == 1
+    assert Runs(np.ones((2, 3000)), 0.29).n_dropped == [870, 870]
+    assert Runs(np.ones((2, 4999)), np.nextafter(1, 0)).n == 1  # no share below 1 leaves nothing
 
 
 @pytest.mark.parametrize("drop", [-1, -0.5, 2.5, np.nan, np.inf, -np.inf])
@@ -94,55 +78,39 @@ def test_a_warmup_of_a_whole_run_is_rejected(drop):
         Runs([np.ones(10**6 + 1), np.ones(60)], drop)
 
 
-def test_measurements_that_are_not_finite_are_counted_from_the_start_of_the_warmup():
+def test_measurements_that_cannot_be_used_are_counted_with_the_warmup_which_may_be_negative():
     rows = np.ones((2, 60))
     rows[1, 17] = np.nan
     with pytest.raises(MeasurementError, match=r"^run 1, iteration 17: nan is not a finite measurement$"):
         Runs(rows, 10)
-
-
-def test_negative_measurements_are_counted_with_the_warmup():
     runs = [np.ones(60), np.ones(100)]
     runs[1][57] = -2
     with pytest.raises(MeasurementError, match=r"^run 1, iteration 57: -2.0 is negative$"):
         CLASSIFIERS["same"](runs, drop=0.1)
-
-
-def test_a_share_is_what_a_person_computes():
-    assert Runs(np.ones((2, 3000)), 0.29).n_dropped == [870, 870]
-
-
-def test_prepared_runs_and_their_values_cannot_be_changed():
-    runs = Runs(np.random.default_rng(1).random((3, 60)))
-    pairs = CLASSIFIERS["same"](runs).pairs["cosine"]
-    for values in (runs.values, pairs):
-        with pytest.raises(ValueError, match="read-only"):
-            values[0] = 0
-
-
-def test_a_warmup_may_be_negative():
     rows = np.ones((3, 60))
     rows[1, 9] = -1
     assert CLASSIFIERS["same"](rows, drop=10).verdict == "similar"
 
 
-def test_prepared_runs_are_taken_as_they_are():
+def test_prepared_runs_are_taken_as_they_are_and_cannot_be_changed():
     runs = Runs(np.ones((2, 60)), 5)
     assert Runs.of(runs, 5) is runs
     assert Runs.of(runs, 5.0) is runs
+    runs = Runs(np.random.default_rng(1).random((3, 60)))
+    pairs = CLASSIFIERS["same"](runs).pairs["cosine"]
+    for values in (runs.values, pairs):
+        with pytest.raises(ValueError, match="read-only"):
+            values[0] = 0
+    rows = np.ones((2, 60))
+    runs = Runs(rows)
+    rows[0] = 7
+    assert (runs.values == 1).all()
 
 
 @pytest.mark.parametrize("name", sorted(CLASSIFIERS))
 def test_prepared_runs_are_rejected_with_another_warmup(name):
     with pytest.raises(ValueError, match=r"^the runs were prepared with drop = 5, not 0$"):
         CLASSIFIERS[name](Runs(np.ones((2, 60)), 5))
-
-
-def test_later_changes_of_the_measurements_do_not_reach_prepared_runs():
-    rows = np.ones((2, 60))
-    runs = Runs(rows)
-    rows[0] = 7
-    assert (runs.values == 1).all()
 
 
 @given(benchmarks(), st.permutations(sorted(JUDGES)))

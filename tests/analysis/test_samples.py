@@ -1,4 +1,4 @@
-from itertools import chain, combinations, pairwise
+from itertools import chain
 from math import comb, inf, nan, sqrt
 
 import numpy as np
@@ -43,16 +43,6 @@ def test_kruskal_of_ranks_worked_by_hand():
     assert found.reason is None
 
 
-def test_kruskal_corrects_ties_as_worked_by_hand():
-    # ranks 1.5, 1.5, 3.5 and 3.5, 5: sums 6.5 and 8.5; uncorrected 12 / 30 * (6.5^2 / 3 + 8.5^2 / 2) - 18 = 25/12
-    # two ties of two: 1 - (6 + 6) / (125 - 5) = 9/10; H = 25/12 / (9/10) = 125/54
-    assert kruskal([[1, 1, 2], [2, 3]]).statistic == pytest.approx(125 / 54)
-
-
-def test_groups_that_explain_all_ranks_have_an_effect_of_one():
-    assert kruskal([[1, 1, 1], [2, 2], [3, 3, 3]]).epsilon2 == pytest.approx(1)
-
-
 @given(st.lists(st.lists(numbers, min_size=1, max_size=8), min_size=2, max_size=5))
 def test_kruskal_is_that_of_scipy(groups):
     assume(len(set(chain(*groups))) > 1)
@@ -62,35 +52,12 @@ def test_kruskal_is_that_of_scipy(groups):
     assert 0 <= found.epsilon2 <= 1
 
 
-@given(st.lists(samples, min_size=2, max_size=5), st.randoms(use_true_random=False))
-def test_kruskal_does_not_depend_on_the_order_of_groups_or_values(groups, random):
-    shuffled = [random.sample(list(group), len(group)) for group in random.sample(groups, len(groups))]
-    one, other = kruskal(groups), kruskal(shuffled)
-    assert (one.p, one.statistic, one.epsilon2) == pytest.approx((other.p, other.statistic, other.epsilon2))
-
-
-@given(st.lists(st.lists(st.integers(-50, 50), min_size=1, max_size=8), min_size=2, max_size=4))
-def test_kruskal_sees_the_order_of_values_only(groups):
-    assert kruskal([np.exp(np.array(group)) for group in groups]) == kruskal(groups)
-
-
-def test_groups_of_equal_ranks_have_no_effect_however_many_values():
+def test_equal_values_single_groups_and_empty_groups_are_passed_over_or_say_so():
+    assert kruskal([[2, 2], [2], [2, 2]]) == KruskalWallis(1.0, 0.0, NO_VARIATION, 0.0, 5)
+    assert kruskal([[1, 2], [], [3, 5]]) == kruskal([[1, 2], [3, 5]])
     # here 12 / (N (N + 1)) * sums - 3 (N + 1) has the rounding error of a difference of two numbers near 10^6
     values = np.tile(np.arange(50_000), 2)
     assert kruskal([values[:50_000], values[50_000:]]) == KruskalWallis(1.0, 0.0, None, 0.0, 100_000)
-
-
-def test_values_that_are_all_equal_say_so():
-    assert kruskal([[2, 2], [2], [2, 2]]) == KruskalWallis(1.0, 0.0, NO_VARIATION, 0.0, 5)
-
-
-@pytest.mark.parametrize(("groups", "n"), [([], 0), ([[1, 2]], 2), ([[1, 2], []], 2), ([[], []], 0)])
-def test_one_group_is_nothing_to_compare(groups, n):
-    assert kruskal(groups) == KruskalWallis(None, reason="at least two groups with values are needed", n=n)
-
-
-def test_a_group_without_values_is_passed_over():
-    assert kruskal([[1, 2], [], [3, 5]]) == kruskal([[1, 2], [3, 5]])
 
 
 # --- Welch
@@ -116,20 +83,13 @@ def test_welch_is_that_of_scipy(x, y):
     assert found.p == pytest.approx(expected.pvalue, rel=1e-6, abs=1e-12)
 
 
-@given(samples, samples, st.randoms(use_true_random=False))
-def test_welch_is_symmetric_and_blind_to_the_order_of_values(x, y, random):
-    assume(varied(x) and varied(y))
-    one, other = welch(x, y), welch(y, x)
-    assert one.p == other.p
-    assert one.statistic == -other.statistic
-    shuffled = welch(random.sample(list(x), len(x)), random.sample(list(y), len(y)))
-    assert shuffled.p == pytest.approx(one.p, abs=1e-9)
-
-
 @pytest.mark.parametrize("scale", SCALES)
-def test_welch_is_the_same_in_any_unit(scale):
+def test_welch_and_ranks_are_the_same_in_any_unit(scale):
     x, y = np.array([1, 2, 4, 5.0]), np.array([3, 6, 7, 9, 12.0])
     assert welch(scale * x, scale * y).p == pytest.approx(welch(x, y).p, rel=1e-12)
+    x, y = np.array([1, 2, 4, 5.0]), np.array([3, 6, 7, 9, 12.0])
+    assert rank_sum(scale * x, scale * y) == rank_sum(x, y)
+    assert kruskal([scale * x, scale * y]) == kruskal([x, y])
 
 
 @given(st.lists(any_size, min_size=2, max_size=6), st.lists(any_size, min_size=2, max_size=6))
@@ -153,42 +113,31 @@ def test_without_variation_equal_means_are_equal_and_others_differ(x, y, p):
     assert welch(x, y) == welch(y, x) == Test(p, reason=NO_VARIATION)
 
 
-def test_one_constant_sample_is_enough_to_be_tested():
-    # va = 0, so df = n_y - 1 and t is that of one sample: (5 - 3) / sqrt(1 / 3) on 2 degrees of freedom
-    assert welch([3, 3, 3, 3], [4, 5, 6]).p == pytest.approx(stats.ttest_1samp([4, 5, 6], 3).pvalue)
-
-
-@pytest.mark.parametrize(("x", "y"), [([], []), ([1], [1, 2]), ([1, 2], [1]), ([1, 2], [])])
-def test_one_value_has_no_variance_to_compare_by(x, y):
-    assert welch(x, y) == Test(None, reason=FEW)
-
-
-def test_welch_rejects_as_often_as_it_says():
-    rng = np.random.default_rng(1)
-    n_rejected = sum(welch(rng.normal(size=5), rng.normal(0, 3, size=8)).p < 0.05 for _ in range(2000))
-    assert abs(n_rejected / 2000 - 0.05) < 4 * sqrt(0.05 * 0.95 / 2000) + 0.005  # Welch's test is an approximation
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        *((welch(x, y), Test(None, reason=FEW)) for x, y in (([], []), ([1], [1, 2]), ([1, 2], [1]), ([1, 2], []))),
+        *((rank_sum(x, y), Test(None, reason=EMPTY)) for x, y in (([], [1]), ([1], []), ([], []))),
+        *((kruskal(groups), KruskalWallis(None, reason="at least two groups with values are needed", n=n))
+          for groups, n in (([], 0), ([[1, 2]], 2), ([[1, 2], []], 2), ([[], []], 0))),
+        (mean_interval([]), Estimate(None, reason="no values")),
+        (mean_interval([4]), Estimate(4.0, reason="an interval needs at least two values")),
+        (mean_interval([0.1] * 3), Estimate(0.1, 0.0, 0.1, 0.1, NO_VARIATION)),
+        (mean_interval([-1.7e308, 1.7e308]),
+         Estimate(0.0, reason="a limit of the interval is too large for a floating-point number")),
+    ],
+)  # fmt: skip
+def test_samples_that_are_too_small_or_too_large_have_a_reason(found, expected):
+    assert found == expected
 
 
 # --- ranks
 
 
-def test_rank_sum_worked_by_hand():
+def test_rank_sum_worked_by_hand_and_of_equal_values():
     # two of the 10 ways to choose two of five ranks are as extreme as {1, 2}: p = 2/10; no x above any y: U = 0
     assert rank_sum([1, 2], [3, 4, 5]) == Test(pytest.approx(0.2), 0.0)
-
-
-@given(st.lists(st.integers(-99, 99), min_size=2, max_size=8, unique=True), st.integers(1, 7))
-def test_the_exact_p_counts_all_ways_to_divide_the_values(values, n_x):
-    assume(n_x < len(values))
-    x, y = values[:n_x], values[n_x:]
-    centre = n_x * (len(values) + 1) / 2
-
-    def off(ranks):
-        return abs(sum(ranks) - centre)
-
-    ranks = stats.rankdata(values)[:n_x]
-    ways = [off(way) for way in combinations(range(1, len(values) + 1), n_x)]
-    assert rank_sum(x, y).p == pytest.approx(sum(way >= off(ranks) - 1e-9 for way in ways) / len(ways))
+    assert rank_sum([7, 7, 7], [7, 7]) == Test(1.0, 3.0, NO_VARIATION)
 
 
 @given(samples, samples)
@@ -211,35 +160,6 @@ def test_samples_of_fifty_are_left_to_the_normal_distribution(n_x, n_y, method):
     assert rank_sum(x, y).p == stats.mannwhitneyu(x, y, method=method).pvalue
 
 
-def test_ties_and_continuity_are_corrected_as_worked_by_hand():
-    # ranks 1.5, 1.5, 3 and 4.5, 4.5, 6: U of x is 0, expected 4.5; two ties of two:
-    # variance 9 / 12 * (7 - (6 + 6) / (6 * 5)) = 4.95; z = (4.5 - 0.5) / sqrt(4.95)
-    assert rank_sum([1, 1, 2], [3, 3, 4]) == Test(pytest.approx(2 * stats.norm.sf(4 / sqrt(4.95))), 0.0)
-
-
-@given(samples, samples)
-def test_rank_sum_is_symmetric_and_its_two_statistics_make_all_pairs(x, y):
-    one, other = rank_sum(x, y), rank_sum(y, x)
-    assert one.p == pytest.approx(other.p)
-    assert one.statistic + other.statistic == len(x) * len(y)
-
-
-@pytest.mark.parametrize("scale", SCALES)
-def test_ranks_are_the_same_in_any_unit(scale):
-    x, y = np.array([1, 2, 4, 5.0]), np.array([3, 6, 7, 9, 12.0])
-    assert rank_sum(scale * x, scale * y) == rank_sum(x, y)
-    assert kruskal([scale * x, scale * y]) == kruskal([x, y])
-
-
-def test_equal_values_have_no_ranks_to_compare():
-    assert rank_sum([7, 7, 7], [7, 7]) == Test(1.0, 3.0, NO_VARIATION)
-
-
-@pytest.mark.parametrize(("x", "y"), [([], [1]), ([1], []), ([], [])])
-def test_a_sample_without_values_has_no_ranks(x, y):
-    assert rank_sum(x, y) == Test(None, reason=EMPTY)
-
-
 @pytest.mark.parametrize(("n_x", "n_y"), [(1, 1), (1, 2), (2, 2), (3, 5), (7, 7), (1, 30)])
 def test_no_samples_are_further_apart_than_the_smallest_p_says(n_x, n_y):
     assert rank_sum(range(n_x), range(100, 100 + n_y)).p == pytest.approx(smallest_rank_sum_p(n_x, n_y))
@@ -252,10 +172,18 @@ def test_four_values_on_each_side_cannot_reach_a_hundredth():
     assert smallest_rank_sum_p(1000, 1000) == 0
 
 
-@pytest.mark.parametrize(("n_x", "n_y"), [(-1, 3), (3, -1)])
-def test_a_negative_size_is_refused(n_x, n_y):
-    with pytest.raises(ValueError, match=f"n_x and n_y must not be negative, got {n_x} and {n_y}"):
-        smallest_rank_sum_p(n_x, n_y)
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: smallest_rank_sum_p(-1, 3), "n_x and n_y must not be negative, got -1 and 3"),
+        (lambda: smallest_rank_sum_p(3, -1), "n_x and n_y must not be negative, got 3 and -1"),
+        *((lambda level=level: mean_interval([1, 2], level), rf"level must be in \(0, 1\), got {level}")
+          for level in (0, 1, -0.5, 95, nan)),
+    ],
+)  # fmt: skip
+def test_an_invalid_size_or_level_is_rejected(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
 
 
 # --- the mean
@@ -277,13 +205,6 @@ def test_the_interval_is_that_of_scipy(x, level):
     assert found.ends == pytest.approx((np.mean(x), *ends), rel=1e-9, abs=1e-9)
 
 
-@given(samples, st.floats(0.5, 0.9), st.randoms(use_true_random=False))
-def test_an_interval_holds_its_mean_and_grows_with_its_level(x, level, random):
-    narrow, wide = mean_interval(x, level), mean_interval(random.sample(list(x), len(x)), level + 0.09)
-    ends = [wide.low, narrow.low, narrow.value, narrow.high, wide.high]
-    assert all(one <= other or one == pytest.approx(other) for one, other in pairwise(ends))
-
-
 @pytest.mark.parametrize("scale", SCALES[1:])
 def test_a_mean_has_the_unit_of_its_values(scale):
     one, other = mean_interval([1, 2, 4]), mean_interval(np.array([1, 2, 4]) * scale)
@@ -296,28 +217,6 @@ def test_a_mean_is_a_plain_number_for_values_of_any_size(x):
     given = [number for number in (found.value, found.se, found.low, found.high) if number is not None]
     assert all(type(number) is float and np.isfinite(number) for number in given)
     assert min(x) - abs(min(x)) * 1e-12 <= found.value <= max(x) + abs(max(x)) * 1e-12
-
-
-def test_a_mean_without_an_interval_says_why():
-    assert mean_interval([]) == Estimate(None, reason="no values")
-    assert mean_interval([4]) == Estimate(4.0, reason="an interval needs at least two values")
-    assert mean_interval([0.1] * 3) == Estimate(0.1, 0.0, 0.1, 0.1, NO_VARIATION)
-    assert mean_interval([-1.7e308, 1.7e308]) == Estimate(
-        0.0, reason="a limit of the interval is too large for a floating-point number"
-    )
-
-
-@pytest.mark.parametrize("level", [0, 1, -0.5, 95, nan])
-def test_an_invalid_level_is_rejected(level):
-    with pytest.raises(ValueError, match=rf"level must be in \(0, 1\), got {level}"):
-        mean_interval([1, 2], level)
-
-
-@pytest.mark.slow
-def test_the_interval_holds_the_mean_as_often_as_it_says():
-    draws = np.random.default_rng(2).normal(10, 3, size=(4000, 5))
-    n_held = sum(found.low <= 10 <= found.high for found in map(mean_interval, draws))
-    assert abs(n_held / 4000 - 0.95) < 4 * sqrt(0.05 * 0.95 / 4000)
 
 
 # --- invalid samples
@@ -366,28 +265,16 @@ def test_invalid_samples_are_rejected_by_name(sample, message):
 )
 def test_a_ratio_is_described_with_its_direction(ratio, better, words):
     assert describe_change(ratio, better) == words
+    assert describe_change(ratio, better, who="it") == words.replace("the candidate", "it")
 
 
-def test_a_change_names_its_subject():
-    assert describe_change(1.5, who="version 2") == "version 2 is 50 % slower"
-
-
-@given(st.floats(1e-3, 1e3), st.sampled_from(("lower", "higher")))
-def test_a_candidate_that_is_slower_as_a_time_is_faster_as_a_rate(ratio, better):
-    assume(ratio != 1)
-    told, other = describe_change(ratio, better), describe_change(ratio, "higher" if better == "lower" else "lower")
-    assert {told.split()[-1], other.split()[-1]} == {"faster", "slower"}
-    assert told.split()[:-1] == other.split()[:-1]
-    assert "e+" not in told
-    assert "e-" not in told
-
-
-@pytest.mark.parametrize("ratio", [-0.1, inf, nan])
-def test_invalid_ratios_are_rejected(ratio):
-    with pytest.raises(ValueError, match=f"ratio must be a finite number >= 0, got {ratio}"):
-        describe_change(ratio)
-
-
-def test_another_direction_is_refused():
-    with pytest.raises(ValueError, match=r"better.*got 'up'"):
-        describe_change(1.5, "up")
+@pytest.mark.parametrize(
+    ("ratio", "better", "message"),
+    [
+        *((ratio, "lower", f"ratio must be a finite number >= 0, got {ratio}") for ratio in (-0.1, inf, nan)),
+        (1.5, "up", r"better.*got 'up'"),
+    ],
+)
+def test_invalid_ratios_and_directions_are_rejected(ratio, better, message):
+    with pytest.raises(ValueError, match=message):
+        describe_change(ratio, better)

@@ -21,15 +21,12 @@ def right_by_rater(study, categories=("similar", "dissimilar")):
     return (labels["category"] == labels["truth"]).groupby(labels["rater"]).mean()
 
 
-def test_perfect_raters_say_what_is_so():
+def test_perfect_raters_say_what_is_so_in_named_columns():
     study = simulate(SimulatedDesign(50), PERFECT, [Rater("same", 1.0, 1.0), Rater("wrong", 0.0, 0.0)], 0.4, rng=rng())
     assert (study.labels["category"] == study.labels["item"].map(study.truth).to_numpy()).all()
     verdicts = study.verdicts.pivot(index="item", columns="classifier", values="verdict").loc[study.truth.index]
     assert (verdicts["same"] == study.truth).all()
     assert (verdicts["wrong"] != study.truth).all()
-
-
-def test_columns_and_names():
     study = simulate(SimulatedDesign(2, 3), GOOD, SAME, 0.5, rng=rng())
     assert study.labels.columns.tolist() == ["item", "rater", "category"]
     assert study.verdicts.columns.tolist() == ["item", "classifier", "verdict"]
@@ -40,6 +37,10 @@ def test_columns_and_names():
         "classifier",
         "verdict",
     ]
+    one, other = (simulate(SimulatedDesign(30, 2, 0.2), GOOD, SAME, 0.5, rng=rng(4)) for _ in range(2))
+    pd.testing.assert_frame_equal(one.labels, other.labels)
+    pd.testing.assert_frame_equal(one.verdicts, other.verdicts)
+    pd.testing.assert_series_equal(one.truth, other.truth)
 
 
 @settings(max_examples=examples(40), deadline=None)
@@ -58,13 +59,16 @@ def test_every_item_has_k_labels_or_all_and_blocks_are_even(n_items, k, overlap)
         assert loads.max() - (loads.min() if len(loads) == n_blocks else 0) <= 1
 
 
-def test_shares_agree_with_the_request():
+def test_shares_agree_with_the_request_and_a_hard_item_takes_its_amount_of_the_log_odds():
     study = simulate(SimulatedDesign(40_000, 2), GOOD, SAME, 0.3, rng=rng())
     assert (study.truth == "dissimilar").mean() == pytest.approx(0.3, abs=0.01)
     assert right_by_rater(study, ["dissimilar"]).to_numpy() == pytest.approx([0.9] * 4, abs=0.02)
     assert right_by_rater(study, ["similar"]).to_numpy() == pytest.approx([0.8] * 4, abs=0.02)
     verdict = study.verdicts.set_index("item")["verdict"]
     assert (verdict[study.truth == "dissimilar"] == "dissimilar").mean() == pytest.approx(0.3, abs=0.02)
+    # logit(.9) - 2 = .197, .549 right
+    study = simulate(SimulatedDesign(30_000, 2), GOOD, [], 1.0, item_difficulty=Difficulty(hard_share=1.0), rng=rng())
+    assert right_by_rater(study).to_numpy() == pytest.approx([0.549] * 4, abs=0.02)
 
 
 def errors_by_pair(study):
@@ -84,12 +88,6 @@ def test_errors_are_independent_unless_items_are_hard_or_mislead():
     assert errors_by_pair(spread) > 1.3
 
 
-def test_a_hard_item_takes_its_amount_of_the_log_odds():
-    # logit(.9) - 2 = .197, .549 right
-    study = simulate(SimulatedDesign(30_000, 2), GOOD, [], 1.0, item_difficulty=Difficulty(hard_share=1.0), rng=rng())
-    assert right_by_rater(study).to_numpy() == pytest.approx([0.549] * 4, abs=0.02)
-
-
 def test_a_misleading_item_makes_the_named_raters_wrong():
     error = SharedError(0.25, ("ada", "same"))
     study = simulate(SimulatedDesign(4000, 4), PERFECT, [Rater("same", 1.0, 1.0), Rater("other", 1.0, 1.0)], 0.5,
@@ -105,13 +103,6 @@ def test_a_misleading_item_makes_the_named_raters_wrong():
     assert right_by_rater(simulate(SimulatedDesign(8000, 4), PERFECT, [], 0.5, shared_error=half, rng=rng()))[
         "ada"
     ] == (pytest.approx(0.5, abs=0.03))
-
-
-def test_a_study_follows_its_generator_alone():
-    one, other = (simulate(SimulatedDesign(30, 2, 0.2), GOOD, SAME, 0.5, rng=rng(4)) for _ in range(2))
-    pd.testing.assert_frame_equal(one.labels, other.labels)
-    pd.testing.assert_frame_equal(one.verdicts, other.verdicts)
-    pd.testing.assert_series_equal(one.truth, other.truth)
 
 
 @pytest.mark.parametrize(

@@ -72,24 +72,21 @@ def test_max_spread_says_why_it_is_undefined(values, per, reason):
     assert per is not None or cv(values) == Estimate(None, reason=reason)
 
 
-def test_equal_huge_and_tiny_runs_have_a_spread():
-    assert max_spread([0.1, 0.1, 0.1]).value == 0
-    assert max_spread([0.1, 0.1, 0.1], per=2).value == 0
-    assert cv([0.1, 0.1, 0.1]).value == 0
-    assert bucket(0.0) == "up to 5 %"
-    assert max_spread([1.6e308, 1.7e308]).value == pytest.approx(0.1 / 1.65)
-    assert max_spread([1e-300, 3e-300]).value == pytest.approx(1)
-
-
 @settings(max_examples=examples(40))
 @given(positive)
 def test_the_variation_is_that_of_pandas(values):
     assert cv(values).value == pytest.approx(pd.Series(values).std() / np.mean(values), rel=1e-6, abs=1e-9)
 
 
-def test_a_spread_on_a_border_is_in_the_lower_bucket():
+def test_a_spread_on_a_border_is_in_the_lower_bucket_and_equal_runs_have_none():
     assert [bucket(spread) for spread in (0.05, 0.1, 0.25, 0.5, 7)] == list(BUCKETS)
     assert [bucket(np.nextafter(spread, 1)) for spread in (0.05, 0.1, 0.25, 0.5)] == list(BUCKETS)[1:]
+    assert max_spread([0.1, 0.1, 0.1]).value == 0
+    assert max_spread([0.1, 0.1, 0.1], per=2).value == 0
+    assert cv([0.1, 0.1, 0.1]).value == 0
+    assert bucket(0.0) == "up to 5 %"
+    assert max_spread([1.6e308, 1.7e308]).value == pytest.approx(0.1 / 1.65)
+    assert max_spread([1e-300, 3e-300]).value == pytest.approx(1)
 
 
 def test_variability_is_twice_the_largest_but_for_the_widest_twentieth():
@@ -159,10 +156,7 @@ def test_a_survey_leaves_out_benchmarks_that_lack_runs_but_lists_them():
         [benchmark(1, 1, 1, name="has", application="a"), lacking, benchmark(5, name="one", application="c")]
     )
     assert found.overall.n == 1
-    assert found.left_out == (
-        LeftOut("lacks", "2 of 3 runs; 1 failed"),
-        LeftOut("one", "fewer than two runs (1)"),
-    )
+    assert found.left_out == (LeftOut("lacks", "2 of 3 runs; 1 failed"), LeftOut("one", "fewer than two runs (1)"))
     assert found.spreads[1].max_spread.value == pytest.approx(2 / 3)  # kept, although it is in no bucket
     assert found.spreads[1].bucket is None
     assert found.applications[1].median is None
@@ -179,11 +173,17 @@ def test_with_per_benchmarks_with_different_numbers_of_runs_are_compared():
     assert survey([three, two]).left_out == (LeftOut("two", "2 of 3 runs"),)
 
 
-def test_the_spread_over_five_runs_is_shown_with_that_over_all_runs():
+def test_the_spread_over_five_runs_is_shown_and_warm_up_and_aggregate_are_used():
     values = [10.0, 11.0, 12.0, 10.5, 13.0, 10.2]
     found = survey([benchmark(*values)]).spreads[0]
     assert found.per_spread.value == pytest.approx(brute(values, 5))
     assert found.judged == found.max_spread.value
+    long = Benchmark.of_series("long", (np.array([9.0, 1, 1, 4]), np.array([9.0, 2, 2, 8])))
+    short = benchmark(1, 2, name="short")
+    found = survey([long, short], per_run=PerRun(1, "median"))
+    assert sorted(found.spreads[0].values) == [1.0, 2.0]
+    assert found.left_out[0].name == "short"
+    assert (found.parameters["warmup"], found.parameters["aggregate"]) == (1, "median")
 
 
 def test_versions_and_contexts_do_not_add_to_the_spread():
@@ -197,15 +197,6 @@ def test_versions_and_contexts_do_not_add_to_the_spread():
         ("b @ old", "b", 0.0, 2),
     ]
     assert found[1].conditions == {"version": "old", "context": "x"}
-
-
-def test_warm_up_and_aggregate_are_used_and_a_run_without_steady_state_is_left_out():
-    long = Benchmark.of_series("long", (np.array([9.0, 1, 1, 4]), np.array([9.0, 2, 2, 8])))
-    short = benchmark(1, 2, name="short")
-    found = survey([long, short], per_run=PerRun(1, "median"))
-    assert sorted(found.spreads[0].values) == [1.0, 2.0]
-    assert found.left_out[0].name == "short"
-    assert (found.parameters["warmup"], found.parameters["aggregate"]) == (1, "median")
 
 
 def test_a_survey_is_plain_values_also_without_benchmarks_and_its_seed_decides_the_interval():

@@ -18,7 +18,7 @@ from analysis.intervals import Estimate
 from analysis.spread import charts as spread_charts, document as spread_document, survey
 from analysis.spread._figures import MAX_ROWS
 from tests.analysis.drawn import luminance, parts, texts, titles
-from tests.analysis.test_hostile_names import NAMES
+from tests.analysis.reports import HOSTILE
 from tests.analysis.test_spread import benchmark
 from tests.analysis.test_spread_score import HIGH, LOW, measured
 from tests.conftest import GOLDEN, examples
@@ -173,8 +173,12 @@ def test_long_figures_are_cut_and_say_so():
 
 
 def test_names_from_files_are_text_with_any_characters():
-    named = [benchmark(1, 1 + i / 10, name=name, application=name) for i, name in enumerate([*NAMES, "a\x1bb"])]
-    altered = [Benchmark.of_series(name, (LOW, HIGH), conditions={"altered": ("baseline", name)}) for name in NAMES]
+    named = [
+        benchmark(1, 1 + i / 10, name=name, application=name) for i, name in enumerate([*HOSTILE.values(), "a\x1bb"])
+    ]
+    altered = [
+        Benchmark.of_series(name, (LOW, HIGH), conditions={"altered": ("baseline", name)}) for name in HOSTILE.values()
+    ]
     found = survey([*named, *altered], v=0.1)
     charts = spread_charts(found)
     shown = " ".join(text for chart in charts.values() for text in texts(chart))
@@ -261,9 +265,14 @@ def test_the_report_has_a_row_for_each_environment_and_benchmark(cloudy):
     assert says(said, "in desk", "0.25 times", "0 of 3")
 
 
-def test_figures_have_a_row_for_each_environment(cloudy):
+def test_environments_are_rows_of_figures_and_of_the_report(cloudy):
     for chart in spread_charts(survey(cloudy)).values():
         assert {"cloud (3)", "desk (3)"} <= set(texts(chart))
+    found = survey([in_environments("x", **{f"e{n}": [1.0, 1.1 + n] for n in range(30)})])
+    document = spread_document(found)
+    assert len(document.sections) < 10
+    assert words(found).count("Over 30 environments") == 1
+    assert words(found).count("How long the suite takes") == 1
 
 
 def test_the_score_of_each_environment_is_its_own():
@@ -406,14 +415,6 @@ def test_passes_of_different_orders_and_versions_are_not_mixed():
     ]  # fmt: skip
     one_pass = survey(from_table(pd.DataFrame(rows))).environments[0].time.one_pass
     assert (one_pass.n, one_pass.mean) == (4, 5)
-
-
-def test_many_environments_are_rows_not_sections():
-    found = survey([in_environments("x", **{f"e{n}": [1.0, 1.1 + n] for n in range(30)})])
-    document = spread_document(found)
-    assert len(document.sections) < 10
-    assert words(found).count("Over 30 environments") == 1
-    assert words(found).count("How long the suite takes") == 1
 
 
 @pytest.mark.parametrize("budget", [0, -1.0, float("inf")])

@@ -80,12 +80,18 @@ def test_what_cannot_be_detected_says_why(base, altered, reason):
     assert (found.found, found.reason) == (False, reason)
 
 
-def test_a_regression_uses_the_warm_up_and_the_aggregate():
+def test_a_regression_uses_the_warm_up_and_the_aggregate_and_runs_of_one_context():
     base, altered = np.append([100.0], LOW), np.append([1.0], HIGH)
     assert not is_regression([base], [altered], 1.0).found  # ranks 1 and 12 of 12 on the wrong sides: p = .13
     found = is_regression([base], [altered], 1.0, per_run=PerRun(1, "min"), names=["fork 7"])
     assert found.found
     assert (found.pairs[0].difference, found.pairs[0].run, found.pairs[0].n_baseline) == (10.0, "fork 7", 5)
+    one = Benchmark.of_series(
+        "b", (LOW, LOW), conditions={"altered": ("baseline", "m"), "context": ("x", "y"), "run": ("0", "0")}
+    )
+    (found,) = api_benchmarking_score([one], v=0.1).detections
+    assert "with and without" in found.regression.reason
+    assert (found.p_bonferroni, found.p_holm) == (None, None)
 
 
 def test_the_score_of_the_worked_example_is_40_and_20_without_the_noisy_benchmark(suite):
@@ -171,15 +177,6 @@ def test_runs_belong_together_by_their_name_or_in_their_order(runs, conditions, 
     assert [(pair.run, round(pair.difference, 2)) for pair in found.regression.pairs] == pairs
 
 
-def test_runs_of_other_contexts_do_not_belong_together():
-    one = Benchmark.of_series(
-        "b", (LOW, LOW), conditions={"altered": ("baseline", "m"), "context": ("x", "y"), "run": ("0", "0")}
-    )
-    (found,) = api_benchmarking_score([one], v=0.1).detections
-    assert "with and without" in found.regression.reason
-    assert (found.p_bonferroni, found.p_holm) == (None, None)
-
-
 def test_the_baseline_can_be_named_and_what_lacks_it_is_left_out():
     full, lacks, partly = measured("full", v1=1, m=2, n=3), measured("lacks", m=1), measured("partly", v1=1, n=2)
     found = api_benchmarking_score([full, lacks, partly], baseline="v1", v=0.1)
@@ -207,7 +204,7 @@ def test_a_score_that_has_no_meaning_says_why(suite, reason):
     assert not any(one.regression.found for one in score.detections)
 
 
-def test_a_survey_has_the_score_where_methods_are_altered(suite):
+def test_a_survey_has_the_score_where_methods_are_altered_but_for_benchmarks_left_out(suite):
     told = []
     found = survey(suite, without=["B.noisy"], advance=lambda done, total: told.append((done, total)))
     assert found.score.variants["total"].score.value == 40
@@ -216,9 +213,6 @@ def test_a_survey_has_the_score_where_methods_are_altered(suite):
     assert told == sorted(told)
     assert [row.name for row in found.spreads] == ["B.fast @ Baseline", "B.mid @ Baseline", "B.noisy @ Baseline"]
     assert found.overall.n == 3  # benchmarks, not benchmarks with each method
-
-
-def test_a_benchmark_left_out_by_name_may_be_all_warm_up(suite):
     short = Benchmark.of_series("short", (np.ones(1), np.ones(1)), conditions={"altered": ("Baseline", "m1")})
     found = survey([*suite, short], without=["short"], per_run=PerRun(1))
     assert found.score.benchmarks == ("B.fast", "B.mid", "B.noisy")
@@ -233,10 +227,7 @@ def test_a_benchmark_left_out_by_name_may_be_all_warm_up(suite):
         (lambda suite: is_regression([LOW], [HIGH], np.inf), "v must.*got inf"),
         (lambda suite: is_regression([LOW], [HIGH], 0.1, p=1), "p must.*got 1"),
         (lambda suite: is_regression([LOW], [HIGH], 0.1, names=["a", "b"]), r"names .* \(1\), got 2"),
-        (
-            lambda suite: api_benchmarking_score(suite, baseline="old"),
-            "baseline.*got 'old'",
-        ),
+        (lambda suite: api_benchmarking_score(suite, baseline="old"), "baseline.*got 'old'"),
         (lambda suite: api_benchmarking_score(suite, without=["x"]), "without must name benchmarks .*, got 'x'"),
         (lambda suite: api_benchmarking_score(suite, v=-1), "v must.*got -1"),
     ],

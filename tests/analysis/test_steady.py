@@ -63,12 +63,16 @@ def test_the_four_classes_of_barrett(segments, verdict, start):
     assert (found.verdict, found.start) == (verdict, start)
 
 
-def test_change_points_are_last_iterations_and_count_outliers():
+def test_change_points_are_last_iterations_and_values_that_are_no_times_count_by_their_ratio():
     values = run((1000, 1.2), (2000, 1.0))
     values[500] = 50.0
     found = steady_run(values, "quick")
     assert found.change_points == (near(999),)
     assert 1 <= found.n_outliers <= 10
+    values = run((700, 1.2), (2300, 1.0))
+    expected = steady_run(values / np.median(values), "quick", is_time=False)
+    assert steady_run(1e6 * values, "quick", is_time=False) == expected
+    assert expected.start == near(699)
 
 
 @pytest.mark.parametrize(
@@ -90,31 +94,29 @@ def test_a_constant_run_and_a_run_of_1000_iterations_have_a_class(rule):
     assert steady_run(run((1000, 1.0)), rule).start == 0
 
 
-@pytest.mark.parametrize("n", [1000, 2000, 6000])
+@pytest.mark.parametrize("n", [1000, 4000])
 def test_the_last_500_iterations_must_be_steady_whatever_the_length(n):
     late, early = run((n - 490, 1.3), (490, 1.0)), run((n - 510, 1.3), (510, 1.0))
     assert steady_run(late, "quick").start is None
     assert steady_run(early, "quick").start == near(n - 511)
 
 
-def test_values_that_are_no_times_have_the_class_of_their_ratio_to_the_median():
-    values = run((700, 1.2), (2300, 1.0))
-    expected = steady_run(values / np.median(values), "quick", is_time=False)
-    assert steady_run(1e6 * values, "quick", is_time=False) == expected
-    assert expected.start == near(699)
-
-
-def test_errors_name_the_argument():
-    with pytest.raises(ValueError, match="rule must be one of published, quick, barrett; got 'best'"):
-        steady_run([1.0], "best")
-    with pytest.raises(ValueError, match="finite numbers"):
-        steady_run([1.0, np.inf])
+@pytest.mark.parametrize(
+    ("values", "rule", "message"),
+    [
+        ([1.0], "best", "rule must be one of published, quick, barrett; got 'best'"),
+        ([1.0, np.inf], "quick", "finite numbers"),
+    ],
+)
+def test_errors_name_the_argument(values, rule, message):
+    with pytest.raises(ValueError, match=message):
+        steady_run(values, rule)
 
 
 # parts of the rules
 
 
-def test_an_early_spike_is_kept_because_no_full_window_is_used_there():
+def test_an_early_spike_is_kept_and_an_outlier_is_found_by_any_window():
     # Iterations of 1 s are one invocation each, so windows begin at 200 / ln 2 = 289.
     values = run((3000, 1.0))
     values[[100, 2000]] = 9.0
@@ -122,9 +124,6 @@ def test_an_early_spike_is_kept_because_no_full_window_is_used_there():
     # The window of Barrett et al. is centred, so that only the first 100 iterations have none.
     values[50] = 9.0
     assert np.flatnonzero(_centred_outliers(values)).tolist() == [100, 2000]
-
-
-def test_an_iteration_is_an_outlier_if_any_window_says_so():
     # Values vary much from iteration 1500 on, and little before. Windows begin at iteration 289.
     values = np.tile([1.0, 1.001], 3000)
     values[1500::2] = 1.5
@@ -163,10 +162,10 @@ def test_segments_differ_if_the_interval_of_their_ratio_is_outside_five_per_cent
     assert _differ(*arguments, np.random.default_rng(1)) is expected
 
 
-@pytest.mark.parametrize("ratio", [0.93, 0.945, 0.949, 1.051, 1.06])
+@pytest.mark.parametrize("ratio", [0.93, 0.949, 1.051])
 def test_the_normal_limit_decides_as_the_bootstrap(ratio):
     rng = np.random.default_rng(3)
-    for seed in range(6):
+    for seed in range(4):
         last, other = run((150, ratio), noise=0.05, seed=seed), run((120, 1.0), noise=0.05, seed=100 + seed)
         draws = last[rng.integers(150, size=(10_000, 150))].mean(axis=1)
         draws /= other[rng.integers(120, size=(10_000, 120))].mean(axis=1)
@@ -221,15 +220,12 @@ def test_a_survey_counts_classes_and_holds_the_json_of_the_specification():
     ]
 
 
-def test_processes_and_the_order_of_benchmarks_do_not_change_the_result():
+def test_processes_the_order_of_benchmarks_and_other_versions_do_not_change_the_result():
     done = []
     with ThreadPoolExecutor(2) as pool:
         parallel = survey(suite()[::-1], rule="quick", mapper=pool.map, advance=lambda *of: done.append(of))
     assert json_values(parallel) == json_values(survey(suite(), rule="quick"))
     assert done == [(at, 4) for at in (1, 2, 3, 4)]
-
-
-def test_versions_of_a_benchmark_are_separate():
     both = Benchmark.of_series(
         "b", [run((3000, 1.0)), run((2800, 1.2), (200, 1.0))], conditions={"version": ("old", "new")}
     )

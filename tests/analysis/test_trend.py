@@ -39,7 +39,7 @@ def test_the_direction_follows_from_what_is_better(factor, better, direction):
     assert [change.direction for change in changes(history(factor=factor, better=better))] == [direction]
 
 
-def test_versions_are_in_order_of_appearance_or_of_their_dates():
+def test_versions_are_in_order_and_contexts_separate_with_the_worst_benchmark_first():
     shuffled = history(n_runs=1).take(np.random.default_rng(2).permutation(40))
     dates = [
         f"2024-01-{1 + int(run.of('version')[1:]) // 24:02}T{int(run.of('version')[1:]) % 24:02}"
@@ -49,9 +49,6 @@ def test_versions_are_in_order_of_appearance_or_of_their_dates():
     assert [change.version for change in changes(dated)] == ["v25"]
     only_dates = Benchmark.of_series("b", shuffled.values, conditions={"date": dates})
     assert [change.version for change in changes(only_dates)] == ["2024-01-02T01"]
-
-
-def test_contexts_are_separate_and_the_worst_benchmark_comes_first():
     contexts = ["x" if at % 2 else "y" for at in range(120)]
     found = survey(
         [history("calm", factor=1.0), history("bad", factor=1.3), history("two", n_runs=3, context=contexts)]

@@ -187,7 +187,7 @@ def test_type_1_error_worked_by_hand():
     assert found[MANN_WHITNEY].value == 0.0
 
 
-@pytest.mark.parametrize("lengths", some_slow([(4, 4, 4), (2, 3, 9), (1, 1, 1)], {(4, 4, 4)}))
+@pytest.mark.parametrize("lengths", some_slow([(4, 4, 4), (2, 2, 5), (1, 1, 1)], {(4, 4, 4)}))
 @pytest.mark.parametrize("decimals", some_slow([6, 0], {6}))
 @pytest.mark.parametrize("aggregation", EXACT)
 def test_type_1_error_agrees_with_single_pairs_of_draws(lengths, decimals, aggregation):
@@ -261,8 +261,7 @@ def test_type_1_error_does_not_depend_on_the_order_of_runs_or_on_the_unit(seed, 
         assert again == pytest.approx(found[aggregation][test].value, abs=1e-9)
 
 
-@pytest.mark.parametrize("n", [2, 3, 5, 12, 15_000])
-@pytest.mark.parametrize("alpha", [0.2, 0.05, 0.001])
+@pytest.mark.parametrize(("n", "alpha"), [(2, 0.2), (3, 0.05), (5, 0.001), (12, 0.05), (15_000, 0.001)])
 def test_critical_values_between_the_degrees_of_freedom_are_those_of_t(n, alpha):
     ends = (1 / (2 * (n - 1)), 1 / (n - 1))
     low, high, logarithm = _critical(ends, alpha)
@@ -280,8 +279,7 @@ def test_critical_values_of_very_unequal_draws_are_those_of_t():
     )
 
 
-@pytest.mark.parametrize(("n_a", "n_b"), [(5, 5), (4, 7), (1, 3), (12, 12)])
-@pytest.mark.parametrize("alpha", [0.05, 0.3, 0.9])
+@pytest.mark.parametrize(("n_a", "n_b", "alpha"), [(5, 5, 0.05), (4, 7, 0.3), (1, 3, 0.9), (12, 12, 0.05)])
 def test_the_smallest_distance_of_u_is_where_the_exact_p_reaches_alpha(n_a, n_b, alpha):
     # one sample for every U from its centre upwards
     reached = []
@@ -386,11 +384,16 @@ def test_power_agrees_with_single_pairs_of_draws():
         assert curve.exact and curve.se == (0.0, 0.0)
 
 
-def test_values_that_become_equal_by_the_factor_are_ties():
+def test_values_that_become_equal_are_ties_and_a_rate_is_slower_when_it_is_divided():
     # 4 times 1.25 is 5, so integers are equal
     runs = [np.array([4.0, 5.0] * 20), np.array([4.0, 4.0, 8.0, 10.0] * 10)]
     curve = sensitivity(runs, 2, gammas=(1.25,), aggregations=[MERGED], tests=[MANN_WHITNEY], exact=True, rng=rng())[0]
     assert curve.power[0] == pytest.approx(rejected(MANN_WHITNEY, runs, 2, factor=1.25))
+    runs = made([6] * 4, between=0.3)
+    options = {"aggregations": [RUN_MEANS], "tests": [WELCH], "exact": True, "rng": rng()}
+    lower = sensitivity(runs, 3, gammas=(1, 1.25), **options)[0]
+    higher = sensitivity(runs, 3, gammas=(1, 1.25), better="higher", **options)[0]
+    assert higher.power == pytest.approx((lower.power[0], rejected(WELCH, runs, 3, RUN_MEANS, factor=1 / 1.25)))
 
 
 @pytest.mark.slow
@@ -401,14 +404,6 @@ def test_power_of_random_pairs_is_within_four_standard_errors():
     for one, other in zip(exact, some, strict=True):
         assert (one.n, one.exact, other.n, other.exact) == (n_multisets(5, 3) ** 2, True, 2000, False)
         assert np.abs(np.subtract(one.power, other.power)).max() < 4 * np.sqrt(0.25 / 2000)
-
-
-def test_a_rate_is_slower_when_it_is_divided():
-    runs = made([6] * 4, between=0.3)
-    options = {"aggregations": [RUN_MEANS], "tests": [WELCH], "exact": True, "rng": rng()}
-    lower = sensitivity(runs, 3, gammas=(1, 1.25), **options)[0]
-    higher = sensitivity(runs, 3, gammas=(1, 1.25), better="higher", **options)[0]
-    assert higher.power == pytest.approx((lower.power[0], rejected(WELCH, runs, 3, RUN_MEANS, factor=1 / 1.25)))
 
 
 def test_one_sample_sees_a_large_slowdown_only():

@@ -26,7 +26,7 @@ from labeler.service.verdicts import stored_verdicts
 from labeler.store import items, open_database, studies
 from labeler.ui.app import REVIEWER_PAGES
 from labeler.ui.coordinator.places import ITEM, PLACES
-from tests.analysis.test_report_degenerate import Page, latex_faults, markdown_tables
+from tests.analysis.reports import Page, latex_faults, markdown_tables
 from tests.conftest import some_slow
 from tests.labeler.commands import run
 from tests.labeler.ui.pages import coordinator_page, opened, reviewer_page
