@@ -10,12 +10,11 @@ import pytest
 
 from labeler.cli.common import INTERIM
 from labeler.model import PlanParameters, State
-from labeler.service.plan import assigning
 from labeler.service.results import splits
 from labeler.service.study import calibrating, coordinating
 from labeler.store import decisions, events, items, open_database, people
 from tests.labeler.commands import run
-from tests.labeler.conftest import NOW, REVIEWERS, answer_everything, item_name, log, make_study
+from tests.making import REVIEWERS, answer_everything, item_name, log, make_study
 from tests.sentences import says
 
 SPLIT = {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimilar"}
@@ -28,10 +27,8 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("course")
     make_study(folder / "unplanned.study", n_items=10)
     make_study(folder / "open.study", n_items=10, plan=True)
-    shutil.copy(folder / "unplanned.study", folder / "round.study")
-    with open_database(folder / "round.study") as db:
-        parameters = PlanParameters(seed=3, overlap=0.25, retest=0, calibration=3)
-        assigning.confirm_plan(db, parameters, actor="carol", now=NOW)
+    calibrated = PlanParameters(seed=3, overlap=0.25, retest=0, calibration=3)
+    make_study(folder / "round.study", n_items=10, plan=calibrated)
     label(Path(shutil.copy(folder / "open.study", folder / "labelled.study")), SPLIT)
     shutil.copy(folder / "labelled.study", folder / "closed.study")
     run("state", "close", "--study", folder / "closed.study", "--reason", "every label is there")

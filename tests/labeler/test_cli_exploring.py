@@ -14,8 +14,8 @@ from labeler.service.verdicts import stored_verdicts
 from labeler.store import events, open_database
 from tests.conftest import some_slow
 from tests.labeler.commands import run
-from tests.labeler.conftest import NOW, item_name, make_study
 from tests.labeler.formats.examples import csv_bytes
+from tests.making import NOW, item_name, make_study
 from tests.sentences import says
 
 METHODS = tuple(name for name in exploring.METHODS if name not in ("steady", "trend"))  # whose options differ

@@ -5,8 +5,8 @@ import pytest
 from labeler.service.verdicts import computing
 from labeler.store import open_database
 from tests.labeler.commands import run
-from tests.labeler.conftest import answer_everything, item_name, make_study, series
 from tests.labeler.formats.examples import csv_bytes
+from tests.making import answer_everything, item_name, make_study, series
 
 FIRST, APPLICATION = item_name(0), "example/app0"
 SIGNATURES = {"svg": b"<svg ", "png": b"\x89PNG\r\n\x1a\n"}

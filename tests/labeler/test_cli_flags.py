@@ -8,7 +8,7 @@ from labeler.cli.common import INTERIM
 from labeler.service.labelling import inbox, reviewing
 from labeler.store import open_database
 from tests.labeler import commands
-from tests.labeler.conftest import NOW, id_of, log, make_study
+from tests.making import NOW, id_of, log, make_study, offers, submit
 
 COMMENT = "Is a step\na change?\t\x1b[2J\x9b1m"
 
@@ -24,11 +24,7 @@ def study(tmp_path):
     make_study(path, plan=True)
     with open_database(path) as db:
         for minute, (name, said) in enumerate({"ada": {"flag": True}, "ben": {"comment": COMMENT}}.items()):
-            task = reviewing.review_queue(db, id_of(db, name)).offers[0]
-            event = {"event_id": name, "code": task.code, "revision": 0, "answer": "dissimilar", "dwell_ms": 900}
-            reviewing.submit(
-                db, id_of(db, name), reviewing.submission_from(event | said), now=NOW.replace(minute=minute)
-            )
+            submit(db, name, offers(db, name)[0], "dissimilar", now=NOW.replace(minute=minute), **said)
     return path
 
 

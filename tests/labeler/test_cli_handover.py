@@ -6,7 +6,7 @@ import pytest
 
 from labeler.store import labels, open_database, people
 from tests.labeler.commands import run
-from tests.labeler.conftest import answer_everything, answer_next, make_study
+from tests.making import answer_everything, answer_next, make_study
 from tests.sentences import says
 
 

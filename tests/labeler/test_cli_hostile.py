@@ -5,16 +5,15 @@ import shutil
 import sqlite3
 import struct
 from contextlib import closing, suppress
-from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
 
 from labeler import toml_file
 from labeler.cli import main
-from labeler.service.labelling import inbox, reviewing
+from labeler.service.labelling import inbox
 from labeler.store import open_database, opening
-from tests.labeler.conftest import NOW, id_of, make_study, submission
+from tests.making import NOW, make_study, offers, submit
 
 # every command that reads a study: S is the hostile study, GOOD is a copy before the change, OUT is a new path
 COMMANDS = [
@@ -57,9 +56,7 @@ def good(tmp_path_factory):
     with open_database(path) as db:
         for name in ("ada", "ben", "cleo", "dan"):
             for answer in ("similar", "dissimilar"):
-                task = reviewing.review_queue(db, id_of(db, name)).offers[0]
-                said = replace(submission(task, answer), flag=True, comment="A step.")
-                reviewing.submit(db, id_of(db, name), said, now=NOW)
+                submit(db, name, offers(db, name)[0], answer, flag=True, comment="A step.")
         inbox.reply(db, inbox.messages(db)[0].code, "Thanks.", actor="carol", now=NOW)
     return path
 

@@ -12,7 +12,7 @@ from labeler.service.verdicts import computing
 from labeler.store import events, open_database
 from scripts import simulate_interventions
 from tests.labeler.commands import run
-from tests.labeler.conftest import import_all, make_study, result_file
+from tests.making import import_all, make_study, result_file
 
 N_APPLICATIONS, PER_APPLICATION = 8, 9
 

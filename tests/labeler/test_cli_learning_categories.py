@@ -10,7 +10,7 @@ from labeler.questions import read_question
 from labeler.service.study import coordinating
 from labeler.store import open_database, verdicts
 from tests.labeler.commands import run
-from tests.labeler.conftest import NOW, import_all, make_study, result_file
+from tests.making import NOW, import_all, make_study, result_file
 
 CATEGORIES = ("steady", "one apart", "noisy")
 QUESTION = 'text = "What do these runs do?"\nshows = "{shows}"\n' + "".join(

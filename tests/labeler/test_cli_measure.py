@@ -15,7 +15,7 @@ from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.store import items, open_database, runs
 from tests.labeler.commands import run, says_in_order
-from tests.labeler.conftest import NOW
+from tests.making import NOW
 from tests.sentences import says
 
 PROGRAM = """\

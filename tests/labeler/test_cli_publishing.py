@@ -4,11 +4,9 @@ import json
 
 import pytest
 
-from labeler.plan.lifecycle import Step
-from labeler.service.study import course
 from labeler.store import open_database
 from tests.labeler.commands import run
-from tests.labeler.conftest import NOW, answer_everything, make_study
+from tests.making import answer_everything, end_study, make_study
 
 
 @pytest.fixture
@@ -17,8 +15,7 @@ def study(tmp_path):
     make_study(path, plan=True)
     with open_database(path) as db:
         answer_everything(db, {"ada": "similar", "ben": "dissimilar", "cleo": "similar", "dan": "similar"})
-        for step in (Step.CLOSE, Step.UNBLIND):
-            course.change_state(db, step, why="done", actor="carol", now=NOW)
+        end_study(db)
     return path
 
 

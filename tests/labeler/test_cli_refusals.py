@@ -17,7 +17,7 @@ from labeler.service.study import course
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, open_database
 from tests.labeler.commands import refused
-from tests.labeler.conftest import NOW, answer_everything, item_name, make_study
+from tests.making import NOW, answer_everything, item_name, make_study
 
 STEP = np.repeat([1.0, 2.0], 50)
 ITEM, OTHER = item_name(0), item_name(1)

@@ -10,7 +10,7 @@ import pytest
 from tests.analysis.ten_studies import STUDIES
 from tests.conftest import GOLDEN, some_slow
 from tests.labeler.commands import run
-from tests.labeler.conftest import REVIEWERS, answer_everything, copy_of
+from tests.making import REVIEWERS, answer_everything, copy_of
 
 LABELS = "item,reviewer,label\nx1,ada,similar\nx1,ben,similar\nx2,ada,similar\nx2,ben,dissimilar\n"
 VERDICTS = "item,classifier,verdict,score\nx1,rule,similar,0.1\nx2,rule,dissimilar,0.9\n"

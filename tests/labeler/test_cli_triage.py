@@ -12,7 +12,7 @@ from labeler.service.people import identity
 from labeler.service.verdicts import stored_verdicts
 from labeler.store import events, items, open_database, people, studies
 from tests.labeler.commands import run
-from tests.labeler.conftest import NOW, item_name, make_study
+from tests.making import NOW, item_name, make_study
 
 SAID = f"""item,classifier,verdict
 {item_name(0)},mine,dissimilar

@@ -15,7 +15,7 @@ from labeler.cli import PLACES, main
 from labeler.cli.common import FIGURE_FORMATS
 from labeler.config import bundled
 from tests.labeler.commands import run
-from tests.labeler.conftest import make_study
+from tests.making import make_study
 
 HEAVY = {"altair", "pandas", "pyarrow", "scipy", "scipy.stats", "statsmodels", "streamlit"}
 IMPORTED_BY = """

@@ -18,15 +18,14 @@ from labeler.plan.active_plan import N_OFFERED
 from labeler.plan.lifecycle import Step
 from labeler.service.labelling import answering, reviewing
 from labeler.service.people import identity
-from labeler.service.plan import assigning
 from labeler.service.results import splits
 from labeler.service.study import calibrating, course, staffing
 from labeler.store import decisions, events, labels, open_database
 from labeler.ui import answers, limits
 from labeler.ui.app import request_token
 from labeler.ui.gate import SignInGate
-from tests.labeler.conftest import answer_everything, id_of, make_study
 from tests.labeler.ui.clients import BASE, NOW, Browser, event, serving
+from tests.making import answer_everything, id_of, make_study
 
 N_ITEMS = 8
 
@@ -39,9 +38,7 @@ def made(tmp_path_factory):
         "open": PlanParameters(1, per_item=4, overlap=0, retest=0),
         "calibration": PlanParameters(1, per_item=2, overlap=0, retest=0, calibration=2),
     }.items():
-        make_study(folder / f"{name}.study", n_items=N_ITEMS)
-        with open_database(folder / f"{name}.study") as db:
-            assigning.confirm_plan(db, plan, actor="carol", now=NOW)
+        make_study(folder / f"{name}.study", n_items=N_ITEMS, plan=plan)
     with open_database(shutil.copy(folder / "open.study", folder / "closed.study")) as db:
         answer_everything(db, {"ada": "similar", "ben": "similar", "cleo": "dissimilar", "dan": "dissimilar"})
         course.change_state(db, Step.CLOSE, why="complete", actor="carol", now=NOW)

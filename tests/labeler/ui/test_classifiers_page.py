@@ -14,8 +14,8 @@ from labeler.service.verdicts import computing
 from labeler.store import open_database
 from labeler.ui.coordinator import results
 from tests.conftest import some_slow
-from tests.labeler.conftest import NOW, import_all, make_study, result_file
 from tests.labeler.ui.pages import button, checked, coordinator_page, texts
+from tests.making import NOW, import_all, make_study, result_file
 
 CAROL = {"actor": "carol", "now": NOW}
 

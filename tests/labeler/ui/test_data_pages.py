@@ -17,8 +17,8 @@ from labeler.service.study import coordinating
 from labeler.service.verdicts import stored_verdicts
 from labeler.store import events, items, open_database, people, studies
 from labeler.ui.coordinator import items as items_place
-from tests.labeler.conftest import import_all, item_name, make_study, result_file, series
 from tests.labeler.ui.pages import button, checked, coordinator_page, press_key, shown_items, texts
+from tests.making import import_all, item_name, make_study, result_file, series
 from tests.sentences import says
 
 NOW = datetime.now(UTC)

@@ -14,8 +14,8 @@ from labeler.store import items, jobs, open_database
 from labeler.ui.coordinator import queue, results
 from labeler.ui.coordinator.items import verdict_file
 from labeler.ui.coordinator.shared import escape_markdown
-from tests.labeler.conftest import NOW, item_name, make_study
 from tests.labeler.ui.pages import checked, coordinator_page, drawings, pictures, signed_in, texts
+from tests.making import NOW, item_name, make_study
 from tests.sentences import says
 
 FIRST, SECOND = item_name(0), item_name(2)

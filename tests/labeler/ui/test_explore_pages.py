@@ -15,9 +15,9 @@ from labeler.service.study import course
 from labeler.store import events, open_database
 from labeler.ui.coordinator.shared import escape_markdown
 from tests.conftest import some_slow
-from tests.labeler.conftest import PARAMETERS, item_name, make_study
 from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, ordersage_rows
 from tests.labeler.ui.pages import button, checked, documents, signed_in, texts
+from tests.making import PARAMETERS, item_name, make_study
 from tests.sentences import says
 
 TODAY = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end

@@ -13,7 +13,7 @@ import pytest
 from labeler.model import Category, PlanParameters, Role, State
 from labeler.plan.lifecycle import ALLOWED, SIGHTS, Action, Step
 from labeler.service.files.exploring import METHODS
-from labeler.service.labelling import inbox, reviewing
+from labeler.service.labelling import inbox
 from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.results import splits
@@ -23,8 +23,8 @@ from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, open_database, studies
 from labeler.ui.coordinator import results
 from labeler.ui.coordinator.places import ITEM, PLACES
-from tests.labeler.conftest import NOW, id_of, item_name, make_study
 from tests.labeler.ui.pages import checked, coordinator_page, explore_page, press_key, report_written
+from tests.making import NOW, item_name, make_study, offers, submit
 
 NAMES, COORDINATOR, BOTH = ("Zebedee", "Yolanda", "Xanthippe"), "carol", "dora"
 N_ITEMS = 16
@@ -60,12 +60,10 @@ YOU_REVIEW_TOO = "You are also a reviewer of this study"
 def answer_all(db, *, unlike_others):
     """Everybody answers everything with a comment; one reviewer disagrees on every fourth item."""
     for name in (*NAMES, BOTH):
-        while offers := reviewing.review_queue(db, id_of(db, name)).offers:
-            number = int(items.by_id(db, offers[0].item_id).name.rpartition("=")[2])
+        while tasks := offers(db, name):
+            number = int(items.by_id(db, tasks[0].item_id).name.rpartition("=")[2])
             is_odd = number % 2 != (name == unlike_others and number % 4 == 0)
-            event = {"event_id": f"{name}-{offers[0].code}", "code": offers[0].code, "revision": 0, "dwell_ms": 900}
-            said = event | {"answer": "dissimilar" if is_odd else "similar", "comment": COMMENT}
-            reviewing.submit(db, id_of(db, name), reviewing.submission_from(said), now=NOW)
+            submit(db, name, tasks[0], "dissimilar" if is_odd else "similar", comment=COMMENT)
 
 
 def take(db, *steps, force=False):

@@ -4,13 +4,12 @@ import shutil
 
 import pytest
 
-from labeler.plan.lifecycle import Step
 from labeler.service.results import reporting
-from labeler.service.study import coordinating, course
+from labeler.service.study import coordinating
 from labeler.store import labels, open_database, people
 from labeler.ui.coordinator.study import label_file
-from tests.labeler.conftest import NOW, answer_next
 from tests.labeler.ui.pages import button, checked, coordinator_page, texts
+from tests.making import answer_next, end_study
 
 BACK_UP, MERGE = range(2)
 
@@ -77,8 +76,7 @@ def test_the_label_file_is_offered_once_the_study_is_unblinded_and_the_download_
     assert len(coordinator_page("Study", "Log", study).get("download_button")) == 1  # the log
     with open_database(study) as db:
         answer_next(db, "ada", "similar")
-        for step in (Step.CLOSE, Step.UNBLIND):
-            course.change_state(db, step, why="the end", actor="carol", now=NOW)
+        end_study(db)
     assert len(coordinator_page("Study", "Log", study).get("download_button")) == 2
     text = label_file(study, "carol")
     with open_database(study) as db:

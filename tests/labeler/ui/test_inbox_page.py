@@ -5,12 +5,12 @@ import shutil
 import pytest
 
 from labeler.model import Role, State
-from labeler.service.labelling import inbox, reviewing
+from labeler.service.labelling import inbox
 from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.store import open_database, studies
-from tests.labeler.conftest import NOW, PARAMETERS, id_of, log, make_study
 from tests.labeler.ui.pages import checked, coordinator_page, press_key, reviewer_page, shown_items, texts
+from tests.making import NOW, PARAMETERS, log, make_study, offers, submit
 from tests.sentences import says
 
 HOSTILE = "<script>alert(1)</script> **bold** [x](http://evil.test) :red[y] $z$ `c`"
@@ -35,10 +35,8 @@ def study(made, tmp_path):
 def say(path, name, number=0, **said):
     """A reviewer answers the next item with a flag or comment; returns its code."""
     with open_database(path) as db:
-        task = reviewing.review_queue(db, id_of(db, name)).offers[0]
-        event = {"event_id": f"{name}-{number}", "code": task.code, "revision": 0, "answer": "dissimilar"}
-        sent = reviewing.submission_from(event | {"dwell_ms": 900} | said)
-        reviewing.submit(db, id_of(db, name), sent, now=NOW.replace(minute=number))
+        task = offers(db, name)[0]
+        submit(db, name, task, "dissimilar", now=NOW.replace(minute=number), **said)
     return task.code
 
 

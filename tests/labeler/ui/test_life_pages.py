@@ -24,7 +24,6 @@ from labeler.ui.coordinator.decide import REASONS
 from labeler.ui.coordinator.people import REMOVE, RENAME, REPLACE, mail_merge
 from labeler.ui.coordinator.shared import escape_markdown
 from labeler.ui.coordinator.study import DONE
-from tests.labeler.conftest import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, id_of, log, make_study
 from tests.labeler.ui.pages import (
     checked,
     coordinator_page,
@@ -35,6 +34,18 @@ from tests.labeler.ui.pages import (
     shown_items,
     signed_in,
     texts,
+)
+from tests.making import (
+    NOW,
+    PARAMETERS,
+    REVIEWERS,
+    answer_everything,
+    answer_next,
+    id_of,
+    log,
+    make_study,
+    offers,
+    submit,
 )
 from tests.sentences import says
 
@@ -184,7 +195,7 @@ def test_missing_labels_are_counted_before_a_study_is_closed_and_unblinded(path)
     assert [box.label for box in page.checkbox] == ["I know that 20 labels stay missing."]
     page = step_on(page, "Close the study")
     (message,) = [success.value for success in page.success]
-    assert says(message, "without 20 of the planned labels")
+    assert says(message, "20 planned labels are missing")
     assert len(checked(page.run()).success) == 0  # what a step led to is said once
     page = study_page(path)
     assert page.checkbox[0].label == "I know that this cannot be undone and that 20 labels stay missing."
@@ -290,9 +301,7 @@ def test_nobody_is_told_which_and_how_many_items_are_split_before_the_study_is_c
 @pytest.mark.parametrize(("coordinator", "is_told"), [("carol", True), (BOTH, False)])
 def test_the_comment_that_waits_is_quoted_to_a_coordinator_who_does_not_label(path, coordinator, is_told):
     with open_database(path) as db:
-        task = reviewing.review_queue(db, id_of(db, "ada")).offers[0]
-        event = {"event_id": "c", "code": task.code, "revision": 0, "answer": "similar", "dwell_ms": 900}
-        reviewing.submit(db, id_of(db, "ada"), reviewing.submission_from(event | {"comment": HOSTILE}), now=TODAY)
+        submit(db, "ada", offers(db, "ada")[0], now=TODAY, comment=HOSTILE)
     page = study_page(path, coordinator)
     assert (escape_markdown(HOSTILE) in texts(page)) == is_told
     assert HOSTILE not in texts(page)
@@ -471,9 +480,7 @@ def test_the_people_page_shows_a_name_as_it_is_and_not_as_markup(path):
 def closed(path):
     """ada answers dissimilar to everything, the others similar; one of her labels has a comment."""
     with open_database(path) as db:
-        task = reviewing.review_queue(db, id_of(db, "ada")).offers[0]
-        event = {"event_id": "first", "code": task.code, "revision": 0, "answer": "dissimilar", "dwell_ms": 900}
-        reviewing.submit(db, id_of(db, "ada"), reviewing.submission_from(event | {"comment": HOSTILE}), now=NOW)
+        submit(db, "ada", offers(db, "ada")[0], "dissimilar", comment=HOSTILE)
     answer_all(path)
     take(path, Step.CLOSE)
     return path

@@ -12,7 +12,6 @@ from labeler.model import PlanParameters, Protocol, Role, State
 from labeler.questions import SIMILAR
 from labeler.service.labelling import auditing, guide, inbox, own_result, reviewing
 from labeler.service.people import identity
-from labeler.service.plan import assigning
 from labeler.service.results import exchange
 from labeler.service.study import coordinating
 from labeler.store import open_database, people, studies
@@ -20,16 +19,6 @@ from labeler.ui.app import request_token
 from labeler.ui.reviewer import my_labels
 from labeler.ui.reviewer.guide import round_data
 from tests.conftest import some_slow
-from tests.labeler.conftest import (
-    NOW,
-    REVIEWERS,
-    answer_everything,
-    answer_next,
-    id_of,
-    item_name,
-    make_study,
-    submission,
-)
 from tests.labeler.ui.pages import (
     app_page,
     button,
@@ -42,6 +31,16 @@ from tests.labeler.ui.pages import (
     texts,
     titles_of,
 )
+from tests.making import (
+    NOW,
+    REVIEWERS,
+    answer_everything,
+    id_of,
+    item_name,
+    make_study,
+    offers,
+    submit,
+)
 from tests.sentences import says
 
 TODAY = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
@@ -52,19 +51,14 @@ HOSTILE = "<script>alert(1)</script> **bold** [x](http://evil.test) :red[y] $z$ 
 def many(tmp_path_factory):
     """ada has answered 50 of 51 items: 40 similar, 8 dissimilar, 2 not sure; some flagged, commented or revised."""
     path = tmp_path_factory.mktemp("own") / "own.study"
-    make_study(path, n_items=51, reviewers=("ada", "ben"), plan=False)
+    make_study(path, n_items=51, reviewers=("ada", "ben"), plan=PlanParameters(seed=1, overlap=0.0, retest=0))
     with open_database(path) as db:
-        parameters = PlanParameters(seed=1, overlap=0.0, retest=0)
-        assigning.confirm_plan(db, parameters, actor="carol", now=NOW)
         ada = id_of(db, "ada")
         for number in range(50):
             answer = "not sure" if number < 2 else "dissimilar" if number < 10 else "similar"
             said = {"flag": number % 10 == 5, "comment": {7: "a step", 49: HOSTILE}.get(number)}
-            task = reviewing.review_queue(db, ada).offers[0]
-            event = {"event_id": f"e{number}", "code": task.code, "revision": 0, "answer": answer, "dwell_ms": 4000}
-            reviewing.submit(db, ada, reviewing.submission_from(event | said), now=NOW)
-        first = reviewing.own_labels(db, ada)[-1].task
-        reviewing.submit(db, ada, submission(first, "not sure", dwell_ms=6000), now=NOW)
+            submit(db, "ada", offers(db, "ada")[0], answer, dwell_ms=4000, **said)
+        submit(db, "ada", reviewing.own_labels(db, ada)[-1].task, "not sure", dwell_ms=6000)
         (stepped,) = [one.task.code for one in reviewing.own_labels(db, ada) if one.comment == "a step"]
         for text in ("A step is a change.", HOSTILE):
             inbox.reply(db, stepped, text, actor="Quirin", now=TODAY)
@@ -117,8 +111,7 @@ def test_my_labels_come_twenty_a_page_newest_first(many):
 def test_all_pictures_are_back_once_everything_is_answered(many, tmp_path):
     shutil.copy(many, tmp_path / "done.study")
     with open_database(tmp_path / "done.study") as db:
-        while reviewing.review_queue(db, id_of(db, "ada")).offers:
-            answer_next(db, "ada", "similar")
+        answer_everything(db, {"ada": "similar"})
     page = my_page(tmp_path / "done.study")
     page.number_input[0].set_value(3).run()
     assert revisable(page) == rows(page) != []
@@ -217,7 +210,7 @@ def test_the_component_of_a_page_gets_the_token_of_the_session(many, monkeypatch
 def test_an_item_of_somebody_else_is_not_opened(many, monkeypatch):
     monkeypatch.setenv("LABELER_STUDY", str(many))
     with open_database(many) as db:
-        foreign = reviewing.review_queue(db, id_of(db, "ben")).offers[0].code
+        foreign = offers(db, "ben")[0].code
     page = signed_in(monkeypatch, many, "my-labels", "ada", Role.REVIEWER, chosen=foreign)
     (error,) = page.error
     assert says(error.value, f"cannot open item {foreign}")

@@ -13,10 +13,10 @@ from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.study import coordinating, course
 from labeler.store import open_database
-from tests.labeler.conftest import NOW, answer_next, import_all, result_file, series
 from tests.labeler.service.test_kinds import CHANGE, HISTORY, QUESTION, RUNS, study_of
 from tests.labeler.service.test_own_question import ALERTS, NAMES
 from tests.labeler.ui.pages import button, coordinator_page, reviewer_page, texts
+from tests.making import NOW, answer_next, import_all, result_file, series
 
 WHO = {"actor": "carol", "now": NOW}
 

@@ -7,14 +7,13 @@ from datetime import UTC, datetime
 import pytest
 
 from labeler.config import bundled
-from labeler.model import Category, Role, Submission
+from labeler.model import Category, Role
 from labeler.plan.lifecycle import Step
 from labeler.questions import NOT_SURE, SIMILAR
 from labeler.service import demo
-from labeler.service.labelling import reviewing
 from labeler.service.people import identity
 from labeler.service.study import coordinating, course
-from labeler.store import events, open_database, people
+from labeler.store import events, open_database
 from labeler.ui import app
 from labeler.ui.coordinator.places import PLACES
 from labeler.ui.coordinator.results import QUICK
@@ -27,6 +26,7 @@ from tests.labeler.ui.pages import (
     texts,
     titles_of,
 )
+from tests.making import answer_next
 from tests.sentences import says
 
 NOW = datetime.now(UTC)  # the pages go by the clock: a session from a fixed day would end
@@ -63,13 +63,9 @@ def move_on(study, *steps):
 
 
 def say(study, name, answer):
-    """Answer the reviewer's next item; returns its code."""
+    """Answer the reviewer's next item."""
     with open_database(study) as db:
-        person = people.by_name(db, name)
-        task = reviewing.review_queue(db, person.person_id).offers[0]
-        submission = Submission(f"{name}-{task.code}-{task.revision}", task.code, task.revision, answer, 900)
-        reviewing.submit(db, person.person_id, submission, now=NOW)
-    return task.code
+        answer_next(db, name, answer, now=NOW)
 
 
 def test_the_label_page_begins_with_the_first_picture_and_names_the_items_that_follow(study):

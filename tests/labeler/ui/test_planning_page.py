@@ -7,8 +7,8 @@ from labeler.service.plan import assigning, planning, previewing
 from labeler.service.plan.planning import Assumptions
 from labeler.service.study import coordinating
 from labeler.store import open_database
-from tests.labeler.conftest import NOW, make_study
 from tests.labeler.ui.pages import checked, coordinator_page, texts
+from tests.making import NOW, make_study
 from tests.sentences import says
 
 

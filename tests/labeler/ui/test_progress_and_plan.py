@@ -11,7 +11,8 @@ from labeler.service.people import identity
 from labeler.service.plan import assigning, previewing
 from labeler.service.study import coordinating, course
 from labeler.store import open_database
-from tests.labeler.conftest import (
+from tests.labeler.ui.pages import button, checked, coordinator_page, texts
+from tests.making import (
     PARAMETERS,
     REVIEWERS,
     answer_everything,
@@ -21,7 +22,6 @@ from tests.labeler.conftest import (
     result_file,
     series,
 )
-from tests.labeler.ui.pages import button, checked, coordinator_page, texts
 from tests.sentences import says
 
 TODAY = datetime.now(UTC)  # pages use the current time

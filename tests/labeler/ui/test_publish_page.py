@@ -5,12 +5,10 @@ import zipfile
 
 import pytest
 
-from labeler.plan.lifecycle import Step
 from labeler.service.handover.publishing.publish_file import Author, PublishFile
-from labeler.service.study import course
 from labeler.store import events, labels, open_database
-from tests.labeler.conftest import NOW, answer_everything, make_study
 from tests.labeler.ui.pages import button, checked, coordinator_page, texts
+from tests.making import answer_everything, end_study, make_study
 from tests.sentences import says
 
 ANSWERS = """\
@@ -44,8 +42,7 @@ def study(made, tmp_path):
 
 def unblinded(path):
     with open_database(path) as db:
-        for step in (Step.CLOSE, Step.UNBLIND):
-            course.change_state(db, step, why="done", actor="carol", now=NOW)
+        end_study(db)
     return path
 
 

@@ -5,8 +5,8 @@ import pytest
 from labeler.errors import InputError
 from labeler.service import background
 from labeler.store import items, open_database
-from tests.labeler.conftest import make_study
 from tests.labeler.ui.pages import coordinator_page, documents
+from tests.making import make_study
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ from labeler.ui import limits, provider, sign_in
 from labeler.ui.app import session_cookie
 from labeler.ui.gate import SignInGate
 from labeler.ui.server import allowed_hosts, refresh_in_background, streamlit_settings
-from tests.labeler.conftest import make_study
+from tests.making import make_study
 from tests.sentences import says
 
 NOW = datetime.now(UTC)  # pages use the current time: a link with a fixed date would expire
