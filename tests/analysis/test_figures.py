@@ -349,6 +349,7 @@ def test_no_printable_name_breaks_a_figure(names):
     assert all("".join((name or "no application").replace("#", "").split()) in drawn for name in names)
 
 
+@pytest.mark.slow
 def test_a_control_character_in_a_name_does_not_end_the_process(tmp_path):
     done = subprocess.run([sys.executable, "-c", ELSEWHERE], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-200:]

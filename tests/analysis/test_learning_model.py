@@ -204,6 +204,7 @@ def test_planted_categories_are_learned_and_the_file_gives_the_same_verdicts():
     assert np.mean([a == b for a, b in zip(called, truth["category"], strict=True)]) > 0.7
 
 
+@pytest.mark.slow
 def test_random_labels_are_not_learned_and_a_category_without_labels_is_named():
     truth, features, applications = data(np.random.default_rng(5), slope=0.0, n=72)
     found = learned_of(truth, features, applications, (*CATEGORIES, "never"))

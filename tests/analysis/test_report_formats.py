@@ -418,7 +418,8 @@ def test_a_report_works_at_any_level(level):
     assert f"All intervals have a level of {100 * level:g} %" in page.text
 
 
-DRAWN = ("script", "entity", "newlines", "control characters")
+RARE = {"entity", "LaTeX mathematics", "Markdown heading", "right to left", "dots", "long"}
+DRAWN = ("script", "newlines", "control characters")
 DRAWN += (pytest.param("long", marks=pytest.mark.slow),)  # a name of 10 kB takes seconds
 
 
@@ -454,7 +455,7 @@ def one_line(text):
     return " ".join(text.split())
 
 
-@pytest.mark.parametrize("kind", HOSTILE)
+@pytest.mark.parametrize("kind", some_slow(HOSTILE, RARE))
 def test_page_markdown_and_latex_show_every_name_as_text(kind):
     page = Page(to_html(report_of(kind), {}))
     assert page.wrong == []
@@ -496,7 +497,7 @@ def test_the_figures_are_complete_for_any_names(kind):
     assert not page.tags.keys() & {"script", "img", "b"}
 
 
-@pytest.mark.parametrize("kind", HOSTILE)
+@pytest.mark.parametrize("kind", some_slow(HOSTILE, RARE))
 def test_the_wide_table_and_the_numbers_keep_any_names(kind):
     name = HOSTILE[kind]
     table = wide(*named(name))

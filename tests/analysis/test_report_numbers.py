@@ -172,7 +172,7 @@ def test_what_was_put_in_is_counted(full):
 
 
 def test_own_revisions_change_only_the_row_after_them():
-    made, content = study("k = 2 with overlap"), report("k = 2 with overlap")
+    made, content = study("k = 2"), report("k = 2")
     first_only = made.answers.iloc[: made.answers["kind"].isin(["retest", "calibration"]).idxmax()]
     before = summarise(first_only, made.verdicts)["agreement"]
     assert before["percent"] == content["agreement"]["percent"]

@@ -251,6 +251,7 @@ def test_cohens_kappa_and_the_positive_category_refuse_more_than_two():
             positive_category(LEVELS, wrong)
 
 
+@settings(max_examples=examples(40))
 @given(wide_ratings(categories=("no", "yes")))
 def test_the_names_of_two_categories_change_nothing(wide):
     labels = labels_of(wide).assign(position=lambda table: range(len(table)))
