@@ -111,11 +111,13 @@ def agreement(
         if row["slope"]["value"] is None or row["detectable"] is None:
             remark(f"Drift of {row['rater']} was not tested: {row['slope']['reason']}.")
             continue
-        change = f"{100 * row['slope']['value']:+.0f} points from the first to the last own label"
+        change = (
+            f"{100 * row['slope']['value']:+.0f} percentage points from the first to the last label of this reviewer"
+        )
         visible = (
-            f"Only changes of about {100 * row['detectable']:.0f} points or more would have been seen."
+            f"Only changes of about {100 * row['detectable']:.0f} percentage points or more would be found."
             if row["detectable"] <= 1
-            else "With so few labels, no change would have been seen."
+            else "There are too few labels to find any change."
         )
         remark(f"Drift of {row['rater']}: {change}, p = {row['p_holm']:.2g} (Holm). {visible}")
     if "difference" in found:

@@ -427,10 +427,10 @@ def _box_of_calibration(facts: Facts) -> Box:
     if not again:
         return Box("Calibration was not passed", f"{why} No items are left for a second round.")
     text = (
-        f"{why} Talk about the items below, which people judged differently. A second round takes "
+        f"{why} Discuss the items below, which people judged differently. A second round takes "
         f"{counted(again, 'other item')}."
     )
-    return Box("Next: talk, then calibrate once more", text, Act("Start a second round", is_second_round=True))
+    return Box("Next: discuss the items, then calibrate again", text, Act("Start a second round", is_second_round=True))
 
 
 def _box_of_labelling(facts: Facts) -> Box:

@@ -40,7 +40,7 @@ def test_from_an_empty_study_to_a_report(page, browser, empty_server, tmp_path):
 
     go(page, url, "items?view=add")
     page.locator("input[type=file]").set_input_files([str(path) for path in result_files(tmp_path)])
-    expect(page.get_by_text("4 of 5 files are in: 4 new items")).to_be_visible()
+    expect(page.get_by_text("4 of 5 files were imported: 4 new items")).to_be_visible()
     expect(page.get_by_text("run 0, iteration 1: nan is not a finite measurement").first).to_be_visible()
 
     go(page, url, "people")

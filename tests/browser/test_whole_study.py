@@ -69,7 +69,7 @@ def set_up(page, url, link, folder, desks):
     expect(page.get_by_role("heading", name="Whole study")).to_be_visible()
     go(page, url, "items?view=add")
     page.locator("input[type=file]").set_input_files(result_files(folder))
-    expect(page.get_by_text("All 12 files are in: 12 new items")).to_be_visible()
+    expect(page.get_by_text("All 12 files were imported: 12 new items")).to_be_visible()
     go(page, url, "people")
     page.get_by_label("Names, one per line").fill("\n".join(REVIEWERS))
     page.get_by_role("button", name=re.compile("^Invite")).click()

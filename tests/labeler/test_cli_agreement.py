@@ -51,10 +51,10 @@ def test_drift_says_what_could_have_been_seen(tmp_path):
     table.assign(created_utc=[f"2026-01-01T00:{n // 60:02d}:{n % 60:02d}" for n in range(160)]).to_csv(
         path, index=False
     )
-    assert "points or more would have been seen" in run("--labels", path).output
+    assert "percentage points or more would be found" in run("--labels", path).output
     pd.read_csv(path).iloc[:22].to_csv(path, index=False)
     few = run("--labels", path).output
-    assert "With so few labels, no change would have been seen." in few
+    assert "There are too few labels to find any change." in few
     assert "points or more" not in few
 
 

@@ -131,14 +131,14 @@ def uploads(files: Iterable[tuple[str, bytes]]) -> list[Source]:
 
 
 def describe_outcome(results: Sequence[FileResult]) -> str:
-    """Return how many files are in, as a heading."""
+    """Return how many files were imported, as a heading."""
     n_in, n_items = sum(not result.refused for result in results), sum(len(result.names) for result in results)
     if not n_in:
-        return "The file was refused" if len(results) == 1 else f"No file is in: all {len(results)} were refused"
+        return "The file was refused" if len(results) == 1 else f"All {len(results)} files were refused"
     if n_in == len(results):
-        files = "The file is in" if n_in == 1 else f"All {n_in} files are in"
+        files = "The file was imported" if n_in == 1 else f"All {n_in} files were imported"
     else:
-        files = f"{n_in} of {len(results)} files {'is' if n_in == 1 else 'are'} in"
+        files = f"{n_in} of {len(results)} files {'was' if n_in == 1 else 'were'} imported"
     return f"{files}: {counted(n_items, 'new item')}"
 
 

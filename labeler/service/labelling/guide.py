@@ -243,7 +243,7 @@ def add(db: Database, example: OwnExample, *, actor: str, now: datetime) -> None
         if not sentence or len(sentence) > MAX_SENTENCE or not is_storable(sentence):
             raise InputError(f"Say in one sentence why the category is right, in 1 to {MAX_SENTENCE} characters.")
         if len(chosen(db)) >= MAX_EXAMPLES:
-            raise InputError(f"The guide has {MAX_EXAMPLES} items of yours already, which is the most it shows.")
+            raise InputError(f"The guide already has {MAX_EXAMPLES} examples of your own, which is the maximum.")
         browsing.exclude(db, item.name, f"{example.use} in the guide", actor=actor, now=now)
         deed.log(ADD, item=item.name, category=category, sentence=sentence, use=example.use)
 
@@ -256,7 +256,7 @@ def remove(db: Database, name: str, *, actor: str, now: datetime) -> None:
     with events.by(db, actor, now) as deed:
         _check_open(db)
         if name not in {example.item for example in chosen(db)}:
-            raise InputError(f"{name!r} is no example in the guide.")
+            raise InputError(f"{name!r} is not an example in the guide.")
         item = browsing.item_named(db, name)
         if item.excluded_why is not None:
             browsing.include(db, name, "no longer an example", actor=actor, now=now)

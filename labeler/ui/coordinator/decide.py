@@ -84,7 +84,7 @@ def show_split(db: Database, split: Split, names: list[str], person: str, *, can
     decides = Decides("split", queue.categories_of(question), REASONS) if can_decide and not why_not else None
     keys = {**(queue.choices_of(question) if decides else {}), **queue.MOVES}
     if decides and LAST_DECIDED in st.session_state:
-        keys[AGAIN] = "Decide the last one again"
+        keys[AGAIN] = "Change the last decision"
     counts = Counter(str(label.category) for label in split.labels)
     labels = ", ".join(f"{n} {category}" for category, n in counts.items())
     caption = f"{queue.place(names, name)} · labels: {labels}"

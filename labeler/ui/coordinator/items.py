@@ -149,7 +149,7 @@ def offer_to_take_back(db: Database, person: str) -> None:
             with errors_here():
                 importing.take_back(db, actor=person, now=datetime.now(UTC))
                 st.session_state.pop(IMPORT_OUTCOME, None)
-                done(f"Taken back: {counted(len(last.items), 'item')} removed.")
+                done(f"Import taken back: {counted(len(last.items), 'item')} removed.")
 
 
 def import_files(

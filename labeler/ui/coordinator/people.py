@@ -34,8 +34,8 @@ CONSEQUENCES = {
     REPLACE: "{} can no longer sign in. Labels are kept; a successor takes over the open items.",
     REMOVE: "{} can no longer sign in. Labels are kept; open items go to other reviewers.",
     RENAME: "Pages and invitations show the new name. The plan, the log, exports and reports keep the name {}.",
-    ALLOW: "{} sees the own labels beside those of the others, without names, once the study is unblinded.",
-    WITHDRAW: "{} no longer sees the own result.",
+    ALLOW: "{} sees their own labels beside those of the other reviewers, without names, once the study is unblinded.",
+    WITHDRAW: "{} no longer sees their own result.",
     REVOKE: "{} is signed out on all devices and needs a new link to sign in again. Labels are kept.",
 }
 ROW_PX = 48
@@ -177,7 +177,7 @@ def confirm(db: Database, chosen: Person, action: str, note: str, actor: str) ->
     st.write(escape_markdown(CONSEQUENCES[action].format(chosen.name)))
     successor = st.text_input("Successor: a new name, or another reviewer") if action == REPLACE else ""
     new_name = st.text_input("New name") if action == RENAME else ""
-    verb = {REVOKE: "Sign out {}", ALLOW: "Allow {} to see the own result", WITHDRAW: "Withdraw the own result of {}"}
+    verb = {REVOKE: "Sign out {}", ALLOW: "Allow {} to see their own result", WITHDRAW: "Withdraw the own result of {}"}
     words = verb.get(action, f"{action} {{}}").format(chosen.name)
     if st.button(escape_markdown(words), key="confirm-person"):
         if action == REPLACE:
@@ -235,9 +235,9 @@ def rename(db: Database, chosen: Person, new_name: str, actor: str) -> str:
 
 
 def allow(db: Database, chosen: Person, allowed: bool, actor: str) -> str:
-    """Allow a reviewer to see the own result, or withdraw this; return the message."""
+    """Allow a reviewer to see their own result, or withdraw this; return the message."""
     own_result.allow(db, chosen.name, allowed, actor=actor, now=datetime.now(UTC))
-    return f"{chosen.name} {'sees' if allowed else 'does not see'} the own result once the study is unblinded."
+    return f"{chosen.name} {'sees' if allowed else 'does not see'} their own result once the study is unblinded."
 
 
 def revoke(db: Database, chosen: Person, actor: str) -> str:

@@ -62,7 +62,9 @@ def ask_finish_by(db: Database, person: str) -> None:
         )
         if asked != day:
             coordinating.set_finish_by(db, asked, actor=person, now=datetime.now(UTC))
-            done("Invitations ask reviewers to finish by this day." if asked else "No day is asked for.", stays=True)
+            done(
+                "Invitations ask reviewers to finish by this day." if asked else "Invitations name no day.", stays=True
+            )
 
 
 def design_plan(db: Database, person: str) -> None:

@@ -244,7 +244,7 @@ def offer_step(db: Database, person: str, now: Overview, step: Step) -> None:
     tick = overview.tick_of_closing(now.n_assigned - now.n_done) if step is Step.CLOSE else ""
     tick = "I know that this cannot be undone." if step is Step.UNBLIND else tick
     is_sure = not tick or st.checkbox(escape_markdown(tick), key=f"tick-{key}")
-    words = "Open the study in spite of this" if in_spite else overview.BUTTONS[step]
+    words = "Open the study anyway" if in_spite else overview.BUTTONS[step]
     if st.button(words, key=f"take-{key}", disabled=not is_sure or (asks_why and not why.strip())):
         with errors_here():
             take_step(db, person, step, why, force=in_spite)

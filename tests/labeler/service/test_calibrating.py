@@ -217,7 +217,7 @@ def test_the_gate_is_kept_and_logged_and_can_be_taken_away(round_):
 
 @pytest.mark.parametrize("gate", [Gate("nothing", 0.5), Gate("reference", -0.1), Gate("reviewers", 1.1), Gate("", 0.5)])
 def test_a_gate_that_is_none_is_refused(round_, gate):
-    with pytest.raises(InputError, match=r"gate.*0.*1"):
+    with pytest.raises(InputError, match=r"required agreement.*0.*1"):
         calibrating.set_gate(round_, gate, **CAROL)
     assert studies.get(round_).gate is None
 

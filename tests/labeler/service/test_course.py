@@ -74,13 +74,13 @@ def test_a_closed_study_is_reopened_where_it_was_closed(planned, closed_from):
     assert move(planned, Step.REOPEN).state is closed_from
     move(planned, Step.CLOSE)
     move(planned, Step.UNBLIND)
-    with pytest.raises(NotAllowed, match="reopen is not possible"):
+    with pytest.raises(NotAllowed, match="“reopen” is not possible"):
         move(planned, Step.REOPEN)
 
 
 def test_a_wrong_step_is_refused_with_the_ways_there_are_and_leaves_no_trace(planned):
     before = log(planned)
-    with pytest.raises(NotAllowed, match="unblind is not possible"):
+    with pytest.raises(NotAllowed, match="“unblind” is not possible"):
         move(planned, Step.UNBLIND)
     assert (log(planned), studies.get(planned).state) == (before, State.OPEN)
 
@@ -111,7 +111,7 @@ def test_a_pause_ends_where_it_began(planned, phase):
     assert move(planned, Step.PAUSE).state is State.PAUSED
     assert (studies.get(planned).state, studies.get(planned).phase) == (State.PAUSED, phase)
     assert last_event(planned)[2] == {"from": phase, "to": "paused", "why": "because"}
-    with pytest.raises(NotAllowed, match="step pause is not"):
+    with pytest.raises(NotAllowed, match="step “pause” is not"):
         move(planned, Step.PAUSE)
     assert move(planned, Step.OPEN).state is phase
     assert studies.get(planned).resumes_to is None
@@ -273,7 +273,7 @@ def test_closing_says_how_many_assigned_items_have_no_label(planned):
     answer_next(planned, "ada", "not sure")
     n_assigned = len(assignments.everything(planned))
     open_items, end_of_chain = move(planned, Step.CLOSE).remarks
-    assert says(open_items, f"without {n_assigned - 1} of the planned labels")
+    assert says(open_items, f"{n_assigned - 1} planned labels are missing.")
     assert end_of_chain.endswith(auditing.head(planned))
 
 

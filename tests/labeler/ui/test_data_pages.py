@@ -92,7 +92,9 @@ def test_an_upload_is_taken_in_with_a_row_for_every_file(empty, started):
     checked(page.file_uploader[0].set_value(
         [("a.json", RESULT.encode(), "application/json"), ("b_*_.json", b"{}", "application/json")]
     ).run())  # fmt: skip
-    assert says(texts(page), "1 of 2 files is in: 1 new item", "1 file was refused.", "The other file is not affected.")
+    assert says(
+        texts(page), "1 of 2 files was imported: 1 new item", "1 file was refused.", "The other file is not affected."
+    )
     rows = outcome(page)
     assert rows.loc["a.json", ["Outcome", "Runs", "Iterations"]].tolist() == ["1 item imported", "2", "3"]
     assert "fewer than" in texts(page)
@@ -103,9 +105,9 @@ def test_an_upload_is_taken_in_with_a_row_for_every_file(empty, started):
 
 
 @pytest.mark.parametrize(("n_good", "n_bad", "words"), [
-    (1, 0, "The file is in: 1 new item"), (2, 0, "All 2 files are in: 2 new items"),
-    (2, 1, "2 of 3 files are in: 2 new items"), (0, 1, "The file was refused"),
-    (0, 2, "No file is in: all 2 were refused"),
+    (1, 0, "The file was imported: 1 new item"), (2, 0, "All 2 files were imported: 2 new items"),
+    (2, 1, "2 of 3 files were imported: 2 new items"), (0, 1, "The file was refused"),
+    (0, 2, "All 2 files were refused"),
 ])  # fmt: skip
 def test_the_outcome_says_how_many_files_are_in(empty, started, n_good, n_bad, words):
     files = [(f"g{number}.json", RESULT.replace("3.0", f"3.{number}").encode(), "") for number in range(n_good)]

@@ -54,7 +54,7 @@ BOTH = "dora"  # reviewer and coordinator
 WITH_CALIBRATION = PlanParameters(seed=1, overlap=0.25, retest=0, calibration=2)
 SAID = {"ada": "dissimilar", "ben": "similar", "cleo": "similar", "dan": "similar"}
 HOSTILE = "<script>alert(1)</script> **bold** [x](http://evil.test) :red[y] $z$ `c`"
-IN_SPITE = "Open the study in spite of this"
+IN_SPITE = "Open the study anyway"
 
 
 @pytest.fixture(scope="module")
@@ -264,7 +264,7 @@ def test_a_failed_round_leads_to_a_second_one(calibrated):
     first = in_round(calibrated)
     answer_all(calibrated, SAID | {BOTH: "similar"})
     page = study_page(calibrated)
-    assert says(texts(page), "Next: talk, then calibrate once more", "is 60 %, but must be at least 90 %")
+    assert says(texts(page), "Next: discuss the items, then calibrate again", "is 60 %, but must be at least 90 %")
     assert page.table[0].value["Benchmark"].tolist() == [escape_markdown(name) for name in first]
     press(page, "Start a second round")
     assert not set(first) & set(in_round(calibrated))

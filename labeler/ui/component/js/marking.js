@@ -21,7 +21,7 @@ const TOOLS = [ // key, its name, words, and help
 ];
 const PROBLEMS = {
   whole: "You have not seen the whole series yet. Press 0 to see it.",
-  range: "The range has no end yet. Press R at its end, or Delete to give it up.",
+  range: "The range has no end yet. Press R at its end, or Delete to remove it.",
 };
 
 export class Marking {

@@ -209,7 +209,7 @@ export function feedbackWords(answer, truth) {
   const { matches, extra, missed } = compared(answer, truth);
   const yours = [
     ...matches.map(({ mark, at, off }) => `${markWords(mark)} ${offWords(off, at)}`),
-    ...extra.map((mark) => `${markWords(mark)}, where nothing is to be marked`),
+    ...extra.map((mark) => `${markWords(mark)}, where nothing should be marked`),
   ];
   return [
     truth.length ? `Known: ${truth.join(", ")}.` : "There is nothing to mark.",
