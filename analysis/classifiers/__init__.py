@@ -15,7 +15,10 @@ from analysis.classifiers._changes import (
     CHANGE_CATEGORIES as CHANGE_CATEGORIES,
     CHANGE_RULES as CHANGE_RULES,
     NO_CHANGE as NO_CHANGE,
+    WARMUP_CATEGORIES as WARMUP_CATEGORIES,
+    WARMUP_RULES as WARMUP_RULES,
     ChangeRule as ChangeRule,
+    WarmupRule as WarmupRule,
 )
 from analysis.classifiers._explain import explain as explain, runs_apart as runs_apart
 from analysis.classifiers._heuristic import heuristic as heuristic
@@ -23,11 +26,6 @@ from analysis.classifiers._kruskal import kruskal as kruskal
 from analysis.classifiers._same import same as same
 from analysis.classifiers._spread import spread as spread
 from analysis.classifiers._verdict import Verdict as Verdict
-from analysis.classifiers._warmup import (
-    WARMUP_CATEGORIES as WARMUP_CATEGORIES,
-    WARMUP_RULES as WARMUP_RULES,
-    WarmupRule as WarmupRule,
-)
 from analysis.dissimilarity import MIN_ITERATIONS
 from analysis.runs import Runs, Warmup
 

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from analysis.classifiers._changes import CHANGE_RULES
+from analysis.classifiers._changes import CHANGE_RULES, WARMUP_RULES
 from analysis.classifiers._verdict import Verdict
-from analysis.classifiers._warmup import WARMUP_RULES
 from analysis.dissimilarity import title_of
 from analysis.runs import Floats
 

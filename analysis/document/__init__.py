@@ -23,6 +23,7 @@ from analysis.document._content import (
     first_rows as first_rows,
     interval as interval,
     listed as listed,
+    method_report as method_report,
     number as number,
     p_value as p_value,
     percent as percent,
@@ -30,6 +31,7 @@ from analysis.document._content import (
     readable_name as readable_name,
     sentence as sentence,
     share as share,
+    shortened as shortened,
     table as table,
 )
 from analysis.document._html import to_html as to_html
@@ -42,6 +44,4 @@ from analysis.document._json import (
 )
 from analysis.document._latex import to_latex as to_latex
 from analysis.document._markdown import to_markdown as to_markdown
-from analysis.document._method import method_report as method_report
-from analysis.document._names import shortened as shortened
 from analysis.document._text import to_text as to_text

@@ -1,16 +1,18 @@
-"""Represent the content of a document as sections of paragraphs, lists, tables and figures.
+"""Represent the content of a document as sections of paragraphs, lists, tables and figures, and shorten names for them.
 
 The content does not depend on the format. All texts are plain text, and each renderer escapes them.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # imported only for types, because the module loads SciPy
+if TYPE_CHECKING:
     from analysis.intervals import Estimate
+
 
 DASH = "–"
 N_ROWS = 40  # maximum number of rows of a table in a document; the JSON has all rows
@@ -291,3 +293,126 @@ _NOT_XML = re.compile(
     "[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
     "|\r(?!\n)"
 )
+
+
+GAP = "…"
+_PART = re.compile(r"\W*\w+|\W+")
+
+
+def shortened(names: Iterable[str], width: int) -> dict[str, str]:
+    """Shorten names that appear together to at most `width` characters so that different names stay different.
+
+    Names that fit are not changed. A longer name keeps the parts that occur in the fewest other names, and then as many
+    neighbouring parts as fit. If names are still equal, they get numbers. (A million names that differ only in removed
+    parts would need more characters for their number.) Raises ValueError if the width is below 8.
+
+    Examples
+    --------
+    >>> list(shortened(["run.sh --cpu 0 -b bt --size 100", "run.sh --cpu 0 -b cg --size 100"], 16).values())
+    ['… bt --size 100', '… cg --size 100']
+    """
+    if width < 8:
+        raise ValueError(f"width must be at least 8, got {width}")
+    distinct = list(dict.fromkeys(names))
+    used = {name for name in distinct if len(name) <= width}
+    short = _apart(sorted(name for name in distinct if len(name) > width), width)
+    for name, text in short.items():
+        short[name] = _numbered(text, used, width)
+        used.add(short[name])
+    return {name: short.get(name, name) for name in distinct}
+
+
+def _apart(names: Sequence[str], width: int) -> dict[str, str]:
+    """Shorten names to their distinctive parts; if some names become equal, shorten these names again."""
+    parts = {name: _parts(name, width) for name in names}
+    n_names = Counter(part for split in parts.values() for part in set(split))
+    short = {name: _cut(split, n_names, width) for name, split in parts.items()}
+    names_of: dict[str, list[str]] = {}
+    for name, text in short.items():
+        names_of.setdefault(text, []).append(name)
+    for group in names_of.values():
+        if 1 < len(group) < len(names):
+            short |= _apart(group, width)
+    return short
+
+
+def _parts(name: str, width: int) -> list[str]:
+    """Split a name into words, each with the characters before it; split words longer than `width` into pieces."""
+    size = width // 2
+    words = [match.group() for match in _PART.finditer(name)]
+    return [word[at : at + size] for word in words for at in range(0, len(word), size)]
+
+
+def _cut(parts: Sequence[str], n_names: Counter[str], width: int) -> str:
+    """Keep the rarest parts of a name that fit; if parts are equally rare, keep the last."""
+    is_kept = [False] * len(parts)
+    length = 1  # the length if a single gap replaces all removed parts
+    for at in sorted(range(len(parts)), key=lambda at: (n_names[parts[at]], -at)):
+        gaps_beside = (at > 0 and not is_kept[at - 1]) + (at + 1 < len(parts) and not is_kept[at + 1])
+        longer = length + len(parts[at]) + gaps_beside - 1
+        if longer > width:
+            break
+        is_kept[at], length = True, longer
+    return "".join(
+        part if shown else GAP if at == 0 or is_kept[at - 1] else ""
+        for at, (part, shown) in enumerate(zip(parts, is_kept, strict=True))
+    )
+
+
+def _numbered(text: str, used: set[str], width: int) -> str:
+    """Return the text for a name; if another name already uses the text, add a number."""
+    number, candidate = 1, text
+    while candidate in used:
+        number += 1
+        mark = f"~{number}"
+        candidate = text[: width - len(mark)] + mark
+    return candidate
+
+
+def method_report(
+    title: str,
+    lead: str,
+    in_short: Iterable[str],
+    sections: Iterable[tuple[str, Iterable[Block]]],
+    left_out: Iterable[Block],
+    parameters: Mapping[str, Any],
+    *,
+    kind: str,
+    source: Iterable[Block] = (),
+    figures: Iterable[str] | None = None,
+) -> Document:
+    """Build the report of a method: the result in short, its sections, what was left out, and all options.
+
+    A section without content is left out. `source` is what the section on the method says before the table of options.
+    Captions of figures that are not in `figures` are left out; by default, every figure exists.
+    """
+    existing = None if figures is None else set(figures)
+    parts: list[tuple[str, Iterable[Block]]] = [
+        ("In short", _bullets(in_short)),
+        *sections,
+        ("Left out", list(left_out) or [Paragraph("Nothing was left out.")]),
+        ("Method", [*source, options_table(parameters)]),
+    ]
+    filled = [(heading, tuple(block for block in blocks if _exists(block, existing))) for heading, blocks in parts]
+    return Document(title, lead, "", tuple(Section(heading, blocks) for heading, blocks in filled if blocks), kind)
+
+
+def options_table(parameters: Mapping[str, Any]) -> Table:
+    """Build the table of all options of a method; only the ends of a long list are shown."""
+    rows = [(readable_name(name), _option(value)) for name, value in parameters.items()]
+    return table("All options and their values.", ("Option", "Value"), rows)
+
+
+def _bullets(sentences: Iterable[str]) -> list[Block]:
+    items = tuple(filter(None, sentences))
+    return [Bullets(items)] if items else []
+
+
+def _exists(block: Block, figures: set[str] | None) -> bool:
+    return figures is None or not isinstance(block, Figure) or block.name in figures
+
+
+def _option(value: Any) -> str:
+    if isinstance(value, tuple) and len(value) > 5:
+        return f"{describe_value(value[:2])}, ... {describe_value(value[-1])} ({len(value)} values)"
+    return describe_value(value)

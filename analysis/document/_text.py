@@ -4,8 +4,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from analysis.document._content import Block, Bullets, Document, Paragraph, Table
-from analysis.document._names import shortened
+from analysis.document._content import Block, Bullets, Document, Paragraph, Table, shortened
 
 JOINED = "\N{WORD JOINER}"
 WIDTH = 100  # width of text and tables, in characters
