@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis import comparison
+from analysis import comparison, document as d
 from analysis.contexts._observer import (
     NO_DIFFERENCE,
     ContextDispersion,
@@ -19,24 +19,6 @@ from analysis.contexts._observer import (
 from analysis.contexts._ratios import describe_speedup
 from analysis.contexts._survey import CausalCheck, ContextSurvey, Sweep
 from analysis.contexts._sweep import Context, FactorEffect
-from analysis.document import (
-    DASH,
-    N_NAMED,
-    Block,
-    Document,
-    Figure,
-    Paragraph,
-    counted,
-    describe_value,
-    estimate,
-    first_rows,
-    listed,
-    method_report,
-    number,
-    p_value,
-    percent,
-    table,
-)
 from analysis.intervals import Estimate
 
 T_TEST = "t test that includes the noise of the runs"
@@ -81,7 +63,7 @@ def varies(sweep: Sweep) -> bool:
     return all(np.ptp([getattr(context, side) for context in sweep.contexts]) > 0 for side in ("baseline", "candidate"))
 
 
-def document(survey: ContextSurvey) -> Document:
+def document(survey: ContextSurvey) -> d.Document:
     """Build the report on measurement contexts.
 
     Returns a document with the figures from `charts`.
@@ -96,7 +78,7 @@ def document(survey: ContextSurvey) -> Document:
     )
     known = any(sweep.better for sweep in survey.benchmarks)
     lead = f"Does the measurement context decide which version looks {'faster' if known else 'higher or lower'}?"
-    return method_report(
+    return d.method_report(
         "Measurement contexts",
         lead,
         _in_short(survey),
@@ -141,13 +123,13 @@ def _observer_in_short(observation: Observation) -> Iterator[str]:
             f"Instrumentation ({observation.by}) changes the measured values of {observation.n_shown} of "
             f"{_counted_effects(effects)}."
         )
-    for row in observation.overall[-N_NAMED:]:
+    for row in observation.overall[-d.N_NAMED :]:
         over = f" over {row.n_benchmarks} benchmarks" if row.n_benchmarks > 1 else ""
         yield f"{observation.by} = {row.level} against the lowest level{over}: {row.words}, ratio {ratio(row.ratio)}."
     if observation.n_compared:
         yield (
             f"The verdict on the two versions differs between levels of {observation.by} for "
-            f"{observation.n_changing or 'none'} of {counted(observation.n_compared, 'benchmark')}."
+            f"{observation.n_changing or 'none'} of {d.counted(observation.n_compared, 'benchmark')}."
         )
 
 
@@ -157,14 +139,14 @@ def _overview(survey: ContextSurvey) -> str:
     versions = f"{first.candidate} (candidate) against {first.baseline} (baseline)"
     contexts = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
     untested = (
-        f" In {counted(survey.n_untested, 'context')} a version has only one run, so there is no test for that context "
-        "alone."
+        f" In {d.counted(survey.n_untested, 'context')} a version has only one run, so there is no test for that "
+        "context alone."
         if survey.n_untested
         else ""
     )
     each = " each" if len(sizes) > 1 else ""
     return (
-        f"{counted(len(sizes), 'benchmark')} in {contexts} {_plural(max(sizes), 'context')}{each}: {versions}. "
+        f"{d.counted(len(sizes), 'benchmark')} in {contexts} {_plural(max(sizes), 'context')}{each}: {versions}. "
         f"{_meaning(survey)}{untested}"
     )
 
@@ -192,7 +174,7 @@ def _depends(survey: ContextSurvey) -> str:
     straddling = [sweep for sweep in varied if sweep.quartiles.straddles]
     sides = (
         f"{_term(survey).capitalize()}s lie on both sides of 1 for {len(straddling) or 'none'} of "
-        f"{counted(len(varied), 'benchmark')}"
+        f"{d.counted(len(varied), 'benchmark')}"
     )
     if not tested:
         return f"{sides}. Whether noise explains this cannot be tested: {varied[0].pooled.interaction.reason}."
@@ -204,8 +186,8 @@ def _depends(survey: ContextSurvey) -> str:
             "runs can explain."
         )
     text = (
-        f"For {len(depends)} of {counted(len(tested), 'benchmark')}, the {_term(survey)} depends on the context more "
-        f"than noise of the runs explains ({test}: {listed([sweep.name for sweep in most_dependent(depends)])})."
+        f"For {len(depends)} of {d.counted(len(tested), 'benchmark')}, the {_term(survey)} depends on the context more "
+        f"than noise of the runs explains ({test}: {d.listed([sweep.name for sweep in most_dependent(depends)])})."
     )
     in_both_directions = [sweep for sweep in depends if sweep.both_directions]
     if in_both_directions:
@@ -229,16 +211,16 @@ def _pooled(survey: ContextSurvey) -> Iterator[str]:
             if sweep.pooled.outcome == comparison.NOT_SHOWN
             else describe_speedup(sweep.pooled.speedup.value or 1.0, sweep.better)
         )
-        p = p_value(sweep.pooled.test.p)
+        p = d.p_value(sweep.pooled.test.p)
         yield f"Pooled over these contexts: {result} ({_term(survey)} {ratio(sweep.pooled.speedup)}; p = {p})."
         return
     parts = []
     for verdict in ("faster", "slower", "higher", "lower"):
         names = [f"{sweep.name} {ratio(sweep.pooled.speedup)}" for sweep in known if sweep.pooled.outcome == verdict]
         if names:
-            parts.append(f"the candidate is {verdict} for {counted(len(names), 'benchmark')} ({listed(names)})")
+            parts.append(f"the candidate is {verdict} for {d.counted(len(names), 'benchmark')} ({d.listed(names)})")
     n_not_shown = sum(sweep.pooled.outcome == comparison.NOT_SHOWN for sweep in known)
-    parts += [f"there is no significant difference for {counted(n_not_shown, 'benchmark')}"] if n_not_shown else []
+    parts += [f"there is no significant difference for {d.counted(n_not_shown, 'benchmark')}"] if n_not_shown else []
     yield f"Pooled over these contexts (Holm): {'; '.join(parts)}."
 
 
@@ -250,8 +232,8 @@ def _counted_effects(effects: Sequence[ObserverEffect]) -> str:
     """Count the benchmarks; if a benchmark has several versions, count the versions instead."""
     n_benchmarks = len({(effect.application, effect.benchmark) for effect in effects})
     if n_benchmarks == len(effects):
-        return counted(n_benchmarks, "benchmark")
-    return f"{len(effects)} versions of {counted(n_benchmarks, 'benchmark')}"
+        return d.counted(n_benchmarks, "benchmark")
+    return f"{len(effects)} versions of {d.counted(n_benchmarks, 'benchmark')}"
 
 
 def _over_all(survey: ContextSurvey) -> str:
@@ -260,20 +242,20 @@ def _over_all(survey: ContextSurvey) -> str:
         if sweep.outcome is None:
             return f"{_term(survey).capitalize()} {ratio(sweep.speedup)}; not tested: {sweep.t_with_noise.reason}."
         result = "no significant difference" if sweep.outcome == comparison.NOT_SHOWN else sweep.words
-        p = p_value(sweep.t_with_noise.p)
+        p = d.p_value(sweep.t_with_noise.p)
         return f"Over contexts like these, {result}: {_term(survey)} {ratio(sweep.speedup)}; {T_TEST}: p = {p}."
     parts = []
     for verdict in ("faster", "slower", "higher", "lower", comparison.NOT_SHOWN):
         sweeps = [sweep for sweep in survey.benchmarks if sweep.outcome == verdict]
         if sweeps:
-            n = counted(len(sweeps), "benchmark")
+            n = d.counted(len(sweeps), "benchmark")
             if verdict == comparison.NOT_SHOWN:
                 parts.append(f"there is no significant difference for {n}")
             else:
                 parts.append(f"the candidate is {verdict} for {n} ({_names(sweeps)})")
     n_untested = sum(sweep.outcome is None for sweep in survey.benchmarks)
     if n_untested:
-        parts.append(f"{counted(n_untested, 'benchmark')} with one context could not be tested")
+        parts.append(f"{d.counted(n_untested, 'benchmark')} with one context could not be tested")
     return f"Across all contexts ({T_TEST}, Holm's correction for the number of benchmarks), {'; '.join(parts)}."
 
 
@@ -283,9 +265,9 @@ def _inflated(survey: ContextSurvey) -> str:
         return ""
     means = inflated[0].mean_ratios
     return (
-        f"Do not report the plain mean of the ratios. For {counted(len(inflated), 'benchmark')}, this mean makes each "
-        f"version look {_describe(inflated)[0]} than the other. For {inflated[0].name}, it is "
-        f"{number(means.of_candidate)} for the candidate and {number(means.of_baseline)} for the baseline. The "
+        f"Do not report the plain mean of the ratios. For {d.counted(len(inflated), 'benchmark')}, this mean makes "
+        f"each version look {_describe(inflated)[0]} than the other. For {inflated[0].name}, it is "
+        f"{d.number(means.of_candidate)} for the candidate and {d.number(means.of_baseline)} for the baseline. The "
         "geometric mean has no such bias."
     )
 
@@ -302,11 +284,11 @@ def _advice(survey: ContextSurvey) -> str:
     return "Report the geometric mean with its interval over contexts. The result holds only for the measured contexts."
 
 
-def _speedups(survey: ContextSurvey) -> Iterator[Block]:
+def _speedups(survey: ContextSurvey) -> Iterator[d.Block]:
     if not survey.benchmarks:
         return
     term = _term(survey).capitalize()
-    yield first_rows(
+    yield d.first_rows(
         f"{term} of the candidate over the contexts. Benchmarks that depend most on the context are first; ↔ marks "
         f"values below 1 in one context and above 1 in another. The column {term} has the geometric mean with its "
         f"interval. The column Overall has the verdict of a {T_TEST} with Holm's correction for the number of "
@@ -316,7 +298,7 @@ def _speedups(survey: ContextSurvey) -> Iterator[Block]:
          "Overall"),
         [_speedup_row(sweep) for sweep in most_dependent(survey.benchmarks)], (1, 2, 4, 8),
     )  # fmt: skip
-    yield Figure(
+    yield d.Figure(
         "violins",
         f"{term}s over the contexts. If a shape crosses the line at 1, which version is better depends on the context.",
     )
@@ -324,38 +306,38 @@ def _speedups(survey: ContextSurvey) -> Iterator[Block]:
 
 def _speedup_row(sweep: Sweep) -> tuple[Any, ...]:
     at = sweep.quartiles
-    middle, mark = f"{number(at.q1)} {number(at.median)} {number(at.q3)}", "↔" if at.straddles else ""
-    ends = (at.n, number(at.lowest), middle, number(at.highest), mark)
+    middle, mark = f"{d.number(at.q1)} {d.number(at.median)} {d.number(at.q3)}", "↔" if at.straddles else ""
+    ends = (at.n, d.number(at.lowest), middle, d.number(at.highest), mark)
     verdict = sweep.outcome or f"not tested: {sweep.t_with_noise.reason}"
-    return sweep.name, *ends, ratio(sweep.speedup), _short(sweep.words), p_value(sweep.t_p_holm), verdict
+    return sweep.name, *ends, ratio(sweep.speedup), _short(sweep.words), d.p_value(sweep.t_p_holm), verdict
 
 
-def _contexts(survey: ContextSurvey) -> Iterator[Block]:
+def _contexts(survey: ContextSurvey) -> Iterator[d.Block]:
     if not survey.benchmarks:
         return
     up, down = (word.capitalize() for word in _describe(survey.benchmarks))
     term = _term(survey)
-    yield first_rows(
+    yield d.first_rows(
         "Number of contexts that show a change when each context is tested separately (Welch's test of its runs, "
         "corrected for the number of contexts). Both directions means that the context decides which version is "
         "better, and noise of the runs does not explain this.",
         ("Benchmark", f"{up} (Holm)", f"{down} (Holm)", f"{up} (Bonferroni)", f"{down} (Bonferroni)", "No change shown",
          "Not tested", "Both directions"),
         [(sweep.name, sweep.n_faster, sweep.n_slower, sweep.n_faster_bonferroni, sweep.n_slower_bonferroni,
-                     sweep.n_not_shown, sweep.n_untested, describe_value(sweep.both_directions))
+                     sweep.n_not_shown, sweep.n_untested, d.describe_value(sweep.both_directions))
          for sweep in most_dependent(survey.benchmarks)],
         (1, 2, 3, 4, 5, 6),
     )  # fmt: skip
     rows = [row for sweep in most_dependent(survey.benchmarks) for row in _extremes(sweep)]
-    yield first_rows(
+    yield d.first_rows(
         f"The contexts with the lowest and the highest {term}s. Intervals come from the runs of each context.",
         ("Benchmark", "Context", term.capitalize(), "Estimate", "Runs", "p", "Holm", "Bonferroni", "Alone"),
         [_context_row(row) for row in rows], (5, 6, 7),
     )  # fmt: skip
-    yield Figure(
+    yield d.Figure(
         "contexts-sorted", f"Contexts from the lowest to the highest {term}. The mark shows the verdict of the test."
     )
-    yield Figure(
+    yield d.Figure(
         "densities",
         "Measured values in the contexts. If the values of the versions overlap, contexts matter more than versions.",
     )
@@ -373,43 +355,43 @@ def _extremes(sweep: Sweep) -> list[tuple[Sweep, Context]]:
 def _context_row(row: tuple[Sweep, Context]) -> tuple[Any, ...]:
     sweep, context = row
     runs = f"{len(context.baseline_runs)} and {len(context.candidate_runs)}"
-    in_words = _short(describe_speedup(context.speedup.value, sweep.better)) if context.speedup.value else DASH
-    ps = map(p_value, (context.test.p, context.p_holm, context.p_bonferroni))
+    in_words = _short(describe_speedup(context.speedup.value, sweep.better)) if context.speedup.value else d.DASH
+    ps = map(d.p_value, (context.test.p, context.p_holm, context.p_bonferroni))
     verdict = context.outcome or f"not tested: {context.test.reason}"
     return sweep.name, context.name, ratio(context.speedup), in_words, runs, *ps, verdict
 
 
-def _estimates(survey: ContextSurvey) -> Iterator[Block]:
+def _estimates(survey: ContextSurvey) -> Iterator[d.Block]:
     if not survey.benchmarks:
         return
-    yield first_rows(
+    yield d.first_rows(
         "The geometric mean gives every context the same weight; its bootstrap interval over contexts does not assume "
         "a normal distribution. In the ratio of means, contexts with larger values have more weight. Noise inflates "
         "the mean of the ratios, so the product of the means for candidate and baseline is above 1.",
         ("Benchmark", "Geometric mean", "Bootstrap", "Ratio of means (Fieller)", "Mean of ratios", "For the baseline"),
         [(sweep.name, ratio(sweep.speedup), ratio(sweep.bootstrap), ratio(sweep.ratio_of_means),
-                     number(sweep.mean_ratios.of_candidate), number(sweep.mean_ratios.of_baseline))
+                     d.number(sweep.mean_ratios.of_candidate), d.number(sweep.mean_ratios.of_baseline))
          for sweep in most_dependent(survey.benchmarks)],
         (4, 5),
     )  # fmt: skip
-    yield first_rows(
+    yield d.first_rows(
         "Do the versions differ over these contexts? Tests of the difference in each context, corrected for the number "
         f"of benchmarks. The verdict uses the {T_TEST}: the larger p of two t tests, one with the differences between "
         "contexts and one with the noise of the runs. The first of these alone is the paired t test.",
         ("Benchmark", "t with noise p", "Holm", "Bonferroni", "Paired t p", "Signed rank p", "Holm", "Bonferroni"),
-        [(sweep.name, *map(p_value, (sweep.t_with_noise.p, sweep.t_p_holm, sweep.t_bonferroni, sweep.paired_t.p,
+        [(sweep.name, *map(d.p_value, (sweep.t_with_noise.p, sweep.t_p_holm, sweep.t_bonferroni, sweep.paired_t.p,
                                               sweep.signed_rank.p, sweep.rank_holm, sweep.rank_bonferroni)))
          for sweep in most_dependent(survey.benchmarks)],
         (1, 2, 3, 4, 5, 6, 7),
     )  # fmt: skip
 
 
-def _factors(survey: ContextSurvey) -> Iterator[Block]:
+def _factors(survey: ContextSurvey) -> Iterator[d.Block]:
     """Build the section on the factors of the context that are associated with the speed-up."""
     rows = [(sweep, factor) for sweep in survey.benchmarks for factor in sweep.factors]
     if not rows:
         return
-    yield first_rows(
+    yield d.first_rows(
         f"Is a factor associated with the {_term(survey)}? The p values come from a Kruskal-Wallis test over the "
         "levels of the factor, corrected for the number of factors of the benchmark. The share is the part of the "
         "variation between contexts that the levels explain (eta squared; epsilon squared is the same share for "
@@ -434,29 +416,29 @@ def _factor_row(row: tuple[Sweep, FactorEffect]) -> tuple[Any, ...]:
         ordered = sorted(factor.levels, key=lambda level: level.speedup.value or 0.0)
         ends = ordered if len(ordered) <= N_LEVELS else [ordered[0], ordered[-1]]
         between = ", " if len(ordered) <= N_LEVELS else " … "
-        levels = between.join(f"{level.level}: {number(level.speedup.value)}" for level in ends)
-    return sweep.name, factor.name, len(factor.levels), *map(percent, shares), *map(p_value, ps), levels
+        levels = between.join(f"{level.level}: {d.number(level.speedup.value)}" for level in ends)
+    return sweep.name, factor.name, len(factor.levels), *map(d.percent, shares), *map(d.p_value, ps), levels
 
 
-def _observer(survey: ContextSurvey) -> Iterator[Block]:
+def _observer(survey: ContextSurvey) -> Iterator[d.Block]:
     """Build the section on instrumentation: its effect on one version, and on the verdict on two versions."""
     observation = survey.observer
     if observation is None:
         return
     if not observation.effects:
-        yield Paragraph(f"No run has the condition {observation.by}, so the levels of instrumentation are unknown.")
+        yield d.Paragraph(f"No run has the condition {observation.by}, so the levels of instrumentation are unknown.")
         return
-    yield Paragraph(
+    yield d.Paragraph(
         "How instrumentation changes the measured values of one version. Each ratio divides the values at one level "
         "of instrumentation by the values at the lowest level in the same contexts. A ratio of 1 means no effect."
     )
     if len({(effect.application, effect.benchmark) for effect in observation.effects}) > 1:
-        yield table(
+        yield d.table(
             "Geometric mean of the ratios of all benchmarks, with its interval over benchmarks.",
             (observation.by, "Benchmarks", "Ratio to the lowest level", "In words"),
             [(row.level, row.n_benchmarks, ratio(row.ratio), row.words) for row in observation.overall], (1,),
         )  # fmt: skip
-    yield first_rows(
+    yield d.first_rows(
         "Ratios of each benchmark and version. If there is one context, p comes from Welch's test of the runs; "
         "otherwise p comes from a t test of the logarithms over contexts. Both are corrected for all rows.",
         ("Benchmark", "Version", observation.by, "Contexts", "Ratio to the lowest level", "In words", "p", "Holm",
@@ -464,26 +446,28 @@ def _observer(survey: ContextSurvey) -> Iterator[Block]:
         [_observed_row(effect, level) for effect in observation.effects for level in effect.levels or (None,)],
         (3, 6, 7, 8),
     )  # fmt: skip
-    yield Figure("observer-effect", "Ratio to the lowest level, with intervals. The dotted line at 1 means no effect.")
+    yield d.Figure(
+        "observer-effect", "Ratio to the lowest level, with intervals. The dotted line at 1 means no effect."
+    )
     yield from _speedups_by_level(survey, observation.by)
 
 
 def _observed_row(effect: ObserverEffect, level: ObservedLevel | None) -> tuple[Any, ...]:
-    first_cells = effect.benchmark, effect.version or DASH
+    first_cells = effect.benchmark, effect.version or d.DASH
     if level is None:
-        return *first_cells, effect.least, DASH, f"undefined: {effect.reason}", *[DASH] * 5
-    ps = map(p_value, (level.test.p, level.p_holm, level.p_bonferroni))
+        return *first_cells, effect.least, d.DASH, f"undefined: {effect.reason}", *[d.DASH] * 5
+    ps = map(d.p_value, (level.test.p, level.p_holm, level.p_bonferroni))
     verdict = level.outcome or f"not tested: {level.test.reason}"
-    return *first_cells, level.level, level.n_contexts, ratio(level.ratio), level.words or DASH, *ps, verdict
+    return *first_cells, level.level, level.n_contexts, ratio(level.ratio), level.words or d.DASH, *ps, verdict
 
 
-def _speedups_by_level(survey: ContextSurvey, by: str) -> Iterator[Block]:
+def _speedups_by_level(survey: ContextSurvey, by: str) -> Iterator[d.Block]:
     compared = [(sweep, sweep.by_instrumentation) for sweep in survey.benchmarks if sweep.by_instrumentation]
     if not compared:
         return
     term = _term(survey)
     rows = [(sweep, speedups, level) for sweep, speedups in compared for level in speedups.levels or (None,)]
-    yield first_rows(
+    yield d.first_rows(
         f"Is the verdict on the two versions the same at every level of instrumentation? {term.capitalize()} of the "
         f"candidate at each level, and the ratio of this {term} to the {term} at the lowest level in the same "
         f"contexts. The inter-run range contains the {term}s that single runs at the lowest level could have shown.",
@@ -491,7 +475,7 @@ def _speedups_by_level(survey: ContextSurvey, by: str) -> Iterator[Block]:
          "Outside"),
         [_speedup_level_row(row) for row in rows], (2, 5),
     )  # fmt: skip
-    yield Figure(
+    yield d.Figure(
         "speedup-by-instrumentation",
         f"{term.capitalize()} by level of instrumentation. The noise of runs explains values in the grey range.",
     )
@@ -500,27 +484,28 @@ def _speedups_by_level(survey: ContextSurvey, by: str) -> Iterator[Block]:
 def _speedup_level_row(row: tuple[Sweep, SpeedupByLevel, SpeedupAtLevel | None]) -> tuple[Any, ...]:
     sweep, speedups, level = row
     if level is None:
-        return sweep.name, speedups.least, DASH, f"undefined: {speedups.reason}", *[DASH] * 4
-    span = DASH if level.low is None else f"{number(level.low)} to {number(level.high)}"
+        return sweep.name, speedups.least, d.DASH, f"undefined: {speedups.reason}", *[d.DASH] * 4
+    span = d.DASH if level.low is None else f"{d.number(level.low)} to {d.number(level.high)}"
     outside = {True: "yes", False: "no", None: f"unknown: {level.reason}"}[level.exceeds]
-    against = number(level.against_least)
+    against = d.number(level.against_least)
     return (
         sweep.name, level.level, level.n_contexts, ratio(level.speedup), level.outcome or "not tested", against, span,
         outside,
     )  # fmt: skip
 
 
-def _causal(survey: ContextSurvey) -> Iterator[Block]:
+def _causal(survey: ContextSurvey) -> Iterator[d.Block]:
     """Build the section that shows whether contexts still differ when the suspected cause is held fixed."""
     checks = [(sweep, sweep.causal) for sweep in survey.benchmarks if sweep.causal]
     if not checks:
         return
     firsts = [(sweep, check.comparisons[0]) for sweep, check in checks if check.comparisons]
     yield from (
-        Paragraph(f"{sweep.name}: {_describe_cause(compared, _term(survey))}") for sweep, compared in firsts[:N_LEVELS]
+        d.Paragraph(f"{sweep.name}: {_describe_cause(compared, _term(survey))}")
+        for sweep, compared in firsts[:N_LEVELS]
     )
     rows = [(sweep, check, compared) for sweep, check in checks for compared in check.comparisons or (None,)]
-    yield first_rows(
+    yield d.first_rows(
         "How much contexts differ with the suspected cause free, and with the cause held fixed. The spread is the "
         "mean absolute deviation of logarithms from their median; the next column is the highest / lowest value. The "
         "p values come from Brown and Forsythe's test of the two spreads, corrected for the three rows of a "
@@ -532,13 +517,13 @@ def _causal(survey: ContextSurvey) -> Iterator[Block]:
     words_of_figure = (
         f"{_term(survey).capitalize()} over contexts with the suspected cause free, and with the cause held fixed."
     )
-    yield Figure("intervention", words_of_figure)
+    yield d.Figure("intervention", words_of_figure)
 
 
 def _describe_cause(compared: DispersionComparison, term: str) -> str:
     if compared.outcome is None:
         return f"the spreads of the {term} cannot be compared: {compared.test.reason}."
-    free, fixed = percent(compared.free.deviation), percent(compared.fixed.deviation)
+    free, fixed = d.percent(compared.free.deviation), d.percent(compared.fixed.deviation)
     effect = {
         "smaller": "contexts differ less with the suspected cause held fixed, so it explains part of the variation",
         "larger": "contexts differ more with the suspected cause held fixed, so holding it fixed adds variation",
@@ -546,22 +531,22 @@ def _describe_cause(compared: DispersionComparison, term: str) -> str:
     }[compared.outcome]
     return (
         f"{effect} (spread of the {term}: {free} with the cause free, {fixed} held fixed; "
-        f"p = {p_value(compared.p_holm)} with Holm's correction)."
+        f"p = {d.p_value(compared.p_holm)} with Holm's correction)."
     )
 
 
 def _causal_row(row: tuple[Sweep, CausalCheck, DispersionComparison | None], term: str) -> tuple[Any, ...]:
     sweep, check, compared = row
     if compared is None:
-        return sweep.name, *[DASH] * 8, f"undefined: {check.reason}"
-    ps = map(p_value, (compared.test.p, compared.p_holm, compared.p_bonferroni))
+        return sweep.name, *[d.DASH] * 8, f"undefined: {check.reason}"
+    ps = map(d.p_value, (compared.test.p, compared.p_holm, compared.p_bonferroni))
     verdict = compared.outcome or f"undefined: {compared.test.reason}"
     of = term if compared.quantity == "speed-up" else compared.quantity
     return sweep.name, of, *_spread(compared.free), *_spread(compared.fixed), *ps, verdict
 
 
 def _spread(spread: ContextDispersion) -> tuple[str, str]:
-    return percent(spread.deviation), number(spread.highest_over_lowest)
+    return d.percent(spread.deviation), d.number(spread.highest_over_lowest)
 
 
 def _cause_in_short(survey: ContextSurvey) -> Iterator[str]:
@@ -572,8 +557,8 @@ def _cause_in_short(survey: ContextSurvey) -> Iterator[str]:
         sweep, factor = max(significant, key=_share)
         yield (
             f"The {_term(survey)} of {sweep.name} is associated with the factor {factor.name}, which explains "
-            f"{percent(factor.share)} of the variation between contexts (by chance alone, "
-            f"{percent(factor.share_by_chance)})."
+            f"{d.percent(factor.share)} of the variation between contexts (by chance alone, "
+            f"{d.percent(factor.share_by_chance)})."
         )
     for sweep in survey.benchmarks:
         for side in sweep.causal.comparisons[:1] if sweep.causal else ():
@@ -584,7 +569,7 @@ def _cause_in_short(survey: ContextSurvey) -> Iterator[str]:
                     if side.outcome == NO_DIFFERENCE
                     else changed
                 )
-                p = p_value(side.p_holm)
+                p = d.p_value(side.p_holm)
                 yield f"For {sweep.name}, holding the suspected cause fixed {effect} (p = {p}, Holm)."
 
 
@@ -594,19 +579,19 @@ def _is_shown(factor: FactorEffect, survey: ContextSurvey) -> bool:
 
 def ratio(statistic: Estimate) -> str:
     """Format a ratio with its interval; if either is missing, return the reason."""
-    return estimate(statistic, as_percent=False)
+    return d.estimate(statistic, as_percent=False)
 
 
-def _left_out(survey: ContextSurvey) -> Iterator[Block]:
+def _left_out(survey: ContextSurvey) -> Iterator[d.Block]:
     if survey.left_out:
-        yield first_rows(
+        yield d.first_rows(
             "Benchmarks that were not compared.",
             ("Benchmark", "Reason"),
             [(row.name, row.reason) for row in survey.left_out],
         )
     rows = [(sweep.name, entry.name, entry.reason) for sweep in survey.benchmarks for entry in sweep.left_out]
     if rows:
-        yield first_rows(
+        yield d.first_rows(
             "Contexts and runs that were left out, with the reason.", ("Benchmark", "Context or run", "Reason"), rows
         )
 
@@ -626,7 +611,7 @@ def _term(survey: ContextSurvey) -> str:
 
 def _names(sweeps: Sequence[Sweep]) -> str:
     """Return the first benchmarks and their speed-ups as text for a sentence."""
-    return listed([f"{sweep.name} {number(sweep.speedup.value)}" for sweep in most_dependent(sweeps)])
+    return d.listed([f"{sweep.name} {d.number(sweep.speedup.value)}" for sweep in most_dependent(sweeps)])
 
 
 def _short(change: str) -> str:

@@ -2,23 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from analysis import document as d
 from analysis.categories import DISSIMILAR
-from analysis.document import (
-    DASH,
-    Block,
-    Bullets,
-    Document,
-    Figure,
-    Paragraph,
-    Section,
-    counted,
-    estimate,
-    interval,
-    number,
-    p_value,
-    percent,
-    table,
-)
 from analysis.learning._compare import Arena, Difference
 from analysis.learning._learn import LEARNED, Learned
 from analysis.learning._multinomial import LearnedCategories
@@ -31,31 +16,31 @@ NOT_FOR = (
 )
 
 
-def document(learned: Learned) -> Document:
+def document(learned: Learned) -> d.Document:
     """Build the report on a learned classifier."""
     sections = (
-        Section("In short", (Bullets(tuple(_in_short(learned))), *_warnings(learned.warnings))),
+        d.Section("In short", (d.Bullets(tuple(_in_short(learned))), *_warnings(learned.warnings))),
         *arena_sections(learned.arena),
-        Section("Calibration: are the probabilities right?", tuple(_calibration(learned))),
-        Section("The model", tuple(_model(learned))),
-        Section("Area by number of labels", tuple(_curve(learned.curve))),
-        Section("Method", tuple(_method(learned))),
+        d.Section("Calibration: are the probabilities right?", tuple(_calibration(learned))),
+        d.Section("The model", tuple(_model(learned))),
+        d.Section("Area by number of labels", tuple(_curve(learned.curve))),
+        d.Section("Method", tuple(_method(learned))),
     )
     lead = f"A classifier learned from {learned.n_labels} labels of {learned.n_items} items. Target: {learned.target}"
-    return Document("Learned classifier", lead, "", sections, kind="learning report")
+    return d.Document("Learned classifier", lead, "", sections, kind="learning report")
 
 
-def categories_document(learned: LearnedCategories) -> Document:
+def categories_document(learned: LearnedCategories) -> d.Document:
     """Build the report on a learned classifier of any categories."""
     sections = (
-        Section("In short", (Bullets(tuple(_categories_in_short(learned))), *_warnings(learned.warnings))),
-        Section("All classifiers", (_all_evaluations(learned),)),
-        Section("Each category", tuple(_each_category(learned))),
-        Section("The model", tuple(_category_model(learned))),
-        Section("Method", (Paragraph(_category_method(learned)), Paragraph(NOT_FOR))),
+        d.Section("In short", (d.Bullets(tuple(_categories_in_short(learned))), *_warnings(learned.warnings))),
+        d.Section("All classifiers", (_all_evaluations(learned),)),
+        d.Section("Each category", tuple(_each_category(learned))),
+        d.Section("The model", tuple(_category_model(learned))),
+        d.Section("Method", (d.Paragraph(_category_method(learned)), d.Paragraph(NOT_FOR))),
     )
     lead = f"A classifier learned from {learned.n_labels} labels of {learned.n_items} items. Target: {learned.target}"
-    return Document("Learned classifier", lead, "", sections, kind="learning report")
+    return d.Document("Learned classifier", lead, "", sections, kind="learning report")
 
 
 def _categories_in_short(learned: LearnedCategories) -> Iterator[str]:
@@ -63,28 +48,28 @@ def _categories_in_short(learned: LearnedCategories) -> Iterator[str]:
     if learned.useless is not None:
         yield f"These features do not predict the labels: {learned.useless}."
     yield (
-        f"On held-out applications, the learned classifier agrees with the labels on {estimate(learned.accuracy)} of "
-        f'the items; the rule "always {baseline.category}" on {percent(baseline.accuracy.value)}. Difference: '
-        f"{estimate(learned.difference)}."
+        f"On held-out applications, the learned classifier agrees with the labels on {d.estimate(learned.accuracy)} of "
+        f'the items; the rule "always {baseline.category}" on {d.percent(baseline.accuracy.value)}. Difference: '
+        f"{d.estimate(learned.difference)}."
     )
     yield (
-        f"Its balanced accuracy is {estimate(learned.balanced_accuracy)}; a rule without features reaches "
-        f"{percent(1 / len(learned.areas))}."
+        f"Its balanced accuracy is {d.estimate(learned.balanced_accuracy)}; a rule without features reaches "
+        f"{d.percent(1 / len(learned.areas))}."
     )
-    yield f"Permutation test against chance: p = {p_value(learned.chance_p)}."
+    yield f"Permutation test against chance: p = {d.p_value(learned.chance_p)}."
     known = [(name, found) for name, found in learned.others if found.balanced_accuracy.value is not None]
     if known:
         name, best = max(known, key=lambda entry: entry[1].balanced_accuracy.value or 0.0)
         yield (
-            f"Of the other classifiers, {name} has the highest balanced accuracy, {estimate(best.balanced_accuracy)} "
-            f"on {counted(best.n, 'item')}."
+            f"Of the other classifiers, {name} has the highest balanced accuracy, {d.estimate(best.balanced_accuracy)} "
+            f"on {d.counted(best.n, 'item')}."
         )
 
 
-def _all_evaluations(learned: LearnedCategories) -> Block:
+def _all_evaluations(learned: LearnedCategories) -> d.Block:
     rows = [
-        (name, found.n, estimate(found.accuracy), estimate(found.balanced_accuracy),
-         estimate(found.baseline.difference), p_value(found.baseline.mcnemar.p_mid))
+        (name, found.n, d.estimate(found.accuracy), d.estimate(found.balanced_accuracy),
+         d.estimate(found.baseline.difference), d.p_value(found.baseline.mcnemar.p_mid))
         for name, found in ((LEARNED, learned.evaluation), *learned.others)
     ]  # fmt: skip
     caption = (
@@ -93,48 +78,48 @@ def _all_evaluations(learned: LearnedCategories) -> Block:
         "above, because benchmarks of one application are alike."
     )
     header = ("classifier", "n", "accuracy", "balanced accuracy", "minus majority rule", "p")
-    return table(caption, header, rows, (1, 5))
+    return d.table(caption, header, rows, (1, 5))
 
 
-def _each_category(learned: LearnedCategories) -> Iterator[Block]:
+def _each_category(learned: LearnedCategories) -> Iterator[d.Block]:
     rates = {rate.category: rate for rate in learned.evaluation.by_category}
     rows = [
-        (area.category, area.n, estimate(rates[area.category].recall), estimate(rates[area.category].precision),
-         estimate(area.auc, as_percent=False))
+        (area.category, area.n, d.estimate(rates[area.category].recall), d.estimate(rates[area.category].precision),
+         d.estimate(area.auc, as_percent=False))
         for area in learned.areas
     ]  # fmt: skip
-    yield table(
+    yield d.table(
         "Each category against all others. The areas under the ROC curve have intervals by application; 0.5 is the "
         "area of a random score.",
         ("category", "n", "recall", "precision", "AUC"), rows, (1,),
     )  # fmt: skip
-    yield Figure("areas", "Area under the ROC curve of each category against all others.")
+    yield d.Figure("areas", "Area under the ROC curve of each category against all others.")
     names = learned.evaluation.categories
     counts = [(name, *row) for name, row in zip(names, learned.evaluation.table, strict=True)]
-    yield table(
+    yield d.table(
         "Numbers of labels: a row for each category of the consensus, a column for each verdict.",
         ("consensus", *names), counts, tuple(range(1, len(names) + 1)),
     )  # fmt: skip
-    yield Paragraph(
-        f"The Brier score of the probabilities is {estimate(learned.brier, as_percent=False)}, summed over the "
-        f"categories. It would be {number(learned.brier_of_shares)} if the shares of the categories were predicted for "
-        "each item."
+    yield d.Paragraph(
+        f"The Brier score of the probabilities is {d.estimate(learned.brier, as_percent=False)}, summed over the "
+        f"categories. It would be {d.number(learned.brier_of_shares)} if the shares of the categories were predicted "
+        "for each item."
     )
 
 
 N_TERMS = 12
 
 
-def _category_model(learned: LearnedCategories) -> Iterator[Block]:
+def _category_model(learned: LearnedCategories) -> Iterator[d.Block]:
     model = learned.model
-    yield Paragraph(
+    yield d.Paragraph(
         "The model is a multinomial logistic regression of the rank of each feature among the training items, with "
         "mean 0 and standard deviation 1, so outliers do not matter. The verdict is the most probable category. It was "
         f"fitted on all items with the penalty {model.penalty:.3g}; the model file has all {len(model.terms)} features."
     )
     largest = sorted(model.terms, key=lambda term: -max(map(abs, term.coefficients)))[:N_TERMS]
-    rows = [(term.feature, *(number(value) for value in term.coefficients)) for term in largest]
-    yield table(
+    rows = [(term.feature, *(d.number(value) for value in term.coefficients)) for term in largest]
+    yield d.table(
         "Change of the score of each category per standard deviation of the rank. Features with the largest "
         "coefficients.",
         ("feature", *model.categories), rows, tuple(range(1, len(model.categories) + 1)),
@@ -144,7 +129,7 @@ def _category_model(learned: LearnedCategories) -> Iterator[Block]:
 def _category_method(learned: LearnedCategories) -> str:
     order = "" if learned.evaluation.weighted_kappa is None else (
         " The categories are ordered, but the model does not use their order; the weighted kappa with the labels is "
-        f"{estimate(learned.evaluation.weighted_kappa, as_percent=False)}."
+        f"{d.estimate(learned.evaluation.weighted_kappa, as_percent=False)}."
     )  # fmt: skip
     return (
         "All results are for held-out applications: nested cross-validation in folds of whole applications, in which "
@@ -154,66 +139,74 @@ def _category_method(learned: LearnedCategories) -> str:
     )
 
 
-def arena_document(arena: Arena, target: str) -> Document:
+def arena_document(arena: Arena, target: str) -> d.Document:
     """Build the report that compares all classifiers on one consensus, without a learned classifier."""
     n_positive = arena.n_dissimilar
     lead = (
-        f"{counted(arena.n, 'item')} of {counted(arena.n_applications, 'application')}; "
+        f"{d.counted(arena.n, 'item')} of {d.counted(arena.n_applications, 'application')}; "
         f"{n_positive} {'is' if n_positive == 1 else 'are'} dissimilar. Consensus: {target}."
     )
-    return Document("Classifiers compared", lead, "", arena_sections(arena), kind="comparison")
+    return d.Document("Classifiers compared", lead, "", arena_sections(arena), kind="comparison")
 
 
-def arena_sections(arena: Arena) -> tuple[Section, ...]:
+def arena_sections(arena: Arena) -> tuple[d.Section, ...]:
     """Build the sections with the table of all classifiers and the differences between them."""
     rows = [
-        (row.name, row.n, number(row.auc_by_application.value),
-         interval(row.auc_by_application, as_percent=False) or DASH, interval(row.auc, as_percent=False) or DASH)
+        (row.name, row.n, d.number(row.auc_by_application.value),
+         d.interval(row.auc_by_application, as_percent=False) or d.DASH,
+         d.interval(row.auc, as_percent=False) or d.DASH)
         for row in arena.standings
     ]  # fmt: skip
     rates = [
-        (row.name, estimate(row.accuracy), estimate(row.sensitivity), estimate(row.specificity), number(row.cost))
+        (
+            row.name,
+            d.estimate(row.accuracy),
+            d.estimate(row.sensitivity),
+            d.estimate(row.specificity),
+            d.number(row.cost),
+        )
         for row in arena.standings
     ]
     cost = f"Mean cost per item. A missed dissimilar item costs {arena.cost_ratio:g}, and a false alarm costs 1."
-    blocks: list[Block] = [
-        table(
+    blocks: list[d.Block] = [
+        d.table(
             f"Area under the ROC curve on {_judged(arena)}, largest first. 0.5 is the area of a random score.",
             ("classifier", "n", "AUC", "95 % by application", "95 % DeLong"), rows, (1, 2),
         ),
-        Figure("areas", "Area under the ROC curve with intervals by application."),
-        table(
+        d.Figure("areas", "Area under the ROC curve with intervals by application."),
+        d.table(
             f"Rates of the verdicts with 95 % intervals. {cost}",
             ("classifier", "accuracy", "sensitivity", "specificity", "cost"), rates, (4,),
         ),
     ]  # fmt: skip
     pairs = [
         (
-            f"{row.a} − {row.b}", number(row.difference.value), interval(row.difference, as_percent=False) or DASH,
-            p_value(row.p_holm), interval(row.by_application, as_percent=False) or DASH,
-            p_value(row.p_by_application_holm),
+            f"{row.a} − {row.b}", d.number(row.difference.value),
+            d.interval(row.difference, as_percent=False) or d.DASH, d.p_value(row.p_holm),
+            d.interval(row.by_application, as_percent=False) or d.DASH,
+            d.p_value(row.p_by_application_holm),
         )
         for row in arena.differences
     ]  # fmt: skip
     header = ("difference of areas", "value", "95 % DeLong", "p (Holm)", "95 % by application", "p (Holm)")
     blocks.append(
-        table("Differences between areas on the items that both classifiers scored.", header, pairs, (1, 3, 5))
+        d.table("Differences between areas on the items that both classifiers scored.", header, pairs, (1, 3, 5))
     )
     blocks.append(
-        Paragraph(
+        d.Paragraph(
             "DeLong's intervals assume independent items, but benchmarks of one application are similar. Rely on the "
             "intervals by application, which resample whole applications.",
             "note",
         )
     )
-    return (Section("All classifiers", tuple(blocks)),)
+    return (d.Section("All classifiers", tuple(blocks)),)
 
 
 def _judged(arena: Arena) -> str:
     """Say on how many items the classifiers are compared; without verdicts on all items, the numbers differ."""
     fewest = min(row.n for row in arena.standings)
     if fewest == arena.n:
-        return f"the same {counted(arena.n, 'item')}"
+        return f"the same {d.counted(arena.n, 'item')}"
     return f"the items that each classifier has judged ({fewest} to {arena.n})"
 
 
@@ -223,7 +216,7 @@ def _in_short(learned: Learned) -> Iterator[str]:
         yield f"These features do not predict the labels: {learned.useless}."
     yield (
         f"On held-out applications, the learned classifier reaches an area under the ROC curve of "
-        f"{estimate(own.auc_by_application, as_percent=False)}; 0.5 is chance.{_limit(learned.ceiling, 'auc')}"
+        f"{d.estimate(own.auc_by_application, as_percent=False)}; 0.5 is chance.{_limit(learned.ceiling, 'auc')}"
     )
     old = [row for row in learned.arena.differences if not row.b.startswith(LEARNED)]
     if old:
@@ -231,11 +224,11 @@ def _in_short(learned: Learned) -> Iterator[str]:
         yield _against_best(best)
     yield f"{_on_new_applications(learned)}{_limit(learned.ceiling, 'accuracy')}"
     for name, share in learned.nearly_verdicts:
-        yield f"The labels are nearly the verdicts of {name} ({percent(share)}). Were they made with it?"
+        yield f"The labels are nearly the verdicts of {name} ({d.percent(share)}). Were they made with it?"
     variant = next((row for row in learned.arena.differences if row.b.startswith(LEARNED)), None)
     if variant is not None and variant.difference.value is not None:
         cost = variant.difference.value * (-1 if learned.model.monotone else 1)
-        what = f"costs {number(cost)}" if cost > 0 else f"gains {number(-cost)}"
+        what = f"costs {d.number(cost)}" if cost > 0 else f"gains {d.number(-cost)}"
         yield (
             f"A monotone model of the measures, whose every line can be defended, {what} of the area, compared with "
             "the ranks of all features."
@@ -249,10 +242,10 @@ def _on_new_applications(learned: Learned) -> str:
     always = learned.arena.standings[-1]
     known = [row for row in others if row.accuracy.value is not None and not row.name.startswith(LEARNED)]
     best = max(known, key=lambda row: row.accuracy.value or 0.0, default=None)
-    beside = "" if best is None else f"{best.name} on {percent(best.accuracy.value)} and "
+    beside = "" if best is None else f"{best.name} on {d.percent(best.accuracy.value)} and "
     return (
-        f"On new applications, it would agree with the labels on about {estimate(own.accuracy)} of the items; {beside}"
-        f'the rule "{always.name}" on {percent(always.accuracy.value)}.'
+        f"On new applications, it would agree with the labels on about {d.estimate(own.accuracy)} of the items; "
+        f'{beside}the rule "{always.name}" on {d.percent(always.accuracy.value)}.'
     )
 
 
@@ -261,11 +254,11 @@ def _limit(found: Ceiling | None, name: str) -> str:
     if found is None or found.error.value is None:
         return ""
     if name == "auc":
-        best = f"an area of {estimate(found.auc, as_percent=False)}"
+        best = f"an area of {d.estimate(found.auc, as_percent=False)}"
     else:
-        best = f"an accuracy of {estimate(found.accuracy)}"
+        best = f"an accuracy of {d.estimate(found.accuracy)}"
     return (
-        f" No classifier can reach more than {best} on these labels, because about {percent(found.error.value)} of "
+        f" No classifier can reach more than {best} on these labels, because about {d.percent(found.error.value)} of "
         f"them are wrong (from {found.n_retests} retests, if errors are independent)."
     )
 
@@ -275,7 +268,8 @@ def _against_best(row: Difference) -> str:
         reason = row.difference.reason or row.by_application.reason
         return f"The learned classifier cannot be compared with {row.b}: {reason}."
     p = row.p_by_application_holm
-    ends = f"{number(row.difference.value)} ({interval(row.by_application, as_percent=False)}; p = {p_value(p)}, Holm)"
+    ends = d.interval(row.by_application, as_percent=False)
+    ends = f"{d.number(row.difference.value)} ({ends}; p = {d.p_value(p)}, Holm)"
     if row.by_application.low > 0 and p is not None and p < 0.05:
         return f"The learned classifier is better than the best other classifier, {row.b}: difference of areas {ends}."
     if row.by_application.high < 0 and p is not None and p < 0.05:
@@ -283,29 +277,31 @@ def _against_best(row: Difference) -> str:
     return f"The learned classifier does not differ significantly from {row.b}: difference of areas {ends}."
 
 
-def _warnings(texts: Sequence[str]) -> Iterator[Block]:
+def _warnings(texts: Sequence[str]) -> Iterator[d.Block]:
     for text in texts:
-        yield Paragraph(text, "warning")
+        yield d.Paragraph(text, "warning")
 
 
-def _calibration(learned: Learned) -> Iterator[Block]:
+def _calibration(learned: Learned) -> Iterator[d.Block]:
     measured = learned.calibration
-    yield Paragraph(
-        f"The Brier score is {estimate(measured.brier, as_percent=False)}. It would be {number(measured.reference)} if "
-        "the share of dissimilar items were predicted for each item. The score equals reliability "
-        f"{number(measured.reliability)} − resolution {number(measured.resolution)} + uncertainty "
-        f"{number(measured.uncertainty)} + within bins {number(measured.within_bins)}."
+    yield d.Paragraph(
+        f"The Brier score is {d.estimate(measured.brier, as_percent=False)}. It would be "
+        f"{d.number(measured.reference)} if the share of dissimilar items were predicted for each item. The score "
+        f"equals reliability {d.number(measured.reliability)} − resolution {d.number(measured.resolution)} + "
+        f"uncertainty {d.number(measured.uncertainty)} + within bins {d.number(measured.within_bins)}."
     )
-    rows = [(n + 1, part.n, percent(part.probability), estimate(part.share)) for n, part in enumerate(measured.bins)]
-    yield table("Items by their out-of-fold probability.", ("bin", "n", "mean probability", DISSIMILAR), rows,
+    rows = [
+        (n + 1, part.n, d.percent(part.probability), d.estimate(part.share)) for n, part in enumerate(measured.bins)
+    ]
+    yield d.table("Items by their out-of-fold probability.", ("bin", "n", "mean probability", DISSIMILAR), rows,
                 (0, 1, 2))  # fmt: skip
-    yield Figure(
+    yield d.Figure(
         "calibration",
         "Share of dissimilar items by predicted probability. Points of correct probabilities are on the diagonal.",
     )
 
 
-def _model(learned: Learned) -> Iterator[Block]:
+def _model(learned: Learned) -> Iterator[d.Block]:
     model = learned.model
     kind = (
         "The model is monotone: no coefficient is negative, so larger dissimilarity never makes an item more similar."
@@ -313,10 +309,10 @@ def _model(learned: Learned) -> Iterator[Block]:
         else "The model uses the rank of each feature among the training items, with mean 0 and standard deviation 1, "
         "so outliers do not matter. Coefficients can be negative: larger dissimilarity can make an item more similar."
     )
-    yield Paragraph(f"{kind} It was fitted on all items with the penalty {model.penalty:.3g}.")
-    yield Paragraph(model.formula, "command")
+    yield d.Paragraph(f"{kind} It was fitted on all items with the penalty {model.penalty:.3g}.")
+    yield d.Paragraph(model.formula, "command")
     rows = [
-        (row.feature, row.title, number(row.value.value), interval(row.value, as_percent=False) or DASH)
+        (row.feature, row.title, d.number(row.value.value), d.interval(row.value, as_percent=False) or d.DASH)
         for row in learned.coefficients
         if row.value.value or row.value.high
     ]
@@ -324,21 +320,21 @@ def _model(learned: Learned) -> Iterator[Block]:
         "Change of the log-odds per standard deviation of the feature or its rank. Intervals come from refits on "
         "resampled applications."
     )
-    yield table(caption, ("feature", "description", "coefficient", "95 %"), rows, (2,))
-    yield Figure("coefficients", "Coefficients of the model with intervals.")
-    yield Paragraph(
+    yield d.table(caption, ("feature", "description", "coefficient", "95 %"), rows, (2,))
+    yield d.Figure("coefficients", "Coefficients of the model with intervals.")
+    yield d.Paragraph(
         "If features are nearly equal, the model divides the weight between them arbitrarily. A coefficient of 0 can "
         "mean that other features already contain this information, and not that the feature does not matter.",
         "note",
     )
-    yield Paragraph(NOT_FOR, "warning")
+    yield d.Paragraph(NOT_FOR, "warning")
 
 
-def _curve(curve: LearningCurve) -> Iterator[Block]:
-    rows = [(point.n, estimate(point.auc, as_percent=False)) for point in curve.points]
-    yield table("Out-of-fold area under the ROC curve by number of training labels.", ("labels", "AUC"), rows, (0,))
-    yield Figure("learning-curve", "Out-of-fold area by number of training labels.")
-    yield Paragraph(_slope(curve))
+def _curve(curve: LearningCurve) -> Iterator[d.Block]:
+    rows = [(point.n, d.estimate(point.auc, as_percent=False)) for point in curve.points]
+    yield d.table("Out-of-fold area under the ROC curve by number of training labels.", ("labels", "AUC"), rows, (0,))
+    yield d.Figure("learning-curve", "Out-of-fold area by number of training labels.")
+    yield d.Paragraph(_slope(curve))
 
 
 def _slope(curve: LearningCurve) -> str:
@@ -346,16 +342,16 @@ def _slope(curve: LearningCurve) -> str:
     if slope.value is None:
         return f"The slope of the curve is not printed: {slope.reason}."
     way = "rises" if slope.value >= 0 else "falls"
-    ends = "" if slope.ends is None else f" (95 % interval of the change: {interval(slope, as_percent=False)})"
+    ends = "" if slope.ends is None else f" (95 % interval of the change: {d.interval(slope, as_percent=False)})"
     return (
-        f"Within these numbers of labels, the area {way} by {number(abs(slope.value))} per doubling of the "
+        f"Within these numbers of labels, the area {way} by {d.number(abs(slope.value))} per doubling of the "
         f"labels{ends}. The curve does not show what more labels would do."
     )
 
 
-def _method(learned: Learned) -> Iterator[Block]:
+def _method(learned: Learned) -> Iterator[d.Block]:
     n_folds = int(learned.folds.fold.max()) + 1
-    yield Paragraph(
+    yield d.Paragraph(
         f"The data are {learned.n_items} items of {learned.n_applications} applications; {learned.n_dissimilar} of "
         f"{learned.n_labels} rows are dissimilar. The model is a logistic regression with an L2 penalty on "
         f"{len(learned.model.terms)} features, standardised within each fold. {n_folds} outer folds keep applications "
@@ -363,27 +359,27 @@ def _method(learned: Learned) -> Iterator[Block]:
         "learned classifier come from items of held-out applications."
     )
     low, high = min(learned.partitions), max(learned.partitions)
-    yield Paragraph(
+    yield d.Paragraph(
         f"If the items are divided into folds in {len(learned.partitions)} other ways, the area is between "
-        f"{number(low)} and {number(high)}. The ROC curve uses the log-odds without the intercept, because the "
+        f"{d.number(low)} and {d.number(high)}. The ROC curve uses the log-odds without the intercept, because the "
         "intercept depends on the share of dissimilar items in the training folds, which is low if the held-out fold "
         "has many dissimilar items. Intervals apply to these fitted models and do not include the effect of other "
         f"training items. Random seed {learned.seed}."
     )
 
 
-def habit_sections(found: Habits) -> tuple[Section, ...]:
+def habit_sections(found: Habits) -> tuple[d.Section, ...]:
     """Build the sections that explain why reviewers disagree. The report on agreement also contains these sections."""
-    blocks: list[Block] = [Bullets(tuple(habit.sentence for habit in found.habits))]
-    blocks.append(Paragraph(_alike(found)))
+    blocks: list[d.Block] = [d.Bullets(tuple(habit.sentence for habit in found.habits))]
+    blocks.append(d.Paragraph(_alike(found)))
     estimated = [habit for habit in found.habits if not habit.reason]
     if estimated:
         header = ("reviewer", "labels", "dissimilar", *(aspect_title(name) for name in found.features), "AUC")
         rows = [
             (
-                habit.reviewer, habit.n, percent(habit.share),
-                *(estimate(habit.joint.get(name) or habit.own[name], as_percent=False) for name in found.features),
-                number(habit.auc.value),
+                habit.reviewer, habit.n, d.percent(habit.share),
+                *(d.estimate(habit.joint.get(name) or habit.own[name], as_percent=False) for name in found.features),
+                d.number(habit.auc.value),
             )
             for habit in estimated
         ]  # fmt: skip
@@ -392,37 +388,37 @@ def habit_sections(found: Habits) -> tuple[Section, ...]:
             "says how well all measures together predict the reviewer's labels on held-out applications."
         )
         blocks += [
-            table(caption, header, rows, (1, 2)),
-            Figure("habits", "Measures that predict each reviewer's labels."),
+            d.table(caption, header, rows, (1, 2)),
+            d.Figure("habits", "Measures that predict each reviewer's labels."),
         ]
     blocks.append(
-        Paragraph(
+        d.Paragraph(
             "A measure can predict a reviewer's labels although the reviewer looked at something else, because "
             "measures are correlated and other properties were not measured. The table says nothing about motives.",
             "note",
         )
     )
-    return (Section("Why reviewers disagree", tuple(blocks)),)
+    return (d.Section("Why reviewers disagree", tuple(blocks)),)
 
 
-def habits_document(found: Habits) -> Document:
+def habits_document(found: Habits) -> d.Document:
     """Build the report on why reviewers disagree."""
     lead = f"Measures that predict each reviewer's labels. Data: {found.n_labels} first labels on {found.n_items} items"
-    return Document("Why reviewers disagree", lead, "", habit_sections(found), kind="report on reviewers")
+    return d.Document("Why reviewers disagree", lead, "", habit_sections(found), kind="report on reviewers")
 
 
 def _alike(found: Habits) -> str:
     if found.p is None:
         return f"It was not possible to test whether all reviewers weigh the measures equally: {found.reason}."
-    chi = f"chi-squared = {number(found.statistic, 1)}, {found.df} degrees of freedom"
-    test = f"Wald's test, {chi}, p = {p_value(found.p)}"
-    beside = f"Labels on the same item have a residual correlation of {number(found.correlation, 2)}."
+    chi = f"chi-squared = {d.number(found.statistic, 1)}, {found.df} degrees of freedom"
+    test = f"Wald's test, {chi}, p = {d.p_value(found.p)}"
+    beside = f"Labels on the same item have a residual correlation of {d.number(found.correlation, 2)}."
     if found.p < 0.05:
         return f"Reviewers weigh the measures differently ({test}). {beside}"
     return f"The data show no significant difference in how reviewers weigh the measures ({test}). {beside}"
 
 
-def dose_document(rows: Sequence[Response]) -> Document:
+def dose_document(rows: Sequence[Response]) -> d.Document:
     """Build the report on the known changes that each classifier and each reviewer detects."""
     raters = list(dict.fromkeys((row.rater, row.is_reviewer) for row in rows))
     sections = []
@@ -441,16 +437,16 @@ def dose_document(rows: Sequence[Response]) -> Document:
             "Percentage of items called dissimilar by amount of the change. Each cell has the percentage, its 95 % "
             "interval and the number of items."
         )
-        sections.append(Section(kind.capitalize(), (table(caption, header, cells),)))
-    figure = Section(
-        "All together", (Figure("dose-response", "Share of items called dissimilar by amount of the change."),)
+        sections.append(d.Section(kind.capitalize(), (d.table(caption, header, cells),)))
+    figure = d.Section(
+        "All together", (d.Figure("dose-response", "Share of items called dissimilar by amount of the change."),)
     )
     lead = "How often does each classifier and reviewer call items with known changes dissimilar?"
-    return Document("Detection of known changes", lead, "", (*sections, figure), kind="dose-response table")
+    return d.Document("Detection of known changes", lead, "", (*sections, figure), kind="dose-response table")
 
 
 def _share_of(row: Response | None) -> str:
     if row is None or row.dissimilar.ends is None:
-        return DASH
+        return d.DASH
     value, low, high = (100 * end for end in row.dissimilar.ends)
     return f"{value:.0f} ({low:.0f}–{high:.0f}); {row.n}"

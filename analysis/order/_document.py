@@ -3,23 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from analysis.document import (
-    DASH,
-    N_NAMED,
-    Block,
-    Bullets,
-    Document,
-    Figure,
-    Paragraph,
-    counted,
-    first_rows,
-    listed,
-    method_report,
-    number,
-    p_value,
-    percent,
-    table,
-)
+from analysis import document as d
 from analysis.intervals import Estimate
 from analysis.order._compare import PUBLISHED_LEVEL, RED_FLAG, OrderComparison, Side, count_flags
 from analysis.order._survey import OrderSurvey, Placed, mean_absolute
@@ -54,9 +38,9 @@ SOURCE = (
 )
 
 
-def document(survey: OrderSurvey) -> Document:
+def document(survey: OrderSurvey) -> d.Document:
     """Build the report on the order of benchmarks."""
-    sections: list[tuple[str, Iterable[Block]]] = []
+    sections: list[tuple[str, Iterable[d.Block]]] = []
     if survey.tests:
         sections.append(("Fixed against random order", _tests(survey)))
         sections.append(("Medians in both orders", _medians(survey)))
@@ -64,7 +48,7 @@ def document(survey: OrderSurvey) -> Document:
         sections.append(("Two versions", _conclusions(survey)))
     if survey.positions:
         sections.append(("Position and previous benchmark (weaker tests)", _positions(survey)))
-    return method_report(
+    return d.method_report(
         "Order of benchmarks",
         "Do the values of a benchmark change when the benchmarks run in a different order?",
         _in_short(survey),
@@ -72,7 +56,7 @@ def document(survey: OrderSurvey) -> Document:
         _left_out(survey),
         survey.parameters,
         kind="order report",
-        source=(Paragraph(SOURCE),),
+        source=(d.Paragraph(SOURCE),),
     )
 
 
@@ -112,8 +96,8 @@ def _verdict(survey: OrderSurvey) -> str:
         "Order matters" if survey.matters else "No effect of order was found, which does not prove that there is none"
     )
     return (
-        f"{verdict}: {n_differing or 'none'} of {counted(survey.n_tests, 'test')} {_has(n_differing)} p below α / |T| "
-        f"= {survey.threshold:.3g} (Bonferroni; Holm finds {sum(test.differs_holm for test in survey.tests)})."
+        f"{verdict}: {n_differing or 'none'} of {d.counted(survey.n_tests, 'test')} {_has(n_differing)} p below α / "
+        f"|T| = {survey.threshold:.3g} (Bonferroni; Holm finds {sum(test.differs_holm for test in survey.tests)})."
     )
 
 
@@ -138,24 +122,24 @@ def _mean_change(survey: OrderSurvey) -> Iterator[str]:
     )
     yield (
         f"Between the two orders, the mean changes by {survey.mean_absolute_delta.value:.3g} % on average over "
-        f"{counted(survey.n_tests, 'test')} (mean of |Δ%|){more}."
+        f"{d.counted(survey.n_tests, 'test')} (mean of |Δ%|){more}."
     )
 
 
 def _affected(survey: OrderSurvey) -> Iterator[str]:
-    for test in [test for test in by_p(survey) if test.differs][:N_NAMED]:
+    for test in [test for test in by_p(survey) if test.differs][: d.N_NAMED]:
         change = test.change or f"Δ% is undefined ({test.delta_percent.reason})"
         case = "" if test.case is None else f", case {CASES[test.case]}"
-        yield f"{survey.title(test)}: {change} (p = {p_value(test.test.p)}{case})."
+        yield f"{survey.title(test)}: {change} (p = {d.p_value(test.test.p)}{case})."
 
 
 def _red_flags(survey: OrderSurvey) -> Iterator[str]:
     """Describe the red flags with the requested intervals, and the red flags that the paper's method would raise."""
     flagged = [survey.title(test) for test in by_p(survey) if test.case == RED_FLAG]
     published = [survey.title(test) for test in by_p(survey) if test.published_case == RED_FLAG]
-    of_tests, level = f"of {counted(survey.n_tests, 'test')}", f"{100 * (survey.level or 0):.4g} %"
+    of_tests, level = f"of {d.counted(survey.n_tests, 'test')}", f"{100 * (survey.level or 0):.4g} %"
     if survey.parameters["compat"] and survey.level == PUBLISHED_LEVEL:
-        names = f": {listed(published)}" if published else ""
+        names = f": {d.listed(published)}" if published else ""
         yield (
             f"By the rule of the published tool ({level} intervals for each single test), there is a red flag for "
             f"{len(published) or 'none'} {of_tests}{names}."
@@ -164,7 +148,7 @@ def _red_flags(survey: OrderSurvey) -> Iterator[str]:
     if flagged:
         yield (
             f"Red flag (the {level} intervals of the medians do not overlap) for {len(flagged)} {of_tests}: "
-            f"{listed(flagged)}."
+            f"{d.listed(flagged)}."
         )
     else:
         yield f"No test has a red flag: the {level} intervals of the medians overlap."
@@ -172,9 +156,9 @@ def _red_flags(survey: OrderSurvey) -> Iterator[str]:
     if rest or len(published) < len(flagged):
         yield (
             "The method of the paper's experiments of 2021 would raise "
-            f"{counted(len(published), 'red flag')}{f', also for {listed(rest)}' if rest else ''}, because it uses "
+            f"{d.counted(len(published), 'red flag')}{f', also for {d.listed(rest)}' if rest else ''}, because it uses "
             f"intervals at {100 * PUBLISHED_LEVEL:g} % for each single test. The intervals here are at {level}, so a "
-            f"false red flag among all {counted(survey.n_tests, 'test')} is rare. The tool of the paper also uses "
+            f"false red flag among all {d.counted(survey.n_tests, 'test')} is rare. The tool of the paper also uses "
             "ranks that are one too high. To see the cases of the tool, use --compat ordersage."
         )
 
@@ -183,8 +167,8 @@ def _too_few(survey: OrderSurvey) -> Iterator[str]:
     n_unable = sum(test.min_attainable_p >= (survey.threshold or 0) for test in survey.tests)
     if n_unable:
         yield (
-            f"{counted(n_unable, 'test')} cannot find an effect: with so few runs, p cannot be below α / |T|, even if "
-            "the values of the two orders do not overlap. Add runs, or test fewer benchmarks."
+            f"{d.counted(n_unable, 'test')} cannot find an effect: with so few runs, p cannot be below α / |T|, even "
+            "if the values of the two orders do not overlap. Add runs, or test fewer benchmarks."
         )
 
 
@@ -195,7 +179,7 @@ def _versions_in_short(survey: OrderSurvey) -> Iterator[str]:
         few = f"; {counts['none']} have too few runs" if counts["none"] else ""
         yield (
             f"Comparison of {first.baseline} with {first.candidate}: the two orders lead to opposite conclusions for "
-            f"{counts['red flag']} of {counted(n, 'benchmark')} (red flag). Only one order gives a conclusion for "
+            f"{counts['red flag']} of {d.counted(n, 'benchmark')} (red flag). Only one order gives a conclusion for "
             f"{counts['amber']} (amber), and both orders agree for {counts['same']}{few}."
         )
 
@@ -207,7 +191,7 @@ def _positions_in_short(survey: OrderSurvey) -> Iterator[str]:
     strongest = [(row, *_strongest(row)) for row in by_least_p(survey)]
     below = [entry for entry in strongest if (p := entry[1].p) is not None and p < limit]
     finding = (
-        f"that the values of {len(below)} of {counted(len(survey.positions), 'benchmark')} depend on"
+        f"that the values of {len(below)} of {d.counted(len(survey.positions), 'benchmark')} depend on"
         if below
         else "no benchmark whose values depend on"
     )
@@ -215,8 +199,8 @@ def _positions_in_short(survey: OrderSurvey) -> Iterator[str]:
         f"Weaker tests use only runs that were not in fixed order. They find {finding} the position in the run or on "
         f"the previous benchmark (p below {limit:.3g})."
     )
-    for row, test, effect in below[:N_NAMED]:
-        yield f"{survey.title(row)}: {effect} (p = {p_value(test.p)})."
+    for row, test, effect in below[: d.N_NAMED]:
+        yield f"{survey.title(row)}: {effect} (p = {d.p_value(test.p)})."
 
 
 def _strongest(row: Placed) -> tuple[Test, str]:
@@ -239,44 +223,44 @@ def _describe_predecessor(before: str) -> str:
     return f"after {before}" if before else "at the start of a run"
 
 
-def _tests(survey: OrderSurvey) -> Iterator[Block]:
+def _tests(survey: OrderSurvey) -> Iterator[d.Block]:
     tests, alpha = survey.tests, survey.alpha
     rows = [
         ("Bonferroni", f"p < α / |T| = {survey.threshold:.3g}", sum(t.differs for t in tests)),
         ("Holm", f"corrected p < α = {alpha:g}", sum(t.differs_holm for t in tests)),
         ("none", f"p < α = {alpha:g}", sum(t.differs_uncorrected for t in tests)),
     ]
-    yield table(
-        f"Verdicts on {counted(survey.n_tests, 'test')}. The first row is the rule of the paper: order matters if any "
-        "p is below the threshold.",
+    yield d.table(
+        f"Verdicts on {d.counted(survey.n_tests, 'test')}. The first row is the rule of the paper: order matters if "
+        "any p is below the threshold.",
         ("Correction", "Rule", "Tests", "Order matters"),
         [(*row, "yes" if row[2] else "no") for row in rows],
         numeric=(2,),
     )
-    yield Bullets((P_READ, EFFECT_READ, DELTA_READ))
-    yield first_rows(
+    yield d.Bullets((P_READ, EFFECT_READ, DELTA_READ))
+    yield d.first_rows(
         "Tests of fixed against random order, smallest p first.",
         ("Benchmark", "Runs fixed", "random", "p", "Bonferroni", "Holm", "epsilon²", "Δ%", "Change"),
         [_test_row(test, survey) for test in by_p(survey)],
         numeric=(1, 2, 3, 4, 5, 6, 7),
     )
-    yield Figure(
+    yield d.Figure(
         "order-p-values",
         "p of each test on a logarithmic axis that is cut at 1e-30. The dashed line is α / |T|, the dotted line is α.",
     )
-    yield Figure("order-p-by-effect", "p and effect size of each test.")
-    yield Figure("order-differences", "Difference of the means. Dark bars with ▲ have p below α / |T|.")
+    yield d.Figure("order-p-by-effect", "p and effect size of each test.")
+    yield d.Figure("order-differences", "Difference of the means. Dark bars with ▲ have p below α / |T|.")
 
 
 def _test_row(test: OrderComparison, survey: OrderSurvey) -> tuple[Any, ...]:
     return (
-        survey.title(test), len(test.fixed.values), len(test.random.values), p_value(test.test.p),
-        p_value(test.p_bonferroni), p_value(test.p_holm), number(test.test.epsilon2),
-        number(test.delta_percent.value, 2), _short(test.change) or f"undefined: {test.delta_percent.reason}",
+        survey.title(test), len(test.fixed.values), len(test.random.values), d.p_value(test.test.p),
+        d.p_value(test.p_bonferroni), d.p_value(test.p_holm), d.number(test.test.epsilon2),
+        d.number(test.delta_percent.value, 2), _short(test.change) or f"undefined: {test.delta_percent.reason}",
     )  # fmt: skip
 
 
-def _medians(survey: OrderSurvey) -> Iterator[Block]:
+def _medians(survey: OrderSurvey) -> Iterator[d.Block]:
     ranks = (
         " The intervals use ranks that are one too high, as in the published tool."
         if survey.parameters["compat"]
@@ -284,40 +268,42 @@ def _medians(survey: OrderSurvey) -> Iterator[Block]:
     )
     is_corrected = survey.n_tests > 1 and survey.level == 1 - (survey.threshold or 0)
     each = " (1 − α / |T|)" if is_corrected else " for each single test"
-    yield Paragraph(f"{CASE_READ} {PUBLISHED_READ}")
-    yield first_rows(
+    yield d.Paragraph(f"{CASE_READ} {PUBLISHED_READ}")
+    yield d.first_rows(
         f"Medians with intervals at {100 * (survey.level or 0):.4g} %{each}, and the coefficient of variation "
         f"(CV) of the runs; smallest p first.{ranks}",
         ("Benchmark", "Unit", "Fixed", "Random", "CV fixed", "CV random", "Case", "As published"),
         [
             (
-                survey.title(test), test.unit or DASH, _median(test.fixed), _median(test.random),
-                _cv(test.fixed), _cv(test.random), DASH if test.case is None else CASES[test.case],
+                survey.title(test), test.unit or d.DASH, _median(test.fixed), _median(test.random),
+                _cv(test.fixed), _cv(test.random), d.DASH if test.case is None else CASES[test.case],
                 CASES[test.published_case],
             )
             for test in by_p(survey)
         ],
         numeric=(4, 5),
     )  # fmt: skip
-    yield Figure("order-medians", "Runs, median and interval of each order. Each panel shows one test in its own unit.")
+    yield d.Figure(
+        "order-medians", "Runs, median and interval of each order. Each panel shows one test in its own unit."
+    )
 
 
-def _conclusions(survey: OrderSurvey) -> Iterator[Block]:
+def _conclusions(survey: OrderSurvey) -> Iterator[d.Block]:
     order = ("red flag", "amber", None, "same")
     ranked = sorted(survey.conclusions, key=lambda row: order.index(row.flag))
     first = ranked[0]
-    yield Paragraph(
+    yield d.Paragraph(
         "In each order, a version is faster or slower if the intervals of the two medians do not overlap; otherwise it "
         "is undecided. Opposite conclusions are a red flag; amber means that only one order gives a conclusion."
     )
-    yield first_rows(
+    yield d.first_rows(
         f"{first.candidate} compared with {first.baseline}, flags first. The ratio is median of candidate / median of "
         "baseline.",
         ("Benchmark", "Fixed order", "Ratio", "Change", "Random order", "Ratio", "Change", "Flag"),
         [
             (
-                row.benchmark, row.fixed, number(row.ratio_fixed.value), _short(row.change_fixed), row.random,
-                number(row.ratio_random.value), _short(row.change_random), row.flag or row.reason,
+                row.benchmark, row.fixed, d.number(row.ratio_fixed.value), _short(row.change_fixed), row.random,
+                d.number(row.ratio_random.value), _short(row.change_random), row.flag or row.reason,
             )
             for row in ranked
         ],
@@ -325,22 +311,22 @@ def _conclusions(survey: OrderSurvey) -> Iterator[Block]:
     )  # fmt: skip
 
 
-def _positions(survey: OrderSurvey) -> Iterator[Block]:
-    yield Paragraph(
+def _positions(survey: OrderSurvey) -> Iterator[d.Block]:
+    yield d.Paragraph(
         "These tests do not use runs in fixed order. Trend is Kendall's tau-b of values over positions, from −1 to 1 "
         "(preferred to Spearman's correlation because many runs share a position). Before is the Kruskal-Wallis test "
         "of values by the previous benchmark. Both tests are weaker than the comparison of two orders, because they "
         "detect only effects of the position or of the previous benchmark. They do not affect the verdict on order."
     )
     n, threshold = survey.n_position_tests, survey.position_threshold
-    yield first_rows(
+    yield d.first_rows(
         f"Weaker tests, smallest p first. The significance level is corrected for all {n} tests: α / {n} = "
         f"{threshold:.3g}.",
         ("Benchmark", "Runs", "tau", "p trend", "Bonferroni", "Holm", "p before", "Bonferroni", "Holm", "Result"),
         [_position_row(row, survey) for row in by_least_p(survey)],
         numeric=(1, 2, 3, 4, 5, 6, 7, 8),
     )
-    yield Figure(
+    yield d.Figure(
         "order-positions", "Runs and medians by position in the run. Each panel shows one benchmark in its own unit."
     )
 
@@ -349,22 +335,23 @@ def _position_row(row: Placed, survey: OrderSurvey) -> tuple[Any, ...]:
     strongest, effect = _strongest(row)
     differs = strongest.p is not None and strongest.p < survey.alpha
     return (
-        survey.title(row), len(row.values), number(row.trend.statistic, 2), p_value(row.trend.p),
-        p_value(row.trend_bonferroni), p_value(row.trend_holm), p_value(row.after.p), p_value(row.after_bonferroni),
-        p_value(row.after_holm), effect if differs else "no effect shown",
+        survey.title(row), len(row.values), d.number(row.trend.statistic, 2), d.p_value(row.trend.p),
+        d.p_value(row.trend_bonferroni), d.p_value(row.trend_holm), d.p_value(row.after.p),
+        d.p_value(row.after_bonferroni),
+        d.p_value(row.after_holm), effect if differs else "no effect shown",
     )  # fmt: skip
 
 
-def _left_out(survey: OrderSurvey) -> Iterator[Block]:
+def _left_out(survey: OrderSurvey) -> Iterator[d.Block]:
     if survey.dropped:
-        yield first_rows(
+        yield d.first_rows(
             "Runs in which a benchmark failed. In fixed order, the whole run is dropped, because the failure changes "
             "the position of all later benchmarks. In random order, only the failed benchmark is dropped.",
             ("Run", "Order", "Version", "Failed", "Reason", "Other values dropped"),
             [
                 (
-                    row.run or DASH, row.order_type or DASH, row.version or DASH,
-                    ", ".join(row.failed), "; ".join(filter(None, row.reasons)) or DASH, row.n_values,
+                    row.run or d.DASH, row.order_type or d.DASH, row.version or d.DASH,
+                    ", ".join(row.failed), "; ".join(filter(None, row.reasons)) or d.DASH, row.n_values,
                 )
                 for row in survey.dropped
             ],
@@ -372,7 +359,7 @@ def _left_out(survey: OrderSurvey) -> Iterator[Block]:
         )  # fmt: skip
     if survey.left_out:
         rows = [(row.name, row.reason) for row in survey.left_out]
-        yield first_rows("Left-out benchmarks and runs, with the reason.", ("What", "Reason"), rows)
+        yield d.first_rows("Left-out benchmarks and runs, with the reason.", ("What", "Reason"), rows)
 
 
 def _short(change: str | None) -> str | None:
@@ -389,7 +376,7 @@ def _median(side: Side) -> str:
 
 
 def _cv(side: Side) -> str:
-    return percent(side.variation.value)
+    return d.percent(side.variation.value)
 
 
 def _value(value: float) -> str:

@@ -4,24 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 from typing import Any
 
-from analysis.document import (
-    DASH,
-    N_NAMED,
-    Block,
-    Document,
-    Figure,
-    Paragraph,
-    counted,
-    estimate,
-    first_rows,
-    interval,
-    listed,
-    method_report,
-    number,
-    p_value,
-    percent,
-    table,
-)
+from analysis import document as d
 from analysis.intervals import Estimate
 from analysis.spread._score import BUCKETS, Detection, Score, Variant
 from analysis.spread._survey import (
@@ -38,10 +21,10 @@ FIRST, _, _, *WIDE = BUCKETS
 SMALL_SUITE = 20  # benchmarks; in a smaller suite, 5 % is less than one benchmark
 
 
-def document(survey: SpreadSurvey) -> Document:
+def document(survey: SpreadSurvey) -> d.Document:
     """Build the report on the spread of runs."""
     environments = [row for row in survey.environments if row.overall.n]
-    sections: list[tuple[str, Iterable[Block]]] = []
+    sections: list[tuple[str, Iterable[d.Block]]] = []
     if environments:
         if len(survey.environments) > 1:
             sections.append(("Environments", _environments(survey)))
@@ -56,7 +39,7 @@ def document(survey: SpreadSurvey) -> Document:
         sections.append(("How long the suite takes", _times(timed)))
     else:
         sections += [("How long the suite takes", _time(row)) for row in timed]
-    return method_report(
+    return d.method_report(
         "Spread of runs",
         "How much do the runs of each benchmark differ, and which slowdowns can they show?",
         _in_short(survey, environments),
@@ -99,35 +82,36 @@ def _several_in_short(survey: SpreadSurvey, environments: Sequence[ContextSpread
     ordered = sorted(environments, key=lambda row: row.overall.median or 0.0)
     first, last = ordered[0], ordered[-1]
     yield (
-        f"Over {len(environments)} environments, the median spread is from {percent(first.overall.median)} "
-        f"({_name(first.name)}) to {percent(last.overall.median)} ({_name(last.name)}). The table “Environments” has "
+        f"Over {len(environments)} environments, the median spread is from {d.percent(first.overall.median)} "
+        f"({_name(first.name)}) to {d.percent(last.overall.median)} ({_name(last.name)}). The table “Environments” has "
         "a row for each of them."
     )
     rows = [(row, environment) for environment in environments for row in survey.within(environment)]
     worst = sorted((pair for pair in rows if pair[0].bucket == WIDE[-1]), key=lambda pair: -(pair[0].judged or 0.0))
     if worst:
         names = ", ".join(
-            f"{row.name} ({percent(row.judged)} in {_name(environment.name)})" for row, environment in worst[:N_NAMED]
+            f"{row.name} ({d.percent(row.judged)} in {_name(environment.name)})"
+            for row, environment in worst[: d.N_NAMED]
         )
         yield f"Fix or remove these first, because their runs are more than 50 % apart: {names}."
 
 
-def _environments(survey: SpreadSurvey) -> Iterator[Block]:
+def _environments(survey: SpreadSurvey) -> Iterator[d.Block]:
     is_scored = any(row.score for row in survey.environments)
     is_timed = any(row.time for row in survey.environments)
     rows = []
     for environment in survey.environments:
         of, share = environment.overall, None if environment.v.value is None else environment.v.value / 2
         score, time = environment.score, environment.time
-        noticed = f"{len(score.variants['total'].covered)} of {len(score.methods)}" if score else DASH
+        noticed = f"{len(score.variants['total'].covered)} of {len(score.methods)}" if score else d.DASH
         rows.append((
-            _name(environment.name), counted_benchmarks(survey, environment), _range(of.n_runs) if of.n else DASH,
-            percent(of.median), of.counts[FIRST], sum(of.counts[name] for name in WIDE), percent(share),
-            *((_scored(score.variants["total"].score) if score else DASH, noticed) if is_scored else ()),
-            *((describe_pass(time.one_pass) if time else DASH,) if is_timed else ()),
+            _name(environment.name), counted_benchmarks(survey, environment), _range(of.n_runs) if of.n else d.DASH,
+            d.percent(of.median), of.counts[FIRST], sum(of.counts[name] for name in WIDE), d.percent(share),
+            *((_scored(score.variants["total"].score) if score else d.DASH, noticed) if is_scored else ()),
+            *((describe_pass(time.one_pass) if time else d.DASH,) if is_timed else ()),
         ))  # fmt: skip
     score_titles, time_titles = ("Score", "Methods noticed"), ("One pass",)
-    yield first_rows(
+    yield d.first_rows(
         "Each environment by itself. Within 5 % and more than 25 %: number of benchmarks whose runs are so far apart. "
         "Shows: the slowdown that all benchmarks except the 5 % with the largest spread can show."
         + (
@@ -160,38 +144,38 @@ def _level_in_short(survey: SpreadSurvey, environment: ContextSpread) -> Iterato
     row = environment.overall
     stable, wide = row.shares[FIRST], sum(row.counts[name] for name in WIDE)
     share = None if environment.v.value is None else environment.v.value / 2
-    far = f"the runs of {wide} ({percent(wide / row.n)}) are" if wide else "no benchmark has runs"
+    far = f"the runs of {wide} ({d.percent(wide / row.n)}) are" if wide else "no benchmark has runs"
     near = f"The runs of {row.counts[FIRST]}" if row.counts[FIRST] else "The runs of none"
     yield (
-        f"{near} of {counted(row.n, 'benchmark')} "
-        f"({_counted_apart(survey, environment)}{percent(stable.value)}, interval {interval(stable)}) are within 5 "
+        f"{near} of {d.counted(row.n, 'benchmark')} "
+        f"({_counted_apart(survey, environment)}{d.percent(stable.value)}, interval {d.interval(stable)}) are within 5 "
         f"% of each other; {far} more than 25 % apart "
         f"({_describe_runs(survey, row)})."
     )
     yield (
-        f"The median spread is {percent(row.median)}. By the rule of the paper, a benchmark can show a slowdown "
+        f"The median spread is {d.percent(row.median)}. By the rule of the paper, a benchmark can show a slowdown "
         "only if the slowdown is at least as large as the spread, because smaller differences also occur between "
         "unchanged runs."
     )
     if share is not None:
         yield (
             f"By this rule, all benchmarks except the 5 % with the largest spread can show a slowdown of "
-            f"{percent(share)}."
+            f"{d.percent(share)}."
         )
-    worst = [spread for spread in survey.within(environment) if spread.bucket == WIDE[-1]][:N_NAMED]
+    worst = [spread for spread in survey.within(environment) if spread.bucket == WIDE[-1]][: d.N_NAMED]
     if worst:
-        names = ", ".join(f"{spread.name} ({percent(spread.judged)})" for spread in worst)
+        names = ", ".join(f"{spread.name} ({d.percent(spread.judged)})" for spread in worst)
         yield f"Fix or remove these first, because their runs are more than 50 % apart: {names}."
 
 
 def _environments_in_short(pairs: Sequence[EnvironmentPair]) -> Iterator[str]:
-    for pair in pairs[:N_NAMED]:
+    for pair in pairs[: d.N_NAMED]:
         if pair.ratio.value is None:
             yield f"{_name(pair.first)} and {_name(pair.second)} cannot be compared: {pair.ratio.reason}."
             continue
-        p = "" if pair.p_holm is None else f"; p = {p_value(pair.p_holm)}"
+        p = "" if pair.p_holm is None else f"; p = {d.p_value(pair.p_holm)}"
         yield (
-            f"Per benchmark, the spread in {_name(pair.second)} is {number(pair.ratio.value, 2)} times the spread in "
+            f"Per benchmark, the spread in {_name(pair.second)} is {d.number(pair.ratio.value, 2)} times the spread in "
             f"{_name(pair.first)} ({_ends(pair.ratio, 2) or pair.ratio.reason}{p}); {pair.n_wider} of {pair.n} are "
             "larger."
         )
@@ -204,7 +188,9 @@ def _limits_in_short(survey: SpreadSurvey) -> Iterator[str]:
     if some:
         over_all = median([row.max_spread.value or 0.0 for row in some])
         over_some = median([row.per_spread.value or 0.0 for row in some])
-        grows += f": the median spread is {percent(over_some)} over {per} runs, and {percent(over_all)} over all runs"
+        grows += (
+            f": the median spread is {d.percent(over_some)} over {per} runs, and {d.percent(over_all)} over all runs"
+        )
     yield (
         f"{grows}. Compare spreads only for the same number of runs, and use spreads only as a rough guide. To decide "
         "whether two versions differ, compare the means of their runs."
@@ -217,14 +203,14 @@ def _score_in_short(score: Score) -> Iterator[str]:
         yield f"It is unknown which altered methods the suite notices: {total.score.reason}."
         return
     yield (
-        f"The suite notices {len(total.covered)} of {counted(len(score.methods), 'altered method')}, so the API "
-        f"benchmarking score is {number(total.score.value, 0)} ({_score_ends(total.score)}). A difference counts if it "
-        f"is at least {percent(_half(score.v))} in every run."
+        f"The suite notices {len(total.covered)} of {d.counted(len(score.methods), 'altered method')}, so the API "
+        f"benchmarking score is {d.number(total.score.value, 0)} ({_score_ends(total.score)}). A difference counts if "
+        f"it is at least {d.percent(_half(score.v))} in every run."
     )
     missed = [method for method in score.methods if method not in total.covered]
     if missed:
         yield (
-            f"Altered methods that no benchmark notices: {listed(missed)}. Add a benchmark that calls these methods, "
+            f"Altered methods that no benchmark notices: {d.listed(missed)}. Add a benchmark that calls these methods, "
             "or make the benchmarks more stable."
         )
     once = [
@@ -233,20 +219,20 @@ def _score_in_short(score: Score) -> Iterator[str]:
         if row.regression.found and score.redundancy[row.method] == 1
     ]
     if once:
-        yield f"Altered methods that only one benchmark notices: {listed(once)}. Keep these benchmarks."
+        yield f"Altered methods that only one benchmark notices: {d.listed(once)}. Keep these benchmarks."
 
 
 def _time_in_short(time: SuiteTime) -> Iterator[str]:
     smallest = time.smallest
     if smallest and len(smallest.benchmarks) < len(time.benchmarks):
         yield (
-            f"{counted(len(smallest.benchmarks), 'benchmark')} of {len(time.benchmarks)} would notice the same "
+            f"{d.counted(len(smallest.benchmarks), 'benchmark')} of {len(time.benchmarks)} would notice the same "
             f"methods, in {_duration(smallest.seconds)} instead of {_duration(time.seconds)}: "
-            f"{listed(smallest.benchmarks)}."
+            f"{d.listed(smallest.benchmarks)}."
         )
 
 
-def _buckets(survey: SpreadSurvey, environments: Sequence[ContextSpread]) -> Iterator[Block]:
+def _buckets(survey: SpreadSurvey, environments: Sequence[ContextSpread]) -> Iterator[d.Block]:
     if survey.parameters["per"] is None:
         meaning = "over all runs of a benchmark"
     else:
@@ -254,12 +240,12 @@ def _buckets(survey: SpreadSurvey, environments: Sequence[ContextSpread]) -> Ite
     several = len(survey.environments) > 1
     rows = [
         (*((_name(environment.name),) if several else ()), name, row.n, _range(row.n_runs), *row.counts.values(),
-         percent(row.median))
+         d.percent(row.median))
         for environment in environments
         for name, row in _bucket_rows(environment)
     ]  # fmt: skip
     first = ("Environment", "Application") if several else ("Application",)
-    yield first_rows(
+    yield d.first_rows(
         "Number of benchmarks in each range of spread. Spread is (slowest run − fastest run) / mean of the runs, "
         f"{meaning}. A spread equal to a limit is in the lower range, and 0 is in the first range."
         + (" The spreads of different environments are never combined." if several else ""),
@@ -267,12 +253,12 @@ def _buckets(survey: SpreadSurvey, environments: Sequence[ContextSpread]) -> Ite
         rows,
         numeric=range(len(first), len(first) + 3 + len(BUCKETS)),
     )
-    yield Figure(
+    yield d.Figure(
         "max-spread",
         "The further to the right a benchmark is, the larger a slowdown must be before the benchmark shows it. A row "
         "with strokes on both sides of a dashed line has stable and unstable benchmarks; the table lists their names.",
     )
-    yield Figure(
+    yield d.Figure(
         "spread-buckets", "Share of benchmarks in each range of spread. Lighter bars are more stable benchmarks."
     )
 
@@ -283,8 +269,8 @@ def _bucket_rows(environment: ContextSpread) -> list[tuple[str, BucketRow]]:
     return rows + [(row.application or "no application", row) for row in applications if row.n]
 
 
-def _environment_pairs(survey: SpreadSurvey) -> Iterator[Block]:
-    yield first_rows(
+def _environment_pairs(survey: SpreadSurvey) -> Iterator[d.Block]:
+    yield d.first_rows(
         "The same benchmarks in two environments. Ratio is the geometric mean of spread in the second / spread in the "
         "first over benchmarks, with its interval. The p values come from Wilcoxon's signed-rank test, corrected for "
         "the number of pairs of environments. “Without a pair” counts benchmarks that have no spread above 0 in one "
@@ -293,8 +279,8 @@ def _environment_pairs(survey: SpreadSurvey) -> Iterator[Block]:
         [
             (
                 _name(pair.first), _name(pair.second), pair.n, pair.n_unpaired,
-                estimate(pair.ratio, as_percent=False), f"{pair.n_wider} of {pair.n}", p_value(pair.test.p),
-                p_value(pair.p_holm),
+                d.estimate(pair.ratio, as_percent=False), f"{pair.n_wider} of {pair.n}", d.p_value(pair.test.p),
+                d.p_value(pair.p_holm),
             )
             for pair in survey.environment_pairs
         ],
@@ -302,11 +288,11 @@ def _environment_pairs(survey: SpreadSurvey) -> Iterator[Block]:
     )  # fmt: skip
 
 
-def _benchmarks(survey: SpreadSurvey, environments: Sequence[ContextSpread]) -> Iterator[Block]:
+def _benchmarks(survey: SpreadSurvey, environments: Sequence[ContextSpread]) -> Iterator[d.Block]:
     per, several = survey.per, len(survey.environments) > 1
     rows = [(row, environment) for environment in environments for row in survey.within(environment)]
     rows.sort(key=lambda pair: -(pair[0].judged or 0.0))
-    yield first_rows(
+    yield d.first_rows(
         f"The first spread is over all runs. The second spread is the average over all choices of {per} runs, for "
         f"comparison with benchmarks that have {per} runs. CV is standard deviation / mean of the runs, which does not "
         "grow with the number of runs.",
@@ -315,7 +301,7 @@ def _benchmarks(survey: SpreadSurvey, environments: Sequence[ContextSpread]) -> 
         [
             (
                 row.name, row.application, *((_name(environment.name),) if several else ()), row.n_runs,
-                percent(row.max_spread.value), percent(row.per_spread.value), percent(row.cv.value), row.bucket,
+                d.percent(row.max_spread.value), d.percent(row.per_spread.value), d.percent(row.cv.value), row.bucket,
             )
             for row, environment in rows
         ],
@@ -323,13 +309,13 @@ def _benchmarks(survey: SpreadSurvey, environments: Sequence[ContextSpread]) -> 
     )  # fmt: skip
 
 
-def _scores(survey: SpreadSurvey) -> Iterator[Block]:
+def _scores(survey: SpreadSurvey) -> Iterator[d.Block]:
     scored = [(at, row, row.score) for at, row in enumerate(survey.environments) if row.score]
     several = len(survey.environments) > 1
     first = ("Environment",) if several else ()
     n = len(first)
-    halves = dict.fromkeys(percent(_half(score.v)) + _describe_context(row, survey) for _, row, score in scored)
-    yield Paragraph(
+    halves = dict.fromkeys(d.percent(_half(score.v)) + _describe_context(row, survey) for _, row, score in scored)
+    yield d.Paragraph(
         "A benchmark notices an altered method if two conditions hold in every run: a rank-sum test finds a "
         "difference between iterations with and without the change, and the means differ by at least v / 2 = "
         f"{'; '.join(halves)}. Improvements count as well. The test treats the iterations of a run as "
@@ -339,7 +325,7 @@ def _scores(survey: SpreadSurvey) -> Iterator[Block]:
     def named(environment: ContextSpread) -> tuple[str, ...]:
         return (_name(environment.name),) if several else ()
 
-    yield first_rows(
+    yield d.first_rows(
         "The API benchmarking score is the percentage of altered methods that at least one benchmark notices. Its "
         "interval treats the methods as a random sample. The relative score leaves out the 5 % of benchmarks with the "
         "largest baseline spread. The absolute score leaves out benchmarks whose baseline spread is above 50 %.",
@@ -354,24 +340,24 @@ def _scores(survey: SpreadSurvey) -> Iterator[Block]:
     with_detections = [entry for entry in scored if entry[2].detections]
     if not with_detections:
         return
-    yield first_rows(
+    yield d.first_rows(
         "Altered methods; methods that no benchmark notices are first.",
         (*first, "Method", "Noticed by", "of", "Benchmarks"),
         [(*named(row), *cells) for _, row, score in with_detections for cells in _methods(score)],
         numeric=(n + 1, n + 2),
     )
     for at, _row, _score in with_detections:
-        yield Figure(
+        yield d.Figure(
             figure_name("noticed-by", at, survey),
             "Which benchmark notices which method. A row without squares is a benchmark that notices no method; a "
             "column without squares is a method that no benchmark notices.",
         )
-        yield Figure(
+        yield d.Figure(
             figure_name("redundancy", at, survey),
             "Methods by number of benchmarks that notice them. If many methods are far to the right, some benchmarks "
             "may be redundant.",
         )
-    yield first_rows(
+    yield d.first_rows(
         "Every benchmark with every altered method, noticed methods first. Change is (altered − baseline) / baseline "
         "for each run; above 0, the altered version has larger values. p is the largest p of all runs.",
         (*first, "Benchmark", "Method", "Noticed", "Change per run", "p", "Bonferroni", "Holm", "Remark"),
@@ -388,25 +374,25 @@ def _methods(score: Score) -> Iterator[tuple[Any, ...]]:
     of_method = {method: [row for row in score.detections if row.method == method] for method in score.methods}
     for name, rows in sorted(of_method.items(), key=lambda entry: score.redundancy[entry[0]]):
         noticing = [row.benchmark for row in rows if row.regression.found]
-        yield name, score.redundancy[name], len(rows), listed(noticing)
+        yield name, score.redundancy[name], len(rows), d.listed(noticing)
 
 
 def _variant(name: str, variant: Variant) -> tuple[Any, ...]:
     score = variant.score
-    value = "undefined" if score.value is None else number(score.value, 0)
-    return name, value, _score_ends(score), len(variant.covered), variant.n_benchmarks, listed(variant.without)
+    value = "undefined" if score.value is None else d.number(score.value, 0)
+    return name, value, _score_ends(score), len(variant.covered), variant.n_benchmarks, d.listed(variant.without)
 
 
 def _detection(row: Detection) -> tuple[Any, ...]:
     regression = row.regression
-    changes = ", ".join(percent(pair.difference) for pair in regression.pairs[:N_NAMED])
-    changes += ", …" if len(regression.pairs) > N_NAMED else ""
-    p = (p_value(regression.p), p_value(row.p_bonferroni), p_value(row.p_holm))
+    changes = ", ".join(d.percent(pair.difference) for pair in regression.pairs[: d.N_NAMED])
+    changes += ", …" if len(regression.pairs) > d.N_NAMED else ""
+    p = (d.p_value(regression.p), d.p_value(row.p_bonferroni), d.p_value(row.p_holm))
     remark = f"cannot be detected: {regression.reason}" if regression.reason else ""
     return row.benchmark, row.method, "yes" if regression.found else "no", changes, *p, remark
 
 
-def _time(environment: ContextSpread) -> Iterator[Block]:
+def _time(environment: ContextSpread) -> Iterator[d.Block]:
     time = environment.time
     if time is None:
         return
@@ -418,8 +404,8 @@ def _time(environment: ContextSpread) -> Iterator[Block]:
             "operations"
         )
     )
-    unknown = f" {counted(time.n_unknown, 'benchmark')} without a known time were left out." if time.n_unknown else ""
-    yield Paragraph(
+    unknown = f" {d.counted(time.n_unknown, 'benchmark')} without a known time were left out." if time.n_unknown else ""
+    yield d.Paragraph(
         f"Time of all runs: {_duration(time.seconds)}. One complete pass, which is one run of each benchmark: "
         f"{_describe_pass(time)}. The time of a run is {source}.{unknown} A part of the "
         "suite includes all runs of the chosen benchmarks, so each benchmark notices the same methods as in the whole "
@@ -434,11 +420,11 @@ def _time(environment: ContextSpread) -> Iterator[Block]:
     ]
     score = ("Score",) if is_scored else ()
     chosen = "that notices the most altered methods in that time" if is_scored else "with the most benchmarks that fit"
-    yield table(
+    yield d.table(
         f"Parts of the suite for different time budgets. Each row is the part {chosen}.",
         ("Part", "Benchmarks", "Time", *score, "Selected"), rows, numeric=(1, 2),
     )  # fmt: skip
-    yield first_rows(
+    yield d.first_rows(
         "Time of each benchmark, longest first.",
         ("Benchmark", "Application", "One run", "Runs", "All runs"),
         [
@@ -458,9 +444,9 @@ def _describe_pass(time: SuiteTime) -> str:
     return f"mean {_duration(one_pass.mean)}, standard deviation {_duration(one_pass.sd)} ({one_pass.n} passes)"
 
 
-def _times(environments: Sequence[ContextSpread]) -> Iterator[Block]:
+def _times(environments: Sequence[ContextSpread]) -> Iterator[d.Block]:
     """Build the tables of several environments: the parts of the suite, and the time of each benchmark."""
-    yield Paragraph(
+    yield d.Paragraph(
         "The time of a run is the condition duration, or the sum of its measured times if no run has this condition. A "
         "part of the suite includes all runs of the chosen benchmarks."
     )
@@ -477,13 +463,13 @@ def _times(environments: Sequence[ContextSpread]) -> Iterator[Block]:
         rows += [(name, title, *_part(part, environment.score is not None)) for title, part in parts]
         times += [(name, row.benchmark, row.application, _duration(row.seconds_per_run), row.n_runs,
                    _duration(row.seconds)) for row in time.benchmarks]  # fmt: skip
-    yield first_rows(
+    yield d.first_rows(
         "Parts of the suite for different time budgets.",
         ("Environment", "Part", "Benchmarks", "Time", *(("Score",) if scored else ()), "Selected"),
         rows,
         numeric=(2, 3),
     )
-    yield first_rows(
+    yield d.first_rows(
         "Time of each benchmark.",
         ("Environment", "Benchmark", "Application", "One run", "Runs", "All runs"),
         times,
@@ -498,11 +484,11 @@ def _suite(time: SuiteTime, environment: ContextSpread) -> tuple[Any, ...]:
 
 def _part(part: SuitePart, is_scored: bool) -> tuple[Any, ...]:
     score = (_scored(part.score),) if is_scored else ()
-    return len(part.benchmarks), _duration(part.seconds), *score, listed(part.benchmarks) or DASH
+    return len(part.benchmarks), _duration(part.seconds), *score, d.listed(part.benchmarks) or d.DASH
 
 
 def _scored(score: Estimate | None) -> str:
-    return DASH if score is None or score.value is None else f"{number(score.value, 0)} ({_score_ends(score)})"
+    return d.DASH if score is None or score.value is None else f"{d.number(score.value, 0)} ({_score_ends(score)})"
 
 
 def _duration(seconds: float) -> str:
@@ -510,30 +496,30 @@ def _duration(seconds: float) -> str:
     for size, unit in ((3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns" if seconds else DASH
+    return f"{seconds / 1e-9:.3g} ns" if seconds else d.DASH
 
 
-def _left_out(survey: SpreadSurvey) -> Iterator[Block]:
+def _left_out(survey: SpreadSurvey) -> Iterator[d.Block]:
     rows = [(row.name, row.reason) for row in survey.left_out]
     scores = [row for environment in survey.environments if environment.score for row in environment.score.left_out]
     score = list(dict.fromkeys((row.name, row.reason) for row in scores))
     if rows:
-        yield first_rows("Benchmarks that have no spread for the table of ranges.", ("Benchmark", "Reason"), rows)
+        yield d.first_rows("Benchmarks that have no spread for the table of ranges.", ("Benchmark", "Reason"), rows)
     if score:
-        yield first_rows(
+        yield d.first_rows(
             "Benchmarks that the API benchmarking score leaves out, entirely or in part.",
             ("Benchmark", "Reason"),
             score,
         )
 
 
-def _source(survey: SpreadSurvey) -> Iterator[Block]:
-    yield Paragraph(
+def _source(survey: SpreadSurvey) -> Iterator[d.Block]:
+    yield d.Paragraph(
         "Spread, ranges of spread, v and the score: Laaber and Leitner (2018), doi:10.1145/3196398.3196407. v is twice "
         "the largest spread, after the largest 5 % of the spreads are left out: "
         + "; ".join(
-            f"{estimate(environment.v)}{_describe_context(environment, survey)}"
-            + (f" (the score was computed with v = {estimate(environment.score.v)})" if environment.score else "")
+            f"{d.estimate(environment.v)}{_describe_context(environment, survey)}"
+            + (f" (the score was computed with v = {d.estimate(environment.score.v)})" if environment.score else "")
             for environment in survey.environments
         )
         + "."
@@ -549,7 +535,7 @@ def _few(environments: Sequence[ContextSpread]) -> str:
 
 
 def _describe_runs(survey: SpreadSurvey, row: BucketRow) -> str:
-    runs = counted(row.n_runs[0], "run") + " each" if len(row.n_runs) == 1 else f"{_range(row.n_runs)} runs each"
+    runs = d.counted(row.n_runs[0], "run") + " each" if len(row.n_runs) == 1 else f"{_range(row.n_runs)} runs each"
     return runs if survey.parameters["per"] is None else f"{runs}, averaged over choices of {survey.per}"
 
 
@@ -557,7 +543,7 @@ def _counted_apart(survey: SpreadSurvey, environment: ContextSpread) -> str:
     """Count the benchmarks in words if versions are counted separately; otherwise, return ""."""
     benchmarks = [(row.application, row.benchmark) for row in survey.within(environment)]
     n = len(set(benchmarks))
-    return "" if n == len(benchmarks) else f"{counted(n, 'benchmark')} with each version counted separately; "
+    return "" if n == len(benchmarks) else f"{d.counted(n, 'benchmark')} with each version counted separately; "
 
 
 def _range(numbers: Sequence[int]) -> str:
@@ -565,13 +551,13 @@ def _range(numbers: Sequence[int]) -> str:
 
 
 def _ends(ratio: Estimate, digits: int) -> str:
-    return "" if ratio.ends is None else f"{number(ratio.low, digits)} to {number(ratio.high, digits)}"
+    return "" if ratio.ends is None else f"{d.number(ratio.low, digits)} to {d.number(ratio.high, digits)}"
 
 
 def _score_ends(score: Estimate) -> str:
     if score.low is None or score.high is None:
         return ""
-    return interval(Estimate(score.value, low=score.low / 100, high=score.high / 100))
+    return d.interval(Estimate(score.value, low=score.low / 100, high=score.high / 100))
 
 
 def _half(v: Estimate) -> float | None:

@@ -4,21 +4,7 @@ from collections.abc import Iterable, Iterator
 from statistics import median
 from typing import Any
 
-from analysis.document import (
-    DASH,
-    Block,
-    Bullets,
-    Document,
-    Figure,
-    Paragraph,
-    counted,
-    first_rows,
-    listed,
-    method_report,
-    percent,
-    shortened,
-    table,
-)
+from analysis import document as d
 from analysis.steady._find import (
     BAD_INCONSISTENT,
     FLAT,
@@ -64,10 +50,10 @@ CLASS_READ = {
 }
 
 
-def document(survey: SteadySurvey) -> Document:
+def document(survey: SteadySurvey) -> d.Document:
     """Build the report on the steady state of runs."""
     source = SOURCES["barrett" if survey.rule == "barrett" else "published"]
-    return method_report(
+    return d.method_report(
         "Steady state",
         "When does each run become steady, and which runs never do?",
         _in_short(survey),
@@ -75,7 +61,7 @@ def document(survey: SteadySurvey) -> Document:
         _left_out(survey),
         survey.parameters,
         kind="steady state report",
-        source=(Paragraph(f"{RULE_READ[survey.rule]} {source}"),),
+        source=(d.Paragraph(f"{RULE_READ[survey.rule]} {source}"),),
     )
 
 
@@ -87,14 +73,14 @@ def _in_short(survey: SteadySurvey) -> Iterator[str]:
         return
     starts = [run.start for run in classed if run.start is not None]
     yield (
-        f"By the rule {survey.rule}, {len(starts)} of {counted(len(classed), 'run')} "
-        f"({percent(len(starts) / len(classed))}) {'becomes' if len(starts) == 1 else 'become'} steady."
+        f"By the rule {survey.rule}, {len(starts)} of {d.counted(len(classed), 'run')} "
+        f"({d.percent(len(starts) / len(classed))}) {'becomes' if len(starts) == 1 else 'become'} steady."
     )
     if starts:
         n_from_start = starts.count(0)
         yield (
-            f"{counted(n_from_start, 'run')} {_is(n_from_start)} steady from the start. The median run is steady after "
-            f"iteration {median(starts):.0f}, the slowest after iteration {max(starts):,} (counted from 0)."
+            f"{d.counted(n_from_start, 'run')} {_is(n_from_start)} steady from the start. The median run is steady "
+            f"after iteration {median(starts):.0f}, the slowest after iteration {max(starts):,} (counted from 0)."
         )
     never = [benchmark for benchmark in survey.benchmarks if benchmark.verdict is not None and not benchmark.n_steady]
     some = [benchmark for benchmark in survey.benchmarks if 0 < benchmark.n_steady < len(benchmark.runs)]
@@ -106,7 +92,7 @@ def _in_short(survey: SteadySurvey) -> Iterator[str]:
     if some:
         yield _count_of(some, n, "only some runs become steady, so results depend on which runs are used")
     if len(classed) < len(runs):
-        yield f"{counted(len(runs) - len(classed), 'run')} without a class: see Left out."
+        yield f"{d.counted(len(runs) - len(classed), 'run')} without a class: see Left out."
     if survey.rule == "quick":
         yield (
             "The quick rule gives another class than the rule published for about 2 runs of 10. For results that "
@@ -115,49 +101,49 @@ def _in_short(survey: SteadySurvey) -> Iterator[str]:
 
 
 def _count_of(found: list[SteadyBenchmark], n: int, what: str) -> str:
-    names = list(shortened([each.name for each in found], LONGEST).values())
-    return f"For {len(found)} of {counted(n, 'benchmark')}, {what}: {listed(names)}."
+    names = list(d.shortened([each.name for each in found], LONGEST).values())
+    return f"For {len(found)} of {d.counted(n, 'benchmark')}, {what}: {d.listed(names)}."
 
 
 def _is(n: int) -> str:
     return "is" if n == 1 else "are"
 
 
-def _classes(survey: SteadySurvey) -> Iterator[Block]:
+def _classes(survey: SteadySurvey) -> Iterator[d.Block]:
     names = dict.fromkeys([*survey.benchmark_classes, *survey.run_classes])
     rows = [
         (
             name,
             survey.benchmark_classes.get(name, 0),
-            survey.run_classes.get(name, DASH if name in (INCONSISTENT, GOOD_INCONSISTENT, BAD_INCONSISTENT) else 0),
+            survey.run_classes.get(name, d.DASH if name in (INCONSISTENT, GOOD_INCONSISTENT, BAD_INCONSISTENT) else 0),
             CLASS_READ[name],
         )
         for name in names
     ]
     if rows:
-        yield table(
+        yield d.table(
             "Benchmarks and runs per class.", ("Class", "Benchmarks", "Runs", "A benchmark in this class"), rows, (1, 2)
         )
 
 
-def _benchmarks(survey: SteadySurvey) -> Iterator[Block]:
+def _benchmarks(survey: SteadySurvey) -> Iterator[d.Block]:
     classed = [benchmark for benchmark in survey.benchmarks if benchmark.verdict is not None]
     if not classed:
         return
     ordered = sorted(classed, key=lambda benchmark: benchmark.n_steady / len(benchmark.runs))
-    yield first_rows(
+    yield d.first_rows(
         "Benchmarks, those with the smallest share of steady runs first. Start is the last iteration before the steady "
         "state, counted from 0.",
         ("Benchmark", "Class", "Steady runs", "Median start", "Last start", "Change points per run"),
         [_row(benchmark) for benchmark in ordered],
         numeric=(2, 3, 4, 5),
     )
-    yield Figure(
+    yield d.Figure(
         "steady-starts",
         "Start of the steady state of each run. A cross at the end marks a run that never becomes steady.",
     )
     for at in range(len(survey.drawn)):
-        yield Figure(
+        yield d.Figure(
             f"steady-runs-{at + 1}",
             "Runs with the mean of each segment. A dashed line marks the start of the steady state; without a line, "
             "the run is steady from the start or never.",
@@ -170,13 +156,13 @@ def _row(benchmark: SteadyBenchmark) -> tuple[Any, ...]:
         benchmark.name,
         benchmark.verdict,
         f"{benchmark.n_steady} of {len(benchmark.runs)}",
-        f"{median(starts):.0f}" if starts else DASH,
-        max(starts) if starts else DASH,
+        f"{median(starts):.0f}" if starts else d.DASH,
+        max(starts) if starts else d.DASH,
         f"{sum(len(run.change_points) for run in benchmark.runs) / len(benchmark.runs):.1f}",
     )
 
 
-def _left_out(survey: SteadySurvey) -> Iterable[Block]:
+def _left_out(survey: SteadySurvey) -> Iterable[d.Block]:
     sentences = [f"{row.name}: {row.reason}." for row in survey.left_out]
     reasons: dict[str, list[str]] = {}
     for benchmark in survey.benchmarks:
@@ -184,7 +170,7 @@ def _left_out(survey: SteadySurvey) -> Iterable[Block]:
             if run.reason:
                 reasons.setdefault(run.reason, []).append(f"{benchmark.name} (run {label})")
     sentences += [
-        f"{counted(len(names), 'run')} {_is(len(names))} {reason}: {listed(names)}."
+        f"{d.counted(len(names), 'run')} {_is(len(names))} {reason}: {d.listed(names)}."
         for reason, names in reasons.items()
     ]
-    return [Bullets(tuple(sentences))] if sentences else []
+    return [d.Bullets(tuple(sentences))] if sentences else []

@@ -3,19 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from analysis.document import (
-    DASH,
-    Block,
-    Bullets,
-    Document,
-    Figure,
-    Paragraph,
-    counted,
-    first_rows,
-    listed,
-    method_report,
-    p_value,
-)
+from analysis import document as d
 from analysis.points import DETECTORS
 from analysis.trend import BenchmarkTrend, TrendSurvey, VersionChange
 
@@ -28,17 +16,17 @@ P_READ = (
 )
 
 
-def document(survey: TrendSurvey) -> Document:
+def document(survey: TrendSurvey) -> d.Document:
     """Build the report on changes over versions."""
-    return method_report(
+    return d.method_report(
         "Trend",
         "At which version did a benchmark become slower or faster?",
         _in_short(survey),
         [("Changes", _changes(survey)), ("Benchmarks", _benchmarks(survey))],
-        [Bullets(tuple(f"{row.name}: {row.reason}." for row in survey.left_out))] if survey.left_out else [],
+        [d.Bullets(tuple(f"{row.name}: {row.reason}." for row in survey.left_out))] if survey.left_out else [],
         survey.parameters,
         kind="trend report",
-        source=(Paragraph(f"{_detector(survey)} {P_READ}"),),
+        source=(d.Paragraph(f"{_detector(survey)} {P_READ}"),),
     )
 
 
@@ -50,18 +38,18 @@ def _in_short(survey: TrendSurvey) -> Iterator[str]:
         return
     n_changes = sum(len(trend.changes) for trend in changed)
     if changed:
-        yield f"{counted(n_changes, 'change')} in {len(changed)} of {counted(n, 'benchmark')}."
+        yield f"{d.counted(n_changes, 'change')} in {len(changed)} of {d.counted(n, 'benchmark')}."
     else:
-        yield f"No change in {counted(n, 'benchmark')}."
+        yield f"No change in {d.counted(n, 'benchmark')}."
     worse = [(trend, change) for trend in changed for change in trend.changes if change.is_worse]
     for trend, change in sorted(worse, key=lambda found: -abs(found[1].change))[:3]:
         yield f"{trend.name} became {_size(change)} at {change.version} (previous version {change.previous})."
     machines = [trend.name for trend in changed if any(change.machine_changed for change in trend.changes)]
     if machines:
-        yield f"The recorded machine changed too, so the code may not be the cause: {listed(machines)}."
+        yield f"The recorded machine changed too, so the code may not be the cause: {d.listed(machines)}."
     if survey.n_recent is not None:
         state = "A benchmark became worse" if survey.is_worse else "No benchmark became worse"
-        yield f"{state} within the last {counted(survey.n_recent, 'version')}."
+        yield f"{state} within the last {d.counted(survey.n_recent, 'version')}."
     if not all(change.is_known for trend in changed for change in trend.changes):
         yield (
             "For some values it is unknown whether lower or higher is better, so no change of them counts as worse. To "
@@ -75,7 +63,7 @@ def _detector(survey: TrendSurvey) -> str:
     title = DETECTORS[survey.detector].title
     return (
         f"Detector: {title}. It finds a false change in {survey.n_false or 'none'} of {survey.n_unchanged} simulated "
-        f"histories of {counted(survey.n_simulated_versions, 'version')} with independent noise and no change."
+        f"histories of {d.counted(survey.n_simulated_versions, 'version')} with independent noise and no change."
     )
 
 
@@ -83,7 +71,7 @@ def _size(change: VersionChange) -> str:
     return f"{abs(100 * change.change):.3g} % {change.direction}"
 
 
-def _changes(survey: TrendSurvey) -> Iterator[Block]:
+def _changes(survey: TrendSurvey) -> Iterator[d.Block]:
     rows = [
         (abs(change.change) * (1 if change.is_worse else 1e-9), trend, change)
         for trend in survey.benchmarks
@@ -94,16 +82,16 @@ def _changes(survey: TrendSurvey) -> Iterator[Block]:
     by_machine = [row for row in ordered if row[1].machine_changed]
     header = ("Benchmark", "First version", "Previous", "Change", "95 % interval", "p", "Accepted")
     if own:
-        yield first_rows("Changes, the largest for the worse first.", header, list(map(_row, own)), (3, 4, 5))
+        yield d.first_rows("Changes, the largest for the worse first.", header, list(map(_row, own)), (3, 4, 5))
     if by_machine:
-        yield first_rows(
+        yield d.first_rows(
             "Changes where the recorded machine changed too.", header, list(map(_row, by_machine)), (3, 4, 5)
         )
 
 
 def _row(found: tuple[BenchmarkTrend, VersionChange]) -> tuple[Any, ...]:
     trend, change = found
-    interval = DASH
+    interval = d.DASH
     if change.low is not None and change.high is not None:
         interval = f"{100 * change.low:+.3g} to {100 * change.high:+.3g} %".replace("-", "−")
     return (
@@ -112,21 +100,21 @@ def _row(found: tuple[BenchmarkTrend, VersionChange]) -> tuple[Any, ...]:
         change.previous,
         _size(change),
         interval,
-        p_value(change.p),
+        d.p_value(change.p),
         "yes" if change.accepted else "",
     )
 
 
-def _benchmarks(survey: TrendSurvey) -> Iterable[Block]:
+def _benchmarks(survey: TrendSurvey) -> Iterable[d.Block]:
     if not survey.benchmarks:
         return
-    yield first_rows(
+    yield d.first_rows(
         "All benchmarks, with their history from the lowest to the highest value.",
         ("Benchmark", "Versions", "Changes", "History"),
         [(trend.name, trend.n_versions, len(trend.changes), sparkline(trend.values)) for trend in survey.benchmarks],
         numeric=(1, 2),
     )
-    yield Figure(
+    yield d.Figure(
         "trend-histories",
         "One number per version (dots) and the level of each segment (line). A dashed line marks the first version of "
         "a new level.",

@@ -2,20 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from analysis.document import (
-    DASH,
-    N_ROWS,
-    Block,
-    Bullets,
-    Document,
-    Figure,
-    Paragraph,
-    first_rows,
-    method_report,
-    number,
-    percent,
-    table,
-)
+from analysis import document as d
 from analysis.trust._pairs import INTERVALS, MANN_WHITNEY, WELCH
 from analysis.trust._population import MERGED, ONE_SAMPLE, RUN_MEANS
 from analysis.trust._rates import Rate
@@ -30,7 +17,7 @@ MEANINGS = {
 }
 
 
-def document(survey: TrustSurvey) -> Document:
+def document(survey: TrustSurvey) -> d.Document:
     """Build the report on how reliable intervals and tests are."""
     shape = (("Measurements", _measurements()),) if len(survey.benchmarks) == 1 else ()
     sections = (
@@ -40,7 +27,7 @@ def document(survey: TrustSurvey) -> Document:
         (f"Tests: which {change_of(survey)[0]} do they detect?", _slowdowns(survey)),
         ("Benchmarks, most misleading first", _benchmarks(survey)),
     )
-    return method_report(
+    return d.method_report(
         "Trust in intervals and tests",
         "How reliable are intervals and tests with the runs of each benchmark?",
         _in_short(survey),
@@ -70,10 +57,10 @@ def _alarms_in_short(survey: TrustSurvey, rows: Mapping[str, TrustSummary]) -> I
         return
     n = len(survey.benchmarks)
     median = "" if n == 1 else " (median over benchmarks)"
-    of_single = f", and in {percent(single.median)} with one number per run" if single.n else ""
+    of_single = f", and in {d.percent(single.median)} with one number per run" if single.n else ""
     yield (
         f"Two samples of {survey.n_runs} runs each come from the same unchanged benchmark. Welch's test finds a "
-        f"difference in {percent(merged.median)} of such pairs with merged iterations{of_single}{median}. The share "
+        f"difference in {d.percent(merged.median)} of such pairs with merged iterations{of_single}{median}. The share "
         f"should be {_whole_percent(survey.alpha)}."
     )
     if n > 1:
@@ -94,11 +81,11 @@ def _intervals_in_short(survey: TrustSurvey, rows: Mapping[str, TrustSummary]) -
     merged, single = rows[MERGED].coverage, rows[RUN_MEANS].coverage
     if merged.median is None:
         return
-    of_single = f", and an interval from one number per run in {percent(single.median)}" if single.n else ""
+    of_single = f", and an interval from one number per run in {d.percent(single.median)}" if single.n else ""
     median = "" if len(survey.benchmarks) == 1 else " (medians)"
     yield (
         f"A {_whole_percent(survey.level)} interval from merged iterations contains the mean of all runs in "
-        f"{percent(merged.median)} of the samples{of_single}{median}."
+        f"{d.percent(merged.median)} of the samples{of_single}{median}."
     )
 
 
@@ -136,34 +123,34 @@ def _advice(survey: TrustSurvey, rows: Mapping[str, TrustSummary]) -> Iterator[s
     )
 
 
-def _measurements() -> Iterator[Block]:
-    yield Paragraph(
+def _measurements() -> Iterator[d.Block]:
+    yield d.Paragraph(
         "If the panels of single runs have different shapes or places, a measurement depends on its run. The merged "
         "measurements are then not a sample of independent values, and an interval from them is too narrow."
     )
-    yield Figure("measurements", "Histograms and densities of the measurements after the warm-up.")
+    yield d.Figure("measurements", "Histograms and densities of the measurements after the warm-up.")
 
 
-def _coverage(survey: TrustSurvey) -> Iterator[Block]:
-    yield Paragraph(
+def _coverage(survey: TrustSurvey) -> Iterator[d.Block]:
+    yield d.Paragraph(
         f"Many samples of {survey.n_runs} runs are drawn with replacement from the runs of each benchmark. Each sample "
         "gives an interval for the mean. Coverage is the share of samples whose interval contains the mean of all "
         "runs. If coverage is far below the level, the intervals suggest differences that do not exist."
     )
     aggregate = survey.parameters["aggregate"]
-    yield Bullets(tuple(f"{name}: {meaning.format(aggregate)}." for name, meaning in MEANINGS.items()))
+    yield d.Bullets(tuple(f"{name}: {meaning.format(aggregate)}." for name, meaning in MEANINGS.items()))
     rows = [(row.aggregation, row.coverage.n, *_cells(row.coverage), *row.below.values()) for row in survey.summaries]
     limits = [_whole_percent(float(limit)) for limit in survey.summaries[0].below]
-    yield table(
+    yield d.table(
         f"Coverage of {_whole_percent(survey.level)} intervals: median and middle half over benchmarks, and number of "
         "benchmarks with coverage below each limit.",
         ("Compared values", "Benchmarks", "Median", "Middle half", *(f"Below {limit}" for limit in limits)),
         rows,
         numeric=(1, 2, *range(4, 4 + len(limits))),
     )
-    yield Paragraph(_without_width(survey), "note")
+    yield d.Paragraph(_without_width(survey), "note")
     if any(entry.by_n_runs for entry in survey.benchmarks):
-        yield Figure(
+        yield d.Figure(
             "coverage",
             "A line that stays below the dashed line does not improve with more runs, because the method treats "
             "dependent values as independent.",
@@ -183,8 +170,8 @@ def _without_width(survey: TrustSurvey) -> str:
     )
 
 
-def _false_alarms(survey: TrustSurvey) -> Iterator[Block]:
-    yield Paragraph(
+def _false_alarms(survey: TrustSurvey) -> Iterator[d.Block]:
+    yield d.Paragraph(
         "Two samples of the same runs differ only by chance. The share of pairs for which a test finds a difference "
         f"is its type I error; it should be {_whole_percent(survey.alpha)}. The paper calls 1 − α the ideal share of "
         "rejections (section 3.2, step 3); α is correct. The criterion that intervals do not overlap is much stricter "
@@ -195,27 +182,27 @@ def _false_alarms(survey: TrustSurvey) -> Iterator[Block]:
         for row in survey.summaries
         for test, quartiles in row.type_1_error.items()
     ]
-    yield table(
+    yield d.table(
         "Type I error: median and middle half over benchmarks, and number of benchmarks with an error above 2 α.",
         ("Compared values", "Test", "Benchmarks", "Median", "Middle half", "Above 2 α"),
         rows,
         numeric=(2, 3, 5),
     )
     if len(survey.benchmarks) >= MIN_FOR_ALARMS and WELCH in survey.tests:
-        yield Figure("false-alarms", "The line of a good method reaches 100 % at the dashed line, which is α.")
+        yield d.Figure("false-alarms", "The line of a good method reaches 100 % at the dashed line, which is α.")
 
 
-def _slowdowns(survey: TrustSurvey) -> Iterator[Block]:
+def _slowdowns(survey: TrustSurvey) -> Iterator[d.Block]:
     if not survey.slowdowns:
-        yield Paragraph("The detected change was not requested, or is undefined for all benchmarks.")
+        yield d.Paragraph("The detected change was not requested, or is undefined for all benchmarks.")
         return
     change, slower = change_of(survey)
-    yield Paragraph(
+    yield d.Paragraph(
         f"The second sample is made {slower} by a factor. The smallest detected {change} is the smallest factor at "
         "which a test reaches the power in the table. The factor for merged iterations has little meaning, "
         f"because tests on them also find differences without any {change}."
     )
-    yield table(
+    yield d.table(
         f"Smallest detected {change}: median over benchmarks. If a test detects no tested factor, the value counts as "
         "larger than all others.",
         ("Compared values", "Test", "Power", "Median", "Reached in", "Benchmarks"),
@@ -228,14 +215,14 @@ def _slowdowns(survey: TrustSurvey) -> Iterator[Block]:
         ],
         numeric=(2, 3, 4, 5),
     )  # fmt: skip
-    yield Figure(
+    yield d.Figure(
         "rejections",
         "The curve of a good test starts at α and rises steeply. A curve that starts high means false alarms; a curve "
         f"that rises late means missed {change}s.",
     )
 
 
-def _benchmarks(survey: TrustSurvey) -> Iterator[Block]:
+def _benchmarks(survey: TrustSurvey) -> Iterator[d.Block]:
     test = WELCH if WELCH in survey.tests else next(iter(survey.tests), None)
     ordered = sorted(survey.benchmarks, key=lambda entry: _misleads(entry, test))
     powers = survey.powers if survey.slowdowns else ()
@@ -252,7 +239,7 @@ def _benchmarks(survey: TrustSurvey) -> Iterator[Block]:
         )
         for entry in ordered
     ]  # fmt: skip
-    yield first_rows(
+    yield d.first_rows(
         f"Coverage, false alarms ({name}) and detected {change} of each benchmark. The detected {change} uses one "
         "number per run. Each version, context and alteration of a benchmark has its own row.",
         ("Benchmark", "Application", "Runs", "Coverage, merged", "One number per run", *alarms, *powers_seen),
@@ -262,7 +249,7 @@ def _benchmarks(survey: TrustSurvey) -> Iterator[Block]:
     yield from _remarks(ordered)
 
 
-def _remarks(benchmarks: Sequence[Trust]) -> Iterator[Block]:
+def _remarks(benchmarks: Sequence[Trust]) -> Iterator[d.Block]:
     """Explain missing numbers, and name the benchmarks without variation."""
     remarks = list(
         dict.fromkeys(
@@ -273,8 +260,8 @@ def _remarks(benchmarks: Sequence[Trust]) -> Iterator[Block]:
         )
     )
     if remarks:
-        more = (f"and {len(remarks) - N_ROWS} more",) if len(remarks) > N_ROWS else ()
-        yield Bullets((*remarks[:N_ROWS], *more))
+        more = (f"and {len(remarks) - d.N_ROWS} more",) if len(remarks) > d.N_ROWS else ()
+        yield d.Bullets((*remarks[: d.N_ROWS], *more))
 
 
 def _misleads(entry: Trust, test: str | None) -> tuple[float, float]:
@@ -290,17 +277,17 @@ def _misleads(entry: Trust, test: str | None) -> tuple[float, float]:
 def _smallest_seen(entry: Trust, test: str | None, power: float) -> str:
     key = (RUN_MEANS, test, power)
     row = next(row for row in entry.slowdowns if (row.aggregation, row.test, row.power) == key)
-    return _slower(row.factor.value) if row.factor.value else row.factor.reason or DASH
+    return _slower(row.factor.value) if row.factor.value else row.factor.reason or d.DASH
 
 
-def _left_out(survey: TrustSurvey) -> Iterator[Block]:
+def _left_out(survey: TrustSurvey) -> Iterator[d.Block]:
     rows = [(entry.name, entry.reason) for entry in survey.left_out]
     if rows:
-        yield first_rows("Benchmarks that were left out, with the reason.", ("Benchmark", "Reason"), rows)
+        yield d.first_rows("Benchmarks that were left out, with the reason.", ("Benchmark", "Reason"), rows)
 
 
-def _source(survey: TrustSurvey) -> Iterator[Block]:
-    yield Paragraph(
+def _source(survey: TrustSurvey) -> Iterator[d.Block]:
+    yield d.Paragraph(
         "Rates that depend only on which runs are drawn are exact, because all possible draws are enumerated with "
         "their probabilities. Random draws are used for one iteration per run, for the curves over factors, and if "
         "there are too many possible draws; the JSON has the standard errors. Runs are drawn with replacement, so a "
@@ -308,8 +295,8 @@ def _source(survey: TrustSurvey) -> Iterator[Block]:
     )
     if any(len(entry.by_n_runs) for entry in survey.benchmarks) and len(survey.benchmarks) > 1:
         n_curve = sum(bool(entry.by_n_runs) for entry in survey.benchmarks)
-        yield Paragraph(f"Coverage by number of runs was computed for {n_curve} evenly spaced benchmarks.", "note")
-    yield Paragraph(
+        yield d.Paragraph(f"Coverage by number of runs was computed for {n_curve} evenly spaced benchmarks.", "note")
+    yield d.Paragraph(
         "Method: Bulej, Horky, Tuma (2017), Do We Teach Useful Statistics for Performance Evaluation?, ICPE '17 "
         "Companion, doi:10.1145/3053600.3053638.",
         "note",
@@ -318,15 +305,15 @@ def _source(survey: TrustSurvey) -> Iterator[Block]:
 
 def _cells(quartiles: MiddleHalf) -> tuple[str, str]:
     if quartiles.median is None:
-        return DASH, DASH
-    low = percent(quartiles.low).removesuffix(" %")
-    return percent(quartiles.median), f"{low} to {percent(quartiles.high)}"
+        return d.DASH, d.DASH
+    low = d.percent(quartiles.low).removesuffix(" %")
+    return d.percent(quartiles.median), f"{low} to {d.percent(quartiles.high)}"
 
 
 def _rate(rate: Rate) -> str:
     if rate.value is None:
-        return DASH
-    return percent(rate.value) if rate.se is None else f"{percent(rate.value)} ± {number(100 * rate.se, 1)}"
+        return d.DASH
+    return d.percent(rate.value) if rate.se is None else f"{d.percent(rate.value)} ± {d.number(100 * rate.se, 1)}"
 
 
 def _whole_percent(share: float) -> str:
