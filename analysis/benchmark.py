@@ -421,12 +421,6 @@ def by_level(benchmark: Benchmark, conditions: Sequence[str] = (ALTERED, VERSION
 
     `conditions`: the conditions to split by. Returns one benchmark for each combination of levels, named `NAME @
     LEVEL`, in order of first appearance. If each condition has one level, the list contains only the benchmark itself.
-
-    Examples
-    --------
-    >>> both = Benchmark.of_series("b", [[1.0], [2.0]], conditions={"version": ("old", "new")})
-    >>> [level.name for level in by_level(both)]
-    ['b @ old', 'b @ new']
     """
     varied = [name for name in conditions if len(set(benchmark.of(name))) > 1]
     if not varied:
@@ -591,13 +585,7 @@ def number_or_name(text: str) -> tuple[bool, float, list[tuple[int, str]]]:
 
 
 def natural(name: str) -> list[tuple[int, str]]:
-    """Return a sort key for the natural order of names, in which run 2 comes before run 10.
-
-    Examples
-    --------
-    >>> sorted(["run-10.json", "run-2.json", "run-1.json"], key=natural)
-    ['run-1.json', 'run-2.json', 'run-10.json']
-    """
+    """Return a sort key for the natural order of names, in which run 2 comes before run 10."""
     parts = re.split("([0-9]+)", name)
     digits = [part.lstrip("0") for part in parts[1::2]]
     parts[1::2] = digits

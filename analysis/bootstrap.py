@@ -41,13 +41,6 @@ def bootstrap(
     References
     ----------
     .. [1] Efron, Tibshirani (1993), An Introduction to the Bootstrap, ch. 13, doi:10.1201/9780429246593
-
-    Examples
-    --------
-    >>> x = np.array([1.0, 2.0, 4.0, 5.0])
-    >>> mean = bootstrap(lambda weights: weights @ x / weights.sum(axis=1), 4, rng=np.random.default_rng(1))
-    >>> mean.value, mean.low < 3 < mean.high
-    (3.0, True)
     """
     if n_draws < 1:
         raise ValueError(f"n_draws must be at least 1, got {n_draws}")
@@ -81,11 +74,6 @@ def percentile_interval(value: float, draws: ArrayLike, level: float = 0.95) -> 
     `value`: the statistic on the items themselves; `draws` (shape (n_draws,)): values of the statistic on resampled
     items; not finite if undefined; `level`: in (0, 1). Undefined draws are left out of `se` and the interval, and
     `reason` states how many. If half of the draws or more are undefined, there is no interval.
-
-    Examples
-    --------
-    >>> percentile_interval(0.5, [0.25, 0.5, 0.75, float("nan")], level=0.5)
-    Estimate(0.5, 0.375 to 0.625: undefined in 1 of 4 bootstrap draws, left out)
     """
     if not 0 < level < 1:
         raise ValueError(f"level must be within (0, 1), got {level}")

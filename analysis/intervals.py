@@ -120,11 +120,6 @@ def unanimous(n: int, level: float = 0.95) -> float:
     """Return the largest share of exceptions that n observations without an exception do not exclude.
 
     The share is 1 - (1 - level)^(1/n), the exact one-sided limit. For n = 10, up to 26 % can be exceptions.
-
-    Examples
-    --------
-    >>> round(unanimous(10), 3), round(unanimous(200), 3)
-    (0.259, 0.015)
     """
     return float(1 - (1 - checked_level(level)) ** (1 / n))
 
@@ -241,12 +236,6 @@ def paired_difference(both: int, only_a: int, only_b: int, neither: int, *, leve
     ----------
     .. [1] Newcombe (1998), Statistics in Medicine 17:2635-2650,
        doi:10.1002/(SICI)1097-0258(19981130)17:22<2635::AID-SIM954>3.0.CO;2-C
-
-    Examples
-    --------
-    >>> difference = paired_difference(59, 6, 16, 80)
-    >>> round(difference.value, 4), round(difference.low, 4), round(difference.high, 4)
-    (-0.0621, -0.1186, -0.0046)
     """
     n = both + only_a + only_b + neither
     a, b = wilson(both + only_a, n, level), wilson(both + only_b, n, level)

@@ -138,11 +138,6 @@ def items_for_kappa_test(
     References
     ----------
     .. [1] Donner, Eliasziw (1992), Statistics in Medicine 11:1511-1519, doi:10.1002/sim.4780111109
-
-    Examples
-    --------
-    >>> items_for_kappa_test(0.4, 0.6, prevalence=0.3)
-    191
     """
     _check_open(prevalence=prevalence, power=power, alpha=alpha)
     _check_kappa(kappa_0, prevalence)
@@ -199,13 +194,7 @@ def items_for_share(half_width: float, *, share: float, level: float = 0.95) -> 
 
 
 def hours(n_labels: float, *, seconds: float) -> float:
-    """Return how many hours labelling takes if each label takes `seconds`; raise ValueError for invalid values.
-
-    Examples
-    --------
-    >>> hours(360, seconds=15)
-    1.5
-    """
+    """Return how many hours labelling takes if each label takes `seconds`; raise ValueError for invalid values."""
     if not 0 <= n_labels < inf or not 0 < seconds < inf:
         raise ValueError(f"n_labels must be >= 0 and seconds > 0, got {n_labels} and {seconds}")
     return n_labels * seconds / 3600
@@ -233,12 +222,6 @@ def expected(
     `seconds`: seconds per label, > 0; `level`: confidence level, in (0, 1). Shares have Wilson's intervals; kappa and
     percent agreement have normal intervals. Returns expected counts and intervals; `retest` is undefined if there are
     no retest items.
-
-    Examples
-    --------
-    >>> paper = Design(n_items=586, n_reviewers=4, overlap=0, retest=0)
-    >>> round(expected(paper).kappa.half_width, 3), round(expected(paper).pair.half_width, 3)
-    (0.081, 0.097)
     """
     _check_open(prevalence=prevalence, level=level)
     _check_kappa(kappa, prevalence)
@@ -268,11 +251,6 @@ def reviewer_groups(blocks: Iterable[Iterable[str]]) -> list[tuple[str, ...]]:
 
     `blocks`: the reviewers of each item, or of each block of items. Each group is sorted, and groups are sorted by
     their first name. If there is a single group, all reviewers are connected.
-
-    Examples
-    --------
-    >>> reviewer_groups([("ada", "ben"), ("cleo", "dan"), ("ben", "eve")])
-    [('ada', 'ben', 'eve'), ('cleo', 'dan')]
     """
     joined: list[set[str]] = []
     for block in blocks:
@@ -296,12 +274,6 @@ def limits(
     `latent_class`: the `words` of `analysis.consensus.identifiability_of_plan` if the latent class model is not
     identified, otherwise None; `categories`: the category whose share is expected comes second. Returns one text per
     limit; empty if no limit is known.
-
-    Examples
-    --------
-    >>> design = Design(n_items=586, n_reviewers=4, retest=0)
-    >>> limits(design, expected(design))
-    ('test-retest agreement of a reviewer (no retest items)',)
     """
     remarks = []
     groups = reviewer_groups(blocks)

@@ -40,11 +40,6 @@ def power(effect: float, n_runs: int, *, alpha: float = 0.05, n_tests: int = 1, 
     References
     ----------
     .. [1] Welch (1947), Biometrika 34:28-35, doi:10.1093/biomet/34.1-2.28
-
-    Examples
-    --------
-    >>> round(power(1.0, 17), 2), round(power(1.0, 17, n_tests=20), 2)
-    (0.81, 0.37)
     """
     from scipy import special
 

@@ -79,14 +79,6 @@ def simulate(
     and whether it is misleading; otherwise, raters err independently. `prevalence`: probability that an item is
     dissimilar, in [0, 1]; `item_difficulty`: by default, all items have average difficulty; `shared_error`: by default,
     no item is misleading. Items are named i0, i1, ...; block sizes differ by at most one item.
-
-    Examples
-    --------
-    >>> reviewers = [Rater("ada", 0.9, 0.9), Rater("ben", 0.8, 0.7)]
-    >>> design, classifiers = SimulatedDesign(n_items=3), [Rater("same", 0.3, 0.8)]
-    >>> study = simulate(design, reviewers, classifiers, 0.5, rng=np.random.default_rng(1))
-    >>> len(study.labels), len(study.verdicts), len(study.truth)
-    (6, 3, 3)
     """
     error = shared_error or SharedError(0.0, ())
     _check(design, reviewers, classifiers, prevalence, item_difficulty or Difficulty(), error)

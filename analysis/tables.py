@@ -50,11 +50,6 @@ def positive_category(categories: Sequence[Hashable], positive: Hashable | None 
     """Return the positive category, which is by default the last of two categories.
 
     Raises ValueError if `positive` is not a category, or is not given and there are more than two categories.
-
-    Examples
-    --------
-    >>> positive_category(("similar", "dissimilar"))
-    'dissimilar'
     """
     declared = declared_categories(categories)
     if positive is None and len(declared) == 2:
@@ -79,13 +74,6 @@ def counts_of(ratings: Ratings, categories: Sequence[Hashable] | None = None) ->
     all declared categories in their order, including unused categories. By default, they are the columns of a count
     table, and otherwise similar and dissimilar. The table has whole numbers. Rows are in the order of `ratings`; for a
     label table, in the order in which items first appear.
-
-    Examples
-    --------
-    >>> counts_of([["similar", "similar"], ["dissimilar", None]]).tolist()
-    [[2.0, 0.0], [0.0, 1.0]]
-    >>> counts_of([[1, 3, 3], [2, 2, None]], categories=[1, 2, 3, 4, 5]).tolist()
-    [[1.0, 0.0, 2.0, 0.0, 0.0], [0.0, 2.0, 0.0, 0.0, 0.0]]
     """
     if is_label_table(ratings):
         return count_table(ratings, CATEGORIES if categories is None else categories).to_numpy(float)
@@ -227,13 +215,6 @@ def checked_labels(labels: pd.DataFrame, categories: Sequence[Hashable] = CATEGO
     `labels`: columns `item`, `rater`, `category`; other columns are dropped; `categories`: the declared categories;
     other categories are errors. The result has the columns item, rater, category in this order; one row per (item,
     rater).
-
-    Examples
-    --------
-    >>> checked_labels(pd.DataFrame({"item": ["a", None], "rater": "ada", "category": "similar"}))
-    Traceback (most recent call last):
-    ...
-    ValueError: row 1 of the label table has no item. Fill it in or leave the row out.
     """
     declared = declared_categories(categories)
     table = checked_columns(labels, LABEL_COLUMNS, "label table")

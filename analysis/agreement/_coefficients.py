@@ -385,11 +385,6 @@ def category_weights(weights: Weights, q: int) -> Floats:
 
     `weights` None: 1 for the same category, else 0. "linear": 1 - |k - l| / (q - 1). "quadratic": 1 - (k - l)^2 / (q -
     1)^2. The result has shape (q, q).
-
-    Examples
-    --------
-    >>> category_weights("linear", 3).tolist()
-    [[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]]
     """
     if weights is None:
         return np.eye(q)

@@ -74,13 +74,6 @@ def by_group(
     References
     ----------
     .. [1] Gwet (2008), Br. J. Math. Stat. Psychol. 61:29-48, doi:10.1348/000711006X126600
-
-    Examples
-    --------
-    >>> labels = pd.DataFrame({"item": ["a", "a", "b", "b"], "rater": ["ada", "ben"] * 2, "kind": ["fresh"] * 4,
-    ...                        "category": ["similar", "similar", "similar", "dissimilar"]})
-    >>> by_group(labels, "kind")[0].percent.value
-    0.5
     """
     if column not in labels.columns:
         raise ValueError(f"label table lacks the column {column}; it has {', '.join(map(str, labels))}")
@@ -245,14 +238,6 @@ def classifiers_among_themselves(
     `verdicts`: columns item, classifier, verdict (a category, or missing); one row per item and classifier. `positive`:
     by default the last of two categories; with more and without it, what a classifier finds and clears is undefined.
     The result is in order of first appearance of the classifiers.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"item": [1, 2, 1, 2], "classifier": ["a", "a", "b", "b"],
-    ...                       "verdict": ["similar", "dissimilar", "similar", "similar"]})
-    >>> pair = classifiers_among_themselves(table)[0]
-    >>> pair.agree.value, pair.a_finds.reason, pair.a_clears.value
-    (0.5, 'no observations', 0.5)
     """
     wide = _wide(verdicts, categories)
     has_positive = positive is not None or len(categories) == 2
@@ -369,13 +354,6 @@ def agreement_so_far(
     ----------
     .. [1] Howard, Ramdas, McAuliffe, Sekhon (2021), Annals of Statistics 49:1055-1080, doi:10.1214/20-AOS1991
     .. [2] Robbins (1970), Ann. Math. Statist. 41:1397-1409, doi:10.1214/aoms/1177696786
-
-    Examples
-    --------
-    >>> rows = [(i, r, "similar" if r == "b" and i % 4 == 0 else CATEGORIES[i % 2]) for i in range(80) for r in "ab"]
-    >>> found = agreement_so_far(pd.DataFrame(rows, columns=["item", "rater", "category"]))
-    >>> found.percent, found.percent_once
-    (Estimate(1, 0.9118 to 1), Estimate(1, 0.9632 to 1: one-sided: all 80 items are unanimous))
     """
     counts = count_table(labels, categories).to_numpy(dtype=float)
     r, _ = rated(counts, None, categories, at_least=2)

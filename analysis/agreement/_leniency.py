@@ -382,12 +382,6 @@ def rank_test(labels: pd.DataFrame, categories: Categories) -> RankTest:
     References
     ----------
     .. [1] Prentice (1979), Biometrika 66:167-170, doi:10.1093/biomet/66.1.167
-
-    Examples
-    --------
-    >>> labels = pd.DataFrame({"item": [1, 1, 2, 2, 3, 3], "rater": ["ada", "ben"] * 3, "category": list("abacbb")})
-    >>> round(rank_test(labels, list("abc")).p, 4)
-    0.1573
     """
     from scipy import stats  # imported here, because coefficients need no tests
 

@@ -307,11 +307,6 @@ def prevalence_index(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
     References
     ----------
     .. [1] Byrt, Bishop, Carlin (1993), J. Clin. Epidemiol. 46:423-429, doi:10.1016/0895-4356(93)90018-V
-
-    Examples
-    --------
-    >>> round(prevalence_index(TwoByTwo(a=40, b=9, c=6, d=45)).value, 2)
-    -0.05
     """
     if not table.n:
         return Estimate(None, reason=NO_COMMON_ITEM)
@@ -344,11 +339,6 @@ def pabak(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
     References
     ----------
     .. [1] Byrt, Bishop, Carlin (1993), J. Clin. Epidemiol. 46:423-429, doi:10.1016/0895-4356(93)90018-V
-
-    Examples
-    --------
-    >>> round(pabak(TwoByTwo(a=40, b=9, c=6, d=45)).value, 2)
-    0.7
     """
     return pabak_of(wilson(table.a + table.d, table.n, level))
 
@@ -499,13 +489,6 @@ def pair_equality(labels: pd.DataFrame, categories: Categories = CATEGORIES, *, 
 
     `level`: confidence level of the intervals; the tests are at 1 - level. There is no test with fewer than two pairs,
     if all pairs always agree or never agree, or if a pair has fewer than eight expected agreements or disagreements.
-
-    Examples
-    --------
-    >>> rows = [(i, r, "similar" if r == "c" and i % 3 else "dissimilar") for i in range(60) for r in "abc"]
-    >>> found = pair_equality(pd.DataFrame(rows, columns=["item", "rater", "category"]))
-    >>> found.contrast.kind, found.contrast.first, round(found.contrast.across.value, 2)
-    ('pair', ('a', 'b'), 0.33)
     """
     raters, wide = wide_labels(labels, categories)
     wide = wide[(~np.isnan(wide)).sum(axis=1) >= 2]

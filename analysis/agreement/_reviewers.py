@@ -149,13 +149,6 @@ def against_rest(
     Raises ValueError if the label table is invalid.
 
     The result is sorted by rater. With two raters, `without` is undefined.
-
-    Examples
-    --------
-    >>> rows = [(i, r, CATEGORIES[i % 2 if r != "c" else i % 3 // 2]) for i in range(30) for r in "abc"]
-    >>> rest = against_rest(pd.DataFrame(rows, columns=["item", "rater", "category"]))
-    >>> [row.rater for row in rest], rest[2].without.value, rest[2].change > 0
-    (['a', 'b', 'c'], 1.0, True)
     """
     rows = by_group(labels, "rater", categories, level=level)
     counts = count_table(labels, categories)
@@ -258,13 +251,6 @@ def jackknife_over_raters(
     References
     ----------
     .. [1] Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed., ch. 5
-
-    Examples
-    --------
-    >>> rows = [(i, r, "similar" if (i * r) % 3 else "dissimilar") for i in range(30) for r in (1, 2, 4)]
-    >>> labels = pd.DataFrame(rows, columns=["item", "rater", "category"])
-    >>> jackknife_over_raters(labels).value == fleiss_kappa(count_table(labels)).value
-    True
     """
     whole = coefficient(count_table(labels, categories), categories, level=level)
     r = labels["rater"].nunique()
@@ -398,13 +384,6 @@ def order_test(
     .. [2] Mantel (1963), J. Am. Stat. Assoc. 58:690-700, doi:10.1080/01621459.1963.10500879
     .. [3] Armitage (1955), Biometrics 11:375-386, doi:10.2307/3001775
     .. [4] Kruskal, Wallis (1952), J. Am. Stat. Assoc. 47:583-621, doi:10.1080/01621459.1952.10483441
-
-    Examples
-    --------
-    >>> labels = pd.DataFrame({"item": range(20), "rater": "ada", "position": range(20),
-    ...                        "category": ["similar"] * 10 + ["dissimilar"] * 10})
-    >>> order_test(labels).matters
-    True
     """
     table = _with_outcomes(labels, over, outcomes, categories, positive)
     effects = tuple(effect for test in (TREND, PREDECESSOR) for effect in _effects(table, outcomes, test, 1 - alpha))
@@ -542,13 +521,6 @@ def side_bias(labels: pd.DataFrame, categories: Categories, *, level: float = 0.
     may have labelled an item several times. Labels without `swapped` are left out. `categories`: the declared
     categories in their order, from worse to better; `level`: confidence level (t distribution, n_items - 1 degrees of
     freedom). Raises ValueError if a column is missing, or a label is not one of the categories.
-
-    Examples
-    --------
-    >>> labels = pd.DataFrame({"item": ["a", "a", "b", "b"], "category": ["slower", "slower", "faster", "same"],
-    ...                        "swapped": [True, False, False, True]})
-    >>> side_bias(labels, ("slower", "same", "faster")).bias.value
-    0.25
     """
     known = labels[labels["swapped"].notna()] if "swapped" in labels.columns else labels
     table = checked_columns(known, ("item", "category", "swapped"), "label table")

@@ -213,15 +213,6 @@ def compare_agreement(
     References
     ----------
     .. [1] Zou, Donner (2008), Statistics in Medicine 27:1693-1702, doi:10.1002/sim.3095
-
-    Examples
-    --------
-    >>> rows = [(i, r, CATEGORIES[(i + (r == "b") * (i % 3 == 0)) % 2]) for i in range(60) for r in "ab"]
-    >>> before = pd.DataFrame(rows, columns=["item", "rater", "category"])
-    >>> after = before.assign(category=before["category"].where(before["item"] > 30, "similar"))
-    >>> compared = compare_agreement(before, after)
-    >>> compared.n_common, round(compared.difference.value, 2)
-    (60, 0.26)
     """
     if coefficient not in FORMULAS:
         raise ValueError(f"coefficient must be one of: {', '.join(f.__name__ for f in FORMULAS)}; got {coefficient!r}")
@@ -385,11 +376,6 @@ def minority_warning(ratings: Ratings, categories: Sequence[Hashable] | None = N
     There is a warning in two cases. By chance, two raters would agree on the rarer category for fewer than five items
     (number of items times the squared share of the category). Or raters disagree on one to four items. In both cases, a
     95 % interval may cover the true value in fewer than 92 % of studies (docs/consensus.md).
-
-    Examples
-    --------
-    >>> minority_warning([[2, 0]] * 40 + [[1, 1]] * 3)
-    'interval unreliable: only 3 items have a label of the rarer category'
     """
     r = checked_counts(ratings, categories)
     r = r[r.sum(axis=1) >= 2]

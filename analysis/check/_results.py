@@ -253,16 +253,6 @@ def acknowledge(checked: Check, known: Sequence[KnownChange]) -> Check:
 
     `known`: the first entry that covers a finding is used. Expired entries cover nothing. Each entry of `known` in the
     result lists the benchmarks that it covers.
-
-    Examples
-    --------
-    >>> from analysis.check import Rules, check
-    >>> from analysis.benchmark import Benchmark, Run
-    >>> apart = Benchmark("sort", [Run([1.0, 1.0]), Run([2.0, 2.0])])
-    >>> entry = KnownChange("so*", reason="the cache is cold in one run", until="2026-12-31")
-    >>> found = acknowledge(check([apart]), [entry])
-    >>> check([apart]).outcome, found.outcome, found.known[0].names
-    (1, 0, ('sort',))
     """
     changes = {change.name: change for change in checked.changes}
     findings: list[Finding] = []

@@ -175,15 +175,7 @@ def _number(text: str) -> float | None:
 
 
 def design_of(baseline: Floats | None, candidate: Floats | None) -> RunDesign:
-    """Return the design of two sets of runs with these times, at least one on each side.
-
-    Examples
-    --------
-    >>> design_of(np.array([0.0, 2.0, 4.0]), np.array([1.0, 3.0, 5.0])).kind
-    'by turns'
-    >>> design_of(np.array([0.0, 1.0, 2.0]), np.array([3.0, 4.0, 5.0])).kind
-    'in blocks'
-    """
+    """Return the design of two sets of runs with these times, at least one on each side."""
     if baseline is None or candidate is None:
         return RunDesign()
     times = np.concatenate([baseline, candidate])

@@ -61,11 +61,6 @@ class Classifier:
         """Return this classifier with another threshold, at least 0, which becomes part of its name.
 
         The default threshold gives the classifier itself. Raises ValueError if the threshold is invalid.
-
-        Examples
-        --------
-        >>> CLASSIFIERS["same"].at(0.3).name, CLASSIFIERS["same"].at(0.2).name
-        ('same@0.30', 'same')
         """
         default = CLASSIFIERS[self.name.partition(AT)[0]]
         if not 0 <= threshold < inf:
@@ -100,15 +95,7 @@ CLASSIFIERS: dict[str, Classifier] = {
 
 
 def classifier_named(name: str) -> Classifier | None:
-    """Return the classifier or variant with this name, or None if there is no such classifier.
-
-    Examples
-    --------
-    >>> classifier_named("heuristic@0.30").parameters
-    {'theta': 0.3, 'keep_mean': False}
-    >>> classifier_named("heuristic@0.3") is classifier_named("other@0.30") is None
-    True
-    """
+    """Return the classifier or variant with this name, or None if there is no such classifier."""
     default_name, at, threshold = name.partition(AT)
     default = CLASSIFIERS.get(default_name)
     if default is None or not at:

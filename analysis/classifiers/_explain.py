@@ -23,11 +23,6 @@ def explain(verdict: Verdict) -> tuple[str, ...]:
     -------
     tuple of str
         Sentences. Runs are numbered from 1, as on the screen.
-
-    Examples
-    --------
-    >>> explain(Verdict("other", "dissimilar", score=0.4, threshold=0.3))
-    ('The score, 0.400, is above the threshold, 0.3.',)
     """
     if verdict.verdict is None:
         return (f"No verdict: {verdict.reason}.",)
@@ -58,11 +53,6 @@ def runs_apart(clusters: Sequence[int]) -> tuple[int, ...]:
     """Return the runs outside the largest cluster, numbered from 0.
 
     If several clusters are equally large, the first is used.
-
-    Examples
-    --------
-    >>> runs_apart((1, 1, 2, 1))
-    (2,)
     """
     if not clusters:
         return ()

@@ -40,12 +40,6 @@ def kruskal(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.06, drop: Warm
     References
     ----------
     .. [1] Tomczak, Tomczak (2014), Trends in Sport Sciences 1(21):19-25
-
-    Examples
-    --------
-    >>> low, high = list(range(100)), list(range(50, 150))
-    >>> kruskal([low, low]).verdict, kruskal([low, high]).verdict
-    ('similar', 'dissimilar')
     """
     shared = Runs.of(runs, drop)
     background = background_of(shared, limit, VERSION, limit=limit, drop=drop)

@@ -39,11 +39,6 @@ def spread(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.10, drop: Warmu
     References
     ----------
     .. [1] Laaber, Leitner (2018), MSR '18, doi:10.1145/3196398.3196407
-
-    Examples
-    --------
-    >>> spread([[1.0, 1.0], [1.0, 1.2]]).verdict, spread([[1.0, 1.0], [1.1, 1.2]]).verdict
-    ('similar', 'dissimilar')
     """
     shared = Runs.of(runs, drop)
     score = max_spread(shared.values.mean(axis=1))

@@ -93,14 +93,6 @@ def identifiability(
     ----------
     .. [1] Jones et al. (2010), Biometrics 66:855-863, doi:10.1111/j.1541-0420.2009.01330.x
     .. [2] Hui, Walter (1980), Biometrics 36:167-171, doi:10.2307/2530508
-
-    Examples
-    --------
-    >>> cells = [(f"{pair}{x}{y}", rater, ("similar", "dissimilar")[label]) for pair in ("ab", "ac", "bc")
-    ...          for x in (0, 1) for y in (0, 1) for rater, label in zip(pair, (x, y))]
-    >>> answer = identifiability(pd.DataFrame(cells, columns=["item", "rater", "category"]))
-    >>> answer.rank, answer.n_parameters, answer.identified
-    (6, 7, False)
     """
     patterns = patterns_of(labels, verdicts, strata)
     return identified(patterns, fit(patterns))[0]
@@ -476,12 +468,6 @@ def latent_precision(
     `blocks`: number of items of each set of reviewers that label items together; at most 8 reviewers per set; `rates`:
     assumed sensitivity and specificity of each reviewer; `prevalence`: assumed share of dissimilar items;
     `classifiers`: assumed rates of classifiers, each with a verdict on every item; each is considered alone.
-
-    Examples
-    --------
-    >>> rates = dict.fromkeys("abc", (0.8, 0.8))
-    >>> latent_precision({("a", "b", "c"): 400}, rates, prevalence=0.5).prevalence
-    Estimate(0.5, 0.3929 to 0.6071)
     """
     checked_level(level)
     reviewers = sorted({reviewer for block in blocks for reviewer in block}, key=str)

@@ -64,12 +64,6 @@ def variant_plan(
     References
     ----------
     .. [1] Mytkowicz, Diwan, Hauswirth, Sweeney (2009), ASPLOS XIV, 265-276, doi:10.1145/1508244.1508275
-
-    Examples
-    --------
-    >>> variant_plan({"version": ["O2", "O3"], "env": ["0", "64"]}, seed=1)[["order", "version", "context", "run"]]
-       order version context  run
-    ...
     """
     levels = _checked(factors, benchmarks)
     inner = {name: entries for name, entries in levels.items() if name not in OUTSIDE}
@@ -166,13 +160,7 @@ class FactorEffect:
 
 
 def parse_context(text: str) -> dict[str, str]:
-    """Parse the factors of a context such as "k=v k2=v2" or "k=v,k2=v2"; return an empty dict for any other format.
-
-    Examples
-    --------
-    >>> parse_context("env=1024, link=3"), parse_context("machine A"), parse_context("env=1 env=2")
-    ({'env': '1024', 'link': '3'}, {}, {})
-    """
+    """Parse the factors of a context such as "k=v k2=v2" or "k=v,k2=v2"; return an empty dict for any other format."""
     pairs = [part.partition("=") for part in re.split(r"[\s,]+", text.strip(" ,"))]
     factors = {name: level for name, sign, level in pairs if name and sign and level}
     return factors if len(factors) == len(pairs) else {}
@@ -187,12 +175,6 @@ def factor_effect(name: str, ratios: ArrayLike, levels: Sequence[str], *, level:
     out; `level`: confidence level of the speed-up at each level. There is no p and no shares if a ratio is not above
     zero, or if there are fewer than two levels. The same applies if each level occurs in only one context, because the
     variation between contexts of the same level is then unknown.
-
-    Examples
-    --------
-    >>> effect = factor_effect("link", [1.0, 1.0, 2.0, 2.0], ["a", "a", "b", "b"])
-    >>> effect.share, effect.share_by_chance, [level.speedup.value for level in effect.levels]
-    (1.0, 0.333..., [1.0, 2.0])
     """
     values = series(ratios, "ratios")
     if len(values) != len(levels):

@@ -159,13 +159,7 @@ def _with_mark(text: str, note: str | None, marks: dict[str, str]) -> str:
 def first_rows(
     caption: str, header: Sequence[str], rows: Sequence[Sequence[Any]], numeric: Sequence[int] = ()
 ) -> Table:
-    """Build a table of the first 40 rows; the caption gives the total number of rows.
-
-    Examples
-    --------
-    >>> first_rows("Spreads.", ("Benchmark",), [("b",)] * 120).caption
-    'Spreads. First 40 of 120 rows; all are in the JSON.'
-    """
+    """Build a table of the first 40 rows; the caption gives the total number of rows."""
     rest = f" First {N_ROWS} of {len(rows)} rows; all are in the JSON." if len(rows) > N_ROWS else ""
     return table(f"{caption}{rest}", header, rows[:N_ROWS], numeric)
 
@@ -217,16 +211,7 @@ def interval(statistic: "Estimate", *, as_percent: bool = True) -> str:
 
 
 def estimate(statistic: "Estimate", *, as_percent: bool = True) -> str:
-    """Format a statistic with its interval; if the value or the interval is missing, give the reason.
-
-    Examples
-    --------
-    >>> from analysis.intervals import Estimate
-    >>> estimate(Estimate(0.5, low=0.25, high=0.75))
-    '50.0 % (25.0 to 75.0 %)'
-    >>> estimate(Estimate(None, reason="no observations"))
-    'undefined: no observations'
-    """
+    """Format a statistic with its interval; if the value or the interval is missing, give the reason."""
     if statistic.value is None:
         return f"undefined: {statistic.reason}"
     value = percent(statistic.value) if as_percent else number(statistic.value)
@@ -305,11 +290,6 @@ def shortened(names: Iterable[str], width: int) -> dict[str, str]:
     Names that fit are not changed. A longer name keeps the parts that occur in the fewest other names, and then as many
     neighbouring parts as fit. If names are still equal, they get numbers. (A million names that differ only in removed
     parts would need more characters for their number.) Raises ValueError if the width is below 8.
-
-    Examples
-    --------
-    >>> list(shortened(["run.sh --cpu 0 -b bt --size 100", "run.sh --cpu 0 -b cg --size 100"], 16).values())
-    ['… bt --size 100', '… cg --size 100']
     """
     if width < 8:
         raise ValueError(f"width must be at least 8, got {width}")

@@ -18,14 +18,7 @@ def inline(prefix: str = "") -> Mapping[str, Any]:
 
 
 def json_values(value: Any) -> Any:
-    """Convert a dataclass or mapping, and all values in it, to dictionaries of numbers, texts and None.
-
-    Examples
-    --------
-    >>> from analysis.intervals import wilson
-    >>> json_values(wilson(0, 0))
-    {'value': None, 'se': None, 'low': None, 'high': None, 'reason': 'no observations'}
-    """
+    """Convert a dataclass or mapping, and all values in it, to dictionaries of numbers, texts and None."""
     if is_dataclass(value) and not isinstance(value, type):
         return dict(_entries(value))
     if isinstance(value, Mapping):
@@ -55,12 +48,6 @@ def read_back(kind: Any, value: Any, place: str = "") -> Any:
 
     A missing field takes its default, or None if its type allows None; fields that the type does not have are ignored.
     Raises ValueError that names the place if a value does not fit.
-
-    Examples
-    --------
-    >>> from analysis.intervals import Estimate
-    >>> read_back(Estimate, {"value": 0.5, "low": 0.25, "high": 0.75})
-    Estimate(0.5, 0.25 to 0.75)
     """
     origin, parts = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
@@ -150,13 +137,7 @@ def _names(kind: Any) -> frozenset[str]:
 
 
 def to_json(content: Mapping[str, Any]) -> str:
-    """Return content as JSON text without terminal control characters; raise ValueError if a number is not finite.
-
-    Examples
-    --------
-    >>> to_json({"name": "ü\\u202e\\x9b"})
-    '{\\n "name": "ü\\\\u202e\\\\u009b"\\n}\\n'
-    """
+    """Return content as JSON text without terminal control characters; raise ValueError if a number is not finite."""
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     return re.sub(r"[^\x20-\x7e\n]", lambda letter: _printable(letter[0]), text)
 

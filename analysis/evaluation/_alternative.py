@@ -92,14 +92,6 @@ def alternative_annotator(
     fewer items are tested with the Wilcoxon test instead of the t test; `least_items`: people with fewer items are not
     tested, but their answers count among those of the others. Without `n_draws`, the advantage has no interval. There
     is no result if no item has two people. Raises ValueError if epsilon is not within [0, 1).
-
-    Examples
-    --------
-    >>> a, b, c = "11001010", "11011000", "10001110"
-    >>> answers = {at: {"a": a[at], "b": b[at], "c": c[at]} for at in range(8)}
-    >>> found = alternative_annotator(answers, dict(enumerate(a)), share_equal, epsilon=0.1, min_items=2)
-    >>> found.omega, found.rho, [round(person.p, 8) for person in found.people]
-    (0.3333333333333333, 1.0, [0.0, 0.03489254, 0.03489254])
     """
     if not 0 <= epsilon < 1:
         raise ValueError(f"epsilon must be within [0, 1), got {epsilon}")

@@ -162,12 +162,6 @@ def against_majority(confusion: Confusion, *, level: float = 0.95) -> AgainstMaj
 
     `level`: level of the intervals; the test is at 1 - level. The result is undefined if there are no items. If both
     categories are equally frequent, the rule is "always dissimilar".
-
-    Examples
-    --------
-    >>> from analysis.evaluation import Confusion
-    >>> against_majority(Confusion(tp=52, fp=23, fn=137, tn=112)).verdict
-    'cannot tell'
     """
     n_dissimilar, n_similar = confusion.tp + confusion.fn, confusion.fp + confusion.tn
     if n_dissimilar >= n_similar:
@@ -335,12 +329,6 @@ def evaluate(
     categories form a scale; then there is a weighted kappa; `rng`: random numbers for the interval of the correlation;
     `n_draws`: number of resamples; 0 gives the correlation without an interval; `level`: confidence level of the
     intervals; the test is at 1 - level. Raises ValueError if the lengths differ, or a value is not a declared category.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> evaluate(list("aabbcc"), list("aabbca"), ["a", "b", "c"], rng=rng).table
-    ((2, 0, 0), (0, 2, 0), (1, 0, 1))
     """
     declared = declared_categories(categories)
     true, given = matched({"consensus": consensus, "verdicts": verdicts})
@@ -480,12 +468,6 @@ def bounds(
     `consensus`: the category of each agreed item, None for each split item; `verdicts`: the verdict on the same items.
     None: no verdict; such items are only used for `dropped`. `level`: confidence level of the interval around each
     bound. A bound is undefined only if the statistic is undefined for all possible categories of the split items.
-
-    Examples
-    --------
-    >>> of_three = bounds(["dissimilar", "dissimilar", None], ["dissimilar", "similar", "dissimilar"])
-    >>> of_three.worst, of_three.best
-    (Confusion(tp=1, fp=1, fn=1, tn=0, n_without_verdict=0), Confusion(tp=2, fp=0, fn=1, tn=0, n_without_verdict=0))
     """
     truth, called = matched({"consensus": consensus, "verdicts": verdicts})
     agreed = [(t, v) for t, v in zip(truth, called, strict=True) if t is not None]

@@ -285,11 +285,6 @@ def predictive_values(confusion: Confusion, prevalence: float, *, level: float =
     References
     ----------
     .. [1] Zou, Donner (2008), Statistics in Medicine 27:1693-1702, doi:10.1002/sim.3095
-
-    Examples
-    --------
-    >>> predictive_values(Confusion(tp=90, fp=20, fn=10, tn=80), 0.1).precision
-    Estimate(0.3333, 0.2553 to 0.4292)
     """
     if not 0 < prevalence < 1:
         raise ValueError(f"prevalence must be within (0, 1), got {prevalence}")

@@ -133,12 +133,6 @@ def roc(
     `truth`: the category of each item; `scores`: a larger score means more dissimilar. Series are matched by item.
     Items with score None or NaN are left out and counted. Equal scores give one point. The curve has no points if the
     items with a score have only one category.
-
-    Examples
-    --------
-    >>> curve = roc(["dissimilar", "similar", "dissimilar"], [0.8, 0.2, 0.2])
-    >>> list(zip(curve.sensitivity, curve.false_positive_rate))
-    [(0.0, 0.0), (0.5, 0.0), (1.0, 1.0)]
     """
     items = scored(truth, scores, categories, positive)
     n_dissimilar = int(items.dissimilar.sum())
@@ -159,11 +153,6 @@ def precision_recall(
     Raises ValueError as in `roc`.
 
     The curve has no points if the items with a score have only one category.
-
-    Examples
-    --------
-    >>> precision_recall(["dissimilar", "similar", "dissimilar"], [0.8, 0.2, 0.2]).precision
-    (1.0, 0.6666666666666666)
     """
     return _precision_recall(scored(truth, scores, categories, positive))
 
@@ -235,11 +224,6 @@ def average_precision(
     References
     ----------
     .. [1] Boyd, Eng, Page (2013), ECML PKDD, LNCS 8190:451-466, doi:10.1007/978-3-642-40994-3_29
-
-    Examples
-    --------
-    >>> round(average_precision(["dissimilar", "similar", "dissimilar"], [0.8, 0.5, 0.2]).value, 4)
-    0.8333
     """
     items = scored(truth, scores, categories, positive)
     curve = _precision_recall(items)
@@ -273,12 +257,6 @@ def compare_auc(
     References
     ----------
     .. [1] DeLong, DeLong, Clarke-Pearson (1988), Biometrics 44:837-845, doi:10.2307/2531595
-
-    Examples
-    --------
-    >>> truth = ["dissimilar"] * 3 + ["similar"] * 3
-    >>> compare_auc(truth, [3, 2, 1, 0, 1, 0], [1, 0, 2, 2, 0, 1]).difference.value
-    0.4444444444444444
     """
     true, a, b = matched({"truth": truth, "scores_a": scores_a, "scores_b": scores_b})
     columns = [as_floats("scores_a", a), as_floats("scores_b", b)]
@@ -493,14 +471,6 @@ def cost_range(
     Notes
     -----
     The cost of each threshold is a line, fn x ratio + fp. theta is best where its line is the lowest of all lines.
-
-    Examples
-    --------
-    >>> truth, scores = ["similar", "dissimilar", "similar", "dissimilar"], [0.1, 0.2, 0.3, 0.4]
-    >>> cost_range(truth, scores, 0.25)
-    CostRange(low=None, high=None, reason='another threshold is better at every cost ratio')
-    >>> cost_range(truth, scores, 0.15)
-    CostRange(low=1, high=None, reason='no upper limit: no item is missed')
     """
     if theta != theta:
         raise ValueError(f"theta must be a number, got {theta}")

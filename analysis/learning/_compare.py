@@ -119,12 +119,6 @@ def vote(contestants: Sequence[Contestant], at_least: int) -> Contestant:
 
     `at_least`: required number of votes, from 1 to the number of voters. The score is the number of votes for
     dissimilar. Items without a verdict of every voter have no verdict.
-
-    Examples
-    --------
-    >>> a, b = (Contestant(n, np.zeros(3), np.array(v)) for n, v in (("a", [0.0, 1.0, 1.0]), ("b", [0.0, 0.0, 1.0])))
-    >>> vote([a, b], 2).verdicts.tolist()
-    [0.0, 0.0, 1.0]
     """
     if len(contestants) < 2 or not 1 <= at_least <= len(contestants):
         raise ValueError(

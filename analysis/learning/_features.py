@@ -185,12 +185,6 @@ def segments_of(run: Floats) -> tuple[float, float, float, float]:
 
     The segments are those of the quick rule of `analysis.steady` without its bootstrap, on means of ten iterations. The
     unit does not matter.
-
-    Examples
-    --------
-    >>> step = np.repeat([1.2, 1.0], [300, 700]) + 0.001 * np.sin(np.arange(1000))
-    >>> [round(value, 2) for value in segments_of(step)]
-    [2.0, 0.3, 0.18, 0.7]
     """
     kept = run[~outliers(run / np.median(run))]
     n = len(kept) // POOLED
@@ -266,11 +260,6 @@ def run_against_rest(pairs: Floats) -> float:
     Reviewers often see a single unusual run.
 
     `pairs` (shape (k(k-1) / 2,)): values of a measure for all pairs i < j in row order.
-
-    Examples
-    --------
-    >>> run_against_rest(np.array([0.0, 0.5, 0.5]))  # the third run is 0.5 away from both others
-    0.5
     """
     k = int((1 + np.sqrt(1 + 8 * len(pairs))) / 2)
     i, j = np.triu_indices(k, 1)
@@ -331,14 +320,6 @@ def features_of(
     `verdicts`: verdicts of the built-in classifiers with measures and scores; other verdicts are ignored; `runs`: the
     runs without warm-up, for the features of their shapes; `segments`: the result of `segment_features` for these runs.
     Returns name in `FEATURES` -> value; None if the verdict or the runs are missing, or lack the numbers.
-
-    Examples
-    --------
-    >>> from analysis.classifiers import same, spread
-    >>> step = np.repeat([1.0, 2.0], 50)
-    >>> values = features_of([same([step, 3 * step, step]), spread([step, 3 * step, step])])
-    >>> round(values["same_height"], 3), round(values["spread"], 3), values["m1"]
-    (0.468, 0.545, None)
     """
     by_name = {verdict.classifier: verdict for verdict in verdicts}
     shape = {**((None if runs is None else shape_features(list(runs.values))) or {}), **(segments or {})}
@@ -409,12 +390,6 @@ def target_of(answers: pd.DataFrame, consensus: str = AGREED, categories: Sequen
 
     `answers`: as for `label_table`. Answers of the kinds third and adjudicated count for the majority. The result has
     the columns item and category. With "labels" there is one row per label, so an item may have several rows.
-
-    Examples
-    --------
-    >>> answers = pd.DataFrame({"item": ["a", "a", "b"], "reviewer": ["ada", "ben", "ada"], "label": "similar"})
-    >>> target_of(answers)["item"].tolist(), len(target_of(answers, "labels"))
-    (['a'], 3)
     """
     if consensus not in TARGETS:
         raise ValueError(f"the target must be one of {', '.join(TARGETS)}, got {consensus!r}")

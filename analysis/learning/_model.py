@@ -78,13 +78,6 @@ def fit_logistic(
     ----------
     .. [1] le Cessie, van Houwelingen (1992), Applied Statistics 41:191-201, doi:10.2307/2347628
     .. [2] Bertsekas (1982), SIAM J. Control and Optimization 20:221-246, doi:10.1137/0320018
-
-    Examples
-    --------
-    >>> x = np.array([[0.0], [0.0], [0.0], [1.0], [1.0], [1.0]])
-    >>> model = fit_logistic(x, np.array([True, False, False, True, True, False]), 0.0)
-    >>> round(float(model.coefficients[0]), 4)  # the log of the odds ratio, (2/1) / (1/2) = 4
-    1.3863
     """
     if x.ndim != 2 or len(x) != len(dissimilar):
         raise ValueError(f"x must have shape ({len(dissimilar)}, n_features), got {x.shape}")
@@ -170,13 +163,7 @@ class RankScale(Result):
 
 
 def rank(quantiles: Floats, values: Floats) -> Floats:
-    """Return the rank of values among items with these sorted quantiles; equal quantiles share their mean rank.
-
-    Examples
-    --------
-    >>> rank(np.array([0.0, 1.0, 2.0]), np.array([-5.0, 1.0, 1.5])).round(3).tolist()
-    [-1.732, 0.0, 0.866]
-    """
+    """Return the rank of values among items with these sorted quantiles; equal quantiles share their mean rank."""
     is_new = np.append(True, quantiles[1:] != quantiles[:-1])
     of = is_new.cumsum() - 1
     share = np.bincount(of, weights=np.linspace(0, 1, len(quantiles))) / np.bincount(of)

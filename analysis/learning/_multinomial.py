@@ -114,13 +114,6 @@ def fit_multinomial(
 
     The fit minimises the mean log loss plus penalty / 2 times the sum of squared coefficients. With two categories, it
     is the model of `fit_logistic` with half of the penalty, because each category has half of the log-odds.
-
-    Examples
-    --------
-    >>> x = np.array([[0.0], [0.0], [0.0], [1.0], [1.0], [1.0]])
-    >>> model = fit_multinomial(x, np.array([1, 0, 0, 1, 1, 0]), 2, 1e-9)
-    >>> round(float(model.coefficients[0, 1] - model.coefficients[0, 0]), 3)  # log of the odds ratio 4
-    1.386
     """
     design = np.hstack([np.ones((len(x), 1)), x])
     true = np.eye(n_categories)[category]

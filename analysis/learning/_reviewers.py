@@ -264,13 +264,6 @@ def dose_response(
     `known`: columns benchmark, run, intervention, amount: one row per changed run. All other items have only noise.
     `n_runs`: number of runs of each item; runs are counted from 0. The result is sorted by kind (noise alone first),
     amount, and rater (classifiers before reviewers).
-
-    Examples
-    --------
-    >>> known = pd.DataFrame({"benchmark": ["a"], "run": [0], "intervention": ["slowdown"], "amount": [0.5]})
-    >>> verdicts = pd.DataFrame({"item": ["a", "b"], "classifier": "same", "verdict": ["dissimilar", "similar"]})
-    >>> [(row.kind, row.amount, row.dissimilar.value) for row in dose_response(known, verdicts)]
-    [('noise alone', 0.0, 0.0), ('slowdown', 0.5, 1.0)]
     """
     table = checked_columns(known, ("benchmark", "run", "intervention", "amount"), "table of interventions")
     of_item: dict[str, tuple[str, float]] = {}

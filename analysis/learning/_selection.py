@@ -29,12 +29,6 @@ def rank_next(
     classifiers that differ on an item; missing items count as 0. Returns first the best item of each application, then
     the second best item of each application, and so on, so that no application dominates a batch. Items are ranked by
     uncertainty x disagreement (by the sum if the product is 0). Ties are sorted by name.
-
-    Examples
-    --------
-    >>> rank_next(["a1", "a2", "b1"], {"a1": "a", "a2": "a", "b1": "b"}, uncertainty={"a1": 0.9, "a2": 0.8, "b1": 0.1},
-    ...           disagreement={"a1": 0.5, "a2": 0.5, "b1": 0.5})
-    ['a1', 'b1', 'a2']
     """
     unsure = uncertainty or {}
 
@@ -66,11 +60,6 @@ def selection_weights(n_items: int, batches: Sequence[tuple[Sequence[str], Seque
     References
     ----------
     .. [1] Farquhar, Gal, Rainforth (2021), ICLR, https://openreview.net/forum?id=JiYq3eqTKY
-
-    Examples
-    --------
-    >>> selection_weights(10, [(["a", "b"], ["c"]), (["d"], [])])
-    {'a': 3.6666666666666665, 'b': 3.6666666666666665, 'c': 0.3333333333333333, 'd': 2.333333333333333}
     """
     listed = [item for random, chosen in batches for item in (*random, *chosen)]
     if len(set(listed)) < len(listed):
@@ -126,13 +115,6 @@ def weighted_estimates(
     References
     ----------
     .. [1] Farquhar, Gal, Rainforth (2021), ICLR, https://openreview.net/forum?id=JiYq3eqTKY
-
-    Examples
-    --------
-    >>> counts = pd.DataFrame({"similar": [2, 0, 1], "dissimilar": [0, 2, 1]}, index=["a", "b", "c"])
-    >>> found = weighted_estimates(counts, 9, [(["a"], ["b"]), (["c"], [])])
-    >>> found.n_items, found.share.value  # weights 5, 0.5 and 3.5 of 9
-    (3, 0.25)
     """
     two = counts[counts.sum(axis=1) >= 2]
     rated = [([name for name in a if name in two.index], [name for name in b if name in two.index]) for a, b in batches]
@@ -190,14 +172,7 @@ def _design_factor(n_items: int, batches: Sequence[tuple[Sequence[str], Sequence
 
 
 def disagreement_of(verdicts: pd.DataFrame) -> dict[str, float]:
-    """Return, for each item, the share of pairs of classifiers whose verdicts differ.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"item": "a", "classifier": list("xyz"), "verdict": ["similar", "similar", "dissimilar"]})
-    >>> disagreement_of(table)
-    {'a': 0.6666666666666666}
-    """
+    """Return, for each item, the share of pairs of classifiers whose verdicts differ."""
     judged = verdicts[verdicts["verdict"].notna()]
     table = pd.crosstab(judged["item"], judged["verdict"])
     counts = table.to_numpy(dtype=np.float64)

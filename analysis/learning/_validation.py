@@ -170,13 +170,6 @@ def twins_of(prints: Mapping[str, Fingerprint]) -> tuple[tuple[str, ...], ...]:
 
     A model that is trained on one of them knows the other, so they must be in one fold. Equal distributions are not
     enough: the steps from iteration to iteration must be the same, too.
-
-    Examples
-    --------
-    >>> run = np.exp(np.random.default_rng(1).normal(0, 0.1, 100))
-    >>> one, other = Fingerprint.of([run, 2 * run]), Fingerprint.of([2.002 * run, run])
-    >>> twins_of({"a": one, "b": other, "c": Fingerprint.of([run, 3 * run])})
-    (('a', 'b'),)
     """
     left, groups = sorted(prints), []
     while left:
@@ -493,13 +486,6 @@ def calibration(
 
     `dissimilar` (shape (n,)); `probability` (shape (n,)): probability of dissimilar, from models that were not fitted
     on these items; `group` (shape (n,)): number of each item's application.
-
-    Examples
-    --------
-    >>> result = calibration(np.array([True, False]), np.array([0.75, 0.25]), np.array([0, 1]),
-    ...                      rng=np.random.default_rng(1))
-    >>> result.brier.value, result.uncertainty
-    (0.0625, 0.25)
     """
     n = len(probability)
     if not n or not ((probability >= 0) & (probability <= 1)).all():
@@ -546,12 +532,6 @@ def ceiling(n_changed: int, n_retests: int, share: float, *, n_agreeing: int = 1
     item of the target has: 1 if single labels are the target, 2 for items with two equal labels, which are wrong with
     the probability e^2 / (e^2 + (1 - e)^2); `level`: confidence level; all intervals follow from Wilson's interval of
     the share of changed labels. The result is undefined with fewer than 20 retests.
-
-    Examples
-    --------
-    >>> found = ceiling(36, 200, 0.5)
-    >>> round(found.error.value, 3), round(found.accuracy.value, 3), round(found.auc.value, 3)
-    (0.1, 0.9, 0.9)
     """
     if not 0 <= n_changed <= n_retests or not 0 <= share <= 1:
         raise ValueError(f"n_changed must be within 0..n_retests and share within [0, 1], got {n_changed} of "

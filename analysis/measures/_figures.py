@@ -197,13 +197,7 @@ def _in_two_lines(title: str) -> list[str]:
 
 
 def _without_common_start(names: list[str]) -> list[str]:
-    """Remove the packages and classes that all names share, up to the last common dot.
-
-    Examples
-    --------
-    >>> _without_common_start(["a.b.Sort.fast", "a.b.Sort.slow#n=1"])
-    ['fast', 'slow#n=1']
-    """
+    """Remove the packages and classes that all names share, up to the last common dot."""
     before = [name.partition("#")[0].split(".")[:-1] for name in names]
     n_common = 0
     for parts in zip(*before, strict=False):

@@ -193,11 +193,6 @@ def position_trend(positions: ArrayLike, values: ArrayLike) -> Test:
     References
     ----------
     .. [1] Kendall (1945), Biometrika 33:239-251, doi:10.1093/biomet/33.3.239
-
-    Examples
-    --------
-    >>> position_trend([0, 1, 2, 3], [1.0, 1.5, 1.25, 2.0])
-    Test(p=0.333..., statistic=0.666..., reason=None)
     """
     x, y = np.asarray(positions, dtype=np.float64), np.asarray(values, dtype=np.float64)
     if x.shape != y.shape or x.ndim != 1:
@@ -224,11 +219,6 @@ def after_predecessor(before: Sequence[Hashable], values: ArrayLike) -> KruskalW
     References
     ----------
     .. [1] Kruskal, Wallis (1952), J. Am. Stat. Assoc. 47:583-621, doi:10.1080/01621459.1952.10483441
-
-    Examples
-    --------
-    >>> after_predecessor(["a", "a", "b", "b", "c"], [1, 2, 3, 4, 5]).n
-    4
     """
     groups = _by_predecessor(before, np.asarray(values, dtype=np.float64))
     if len(groups) < 2:

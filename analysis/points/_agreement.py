@@ -184,12 +184,6 @@ def mark_agreement(
     `series`: series with fewer than two people are left out; `margin`: largest distance of two marks that count as the
     same, for the comparison with chance; `matching`: "maximum", or "published" for the published scores; see `matches`;
     `permutations`: number of times that all marks are put at random places; 0 leaves the comparison with chance out.
-
-    Examples
-    --------
-    >>> found = mark_agreement([MarkedSeries("nile", 100, {"a": (28,), "b": (29,)})], permutations=0)
-    >>> found.margins[0].against_rest.value, found.margins[1].against_rest.value
-    (0.5, 1.0)
     """
     shared = [each for each in series if len(each.people) >= 2]
     people = sorted({person for each in shared for person in each.people})
@@ -219,12 +213,6 @@ def intraclass(ratings: Sequence[Sequence[float]], *, seed: int = 1) -> Estimate
     equal or no two items remain.
 
     .. Shrout and Fleiss (1979), Intraclass correlations, doi:10.1037/0033-2909.86.2.420
-
-    Examples
-    --------
-    >>> table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
-    >>> round(intraclass(table).value, 4)
-    0.1657
     """
     k, sums, squares = _moments(ratings)
 
@@ -243,11 +231,6 @@ def interval_alpha(ratings: Sequence[Sequence[float]], *, seed: int = 1) -> Esti
     """Return Krippendorff's alpha for numbers, with the squared difference as distance, and a bootstrap interval.
 
     Items with fewer than two ratings are left out. Undefined if all ratings are equal.
-
-    Examples
-    --------
-    >>> interval_alpha([[1, 1], [2, 2], [3, 4]]).value.__round__(4)
-    0.878
     """
     k, sums, squares = _moments(ratings)
 

@@ -39,13 +39,6 @@ def matches(truth: Marks, marks: Marks, margin: float = MARGIN, matching: str = 
     "maximum" finds as many pairs as possible and, among these, the least total distance. "published" goes through
     `truth` in ascending order and takes the nearest free mark, which can find fewer pairs. Raises ValueError if the
     matching is unknown.
-
-    Examples
-    --------
-    >>> matches([0, 3], [2, 5], margin=3), matches([0, 3], [2, 5], margin=3, matching="published")
-    ([(0, 2), (3, 5)], [(0, 2), (3, 5)])
-    >>> matches([4, 7], [2, 5], margin=2), matches([4, 7], [2, 5], margin=2, matching="published")
-    ([(4, 2), (7, 5)], [(4, 5)])
     """
     true, found = sorted(set(truth)), sorted(set(marks))
     if matching == PUBLISHED:
@@ -60,12 +53,6 @@ def f1(people: People, marks: Marks, margin: float = MARGIN, matching: str = PUB
 
     Precision is against the marks of all people together, recall is the mean over people. Raises ValueError without
     people.
-
-    Examples
-    --------
-    >>> score = f1({"a": [], "b": [28], "c": [], "d": [28], "e": [28]}, [])
-    >>> score.precision, round(score.recall, 3), round(score.value, 4)
-    (1.0, 0.7, 0.8235)
     """
     sets = [{0, *of_person} for of_person in _checked(people).values()]
     found = {0, *marks}
@@ -80,11 +67,6 @@ def covering(people: People, marks: Marks, n: int) -> float:
 
     It is the mean over people of (1 / n) times the sum, over the segments A of a person, of |A| times the largest
     Jaccard index of A and a segment of the marks. Raises ValueError without people or points.
-
-    Examples
-    --------
-    >>> covering({"a": [28], "b": []}, [28], 100)  # a: 1; b has one segment, of which 72 of 100 points are covered
-    0.86
     """
     if n < 1:
         raise ValueError(f"a series needs at least one point, got n = {n}")
@@ -229,12 +211,6 @@ def consensus_of_marks(people: People, margin: int = MARGIN) -> MarkConsensus:
 
     `people`: person -> marks. People without marks count as people who saw no change. `margin`: largest distance of two
     marks in a cluster.
-
-    Examples
-    --------
-    >>> found = consensus_of_marks({"a": [28], "b": [30, 70], "c": [29], "d": []})
-    >>> found.marks, [cluster.at for cluster in found.lone]
-    ((29,), [70])
     """
     agreed: list[MarkCluster] = []
     ties: list[MarkCluster] = []

@@ -126,13 +126,6 @@ def survey(
     `alternative_annotator`; `groups`: item -> group of items that are alike, such as the application of a benchmark;
     `advance`: called with (done, total) after each detector. Raises ValueError if a mark is outside its series, or a
     detector or `about` is unknown.
-
-    Examples
-    --------
-    >>> level = np.where(np.arange(100) < 28, 2.0, 1.0) + np.arange(100) % 2 / 10
-    >>> found = survey({"nile": {"a": [28], "b": [29]}}, {"nile": 100}, series={"nile": level}, permutations=0)
-    >>> found.items[0].agreed, [(row.name, row.scores[0].mean.value) for row in found.detectors][:2]
-    ((28,), [('none', 0.6666666666666666), ('pelt-bic', 1.0)])
     """
     if about not in (CHANGES, STARTS):
         raise ValueError(f"about must be {CHANGES} or {STARTS}; got {about!r}")

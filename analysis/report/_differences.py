@@ -100,11 +100,6 @@ def differences(
     compared. Of reasons and warnings, only their presence is compared, not their wording. A report of an earlier form
     lacks the parameter `show_rejected`. In such a report, numbers that are now computed or withheld differently are not
     compared either: the latent class model, the baseline, corrected p-values, and the presence of reasons.
-
-    Examples
-    --------
-    >>> differences({"agreement": {"percent": 0.5}}, {"agreement": {"percent": 0.6}})
-    [ReportDifference(place='agreement.percent', reported=0.5, recomputed=0.6)]
     """
     ours, theirs = dict(_leaves(recomputed)), dict(_leaves(reported))
     places = [*theirs, *(place for place in ours if place not in theirs)]

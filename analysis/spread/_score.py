@@ -55,13 +55,6 @@ def max_spread(values: ArrayLike, *, per: int | None = None) -> Estimate:
     References
     ----------
     .. [1] Laaber, Leitner (2018), MSR '18, doi:10.1145/3196398.3196407
-
-    Examples
-    --------
-    >>> round(max_spread([9.0, 10.0, 11.0]).value, 4)
-    0.2
-    >>> round(max_spread([9.0, 10.0, 11.0], per=2).value, 4)  # 1/9.5, 1/10.5 and 2/10
-    0.1335
     """
     x, reason = _run_values(values)
     if per is not None and per < 2:
@@ -91,11 +84,6 @@ def cv(values: ArrayLike) -> Estimate:
 
     `values` (shape (n_runs,)): one number per run. Returns a share >= 0, without interval. Undefined if there are fewer
     than two runs, or if the mean is not positive.
-
-    Examples
-    --------
-    >>> round(cv([9.0, 10.0, 11.0]).value, 6)
-    0.1
     """
     x, reason = _run_values(values)
     if reason:
@@ -116,11 +104,6 @@ def bucket(spread: float) -> str:
     References
     ----------
     .. [1] Laaber, Leitner (2018), MSR '18, doi:10.1145/3196398.3196407
-
-    Examples
-    --------
-    >>> bucket(0.05), bucket(0.0501), bucket(3.0)
-    ('up to 5 %', '5 to 10 %', 'above 50 %')
     """
     if isnan(spread) or spread < 0:
         raise ValueError(f"spread must be at least 0, got {spread}")
@@ -144,11 +127,6 @@ def variability(
     References
     ----------
     .. [1] Laaber, Leitner (2018), MSR '18, doi:10.1145/3196398.3196407
-
-    Examples
-    --------
-    >>> variability([0.3, 0.01, 0.02]).value  # floor(2.85) = 2: of .01, .02, .3 the second
-    0.04
     """
     spreads = np.sort(np.asarray(max_spreads, dtype=np.float64))
     if spreads.ndim != 1 or not np.isfinite(spreads).all() or (spreads < 0).any():
@@ -252,13 +230,6 @@ def is_regression(
     References
     ----------
     .. [1] Laaber, Leitner (2018), MSR '18, doi:10.1145/3196398.3196407
-
-    Examples
-    --------
-    >>> is_regression([[1.0, 1.1, 1.2, 1.3, 1.4]], [[2.0, 2.1, 2.2, 2.3, 2.4]], 0.2).found
-    True
-    >>> is_regression([[1.0, 1.1, 1.2]], [[2.0, 2.1, 2.2]], 0.2).reason
-    'run 0: 3 and 3 iterations cannot give p below 0.01'
     """
     if len(base_runs) != len(altered_runs):
         raise ValueError(

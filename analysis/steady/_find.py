@@ -72,13 +72,6 @@ def steady_run(run: ArrayLike, rule: str = "published", *, is_time: bool = True,
     whether the measurements are times in seconds. Other measurements are divided by their median first. `seed`: seed of
     the bootstrap of segments with fewer than 100 iterations; means of longer segments are taken as normal. Raises
     ValueError if the rule is unknown, or the run is not a list of finite numbers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> noise = np.random.default_rng(1).normal(1, 0.01, 3000)
-    >>> steady_run(noise * np.where(np.arange(3000) < 700, 1.2, 1.0)).start  # 699 is an outlier
-    698
     """
     find = RULES.get(rule)
     if find is None:

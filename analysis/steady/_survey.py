@@ -78,14 +78,6 @@ def survey(
     a run does not depend on other runs; `mapper`: a function like the built-in `map` with one iterable, such as the
     `map` of an executor; `advance`: called with the number of benchmarks done and the total. A run with fewer
     than 1,000 iterations has no class, and its `reason` says so. Raises ValueError if the rule is unknown.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> noise = np.random.default_rng(1).normal(1, 0.01, 3000)
-    >>> answer = survey([Benchmark.of_series("parse", [noise, np.where(np.arange(3000) < 2800, 2, 1) * noise])])
-    >>> answer.benchmarks[0].verdict, answer.run_classes
-    ('inconsistent', {'steady state': 1, 'no steady state': 1})
     """
     if rule not in RULES:
         raise ValueError(f"rule must be one of {', '.join(RULES)}; got {rule!r}")

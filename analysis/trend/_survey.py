@@ -130,15 +130,6 @@ def survey(
     benchmark became worse; `decisions`: an accepted change starts a new baseline; a refused one is no change;
     `advance`: called with (done, total) after each benchmark. Benchmarks without versions or dates are
     left out with a reason. Raises ValueError if the detector is unknown, or `within` is below 1.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> values = rng.normal(np.where(np.arange(40) < 25, 1.0, 1.1), 0.01)
-    >>> history = Benchmark.of_series("parse", values[:, None], conditions={"version": list(map(str, range(40)))})
-    >>> (change,) = survey([history]).benchmarks[0].changes
-    >>> change.version, change.direction, round(change.change, 2)
-    ('25', 'slower', 0.1)
     """
     if detector not in DETECTORS:
         raise ValueError(f"detector must be one of {', '.join(DETECTORS)}; got {detector!r}")

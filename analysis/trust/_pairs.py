@@ -209,13 +209,6 @@ def smallest_distance(n_a: int, n_b: int, alpha: float) -> float:
     References
     ----------
     .. [1] Mann, Whitney (1947), Ann. Math. Stat. 18:50-60, doi:10.1214/aoms/1177730491
-
-    Examples
-    --------
-    >>> smallest_distance(5, 5, 0.05)  # U <= 2 or >= 23
-    10.5
-    >>> smallest_distance(3, 3, 0.05)
-    inf
     """
     orders = [1] + [0] * (n_a * n_b)
     for i in range(1, n_b + 1):

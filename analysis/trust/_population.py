@@ -38,13 +38,7 @@ def n_multisets(m: int, n_runs: int) -> int:
 
 @lru_cache(maxsize=16)
 def all_draws(m: int, n_runs: int) -> Draws:
-    """Return every multiset of n_runs out of m runs, with its probability n_runs! / (k_1! ... k_m!) / m^n_runs.
-
-    Examples
-    --------
-    >>> all_draws(2, 2).counts.tolist(), all_draws(2, 2).weights.round(12).tolist()
-    ([[2.0, 0.0], [1.0, 1.0], [0.0, 2.0]], [0.25, 0.5, 0.25])
-    """
+    """Return every multiset of n_runs out of m runs, with its probability n_runs! / (k_1! ... k_m!) / m^n_runs."""
     drawn = np.array(list(combinations_with_replacement(range(m), n_runs)))
     rows = np.arange(len(drawn))[:, None] * m
     counts = np.bincount((rows + drawn).ravel(), minlength=len(drawn) * m).reshape(-1, m).astype(np.float64)

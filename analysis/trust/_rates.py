@@ -96,12 +96,6 @@ def coverage(
     References
     ----------
     .. [1] Bulej, Horky, Tuma (2017), ICPE '17 Companion, doi:10.1145/3053600.3053638
-
-    Examples
-    --------
-    >>> coverages = coverage([[1, 2], [3, 4]], 2, aggregations=("merged",), rng=np.random.default_rng(1))
-    >>> coverages["merged"]  # 1, 2, 1, 2 and 3, 4, 3, 4 miss 2.5
-    Coverage(value=0.5, se=None, n=3, exact=True, reason=None, zero_width=0.0)
     """
     _check(runs, n_runs, level, resamples)
     _check_strings("aggregations", aggregations, AGGREGATIONS)
@@ -158,12 +152,6 @@ def type_1_error(
     References
     ----------
     .. [1] Bulej, Horky, Tuma (2017), ICPE '17 Companion, doi:10.1145/3053600.3053638
-
-    Examples
-    --------
-    >>> rates = type_1_error([[1, 2], [3, 4]], 2, aggregations=("merged",), rng=np.random.default_rng(1))
-    >>> rates["merged"]["welch"]  # rejects if each draw has one run twice, and the runs differ: 2 / 16
-    Rate(value=0.125, se=None, n=9, exact=True, reason=None)
     """
     _check(runs, n_runs, level, resamples, alpha)
     _check_strings("aggregations", aggregations, AGGREGATIONS)
