@@ -142,12 +142,7 @@ def _partnered(labels: pd.DataFrame, categories: Categories) -> pd.DataFrame:
     partners = counts[item] - np.eye(q, dtype=np.int64)[k]
     n_partners = partners.sum(axis=1)
     equal = partners[np.arange(len(k)), k]
-    columns = {
-        "item": item,
-        "k": k,
-        "r_i": n_partners + 1,
-        "agreement": equal / np.maximum(n_partners, 1),
-    }
+    columns = {"item": item, "k": k, "r_i": n_partners + 1, "agreement": equal / np.maximum(n_partners, 1)}
     return pd.DataFrame(columns | {f"partner_{j}": partners[:, j] / np.maximum(n_partners, 1) for j in range(q)})
 
 

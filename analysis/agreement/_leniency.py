@@ -172,10 +172,7 @@ def _terms(
 def score_chi2(data: Informative) -> float:
     """Compute chi2 of the score test of equal leniencies; for complete labels, it is Cochran's Q."""
     has_label = ~np.isnan(data.y)
-    m, t = (
-        has_label.sum(axis=1),
-        (data.y == 1).sum(axis=1),
-    )  # number of raters and of dissimilar labels of each item
+    m, t = (has_label.sum(axis=1), (data.y == 1).sum(axis=1))  # number of raters and of dissimilar labels of each item
     slope = ((data.y == 1) - has_label * (t / m)[:, None]).sum(axis=0)
     spread = t * (m - t) / (m * (m - 1))
     information = np.diag(spread @ has_label) - (has_label * (spread / m)[:, None]).T @ has_label
@@ -238,11 +235,7 @@ class Leniency(Result):
 
 
 def leniency(
-    labels: pd.DataFrame,
-    categories: Categories = CATEGORIES,
-    *,
-    positive: Hashable | None = None,
-    level: float = 0.95,
+    labels: pd.DataFrame, categories: Categories = CATEGORIES, *, positive: Hashable | None = None, level: float = 0.95
 ) -> Leniency:
     """Compare how often raters choose dissimilar, for each rater, for each pair (McNemar [1]_) and overall.
 

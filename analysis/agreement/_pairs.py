@@ -144,10 +144,7 @@ def cohen_of(tables: Floats, w: Floats) -> tuple[Floats, Floats]:
 
 
 def pair_agreements(
-    labels: pd.DataFrame,
-    categories: Categories = CATEGORIES,
-    *,
-    level: float = 0.95,
+    labels: pd.DataFrame, categories: Categories = CATEGORIES, *, level: float = 0.95
 ) -> list[PairAgreement]:
     """Compute the agreement of each pair of raters who labelled at least one common item.
 

@@ -46,11 +46,7 @@ class RetestAgreement(Result):
 
 
 def retest_agreement(
-    pairs: pd.DataFrame,
-    categories: Categories = CATEGORIES,
-    *,
-    positive: Hashable | None = None,
-    level: float = 0.95,
+    pairs: pd.DataFrame, categories: Categories = CATEGORIES, *, positive: Hashable | None = None, level: float = 0.95
 ) -> list[RetestAgreement]:
     """Compute the agreement between each rater's first and second labels (test-retest agreement).
 

@@ -65,12 +65,7 @@ class ChangeRule:
     version: int = 1  # increased whenever a change of the code can change a verdict
 
     def __call__(
-        self,
-        before: Sequence[ArrayLike],
-        after: Sequence[ArrayLike],
-        *,
-        lower_is_better: bool = True,
-        drop: Warmup = 0,
+        self, before: Sequence[ArrayLike], after: Sequence[ArrayLike], *, lower_is_better: bool = True, drop: Warmup = 0
     ) -> Verdict:
         """Return the verdict on a change.
 

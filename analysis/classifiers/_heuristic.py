@@ -81,14 +81,7 @@ def heuristic(
     pairs = {key: MEASURES[source].of_pairs(shared) for key, source in sources.items()}
     means = {key: float(values.mean()) for key, values in pairs.items()}
     score = float(np.median(list(means.values())))
-    return Verdict(
-        name,
-        DISSIMILAR if score > theta else SIMILAR,
-        score=score,
-        means=means,
-        pairs=pairs,
-        **background,
-    )
+    return Verdict(name, DISSIMILAR if score > theta else SIMILAR, score=score, means=means, pairs=pairs, **background)
 
 
 def _decide(shared: Runs, sources: dict[str, str], theta: float) -> tuple[bool, dict[str, float]]:

@@ -189,11 +189,7 @@ class TrueCategories(Result):
 
 
 def true_categories(
-    first: pd.DataFrame,
-    categories: Sequence[str],
-    *,
-    n_draws: int = 0,
-    rng: np.random.Generator | None = None,
+    first: pd.DataFrame, categories: Sequence[str], *, n_draws: int = 0, rng: np.random.Generator | None = None
 ) -> TrueCategories:
     """Fit Dawid and Skene's model to first labels, if the design identifies it, and test the fit.
 

@@ -430,12 +430,7 @@ def _log_prior(patterns: Patterns, which: tuple[int, int] | str) -> Callable[[Fl
 
 
 def _fitted(
-    patterns: Patterns,
-    mode: Theta,
-    which: tuple[int, int] | str,
-    base: float,
-    independent: Floats,
-    level: float | None,
+    patterns: Patterns, mode: Theta, which: tuple[int, int] | str, base: float, independent: Floats, level: float | None
 ) -> Dependence:
     kind, raters = (which, ()) if isinstance(which, str) else (SHARED, tuple(patterns.raters[k] for k in which))
     nothing = Estimate(None, reason="not identified")

@@ -13,13 +13,7 @@ from analysis.categories import CATEGORIES
 from analysis.evaluation import auc
 from analysis.intervals import Estimate
 from analysis.learning._compare import Arena, Contestant, Standing, compete, contestants_of
-from analysis.learning._features import (
-    DEFAULT_FEATURES,
-    FEATURES,
-    MEASURE_FEATURES,
-    SEGMENT_FEATURES,
-    SEGMENT_VERSION,
-)
+from analysis.learning._features import DEFAULT_FEATURES, FEATURES, MEASURE_FEATURES, SEGMENT_FEATURES, SEGMENT_VERSION
 from analysis.learning._model import Model, RankScale, Term, checked_name, fit_logistic
 from analysis.learning._validation import (
     Calibration,

@@ -588,12 +588,7 @@ class LearningCurve(Result):
 
 
 def learning_curve(
-    examples: Examples,
-    fold: NDArray[np.intp],
-    *,
-    rng: np.random.Generator,
-    monotone: bool = True,
-    level: float = 0.95,
+    examples: Examples, fold: NDArray[np.intp], *, rng: np.random.Generator, monotone: bool = True, level: float = 0.95
 ) -> LearningCurve:
     """Fit models to parts of the training applications, and score all models on the same held-out folds.
 

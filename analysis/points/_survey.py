@@ -135,16 +135,7 @@ def survey(
     found, more_left_out = _detect(known, marked, series or {}, results or {}, advance)
     scores = _START_SCORES if about == STARTS else _change_scores(margin, matching)
     baseline = FROM_START if about == STARTS else NONE
-    context = _Context(
-        marked,
-        scores,
-        epsilon,
-        groups,
-        seed,
-        margin,
-        matching,
-        found.get(baseline, {}),
-    )
+    context = _Context(marked, scores, epsilon, groups, seed, margin, matching, found.get(baseline, {}))
     titles = {name: detector.title for name, detector in known.items()}
     return PointsSurvey(
         about,
@@ -303,11 +294,7 @@ def _result(name: str, title: str, marks: Mapping[str, tuple[int, ...]], context
 
 
 def _scored(
-    name: str,
-    score: Score,
-    marks: Mapping[str, tuple[int, ...]],
-    items: Sequence[MarkedSeries],
-    context: _Context,
+    name: str, score: Score, marks: Mapping[str, tuple[int, ...]], items: Sequence[MarkedSeries], context: _Context
 ) -> DetectorScore:
     people = {
         each.name: {person: (tuple(sorted(set(own))), each.n) for person, own in each.people.items()}

@@ -12,15 +12,7 @@ from analysis.document import counted, listed
 from analysis.evaluation import auc
 from analysis.intervals import Estimate, wilson
 from analysis.replication._claims import N_ITEMS, Claim
-from analysis.replication._measured import (
-    FOCUS,
-    LINKAGES,
-    OF_HEURISTIC,
-    READINGS,
-    SAME,
-    Measured,
-    usual_threshold,
-)
+from analysis.replication._measured import FOCUS, LINKAGES, OF_HEURISTIC, READINGS, SAME, Measured, usual_threshold
 from analysis.runs import Warmup
 
 N_BENCHMARKS, N_RUNS, N_ITERATIONS = 586, 10, 3000

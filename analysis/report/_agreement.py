@@ -465,12 +465,7 @@ def _overall(report: "Report") -> Iterator[d.Block]:
         rows.append((f"Agreement on {category}", d.share(estimate_), "", ""))
     if numbers.jackknife:
         rows.append(
-            (
-                "Fleiss' kappa if reviewers are a random sample (jackknife)",
-                d.plain_number(numbers.jackknife),
-                "",
-                "",
-            )
+            ("Fleiss' kappa if reviewers are a random sample (jackknife)", d.plain_number(numbers.jackknife), "", "")
         )
     for row in numbers.if_given:
         kappa_ = f"Fleiss' kappa if the {row.n} missing labels were {row.category}"
@@ -524,11 +519,7 @@ def _groups(report: "Report") -> Iterator[d.Block]:
     )
     for name, caption, first in (
         ("by_application", "Agreement by application.", "Application"),
-        (
-            "by_position",
-            "Agreement by thirds of each reviewer's labels in order.",
-            "Third",
-        ),
+        ("by_position", "Agreement by thirds of each reviewer's labels in order.", "Third"),
         ("by_time_quartile", "Agreement by quartiles of each reviewer's time on task, fastest first.", "Quartile"),
         ("by_date", "Agreement by date.", "Date"),
         ("by_axis_rule", "Agreement by the axis rule that applied when the label was given.", "Axis rule"),
@@ -628,8 +619,7 @@ def _disputed(report: "Report", with_pictures: bool) -> Iterator[d.Block]:
         else "A blank means not labelled."
     )
     yield d.Figure(
-        "label-strip",
-        f"All items with two or more labels, sorted by agreement, one row per reviewer. {colours}",
+        "label-strip", f"All items with two or more labels, sorted by agreement, one row per reviewer. {colours}"
     )
     if disputed.items and report.study.interim:
         yield d.Paragraph("The items with the most disagreement are named after the study is unblinded.", "note")

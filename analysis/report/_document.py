@@ -70,13 +70,7 @@ def document(report: Report, *, with_pictures: bool = False) -> d.Document:
     )
     titles = [section.title for section in (*sections, *appendix)]
     appendix = (*appendix, *checklist_sections(report, titles))
-    document = d.Document(
-        study.name or "Agreement report",
-        study.question,
-        interim,
-        sections,
-        appendix=appendix,
-    )
+    document = d.Document(study.name or "Agreement report", study.question, interim, sections, appendix=appendix)
     cleaned: d.Document = d.clean(document)
     return cleaned
 

@@ -168,11 +168,7 @@ def label_strip(report: Report) -> Chart | None:
         alt.Chart(pd.DataFrame(rows))
         .mark_rect()
         .encode(
-            x=alt.X(
-                "begin:Q",
-                title=f"items, ordered from {order}",
-                scale=alt.Scale(domain=[0, begin], nice=False),
-            ),
+            x=alt.X("begin:Q", title=f"items, ordered from {order}", scale=alt.Scale(domain=[0, begin], nice=False)),
             x2="end:Q",
             y=alt.Y("reviewer:O", title=None, axis=names_axis(disputed.reviewers)),
             color=alt.Color("label:N", title=None, scale=colour),

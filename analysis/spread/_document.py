@@ -414,10 +414,7 @@ def _time(environment: ContextSpread) -> Iterator[d.Block]:
     parts = [("smallest part that notices the same methods", time.smallest)] if time.smallest else []
     parts += [(f"in {_duration(part.limit or 0.0)}", part) for part in time.parts]
     is_scored = environment.score is not None
-    rows = [
-        ("whole suite", *_suite(time, environment)),
-        *((name, *_part(part, is_scored)) for name, part in parts),
-    ]
+    rows = [("whole suite", *_suite(time, environment)), *((name, *_part(part, is_scored)) for name, part in parts)]
     score = ("Score",) if is_scored else ()
     chosen = "that notices the most altered methods in that time" if is_scored else "with the most benchmarks that fit"
     yield d.table(

@@ -229,10 +229,7 @@ def _within(times: Sequence[BenchmarkTime], noticing: Floats, limit: float) -> l
 def _chosen(cost: Floats, constraint: optimize.LinearConstraint, n: int) -> list[int]:
     """Minimise the cost over binary variables; return the indices of the first n variables that are 1."""
     result = optimize.milp(
-        cost,
-        integrality=np.ones(len(cost), dtype=np.int64),
-        bounds=optimize.Bounds(0, 1),
-        constraints=constraint,
+        cost, integrality=np.ones(len(cost), dtype=np.int64), bounds=optimize.Bounds(0, 1), constraints=constraint
     )
     if result.x is None:
         raise RuntimeError(f"the solver could not choose a part of the suite: {result.message}")

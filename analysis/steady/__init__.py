@@ -16,11 +16,7 @@ from analysis.steady._find import (
     steady_run as steady_run,
     with_warmup as with_warmup,
 )
-from analysis.steady._survey import (
-    SteadyBenchmark as SteadyBenchmark,
-    SteadySurvey as SteadySurvey,
-    survey as survey,
-)
+from analysis.steady._survey import SteadyBenchmark as SteadyBenchmark, SteadySurvey as SteadySurvey, survey as survey
 
 if TYPE_CHECKING:
     from analysis.steady._document import document as document
