@@ -406,10 +406,7 @@ def join(benchmarks: Sequence[Benchmark]) -> Benchmark:
 
 
 def by_name(benchmarks: Iterable[Benchmark]) -> list[Benchmark]:
-    """Combine benchmarks that have the same application and name, in order of first appearance.
-
-    Raise ValueError for the same reasons as `join`.
-    """
+    """Combine benchmarks that have the same application and name, in order of first appearance."""
     groups: dict[tuple[str, str], list[Benchmark]] = {}
     for benchmark in benchmarks:
         groups.setdefault((benchmark.application, benchmark.name), []).append(benchmark)

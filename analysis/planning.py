@@ -38,10 +38,7 @@ class Design:
 
     @property
     def n_overlap(self) -> int:
-        """Return the number of overlap items.
-
-        The random choice by application may change this number slightly.
-        """
+        """Return the number of overlap items. The random choice by application may change this number slightly."""
         return floor(self.overlap * self.n_items + 0.5)
 
     @property

@@ -123,8 +123,6 @@ def in_order(values: pd.Series) -> pd.Series:
 def partner_agreement(labels: pd.DataFrame, categories: Categories = CATEGORIES) -> pd.Series:
     """Return the agreement of each label: the share of equal labels among the other labels of the same item.
 
-    Raises ValueError if the label table is invalid (`analysis.tables.checked_labels`).
-
     The result is in [0, 1], with the index of `labels`; missing if the item has no other label.
     """
     table = _partnered(labels, categories)
@@ -258,8 +256,6 @@ def classifiers_among_themselves(
 def send_first(verdicts: pd.DataFrame, categories: Categories = CATEGORIES, *, n: int | None = None) -> pd.DataFrame:
     """Return the items on which classifiers disagree most, because labels of these items are most informative.
 
-    Raises ValueError as `classifiers_among_themselves`.
-
     `verdicts`: as in `classifiers_among_themselves`, and optionally score and threshold; `n`: maximum number of items.
     Returns one row per item with different verdicts. The columns are item, a column for each category that lists the
     classifiers (last category first), disagreement and margin. Disagreement is the share of pairs of classifiers that
@@ -339,8 +335,6 @@ def agreement_so_far(
     valid for any shares in [0, 1] [2]_. Kappa uses the Dirichlet-multinomial mixture over the possible rows of labels:
     its limits are the smallest and largest kappa of all shares of rows that the mixture does not exclude. Items must
     become complete in random order.
-
-    Raises ValueError if the label table is invalid.
 
     `labels`: label table of all labels so far: columns item, rater, category. Items with one label are ignored.
     `level`: probability that all intervals of a study together contain the true value.

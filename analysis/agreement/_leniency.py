@@ -369,8 +369,7 @@ def rank_test(labels: pd.DataFrame, categories: Categories) -> RankTest:
 
     For complete data without ties, it is Friedman's test; for two categories, it is Cochran's Q.
 
-    `labels`: label table: columns item, rater, category; at most one label per (item, rater); `categories`: the
-    declared categories in their order. The result is undefined if raters do not differ on any item.
+    `categories`: the declared categories in their order. The result is undefined if raters do not differ on any item.
 
     References
     ----------

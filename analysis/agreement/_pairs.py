@@ -185,8 +185,6 @@ def pair_agreements(
 def pair_tables(labels: pd.DataFrame, categories: Categories = CATEGORIES) -> dict[tuple[str, str], NDArray[np.int64]]:
     """Return the table of labels of each pair of raters who labelled at least one common item.
 
-    Raises ValueError if the label table is invalid (`analysis.tables.checked_labels`).
-
     The result is sorted by rater; rows are the first rater's categories. Pairs without a common item are left out.
     """
     return tables_of(*wide_labels(labels, categories), len(categories))
@@ -297,9 +295,8 @@ def prevalence_index(table: TwoByTwo, *, level: float = 0.95) -> Estimate:
 
     If the index is far from 0, kappa is lower than PABAK.
 
-    `level`: confidence level. The index is the mean over items that count +1, 0 or -1, and the interval is the interval
-    of this mean. The result is in [-1, 1]. Undefined without items. There is no interval if all items have the same
-    value.
+    The index is the mean over items that count +1, 0 or -1, and the interval is the interval of this mean. The result
+    is in [-1, 1]. Undefined without items. There is no interval if all items have the same value.
 
     References
     ----------
@@ -481,8 +478,7 @@ def pair_equality(labels: pd.DataFrame, categories: Categories = CATEGORIES, *, 
     no variance. The quadratic form of the differences is compared with F(k, n - k), where k is its rank.
 
     If the test rejects, the result also names the division of the raters that explains the differences best, if it is
-    significant after correction for all divisions: one pair, one rater or two groups. Raises ValueError if the label
-    table is invalid.
+    significant after correction for all divisions: one pair, one rater or two groups.
 
     `level`: confidence level of the intervals; the tests are at 1 - level. There is no test with fewer than two pairs,
     if all pairs always agree or never agree, or if a pair has fewer than eight expected agreements or disagreements.

@@ -142,8 +142,6 @@ def against_rest(
 ) -> list[AgainstRest]:
     """Compare each rater with all others, and compute the kappa of the others without this rater.
 
-    Raises ValueError if the label table is invalid.
-
     The result is sorted by rater. With two raters, `without` is undefined.
     """
     rows = by_group(labels, "rater", categories, level=level)
@@ -273,8 +271,6 @@ def if_given(
     level: float = 0.95,
 ) -> list[IfGiven]:
     """Compute a coefficient as if all missing labels had the same category, once for each category.
-
-    Raises ValueError if the label table is invalid.
 
     `missing`: columns item and rater: assigned raters without a label, for example because of "not sure";
     `coefficient`: `fleiss_kappa`, `percent_agreement` or another coefficient of a count table. Returns one entry per

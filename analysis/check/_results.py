@@ -150,10 +150,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Rules:
-    """Options of a check: what counts as a finding, and what is allowed.
-
-    Raises ValueError if an option is invalid.
-    """
+    """Options of a check: what counts as a finding, and what is allowed. Raises ValueError if an option is invalid."""
 
     # "worse" also means changes whose direction is unknown
     fail_on: str = field(default=WORSE, metadata={

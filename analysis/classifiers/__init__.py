@@ -45,10 +45,7 @@ class Classifier:
     min_iterations: int = MIN_ITERATIONS  # shorter runs have no verdict
 
     def __call__(self, runs: Sequence[ArrayLike] | Runs, **overrides: Warmup | bool) -> Verdict:
-        """Return the verdict on the runs of one benchmark; `overrides` replace parameters of the classifier.
-
-        Raise the same errors as `function`.
-        """
+        """Return the verdict on the runs of one benchmark; `overrides` replace parameters of the classifier."""
         verdict = self.function(runs, **{**self.parameters, **overrides})
         return replace(verdict, classifier=self.name) if AT in self.name else verdict
 

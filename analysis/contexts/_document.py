@@ -64,10 +64,7 @@ def varies(sweep: Sweep) -> bool:
 
 
 def document(survey: ContextSurvey) -> d.Document:
-    """Build the report on measurement contexts.
-
-    Returns a document with the figures from `charts`.
-    """
+    """Build the report on measurement contexts. Returns a document with the figures from `charts`."""
     sections = (
         (f"{_term(survey).capitalize()} over contexts", _speedups(survey)),
         ("Single contexts", _contexts(survey)),

@@ -21,10 +21,7 @@ N_NAMED = 3  # maximum number of names that a sentence lists
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph.
-
-    `role` is "text", "note" (small print), "warning" or "command" (lines for a shell).
-    """
+    """A paragraph. `role` is "text", "note" (small print), "warning" or "command" (lines for a shell)."""
 
     text: str
     role: str = "text"

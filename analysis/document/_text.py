@@ -80,10 +80,7 @@ class _Column:
 
 
 def _columns(table: Table) -> list[_Column]:
-    """Build the columns of a table.
-
-    The first column, and all columns of single words, contain names.
-    """
+    """Build the columns of a table. The first column, and all columns of single words, contain names."""
     columns = list(zip(*([_clean(cell) for cell in row] for row in (table.header, *table.rows)), strict=True))
     return [
         _Column(header, cells, at in table.numeric, at not in table.numeric and (at == 0 or " " not in "".join(cells)))

@@ -150,8 +150,6 @@ def precision_recall(
 ) -> PrecisionRecall:
     """Compute precision and recall at every threshold that calls at least one item dissimilar.
 
-    Raises ValueError as in `roc`.
-
     The curve has no points if the items with a score have only one category.
     """
     return _precision_recall(scored(truth, scores, categories, positive))
@@ -215,11 +213,9 @@ def average_precision(
 ) -> Estimate:
     """Compute average precision: the mean precision over thresholds, weighted by the gain in recall.
 
-    Raises ValueError as in `roc`.
-
-    `level`: confidence level. The interval is normal on the logit scale, with n_dissimilar as the number of trials
-    [1]_. The result is in (0, 1]. A random score has the prevalence as average precision. Undefined if the items with a
-    score have only one category. There is no interval if the value is 1.
+    The interval is normal on the logit scale, with n_dissimilar as the number of trials [1]_. The result is in (0, 1].
+    A random score has the prevalence as average precision. Undefined if the items with a score have only one category.
+    There is no interval if the value is 1.
 
     References
     ----------

@@ -374,8 +374,6 @@ TARGETS = {
 def label_table(answers: pd.DataFrame, categories: Sequence[str] = CATEGORIES) -> pd.DataFrame:
     """Return the first labels that count, in the columns item, rater and category.
 
-    Raises ValueError as `analysis.tables.with_defaults`.
-
     `answers`: columns item, reviewer, label; optionally kind and assignment (`analysis.tables.with_defaults`).
     """
     first = first_of(with_defaults(answers), categories)
@@ -412,10 +410,7 @@ def target_of(answers: pd.DataFrame, consensus: str = AGREED, categories: Sequen
 
 
 def retest_counts(answers: pd.DataFrame) -> tuple[int, int]:
-    """Return the number of hidden retests in which a reviewer changed the label, and the number of all retests.
-
-    Raises ValueError as `analysis.tables.with_defaults`.
-    """
+    """Return the number of hidden retests in which a reviewer changed the label, and the number of all retests."""
     first = first_of(with_defaults(answers))
     counted = first[first["kind"].isin(COUNTED_KINDS)].drop_duplicates(["item", "rater"])
     again = first[first["kind"] == "retest"].drop_duplicates(["item", "rater"])

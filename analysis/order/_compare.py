@@ -67,10 +67,7 @@ def checked_compat(compat: str | None) -> str | None:
 
 
 def middle(ascending: Floats) -> float:
-    """Compute the median of at least one value.
-
-    Values are halved before they are added, which avoids overflow.
-    """
+    """Compute the median of at least one value. Values are halved before they are added, which avoids overflow."""
     low, high = float(ascending[(len(ascending) - 1) // 2]), float(ascending[len(ascending) // 2])
     return low if low == high else low / 2 + high / 2
 

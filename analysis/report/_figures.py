@@ -138,10 +138,7 @@ def pair_heat_map(report: Report) -> Chart | None:
 
 
 def label_strip(report: Report) -> Chart | None:
-    """Draw the labels of all reviewers, with the items sorted by category.
-
-    Return None if there are no labels.
-    """
+    """Draw the labels of all reviewers, with the items sorted by category. Return None if there are no labels."""
     disputed = report.agreement.disputed
     if not disputed.patterns:
         return None

@@ -88,10 +88,7 @@ class Moments:
 
 @dataclass(frozen=True)
 class Population:
-    """The runs from which samples are drawn.
-
-    The scaled values have mean 0, and their largest distance from 0 is 1.
-    """
+    """The runs from which samples are drawn. The scaled values have mean 0, and their largest distance from 0 is 1."""
 
     values: tuple[Floats, ...]  # values that a draw of each run contributes, in the unit of the benchmark
     scaled: tuple[Floats, ...]  # the same values after centring and scaling
