@@ -94,23 +94,23 @@ def by_order(
     categories: Categories = CATEGORIES,
     *,
     positive: Hashable | None = None,
-    n_bins: int = 3,
+    n_parts: int = 3,
     level: float = 0.95,
 ) -> list[GroupAgreement]:
     """Sort each rater's labels by a column, divide them into equal parts, and compute the agreement of each part.
 
-    Raises ValueError as in `by_group`, or if `n_bins` is below 2.
+    Raises ValueError as in `by_group`, or if `n_parts` is below 2.
 
-    `column`: column to sort by: position, time, or time on task (fastest labels first); `n_bins`: number of parts, >=
-    2: 3 for tertiles, 10 for deciles. Returns one entry per part, 1 to `n_bins`; parts without labels are left out.
+    `column`: column to sort by: position, time, or time on task (fastest labels first); `n_parts`: number of parts, >=
+    2: 3 for tertiles, 10 for deciles. Returns one entry per part, 1 to `n_parts`; parts without labels are left out.
     """
-    if n_bins < 2:
-        raise ValueError(f"n_bins must be at least 2, got {n_bins}")
+    if n_parts < 2:
+        raise ValueError(f"n_parts must be at least 2, got {n_parts}")
     checked_labels(labels, categories)
     if column not in labels.columns:
         raise ValueError(f"label table lacks the column {column}; it has {', '.join(map(str, labels))}")
     of_rater = in_order(labels[column]).groupby(labels["rater"])
-    part = np.ceil(of_rater.rank() * n_bins / of_rater.transform("count"))
+    part = np.ceil(of_rater.rank() * n_parts / of_rater.transform("count"))
     return by_group(labels.assign(part=part.astype("Int64")), "part", categories, positive=positive, level=level)
 
 

@@ -338,9 +338,8 @@ def balanced_folds(
 ) -> NDArray[np.intp]:
     """Assign groups of items to folds, so that groups stay together and all categories are balanced.
 
-    The largest group is assigned first. For each fold, the function computes a sum over all categories: the group's
-    share of the items in the category, times the fold's share. The group goes to the fold with the smallest sum, so
-    that all categories stay balanced.
+    Groups are assigned one after another, the largest first. Each goes to the fold that has least of what the group
+    has: the fold with the smallest sum, over the categories, of the group's share times the fold's share of the items.
 
     `category` (shape (n_items,)): category of each item; `group` (shape (n_items,)): index of each item's group, from
     0 without gaps; `n_folds`: number of folds, from 1 to the number of groups, so no fold is empty. Returns the index

@@ -317,9 +317,8 @@ def features_of(
 ) -> dict[str, float | None]:
     """Compute the features of one item from its verdicts and its runs.
 
-    `verdicts`: verdicts of the built-in classifiers with measures and scores; other verdicts are ignored; `runs`: the
-    runs without warm-up, for the features of their shapes; `segments`: the result of `segment_features` for these runs.
-    Returns name in `FEATURES` -> value; None if the verdict or the runs are missing, or lack the numbers.
+    Verdicts of other than the built-in classifiers are ignored. `runs` are without warm-up, and `segments` is the result
+    of `segment_features` for them. A feature is None if its verdict or the runs are missing, or lack the numbers.
     """
     by_name = {verdict.classifier: verdict for verdict in verdicts}
     shape = {**((None if runs is None else shape_features(list(runs.values))) or {}), **(segments or {})}

@@ -310,10 +310,10 @@ def _by_groups(first: pd.DataFrame, of: CategorySet, level: float) -> dict[str, 
     dated = first.assign(date=first["created_utc"].astype("string").str[:10]) if "created_utc" in first else first
     for name, column in (("by_application", "application"), ("by_date", "date")):
         parts[name] = tuple(agreement.by_group(dated, column, **of_categories)) if has_values(dated, column) else ()
-    for name, column, n_bins in (("by_position", "position", N_PARTS), ("by_time_quartile", "dwell_ms", N_TIME_PARTS)):
+    for name, column, n_parts in (("by_position", "position", N_PARTS), ("by_time_quartile", "dwell_ms", N_TIME_PARTS)):
         parts[name] = ()
         if has_values(first, column):
-            parts[name] = tuple(agreement.by_order(first, column, n_bins=n_bins, **of_categories))
+            parts[name] = tuple(agreement.by_order(first, column, n_parts=n_parts, **of_categories))
     if has_values(first, "axis_rule") and first["axis_rule"].nunique() > 1:
         parts["by_axis_rule"] = tuple(agreement.by_group(first, "axis_rule", **of_categories))
     return parts

@@ -244,16 +244,16 @@ def test_labels_without_a_group_are_partners_only_and_a_group_without_others_has
 def test_parts_in_order_hold_equally_many_labels_of_each_rater_that_have_a_place():
     rng = np.random.default_rng(1)
     labels = with_positions(label_table(simulated(90, [0, 0, 0], rng)), rng)
-    parts = by_order(labels, n_bins=10)
+    parts = by_order(labels, n_parts=10)
     assert [part.group for part in parts] == list(range(1, 11))
     n = [part.dissimilar.value * 0 + part.n_labels for part in parts]
     assert max(n) - min(n) <= 3
     assert sum(n) == len(labels)
     labels = label_table(["11", "11", "00", "00"]).assign(dwell_ms=[1, 2, None, 3, 4, 5, 6, None])
-    parts = by_order(labels, "dwell_ms", n_bins=3)
+    parts = by_order(labels, "dwell_ms", n_parts=3)
     assert sum(part.n_labels for part in parts) == 6
     with pytest.raises(ValueError, match="at least 2"):
-        by_order(labels, n_bins=1)
+        by_order(labels, n_parts=1)
     with pytest.raises(ValueError, match="lacks the column position"):
         by_order(labels)
 
@@ -263,7 +263,7 @@ def test_parts_in_order_hold_equally_many_labels_of_each_rater_that_have_a_place
 )
 def test_parts_follow_numbers_texts_and_times(values):
     labels = label_table(["1", "1", "0", "0"]).assign(at=pd.Series(values, dtype=object))
-    first, last = by_order(labels, "at", n_bins=2)
+    first, last = by_order(labels, "at", n_parts=2)
     assert (first.dissimilar.value, last.dissimilar.value) == (1.0, 0.0)
 
 
