@@ -1,12 +1,5 @@
 """Determine the category of each item: count labels, use adjudications, or fit a model of the raters."""
 
-from analysis.consensus._dawid_skene import (
-    DawidSkene as DawidSkene,
-    ErrorMatrix as ErrorMatrix,
-    TrueCategories as TrueCategories,
-    dawid_skene as dawid_skene,
-    true_categories as true_categories,
-)
 from analysis.consensus._dependence import Dependence as Dependence, LeftOutRater as LeftOutRater
 from analysis.consensus._latent import (
     BY_VERDICTS as BY_VERDICTS,
@@ -35,6 +28,11 @@ from analysis.consensus._votes import (
     INCOMPLETE as INCOMPLETE,
     MAJORITY as MAJORITY,
     SPLIT as SPLIT,
+    DawidSkene as DawidSkene,
+    ErrorMatrix as ErrorMatrix,
+    TrueCategories as TrueCategories,
     agreed_only as agreed_only,
+    dawid_skene as dawid_skene,
     majority as majority,
+    true_categories as true_categories,
 )

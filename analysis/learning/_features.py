@@ -317,8 +317,8 @@ def features_of(
 ) -> dict[str, float | None]:
     """Compute the features of one item from its verdicts and its runs.
 
-    Verdicts of other than the built-in classifiers are ignored. `runs` are without warm-up, and `segments` is the result
-    of `segment_features` for them. A feature is None if its verdict or the runs are missing, or lack the numbers.
+    Only verdicts of the built-in classifiers count. `runs` are without warm-up, and `segments` is the result of
+    `segment_features` for them. A feature is None if its verdict or the runs are missing, or lack the numbers.
     """
     by_name = {verdict.classifier: verdict for verdict in verdicts}
     shape = {**((None if runs is None else shape_features(list(runs.values))) or {}), **(segments or {})}

@@ -346,8 +346,8 @@ class CategoryTerm:
 class CategoryModel:
     """A multinomial logistic model of the probabilities of the categories of a question.
 
-    The score of a category is its intercept plus coefficient x rank of each feature. The softmax of the scores gives the
-    probabilities, and the verdict is the most probable category.
+    The score of a category is its intercept plus coefficient x rank of each feature. The softmax of the scores gives
+    the probabilities, and the verdict is the most probable category.
     """
 
     name: str  # name of the model; its verdicts belong to the classifier `learned:NAME`

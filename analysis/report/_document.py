@@ -15,10 +15,9 @@ from analysis.report._classifiers import classifier_sections, main_classifier_bl
 from analysis.report._consensus import consensus_sections
 from analysis.report._course import course_sections
 from analysis.report._figures import draw
-from analysis.report._in_short import in_short
-from analysis.report._methods import checklist_sections, methods
 from analysis.report._replacing import replacement_sections
 from analysis.report._report import PAPER, Report
+from analysis.report._sentences import checklist_sections, in_short, methods
 from analysis.report._settings import row_title, title_of
 from analysis.tables import counted_labels
 

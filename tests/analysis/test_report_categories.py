@@ -8,7 +8,7 @@ import pytest
 
 from analysis.agreement import fleiss_kappa
 from analysis.consensus import true_categories
-from analysis.consensus._dawid_skene import design_rank
+from analysis.consensus._votes import design_rank
 from analysis.document import json_values
 from analysis.report import CategorySet, Provenance, Report, Resampling, draw, summarise, to_markdown
 from analysis.report._figures import SHADES

@@ -26,8 +26,8 @@ from analysis.report import (
     to_markdown,
 )
 from analysis.report._consensus import StatedRates, mark_of, model_cell
-from analysis.report._in_short import in_short
 from analysis.report._replacing import TITLE
+from analysis.report._sentences import in_short
 from analysis.report._settings import CategorySet
 from analysis.simulation import Rater, SimulatedDesign, simulate
 from scripts.simulate_interventions import simulate_labels
