@@ -12,7 +12,7 @@ from analysis.contexts._observer import ObserverEffect, SpeedupByLevel, as_numbe
 from analysis.contexts._survey import CausalCheck, ContextSurvey, Sweep
 from analysis.contexts._sweep import Context
 from analysis.document import shortened
-from analysis.document.figures import INK, PAPER, SOFT, Chart, framed, heading, names_axis
+from analysis.document.figures import INK, PAPER, SOFT, Chart, framed, heading, names_axis, readable
 from analysis.runs import Floats
 
 LIGHT = "#c9d0da"
@@ -256,7 +256,8 @@ def _speedup(field: str, scale: Any, sweep: Sweep) -> alt.Y:
 
 
 def _densities(sweep: Sweep, name: str) -> Chart:
-    factor, unit = _readable(sweep)
+    typical = float(np.median([context.baseline for context in sweep.contexts]))
+    factor, unit = readable(typical, sweep.unit or "no unit")
     versions = shortened((sweep.baseline, sweep.candidate), N_LETTERS // 2)
     sides = {"baseline": [c.baseline for c in sweep.contexts], "candidate": [c.candidate for c in sweep.contexts]}
     parts = []
@@ -283,18 +284,6 @@ def _densities(sweep: Sweep, name: str) -> Chart:
 
 _LINES = alt.Legend(symbolType="stroke", symbolSize=400)
 _FEW_TICKS = alt.Axis(grid=False, tickCount=5)
-
-
-def _readable(sweep: Sweep) -> tuple[float, str]:
-    """Return a factor and a unit for display, so that short times are shown in ms, µs or ns."""
-    if sweep.unit != "s":
-        return 1.0, sweep.unit or "no unit"
-    typical = float(np.median([context.baseline for context in sweep.contexts]))
-    return next(
-        (by, unit)
-        for by, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "µs"), (1e9, "ns"))
-        if typical * by >= 0.1 or by == 1e9
-    )
 
 
 def _intervention(sweep: Sweep, name: str, causal: CausalCheck) -> Chart:

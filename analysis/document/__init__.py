@@ -22,6 +22,7 @@ from analysis.document._content import (
     estimate as estimate,
     first_rows as first_rows,
     interval as interval,
+    joined as joined,
     listed as listed,
     method_report as method_report,
     number as number,

@@ -161,6 +161,11 @@ def first_rows(
     return table(f"{caption}{rest}", header, rows[:N_ROWS], numeric)
 
 
+def joined(names: Sequence[str], word: str = "and") -> str:
+    """Join names for a sentence: "a", "a and b", "a, b and c"; "" without names."""
+    return f"{', '.join(names[:-1])} {word} {names[-1]}" if len(names) > 1 else "".join(names)
+
+
 def listed(names: Sequence[str], n_named: int = N_NAMED) -> str:
     """Join the first names for a sentence, and add how many names are left out.
 

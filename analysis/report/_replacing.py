@@ -80,8 +80,8 @@ def may_replace(found: Sequence[Replacement]) -> str:
     epsilon = f"epsilon {told[0].test.epsilon:g}, {d.counted(told[0].n_items, 'item')} with three or more labels"
     if not yes:
         return f"No classifier may replace a reviewer by the alternative annotator test ({epsilon})."
-    others = f"; {_listed(_titles(no))} may not" if no else ""
-    return f"By the alternative annotator test ({epsilon}), {_listed(_titles(yes))} may replace a reviewer{others}."
+    others = f"; {d.joined(_titles(no))} may not" if no else ""
+    return f"By the alternative annotator test ({epsilon}), {d.joined(_titles(yes))} may replace a reviewer{others}."
 
 
 def _random_passes(test: AlternativeTest) -> bool:
@@ -151,8 +151,8 @@ def _answer(tested: Sequence[Replacement], epsilon: float) -> str:
     if not yes:
         return f"No classifier passes {how}."
     verb = "passes" if len(yes) == 1 else "pass"
-    others = f" {_listed(_titles(no, start=True))} {'does' if len(no) == 1 else 'do'} not." if no else ""
-    return f"{_listed(_titles(yes, start=True))} {verb} {how}.{others}"
+    others = f" {d.joined(_titles(no, start=True))} {'does' if len(no) == 1 else 'do'} not." if no else ""
+    return f"{d.joined(_titles(yes, start=True))} {verb} {how}.{others}"
 
 
 def _row(row: Replacement) -> tuple[object, ...]:
@@ -178,7 +178,7 @@ def _limits(tested: Sequence[Replacement]) -> Iterator[str]:
         yield f"With {d.counted(len(people), 'reviewer')}, the test is less reliable."
     few = [person.person for person in people if person.n < ENOUGH_ITEMS]
     if few:
-        yield f"Wilcoxon's test is used for reviewers with fewer than {ENOUGH_ITEMS} items ({_listed(few)})."
+        yield f"Wilcoxon's test is used for reviewers with fewer than {ENOUGH_ITEMS} items ({d.joined(few)})."
     yield (
         "The test says how close a classifier is to these reviewers on these items; it does not say who is right. Only "
         "first labels count."
@@ -195,25 +195,21 @@ def _changes(tested: Sequence[Replacement], epsilon: float) -> Iterator[str]:
             for title, row in zip(_titles(rows, start=True), rows, strict=True)
         ]
         if parts:
-            yield f"{_listed(parts)}."
+            yield f"{d.joined(parts)}."
     other = [
         title_of(row.classifier)
         for row in tested
         if row.test.omega_clustered is not None and (row.test.omega_clustered >= 0.5) is not row.test.passes
     ]
     if other:
-        yield f"If items of one application count together, the answer is the opposite for {_listed(other)}."
+        yield f"If items of one application count together, the answer is the opposite for {d.joined(other)}."
     open_ones = [
         title_of(row.classifier)
         for row in tested
         if not row.test.passes and row.test.advantage.high is not None and row.test.advantage.high > -epsilon
     ]
     if open_ones:
-        yield f"More items with three labels could change the answer for {_listed(open_ones)}."
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
+        yield f"More items with three labels could change the answer for {d.joined(open_ones)}."
 
 
 def _titles(rows: Sequence[Replacement], *, start: bool = False) -> list[str]:

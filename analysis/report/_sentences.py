@@ -10,7 +10,18 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis.consensus import REJECTED, UNTESTABLE, WEAK, ModelState
-from analysis.document import Block, Section, counted, describe_value, interval, number, percent, sentence, table
+from analysis.document import (
+    Block,
+    Section,
+    counted,
+    describe_value,
+    interval,
+    joined,
+    number,
+    percent,
+    sentence,
+    table,
+)
 from analysis.evaluation import BETTER, WORSE
 from analysis.intervals import ONE_SIDED, Estimate
 from analysis.report._agreement import MORE, NOT_MORE, UNCLEAR, UNDEFINED, Agreement, chance_state
@@ -97,7 +108,7 @@ def _categories(report: Report) -> str:
     rows = report.categories or ()
     unused = [row.category for row in rows if not row.n_labels]
     never = (
-        f"No reviewer used {_joined(unused, 'or')}, so nothing can be said about "
+        f"No reviewer used {joined(unused, 'or')}, so nothing can be said about "
         f"{'this category' if len(unused) == 1 else 'these categories'}."
         if unused and len(unused) < len(rows)
         else ""
@@ -109,13 +120,9 @@ def _categories(report: Report) -> str:
     (low, high) = min(shares), max(shares)
     least, most = ([name for value, name in known if value == end] for end in (low, high))
     return (
-        f"Reviewers agree most on {_joined(most)} (specific agreement {percent(high)}) and least on {_joined(least)} "
+        f"Reviewers agree most on {joined(most)} (specific agreement {percent(high)}) and least on {joined(least)} "
         f"({percent(low)}). {never}"
     ).strip()
-
-
-def _joined(names: Sequence[str], word: str = "and") -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
 
 
 def _pairs(report: Report) -> str:
@@ -214,7 +221,7 @@ def _verb(names: list[str], one: str, several: str) -> str:
         return ""
     rest = len(names) - MOST_NAMED
     shown = [*names[:MOST_NAMED], f"{rest} more"] if rest > 0 else names
-    return f"{_joined(shown)} {one if len(names) == 1 else several}"
+    return f"{joined(shown)} {one if len(names) == 1 else several}"
 
 
 def _uncertain(report: Report) -> str:
@@ -341,12 +348,10 @@ def _sentences(report: Report) -> Iterator[str]:
     names = report.category_set.names
     yield (
         f"{counted(report.n_reviewers, 'reviewer')} classified {counted(agreement.n_items, 'benchmark')} as "
-        f"{', '.join(names[:-1])} or {names[-1]}{clause}; {counted(agreement.n_labels, 'first label')} entered the "
-        "analysis."
+        f"{joined(names, 'or')}{clause}; {counted(agreement.n_labels, 'first label')} entered the analysis."
     )
     if facts:
-        shown = f"{', '.join(facts[:-1])} and {facts[-1]}" if len(facts) > 1 else facts[0]
-        yield f"The {shown} of each item stood beside the picture, so reviewers were not blind to this."
+        yield f"The {joined(facts)} of each item stood beside the picture, so reviewers were not blind to this."
     yield from _plan(report.plan_facts, sum(row.n for row in agreement.retest))
     coefficients = (
         "We report percent agreement and Fleiss' kappa with Gwet's linearised standard errors (t distribution over "
@@ -399,7 +404,7 @@ def _assigned(n_items_by_reviewers: Mapping[str, int]) -> str:
         f"{n_items} {'was assigned' if n_items == 1 else 'were assigned'} to {counted(n_reviewers, 'reviewer')}"
         for n_reviewers, n_items in rows
     ]
-    return f"Of the {sum(n_items for _, n_items in rows)} items, {', '.join(parts[:-1])} and {parts[-1]}"
+    return f"Of the {sum(n_items for _, n_items in rows)} items, {joined(parts)}"
 
 
 def _tests(agreement: Agreement) -> Iterator[str]:
