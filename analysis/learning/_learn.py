@@ -18,7 +18,7 @@ from analysis.learning._model import Model, RankScale, Term, checked_name, fit_l
 from analysis.learning._validation import (
     Calibration,
     Ceiling,
-    Chosen,
+    ChosenModel,
     Examples,
     Fingerprint,
     LearningCurve,
@@ -267,7 +267,7 @@ def _out_of_fold(name: str, validated: OutOfFold) -> Contestant:
 
 
 def _model(
-    chosen: Chosen,
+    chosen: ChosenModel,
     names: Sequence[str],
     name: str,
     *,
@@ -293,7 +293,7 @@ def _model(
 
 
 def _coefficients(
-    examples: Examples, chosen: Chosen, *, monotone: bool, rng: np.random.Generator, level: float
+    examples: Examples, chosen: ChosenModel, *, monotone: bool, rng: np.random.Generator, level: float
 ) -> tuple[Coefficient, ...]:
     x, group = chosen.scale.apply(examples.x), examples.group
     n_groups = int(group.max()) + 1

@@ -242,7 +242,7 @@ def matched_rows(
 
 
 @dataclass(frozen=True, repr=False)
-class Chosen(Result):
+class ChosenModel(Result):
     """A fitted model, and the penalty and the threshold that the inner folds chose."""
 
     scale: Scale
@@ -383,7 +383,7 @@ def choose(
     cost_ratio: float = 1.0,
     n_folds: int = INNER_FOLDS,
     penalties: Sequence[float] = PENALTIES,
-) -> Chosen:
+) -> ChosenModel:
     """Fit a model, and choose its penalty and threshold by cross-validation.
 
     Of the penalties, which go from strong to weak, the chosen one has the lowest log loss over the inner folds. The
@@ -407,7 +407,7 @@ def choose(
     best = int(losses.argmin())
     scale = scale_of(training.x, monotone=monotone)
     model = fit_logistic(scale.apply(training.x), y, penalties[best], monotone=monotone)
-    return Chosen(scale, model, penalties[best], best_threshold(y, special.expit(odds[best]), cost_ratio))
+    return ChosenModel(scale, model, penalties[best], best_threshold(y, special.expit(odds[best]), cost_ratio))
 
 
 def best_threshold(dissimilar: Bools, probability: Floats, cost_ratio: float) -> float:

@@ -19,7 +19,7 @@ from analysis.tables import count_table
 
 if TYPE_CHECKING:
     from analysis.report._agreement import Labels
-    from analysis.report._consensus import Truths
+    from analysis.report._consensus import CountedConsensus
     from analysis.report._report import Report
 
 WEIGHTS = ("linear", "quadratic")
@@ -94,7 +94,9 @@ class ByCategory:
     comparisons: tuple[ComparedByCategory, ...]
 
 
-def category_rows(labels: "Labels", truth: "Truths", of: CategorySet, level: float) -> tuple[CategoryRow, ...]:
+def category_rows(
+    labels: "Labels", truth: "CountedConsensus", of: CategorySet, level: float
+) -> tuple[CategoryRow, ...]:
     """Compute the numbers of labels and items of each category, and the agreement on it."""
     first = labels.first
     counts = count_table(first, of.names).sort_index()
@@ -113,7 +115,12 @@ def category_rows(labels: "Labels", truth: "Truths", of: CategorySet, level: flo
 
 
 def category_numbers(
-    labels: "Labels", verdicts: pd.DataFrame, truth: "Truths", of: CategorySet, level: float, resampling: Resampling
+    labels: "Labels",
+    verdicts: pd.DataFrame,
+    truth: "CountedConsensus",
+    of: CategorySet,
+    level: float,
+    resampling: Resampling,
 ) -> ByCategory:
     """Compute the numbers that a report about any number of categories has beside those of every report."""
     first = labels.first

@@ -26,7 +26,7 @@ from analysis.intervals import Estimate
 from analysis.multiple import holm
 from analysis.report._agreement import MORE, chance_state
 from analysis.report._categories import category_classifier_blocks, category_classifier_section
-from analysis.report._consensus import StatedRates, Truths, mark_of, model_cell
+from analysis.report._consensus import CountedConsensus, StatedRates, mark_of, model_cell
 from analysis.report._settings import CategorySet, Resampling, capitalised, entries, row_title, title_of
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class MeansOfApplication:
 def classifier_numbers(
     name: str,
     rows: pd.DataFrame,
-    truth: Truths,
+    truth: CountedConsensus,
     latent: StatedRates | None,
     applications: Mapping[object, object],
     of: CategorySet,
@@ -250,7 +250,7 @@ def _baseline(confusion: Confusion, of: CategorySet, level: float) -> Baseline:
     )
 
 
-def comparisons(verdicts: pd.DataFrame, truth: Truths, of: CategorySet, level: float) -> tuple[Compared, ...]:
+def comparisons(verdicts: pd.DataFrame, truth: CountedConsensus, of: CategorySet, level: float) -> tuple[Compared, ...]:
     """Compare each pair of classifiers on the same agreed items.
 
     The comparison uses McNemar's test, overall and within each category, and the difference of the AUC.

@@ -34,7 +34,7 @@ Done = Callable[[Any], Any]  # a function that receives the result of each finis
 
 
 @dataclass(frozen=True)
-class Truths:
+class CountedConsensus:
     """The two kinds of consensus that come from counting labels. Classifiers are compared with both."""
 
     agreed: pd.DataFrame  # one row per item: columns status, category, n_labels
@@ -172,11 +172,11 @@ class Consensus:
     latent: Latent | None  # None without a positive category
 
 
-def truths(labels: Labels, decisions: Mapping[object, str], names: Sequence[str]) -> Truths:
+def truths(labels: Labels, decisions: Mapping[object, str], names: Sequence[str]) -> CountedConsensus:
     """Compute two kinds of consensus by counting labels, and collect the labels for the latent class model."""
     third = labels.third if len(labels.third) else None
     columns = ["item", "rater", "category"]
-    return Truths(
+    return CountedConsensus(
         agreed=consensus.agreed_only(labels.first, names),
         majority=consensus.majority(labels.first, third, decisions, names),
         third=labels.third[columns],
@@ -184,7 +184,7 @@ def truths(labels: Labels, decisions: Mapping[object, str], names: Sequence[str]
 
 
 def consensus_numbers(
-    truth: Truths, names: Sequence[str], latent: Latent | None, n_third: int, n_items: int, level: float
+    truth: CountedConsensus, names: Sequence[str], latent: Latent | None, n_third: int, n_items: int, level: float
 ) -> Consensus:
     """Compute all numbers on the consensus that comes from counting labels."""
     status, n_labels = truth.agreed["status"], truth.agreed["n_labels"]
@@ -220,7 +220,7 @@ def _majority(table: pd.DataFrame, categories: Sequence[str], n_third: int) -> M
 
 
 def latent_numbers(
-    truth: Truths,
+    truth: CountedConsensus,
     first: pd.DataFrame,
     verdicts: pd.DataFrame,
     of: CategorySet,

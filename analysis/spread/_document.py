@@ -8,10 +8,10 @@ from analysis import document as d
 from analysis.intervals import Estimate
 from analysis.spread._score import BUCKETS, Detection, Score, Variant
 from analysis.spread._survey import (
-    BucketRow,
     ContextSpread,
     EnvironmentPair,
     PassTime,
+    RangeRow,
     SpreadSurvey,
     SuitePart,
     SuiteTime,
@@ -263,7 +263,7 @@ def _buckets(survey: SpreadSurvey, environments: Sequence[ContextSpread]) -> Ite
     )
 
 
-def _bucket_rows(environment: ContextSpread) -> list[tuple[str, BucketRow]]:
+def _bucket_rows(environment: ContextSpread) -> list[tuple[str, RangeRow]]:
     rows = [("all", environment.overall)] if len(environment.applications) != 1 else []
     applications = sorted(environment.applications, key=lambda row: -(row.median or 0))
     return rows + [(row.application or "no application", row) for row in applications if row.n]
@@ -531,7 +531,7 @@ def _few(environments: Sequence[ContextSpread]) -> str:
     return f" In a suite of fewer than {SMALL_SUITE} benchmarks, this leaves out the noisiest benchmark."
 
 
-def _describe_runs(survey: SpreadSurvey, row: BucketRow) -> str:
+def _describe_runs(survey: SpreadSurvey, row: RangeRow) -> str:
     runs = d.counted(row.n_runs[0], "run") + " each" if len(row.n_runs) == 1 else f"{_range(row.n_runs)} runs each"
     return runs if survey.parameters["per"] is None else f"{runs}, averaged over choices of {survey.per}"
 

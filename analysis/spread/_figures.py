@@ -14,7 +14,7 @@ from analysis.document import shortened
 from analysis.document.figures import INK, PAPER, SOFT, Chart, framed, names_axis
 from analysis.spread._document import figure_name
 from analysis.spread._score import BUCKETS, Detection, Score
-from analysis.spread._survey import BucketRow, SpreadSurvey
+from analysis.spread._survey import RangeRow, SpreadSurvey
 
 MAX_ROWS = 40  # maximum number of rows (applications or benchmarks) and of columns (methods)
 LONGEST = 44  # maximum number of characters of a name in a figure
@@ -33,7 +33,7 @@ def charts(survey: SpreadSurvey) -> dict[str, Chart]:
     """
     charts: dict[str, Chart] = {}
     if any(environment.overall.n for environment in survey.environments):
-        charts = {"max-spread": max_spread_chart(survey), "spread-buckets": bucket_chart(survey)}
+        charts = {"max-spread": max_spread_chart(survey), "spread-buckets": range_chart(survey)}
     for at, environment in enumerate(survey.environments):
         if environment.score and environment.score.detections:
             charts[figure_name("noticed-by", at, survey)] = noticed_by(environment.score)
@@ -79,7 +79,7 @@ def max_spread_chart(survey: SpreadSurvey) -> Chart:
     )
 
 
-def bucket_chart(survey: SpreadSurvey) -> Chart:
+def range_chart(survey: SpreadSurvey) -> Chart:
     """Draw one bar per application with the share of benchmarks in each range of spread; numbers in bars are counts."""
     rows = _rows(survey)
     pieces = pd.DataFrame([piece for row, of in enumerate(rows) for piece in _pieces(row, of.buckets)])
@@ -164,7 +164,7 @@ def _state(row: Detection) -> str:
 @dataclass(frozen=True)
 class _Row:
     name: str
-    buckets: BucketRow
+    buckets: RangeRow
     spreads: list[float]  # no ticks below `LOWEST`
 
 
@@ -223,7 +223,7 @@ def _shapes(values: Sequence[Sequence[float]]) -> pd.DataFrame:
     return pd.concat(shapes) if shapes else pd.DataFrame({"row": [], "x": [], "bottom": [], "top": []})
 
 
-def _pieces(row: int, of: BucketRow) -> list[dict[str, Any]]:
+def _pieces(row: int, of: RangeRow) -> list[dict[str, Any]]:
     ends = np.cumsum([0, *of.counts.values()]) / of.n
     return [
         {"row": row, "bucket": name, "count": count, "start": float(ends[i]), "end": float(ends[i + 1]),

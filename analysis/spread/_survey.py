@@ -270,7 +270,7 @@ class BenchmarkSpread:
 
 
 @dataclass(frozen=True)
-class BucketRow:
+class RangeRow:
     """The number of benchmarks in each range of spread."""
 
     application: str
@@ -286,8 +286,8 @@ class ContextSpread:
     """The results of a suite in one environment, that is, in one measurement context."""
 
     name: str  # "" if no run names a context
-    overall: BucketRow
-    applications: tuple[BucketRow, ...]
+    overall: RangeRow
+    applications: tuple[RangeRow, ...]
     v: Estimate  # `variability` of all defined spreads over all runs. 95 % of the suite would show a slowdown of v / 2.
     score: Score | None  # None if no run has the condition `altered`
     time: SuiteTime | None  # None if the time of runs is unknown
@@ -333,8 +333,8 @@ class SpreadSurvey:
     per: int
     environments: tuple[ContextSpread, ...]
     environment_pairs: tuple[EnvironmentPair, ...]
-    overall: BucketRow | None
-    applications: tuple[BucketRow, ...]
+    overall: RangeRow | None
+    applications: tuple[RangeRow, ...]
     v: Estimate | None
     score: Score | None
     left_out: tuple[LeftOut, ...]
@@ -459,7 +459,7 @@ def survey(
     unaltered = baseline_level(all_levels, baseline)
     if unaltered is not None:  # a benchmark with altered methods counts once
         uncut = [row for row in uncut if row.conditions.get(ALTERED) == unaltered]
-    spreads, rng = _in_buckets(uncut, per), np.random.default_rng(seed)
+    spreads, rng = _with_ranges(uncut, per), np.random.default_rng(seed)
     environments, n_done = [], len(benchmarks)
     for name in _environments(benchmarks):
         inside = [part for benchmark in usable if (part := benchmark.where(**{CONTEXT: name}))]
@@ -613,7 +613,7 @@ def _spread(benchmark: Benchmark, level: Benchmark, values: Floats, per: int | N
     )
 
 
-def _in_buckets(spreads: Sequence[BenchmarkSpread], per: int | None) -> tuple[BenchmarkSpread, ...]:
+def _with_ranges(spreads: Sequence[BenchmarkSpread], per: int | None) -> tuple[BenchmarkSpread, ...]:
     """Add its range to each spread; if a spread is in no range, add the reason."""
     most: dict[tuple[str, str], int] = {}
     for row in spreads:
@@ -632,18 +632,18 @@ def _in_buckets(spreads: Sequence[BenchmarkSpread], per: int | None) -> tuple[Be
     return tuple(decided)
 
 
-def _by_application(spreads: Iterable[BenchmarkSpread], alpha: float) -> tuple[BucketRow, ...]:
+def _by_application(spreads: Iterable[BenchmarkSpread], alpha: float) -> tuple[RangeRow, ...]:
     of_application: dict[str, list[BenchmarkSpread]] = {}
     for row in spreads:
         of_application.setdefault(row.application, []).append(row)
     return tuple(_row(name, rows, alpha) for name, rows in of_application.items())
 
 
-def _row(application: str, spreads: Sequence[BenchmarkSpread], alpha: float) -> BucketRow:
+def _row(application: str, spreads: Sequence[BenchmarkSpread], alpha: float) -> RangeRow:
     defined_rows = [row for row in spreads if row.bucket]
     counts = {name: sum(row.bucket == name for row in defined_rows) for name in BUCKETS}
     widths = [row.judged for row in defined_rows if row.judged is not None]
-    return BucketRow(
+    return RangeRow(
         application=application,
         n=len(defined_rows),
         counts=counts,

@@ -25,7 +25,7 @@ from analysis.consensus._dependence import (
 from analysis.consensus._model import all_cells, fit, patterns_of
 from analysis.document import json_values, to_json
 from analysis.report import SIMILARITY, Resampling
-from analysis.report._consensus import Truths, latent_numbers
+from analysis.report._consensus import CountedConsensus, latent_numbers
 from analysis.simulation import Difficulty, Rater, SharedError, Simulated, SimulatedDesign, simulate
 from tests.analysis.reports import summarise, to_html, to_markdown
 
@@ -114,7 +114,7 @@ def simulated(kind: str, design: str, n_items: int, prevalence: float, replicate
     seed = [replicate, n_items, int(100 * prevalence), KINDS.index(kind), DESIGNS.index(design)]
     study = study_of(kind, design, n_items, prevalence, np.random.default_rng(seed))
     latent, classifiers = latent_numbers(
-        Truths(pd.DataFrame(), pd.DataFrame(), study.labels.iloc[:0]),
+        CountedConsensus(pd.DataFrame(), pd.DataFrame(), study.labels.iloc[:0]),
         study.labels,
         study.verdicts,
         SIMILARITY,
