@@ -348,12 +348,12 @@ def combine(checks: Mapping[str, Check]) -> Check:
     ]
     findings.sort(key=lambda finding: KINDS.index(finding.kind) if finding.kind in KINDS else 0)
     known = tuple(
-        replace(entry, names=tuple(covered for one in checks.values() for covered in one.known[at].names))
+        replace(entry, names=tuple(covered for checked in checks.values() for covered in checked.known[at].names))
         for at, entry in enumerate(first.known)
     )
 
     def of_all(field: str) -> tuple[Any, ...]:
-        return tuple(each for one in checks.values() for each in getattr(one, field))
+        return tuple(each for checked in checks.values() for each in getattr(checked, field))
 
     return Check(
         of_all("benchmarks"), of_all("changes"), of_all("only_in_candidate"), of_all("only_in_baseline"),
@@ -363,10 +363,10 @@ def combine(checks: Mapping[str, Check]) -> Check:
 
 
 def _with_different_names(checks: Mapping[str, Check]) -> Mapping[str, Check]:
-    names = Counter(row.name for one in checks.values() for row in one.benchmarks)
+    names = Counter(row.name for checked in checks.values() for row in checked.benchmarks)
     if max(names.values(), default=0) < 2:
         return checks
-    return {name: _suffixed(one, f" @ {name}") for name, one in checks.items()}
+    return {name: _suffixed(checked, f" @ {name}") for name, checked in checks.items()}
 
 
 def _suffixed(checked: Check, end: str) -> Check:
@@ -391,7 +391,7 @@ def _suffixed(checked: Check, end: str) -> Check:
 
 def _suite(checks: Mapping[str, Check]) -> Suite:
     """Return what is known about all candidates; a common ratio would mix them."""
-    suites = [one.suite for one in checks.values()]
+    suites = [checked.suite for checked in checks.values()]
     detectable = sorted(suite.detectable for suite in suites if suite.detectable is not None)
     largest = sorted((suite.largest, suite.least_precise) for suite in suites if suite.largest is not None)
     designs = Counter[str]()
@@ -408,12 +408,14 @@ def _suite(checks: Mapping[str, Check]) -> Suite:
 
 def _notes(checks: Mapping[str, Check]) -> list[str]:
     notes = []
-    for name, one in checks.items():
-        if one.suite.n > 1:
-            value, ends = change_and_interval(one.suite.ratio)
-            notes.append(f"{name}: all {one.suite.n} together {value}{f' ({ends})' if ends else ''}.")
-    shared = [set(one.notes) for one in checks.values()]
+    for name, checked in checks.items():
+        if checked.suite.n > 1:
+            value, ends = change_and_interval(checked.suite.ratio)
+            notes.append(f"{name}: all {checked.suite.n} together {value}{f' ({ends})' if ends else ''}.")
+    shared = [set(checked.notes) for checked in checks.values()]
     of_all = set.intersection(*shared)
     first = next(iter(checks.values()))
     notes += [note for note in first.notes if note in of_all]
-    return notes + [f"{name}: {note}" for name, one in checks.items() for note in one.notes if note not in of_all]
+    return notes + [
+        f"{name}: {note}" for name, checked in checks.items() for note in checked.notes if note not in of_all
+    ]
