@@ -13,7 +13,7 @@ from analysis.comparison import Change, change_and_interval
 from analysis.intervals import Estimate
 from analysis.two_samples import COMBINED, TESTS
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # imported only for types, because the modules load pandas
     from analysis.learning import Model
     from analysis.reasons import Reasons
 

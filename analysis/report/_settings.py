@@ -1,15 +1,8 @@
 """What a report is computed with: where its numbers come from, how it resamples, and all measures and classifiers."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    pass
-
-from collections.abc import Iterable
-from dataclasses import asdict
-from typing import Self
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Self
 
 import numpy as np
 
