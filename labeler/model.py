@@ -120,7 +120,7 @@ class Protocol:
 
 
 @dataclass(frozen=True)
-class Gate:
+class CalibrationGate:
     """The gate of a calibration round, which is the agreement that reviewers must reach before the study opens."""
 
     # "reference" for the agreement of each reviewer with the reference labels; "reviewers" for the percent
@@ -145,7 +145,7 @@ class Study:
     plan_parameters: Mapping[str, Any] | None
     plan_hash: str | None
     resumes_to: State | None = None
-    gate: Gate | None = None
+    gate: CalibrationGate | None = None
 
     @property
     def phase(self) -> State:

@@ -92,7 +92,7 @@ def main() -> None:
         with open_database(demo_study) as db:
             item = evidence.item_named(db, DEMO_ITEM)
             charts["figure-4"] = evidence.runs_of_item(db, item)
-            reasoned = {one.verdict.classifier: one for one in evidence.reasoned_verdicts(db, item)}
+            reasoned = {one.verdict.classifier: one for one in evidence.explained_verdicts(db, item)}
             charts["matrix"] = evidence.matrix(reasoned["same"])
             print(*(line for one in reasoned.values() for line in (one.headline, *one.reasons)), sep="\n")
     if study is not None:

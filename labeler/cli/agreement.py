@@ -86,11 +86,11 @@ def agreement(
         raise InputError("--fail-under judges one set of labels. Leave out --against.")
     given = labels_of(labels or study, is_file=labels is not None)
     if fail_under is not None:
-        gate = service.gate(given, *fail_under, level=level)
+        gate = service.check_requirement(given, *fail_under, level=level)
         show_json(gate.json_values()) if as_json else click.echo(gate.words)
         raise SystemExit({True: 0, False: 1, None: 3}[gate.passed])
     earlier = None if before is None else labels_of(before, is_file=before.suffix.lower() == ".csv")
-    found = service.questions(given, earlier)
+    found = service.agreement_answers(given, earlier)
     if as_json:
         show_json(found)
         return

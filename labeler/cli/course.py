@@ -20,7 +20,7 @@ from labeler.cli.common import (
     study_option,
 )
 from labeler.errors import InputError
-from labeler.model import Gate, counted
+from labeler.model import CalibrationGate, counted
 from labeler.plan.lifecycle import STATE_PHRASES, Step
 from labeler.questions import enumeration
 from labeler.safe_text import one_line
@@ -137,7 +137,7 @@ def calibration(study: Path | None, reference: Path | None, gate: float | None, 
             if others and calibrating.item_names(db):
                 remark(f"Not in the calibration round, so not compared: {', '.join(others)}.")
         if gate is not None:
-            calibrating.set_gate(db, Gate(on, gate), actor=OWNER, now=now())
+            calibrating.set_gate(db, CalibrationGate(on, gate), actor=OWNER, now=now())
         coordinating.log_look(db, "calibration round", actor=OWNER, now=now())
         result = calibrating.result(db)
         say_if_interim(db)

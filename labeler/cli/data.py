@@ -79,7 +79,7 @@ def import_(
     options = importing.with_others(read_options)
     _check_sides(paths, before, after)
     older, newer = (before[0], after[0]) if paths and before else (None, None)
-    selection = importing.Selection(runs_per_benchmark=n_runs, seed=seed, before=older, after=newer)
+    selection = importing.RunSelection(runs_per_benchmark=n_runs, seed=seed, before=older, after=newer)
     files = list(importing.files_below(paths or map(Path, before)))
     others = [] if paths else list(importing.files_below(map(Path, after)))
     with (

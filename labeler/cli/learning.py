@@ -20,7 +20,7 @@ from labeler.cli.options import options_of
 from labeler.errors import InputError
 from labeler.service.outputs import write_files
 from labeler.service.results import learning
-from labeler.service.results.learning import Account, LearnOptions, Material
+from labeler.service.results.learning import LearnOptions, Material, WrittenResult
 
 LABEL_FILE = click.option("--labels", "label_file", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
                           help="Labels to use instead of a study: a CSV file with the columns item, reviewer, label, "
@@ -88,13 +88,13 @@ def learn(
         raise InputError("--by-reviewer and --interventions cannot be used together. Give only one of them.")
     material = _material(study, label_file, verdict_file, actor)
     if of_reviewers:
-        account = learning.account(learning.habits(material, options))
+        account = learning.written_result(learning.explain_reviewers(material, options))
     elif interventions is not None:
-        account = learning.account(learning.dose_response(material, interventions))
+        account = learning.written_result(learning.dose_response(material, interventions))
     else:
         learned = learning.learn(material, options)
         is_useful = even_if_useless or learned.useless is None
-        account = learning.account(learned, with_model=is_useful)
+        account = learning.written_result(learned, with_model=is_useful)
         if out is not None and not is_useful:
             _write(account, folder, as_json=as_json, quiet=str(out) == "-")
             raise InputError(
@@ -152,10 +152,10 @@ def compare(
     """
     material = _material(study, label_file, verdict_file, actor)
     compared = learning.compare_classifiers(material, options, votes=votes)
-    _write(learning.account(compared, options.consensus), out, as_json=as_json)
+    _write(learning.written_result(compared, options.consensus), out, as_json=as_json)
 
 
-def _write(account: Account, folder: Path | None, *, as_json: bool, quiet: bool = False) -> None:
+def _write(account: WrittenResult, folder: Path | None, *, as_json: bool, quiet: bool = False) -> None:
     if folder is not None:
         for path in write_files(account.files, folder):
             remark(str(path))

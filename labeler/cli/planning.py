@@ -77,7 +77,7 @@ def planning(
     planned = service.planned_design(sizes, reviewers or 4, per_item, overlap, retest, n_applications or None)
     needed = service.items_needed(assumed)
     expected, unknown = service.expected_of(planned, assumed)
-    replacing = service.replacing(planned, assumed)
+    replacing = service.describe_annotator_test(planned, assumed)
     if as_json:
         show_json({"needed": needed, "expected": expected, "not_told": list(unknown), "replacing": replacing})
         return
@@ -98,7 +98,7 @@ def planning(
 
 def _raters(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> list[Rater]:
     try:
-        return [service.rater(text) for text in texts]
+        return [service.rater_from(text) for text in texts]
     except InputError as error:
         raise click.BadParameter(str(error)) from None
 
@@ -139,7 +139,7 @@ def simulate(
     The command writes the labels, the verdicts and the true categories as CSV files into the folder.
     """
     planned = service.design(items, len(reviewers), per_item, overlap, 0)
-    files = service.simulated(
+    files = service.simulate(
         planned, reviewers, classifiers, prevalence, hard_share=hard, shared_error=shared_error, seed=seed
     )
     show_files(write_files(files, out), as_json=as_json)

@@ -100,7 +100,7 @@ def browse(study: Path | None, filters: Filter, as_json: bool) -> None:
         table = browsing.catalogue(db, verdicts=True)
         coordinating.log_look(db, "items with verdicts", actor=OWNER, now=now())
         say_if_interim(db)
-        matches = browsing.chosen(table, filters, coordinating.get_study(db).question.categories)
+        matches = browsing.filtered(table, filters, coordinating.get_study(db).question.categories)
     _show(matches, as_json=as_json)
     n = counted(len(table), "item")
     remark(f"{len(matches)} of {n}." if len(table) else "The study has no items yet. Import measurements first.")
@@ -139,7 +139,7 @@ def triage(
     """
     with open_study(study) as db:
         table, categories = browsing.catalogue(db, verdicts=True), coordinating.get_study(db).question.categories
-        matches = service.usable(browsing.chosen(table, filters, categories))
+        matches = service.usable(browsing.filtered(table, filters, categories))
         secret = None
         if not dry_run:
             names = matches["item"].tolist()

@@ -209,12 +209,12 @@ def classifiers(study: Path | None, n: int | None, as_json: bool) -> None:
     first classifier also finds; the column `clears` is the same share for all other items.
     """
     with open_study(study) as db:
-        counting = stored_verdicts.of_counting_items(db, stored_verdicts.brief_table(db))
+        counting = stored_verdicts.without_excluded(db, stored_verdicts.brief_table(db))
         question = coordinating.get_study(db).question
         rows = (
-            stored_verdicts.among_themselves(counting, question)
+            stored_verdicts.classifier_agreement(counting, question)
             if n is None
-            else stored_verdicts.to_send_first(counting, question, n)
+            else stored_verdicts.most_disputed(counting, question, n)
         )
         coordinating.log_look(db, "agreement of classifiers", actor=OWNER, now=now())
         say_if_interim(db)

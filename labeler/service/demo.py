@@ -22,7 +22,7 @@ from labeler.screen import binning
 from labeler.screen.kinds import QUESTIONS, Payload
 from labeler.service.handover import triage
 from labeler.service.items import drawing, importing
-from labeler.service.items.importing import Selection
+from labeler.service.items.importing import RunSelection
 from labeler.service.labelling import own_result, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
@@ -61,7 +61,7 @@ Answer = Callable[[Payload, np.random.Generator], str]
 
 
 @dataclass(frozen=True)
-class MadeUp:
+class SimulatedReviewer:
     """A simulated reviewer.
 
     The reviewer labels an item dissimilar if the runs seem to differ by more than a tolerance. Everybody sees the
@@ -74,13 +74,13 @@ class MadeUp:
     seconds: float  # typical time per item
 
 
-MADE_UP_REVIEWERS = {
-    "ada": MadeUp(0.05, 1.0, 0.05, 9.0),
-    "ben": MadeUp(0.10, 0.7, 0.05, 14.0),
-    "cleo": MadeUp(0.10, 0.5, 0.05, 7.0),
-    "dan": MadeUp(0.40, 0.3, 0.05, 11.0),
+SIMULATED_REVIEWERS = {
+    "ada": SimulatedReviewer(0.05, 1.0, 0.05, 9.0),
+    "ben": SimulatedReviewer(0.10, 0.7, 0.05, 14.0),
+    "cleo": SimulatedReviewer(0.10, 0.5, 0.05, 7.0),
+    "dan": SimulatedReviewer(0.40, 0.3, 0.05, 11.0),
 }
-CAREFUL = MadeUp(0.05, 0.0, 0.0, 0.0)  # who decides split items
+CAREFUL = SimulatedReviewer(0.05, 0.0, 0.0, 0.0)  # who decides split items
 
 
 def build(path: Path, data: Path, *, advance: computing.Advance, now: datetime) -> None:
@@ -210,7 +210,7 @@ def _begin(path: Path, data: Path, measurements: Sequence[str], name: str, now: 
             identity.add_person(db, reviewer, [Role.REVIEWER], actor="demo", now=now)
 
 
-def _import(db: Database, files: Sequence[Source], now: datetime, selection: Selection = importing.ALL_RUNS) -> None:
+def _import(db: Database, files: Sequence[Source], now: datetime, selection: RunSelection = importing.ALL_RUNS) -> None:
     for result in importing.import_files(db, files, selection=selection, actor="demo", now=now):
         if result.refused:
             raise Refused(result.file, result.refused)
@@ -246,7 +246,7 @@ def _log_changes(db: Database, changes: Mapping[str, str], now: datetime) -> Non
 
 def simulate_labels(db: Database, begin: datetime, rng: np.random.Generator, *, limit: int = 1000) -> None:
     """Store answers of each simulated reviewer, for at most `limit` items per reviewer."""
-    for name, reviewer in MADE_UP_REVIEWERS.items():
+    for name, reviewer in SIMULATED_REVIEWERS.items():
         person = people.by_name(db, name)
         if person is None:
             continue
@@ -293,7 +293,7 @@ class QuestionDemo:
     sources: Callable[[Path], list[Source]]
     reviewers: Mapping[str, tuple[Answer, float]]  # name -> how the reviewer answers, and typical seconds per item
     decide: Callable[[Split, Payload], str]  # how split items are decided
-    selection: Selection = importing.ALL_RUNS
+    selection: RunSelection = importing.ALL_RUNS
     is_judged: bool = False  # whether classifiers judge the items, too
     parameters: PlanParameters = FINISHED_PARAMETERS
     known_changes: Callable[[Path], Mapping[str, str]] = lambda _data: {}  # item -> its known changes in words
@@ -401,7 +401,7 @@ def _judged(question: str, judge: Judge) -> Mapping[str, tuple[Answer, float]]:
     """Return the reviewers who judge by a tolerance, and sometimes choose another category by mistake."""
     names = QUESTIONS[question].names
 
-    def answer_of(reviewer: MadeUp) -> Answer:
+    def answer_of(reviewer: SimulatedReviewer) -> Answer:
         def answer(payload: Payload, rng: np.random.Generator) -> str:
             given = judge(payload, reviewer.tolerance * STRICTNESS)
             if rng.random() < reviewer.slip:
@@ -410,7 +410,7 @@ def _judged(question: str, judge: Judge) -> Mapping[str, tuple[Answer, float]]:
 
         return answer
 
-    return {name: (answer_of(reviewer), reviewer.seconds) for name, reviewer in MADE_UP_REVIEWERS.items()}
+    return {name: (answer_of(reviewer), reviewer.seconds) for name, reviewer in SIMULATED_REVIEWERS.items()}
 
 
 def _carefully(judge: Judge) -> Callable[[Split, Payload], str]:
@@ -502,12 +502,12 @@ def _judge_run(payload: Payload, tolerance: float) -> str:
 DEMOS: Mapping[str, QuestionDemo] = {
     "change": QuestionDemo(
         _changed_runs, _judged("change", _judge_change), _carefully(_judge_change),
-        Selection(before="before", after="after"), is_judged=True,
+        RunSelection(before="before", after="after"), is_judged=True,
     ),
     "triage": QuestionDemo(_histories, _judged("triage", _judge_history), _carefully(_judge_history)),
     "warmed-up": QuestionDemo(
         _measured, _judged("warmed-up", _judge_run), _carefully(_judge_run),
-        Selection(runs_per_benchmark=1, seed=SEED),
+        RunSelection(runs_per_benchmark=1, seed=SEED),
     ),
     "mark-changes": QuestionDemo(
         _histories, MARKERS, _with_ties, parameters=MARKS_PARAMETERS, known_changes=_changes_of_histories

@@ -35,7 +35,7 @@ MAX_QUOTE = 90  # characters of a comment in the box
 
 
 @dataclass(frozen=True)
-class Act:
+class Button:
     """A button: its text, and the step that it takes or the place that it opens."""
 
     words: str
@@ -51,7 +51,7 @@ class Line:
 
     text: str
     subject: str = ""  # shown in bold before the text
-    act: Act | None = None
+    act: Button | None = None
     sign: str = ""
 
 
@@ -61,8 +61,8 @@ class Box:
 
     heading: str
     text: str = ""
-    act: Act | None = None
-    also: tuple[Act, ...] = ()
+    act: Button | None = None
+    also: tuple[Button, ...] = ()
     lines: tuple[Line, ...] = ()
     tick: str = ""
     asks_why: str = ""  # why a reason is needed; "" if none is needed
@@ -354,12 +354,12 @@ def parts_of(facts: Facts) -> tuple[Line, ...]:
     has_instructions = "with" if study.protocol.instructions else "without"
     items = counted(status.n_items, "item") if status.n_items else "None yet"
     return (
-        Line(items, "Items", Act("See items", place=ALL_ITEMS) if status.n_items else Act("Add items", place=ADD),
+        Line(items, "Items", Button("See items", place=ALL_ITEMS) if status.n_items else Button("Add items", place=ADD),
              _sign(status.n_items > 0)),
         Line(f"{'Standard' if standard else 'Own'} question, {has_instructions} instructions of your own",
-             "Question and guide", Act("Change", place=GUIDE), _sign(True)),
-        Line(people, "People", Act("Invite people", place=PEOPLE), _sign(status.n_reviewers >= 2)),
-        Line("Made" if study.plan_hash else "Not made yet", "Plan", Act("Look at the plan", place=PLAN),
+             "Question and guide", Button("Change", place=GUIDE), _sign(True)),
+        Line(people, "People", Button("Invite people", place=PEOPLE), _sign(status.n_reviewers >= 2)),
+        Line("Made" if study.plan_hash else "Not made yet", "Plan", Button("Look at the plan", place=PLAN),
              _sign(study.plan_hash is not None)),
     )  # fmt: skip
 
@@ -373,7 +373,7 @@ def box_of(facts: Facts) -> Box:
     if study.state is State.PAUSED:
         since = facts.since(State.PAUSED)
         heading = f"Paused since {day_in_words(since.date(), facts.now)}" if since else "The study is paused"
-        return Box(heading, "Nobody can label until you resume the study.", Act(RESUME, Step.OPEN))
+        return Box(heading, "Nobody can label until you resume the study.", Button(RESUME, Step.OPEN))
     if study.phase is State.DRAFT:
         return _box_of_draft(facts)
     if study.phase is State.CALIBRATION:
@@ -382,31 +382,35 @@ def box_of(facts: Facts) -> Box:
         return _box_of_labelling(facts)
     if study.phase is State.CLOSED:
         return _box_of_closed(facts)
-    return Box("The report is ready", "You see names, verdicts and the report.", Act("Read the report", place=REPORT))
+    return Box(
+        "The report is ready", "You see names, verdicts and the report.", Button("Read the report", place=REPORT)
+    )
 
 
 def _box_of_draft(facts: Facts) -> Box:
     status = facts.status
     if not status.n_items:
         return Box(
-            "Next: add items", "You need benchmark results, each measured several times.", Act("Add items", place=ADD)
+            "Next: add items",
+            "You need benchmark results, each measured several times.",
+            Button("Add items", place=ADD),
         )
     if status.n_reviewers < 2:
         return Box(
             "Next: invite people", "You send the links yourself: the application sends no e-mail.",
-            Act("Invite people", place=PEOPLE),
+            Button("Invite people", place=PEOPLE),
         )  # fmt: skip
     if status.n_answers:
-        return Box("Next: open the study", "The study has imported labels.", Act(BUTTONS[Step.OPEN], Step.OPEN))
+        return Box("Next: open the study", "The study has imported labels.", Button(BUTTONS[Step.OPEN], Step.OPEN))
     return Box(
         "Next: make the plan",
         "The plan decides who labels which items. You see hours and precision before you confirm.",
-        Act("Make the plan", place=PLAN),
+        Button("Make the plan", place=PLAN),
     )
 
 
 def _box_of_calibration(facts: Facts) -> Box:
-    reference = () if facts.status.n_answers else (Act("Set reference labels", place=REFERENCE),)
+    reference = () if facts.status.n_answers else (Button("Set reference labels", place=REFERENCE),)
     if not facts.is_complete:
         n_finished = sum(row.n_done >= row.n_assigned for row in facts.status.reviewers)
         n_items = max((row.n_assigned for row in facts.status.reviewers), default=0)
@@ -421,7 +425,7 @@ def _box_of_calibration(facts: Facts) -> Box:
             "All reviewers have finished the calibration round. Those who wait see within 10 seconds that they can "
             "label."
         )
-        return Box("Next: open the study", text, Act(BUTTONS[Step.OPEN], Step.OPEN))
+        return Box("Next: open the study", text, Button(BUTTONS[Step.OPEN], Step.OPEN))
     why = f"All reviewers have finished, but calibration was not passed: {'; '.join(result.not_passed)}."
     again = calibrating.n_in_second_round(facts.db)
     if not again:
@@ -430,7 +434,9 @@ def _box_of_calibration(facts: Facts) -> Box:
         f"{why} Discuss the items below, which people judged differently. A second round takes "
         f"{counted(again, 'other item')}."
     )
-    return Box("Next: discuss the items, then calibrate again", text, Act("Start a second round", is_second_round=True))
+    return Box(
+        "Next: discuss the items, then calibrate again", text, Button("Start a second round", is_second_round=True)
+    )
 
 
 def _box_of_labelling(facts: Facts) -> Box:
@@ -441,10 +447,10 @@ def _box_of_labelling(facts: Facts) -> Box:
         text = (
             "All first labels are given. One more reviewer labels each split item, hidden among as many agreed items."
         )
-        return Box("Next: settle the split items", text, Act(BUTTONS[Step.THIRD], Step.THIRD))
+        return Box("Next: settle the split items", text, Button(BUTTONS[Step.THIRD], Step.THIRD))
     text = "Nobody can label any more. You can reopen the study until you unblind it."
     return Box(
-        "Next: close the study", text, Act(BUTTONS[Step.CLOSE], Step.CLOSE), tick=tick_of_closing(facts.n_missing)
+        "Next: close the study", text, Button(BUTTONS[Step.CLOSE], Step.CLOSE), tick=tick_of_closing(facts.n_missing)
     )
 
 
@@ -477,7 +483,7 @@ def _box_of_closed(facts: Facts) -> Box:
         return Box(
             f"Next: decide {counted(n_left, 'split item')}",
             text,
-            Act(f"Decide {counted(n_left, 'item')}", place=SPLITS),
+            Button(f"Decide {counted(n_left, 'item')}", place=SPLITS),
         )
     lines, asks = [], ""
     if not identity.why_hidden(db, person, Action.SEE_AGREEMENT):
@@ -493,7 +499,11 @@ def _box_of_closed(facts: Facts) -> Box:
         n_waiting = n_unanswered(db, person)
         if n_waiting:
             lines.append(
-                Line(f"{counted(n_waiting, 'comment')} without an answer.", act=Act("Answer", place=COMMENTS), sign="!")
+                Line(
+                    f"{counted(n_waiting, 'comment')} without an answer.",
+                    act=Button("Answer", place=COMMENTS),
+                    sign="!",
+                )
             )
     n_not_sure = sum(row.n_not_sure for row in facts.status.reviewers)
     if facts.n_missing:
@@ -507,7 +517,7 @@ def _box_of_closed(facts: Facts) -> Box:
         "Next: unblind the study",
         "You will see who gave which label and what the classifiers say, and the report is written. Reviewers notice "
         "nothing.",
-        Act(BUTTONS[Step.UNBLIND], Step.UNBLIND), lines=tuple(lines),
+        Button(BUTTONS[Step.UNBLIND], Step.UNBLIND), lines=tuple(lines),
         tick=f"I know that this cannot be undone{stays}", asks_why=asks,
     )  # fmt: skip
 
@@ -535,26 +545,28 @@ def _waiting(facts: Facts) -> Iterator[Line]:
             n = len(unanswered)
             subject = "A comment on an item." if n == 1 else f"{n} comments on items."
             words = "Answer the comment" if n == 1 else "Answer the comments"
-            yield Line(quote, subject, Act(words, place=COMMENTS))
+            yield Line(quote, subject, Button(words, place=COMMENTS))
     takes_part = [pace for pace in facts.paces if pace.takes_part and not pace.paused]
     stalled = [pace for pace in takes_part if pace.stalled and pace.last_seen_utc is not None]
     for pace in stalled[:N_STALLED]:
         since = f"has not labelled since {day_in_words(pace.stalled_since, facts.now)}" if pace.stalled_since else ""
         left = f" {describe_minutes(pace.minutes_left).capitalize()} left." if pace.minutes_left else ""
-        yield Line(f"{since}.{left}", pace.name, Act("Write a reminder", place=PEOPLE, person=pace.reviewer))
+        yield Line(f"{since}.{left}", pace.name, Button("Write a reminder", place=PEOPLE, person=pace.reviewer))
     if len(stalled) > N_STALLED:
         n = len(stalled) - N_STALLED
         yield Line(f"{'has' if n == 1 else 'have'} not labelled for {progress.STALLED_DAYS} days or more.",
-                   f"{n} more {'reviewer' if n == 1 else 'reviewers'}", Act("See people", place=PEOPLE))  # fmt: skip
+                   f"{n} more {'reviewer' if n == 1 else 'reviewers'}", Button("See people", place=PEOPLE))  # fmt: skip
     unopened = [pace for pace in takes_part if pace.last_seen_utc is None and pace.n_left]
     if unopened:
         who = unopened[0].name if len(unopened) == 1 else f"{len(unopened)} reviewers"
         have = "has not opened the link yet." if len(unopened) == 1 else "have not opened their link yet."
-        yield Line(have, who, Act("See the message", place=PEOPLE, person=unopened[0].reviewer))
+        yield Line(have, who, Button("See the message", place=PEOPLE, person=unopened[0].reviewer))
     for pace in takes_part:
         if pace.is_fast:
             yield Line(f"needs only {pace.time_on_task_s:.1f} s per item. Ask whether the pictures load.",
-                       pace.name, Act("Write a message", place=PEOPLE, person=pace.reviewer))  # fmt: skip
+                       pace.name, Button("Write a message", place=PEOPLE, person=pace.reviewer))  # fmt: skip
     job = computing.latest_job(db)
     if job is not None and job.finished_utc is not None and job.error:
-        yield Line("The last computation failed.", "Verdicts of the classifiers.", Act("Look at it", place=ALL_ITEMS))
+        yield Line(
+            "The last computation failed.", "Verdicts of the classifiers.", Button("Look at it", place=ALL_ITEMS)
+        )

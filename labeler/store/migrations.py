@@ -323,8 +323,8 @@ def m013_segments(db: Database) -> None:
     )
 
 
-Step = Callable[[Database], None]
-MIGRATIONS: list[Step] = [
+Migration = Callable[[Database], None]
+MIGRATIONS: list[Migration] = [
     m001_first_schema,
     m002_which_verdicts_are_shown,
     m003_protocol_and_invitations,

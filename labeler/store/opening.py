@@ -202,7 +202,7 @@ def _schema_differences(db: Database, n_steps: int) -> list[str]:
 
 
 @lru_cache(maxsize=8)  # each request of a reviewer opens the study, and its schema stays the same
-def _differences(rows: tuple[Row, ...], all_steps: tuple[migrations.Step, ...], n_steps: int) -> tuple[str, ...]:
+def _differences(rows: tuple[Row, ...], all_steps: tuple[migrations.Migration, ...], n_steps: int) -> tuple[str, ...]:
     there, expected = _entries(rows), _expected(all_steps[:n_steps])
     named = {(kind, name): table for kind, name, table, _ in (*there, *expected)}
     if n_steps == 1:  # the early forms that already have this view are the form that step 2 creates
@@ -234,7 +234,7 @@ def _normalised(sql: str) -> str:
 
 
 @cache
-def _expected(steps: tuple[migrations.Step, ...]) -> frozenset[Entry]:
+def _expected(steps: tuple[migrations.Migration, ...]) -> frozenset[Entry]:
     """Return the schema after these migrations, with all its early forms."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         empty = Database(connection, Path(":memory:"))

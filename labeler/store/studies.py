@@ -7,7 +7,7 @@ from dataclasses import asdict, astuple
 from typing import Any
 
 from labeler.errors import NotAStudy
-from labeler.model import Gate, Protocol, Question, State, Study
+from labeler.model import CalibrationGate, Protocol, Question, State, Study
 from labeler.store.database import Database
 
 
@@ -48,7 +48,7 @@ def get(db: Database) -> Study:
         plan_parameters=json.loads(row["plan_parameters"]) if row["plan_parameters"] else None,
         plan_hash=row["plan_hash"],
         resumes_to=State(row["resumes_to"]) if row["resumes_to"] else None,
-        gate=Gate(**json.loads(row["gate"])) if row["gate"] else None,
+        gate=CalibrationGate(**json.loads(row["gate"])) if row["gate"] else None,
     )
 
 
@@ -114,6 +114,6 @@ def set_state(db: Database, state: State, resumes_to: State | None = None) -> No
     db.execute("UPDATE studies SET state = ?, resumes_to = ?", (state, resumes_to))
 
 
-def set_gate(db: Database, gate: Gate | None) -> None:
+def set_gate(db: Database, gate: CalibrationGate | None) -> None:
     """Set the gate of the calibration round, which is the agreement that the round requires."""
     db.execute("UPDATE studies SET gate = ?", (None if gate is None else json.dumps(asdict(gate)),))

@@ -127,7 +127,7 @@ def welcome(db: Database) -> None:
     """Mark the introduction as seen by every reviewer, so that they begin with an item."""
     for person in identity.everyone(db):
         if Role.REVIEWER in person.roles and person.active:
-            reviewing.begin(db, person.person_id, now=datetime.now(UTC))
+            reviewing.finish_introduction(db, person.person_id, now=datetime.now(UTC))
 
 
 def invited(study: Path, *, with_first_visit: bool = False) -> dict[str, str]:

@@ -211,7 +211,7 @@ def test_reviewers_see_nothing_of_the_conditions(results, tmp_path):
         assigning.confirm_plan(db, PlanParameters(seed=1, overlap=1, retest=0), actor="carol", now=NOW)
         reviewer_id = next(person.person_id for person in identity.everyone(db) if person.name == "ada")
         offers = reviewing.review_queue(db, reviewer_id).offers
-        seen = [but_for_random_letters(reviewing.shown(db, offer)) for offer in offers]
+        seen = [but_for_random_letters(reviewing.task_data(db, offer)) for offer in offers]
         kept = [runs.conditions_of_item(db, item.item_id) for item in items.all_items(db)]
     assert len(seen) > 0 and all("'panels': [{" in text for text in seen)
     names = {name for conditions in kept for name in conditions} - {"run", "version"}  # a plot also has a version

@@ -95,10 +95,10 @@ def services(db: Database) -> list[dict[str, Any]]:
     def verdicts() -> None:
         computing.n_missing(db)
         table = stored_verdicts.brief_table(db)
-        counting = stored_verdicts.of_counting_items(db, table)
+        counting = stored_verdicts.without_excluded(db, table)
         stored_verdicts.verdict_counts(table, SIMILAR.categories)
-        stored_verdicts.among_themselves(counting, SIMILAR)
-        stored_verdicts.to_send_first(counting, SIMILAR, 20)
+        stored_verdicts.classifier_agreement(counting, SIMILAR)
+        stored_verdicts.most_disputed(counting, SIMILAR, 20)
 
     return [
         measured("Splits, before closing", lambda: splits.n_complete(db)),

@@ -120,7 +120,7 @@ def not_shown(db: Database, told: Told) -> list[str]:
             continue
         desk, own = reviewing.review_queue(db, person.person_id), reviewing.own_labels(db, person.person_id)
         reviewing.feedback(db, person.person_id)
-        pictures = [reviewing.shown(db, task)["panels"] for task in (*desk.offers, *(label.task for label in own))]
+        pictures = [reviewing.task_data(db, task)["panels"] for task in (*desk.offers, *(label.task for label in own))]
         if not all(pictures) or (person.name in labelled and not own):
             problems.append(f"{person.name} does not see all of their items")
     return problems

@@ -137,7 +137,7 @@ def copies_look_fresh(db: Database) -> Iterator[Case]:
     for name in (OWN, *OTHERS):
         sent[name] = []
         while left := offers(db, name):  # the list gets shorter with each answer
-            task, (picture,) = left[0], reviewing.shown(db, left[0])["panels"]
+            task, (picture,) = left[0], reviewing.task_data(db, left[0])["panels"]
             if task.item_id in [item_id for item_id, _ in sent[name]]:
                 copies.append((name, task.item_id, picture))
             else:
@@ -170,7 +170,7 @@ def third_labels_look_alike(db: Database) -> Case:
     for name in (OWN, *OTHERS):
         for task, kind in tasks_with_kinds(db, name):
             if kind is Kind.THIRD:
-                sent = dict(reviewing.shown(db, task))
+                sent = dict(reviewing.task_data(db, task))
                 (picture,) = sent.pop("panels")
                 keys = sorted(picture), sorted(picture["runs"][0]), len(picture["runs"])
                 forms[len(said[task.item_id]) > 1].add(json.dumps([sent | {"code": len(sent["code"])}, keys]))

@@ -1,6 +1,6 @@
-"""The kinds of items: what a question can show. Each kind is one module with one `Kind`, and one row in `KINDS`.
+"""The kinds of items: what a question can show. Each kind is one module with one `ItemKind`, and one row in `KINDS`.
 
-To add a kind, write a module here that provides (the fields of `labeler.screen.kinds.kind.Kind`):
+To add a kind, write a module here that provides (the fields of `labeler.screen.kinds.kind.ItemKind`):
 
 items
     From a benchmark to the benchmarks that become items, with warnings. A benchmark has the runs of all files with
@@ -33,7 +33,16 @@ from labeler.marks import START
 from labeler.model import Question
 from labeler.screen.kinds import change, history, run, runs
 from labeler.screen.kinds.change import SIDE, SIDES, paired
-from labeler.screen.kinds.kind import Examples, Kind, LeftOut, NewItem, NotAnItem, Payload, Recipe, Selection
+from labeler.screen.kinds.kind import (
+    ExampleSet,
+    ItemKind,
+    NewItem,
+    NotAnItem,
+    Payload,
+    Recipe,
+    RunSelection,
+    SkippedBenchmark,
+)
 
 __all__ = [
     "FIRST_QUESTION",
@@ -41,21 +50,21 @@ __all__ = [
     "QUESTIONS",
     "SIDE",
     "SIDES",
-    "Examples",
-    "Kind",
-    "LeftOut",
+    "ExampleSet",
+    "ItemKind",
     "NewItem",
     "NotAnItem",
     "Payload",
     "Recipe",
-    "Selection",
+    "RunSelection",
+    "SkippedBenchmark",
     "examples_of",
     "kind_of",
     "paired",
     "sides_of",
 ]  # fmt: skip
 
-KINDS: Mapping[str, Kind] = {kind.name: kind for kind in (runs.KIND, change.KIND, history.KIND, run.KIND)}
+KINDS: Mapping[str, ItemKind] = {kind.name: kind for kind in (runs.KIND, change.KIND, history.KIND, run.KIND)}
 
 # the built-in questions; the first is the default
 QUESTIONS: Mapping[str, Question] = {
@@ -65,7 +74,7 @@ QUESTIONS: Mapping[str, Question] = {
 FIRST_QUESTION = next(iter(QUESTIONS.values()))
 
 
-def kind_of(question: Question) -> Kind:
+def kind_of(question: Question) -> ItemKind:
     """Return what the items of a question show; raises StudyError if this version does not know the kind."""
     if question.shows not in KINDS:
         raise StudyError(
@@ -75,7 +84,7 @@ def kind_of(question: Question) -> Kind:
     return KINDS[question.shows]
 
 
-def examples_of(question: Question) -> Examples | None:
+def examples_of(question: Question) -> ExampleSet | None:
     """Return the examples that answer this question: of the built-in question with the same categories or marks."""
     kind = kind_of(question)
     for name, examples in kind.examples.items():

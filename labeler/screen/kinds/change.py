@@ -21,7 +21,16 @@ from labeler.questions import PALETTE, Category, Question
 from labeler.screen import binning, blinding, thumbnails
 from labeler.screen.blinding import Shift, Variation
 from labeler.screen.kinds import runs as all_runs
-from labeler.screen.kinds.kind import Examples, Kind, LeftOut, NewItem, NotAnItem, Payload, Recipe, Selection
+from labeler.screen.kinds.kind import (
+    ExampleSet,
+    ItemKind,
+    NewItem,
+    NotAnItem,
+    Payload,
+    Recipe,
+    RunSelection,
+    SkippedBenchmark,
+)
 
 SIDE, SIDES = "side", ("before", "after")  # the condition that says to which side a run belongs
 MAX_RUNS = 100  # of a side
@@ -42,26 +51,28 @@ CHANGE = Question(
 )  # fmt: skip
 
 
-def items(benchmark: Benchmark, selection: Selection) -> list[NewItem]:
+def items(benchmark: Benchmark, selection: RunSelection) -> list[NewItem]:
     """Return the benchmark with the runs before and after as one item per altered method.
 
-    Runs that already have a side keep it; otherwise two versions are the sides. Raises LeftOut if one side has no run
-    or too many runs, both sides are the same measurements, or it is not clear which versions to compare.
+    Runs that already have a side keep it; otherwise two versions are the sides. Raises SkippedBenchmark if one side has
+    no run or too many runs, both sides are the same measurements, or it is not clear which versions to compare.
     """
     if not benchmark.levels(SIDE):
         benchmark = _with_sides(benchmark, selection)
     return [(level, _warnings(level)) for level in by_level(benchmark, [ALTERED])]
 
 
-def _with_sides(benchmark: Benchmark, selection: Selection) -> Benchmark:
+def _with_sides(benchmark: Benchmark, selection: RunSelection) -> Benchmark:
     known = benchmark.levels(VERSION)
     if selection.before is None or selection.after is None:
         has = f"it has the versions {', '.join(known)}" if known else "the versions of its runs are unknown"
-        raise LeftOut(f"{has}. Say which to compare: --before NAME --after NAME")
+        raise SkippedBenchmark(f"{has}. Say which to compare: --before NAME --after NAME")
     before, after = (benchmark.where(version=version) for version in (selection.before, selection.after))
     if before is None or after is None:
         missing = selection.before if before is None else selection.after
-        raise LeftOut(f"it has no runs of version {missing!r}; its versions are {', '.join(known) or 'unknown'}")
+        raise SkippedBenchmark(
+            f"it has no runs of version {missing!r}; its versions are {', '.join(known) or 'unknown'}"
+        )
     return paired(before, after)
 
 
@@ -85,17 +96,19 @@ def _unit(benchmark: Benchmark) -> str:
 
 
 def _warnings(benchmark: Benchmark) -> tuple[str, ...]:
-    """Return what is remarkable about the two sides; raise LeftOut if they make no item."""
+    """Return what is remarkable about the two sides; raise SkippedBenchmark if they make no item."""
     sides = [benchmark.where(side=side) for side in SIDES]
     for side, of_side in zip(SIDES, sides, strict=True):
         if of_side is None:
-            raise LeftOut(f"it has no runs {side} the change")
+            raise SkippedBenchmark(f"it has no runs {side} the change")
         if len(of_side.runs) > MAX_RUNS:
-            raise LeftOut(f"it has {len(of_side.runs)} runs {side} the change, and a picture shows at most {MAX_RUNS}")
+            raise SkippedBenchmark(
+                f"it has {len(of_side.runs)} runs {side} the change, and a picture shows at most {MAX_RUNS}"
+            )
     before, after = (of_side for of_side in sides if of_side is not None)
     same = len(before.runs) == len(after.runs) and all(map(np.array_equal, before.values, after.values))
     if same and len(np.unique(np.concatenate(before.values))) >= N_TELLING:
-        raise LeftOut("it has the same measurements before and after the change")
+        raise SkippedBenchmark("it has the same measurements before and after the change")
     times = [sorted(filter(None, of_side.of(TIME)), key=natural) for of_side in (before, after)]
     warnings = []
     if all(times) and natural(times[1][-1]) < natural(times[0][0]):
@@ -242,7 +255,7 @@ picture shows the size of the difference but no test, because the judgement is y
 B, nobody sees which of them is the older one: this differs from item to item.
 """
 
-KIND = Kind(
+KIND = ItemKind(
     name="change",
     shows="the runs of one benchmark in two versions",
     version=1,
@@ -268,7 +281,7 @@ KIND = Kind(
     overlay="the medians of all runs of a version in one panel",
     questions={"change": CHANGE},
     examples={
-        "change": Examples(
+        "change": ExampleSet(
             WHAT_TO_JUDGE,
             worked=(_CLEARLY_SLOWER, _UNCHANGED, _CLEARLY_FASTER, _NOISY, _ONE_RUN),
             practice=(_CLEARLY_SLOWER, _CLEARLY_FASTER, _UNCHANGED, _UNCHANGED, _NOISY, _CLEARLY_SLOWER),

@@ -20,7 +20,7 @@ from labeler.marks import CHANGES
 from labeler.model import Protocol, Series, counted
 from labeler.questions import PALETTE, POINTS, Category, Question
 from labeler.screen import binning, points
-from labeler.screen.kinds.kind import Examples, Kind, LeftOut, NewItem, Payload, Recipe, Selection
+from labeler.screen.kinds.kind import ExampleSet, ItemKind, NewItem, Payload, Recipe, RunSelection, SkippedBenchmark
 
 MIN_VERSIONS = 3
 TRIAGE = Question(
@@ -44,20 +44,22 @@ N_PIECE = 50  # iterations whose median is the value of a run in the examples of
 Levels = Callable[[np.random.Generator], Series]
 
 
-def items(benchmark: Benchmark, _selection: Selection) -> list[NewItem]:
+def items(benchmark: Benchmark, _selection: RunSelection) -> list[NewItem]:
     """Return the benchmark with all its versions, as one item per altered method and context.
 
-    Raises LeftOut if a run has neither a version nor a date, or no history has three of them.
+    Raises SkippedBenchmark if a run has neither a version nor a date, or no history has three of them.
     """
     benchmark = dated(benchmark)
     key = history_key(benchmark)
     if key is None:
-        raise LeftOut("its runs have neither a version nor a date. Add a column version or date, or give --from-name")
+        raise SkippedBenchmark(
+            "its runs have neither a version nor a date. Add a column version or date, or give --from-name"
+        )
     levels = by_level(benchmark, [ALTERED, CONTEXT])
     sizes = {level.name: len(level.levels(key)) for level in levels}
     short = [f"{name!r} has only {counted(n, key)} and is left out" for name, n in sizes.items() if n < MIN_VERSIONS]
     if len(short) == len(levels):
-        raise LeftOut(f"only {counted(max(sizes.values()), key)}, but a history needs at least {MIN_VERSIONS}")
+        raise SkippedBenchmark(f"only {counted(max(sizes.values()), key)}, but a history needs at least {MIN_VERSIONS}")
     return [(level, tuple(short)) for level in levels if sizes[level.name] >= MIN_VERSIONS]
 
 
@@ -251,14 +253,14 @@ version and stays. The runs of one version show how much values differ by chance
 one that a developer should hear of first.
 """
 
-TRIAGE_EXAMPLES = Examples(
+TRIAGE_EXAMPLES = ExampleSet(
     WHAT_TO_TRIAGE,
     worked=(_UP, _DOWN, _ONE_BAD, _JUMPS, _WIDE, _FLAT, _SMALL),
     practice=(_UP, _DOWN, _ONE_BAD, _JUMPS, _WIDE, _FLAT, _UP, _FLAT),
 )
 
 
-KIND = Kind(
+KIND = ItemKind(
     name="history",
     shows="one benchmark over its versions",
     version=points.VERSION,
@@ -283,7 +285,7 @@ KIND = Kind(
     questions={"triage": TRIAGE, "mark-changes": MARK_CHANGES},
     examples={
         "triage": TRIAGE_EXAMPLES,
-        "mark-changes": Examples(
+        "mark-changes": ExampleSet(
             WHAT_TO_JUDGE,
             worked=(_SAME, _SLOWER, _TWICE, _ALONE),
             practice=(_SAME, _SLOWER, _FASTER, _TWICE, _ALONE, _SLOWER, _TWICE),

@@ -18,12 +18,12 @@ class NotAnItem(ValueError):
     """A benchmark cannot become an item, so its file is refused; the text says why, and what to do."""
 
 
-class LeftOut(NotAnItem):
+class SkippedBenchmark(NotAnItem):
     """A benchmark cannot become an item; the other benchmarks of its file can. A file without an item is refused."""
 
 
 @dataclass(frozen=True)
-class Selection:
+class RunSelection:
     """What an import knows about a benchmark besides its measurements."""
 
     n_files: int = 1  # the number of files that have runs of the benchmark
@@ -51,7 +51,7 @@ class Recipe:
 
 
 @dataclass(frozen=True)
-class Examples:
+class ExampleSet:
     """The examples that explain one question: those of the guide, and those from which practice rounds are drawn."""
 
     what_to_judge: str  # a paragraph of the guide
@@ -61,7 +61,7 @@ class Examples:
 
 
 @dataclass(frozen=True)
-class Kind:
+class ItemKind:
     """A kind of item: what an item shows, from the benchmarks in files to the panels on the screen."""
 
     name: str  # as question files write it: shows = "runs"
@@ -69,7 +69,7 @@ class Kind:
     version: int  # of the payload; raise it if the same runs are drawn differently
 
     # The items that a benchmark becomes. Raises NotAnItem if it becomes none.
-    items: Callable[[Benchmark, Selection], list[NewItem]]
+    items: Callable[[Benchmark, RunSelection], list[NewItem]]
     # The data from which an item is drawn, as values for JSON. They are computed once, at import, and stored. The data
     # have the keys of every kind: rule, min_span, unit, median, axes. `Benchmark` has the conditions of the runs.
     payload: Callable[[Benchmark, Protocol], dict[str, Any]]
@@ -96,4 +96,4 @@ class Kind:
     swapped: Callable[[Payload], dict[str, Any]] | None = None
     accepts_means: bool = False  # whether one number per run is enough
     questions: Mapping[str, Question] = field(default_factory=dict)  # the built-in questions about such items
-    examples: Mapping[str, Examples] = field(default_factory=dict)  # of built-in questions, by the same names
+    examples: Mapping[str, ExampleSet] = field(default_factory=dict)  # of built-in questions, by the same names

@@ -12,7 +12,7 @@ from labeler.marks import START
 from labeler.model import Protocol, Series
 from labeler.questions import PALETTE, POINTS, Category, Question
 from labeler.screen import binning, points
-from labeler.screen.kinds.kind import Examples, Kind, LeftOut, NewItem, Payload, Recipe, Selection
+from labeler.screen.kinds.kind import ExampleSet, ItemKind, NewItem, Payload, Recipe, RunSelection, SkippedBenchmark
 
 MIN_ITERATIONS = 10
 WARMED_UP = Question(
@@ -29,19 +29,19 @@ WARMED_UP = Question(
 Shape = Callable[[int, np.random.Generator], Series]
 
 
-def items(benchmark: Benchmark, selection: Selection) -> list[NewItem]:
+def items(benchmark: Benchmark, selection: RunSelection) -> list[NewItem]:
     """Return one item per run, or per chosen run of each version; a name without a run has only one.
 
-    The seed and the name of the benchmark decide which runs are chosen, the same on every machine. Raises LeftOut if
-    a run has fewer than ten iterations.
+    The seed and the name of the benchmark decide which runs are chosen, the same on every machine. Raises
+    SkippedBenchmark if a run has fewer than ten iterations.
     """
     return [(item, ()) for level in by_level(benchmark, [ALTERED, VERSION]) for item in _runs(level, selection)]
 
 
-def _runs(benchmark: Benchmark, selection: Selection) -> list[Benchmark]:
+def _runs(benchmark: Benchmark, selection: RunSelection) -> list[Benchmark]:
     shortest = min(map(len, benchmark.runs))
     if shortest < MIN_ITERATIONS:
-        raise LeftOut(
+        raise SkippedBenchmark(
             f"a run has {shortest} of the {MIN_ITERATIONS} iterations that are needed to see how a run develops"
         )
     numbers = list(range(len(benchmark.runs)))
@@ -214,14 +214,14 @@ WHAT_WARMED_UP_MEANS = """
 iterations do not matter. A run that begins with a few slow iterations and then stays has a warm-up, however short.
 """
 
-WARMED_UP_EXAMPLES = Examples(
+WARMED_UP_EXAMPLES = ExampleSet(
     WHAT_WARMED_UP_MEANS,
     worked=(_STAYS, _SETTLES, _FASTER_LATER, _SLOWER_LATER, _JUMPS, _DRIFTS),
     practice=(_STAYS, _SETTLES, _FASTER_LATER, _SLOWER_LATER, _JUMPS, _DRIFTS, _STAYS),
 )
 
 
-KIND = Kind(
+KIND = ItemKind(
     name="run",
     shows="the iterations of one run",
     version=points.VERSION,
@@ -243,7 +243,7 @@ KIND = Kind(
     questions={"warmed-up": WARMED_UP, "mark-steady": MARK_STEADY},
     examples={
         "warmed-up": WARMED_UP_EXAMPLES,
-        "mark-steady": Examples(
+        "mark-steady": ExampleSet(
             WHAT_TO_JUDGE,
             worked=(_STEADY, _WARMUP, _STEPS, _NEVER),
             practice=(_STEADY, _WARMUP, _STEPS, _NEVER, _WARMUP, _STEPS),

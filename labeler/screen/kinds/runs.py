@@ -11,7 +11,7 @@ from analysis.benchmark import ALTERED, TIME, VERSION, Benchmark, by_level
 from labeler.model import Protocol, Series, counted
 from labeler.questions import SIMILAR, Category
 from labeler.screen import binning, blinding, thumbnails
-from labeler.screen.kinds.kind import Examples, Kind, NewItem, NotAnItem, Payload, Recipe, Selection
+from labeler.screen.kinds.kind import ExampleSet, ItemKind, NewItem, NotAnItem, Payload, Recipe, RunSelection
 
 LEVELS = (ALTERED, VERSION)  # conditions that distinguish different software, whose runs are not repetitions
 N_COLUMNS, MIN_HEIGHT = 5, 4  # of the panels of a small picture; in pixels
@@ -19,7 +19,7 @@ N_COLUMNS, MIN_HEIGHT = 5, 4  # of the panels of a small picture; in pixels
 Change = Callable[[list[Series], np.random.Generator], list[Series]]
 
 
-def items(benchmark: Benchmark, selection: Selection) -> list[NewItem]:
+def items(benchmark: Benchmark, selection: RunSelection) -> list[NewItem]:
     """Split a benchmark into one item per version or altered method, because their runs are not repetitions.
 
     A version with only one run is left out. If every version has only one run and the runs come from several files, the
@@ -46,7 +46,7 @@ def _without_time(benchmark: Benchmark) -> Benchmark:
     return replace(benchmark, runs=tuple(runs))
 
 
-def _levels(benchmark: Benchmark, condition: str, selection: Selection) -> list[NewItem]:
+def _levels(benchmark: Benchmark, condition: str, selection: RunSelection) -> list[NewItem]:
     """Split a benchmark by the values of a condition; return one new item per value, with warnings."""
     entries = benchmark.of(condition)
     if len(set(entries)) < 2:
@@ -239,7 +239,7 @@ HELP = (
     "arrow keys, to highlight it there."
 )
 
-KIND = Kind(
+KIND = ItemKind(
     name="runs",
     shows="all runs of one benchmark",
     version=binning.VERSION,
@@ -255,7 +255,7 @@ KIND = Kind(
     overlay="the medians of all runs in one panel",
     questions={"similar": SIMILAR},
     examples={
-        "similar": Examples(
+        "similar": ExampleSet(
             WHAT_TO_JUDGE,
             worked=(_ALIKE, _ONE, _LEVELS, _STEPS, _SPIKES, _NOISE, _WARMUP),
             practice=(_ALIKE, _ALIKE, _SPIKES, _ONE, _LEVELS, _NOISE, _STEPS),

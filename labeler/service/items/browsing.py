@@ -95,7 +95,7 @@ def describe_verdicts(table: Catalogue, categories: Sequence[str]) -> list[str]:
     return [" · ".join(map(str, row)) for row in zip(*counts, strict=True)]
 
 
-def chosen(table: Catalogue, filters: Filter, categories: Sequence[str]) -> Catalogue:
+def filtered(table: Catalogue, filters: Filter, categories: Sequence[str]) -> Catalogue:
     """Return the rows of a catalogue that meet all conditions.
 
     Raises InputError if an application, classifier or verdict is unknown, there are no verdicts to compare, or limits

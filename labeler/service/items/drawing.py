@@ -6,11 +6,11 @@ from typing import Any
 
 from analysis.benchmark import Benchmark
 from labeler.model import Item, Protocol, Study
-from labeler.screen.kinds import Kind, kind_of, sides_of
+from labeler.screen.kinds import ItemKind, kind_of, sides_of
 from labeler.store import Database, items, runs, studies
 
 
-def kind_of_study(db: Database) -> Kind:
+def kind_of_study(db: Database) -> ItemKind:
     """Return what the items of the study show."""
     return kind_of(studies.get(db).question)
 
@@ -112,7 +112,7 @@ def neutral_conditions(db: Database) -> dict[int, list[dict[str, str]]]:
     return found
 
 
-def _new(db: Database, item_id: int, kind: Kind, protocol: Protocol) -> Mapping[str, Any]:
+def _new(db: Database, item_id: int, kind: ItemKind, protocol: Protocol) -> Mapping[str, Any]:
     return kind.payload(_benchmark(db, items.by_id(db, item_id)), protocol)
 
 

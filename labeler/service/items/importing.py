@@ -29,13 +29,23 @@ from labeler.formats import (
 from labeler.model import Protocol, counted, measurement_hash
 from labeler.plan.lifecycle import Action, require
 from labeler.screen import binning
-from labeler.screen.kinds import KINDS, SIDES, Kind, LeftOut, NewItem, NotAnItem, Selection, kind_of, paired
+from labeler.screen.kinds import (
+    KINDS,
+    SIDES,
+    ItemKind,
+    NewItem,
+    NotAnItem,
+    RunSelection,
+    SkippedBenchmark,
+    kind_of,
+    paired,
+)
 from labeler.service import background
 from labeler.service.items import drawing
 from labeler.store import Database, assignments, events, items, jobs, runs, studies
 
 __all__ = [
-    "BETTER", "FILE_IS", "VALUES_ARE", "Advance", "File", "FileBenchmark", "FileResult", "ReadOptions", "Selection",
+    "BETTER", "FILE_IS", "VALUES_ARE", "Advance", "File", "FileBenchmark", "FileResult", "ReadOptions", "RunSelection",
     "describe", "describe_outcome", "files_below", "formats_table", "import_files", "kind_of_import", "look_into_files",
     "read_options",     "upload", "uploads", "with_others",
 ]  # fmt: skip
@@ -104,7 +114,7 @@ class KnownItem:
 
 File = Source  # the name that pages and commands use for a source
 RUNS = KINDS["runs"]  # what an import without a study looks for
-ALL_RUNS = Selection()
+ALL_RUNS = RunSelection()
 NONE: Mapping[str, str] = {}
 
 BETTER = tuple(filter(None, DIRECTIONS))
@@ -161,9 +171,9 @@ def look_into_files(
     options: ReadOptions = DEFAULTS,
     *,
     after: Sequence[Source] = (),
-    kind: Kind = RUNS,
+    kind: ItemKind = RUNS,
     as_new: bool = False,
-    selection: Selection = ALL_RUNS,
+    selection: RunSelection = ALL_RUNS,
     advance: Advance = lambda _source: None,
 ) -> Iterator[FileResult]:
     """Yield the results that importing these files into an empty study of this kind would have; nothing is stored.
@@ -200,7 +210,7 @@ def import_files(
     *,
     after: Sequence[Source] = (),
     as_new: bool = False,
-    selection: Selection = ALL_RUNS,
+    selection: RunSelection = ALL_RUNS,
     advance: Advance = lambda _source: None,
     actor: str,
     now: datetime,
@@ -244,14 +254,14 @@ def import_files(
             yield _result(part, refused=without_file_name(error))
 
 
-def kind_of_import(selection: Selection, after: Sequence[Source]) -> Kind:
+def kind_of_import(selection: RunSelection, after: Sequence[Source]) -> ItemKind:
     """Return the kind of items for which an import is meant, if there is no study that says it."""
     if after or selection.before:
         return next(kind for kind in KINDS.values() if kind.swapped)
     return RUNS
 
 
-def _check_sides(kind: Kind, after: Sequence[Source], selection: Selection) -> None:
+def _check_sides(kind: ItemKind, after: Sequence[Source], selection: RunSelection) -> None:
     if kind.swapped is None and (after or selection.before or selection.after):
         raise InputError(
             f"Each item of this study shows {kind.shows}, so an import has no runs before and after. To compare two "
@@ -304,7 +314,9 @@ def _pair(first: Part, before: Benchmark, second: Part, after: Benchmark) -> Par
         return replace(whole, refused=f"benchmark {before.name!r}: {error}")
 
 
-def to_import(part: Part, kind: Kind = RUNS, selection: Selection = ALL_RUNS) -> tuple[list[NewItem], dict[str, str]]:
+def to_import(
+    part: Part, kind: ItemKind = RUNS, selection: RunSelection = ALL_RUNS
+) -> tuple[list[NewItem], dict[str, str]]:
     """Return the benchmarks that become items of this kind, with warnings, and why others are left out.
 
     Raises Refused if the part was refused, or a benchmark cannot become an item.
@@ -318,7 +330,7 @@ def to_import(part: Part, kind: Kind = RUNS, selection: Selection = ALL_RUNS) ->
     for benchmark in part.benchmarks:
         try:
             of_benchmark = kind.items(benchmark, selection)
-        except LeftOut as error:
+        except SkippedBenchmark as error:
             left_out[benchmark.name] = str(error)
         except NotAnItem as error:
             raise Refused(part.label, str(error), f"benchmark {benchmark.name!r}") from None
@@ -330,7 +342,7 @@ def to_import(part: Part, kind: Kind = RUNS, selection: Selection = ALL_RUNS) ->
     return new_items, left_out
 
 
-def _selection(part: Part, selection: Selection) -> Selection:
+def _selection(part: Part, selection: RunSelection) -> RunSelection:
     """Return what an import selects, with what is known about the files of a part."""
     selection = replace(selection, n_files=len(part.files))
     if part.known is None or part.known.file_is != RUN:
@@ -363,7 +375,7 @@ class _Importer:
 
     db: Database
     as_new: bool
-    kind: Kind  # what the items of the study show
+    kind: ItemKind  # what the items of the study show
     protocol: Protocol  # the protocol of the study, which determines how items are drawn
     actor: str
     now: datetime

@@ -83,8 +83,8 @@ def screen(db: Database, reviewer_id: int, check: object = None) -> dict[str, An
         "done": queue.progress.n_done,
         "total": queue.progress.n_assigned,
         "not_sure": queue.progress.n_not_sure,
-        "offers": [reviewing.shown(db, task, known=no_pictures) for task in offers],
-        "last": reviewing.shown(db, queue.last, known=no_pictures) if queue.last else None,
+        "offers": [reviewing.task_data(db, task, known=no_pictures) for task in offers],
+        "last": reviewing.task_data(db, queue.last, known=no_pictures) if queue.last else None,
         "missing": None if check is None else reviewing.missing_events(db, reviewer_id, check),
         **asdict(reviewing.browser_mark(db, reviewer_id)),
     }

@@ -19,7 +19,7 @@ from labeler.config import bundled
 from labeler.errors import InputError, NotAllowed
 from labeler.model import Protocol, Question, Series, is_storable
 from labeler.questions import enumeration
-from labeler.screen.kinds import FIRST_QUESTION, Kind, Recipe, examples_of, kind_of, sides_of
+from labeler.screen.kinds import FIRST_QUESTION, ItemKind, Recipe, examples_of, kind_of, sides_of
 from labeler.service.items import browsing, drawing
 from labeler.store import Database, events, items, labels, studies
 
@@ -60,7 +60,7 @@ class Example:
     # study must decide.
     category: str | None
     picture: Mapping[str, Any]  # the payload of the item
-    kind: Kind
+    kind: ItemKind
     sides: tuple[str, str]
     is_own: bool = False  # whether a coordinator chose this item of the study, and says its category
     marks: tuple[int, ...] | None = None  # the known marks, if points are marked
@@ -209,7 +209,7 @@ class OwnExample:
     use: str  # one of USES
 
 
-def chosen(db: Database) -> list[OwnExample]:
+def own_examples(db: Database) -> list[OwnExample]:
     """Return the examples and practice items in the order in which they were added."""
     found: dict[str, OwnExample] = {}
     for event in events.of_actions(db, {ADD, REMOVE}):
@@ -219,12 +219,12 @@ def chosen(db: Database) -> list[OwnExample]:
     return list(found.values())
 
 
-def why_fixed(db: Database) -> str:
+def why_examples_fixed(db: Database) -> str:
     """Return why the examples can no longer be changed; return "" if they can."""
     return "Reviewers have already answered, so the guide can no longer be changed." if labels.n_labels(db) else ""
 
 
-def add(db: Database, example: OwnExample, *, actor: str, now: datetime) -> None:
+def add_example(db: Database, example: OwnExample, *, actor: str, now: datetime) -> None:
     """Use an item as an example or a practice item, and exclude it from the study.
 
     Raises InputError if the item, the category or the sentence cannot be used, and NotAllowed if reviewers have already
@@ -242,20 +242,20 @@ def add(db: Database, example: OwnExample, *, actor: str, now: datetime) -> None
             raise InputError(f"The answer of the example cannot be used: {error}.") from None
         if not sentence or len(sentence) > MAX_SENTENCE or not is_storable(sentence):
             raise InputError(f"Say in one sentence why the category is right, in 1 to {MAX_SENTENCE} characters.")
-        if len(chosen(db)) >= MAX_EXAMPLES:
+        if len(own_examples(db)) >= MAX_EXAMPLES:
             raise InputError(f"The guide already has {MAX_EXAMPLES} examples of your own, which is the maximum.")
         browsing.exclude(db, item.name, f"{example.use} in the guide", actor=actor, now=now)
         deed.log(ADD, item=item.name, category=category, sentence=sentence, use=example.use)
 
 
-def remove(db: Database, name: str, *, actor: str, now: datetime) -> None:
+def remove_example(db: Database, name: str, *, actor: str, now: datetime) -> None:
     """Stop using an item as an example, and include it again.
 
     Raises InputError if the item is no example, and NotAllowed if reviewers have already answered.
     """
     with events.by(db, actor, now) as deed:
         _check_open(db)
-        if name not in {example.item for example in chosen(db)}:
+        if name not in {example.item for example in own_examples(db)}:
             raise InputError(f"{name!r} is not an example in the guide.")
         item = browsing.item_named(db, name)
         if item.excluded_why is not None:
@@ -263,13 +263,13 @@ def remove(db: Database, name: str, *, actor: str, now: datetime) -> None:
         deed.log(REMOVE, item=name)
 
 
-def drawn(db: Database, use: str) -> tuple[Example, ...]:
+def examples_as_shown(db: Database, use: str) -> tuple[Example, ...]:
     """Return the examples or the practice items as reviewers see them: numbered, without the names of the items."""
     question = studies.get(db).question
     kind, sides = kind_of(question), sides_of(question)
     title = "Example" if use == GUIDE else "Practice item"
     found: list[Example] = []
-    for example in chosen(db):
+    for example in own_examples(db):
         item = items.by_name(db, example.item)
         if example.use == use and item is not None:
             picture = drawing.payload_of_item(db, item.item_id)
@@ -280,18 +280,18 @@ def drawn(db: Database, use: str) -> tuple[Example, ...]:
     return tuple(found)
 
 
-def worked(db: Database) -> tuple[Example, ...]:
+def examples_of_study(db: Database) -> tuple[Example, ...]:
     """Return the coordinator's examples, and then those of the built-in question."""
     study = studies.get(db)
-    return (*drawn(db, GUIDE), *worked_examples(study.question, study.protocol))
+    return (*examples_as_shown(db, GUIDE), *worked_examples(study.question, study.protocol))
 
 
-def practice(db: Database, seed: int) -> tuple[Example, ...]:
+def practice_items(db: Database, seed: int) -> tuple[Example, ...]:
     """Return a practice round: the coordinator's practice items, and then artificial items.
 
     The seed determines which items are selected.
     """
-    study, own = studies.get(db), drawn(db, PRACTICE)
+    study, own = studies.get(db), examples_as_shown(db, PRACTICE)
     order = np.random.default_rng(seed).permutation(len(own)).tolist()
     artificial = practice_round(seed, study.question, study.protocol)
     return (*(own[place] for place in order), *artificial)[:N_PRACTICE]
@@ -299,10 +299,10 @@ def practice(db: Database, seed: int) -> tuple[Example, ...]:
 
 def n_practice(db: Database) -> int:
     """Return the number of items in a practice round; 0 if there is none for this question."""
-    n_own = sum(example.use == PRACTICE for example in chosen(db))
+    n_own = sum(example.use == PRACTICE for example in own_examples(db))
     return N_PRACTICE if has_examples(studies.get(db).question) else min(n_own, N_PRACTICE)
 
 
 def _check_open(db: Database) -> None:
-    if fixed := why_fixed(db):
+    if fixed := why_examples_fixed(db):
         raise NotAllowed(fixed)

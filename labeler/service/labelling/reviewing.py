@@ -17,7 +17,7 @@ from labeler.plan.active_plan import N_OFFERED
 from labeler.plan.design import MIN_RETEST_GAP
 from labeler.questions import FORMER_TEXT, NOT_SURE, WITHDRAWN, is_label
 from labeler.screen import binning, blinding, timing
-from labeler.screen.kinds import Kind, kind_of, sides_of
+from labeler.screen.kinds import ItemKind, kind_of, sides_of
 from labeler.service.items import drawing
 from labeler.service.labelling import auditing
 from labeler.service.people import identity
@@ -60,7 +60,7 @@ class Brief:
     protocol: Protocol
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> ItemKind:
         """What an item shows."""
         return kind_of(self.question)
 
@@ -221,7 +221,7 @@ def is_first_visit(db: Database, reviewer_id: int) -> bool:
     return all(event.actor != person.name for event in events.of_actions(db, {FIRST_VISIT}))
 
 
-def begin(db: Database, reviewer_id: int, *, now: datetime) -> None:
+def finish_introduction(db: Database, reviewer_id: int, *, now: datetime) -> None:
     """Record that a reviewer has finished the introduction; the next visit starts with an item."""
     with db.atomic():
         person = identity.require(db, reviewer_id, Role.REVIEWER)
@@ -387,7 +387,7 @@ def thumbnail(db: Database, task: Task, words: str) -> str | None:
     return kind_of(question).thumbnail(payload, label=words, **own)
 
 
-def shown(db: Database, task: Task, *, known: Container[str] = ()) -> Mapping[str, Any]:
+def task_data(db: Database, task: Task, *, known: Container[str] = ()) -> Mapping[str, Any]:
     """Return the data of a task for the screen: code, revision, panels, and the reviewer's latest answer and remarks.
 
     `known` has the codes of items whose pictures the screen does not need; their field panels is None.

@@ -119,7 +119,7 @@ def confirm_plan(
             raise NotAllowed("Reviewers have already answered, so the plan cannot be replaced.")
         plan = preview_plan(db, parameters, first)
         assignments.clear(db)
-        keep(db, plan.assignments, Origin.PLAN)
+        store_assignments(db, plan.assignments, Origin.PLAN)
         studies.set_plan(db, asdict(parameters), plan.hash)
         studies.set_state(db, State.CALIBRATION if parameters.calibration else State.OPEN)
         only_first = {} if first is None else {"first": first}
@@ -199,7 +199,7 @@ def seed_of(db: Database) -> Seed:
     return keyed_seed(int(parameters["seed"]), studies.plan_secret(db))
 
 
-def change(db: Database, before: ActivePlan, after: ActivePlan, *, now: datetime) -> None:
+def update_assignments(db: Database, before: ActivePlan, after: ActivePlan, *, now: datetime) -> None:
     """Update the stored assignments from the state `before` to the state `after` of the plan.
 
     The caller must have opened a transaction.
@@ -207,10 +207,10 @@ def change(db: Database, before: ActivePlan, after: ActivePlan, *, now: datetime
     ids = {place_of(row.assignment): row.assignment_id for row in assignments.everything(db)}
     assignments.end(db, (ids[place] for place in before.standing if place not in after.standing), now.isoformat())
     new = [assignment for place, assignment in after.standing.items() if before.standing.get(place) != assignment]
-    keep(db, new, Origin.CHANGE)
+    store_assignments(db, new, Origin.CHANGE)
 
 
-def keep(db: Database, new: Sequence[Assignment], origin: Origin) -> None:
+def store_assignments(db: Database, new: Sequence[Assignment], origin: Origin) -> None:
     """Store assignments; if the study already has an assignment that ended, the assignment becomes active again."""
     person_ids = {person.name: person.person_id for person in people.all_people(db)}
     item_ids = {item.name: item.item_id for item in items.all_items(db)}
@@ -278,7 +278,7 @@ def new_codes(n: int, is_taken: Callable[[str], bool]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Sampled:
+class ItemBatches:
     """The items of a plan that was created in batches: random items, and items chosen because they are informative."""
 
     order: tuple[str, ...]  # all items in the random order of the plan's seed
@@ -306,7 +306,7 @@ class Sampled:
         return tuple(name for name in self.order if name not in planned)
 
 
-def sampled(db: Database) -> Sampled | None:
+def item_batches(db: Database) -> ItemBatches | None:
     """Return which items of the plan are random and which were chosen.
 
     Return None if there is no plan, or if the plan was created for all items at once.
@@ -324,7 +324,7 @@ def sampled(db: Database) -> Sampled | None:
     for event in log[drawn_at + 1 :]:
         batches.append((event.details["random"], event.details["chosen"]))
         n_random = int(event.details["n_random"])
-    return Sampled(tuple(order), n_random, tuple((tuple(a), tuple(b)) for a, b in batches))
+    return ItemBatches(tuple(order), n_random, tuple((tuple(a), tuple(b)) for a, b in batches))
 
 
 def chosen_items(db: Database) -> frozenset[str]:
@@ -332,18 +332,18 @@ def chosen_items(db: Database) -> frozenset[str]:
 
     Return an empty set if the plan was created for all items at once.
     """
-    known = sampled(db)
+    known = item_batches(db)
     return known.chosen if known else frozenset()
 
 
-def roles(db: Database) -> dict[str, ItemRole]:
+def item_roles(db: Database) -> dict[str, ItemRole]:
     """Return how the results use each item, in order of name."""
     return items.roles(db, chosen_items(db))
 
 
 def not_counted(db: Database) -> frozenset[str]:
     """Return the names of the items that no result uses, except for learning and weighted estimates."""
-    return frozenset(name for name, role in roles(db).items() if role is not ItemRole.COUNTED)
+    return frozenset(name for name, role in item_roles(db).items() if role is not ItemRole.COUNTED)
 
 
 def _reach(order: Sequence[str], names: Sequence[str]) -> int:

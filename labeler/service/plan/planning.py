@@ -173,7 +173,7 @@ def expected_of(
     )
 
 
-def replacing(planned: planning.Design, assumed: Assumptions) -> str:
+def describe_annotator_test(planned: planning.Design, assumed: Assumptions) -> str:
     """Say how often the alternative annotator test passes, for a classifier as good as a person and for random labels.
 
     The probabilities are from 400 simulated studies with a fixed seed.
@@ -338,7 +338,7 @@ def sizes_of(n_items: int, shares: Sequence[int]) -> list[int]:
     return [end - begin for begin, end in pairwise([0, *ends])]
 
 
-def simulated(
+def simulate(
     planned: planning.Design,
     reviewers: Sequence[Rater],
     classifiers: Sequence[Rater],
@@ -376,7 +376,7 @@ def simulated(
     }
 
 
-def rater(text: str) -> Rater:
+def rater_from(text: str) -> Rater:
     """Return the rater that a text NAME=SENSITIVITY/SPECIFICITY describes; raises InputError for any other text."""
     name, _, rates = text.partition("=")
     sensitivity, _, specificity = rates.partition("/")

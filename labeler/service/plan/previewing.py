@@ -115,7 +115,7 @@ def preview(
         tuple(row for row in expectations if row["what"] not in _IN_LOADS),
         tuple(reviewer_groups(graph)),
         tuple(f"{CANNOT_ESTIMATE}{quantity}." for quantity in unknown),
-        planning.replacing(design, assumed),
+        planning.describe_annotator_test(design, assumed),
     )
 
 
@@ -173,7 +173,7 @@ def _plan_options(db: Database, parameters: PlanParameters, first: int | None) -
     }  # fmt: skip
 
 
-def loads_now(db: Database) -> list[dict[str, Any]]:
+def current_loads(db: Database) -> list[dict[str, Any]]:
     """Return the current load of each reviewer, without excluded items, in the form of `Preview.rows_of_loads`."""
     counting = {item.name for item in items.included(db)}
     loads: dict[str, Counter[Kind]] = defaultdict(Counter)

@@ -70,7 +70,9 @@ class RequiredAgreement:
         return values | {"words": self.words}
 
 
-def gate(labels: pd.DataFrame, coefficient: str, required: float, *, level: float = 0.95) -> RequiredAgreement:
+def check_requirement(
+    labels: pd.DataFrame, coefficient: str, required: float, *, level: float = 0.95
+) -> RequiredAgreement:
     """Compare the lower limit of the interval of a coefficient with what is required.
 
     The categories are those that occur in the labels, in alphabetical order. Raises InputError if a cell is unusable.
@@ -115,7 +117,7 @@ def labels_of_file(path: Path, *, any_category: bool = False) -> pd.DataFrame:
         raise InputError(f"{path}: {sentence(error)}") from None
 
 
-def questions(labels: pd.DataFrame, other: pd.DataFrame | None = None) -> dict[str, Any]:
+def agreement_answers(labels: pd.DataFrame, other: pd.DataFrame | None = None) -> dict[str, Any]:
     """Return all answers as values for JSON; `other` are the labels of an earlier study or round.
 
     Raises InputError if the labels have no item with two labels.

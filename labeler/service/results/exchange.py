@@ -77,7 +77,7 @@ def export_label_file(db: Database, *, actor: str, now: datetime) -> tuple[str, 
 
 
 @dataclass(frozen=True)
-class Exported:
+class ExportedLabels:
     """Labels in the format of another tool.
 
     `legend` explains the values; "" if no explanation is needed.
@@ -88,7 +88,7 @@ class Exported:
     legend: str = ""
 
 
-def export_as(db: Database, form: str, *, actor: str, now: datetime) -> Exported:
+def export_as(db: Database, form: str, *, actor: str, now: datetime) -> ExportedLabels:
     """Return the first labels, from which agreement is computed, in the format of another tool.
 
     `labeler.formats.label_forms` lists the formats. Raises InputError if the format is unknown, or cannot contain one
@@ -109,7 +109,7 @@ def export_as(db: Database, form: str, *, actor: str, now: datetime) -> Exported
     timed = zip(first["dwell_ms"], first["view"], strict=True)
     table["dwell_ms"] = [None if ms is None else timing.time_on_task(ms, json.loads(view)) for ms, view in timed]
     legend = chosen.legend(table, categories) if chosen.legend else ""
-    return Exported(chosen.write(table, categories), len(table), legend)
+    return ExportedLabels(chosen.write(table, categories), len(table), legend)
 
 
 def all_answers(db: Database) -> "pd.DataFrame":

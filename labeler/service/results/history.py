@@ -114,7 +114,7 @@ def _selection(db: Database, level: float) -> dict[str, Any] | None:
     from analysis.learning import weighted_estimates
     from analysis.tables import count_table, counted_labels
 
-    known = assigning.sampled(db)
+    known = assigning.item_batches(db)
     if known is None or not known.chosen:
         return None
     left_out = {name for name, role in items.roles(db).items() if role is not ItemRole.COUNTED}

@@ -48,8 +48,9 @@ from labeler.store import Database, events, items, runs, studies, verdicts
 
 Floats = NDArray[np.float64]
 __all__ = [
-    "TARGETS", "Account", "LearnOptions", "Material", "account", "apply_model", "compare_classifiers", "dose_response",
-    "features_named", "habits", "has_own_verdicts", "learn", "material_of_files", "material_of_study", "read_model",
+    "TARGETS", "LearnOptions", "Material", "WrittenResult", "apply_model", "compare_classifiers", "dose_response",
+    "explain_reviewers", "features_named", "has_own_verdicts", "learn", "material_of_files", "material_of_study",
+    "read_model", "written_result",
 ]  # fmt: skip
 
 
@@ -315,7 +316,7 @@ def compare_classifiers(
         raise InputError(sentence(error)) from None
 
 
-def habits(material: Material, options: LearnOptions = STANDARD) -> learning.Habits:
+def explain_reviewers(material: Material, options: LearnOptions = STANDARD) -> learning.Habits:
     """Find out which measures predict the labels of each reviewer.
 
     Raises InputError if a measure is missing.
@@ -359,7 +360,7 @@ def dose_response(material: Material, path: Path) -> tuple[learning.Response, ..
 
 
 @dataclass(frozen=True)
-class Account:
+class WrittenResult:
     """A result that can be written in several forms: numbers, a text with tables, figures, and further files."""
 
     name: str
@@ -393,12 +394,12 @@ class Account:
         }  # fmt: skip
 
 
-def account(
+def written_result(
     result: Learned | LearnedCategories | Arena | learning.Habits | tuple[learning.Response, ...],
     consensus: str = "",
     *,
     with_model: bool = True,
-) -> Account:
+) -> WrittenResult:
     """Return a result in a form that can be written as text, JSON, HTML and figures.
 
     `consensus` is a name in `TARGETS`. It is needed only for the result of `compare_classifiers`. Without
@@ -406,7 +407,7 @@ def account(
     """
     if isinstance(result, Arena):
         document = learning.arena_document(result, TARGETS[consensus])
-        return Account("comparison", json_values(result), document, learning.arena_charts(result))
+        return WrittenResult("comparison", json_values(result), document, learning.arena_charts(result))
     if isinstance(result, Learned | LearnedCategories):
         further = {"model.json": result.model.to_text()} if with_model else {}
         further["out-of-fold.csv"] = as_csv(result.table)
@@ -414,12 +415,14 @@ def account(
             document, charts = learning.categories_document(result), learning.category_charts(result)
         else:
             document, charts = learning.document(result), learning.charts(result)
-        return Account("learning", content(result), document, charts, further)
+        return WrittenResult("learning", content(result), document, charts, further)
     if isinstance(result, learning.Habits):
-        return Account(
+        return WrittenResult(
             "reviewers", json_values(result), learning.habits_document(result), learning.habit_charts(result)
         )
-    return Account("dose-response", json_values(result), learning.dose_document(result), learning.dose_charts(result))
+    return WrittenResult(
+        "dose-response", json_values(result), learning.dose_document(result), learning.dose_charts(result)
+    )
 
 
 def content(learned: Learned | LearnedCategories) -> Any:

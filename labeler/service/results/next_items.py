@@ -74,7 +74,7 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
             raise NotAllowed(
                 f"Items can be added only while the study is open. It is {STATE_PHRASES[study.phase]} now."
             )
-        known = assigning.sampled(db)
+        known = assigning.item_batches(db)
         if known is None or not known.waiting:
             raise NotAllowed(
                 "The plan already has every item. To label a study in batches, create its plan with labeler plan "
@@ -83,7 +83,7 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
         excluded = set(items.excluded(db))
     ranked, reason = _ranked(db, [name for name in known.waiting if name not in excluded], actor, now)
     with events.by(db, actor, now) as deed:
-        if assigning.sampled(db) != known:
+        if assigning.item_batches(db) != known:
             raise NotAllowed("The plan changed in the meantime. Try again.")
         n_random = min(known.n_random + max(1, round(random_share * n)), len(known.order))
         waiting = set(known.waiting) - excluded
@@ -97,7 +97,7 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
                 f"Each item needs {per_item} reviewers, but only {len(reviewers)} reviewers can label now."
             )
         after = before.with_items([*at_random, *chosen], reviewers, per_item)
-        assigning.change(db, before, after, now=now)
+        assigning.update_assignments(db, before, after, now=now)
         deed.log(
             assigning.NEXT_ITEMS, random=at_random, chosen=chosen, n_random=n_random, random_share=random_share,
             reviewers=reviewers, per_item=per_item, by_model=not reason,

@@ -343,7 +343,7 @@ def current_agreement(db: Database) -> InterimAgreement:
 
     A caller that shows the result must first check with `identity.why_hidden` that the person may see it.
     """
-    counting = {name for name, role in assigning.roles(db).items() if role is ItemRole.COUNTED}
+    counting = {name for name, role in assigning.item_roles(db).items() if role is ItemRole.COUNTED}
     question = studies.get(db).question
     categories = question.classes
     first = counted_labels(labels.classes(db), categories)

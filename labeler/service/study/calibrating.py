@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labeler.errors import InputError, NotAllowed
-from labeler.model import Gate, Kind
+from labeler.model import CalibrationGate, Kind
 from labeler.plan.design import MIN_ITEMS_LEFT, calibration_items
 from labeler.plan.lifecycle import Action, require
 from labeler.service.cache import until_changed
@@ -52,7 +52,7 @@ class CalibrationResult:
     reviewers: tuple[ReviewerCalibration, ...]  # the active reviewers
     percent: "Estimate"  # percent agreement and kappa between the reviewers
     kappa: "Estimate"
-    gate: Gate | None
+    gate: CalibrationGate | None
     # What still has to happen before the study can be opened, as texts; empty if nothing is missing.
     not_passed: tuple[str, ...]
 
@@ -106,7 +106,7 @@ def first_labels(db: Database) -> "pd.DataFrame":
     return first.loc[first["kind"] == Kind.CALIBRATION, ["item", "rater", "category"]]
 
 
-def set_gate(db: Database, gate: Gate | None, *, actor: str, now: datetime) -> None:
+def set_gate(db: Database, gate: CalibrationGate | None, *, actor: str, now: datetime) -> None:
     """Set the gate, which is the agreement that reviewers must reach in the round.
 
     If the gate is None, the reviewers only have to finish the round. Raises InputError if the gate is unknown, or the
@@ -209,7 +209,7 @@ def begin_second_round(db: Database, *, actor: str, now: datetime) -> int:
             raise NotAllowed("There are no other items for a second calibration round.")
         before = assigning.active_plan(db)
         after = before.calibrated_again(names, reviewers)
-        assigning.change(db, before, after, now=now)
+        assigning.update_assignments(db, before, after, now=now)
         deed.log(
             SECOND_ROUND, items=names, reviewers=reviewers, answers=labels.n_labels(db), offered=before.n_offered,
             hash=after.hash,
@@ -328,7 +328,9 @@ def _unfinished(by_reviewer: tuple[ReviewerCalibration, ...]) -> list[str]:
     ]
 
 
-def _below(gate: Gate | None, by_reviewer: tuple[ReviewerCalibration, ...], percent: "Estimate") -> list[str]:
+def _below(
+    gate: CalibrationGate | None, by_reviewer: tuple[ReviewerCalibration, ...], percent: "Estimate"
+) -> list[str]:
     """Return a text for each share that is below the required agreement."""
     if gate is None:
         return []

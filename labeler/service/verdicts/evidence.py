@@ -46,7 +46,7 @@ class ExplainedVerdict:
         return [ALL_MEASURES, *map(title_of, self.verdict.pairs)] if self.verdict.pairs else []
 
 
-def reasoned_verdicts(db: Database, item: Item) -> list[ExplainedVerdict]:
+def explained_verdicts(db: Database, item: Item) -> list[ExplainedVerdict]:
     """Return the verdicts on an item with evidence and explanations, sorted by classifier."""
     return [
         ExplainedVerdict(stored, explain(_verdict(stored)) or (NO_EVIDENCE,))
@@ -149,7 +149,7 @@ def paper_figures(db: Database, of_applications: Sequence[str], of_items: Sequen
     for name in of_items:
         item, end = item_named(db, name), _file_name(name)
         charts[f"{end}/runs"] = runs_of_item(db, item)
-        for reasoned in reasoned_verdicts(db, item):
+        for reasoned in explained_verdicts(db, item):
             if reasoned.measures:
                 charts[f"{end}/matrix-{_file_name(reasoned.verdict.classifier)}"] = matrix(reasoned)
     return charts
@@ -158,7 +158,7 @@ def paper_figures(db: Database, of_applications: Sequence[str], of_items: Sequen
 def describe_reasons(db: Database, name: str) -> list[str]:
     """Return lines of text with the verdict of each classifier on an item, and the explanations."""
     item = item_named(db, name)
-    return [f"{reasoned.headline}. {' '.join(reasoned.reasons)}" for reasoned in reasoned_verdicts(db, item)]
+    return [f"{reasoned.headline}. {' '.join(reasoned.reasons)}" for reasoned in explained_verdicts(db, item)]
 
 
 def applications(db: Database) -> list[str]:

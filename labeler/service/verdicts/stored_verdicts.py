@@ -56,11 +56,11 @@ class VerdictSummary:
 def summary(db: Database, n_first: int) -> VerdictSummary:
     """Return a summary of the verdicts, with the `n_first` items that reviewers should label first."""
     table, question = verdicts.brief_table(db), studies.get(db).question
-    counting, failed = of_counting_items(db, table), table.loc[table["verdict"].isna(), ["item", "classifier", "error"]]
+    counting, failed = without_excluded(db, table), table.loc[table["verdict"].isna(), ["item", "classifier", "error"]]
     return VerdictSummary(
         verdict_counts(table, question.classes),
-        among_themselves(counting, question),
-        to_send_first(counting, question, n_first),
+        classifier_agreement(counting, question),
+        most_disputed(counting, question, n_first),
         [dict(zip(("item", "classifier", "reason"), row, strict=True)) for row in failed.itertuples(index=False)],
     )
 
@@ -122,7 +122,7 @@ def reasons_of_failures(db: Database) -> list[dict[str, Any]]:
     return [{"classifier": classifier, "reason": reason, "items": n} for classifier, reason, n in rows]
 
 
-def among_themselves(counting: pd.DataFrame, question: Question) -> list[dict[str, Any]]:
+def classifier_agreement(counting: pd.DataFrame, question: Question) -> list[dict[str, Any]]:
     """Return the agreement between each pair of classifiers, which needs no labels.
 
     `counting` is the result of `of_counting_items`. There is a row for each pair in both orders: classifier, other, n
@@ -140,7 +140,7 @@ def among_themselves(counting: pd.DataFrame, question: Question) -> list[dict[st
     return sorted(rows, key=lambda row: (row["classifier"], row["other"]))
 
 
-def to_send_first(counting: pd.DataFrame, question: Question, n: int | None = None) -> list[dict[str, Any]]:
+def most_disputed(counting: pd.DataFrame, question: Question, n: int | None = None) -> list[dict[str, Any]]:
     """Return the items on which the classifiers disagree most, at most `n`; the strongest disagreement comes first.
 
     `counting` is the result of `of_counting_items`. Each row has disagreement, margin, the classifiers that
@@ -160,7 +160,7 @@ def to_send_first(counting: pd.DataFrame, question: Question, n: int | None = No
     ]  # fmt: skip
 
 
-def of_counting_items(db: Database, table: pd.DataFrame) -> pd.DataFrame:
+def without_excluded(db: Database, table: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of a table of verdicts without excluded items."""
     return table[~table["item"].isin(items.excluded(db))]
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from labeler import marks
-from labeler.model import Gate, State, counted
+from labeler.model import CalibrationGate, State, counted
 from labeler.plan.lifecycle import ALLOWED, Action
 from labeler.service.items import browsing
 from labeler.service.labelling import inbox
@@ -296,7 +296,7 @@ def set_gate(db: Database, result: CalibrationResult, person: str, *, can_change
             if begun
             else "The round is over."
         )
-    elif (wanted := None if on == NO_GATE else Gate(str(on), least)) != gate:
+    elif (wanted := None if on == NO_GATE else CalibrationGate(str(on), least)) != gate:
         calibrating.set_gate(db, wanted, actor=person, now=datetime.now(UTC))
         share = "" if wanted is None else f" in {100 * least:.0f} % or more"
         done(f"Required agreement saved: the study opens once {GATES[on]}{share}.", stays=True)

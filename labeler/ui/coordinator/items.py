@@ -207,7 +207,7 @@ def render_all_items(db: Database, person: str) -> None:
         with st.popover("Filters"):
             filters = ask_filter(table, text, categories)
         order = st.selectbox("Order", list(ORDERS), key="items-order", label_visibility="collapsed", width=200)
-        matches = browsing.chosen(table, filters, categories)
+        matches = browsing.filtered(table, filters, categories)
         column, ascending = ORDERS[order]
         matches = matches.sort_values(column, ascending=ascending, kind="stable").reset_index(drop=True)
         st.download_button("Download CSV", partial(reporting.as_csv, matches), "items.csv", on_click="ignore")

@@ -86,7 +86,7 @@ def choose_verdict(db: Database, item: Item, person: str) -> ExplainedVerdict | 
     if hidden:
         st.caption(hidden)
         return None
-    reasoned = {entry.verdict.classifier: entry for entry in evidence.reasoned_verdicts(db, item)}
+    reasoned = {entry.verdict.classifier: entry for entry in evidence.explained_verdicts(db, item)}
     if not reasoned:
         st.caption("No classifier has judged this item yet. Verdicts are computed after each import.")
         return None

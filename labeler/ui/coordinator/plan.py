@@ -174,7 +174,7 @@ def show_what_if(parameters: PlanParameters, assumed: Assumptions) -> None:
     planned = planning.planned_design([n_items], n_reviewers, per_item, parameters.overlap, parameters.retest, None)
     expectations, unknown = planning.expected_of(planned, assumed)
     show_expected_precision(expectations, n_items, n_reviewers, parameters, assumed)
-    st.caption(planning.replacing(planned, assumed))
+    st.caption(planning.describe_annotator_test(planned, assumed))
     warn_too_few([f"{sentence}." for sentence in unknown])
 
 
@@ -207,7 +207,7 @@ def show_current_plan(db: Database, study: Study) -> None:
     """Show the current plan with its loads, and a button that verifies the plan against its seed and the log."""
     st.header("Current plan", anchor=False)
     st.write(f"Plan hash `{study.plan_hash}`")
-    loads = previewing.loads_now(db)
+    loads = previewing.current_loads(db)
     st.dataframe(loads, hide_index=True)
     chosen = study.plan_parameters or {}
     planned = {"retest": min((row.get("retest", 0) for row in loads), default=0)}
@@ -237,7 +237,7 @@ def add_items(db: Database, person: str) -> None:
 
     Only a study that is planned in batches has waiting items.
     """
-    known = assigning.sampled(db)
+    known = assigning.item_batches(db)
     if known is None or not known.waiting:
         return
     st.header("Add items")

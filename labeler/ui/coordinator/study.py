@@ -19,7 +19,7 @@ from labeler.service import background, overview
 from labeler.service.handover import merging, triage
 from labeler.service.items import folders
 from labeler.service.labelling import guide
-from labeler.service.overview import Act, Box, Line, Overview
+from labeler.service.overview import Box, Button, Line, Overview
 from labeler.service.people import identity
 from labeler.service.results import exchange, reporting, splits
 from labeler.service.study import calibrating, coordinating, course, progress
@@ -138,7 +138,7 @@ def show_line(line: Line, *, key: str, is_primary: bool = False) -> None:
             open_place(line.act)
 
 
-def follow_button(db: Database, person: str, act: Act, why: str = "") -> None:
+def follow_button(db: Database, person: str, act: Button, why: str = "") -> None:
     """Do what a button of the box promises."""
     if act.place is not None:
         open_place(act)
@@ -151,7 +151,7 @@ def follow_button(db: Database, person: str, act: Act, why: str = "") -> None:
             take_step(db, person, act.step, why)
 
 
-def open_place(act: Act) -> None:
+def open_place(act: Button) -> None:
     """Open the place of a button, with a person chosen if the button names one."""
     if act.person:
         st.session_state[PERSON] = act.person
@@ -170,7 +170,7 @@ def take_step(db: Database, person: str, step: Step, why: str = "", *, force: bo
     done(message)
 
 
-def show_parts(lines: tuple[Line, ...], following: Act | None) -> None:
+def show_parts(lines: tuple[Line, ...], following: Button | None) -> None:
     """List the parts of the study that have to be set up; the box has the button of the next one."""
     st.header("Before the study starts", anchor=False)
     for line in lines:
@@ -282,10 +282,10 @@ def render_guide(db: Database, person: str) -> None:
 
 def edit_examples(db: Database, person: str) -> None:
     """Show the coordinator's examples and practice items, and the forms that add and remove one."""
-    fixed, now = guide.why_fixed(db), datetime.now(UTC)
+    fixed, now = guide.why_examples_fixed(db), datetime.now(UTC)
     st.header("Your examples and practice items", anchor=False)
     st.caption("Items whose category you tell the reviewers. They leave the study, so that nobody labels them.")
-    chosen = guide.chosen(db)
+    chosen = guide.own_examples(db)
     if chosen:
         columns = ("item", "category", "sentence", "use")
         rows = [{name.capitalize(): getattr(example, name) for name in columns} for example in chosen]
@@ -307,14 +307,14 @@ def edit_examples(db: Database, person: str) -> None:
                 if name is None:
                     raise InputError("Choose an item.")
                 added = guide.OwnExample(name, category, sentence, str(use))
-                guide.add(db, added, actor=person, now=now)
+                guide.add_example(db, added, actor=person, now=now)
                 done(f"Added as a {use}: {name}.", stays=True)
     if chosen:
         with st.expander("Remove an example", type="compact"), st.form("remove-example", border=False):
             name = st.selectbox("Example", [example.item for example in chosen], key=fresh("example-to-remove"))
             if st.form_submit_button("Remove this example"):
                 with errors_here():
-                    guide.remove(db, str(name), actor=person, now=now)
+                    guide.remove_example(db, str(name), actor=person, now=now)
                     done(f"{name} is an item of the study again.", stays=True)
 
 

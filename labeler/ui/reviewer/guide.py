@@ -50,7 +50,7 @@ def as_reviewers_see(db: Database, link: str = "") -> None:
     st.markdown(guide.describe_protocol(brief.question, brief.protocol))
     if link and guide.n_practice(db):
         st.html(link)
-    own = guide.drawn(db, guide.GUIDE)
+    own = guide.examples_as_shown(db, guide.GUIDE)
     if own:
         st.header("Examples of this study", anchor=False)
         st.caption("Your coordinator chose these items. Nobody labels them.")
@@ -104,7 +104,7 @@ def practice_round(db: Database) -> bool:
     """
     brief = reviewing.brief(db)
     seed = st.session_state.setdefault(SEED, randbelow(2**31))
-    examples = guide.practice(db, seed)
+    examples = guide.practice_items(db, seed)
     change = component.change_of(PRACTICE)
     if isinstance(change, dict) and change.get("round") == seed:
         st.session_state[OVER] = answers_in(change.get("answers"), examples, brief.question)
@@ -180,7 +180,7 @@ def card(db: Database, reviewer_id: int) -> None:
     st.write(f"Each item shows {brief.kind.shows}. {how} There is no time limit.")
     if brief.protocol.instructions:
         st.text(brief.protocol.instructions)
-    examples, n_practice = guide.worked(db), guide.n_practice(db)
+    examples, n_practice = guide.examples_of_study(db), guide.n_practice(db)
     categories = brief.question.categories
     columns: list[Any] = []
     for category in categories:
@@ -205,6 +205,6 @@ def start_button(db: Database, reviewer_id: int, words: str, is_next: bool) -> N
     """Show the button that ends the introduction and opens the labelling page."""
     kind: Literal["primary", "secondary"] = "primary" if is_next else "secondary"
     if st.button(words, type=kind, key="start", shortcut="Enter" if is_next else None):
-        reviewing.begin(db, reviewer_id, now=datetime.now(UTC))
+        reviewing.finish_introduction(db, reviewer_id, now=datetime.now(UTC))
         st.session_state.pop(STEP, None)
         st.rerun()

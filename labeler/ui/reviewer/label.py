@@ -27,7 +27,7 @@ def screen(db: Database, reviewer_id: int, only: Task | None = None) -> dict[str
     """Return the data with which the review component begins: the state, and the first item or the item `only`."""
     state, brief = answering.screen(db, reviewer_id), reviewing.brief(db)
     if only is not None and not state["closed"]:
-        state |= {"offers": [reviewing.shown(db, only)], "last": None}
+        state |= {"offers": [reviewing.task_data(db, only)], "last": None}
     elif state["offers"]:
         first = state["offers"][0]
         (item,) = answering.open_items(db, reviewer_id, [first["code"]])

@@ -115,8 +115,8 @@ def test_the_verdict_of_the_classifier_spread_is_chosen_by_its_own_name(db):
     computing.compute_verdicts(db, actor="carol")
     table = browsing.catalogue(db, verdicts=True)
     for name in ("spread", "spread (classifier)"):  # by its name, and as its column
-        assert browsing.chosen(table, Filter(verdict=(name, "dissimilar")), CATEGORIES)["item"].tolist() == ["far"]
-    assert browsing.chosen(table, Filter(spread=(0.1, 1)), CATEGORIES)["item"].tolist() == ["far"]
+        assert browsing.filtered(table, Filter(verdict=(name, "dissimilar")), CATEGORIES)["item"].tolist() == ["far"]
+    assert browsing.filtered(table, Filter(spread=(0.1, 1)), CATEGORIES)["item"].tolist() == ["far"]
 
 
 def test_a_classifier_that_is_called_like_another_column_keeps_both_apart(study, tmp_path):
@@ -125,14 +125,16 @@ def test_a_classifier_that_is_called_like_another_column_keeps_both_apart(study,
     table = browsing.catalogue(study, verdicts=True)
     assert browsing.classifiers(table) == ["runs (classifier)", "runs (classifier) (classifier)", "unit (classifier)"]
     assert table["runs"].tolist() == [3] * 8
-    chosen = browsing.chosen(table, Filter(verdict=("runs (classifier) (classifier)", "dissimilar")), CATEGORIES)
+    chosen = browsing.filtered(table, Filter(verdict=("runs (classifier) (classifier)", "dissimilar")), CATEGORIES)
     assert numbers(chosen) == [0]
 
 
 def test_a_study_without_items_has_an_empty_catalogue_that_can_be_searched(db):
     table = browsing.catalogue(db, verdicts=True)
     assert tuple(table.columns) == COLUMNS
-    assert browsing.json_rows(browsing.chosen(table, Filter("x", spread=(0, 1), with_excluded=False), CATEGORIES)) == []
+    assert (
+        browsing.json_rows(browsing.filtered(table, Filter("x", spread=(0, 1), with_excluded=False), CATEGORIES)) == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -157,20 +159,20 @@ def test_a_study_without_items_has_an_empty_catalogue_that_can_be_searched(db):
     ],
 )
 def test_a_filter_chooses_what_fulfils_all_of_it(judged_study, wanted, expected):
-    assert numbers(browsing.chosen(browsing.catalogue(judged_study, verdicts=True), wanted, CATEGORIES)) == expected
+    assert numbers(browsing.filtered(browsing.catalogue(judged_study, verdicts=True), wanted, CATEGORIES)) == expected
 
 
 def test_the_limits_of_the_spread_belong_to_what_is_chosen(study):
     table = browsing.catalogue(study)
     ordered = table["spread"].sort_values().tolist()
-    assert len(browsing.chosen(table, Filter(spread=(ordered[2], ordered[5])), CATEGORIES)) == 4
+    assert len(browsing.filtered(table, Filter(spread=(ordered[2], ordered[5])), CATEGORIES)) == 4
 
 
 def test_limits_leave_out_what_has_no_spread(db, tmp_path):
     take_in_verdicts(db, tmp_path, "item,verdict,classifier\nx,similar,mine\n")
     table = browsing.catalogue(db)
-    assert len(browsing.chosen(table, Filter(), CATEGORIES)) == 1
-    assert len(browsing.chosen(table, Filter(spread=(0, float("inf"))), CATEGORIES)) == 0
+    assert len(browsing.filtered(table, Filter(), CATEGORIES)) == 1
+    assert len(browsing.filtered(table, Filter(spread=(0, float("inf"))), CATEGORIES)) == 0
 
 
 @pytest.mark.parametrize(
@@ -187,13 +189,13 @@ def test_limits_leave_out_what_has_no_spread(db, tmp_path):
 )
 def test_what_cannot_be_chosen_by_is_said(judged_study, wanted, words):
     with pytest.raises(InputError, match=words):
-        browsing.chosen(browsing.catalogue(judged_study, verdicts=True), wanted, CATEGORIES)
+        browsing.filtered(browsing.catalogue(judged_study, verdicts=True), wanted, CATEGORIES)
 
 
 @pytest.mark.parametrize("wanted", [Filter(disagreeing=True), Filter(verdict=("mine", "similar"))])
 def test_verdicts_that_are_not_there_cannot_be_chosen_by(judged_study, wanted):
     with pytest.raises(InputError, match="To compute verdicts"):
-        browsing.chosen(browsing.catalogue(judged_study), wanted, CATEGORIES)
+        browsing.filtered(browsing.catalogue(judged_study), wanted, CATEGORIES)
 
 
 def test_the_rows_can_be_written_as_json(judged_study):

@@ -7,7 +7,7 @@ import pytest
 from analysis.document import json_values
 from analysis.intervals import wilson
 from labeler.errors import InputError, NotAllowed, Refused
-from labeler.model import Category, Gate, Kind, PlanParameters, State
+from labeler.model import CalibrationGate, Category, Kind, PlanParameters, State
 from labeler.plan.lifecycle import Step
 from labeler.questions import SIMILAR
 from labeler.service.items import browsing
@@ -152,7 +152,7 @@ def test_not_sure_is_no_label_and_the_round_is_not_finished_with_it(round_):
 
 def test_who_left_is_neither_waited_for_nor_measured(round_):
     set_reference(round_, S, S, S, S)
-    calibrating.set_gate(round_, Gate("reference", 1.0), **CAROL)
+    calibrating.set_gate(round_, CalibrationGate("reference", 1.0), **CAROL)
     answer_everything(round_, SPLIT)
     staffing.remove(round_, "dan", **WHY)
     result = calibrating.result(round_)
@@ -185,10 +185,13 @@ def test_a_study_without_a_round_has_an_empty_one(planned):
     ("gate", "missing"),
     [
         (None, ()),
-        (Gate("reference", 0.5), ("agreement with the reference labels of dan is 25 %, but must be at least 50 %",)),
-        (Gate("reference", 0.25), ()),
-        (Gate("reviewers", 0.5), ()),
-        (Gate("reviewers", 0.51), ("agreement between the reviewers is 50 %, but must be at least 51 %",)),
+        (
+            CalibrationGate("reference", 0.5),
+            ("agreement with the reference labels of dan is 25 %, but must be at least 50 %",),
+        ),
+        (CalibrationGate("reference", 0.25), ()),
+        (CalibrationGate("reviewers", 0.5), ()),
+        (CalibrationGate("reviewers", 0.51), ("agreement between the reviewers is 50 %, but must be at least 51 %",)),
     ],
 )
 def test_a_gate_passes_what_reaches_it(round_, gate, missing):
@@ -199,7 +202,7 @@ def test_a_gate_passes_what_reaches_it(round_, gate, missing):
 
 
 def test_what_is_unknown_does_not_pass(round_):
-    calibrating.set_gate(round_, Gate("reference", 0.0), **CAROL)
+    calibrating.set_gate(round_, CalibrationGate("reference", 0.0), **CAROL)
     answer_everything(round_, SPLIT)
     assert calibrating.result(round_).not_passed == tuple(
         f"agreement with the reference labels of {name} is unknown, but must be at least 0 %" for name in REVIEWERS
@@ -207,15 +210,23 @@ def test_what_is_unknown_does_not_pass(round_):
 
 
 def test_the_gate_is_kept_and_logged_and_can_be_taken_away(round_):
-    calibrating.set_gate(round_, Gate("reference", 0.8), **CAROL)
-    assert studies.get(round_).gate == Gate("reference", 0.8)
+    calibrating.set_gate(round_, CalibrationGate("reference", 0.8), **CAROL)
+    assert studies.get(round_).gate == CalibrationGate("reference", 0.8)
     assert events.of_actions(round_, ["set gate"])[-1].details == {"on": "reference", "least": 0.8}
     calibrating.set_gate(round_, None, **CAROL)
     assert studies.get(round_).gate is None
     assert log(round_)[-2:] == [("carol", "set gate")] * 2
 
 
-@pytest.mark.parametrize("gate", [Gate("nothing", 0.5), Gate("reference", -0.1), Gate("reviewers", 1.1), Gate("", 0.5)])
+@pytest.mark.parametrize(
+    "gate",
+    [
+        CalibrationGate("nothing", 0.5),
+        CalibrationGate("reference", -0.1),
+        CalibrationGate("reviewers", 1.1),
+        CalibrationGate("", 0.5),
+    ],
+)
 def test_a_gate_that_is_none_is_refused(round_, gate):
     with pytest.raises(InputError, match=r"required agreement.*0.*1"):
         calibrating.set_gate(round_, gate, **CAROL)
@@ -223,11 +234,11 @@ def test_a_gate_that_is_none_is_refused(round_, gate):
 
 
 def test_the_gate_is_not_moved_once_somebody_labelled(round_):
-    calibrating.set_gate(round_, Gate("reference", 0.8), **CAROL)
+    calibrating.set_gate(round_, CalibrationGate("reference", 0.8), **CAROL)
     answer_next(round_, "ada", "similar")
     with pytest.raises(NotAllowed, match="round has begun"):
-        calibrating.set_gate(round_, Gate("reference", 0.1), **CAROL)
-    assert studies.get(round_).gate == Gate("reference", 0.8)
+        calibrating.set_gate(round_, CalibrationGate("reference", 0.1), **CAROL)
+    assert studies.get(round_).gate == CalibrationGate("reference", 0.8)
 
 
 @pytest.mark.parametrize("state", [State.OPEN, State.THIRD, State.CLOSED, State.UNBLINDED])

@@ -55,7 +55,7 @@ def unplanned(tmp_path):
         for name in ("ada", "ben", "cleo"):
             identity.add_person(db, name, [Role.REVIEWER], **WHO)
         table = importing.upload("t.csv", "\n".join(["benchmark,version,run,iteration,value", *rows]).encode())
-        list(importing.import_files(db, [table], selection=importing.Selection(before="old", after="new"), **WHO))
+        list(importing.import_files(db, [table], selection=importing.RunSelection(before="old", after="new"), **WHO))
         yield db
 
 
@@ -142,10 +142,10 @@ def test_classifiers_of_changes_are_compared_without_labels(changes):
     computing.compute_verdicts(changes, actor="carol")
     question = coordinating.get_study(changes).question
     table = stored_verdicts.brief_table(changes)
-    pairs = stored_verdicts.among_themselves(table, question)
+    pairs = stored_verdicts.classifier_agreement(table, question)
     assert len(pairs) == len(CHANGE_RULES) * (len(CHANGE_RULES) - 1)
     assert set(pairs[0]) == {"classifier", "other", "n", "agree", "kappa"}
-    first = stored_verdicts.to_send_first(table, question)
+    first = stored_verdicts.most_disputed(table, question)
     assert all({"faster", "no change", "slower"} <= set(row) for row in first)
 
 
@@ -156,7 +156,7 @@ def test_the_guide_shows_what_its_measurements_and_labels_give(tmp_path):
         tmp_path / "c.study", name="c", question=question, coordinator="carol", plan_secret="", now=NOW
     )
     with open_database(tmp_path / "c.study") as db:
-        chosen = importing.Selection(before="21.3", after="24.2")
+        chosen = importing.RunSelection(before="21.3", after="24.2")
         table = Source("measurements.parquet", folder / "measurements.parquet")
         (result,) = importing.import_files(db, [table], importing.ReadOptions(better="lower"), selection=chosen, **WHO)
         assert len(result.names) == 18

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from labeler.errors import InputError, NotAllowed
-from labeler.model import Gate, Kind, PlanParameters, State
+from labeler.model import CalibrationGate, Kind, PlanParameters, State
 from labeler.plan.lifecycle import Step
 from labeler.service.items import browsing
 from labeler.service.labelling import auditing, reviewing
@@ -142,7 +142,7 @@ def test_a_calibration_round_that_is_not_finished_keeps_the_study_closed_and_nam
 
 def test_a_calibration_round_below_its_gate_is_opened_only_on_purpose_and_the_log_says_so(study):
     with_calibration(study)
-    calibrating.set_gate(study, Gate("reviewers", 0.9), **CAROL)
+    calibrating.set_gate(study, CalibrationGate("reviewers", 0.9), **CAROL)
     answer_everything(study, SPLIT)
     with pytest.raises(NotAllowed, match=r"50 %.*90 %"):
         move(study, Step.OPEN)

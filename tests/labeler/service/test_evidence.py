@@ -48,7 +48,7 @@ def judged_study(master, tmp_path):
 
 
 def reasoned(db, name, classifier):
-    found = {one.verdict.classifier: one for one in evidence.reasoned_verdicts(db, browsing.item_named(db, name))}
+    found = {one.verdict.classifier: one for one in evidence.explained_verdicts(db, browsing.item_named(db, name))}
     return found[classifier]
 
 
@@ -70,7 +70,7 @@ def take_in(db, folder, *lines):
 
 @pytest.mark.parametrize("name", [item_name(number) for number in range(8)])
 def test_the_reasons_are_those_of_the_verdict_computed_anew(judged_study, name):
-    stored = evidence.reasoned_verdicts(judged_study, browsing.item_named(judged_study, name))
+    stored = evidence.explained_verdicts(judged_study, browsing.item_named(judged_study, name))
     assert {one.verdict.classifier: one.reasons for one in stored} == {
         classifier: explain(verdict) for classifier, verdict in computed(judged_study, name).items()
     }
@@ -96,7 +96,7 @@ def test_pairs_and_merges_come_back_as_they_were_computed(judged_study, classifi
 
 
 def test_the_headline_is_who_says_what(judged_study):
-    found = evidence.reasoned_verdicts(judged_study, browsing.item_named(judged_study, FIRST))
+    found = evidence.explained_verdicts(judged_study, browsing.item_named(judged_study, FIRST))
     assert [one.headline for one in found] == HEADLINES
 
 

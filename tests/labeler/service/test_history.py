@@ -75,7 +75,7 @@ def test_items_of_the_calibration_round_do_not_count_and_the_round_has_its_own_n
     assigning.confirm_plan(study, PlanParameters(seed=3, retest=0, calibration=2), **CAROL)
     answer_everything(study, SPLIT)
     assert set(calibrating.item_names(study)) == assigning.not_counted(study)
-    assert set(assigning.roles(study).values()) == {"counted", "calibration"}
+    assert set(assigning.item_roles(study).values()) == {"counted", "calibration"}
     told = history.study_course(study)["calibration"]
     assert (told["n_items"], told["passed"]) == (2, True)
     assert told["percent"]["value"] == pytest.approx(1 / 2)

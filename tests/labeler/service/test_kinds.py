@@ -103,7 +103,7 @@ def test_dates_are_in_order_whatever_the_order_of_the_rows(tmp_path):
 def test_each_run_is_an_item_or_some_runs_that_the_seed_chooses(tmp_path):
     (every,) = study_of(tmp_path / "all.study", "run", RUNS)
     assert every.names == tuple(f"parse : run {run}" for run in range(4))
-    chosen = importing.Selection(runs_per_benchmark=2, seed=5)
+    chosen = importing.RunSelection(runs_per_benchmark=2, seed=5)
     (some,) = study_of(tmp_path / "some.study", "run", RUNS, selection=chosen)
     assert len(some.names) == 2
     assert set(some.names) < set(every.names)
@@ -129,11 +129,11 @@ def test_a_run_of_few_iterations_is_no_item(tmp_path):
 def test_what_a_reviewer_gets_names_neither_item_nor_versions(tmp_path, shows):
     path = tmp_path / "b.study"
     table = {"history": HISTORY, "change": CHANGE}.get(shows, RUNS)
-    chosen = importing.Selection(before="v1", after="v2") if shows == "change" else importing.Selection()
+    chosen = importing.RunSelection(before="v1", after="v2") if shows == "change" else importing.RunSelection()
     study_of(path, shows, table.replace("parse,", "secretname,"), selection=chosen)
     with open_database(path) as db:
         assigning.confirm_plan(db, PlanParameters(7, per_item=2, overlap=0, retest=0), **WHO)
-        shown = [reviewing.shown(db, task) for task in reviewing.review_queue(db, id_of(db, "ada")).offers]
+        shown = [reviewing.task_data(db, task) for task in reviewing.review_queue(db, id_of(db, "ada")).offers]
         assert shown
         assert not re.search('secret|"v1"', json.dumps(shown))
         for task in reviewing.review_queue(db, id_of(db, "ada")).offers:
@@ -221,7 +221,7 @@ def test_sides_that_were_measured_in_the_other_order_are_pointed_out(comparing):
     days = {"v1": "2026-02-02", "v2": "2026-01-01"}
     rows = [f"sum,{version},{day},{run},{1.0 + run}" for version, day in days.items() for run in range(2)]
     table = importing.upload("t.csv", "\n".join(["benchmark,version,date,run,value", *rows]).encode())
-    chosen = importing.Selection(before="v1", after="v2")
+    chosen = importing.RunSelection(before="v1", after="v2")
     (result,) = importing.import_files(comparing, [table], selection=chosen, **WHO)
     assert not result.refused
     assert any("are the two sides swapped?" in warning for warning in result.benchmarks[0].warnings)
@@ -230,7 +230,7 @@ def test_sides_that_were_measured_in_the_other_order_are_pointed_out(comparing):
 def test_a_table_with_versions_needs_two_of_them_by_name_if_it_has_more(comparing):
     def imported(text, **versions):
         file = importing.upload("t.csv", text.encode())
-        return next(importing.import_files(comparing, [file], selection=importing.Selection(**versions), **WHO))
+        return next(importing.import_files(comparing, [file], selection=importing.RunSelection(**versions), **WHO))
 
     three = CHANGE + "".join(line.replace("v2", "v3") + "\n" for line in CHANGE.splitlines()[1:] if "v2" in line)
     assert "it has the versions v1, v2, v3. Say which to compare: --before NAME --after NAME" in imported(three).refused
@@ -253,7 +253,7 @@ def blind(comparing):
         for number in range(24) for version in ("oldversion", "newversion") for run in range(2) for i in range(12)
     ]  # fmt: skip
     table = importing.upload("t.csv", "\n".join(["benchmark,version,run,iteration,value", *rows]).encode())
-    chosen = importing.Selection(before="oldversion", after="newversion")
+    chosen = importing.RunSelection(before="oldversion", after="newversion")
     (result,) = importing.import_files(comparing, [table], selection=chosen, **WHO)
     assert len(result.names) == 24
     assigning.confirm_plan(comparing, PlanParameters(7, per_item=2, overlap=0, retest=2), **WHO)
@@ -292,7 +292,7 @@ def test_answers_about_swapped_sides_are_mapped_back(blind):
 
 def test_a_reviewer_cannot_tell_the_sides_by_what_is_sent(blind):
     for task in reviewing.review_queue(blind, id_of(blind, "ada")).offers:
-        shown = reviewing.shown(blind, task)
+        shown = reviewing.task_data(blind, task)
         assert [panel.get("title") for panel in shown["panels"]] == ["A", "B", None]
         assert shown["before"] is None
         assert not re.search("After|swapped|[dw]version", json.dumps(shown))
@@ -349,7 +349,7 @@ def test_an_extra_answer_and_facts_are_shown_and_stored_and_never_required(tmp_p
         person = id_of(db, "ada")
         for extra in ("2", None):
             task = reviewing.review_queue(db, person).offers[0]
-            shown = reviewing.shown(db, task)
+            shown = reviewing.task_data(db, task)
             assert dict(shown["facts"]) == {"benchmark": shown["facts"][0][1], "unit": "s"}
             assert shown["extra"] is None
             event = {"event_id": task.code, "code": task.code, "revision": 0, "answer": "yes", "dwell_ms": 900}
@@ -411,7 +411,7 @@ def test_examples_of_histories_and_runs_have_the_level_that_their_answer_says(se
 
 @pytest.mark.parametrize("shows", KINDS)
 def test_an_item_of_each_kind_has_a_chart_for_files(tmp_path, shows):
-    chosen = importing.Selection(before="v1", after="v2") if shows == "change" else importing.Selection()
+    chosen = importing.RunSelection(before="v1", after="v2") if shows == "change" else importing.RunSelection()
     study_of(tmp_path / "c.study", shows, {"history": HISTORY, "change": CHANGE}.get(shows, RUNS), selection=chosen)
     with open_database(tmp_path / "c.study") as db:
         assert b"<svg" in evidence.as_file(evidence.runs_of_item(db, items.all_items(db)[0]), "svg")
@@ -438,7 +438,7 @@ def numbers_sent(value, key=""):
 
 @pytest.mark.parametrize("shows", KINDS)
 def test_nobody_can_match_two_pictures_of_an_item_by_their_numbers(tmp_path, shows):
-    chosen = importing.Selection(before="v1", after="v2") if shows == "change" else importing.Selection()
+    chosen = importing.RunSelection(before="v1", after="v2") if shows == "change" else importing.RunSelection()
     study_of(tmp_path / "m.study", shows, {"history": HISTORY, "change": CHANGE}.get(shows, RUNS), selection=chosen)
     with open_database(tmp_path / "m.study") as db:
         assigning.confirm_plan(db, PlanParameters(7, per_item=2, overlap=0, retest=0), **WHO)
@@ -490,7 +490,9 @@ def test_facts_beside_the_picture_are_named_in_the_report_as_a_limit_of_blindnes
 def test_an_anonymised_copy_keeps_its_pictures_and_no_names_of_versions(tmp_path, shows):
     table = {"history": HISTORY, "change": CHANGE}[shows].replace(",v", ",winter")
     table = table.replace("winterersion", "version").replace("winteralue", "value")
-    chosen = importing.Selection(before="winter1", after="winter2") if shows == "change" else importing.Selection()
+    chosen = (
+        importing.RunSelection(before="winter1", after="winter2") if shows == "change" else importing.RunSelection()
+    )
     study_of(tmp_path / "n.study", shows, table, selection=chosen)
     with open_database(tmp_path / "n.study") as db:
         before = [drawing.panels_of_item(db, item.item_id) for item in items.all_items(db)]

@@ -63,7 +63,7 @@ def answer_all(db):
 
 
 def test_the_plan_begins_with_a_random_part_that_follows_from_the_seed(study):
-    known = assigning.sampled(study)
+    known = assigning.item_batches(study)
     assert len(planned_items(study)) == N_FIRST == known.n_random
     assert planned_items(study) == set(known.order[:N_FIRST])
     assert (len(known.waiting), known.chosen) == (N_ITEMS - N_FIRST, frozenset())
@@ -74,7 +74,7 @@ def test_a_batch_has_its_random_share_and_the_rest_where_classifiers_differ(stud
     added = next_items(study, 10, random_share=0.3, **CAROL)
     assert (added.n_random, added.n_chosen, added.n_waiting) == (3, 7, 30)
     assert says(added.sentences[1], "No model", "0 items")
-    known = assigning.sampled(study)
+    known = assigning.item_batches(study)
     assert known.n_random == N_FIRST + 3
     assert set(known.order[: N_FIRST + 3]) | known.chosen == planned_items(study)
     assert len(known.chosen) == 7
@@ -94,10 +94,10 @@ def test_the_plan_is_verified_after_batches_and_after_a_reviewer_left(study):
 
 def test_a_chosen_item_that_the_random_order_reaches_needs_no_second_label_and_counts(study):
     next_items(study, 38, random_share=0.05, **CAROL)
-    before = assigning.sampled(study)
+    before = assigning.item_batches(study)
     n_free = len(set(before.order[: before.n_random + 2]) & before.chosen)
     added = next_items(study, 2, random_share=1.0, **CAROL)
-    after = assigning.sampled(study)
+    after = assigning.item_batches(study)
     assert after.n_random == before.n_random + 2
     assert len(after.chosen) == len(before.chosen) - n_free + added.n_chosen
 
@@ -129,7 +129,7 @@ def test_an_excluded_item_is_excluded_even_if_it_was_chosen(study):
     chosen = assigning.chosen_items(study)
     gone = min(chosen)
     browsing.exclude(study, gone, why="broken", **CAROL)
-    roles = assigning.roles(study)
+    roles = assigning.item_roles(study)
     assert Counter(roles.values()) == {"counted": N_ITEMS - len(chosen), "chosen": len(chosen) - 1, "excluded": 1}
     assert roles[gone] == "excluded"
     material = material_of_study(study, **CAROL)
@@ -139,7 +139,7 @@ def test_an_excluded_item_is_excluded_even_if_it_was_chosen(study):
 
 def test_reviewers_cannot_tell_why_an_item_came(study):
     next_items(study, 10, **CAROL)
-    known = assigning.sampled(study)
+    known = assigning.item_batches(study)
     added = [row for row in assignments.everything(study) if row.assignment.position is not None]
     new = [row.assignment for row in added if row.assignment.item in known.batches[-1][0] + known.batches[-1][1]]
     assert {assignment.kind for assignment in new} == {"fresh"}
@@ -151,19 +151,19 @@ def test_reviewers_cannot_tell_why_an_item_came(study):
 
 
 def test_an_item_that_is_excluded_and_included_again_does_not_break_the_plan(study):
-    waiting = assigning.sampled(study).waiting[0]
+    waiting = assigning.item_batches(study).waiting[0]
     browsing.exclude(study, waiting, why="broken", **CAROL)
     next_items(study, 10, **CAROL)
     browsing.include(study, waiting, why="repaired", **CAROL)
     assert verifying.verify_plan(study).problems == ()
     next_items(study, 10, **CAROL)
-    assert waiting in assigning.sampled(study).planned - assigning.sampled(study).chosen
+    assert waiting in assigning.item_batches(study).planned - assigning.item_batches(study).chosen
     assert verifying.verify_plan(study).problems == ()
 
 
 @pytest.mark.parametrize("place", [0, N_FIRST + 1])
 def test_an_item_that_was_excluded_before_the_plan_and_included_later_does_not_break_the_plan(study, place):
-    gone = assigning.sampled(study).order[place]
+    gone = assigning.item_batches(study).order[place]
     browsing.exclude(study, gone, why="broken", **CAROL)
     assigning.confirm_plan(study, PlanParameters(seed=5, overlap=0, retest=0), first=N_FIRST, **CAROL)
     browsing.include(study, gone, why="repaired", **CAROL)
@@ -177,7 +177,7 @@ def test_an_item_that_was_excluded_before_the_plan_and_included_later_does_not_b
 def test_a_plan_that_does_not_follow_the_random_order_is_named(study):
     with study.atomic():
         event = events.of_actions(study, ["draw plan"])[0]
-        other = assigning.sampled(study).waiting[0]
+        other = assigning.item_batches(study).waiting[0]
         details = {**event.details, "items": [other, *event.details["items"][1:]]}
         events.Deed(study, "mallory", NOW).log("draw plan", **details)
     problems = verifying.verify_plan(study).problems
@@ -188,7 +188,7 @@ def test_a_plan_that_does_not_follow_the_random_order_is_named(study):
 
 
 def test_excluded_items_are_not_added(study):
-    gone = assigning.sampled(study).waiting[0]
+    gone = assigning.item_batches(study).waiting[0]
     browsing.exclude(study, gone, why="broken", **CAROL)
     next_items(study, 100, **CAROL)
     assert gone not in planned_items(study)

@@ -23,7 +23,7 @@ NOISE = OwnExample(item_name(2), Category.SIMILAR, "Only noise.", PRACTICE)
 
 def add(db, *given):
     for example in given:
-        guide.add(db, example, actor="carol", now=NOW)
+        guide.add_example(db, example, actor="carol", now=NOW)
 
 
 def excluded(db):
@@ -32,27 +32,27 @@ def excluded(db):
 
 def test_an_example_leaves_the_study_and_is_drawn_as_items_are(study):
     add(study, STEP, NOISE)
-    assert guide.chosen(study) == [STEP, NOISE]
+    assert guide.own_examples(study) == [STEP, NOISE]
     assert excluded(study) == {STEP.item: "worked example in the guide", NOISE.item: "practice item in the guide"}
-    (drawn,) = guide.drawn(study, GUIDE)
+    (drawn,) = guide.examples_as_shown(study, GUIDE)
     assert (drawn.title, drawn.category, drawn.explanation) == ("Example 1", "dissimilar", STEP.sentence)
     assert drawn.picture == drawing.payload_of_item(study, items.by_name(study, STEP.item).item_id)
-    assert guide.worked(study) == (drawn, *guide.worked_examples(FIRST_QUESTION))
+    assert guide.examples_of_study(study) == (drawn, *guide.worked_examples(FIRST_QUESTION))
     assert auditing.audit(study).faults == ()
 
 
 def test_an_example_that_is_removed_is_an_item_of_the_study_again(study):
     add(study, STEP)
-    guide.remove(study, STEP.item, actor="carol", now=NOW)
-    assert (guide.chosen(study), excluded(study)) == ([], {})
+    guide.remove_example(study, STEP.item, actor="carol", now=NOW)
+    assert (guide.own_examples(study), excluded(study)) == ([], {})
     with pytest.raises(InputError, match="is no example"):
-        guide.remove(study, STEP.item, actor="carol", now=NOW)
+        guide.remove_example(study, STEP.item, actor="carol", now=NOW)
 
 
 def test_a_practice_round_begins_with_the_own_items_and_says_who_says_so(study):
     add(study, NOISE)
     assert guide.n_practice(study) == 6
-    first, *others = guide.practice(study, 7)
+    first, *others = guide.practice_items(study, 7)
     assert tuple(others) == guide.practice_round(7)[:5]
     assert first.feedback("dissimilar") == (
         "Your answer: dissimilar; the coordinator says similar. Practice item 1: Only noise."
@@ -61,10 +61,10 @@ def test_a_practice_round_begins_with_the_own_items_and_says_who_says_so(study):
 
 def test_an_own_question_has_the_own_practice_items_only(study):
     coordinating.describe_study(study, "Alerts", read_question(ALERTS, "alerts.toml"), actor="carol", now=NOW)
-    assert (guide.n_practice(study), guide.practice(study, 7)) == (0, ())
+    assert (guide.n_practice(study), guide.practice_items(study, 7)) == (0, ())
     add(study, replace(NOISE, category="stable"))
     assert guide.n_practice(study) == 1
-    assert [example.category for example in guide.practice(study, 7)] == ["stable"]
+    assert [example.category for example in guide.practice_items(study, 7)] == ["stable"]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_what_cannot_be_an_example_is_refused_and_nothing_changes(study, changed
     with pytest.raises(InputError) as refused:
         add(study, OwnExample(**(vars(STEP) | changed)))
     assert says(str(refused.value), *reason)
-    assert (guide.chosen(study), excluded(study)) == ([], {})
+    assert (guide.own_examples(study), excluded(study)) == ([], {})
 
 
 def test_an_excluded_item_and_a_study_with_answers_are_refused(planned):
@@ -88,6 +88,6 @@ def test_an_excluded_item_and_a_study_with_answers_are_refused(planned):
     with pytest.raises(NotAllowed, match="already excluded"):
         add(planned, STEP)
     answer_next(planned, "ada", "similar")
-    assert "already answered" in guide.why_fixed(planned)
+    assert "already answered" in guide.why_examples_fixed(planned)
     with pytest.raises(NotAllowed, match="already answered"):
         add(planned, NOISE)

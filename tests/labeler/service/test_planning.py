@@ -35,7 +35,7 @@ def expected(design=PAPER, assumed=STANDARD):
 
 def simulated(n_items=200, per_item=2, overlap=0.0, seed=1, reviewers=REVIEWERS, classifiers=CLASSIFIERS, **options):
     planned = planning.design(n_items, len(reviewers), per_item, overlap, 0)
-    return planning.simulated(planned, reviewers, classifiers, 0.55, seed=seed, **options)
+    return planning.simulate(planned, reviewers, classifiers, 0.55, seed=seed, **options)
 
 
 def records(text):
@@ -91,13 +91,13 @@ def test_586_items_give_kappa_to_eight_hundredths():
     ],
 )
 def test_planning_says_how_often_a_classifier_could_replace_a_reviewer(design, words):
-    assert words in planning.replacing(planning.design(*design), STANDARD)
+    assert words in planning.describe_annotator_test(planning.design(*design), STANDARD)
 
 
 def test_random_labels_pass_only_if_people_hardly_agree():
     design = planning.design(60, 3, 3, 0.0, 0)
-    assert "Random labels pass often" in planning.replacing(design, Assumptions(kappa=0.1))
-    assert "random labels with 0.00." in planning.replacing(design, Assumptions(kappa=0.8))
+    assert "Random labels pass often" in planning.describe_annotator_test(design, Assumptions(kappa=0.1))
+    assert "random labels with 0.00." in planning.describe_annotator_test(design, Assumptions(kappa=0.8))
 
 
 def test_98_items_give_the_agreement_of_a_pair_to_ten_points():
@@ -329,27 +329,27 @@ def test_a_made_up_study_that_cannot_be_is_refused_in_words(change, message):
 
 
 def test_a_rater_is_written_as_name_sensitivity_specificity():
-    assert planning.rater("ada=0.95/0.9") == Rater("ada", 0.95, 0.9)
-    assert planning.rater("a b=1/0") == Rater("a b", 1.0, 0.0)
+    assert planning.rater_from("ada=0.95/0.9") == Rater("ada", 0.95, 0.9)
+    assert planning.rater_from("a b=1/0") == Rater("a b", 1.0, 0.0)
 
 
 @pytest.mark.parametrize("text", ["", "ada", "ada=", "ada=0.9", "ada=0.9/", "ada=/0.9", "ada=x/0.9", "ada=0.9/0.8/0.7"])
 def test_a_text_that_is_no_rater_is_refused(text):
     with pytest.raises(InputError, match="does not have the form NAME=SENSITIVITY/SPECIFICITY"):
-        planning.rater(text)
+        planning.rater_from(text)
 
 
 @pytest.mark.parametrize("text", ["=0.9/0.8", " =0.9/0.8"])
 def test_a_rater_without_a_name_is_refused(text):
     with pytest.raises(InputError, match="NAME"):
-        planning.rater(text)
+        planning.rater_from(text)
 
 
 @settings(max_examples=examples(60), deadline=None)
 @given(st.integers(1, 60), st.integers(2, 4), st.floats(0, 1), st.integers(0, 5), st.integers(0, 2**32))
 def test_every_design_can_be_made_up_and_expected(n_items, per_item, overlap, retest, seed):
     planned = planning.design(n_items, 4, per_item, overlap, retest)
-    labels = records(planning.simulated(planned, REVIEWERS, CLASSIFIERS, 0.5, seed=seed)["labels.csv"])
+    labels = records(planning.simulate(planned, REVIEWERS, CLASSIFIERS, 0.5, seed=seed)["labels.csv"])
     told, _unknown = planning.expected_of(planned, Assumptions())
     expected_labels = next(row["expected"] for row in told if row["what"] == "labels per reviewer")
     assert len(labels) == pytest.approx(4 * (expected_labels - retest))

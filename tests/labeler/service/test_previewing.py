@@ -143,19 +143,19 @@ def test_a_study_without_items_is_refused_in_words(db):
 
 def test_the_loads_that_stand_are_those_of_the_preview_until_something_changes(study):
     found = previewing.preview(study, PARAMETERS).rows_of_loads()
-    assert {row["in all"] for row in previewing.loads_now(study)} == {0}
+    assert {row["in all"] for row in previewing.current_loads(study)} == {0}
     assigning.confirm_plan(study, PARAMETERS, actor="carol", now=NOW)
-    assert previewing.loads_now(study) == [{k: n for k, n in row.items() if k != "hours"} for row in found]
+    assert previewing.current_loads(study) == [{k: n for k, n in row.items() if k != "hours"} for row in found]
 
 
 def test_the_loads_that_stand_follow_who_leaves_and_what_is_excluded(planned):
     staffing.remove(planned, "dan", why="left", actor="carol", now=NOW)
     # dan's 3 items shared with one other move to the other two; the 2 that all label need no replacement
-    now = loads(previewing.loads_now(planned))
+    now = loads(previewing.current_loads(planned))
     assert now.keys() == {"ada", "ben", "cleo"}
     assert sum(row["fresh"] for row in now.values()) == 12
     browsing.exclude(planned, item_name(0), "broken", actor="carol", now=NOW)
-    assert sum(row["in all"] for row in loads(previewing.loads_now(planned)).values()) < sum(
+    assert sum(row["in all"] for row in loads(previewing.current_loads(planned)).values()) < sum(
         row["in all"] for row in now.values()
     )
 

@@ -115,7 +115,7 @@ def test_another_span_draws_every_item_anew(planned, min_span):
     set_protocol(planned, Protocol(min_span=min_span))
     assert pictures(planned) == expected(planned, min_span)
     task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
-    assert reviewing.shown(planned, task)["panels"][0]["min_span"] == min_span
+    assert reviewing.task_data(planned, task)["panels"][0]["min_span"] == min_span
 
 
 @pytest.mark.parametrize("rule", ["core", "pooled", "full"])

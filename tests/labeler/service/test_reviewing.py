@@ -290,7 +290,7 @@ def pictures(db):
         assignments.add(db, [NewAssignment(ada.person_id, number + 1, kind, 99, 50 + number, f"AGAIN{number}")])
     for person in identity.everyone(db):
         for task in assignments.tasks_of(db, person.person_id):
-            yield task, reviewing.shown(db, task)
+            yield task, reviewing.task_data(db, task)
 
 
 def texts_in(value):
@@ -363,7 +363,7 @@ def test_a_unit_names_nothing_that_was_measured(study, unit, shown):
     study.execute("DELETE FROM bins")
     assigning.confirm_plan(study, PARAMETERS, actor="carol", now=NOW)
     task = reviewing.review_queue(study, id_of(study, "ada")).offers[0]
-    assert reviewing.shown(study, task)["panels"][0]["unit"] == shown
+    assert reviewing.task_data(study, task)["panels"][0]["unit"] == shown
 
 
 def test_the_earlier_picture_of_a_hidden_copy_is_gone_when_the_copy_comes(tmp_path):

@@ -268,7 +268,7 @@ class Labelling(RuleBasedStateMachine):
         for name in NAMES:
             reviewer_id = id_of(self.db, name)
             for task in reviewing.review_queue(self.db, reviewer_id).offers:
-                shown = reviewing.shown(self.db, task, known={task.code})
+                shown = reviewing.task_data(self.db, task, known={task.code})
                 assert (shown["confidence"], shown["flag"], shown["comment"]) == self.said_last(task.code)
             assert [
                 (own.task.code, own.task.answer, own.number, own.n_revisions, own.time_on_task_ms, own.confidence,

@@ -48,7 +48,7 @@ def own(db, name="ada"):
 def said_of(db, task, name="ada"):
     """Return the (confidence, flag, comment) as the screen shows them."""
     task = assignments.task_by_code(db, id_of(db, name), task.code)
-    shown = reviewing.shown(db, task)
+    shown = reviewing.task_data(db, task)
     return shown["confidence"], shown["flag"], shown["comment"]
 
 
@@ -136,11 +136,11 @@ def test_the_protocol_under_which_a_label_was_given_is_kept_with_its_view(planne
 
 def test_what_the_screen_knows_already_is_not_sent_again(planned):
     one, two, _ = reviewing.review_queue(planned, id_of(planned, "ada")).offers
-    assert reviewing.shown(planned, one)["panels"] == reviewing.panels(planned, one)
+    assert reviewing.task_data(planned, one)["panels"] == reviewing.panels(planned, one)
     for known in ({one.code}, [one.code, "other"], (one.code,)):
-        shown = reviewing.shown(planned, one, known=known)
-        assert shown == reviewing.shown(planned, one) | {"panels": None}
-        assert reviewing.shown(planned, two, known=known)["panels"] is not None
+        shown = reviewing.task_data(planned, one, known=known)
+        assert shown == reviewing.task_data(planned, one) | {"panels": None}
+        assert reviewing.task_data(planned, two, known=known)["panels"] is not None
 
 
 @settings(max_examples=examples(60), deadline=None)
@@ -151,7 +151,7 @@ def test_a_picture_is_sent_exactly_if_its_code_is_not_known(planned_copy, known)
     )
     codes = {tasks[name].code if name in tasks else name for name in known}
     for name, task in tasks.items():
-        assert (reviewing.shown(planned_copy, task, known=codes)["panels"] is None) == (name in known)
+        assert (reviewing.task_data(planned_copy, task, known=codes)["panels"] is None) == (name in known)
 
 
 @pytest.fixture(scope="module")
@@ -285,7 +285,7 @@ def test_a_first_visit_ends_with_being_told_or_with_an_answer_and_only_for_that_
     ada, ben, cleo = (id_of(planned, name) for name in ("ada", "ben", "cleo"))
     assert reviewing.is_first_visit(planned, ada)
     for _ in range(2):
-        reviewing.begin(planned, ada, now=NOW)
+        reviewing.finish_introduction(planned, ada, now=NOW)
     assert [event.actor for event in events.of_actions(planned, {reviewing.FIRST_VISIT})] == ["ada"]
     answer_next(planned, "ben", "not sure")
     assert [reviewing.is_first_visit(planned, person) for person in (ada, ben, cleo)] == [False, False, True]

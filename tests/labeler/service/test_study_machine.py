@@ -339,7 +339,7 @@ class Life(RuleBasedStateMachine):
                 continue
             desk, own = (look(self.db, person.person_id) for look in (reviewing.review_queue, reviewing.own_labels))
             feedback = reviewing.feedback(self.db, person.person_id)
-            shown = [reviewing.shown(self.db, task, known={task.code}) for task in desk.offers]
+            shown = [reviewing.task_data(self.db, task, known={task.code}) for task in desk.offers]
             tasks = [*desk.offers, *([desk.last] if desk.last else []), *(one.task for one in own)]
             assert {task.code for task in tasks} <= own_codes[person.name]
             text = repr((desk, own, shown, feedback))

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from labeler.errors import InputError, StudyError
-from labeler.model import Gate, PlanParameters, Protocol, Role, State
+from labeler.model import CalibrationGate, PlanParameters, Protocol, Role, State
 from labeler.screen import binning
 from labeler.service.handover import triage
 from labeler.service.items import browsing
@@ -221,7 +221,7 @@ def test_a_template_has_the_question_the_guide_and_the_people_and_nothing_else(p
     identity.set_email(planned, "ada", Role.REVIEWER, "ada@example.org", actor="carol", now=NOW)
     identity.add_role(planned, "ben", Role.COORDINATOR, actor="carol", now=NOW)
     staffing.remove(planned, "dan", actor="carol", now=NOW)
-    studies.set_gate(planned, Gate("reviewers", 0.8))
+    studies.set_gate(planned, CalibrationGate("reviewers", 0.8))
     answer_everything(planned, {"ada": "similar", "ben": "similar", "cleo": "similar"})
     secret = triage.make_template(planned, study_path, name="Next", coordinator="carol", actor="carol", now=NOW)
     old = studies.get(planned)

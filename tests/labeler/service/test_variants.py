@@ -84,11 +84,11 @@ def test_a_setting_can_be_removed_and_is_not_computed_again(study):
 
 def test_a_classifier_has_one_say_in_which_items_to_send_first(study):
     compute(study)
-    before = stored_verdicts.to_send_first(stored_verdicts.brief_table(study), SIMILAR)
+    before = stored_verdicts.most_disputed(stored_verdicts.brief_table(study), SIMILAR)
     compute(study, "same@0.01", "heuristic@0.90")
     table = stored_verdicts.brief_table(study)
-    assert stored_verdicts.to_send_first(table, SIMILAR) == before
-    assert {"same@0.01", "same"} <= {row["classifier"] for row in stored_verdicts.among_themselves(table, SIMILAR)}
+    assert stored_verdicts.most_disputed(table, SIMILAR) == before
+    assert {"same@0.01", "same"} <= {row["classifier"] for row in stored_verdicts.classifier_agreement(table, SIMILAR)}
 
 
 def test_verdicts_from_elsewhere_cannot_take_the_name_of_a_setting(study, tmp_path):

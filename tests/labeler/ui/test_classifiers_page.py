@@ -73,4 +73,4 @@ def test_items_are_added_on_the_page_plan(studies):
     assert "not in the plan yet: 44" in texts(page)
     page = checked(button(page, "Add items to the plan").click().run())
     with open_database(studies["open"]) as db:
-        assert len(assigning.sampled(db).waiting) == 4
+        assert len(assigning.item_batches(db).waiting) == 4

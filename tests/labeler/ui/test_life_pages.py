@@ -10,7 +10,7 @@ import pytest
 from streamlit.runtime.media_file_storage import MediaFileKind
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
-from labeler.model import Category, Gate, PlanParameters, Role, State
+from labeler.model import CalibrationGate, Category, PlanParameters, Role, State
 from labeler.plan.lifecycle import Step
 from labeler.service import overview
 from labeler.service.labelling import auditing, reviewing
@@ -260,7 +260,7 @@ def test_a_round_that_is_not_passed_is_left_only_with_a_reason(calibrated):
 
 def test_a_failed_round_leads_to_a_second_one(calibrated):
     with open_database(calibrated) as db:
-        calibrating.set_gate(db, Gate("reviewers", 0.9), actor="carol", now=NOW)
+        calibrating.set_gate(db, CalibrationGate("reviewers", 0.9), actor="carol", now=NOW)
     first = in_round(calibrated)
     answer_all(calibrated, SAID | {BOTH: "similar"})
     page = study_page(calibrated)
@@ -274,7 +274,7 @@ def test_a_coordinator_who_labels_is_not_told_what_the_calibration_round_reached
     app, calibrated
 ):
     with open_database(calibrated) as db:
-        calibrating.set_gate(db, Gate("reference", 0.9), actor="carol", now=NOW)
+        calibrating.set_gate(db, CalibrationGate("reference", 0.9), actor="carol", now=NOW)
         calibrating.set_reference(
             db, dict.fromkeys(calibrating.item_names(db), Category.SIMILAR), actor="carol", now=NOW
         )
@@ -621,7 +621,7 @@ def test_a_plan_without_a_calibration_round_says_how_to_get_one(path):
 def test_gate_and_reference_labels_are_kept_and_the_round_is_judged_by_them(calibrated):
     page = coordinator_page("Decide", "Calibration", calibrated)
     put_gate(page, "reference", 50)
-    assert study_of(calibrated).gate == Gate("reference", 0.5)
+    assert study_of(calibrated).gate == CalibrationGate("reference", 0.5)
     for name, category in zip(in_round(calibrated), (Category.SIMILAR, Category.DISSIMILAR), strict=True):
         put_reference(page, calibrated, name, category)
     assert "Items with a reference label: 2 of 2" in texts(page)
@@ -641,7 +641,7 @@ def test_a_gate_is_not_changed_once_somebody_has_answered(calibrated):
     checked(page.run())
     assert labelled(page.radio, "The study opens once").disabled
     assert labelled(page.slider, "in at least this share of items").disabled
-    assert study_of(calibrated).gate == Gate("reviewers", 0.7)
+    assert study_of(calibrated).gate == CalibrationGate("reviewers", 0.7)
 
 
 def test_a_coordinator_who_labels_sees_how_far_the_round_is_but_not_what_it_reached(calibrated):

@@ -297,7 +297,7 @@ def test_a_practice_round_that_is_not_over_or_not_readable_shows_no_result(study
 def test_practice_shows_a_made_item_as_the_screen_shows_an_item(study):
     with open_database(study) as db:
         ada = id_of(db, "ada")
-        offer = reviewing.shown(db, reviewing.review_queue(db, ada).offers[0])
+        offer = reviewing.task_data(db, reviewing.review_queue(db, ada).offers[0])
         (made, *others) = round_data(guide.practice_round(7), reviewing.brief(db), 7)["items"]
     assert len(others) == 5
     assert set(made) - {"explains", "right"} <= set(offer)

@@ -96,7 +96,7 @@ def test_the_question_can_be_edited_until_the_plan(tmp_path):
 
 @pytest.mark.parametrize("shows", KINDS)
 def test_pages_show_items_of_each_kind(tmp_path, shows):
-    chosen = importing.Selection(before="v1", after="v2") if shows == "change" else importing.Selection()
+    chosen = importing.RunSelection(before="v1", after="v2") if shows == "change" else importing.RunSelection()
     table = {"history": HISTORY, "change": CHANGE}.get(shows, RUNS)
     study_of(tmp_path / "k.study", shows, table, selection=chosen, question=QUESTION)
     for place, view in (("Items", "All items"), ("Item", ""), ("Study", "Guide")):

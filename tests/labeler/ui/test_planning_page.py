@@ -126,5 +126,5 @@ def test_a_plan_in_batches_is_drawn_and_extended_on_the_page(tmp_path):
     page = coordinator_page("Study", "Plan", path)
     assert page.dataframe[0].value["in all"].sum() == promised
     with open_database(path) as db:
-        assert len(assigning.sampled(db).waiting) == 4
+        assert len(assigning.item_batches(db).waiting) == 4
     assert "Items that are not in the plan yet: 4" in texts(page)

@@ -119,7 +119,7 @@ def tables_of(
     verdict_table = verdicts.table(copy)
     return StudyTables(
         labels=labels,
-        items=_items(all_items, question, labels.frame, verdict_table, assigning.roles(copy), licences),
+        items=_items(all_items, question, labels.frame, verdict_table, assigning.item_roles(copy), licences),
         measurements=_measurement_columns(),
         verdicts=_verdicts(gathered.verdicts),
         log=_log(log, times),
