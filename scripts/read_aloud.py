@@ -40,7 +40,7 @@ from labeler.service.results import splits  # noqa: E402
 from labeler.service.study import coordinating, course, staffing  # noqa: E402
 from labeler.service.verdicts import computing  # noqa: E402
 from labeler.store import Database, open_database  # noqa: E402
-from tests.labeler.conftest import id_of, import_all, item_name, result_file, series, submission  # noqa: E402
+from tests.making import id_of, import_all, item_name, result_file, series, submission  # noqa: E402
 
 Text = tuple[str, str]  # place, text
 PEOPLE = ("ada", "ben", "cleo", "dan")

@@ -10,29 +10,7 @@ import pytest
 
 from labeler.store import Database
 from tests.labeler.packages import Site
-from tests.making import (
-    NOW,
-    PARAMETERS,
-    REVIEWERS,
-    answer_everything,
-    answer_next,
-    copy_of,
-    id_of,
-    import_all,
-    item_name,
-    log,
-    look_into,
-    make_study,
-    report_of_files,
-    result_file,
-    series,
-    submission,
-)
-
-__all__ = [  # still imported from here
-    "NOW", "PARAMETERS", "REVIEWERS", "answer_everything", "answer_next", "id_of", "import_all", "item_name", "log",
-    "look_into", "report_of_files", "result_file", "series", "submission",
-]  # fmt: skip
+from tests.making import copy_of, make_study
 
 NOBODY, ENTER = 65534, 0o011
 

@@ -80,7 +80,7 @@ def test_a_method_prints_its_answer_and_nothing_else(method, table):
     assert set(done.stderr.split()) <= {"Reading", method.title()}  # only progress
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", some_slow(METHODS, {"trust"}))
 def test_json_holds_the_result_and_the_options_that_it_was_made_with(method, table):
     content = json.loads(answered(method, table, "--json").stdout, parse_constant=pytest.fail)
     assert set(content) >= KEYS[method] | {"parameters", "left_out"}

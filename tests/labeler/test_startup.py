@@ -86,10 +86,6 @@ def test_a_check_of_a_few_files_imports_no_tables_no_figures_and_only_the_functi
     assert not modules & {"numpy.f2py.f2py2e", "unittest", "labeler.store"}  # deferred, and not used
 
 
-def test_heavy_modules_are_seen_where_they_are_needed():
-    assert {"pandas", "scipy"} <= modules_of("verdicts", "--help")
-
-
 @pytest.mark.parametrize("name", PLACES)
 def test_the_summary_of_a_command_is_how_its_help_begins(name):
     command = main.commands[name]

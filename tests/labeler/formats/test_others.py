@@ -12,7 +12,7 @@ from labeler.plugins import FORMAT_GROUP
 from labeler.service.files import exploring
 from labeler.service.items import importing
 from tests.labeler.commands import run
-from tests.labeler.conftest import NOW
+from tests.making import NOW
 
 ROOT = Path(__file__).parents[3]
 LOG = b"# mytool 1\nsort 1.5,2.5 3.5,4.5\njoin 1 2 3\n"

@@ -172,7 +172,7 @@ def _of_reviewer(module: str, path: str, person: str) -> None:
 
     from labeler.store import open_database
     from labeler.ui.reviewer import guide, label, my_labels
-    from tests.labeler.conftest import id_of
+    from tests.making import id_of
 
     with open_database(Path(path)) as db:
         places = (guide, label, my_labels)
