@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from labeler.service.plan import verifying
+from labeler.service.study import coordinating
 from labeler.store import open_database
 from tests.browser.conftest import welcome
 from tests.browser.hands import SAVED, SEEN, SHOWN, go, links_on, take_step
@@ -19,6 +20,7 @@ from tests.browser.hands import SAVED, SEEN, SHOWN, go, links_on, take_step
 pytestmark = pytest.mark.browser
 
 REVIEWERS = ("ada", "ben", "cleo", "dan")
+QUESTION = "Would you trust these runs?"
 N_ITEMS, N_CALIBRATION = 12, 2
 LIMIT = 60  # nobody has more items
 ALL_DONE = "() => window.__review && window.__review.code === null && window.__review.done !== null"
@@ -31,6 +33,7 @@ def result_files(folder):
         runs[: number % 6] *= 1.3
         name = f"org{number % 3}__proj#bench.Method{number}#n={number}.json"
         (folder / name).write_text(json.dumps(runs.tolist()))
+    (folder / "broken.json").write_text("[[1.0, NaN], [1.0, 1.0]]")
     return sorted(map(str, folder.glob("*.json")))
 
 
@@ -64,12 +67,14 @@ def desks(browser):
 def set_up(page, url, link, folder, desks):
     page.goto(link)
     go(page, url, "study?view=guide")
+    page.get_by_role("textbox", name="Question for reviewers").fill(QUESTION)
     page.get_by_label("Name", exact=True).fill("Whole study")
     page.get_by_role("button", name="Save name and question").click()
     expect(page.get_by_role("heading", name="Whole study")).to_be_visible()
     go(page, url, "items?view=add")
     page.locator("input[type=file]").set_input_files(result_files(folder))
-    expect(page.get_by_text("All 12 files were imported: 12 new items")).to_be_visible()
+    expect(page.get_by_text("12 of 13 files were imported: 12 new items")).to_be_visible()
+    expect(page.get_by_text("run 0, iteration 1: nan is not a finite measurement").first).to_be_visible()
     go(page, url, "people")
     page.get_by_label("Names, one per line").fill("\n".join(REVIEWERS))
     page.get_by_role("button", name=re.compile("^Invite")).click()
@@ -119,6 +124,9 @@ def test_a_whole_study_and_its_report_counted_again(page, desks, empty_server, t
     go(page, url, "results?view=report")
     expect(page.get_by_text("Hidden until the study is unblinded")).to_be_visible()
     take_step(page, url, "Unblind the study")
+    go(page, url, "items?view=all-items")
+    page.get_by_text("Classifiers", exact=True).click()
+    expect(page.get_by_test_id("stDataFrame")).to_have_count(4)
 
     go(page, url, "results?view=report")
     page.get_by_role("button", name="Other files").click(timeout=180_000)
@@ -128,8 +136,19 @@ def test_a_whole_study_and_its_report_counted_again(page, desks, empty_server, t
     assert sum(row["kind"] == "third" for row in rows) == sum(third.values())
     check(report, rows)
     expect(page.get_by_text("The study was unblinded on").first).to_be_attached()
+    expect(page.get_by_role("heading", name="Agreement of pairs")).to_be_attached()
     with open_database(study) as db:
         assert verifying.verify_plan(db).problems == ()
+        done = set(coordinating.event_log(db)["action"])
+    assert done >= {
+        "create study",
+        "describe study",
+        "import file",
+        "add person",
+        "draw plan",
+        "compute verdicts",
+        "report",
+    }
 
 
 def downloaded(page: Page, name: str) -> str:
@@ -146,6 +165,8 @@ def check(report, rows):
             assert row["reviewer"] not in said[row["item"]]
             said[row["item"]][row["reviewer"]] = row["label"]
     assert len(said) == N_ITEMS - N_CALIBRATION
+    assert report["study"]["question"] == QUESTION
+    assert sum(report["classifiers"]["same"]["verdicts"].values()) == len(said)
     agreed = {item: set(labels.values()) for item, labels in said.items() if len(set(labels.values())) == 1}
     consensus = report["consensus"]
     assert (consensus["n_items"], consensus["agreed"], consensus["split"], consensus["incomplete"]) == (
