@@ -568,8 +568,8 @@ def same_item(what: str, *, new_device: bool) -> Callable[[Room], Iterator[Case]
 
     def happens(room: Room) -> Iterator[Case]:
         with scene(room, room.copy()) as one:
-            device = room.browser.new_context(viewport={"width": 800, "height": 1100})
-            with device if new_device else nullcontext(one.context) as context:
+            own = nullcontext(one.context)
+            with room.browser.new_context(viewport={"width": 800, "height": 1100}) if new_device else own as context:
                 other = context.new_page()
                 other.goto(one.served.link(ADA) if new_device else one.served.url)
                 yield _both_answer(one, other, what)
@@ -584,7 +584,7 @@ def _both_answer(one: Scene, other: Page, what: str) -> Case:
     with server_sleeps(one):  # both answers are sent before one is processed
         one.press("s")
         other.keyboard.press("d")
-        other.wait_for_function(PENDING, arg=1)
+        other.wait_for_function("() => window.__review?.pending > 0")  # tabs of one browser see each other's answers
     other.wait_for_function(SAVED)
     one.page.wait_for_function(SAVED)
     refused = [page for page in (one.page, other) if ELSEWHERE.search(page.inner_text(".status"))]

@@ -118,7 +118,7 @@ CHANGES = (
     lambda db, name, by: identity.invite(db, name, Role.REVIEWER, **by),
     lambda db, name, by: browsing.include(db, item_name(0), "it was none", **by),
     lambda db, name, by: staffing.remove(db, name, why="no time", **by),
-    lambda db, name, by: coordinating.describe_study(db, f"Backups {name}", "Alike?", **by),
+    lambda db, name, by: coordinating.describe_study(db, f"Backups {name}", studies.QUESTION, **by),
 )
 
 
