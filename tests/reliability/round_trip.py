@@ -41,6 +41,7 @@ BY: By = {"actor": ACTOR, "now": BEGUN}
 OF_THE_STUDY = ["assignment"]
 # The results in a report; the rest describes the plan, the people, the course and the files.
 RESULTS = ("parameters", "agreement", "consensus", "left_out", "classifiers", "comparisons", "measures", "notes")
+FORMS = ("parquet", "csv", "icpe")  # that have room for several runs of an item
 Question = Callable[[MadeUp, Path], list[str]]
 
 
@@ -115,7 +116,7 @@ def of_measurements(made: MadeUp, folder: Path) -> list[str]:
     """The hashes of all items in every format; what a format cannot store is refused with a message."""
     before = data_hashes(made.path)
     problems = []
-    for form in gathering.FORMS:
+    for form in FORMS:
         out = folder / f"out.{form}"
         n_fit = sum(fits for _, fits in before.values()) if form == "icpe" else len(before)
         if not n_fit:
