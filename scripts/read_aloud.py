@@ -1,6 +1,6 @@
 """Print what the application says in each state of a study, so that a person can read it.
 
-    python scripts/read_aloud.py [--out FILE] [--only commands|help|errors|pages|reports|files]
+    python scripts/read_aloud.py [--out FILE] [--only commands|help|errors|pages|reports|files|questions]
 
 The texts are those of the pages, the commands with their help and errors, the reports, and the methods for files, for
 studies with no, one, two and several items and reviewers, in each state. Texts that differ only in numbers and names
@@ -33,6 +33,7 @@ from labeler.cli import main as cli  # noqa: E402 - the folder is on the path on
 from labeler.model import PlanParameters, Role  # noqa: E402
 from labeler.plan.lifecycle import Step  # noqa: E402
 from labeler.questions import NOT_SURE  # noqa: E402
+from labeler.service import demo  # noqa: E402
 from labeler.service.labelling import reviewing  # noqa: E402
 from labeler.service.people import identity  # noqa: E402
 from labeler.service.plan import assigning  # noqa: E402
@@ -219,6 +220,7 @@ READING = (
     "publish --dry-run", "spread", "trust", "steady", "learn", "compare",
 )  # fmt: skip
 REVIEWER_PAGES = ("first_visit", "label", "my_labels", "guide", "practice", "feedback", "result")
+HISTORIES = ROOT / "data" / "demo" / "histories"
 ITEM = "example__app0#bench_0#size=0"
 CHANGING = (
     f"exclude {ITEM} --reason cut", f"exclude {ITEM} --undo --reason whole", "exclude none --reason cut",
@@ -346,6 +348,7 @@ def texts_of_files(_folder: Path) -> Iterator[Text]:
         ["noise", before], ["formats"], ["questions"], ["questions", "similar"], ["planning"],
         ["planning", "--items", "1", "--reviewers", "2"], ["variants", "--factor", "v=a,b"],
         ["measure", "--dry-run", ROOT / "none.toml"], ["replicate"],
+        ["points", HISTORIES / "marks.csv", "--series", HISTORIES / "histories.parquet", "--permutations", "50"],
     ):  # fmt: skip
         yield from ran("files", words)
     examples = [*sorted((ROOT / "docs").rglob("*.csv")), *sorted(data.rglob("*.csv")), *sorted(data.rglob("*.parquet"))]
@@ -354,6 +357,46 @@ def texts_of_files(_folder: Path) -> Iterator[Text]:
             continue
         for method in ("spread", "order", "contexts", "steady --rule barrett", "trend", "trust --runs 3"):
             yield from ran("files", [*method.split(), file])
+
+
+def texts_of_questions(folder: Path) -> Iterator[Text]:
+    """Yield what commands, reports and pages say in the demos of the questions, and in the demo with known changes."""
+    from tests.labeler.ui import pages
+
+    here, data = folder / made(folder, "questions"), ROOT / "data" / "demo"
+    finished = here / "similar.study"
+    demo.build_finished(finished, data, advance=lambda *_counts: None, now=BEGIN)
+    known = ["--interventions", data / "interventions.csv"]
+    for words in (["learn", *known], ["learn", "--by-reviewer"], ["compare", "--vote", "2:heuristic,same,spread"]):
+        yield from ran("demo", [*words, "--study", finished])
+    for name in sorted(demo.DEMOS):
+        study, out = here / f"{name}.study", here / f"{name}.report"
+        demo.build_for_question(study, data, name, now=BEGIN)
+        for line in (
+            "status",
+            "agreement",
+            "adjudicate",
+            "classifiers",
+            "learn",
+            "compare",
+            "planning",
+            "plan --verify",
+        ):
+            yield from ran(f"question {name}", [*line.split(), "--study", study])
+        CliRunner().invoke(cli, ["report", "--study", str(study), "--out", str(out), "--quick"])
+        for file in sorted(out.glob("*.md")):
+            yield from _lines(f"report of the question {name}", file)
+        for place, view in (
+            ("Study", "Guide"),
+            ("Decide", "Splits"),
+            ("Items", "All items"),
+            ("Results", "Classifiers"),
+        ):
+            yield from _page(f"question {name}: {place}, {view}", partial(pages.coordinator_page, place, view, study))
+        with open_database(study) as db:
+            reviewer = next(person.name for person in identity.everyone(db) if Role.REVIEWER in person.roles)
+        for module in REVIEWER_PAGES:
+            yield from _page(f"question {name}: {module}", partial(pages.reviewer_page, module, study, reviewer))
 
 
 def texts_of_pages(folder: Path) -> Iterator[Text]:
@@ -416,7 +459,7 @@ def _plain(text: str) -> Iterator[str]:
 
 SOURCES: dict[str, Callable[[Path], Iterator[Text]]] = {
     "help": texts_of_help, "commands": texts_of_commands, "errors": texts_of_errors, "files": texts_of_files,
-    "reports": texts_of_reports, "pages": texts_of_pages,
+    "reports": texts_of_reports, "pages": texts_of_pages, "questions": texts_of_questions,
 }  # fmt: skip
 
 

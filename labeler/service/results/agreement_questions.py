@@ -94,10 +94,9 @@ def check_requirement(
 
 def labels_of_study(db: Database) -> pd.DataFrame:
     """Return the first labels of a study, without excluded and calibration items."""
-    answers = exchange.all_answers(db)
-    return counted_labels(
-        answers[~answers["item"].isin(assigning.not_counted(db))], studies.get(db).question.categories
-    )
+    question, answers = studies.get(db).question, exchange.all_answers(db)
+    counted = answers[~answers["item"].isin(assigning.not_counted(db))]
+    return counted_labels(counted.assign(label=counted["label"].map(question.class_of)), question.classes)
 
 
 def labels_of_file(path: Path, *, any_category: bool = False) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from labeler.service.handover import merging
 from labeler.service.labelling import answering, auditing, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning, mark_consensus, verifying
-from labeler.service.results import exchange, reporting, splits, written_reports
+from labeler.service.results import agreement_questions, exchange, reporting, splits, written_reports
 from labeler.service.study import coordinating, course
 from labeler.store import labels, open_database, studies
 from tests.labeler.test_marks import NO_CHANGE
@@ -164,6 +164,7 @@ def test_clusters_within_the_margin_are_agreed_and_the_others_are_listed(db):
     assert (second.majority, second.json_values()["no change"]) == ("no change", 0)
     status = splits.current_agreement(db)
     assert (status.n_agreed, status.n_split, status.n_incomplete) == (2, 2, 0)
+    assert set(agreement_questions.labels_of_study(db)["category"]) == {MARKED, "no change"}
     items = coordinating.list_items(db)
     assert splits.describe_results(db, items) == [
         "1 mark: 20", "1 mark: 25, majority", "no change", "no change, majority",
