@@ -65,7 +65,6 @@ def test_areas_and_curves_by_hand():
     assert area.se == pytest.approx((2 * (1 / 32) / 2) ** 0.5)
     logit, half = np.log(7), 1.959963985 * area.se / (7 / 64)
     assert [area.low, area.high] == pytest.approx([special.expit(logit - half), special.expit(logit + half)])
-    truth, scores = ["dissimilar", "dissimilar", "similar", "similar"], [0.9, 0.4, 0.4, 0.1]
     curve = roc(truth, scores)
     assert curve.threshold == (0.9, 0.65, 0.25, np.nextafter(0.1, 0))
     assert curve.sensitivity == (0, 0.5, 1, 1)

@@ -69,11 +69,9 @@ def test_a_verdict_names_its_classifier_version_and_parameters(name):
     verdict = classifier(RUNS)
     assert (verdict.classifier, verdict.version) == (name, classifier.version)
     assert verdict.parameters == {**classifier.parameters, "drop": 0}
-    classifier = CLASSIFIERS[name]
     threshold = next(key for key in classifier.parameters if key in ("theta", "cut", "limit"))
     assert classifier(RUNS, **{threshold: 1.0}).verdict == "similar"
     assert classifier(RUNS, **{threshold: 0.001}).verdict == "dissimilar"
-    classifier = CLASSIFIERS[name]
     setting = classifier.at(0.455)
     verdict, direct = setting(RUNS), classifier(RUNS, **{classifier.threshold_name: 0.455})
     assert setting.name == verdict.classifier == f"{name}@0.455"
@@ -85,7 +83,6 @@ def test_a_verdict_names_its_classifier_version_and_parameters(name):
     if shortest > 1:
         assert CLASSIFIERS[name](RUNS[:, : shortest - 1]).verdict is None
     assert CLASSIFIERS[name](RUNS[:, :shortest]).verdict is not None
-    classifier = CLASSIFIERS[name]
     if classifier.needs_nonnegative:
         with pytest.raises(MeasurementError, match="is negative"):
             classifier(WITH_A_NEGATIVE)

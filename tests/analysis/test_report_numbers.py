@@ -107,30 +107,29 @@ def test_items_labels_and_pairs_add_up(content):
     assert decided["agreed"] == decided["agreed_similar"] + decided["agreed_dissimilar"]
     assert decided["agreed"] + decided["split"] == agreement["n_items_with_two_labels"]
     assert decided["agreed"] + decided["split"] + decided["incomplete"] == decided["n_items"] >= agreement["n_items"]
-    rows = content["consensus"]["by_n_labels"]
-    assert sum(row["n"] for row in rows) == content["agreement"]["n_items_with_two_labels"]
-    assert sum(row["n"] * row["agreed"]["value"] for row in rows) == pytest.approx(content["consensus"]["agreed"])
-    counted = sum(row["n"] * row["n_labels"] for row in content["consensus"]["by_n_labels"])
-    single = content["agreement"]["n_items"] - content["agreement"]["n_items_with_two_labels"]
-    assert counted + single == content["agreement"]["n_labels"]
-    rows = content["consensus"]["by_n_labels"]
-    pairs = content["agreement"]["pairs"]
-    assert sum(pair["n"] for pair in pairs) == sum(
-        row["n"] * row["n_labels"] * (row["n_labels"] - 1) // 2 for row in rows
-    )
+
+    rows, pairs = decided["by_n_labels"], agreement["pairs"]
+    assert sum(row["n"] for row in rows) == agreement["n_items_with_two_labels"]
+    assert sum(row["n"] * row["agreed"]["value"] for row in rows) == pytest.approx(decided["agreed"])
+    single = agreement["n_items"] - agreement["n_items_with_two_labels"]
+    assert sum(row["n"] * row["n_labels"] for row in rows) + single == agreement["n_labels"]
+    n_pairs = sum(row["n"] * row["n_labels"] * (row["n_labels"] - 1) // 2 for row in rows)
+    assert sum(pair["n"] for pair in pairs) == n_pairs
     assert all(pair["percent"]["value"] == pytest.approx(pair["agree"] / pair["n"]) for pair in pairs)
-    agreement = content["agreement"]
-    assert sum(row["n"] for row in agreement["leniency"]["raters"]) == agreement["n_labels"]
-    tables = {(row["a"], row["b"]): row["table"] for row in content["agreement"]["leniency"]["pairs"]}
-    for pair in content["agreement"]["pairs"]:
+
+    leniency = agreement["leniency"]
+    assert sum(row["n"] for row in leniency["raters"]) == agreement["n_labels"]
+    assert leniency["overall"]["n_split"] == decided["split"]
+    tables = {(row["a"], row["b"]): row["table"] for row in leniency["pairs"]}
+    for pair in pairs:
         of_pair = tables[pair["a"], pair["b"]]
         assert of_pair["b"] + of_pair["c"] == pair["n"] - pair["agree"]
-    assert content["agreement"]["leniency"]["overall"]["n_split"] == content["consensus"]["split"]
-    rows, decided = content["consensus"]["majority"], content["consensus"]
-    has_category = rows["majority"] + rows["adjudicated"]
-    assert has_category == rows["n_similar"] + rows["n_dissimilar"]
-    assert has_category + rows["split"] + rows["incomplete"] <= decided["n_items"]
-    assert rows["majority"] >= decided["agreed"]
+
+    majority = decided["majority"]
+    has_category = majority["majority"] + majority["adjudicated"]
+    assert has_category == majority["n_similar"] + majority["n_dissimilar"]
+    assert has_category + majority["split"] + majority["incomplete"] <= decided["n_items"]
+    assert majority["majority"] >= decided["agreed"]
 
 
 def test_without_third_labels_the_majority_decides_nothing_but_ties_of_two():
@@ -144,31 +143,28 @@ def test_without_third_labels_the_majority_decides_nothing_but_ties_of_two():
 
 def test_what_was_put_in_is_counted(full):
     made, content = full
-    left_out, put_in = content["left_out"], made.put_in
-    assert content["agreement"]["n_labels"] == put_in["first"]
+    left_out, put_in, agreement = content["left_out"], made.put_in, content["agreement"]
+    assert agreement["n_labels"] == put_in["first"]
     assert (left_out["not_sure"], left_out["withdrawn_answers"]) == (put_in["not sure"], put_in["withdrawn"])
     assert left_out["own_revisions"] == put_in["revisions"]
     for kind in ("retest", "calibration", "third", "adjudicated"):
         assert left_out.get(f"{kind}_labels", 0) == put_in[kind]
     majority = content["consensus"]["majority"]
     assert (majority["n_third_labels"], majority["adjudicated"]) == (put_in["third"], put_in["adjudicated"])
-    agreement = full[1]["agreement"]
+    assert [row["labels"] for row in agreement["by_labels_used"]] == ["after own revisions"]
+
     single = agreement["n_items"] - agreement["n_items_with_two_labels"]
     for name in ("by_application", "by_date", "by_position", "by_time_quartile"):
         assert sum(row["n_labels"] for row in agreement[name]) == agreement["n_labels"] - single
     assert sum(row["n_items"] for row in agreement["by_application"]) == agreement["n_items_with_two_labels"]
-    assert [row["labels"] for row in full[1]["agreement"]["by_labels_used"]] == ["after own revisions"]
-    made, content = full
+
     for name, rows in made.verdicts.groupby("classifier"):
         assert sum(content["classifiers"][name]["verdicts"].values()) == len(rows)
-    content = full[1]
+        assert sum(row["n"] for row in content["measures"][name]) == len(rows)
     (row,) = content["comparisons"]
     for side in "ab":
         alone = content["classifiers"][row[side]]["scores"]["auc"]["value"]
         assert row["auc"][side]["value"] == pytest.approx(alone)
-    made, content = full
-    for name, rows in made.verdicts.groupby("classifier"):
-        assert sum(row["n"] for row in content["measures"][name]) == len(rows)
 
 
 def test_own_revisions_change_only_the_row_after_them():
@@ -181,35 +177,29 @@ def test_own_revisions_change_only_the_row_after_them():
 
 def test_the_rates_of_a_classifier_are_those_of_its_confusion_matrix_and_within_its_bounds(content):
     decided = content["consensus"]
+    with_category = decided["majority"]["majority"] + decided["majority"]["adjudicated"]
     for row in content["classifiers"].values():
-        assert sum(cells(row["confusion"])) == row["n"]
-        assert row["n"] + row["n_without_verdict"] == decided["agreed"]
-        majority = row["by_consensus"]["adjudicated"]
-        with_category = decided["majority"]["majority"] + decided["majority"]["adjudicated"]
+        majority, bounds = row["by_consensus"]["adjudicated"], row["bounds"]
+        assert sum(cells(row["confusion"])) == row["n"] == decided["agreed"] - row["n_without_verdict"]
         assert sum(cells(majority["confusion"])) == majority["n"] == with_category - majority["n_without_verdict"]
-    for row in content["classifiers"].values():
-        for told in (row, row["by_consensus"]["adjudicated"]):
+        for told in (row, majority):
             tp, fp, fn, tn = cells(told["confusion"])
             assert told["sensitivity"]["value"] == pytest.approx(tp / (tp + fn))
             assert told["specificity"]["value"] == pytest.approx(tn / (fp + tn))
             assert told["accuracy"]["value"] == pytest.approx((tp + tn) / told["n"])
             assert told["prevalence"]["value"] == pytest.approx((tp + fn) / told["n"])
-        share = row["prevalence"]["value"]
-        assert row["baseline"]["accuracy"]["value"] == pytest.approx(max(share, 1 - share))
-        difference = row["accuracy"]["value"] - row["baseline"]["accuracy"]["value"]
-        assert row["baseline"]["difference"]["value"] == pytest.approx(difference)
-    decided = content["consensus"]
-    for row in content["classifiers"].values():
-        bounds = row["bounds"]
-        shown = decided["split"] / (decided["agreed"] + decided["split"])
-        assert bounds["dropped"]["value"] == pytest.approx(shown)
+
+        share, baseline = row["prevalence"]["value"], row["baseline"]
+        assert baseline["accuracy"]["value"] == pytest.approx(max(share, 1 - share))
+        difference = row["accuracy"]["value"] - baseline["accuracy"]["value"]
+        assert baseline["difference"]["value"] == pytest.approx(difference)
+
+        n_decided = decided["agreed"] + decided["split"]
+        assert bounds["dropped"]["value"] == pytest.approx(decided["split"] / n_decided)
         for end in ("worst", "best"):
-            n = sum(cells(bounds[end])) + bounds[end]["n_without_verdict"]
-            assert n == decided["agreed"] + decided["split"]
-    for row in content["classifiers"].values():
+            assert sum(cells(bounds[end])) + bounds[end]["n_without_verdict"] == n_decided
         for name in ("sensitivity", "specificity", "accuracy", "youden"):
-            ends = row["bounds"][name]
-            assert ends["worst"]["value"] <= row[name]["value"] <= ends["best"]["value"]
+            assert bounds[name]["worst"]["value"] <= row[name]["value"] <= bounds[name]["best"]["value"]
     for row in content["comparisons"]:
         parts = [row[name]["n"] for name in ("dissimilar", "similar")]
         assert row["overall"]["n"] == sum(parts) <= min(content["classifiers"][row[x]]["n"] for x in "ab")

@@ -161,7 +161,6 @@ def test_each_reviewer_is_compared_with_the_rest_by_name_and_has_a_drift(dominat
     assert "| Reviewer | Items | Agreement with the rest (95 % CI)" in page
     assert "| r1 | 240 | 84.3 %" in page
     assert "tables/against-the-rest.tex" in to_latex(dominated)
-    answers, _ = STUDIES["a dominating reviewer"]
     labels = answers.rename(columns={"reviewer": "rater", "label": "category"})
     labels["position"] = labels.groupby("rater").cumcount()
     assert list(dominated.agreement.drift) == reviewer_drift(labels)
@@ -176,7 +175,6 @@ def test_without_an_order_there_is_no_drift_and_two_reviewers_have_no_rest():
     report = summarise(answers, verdicts)
     assert report.agreement.drift == ()
     assert "Smallest visible change" not in to_markdown(report)
-    answers, verdicts = STUDIES["good"]
     report = summarise(answers[answers["reviewer"].isin(["r1", "r2"])], verdicts)
     assert "Agreement with the rest" not in to_markdown(report)
 
