@@ -27,6 +27,7 @@ from labeler.model import counted
 from labeler.service.handover.publishing import bundle
 from labeler.service.handover.publishing.publish_file import FILE_NAME, PublishFile, Venue, to_toml
 from labeler.service.results.reporting import ReportOptions, Resampling
+from labeler.store import Database
 
 
 @click.command(epilog="Example: labeler publish --study cache.study --out cache-labels --for zenodo")
@@ -89,34 +90,50 @@ def publish(
     )
     with open_study(study) as db:
         if init:
-            if file.exists():
-                raise InputError(f"{file} exists already. Fill it in, or choose another file with --publish-file.")
-            text = to_toml(bundle.new_answers(db, now().date()))
-            with in_place(file) as partial:
-                partial.write_text(text, encoding="utf-8")
-            if as_json:
-                show_json({"file": file})
-            remark(f"Wrote {file}. Fill it in, then: labeler publish --study {required_study(study)} --out DIR")
+            _write_publish_file(db, file, study, as_json=as_json)
         elif list_comments is not None:
-            text, n_comments = bundle.comments_to_read(db)
-            write_text(list_comments, text)
-            if as_json and str(list_comments) != "-":
-                show_json({"file": list_comments, "n_comments": n_comments})
-            remark(f"{counted(n_comments, 'comment')} written. Enter yes or no in the column publish.")
+            _write_comments(db, list_comments, as_json=as_json)
         elif dry_run:
-            missing = bundle.lacking(db, PublishFile.read(file), options)
-            if as_json:
-                show_json({"file": file, "missing": missing})
-            if missing:
-                lines = (f"  {place}: {why}" for place, why in missing.items())
-                raise InputError("\n".join([f"{file} lacks:", *lines]))
-            remark(f"{file} has everything that is required.")
+            _check_publish_file(db, file, options, as_json=as_json)
         elif out is not None:
-            done = bundle.publish(db, out, PublishFile.read(file), options, actor=actor, now=now())
-            rows = [{"file": each.path, "rows": each.rows, "bytes": each.size, "content": each.meaning}
-                    for each in done.files]  # fmt: skip
-            show([{**row, "sha256": each.sha256} for row, each in zip(rows, done.files, strict=True)] if as_json
-                 else rows, as_json=as_json)  # fmt: skip
-            for text in done.remarks:
-                remark(text)
-            remark(f"Wrote {done.folder} and {done.archive}, SHA-256 {done.sha256}.")
+            _publish(db, out, file, options, actor, as_json=as_json)
+
+
+def _write_publish_file(db: Database, file: Path, study: Path | None, *, as_json: bool) -> None:
+    if file.exists():
+        raise InputError(f"{file} exists already. Fill it in, or choose another file with --publish-file.")
+    text = to_toml(bundle.new_answers(db, now().date()))
+    with in_place(file) as partial:
+        partial.write_text(text, encoding="utf-8")
+    if as_json:
+        show_json({"file": file})
+    remark(f"Wrote {file}. Fill it in, then: labeler publish --study {required_study(study)} --out DIR")
+
+
+def _write_comments(db: Database, file: Path, *, as_json: bool) -> None:
+    text, n_comments = bundle.comments_to_read(db)
+    write_text(file, text)
+    if as_json and str(file) != "-":
+        show_json({"file": file, "n_comments": n_comments})
+    remark(f"{counted(n_comments, 'comment')} written. Enter yes or no in the column publish.")
+
+
+def _check_publish_file(db: Database, file: Path, options: bundle.PublishOptions, *, as_json: bool) -> None:
+    missing = bundle.lacking(db, PublishFile.read(file), options)
+    if as_json:
+        show_json({"file": file, "missing": missing})
+    if missing:
+        lines = (f"  {place}: {why}" for place, why in missing.items())
+        raise InputError("\n".join([f"{file} lacks:", *lines]))
+    remark(f"{file} has everything that is required.")
+
+
+def _publish(db: Database, out: Path, file: Path, options: bundle.PublishOptions, actor: str, *, as_json: bool) -> None:
+    done = bundle.publish(db, out, PublishFile.read(file), options, actor=actor, now=now())
+    rows = [{"file": each.path, "rows": each.rows, "bytes": each.size, "content": each.meaning}
+            for each in done.files]  # fmt: skip
+    show([{**row, "sha256": each.sha256} for row, each in zip(rows, done.files, strict=True)] if as_json
+         else rows, as_json=as_json)  # fmt: skip
+    for text in done.remarks:
+        remark(text)
+    remark(f"Wrote {done.folder} and {done.archive}, SHA-256 {done.sha256}.")

@@ -45,7 +45,7 @@ def test_an_example_that_is_removed_is_an_item_of_the_study_again(study):
     add(study, STEP)
     guide.remove_example(study, STEP.item, actor="carol", now=NOW)
     assert (guide.own_examples(study), excluded(study)) == ([], {})
-    with pytest.raises(InputError, match="is no example"):
+    with pytest.raises(InputError, match="is not an example"):
         guide.remove_example(study, STEP.item, actor="carol", now=NOW)
 
 
