@@ -93,7 +93,12 @@ def agreement(
     found = service.agreement_answers(given, earlier)
     if as_json:
         show_json(found)
-        return
+    else:
+        _print(found)
+
+
+def _print(found: Mapping[str, Any]) -> None:
+    """Print the agreement of each reviewer with the rest, and say the other answers in sentences."""
     show(
         [
             {

@@ -1,5 +1,6 @@
 """Commands that import measurements into a study, or convert them."""
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -97,6 +98,17 @@ def import_(
                 now=now(),
             )  # fmt: skip
         results = list(found)
+    refused = _show_results(results, dry_run=dry_run, as_json=as_json)
+    checked = f"{counted(len(files) + len(others), 'file')}, {len(refused)} would be refused."
+    remark(checked if dry_run else importing.describe(results))
+    if refused:
+        raise SystemExit(1)
+
+
+def _show_results(
+    results: Sequence[importing.FileResult], *, dry_run: bool, as_json: bool
+) -> list[importing.FileResult]:
+    """Print what became of each file, or only what was left out; return the refused files, with their reasons said."""
     if dry_run or as_json:
         rows = [row for result in results for row in result.json_values()]
         show(rows if as_json else list(map(_for_people, rows)), as_json=as_json)
@@ -109,10 +121,7 @@ def import_(
     refused = [result for result in results if result.refused]
     for result in refused:
         remark(f"Refused {one_line(result.file, 1000)}: {one_line(result.refused, 1000)}")
-    checked = f"{counted(len(files) + len(others), 'file')}, {len(refused)} would be refused."
-    remark(checked if dry_run else importing.describe(results))
-    if refused:
-        raise SystemExit(1)
+    return refused
 
 
 def take_back(study: Path | None, *, dry_run: bool) -> None:

@@ -105,19 +105,11 @@ def design_plan(db: Database, person: str) -> None:
     with top:
         three_numbers(preview, n_labels, n_planned, n_reviewers, assumed)
     with left:
-        n_repeats = min((row.get("retest", 0) for row in preview["loads"]), default=0)
-        if n_repeats < parameters.retest:
-            st.caption(
-                f"{parameters.retest} hidden repeats do not fit, because a repeat comes long after the original item. "
-                f"Repeats: {n_repeats}."
-            )
+        warn_of_repeats(preview, parameters.retest)
     with right:
         show_trade_off(n_planned, n_reviewers, parameters, assumed)
     with loads:
-        st.dataframe(preview["loads"], hide_index=True, alt="The number of items of each kind that each reviewer gets")
-        st.caption(f"Plan `{preview['hash']}`")
-        for sentence in preview["remarks"]:
-            st.caption(escape_markdown(sentence))
+        show_loads(preview)
     with precise:
         show_expected_precision(preview["expected"], n_planned, n_reviewers, parameters, assumed)
         st.caption(preview["replacing"])
@@ -138,6 +130,24 @@ def design_plan(db: Database, person: str) -> None:
         )
         opened = "The calibration round has begun" if parameters.calibration else "The study is open"
         done_at(f"Plan saved: {counted(n_labels, 'label')} for {counted(n_reviewers, 'reviewer')}. {opened}.", "Study")
+
+
+def warn_of_repeats(preview: dict[str, Any], n_requested: int) -> None:
+    """Say how many hidden repeats the plan has, if these are fewer than requested."""
+    n_repeats = min((row.get("retest", 0) for row in preview["loads"]), default=0)
+    if n_repeats < n_requested:
+        st.caption(
+            f"{n_requested} hidden repeats do not fit, because a repeat comes long after the original item. "
+            f"Repeats: {n_repeats}."
+        )
+
+
+def show_loads(preview: dict[str, Any]) -> None:
+    """Show the load of each reviewer, and what the plan could not meet."""
+    st.dataframe(preview["loads"], hide_index=True, alt="The number of items of each kind that each reviewer gets")
+    st.caption(f"Plan `{preview['hash']}`")
+    for sentence in preview["remarks"]:
+        st.caption(escape_markdown(sentence))
 
 
 def three_numbers(preview: dict[str, Any], n_labels: int, n_items: int, n_reviewers: int, assumed: Assumptions) -> None:
