@@ -10,7 +10,7 @@ from scipy.cluster import hierarchy
 
 from analysis.dissimilarity import MEASURES, title_of
 from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis
-from analysis.measures._tables import measures_of
+from analysis.measures import measures_of
 from analysis.runs import Floats
 
 HEURISTIC_MEASURES = ("m1", "m2", "m3", "m4", "m5")
