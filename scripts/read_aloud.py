@@ -34,7 +34,7 @@ from labeler.model import PlanParameters, Role  # noqa: E402
 from labeler.plan.lifecycle import Step  # noqa: E402
 from labeler.questions import NOT_SURE  # noqa: E402
 from labeler.service import demo  # noqa: E402
-from labeler.service.labelling import reviewing  # noqa: E402
+from labeler.service.labelling import own_result, reviewing  # noqa: E402
 from labeler.service.people import identity  # noqa: E402
 from labeler.service.plan import assigning  # noqa: E402
 from labeler.service.results import splits  # noqa: E402
@@ -153,6 +153,8 @@ def _states(db: Database, n_items: int, names: Sequence[str]) -> Iterator[str]:
     for split in splits.split_items(db)[:1]:
         splits.adjudicate(db, split.item.name, "dissimilar", "two levels", now=BEGIN + timedelta(days=5), **DONE)
     _change(db, Step.UNBLIND)
+    for name in names:
+        own_result.allow(db, name, True, now=BEGIN + timedelta(days=6), **DONE)
     yield "unblinded"
 
 
@@ -219,7 +221,7 @@ READING = (
     "labels --layout wide --out -",
     "publish --dry-run", "spread", "trust", "steady", "learn", "compare",
 )  # fmt: skip
-REVIEWER_PAGES = ("first_visit", "label", "my_labels", "guide", "practice", "feedback", "result")
+REVIEWER_PAGES = ("first_visit", "label", "my_labels", "guide", "practice", "feedback")
 HISTORIES = ROOT / "data" / "demo" / "histories"
 ITEM = "example__app0#bench_0#size=0"
 CHANGING = (
@@ -413,7 +415,7 @@ def texts_of_pages(folder: Path) -> Iterator[Text]:
         with open_database(study) as db:
             reviewers = [person.name for person in identity.everyone(db) if Role.REVIEWER in person.roles]
         for name in reviewers[:1] + reviewers[-1:]:
-            for module in REVIEWER_PAGES:
+            for module in (*REVIEWER_PAGES, *(["result"] if state.endswith("unblinded") else [])):
                 yield from _page(f"{state}: {module} of {name}", partial(pages.reviewer_page, module, study, name))
 
 

@@ -208,10 +208,10 @@ def render_result(db: Database, reviewer_id: int, report: str | None = None, mor
         for item in changed:
             st.text(f"Item {item.task.code}: {item.change}. Your label is {item.label}; {of_others(item)}.")
     if found.alone:
-        st.header("Where you stood alone", anchor=False)
+        st.header("Items on which nobody agreed with you", anchor=False)
         show_pictures(db, found.alone)
     elif found.divided:
-        st.header("You never stood alone", anchor=False)
+        st.header("Somebody agreed with you on every item", anchor=False)
         st.write("The other reviewers agreed least on these items:")
         show_pictures(db, found.divided)
     st.header("How often you gave the same label", anchor=False)

@@ -394,7 +394,7 @@ def test_the_own_result_shows_others_as_numbers_and_is_first_once_it_is_open(pla
     page = reviewer_page("result", path, "ada")
     shown = texts(page)
     assert re.search(r"You agree with the majority on 0 of \d+ items?\.", shown)
-    assert "Where you stood alone" in shown
+    assert "Items on which nobody agreed with you" in shown
     assert "You labelled 100 % of your items dissimilar; the others gave this label in 0 %." in shown
     assert not re.search(r"\b(ben|cleo|dan)\b", shown)
 
