@@ -124,6 +124,7 @@ def test_signing_out_ends_the_visit(page, served):
     assert page.url == f"{served.url}/sign-in"
 
 
+@pytest.mark.slow
 def test_a_reviewer_who_waits_after_calibration_sees_the_open_study_within_ten_seconds(page, tmp_path):
     parameters = replace(studies.EVERYTHING_BY_ALL, calibration=1)
     studies.make(tmp_path / "waits.study", studies.many(4), reviewers=("ada", "ben"), parameters=parameters)

@@ -51,7 +51,8 @@ def replication_page():
     return result.files()["replication.html"]
 
 
-@pytest.mark.parametrize("width", some_slow([800, 1440], [1440]))
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [800, 1440])
 def test_the_page_of_the_replication_needs_no_sideways_scrolling(browser, width):
     view = browser.new_page(viewport={"width": width, "height": 1000})
     view.set_content(replication_page())

@@ -267,7 +267,7 @@ def raw(page):
 
 VIEWS = [*((place, view) for place, views in PLACES.items() for view in views), (ITEM, "")]
 FOLDS = ("times", "other-steps", "fold-classifiers", "fold-import-log", "fold-People who have left", "messages")
-OWN_MODULES = sorted({module.__name__.rpartition(".")[2] for module in REVIEWER_PAGES.values()})
+OWN_MODULES = sorted({render.__name__.removeprefix("render_") for render in REVIEWER_PAGES.values()})
 
 
 @pytest.mark.parametrize("state", some_slow([State.OPEN, State.UNBLINDED], [State.OPEN]))
