@@ -127,7 +127,7 @@ def preview_for_page(
     first: int | None = None,
     waiting: Callable[[float], object],
 ) -> dict[str, Any]:
-    """Compute a plan as `preview` does, and return the result as plain values (`Preview.plain`).
+    """Compute a plan as `preview` does, and return `Preview.json_values`.
 
     A large plan is computed in a separate process, which is ended if the page stops waiting. Raises InputError in the
     same cases as `preview`.

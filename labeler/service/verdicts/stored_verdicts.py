@@ -47,8 +47,8 @@ class VerdictSummary:
     """The verdicts of a study, summarised in four tables."""
 
     counts: list[dict[str, Any]]  # result of `verdict_counts`; empty if there are no verdicts
-    pairs: list[dict[str, Any]]  # result of `among_themselves`
-    first: list[dict[str, Any]]  # result of `to_send_first`
+    pairs: list[dict[str, Any]]  # result of `classifier_agreement`
+    first: list[dict[str, Any]]  # result of `most_disputed`
     failed: list[dict[str, Any]]  # the item, the classifier and the reason for each verdict that could not be computed
 
 
@@ -125,7 +125,7 @@ def reasons_of_failures(db: Database) -> list[dict[str, Any]]:
 def classifier_agreement(counting: pd.DataFrame, question: Question) -> list[dict[str, Any]]:
     """Return the agreement between each pair of classifiers, which needs no labels.
 
-    `counting` is the result of `of_counting_items`. There is a row for each pair in both orders: classifier, other, n
+    `counting` is the result of `without_excluded`. There is a row for each pair in both orders: classifier, other, n
     (number of items with a verdict of both), agree, kappa, and, if the question has a positive category, finds and
     clears. Of the items that `other` calls positive, finds is the share that `classifier` calls positive; clears is the
     same share for the other items. A value is None if it is undefined.
@@ -143,7 +143,7 @@ def classifier_agreement(counting: pd.DataFrame, question: Question) -> list[dic
 def most_disputed(counting: pd.DataFrame, question: Question, n: int | None = None) -> list[dict[str, Any]]:
     """Return the items on which the classifiers disagree most, at most `n`; the strongest disagreement comes first.
 
-    `counting` is the result of `of_counting_items`. Each row has disagreement, margin, the classifiers that
+    `counting` is the result of `without_excluded`. Each row has disagreement, margin, the classifiers that
     say each category (the last category first), and item (see `analysis.agreement.send_first`). Classifiers with
     another threshold, such as `heuristic@0.30`, are ignored, so that each classifier counts once.
     """

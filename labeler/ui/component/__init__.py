@@ -88,41 +88,18 @@ def picture(
     shows_numbers: bool = False,
     marks: Sequence[tuple[Mark, str]] = (),
 ) -> Press | None:
-    """Show the runs of one item as reviewers see them.
+    """Show the runs of one item as reviewers see them, read-only; return the key that was pressed in this page run.
 
-    The picture is read-only, and all pages except labelling use it.
+    `panels` are empty if the item has no measurements; `item` keeps a key press for the previous item from acting on
+    this one. `keys` are actions of the page, as letter -> button text: {"p": "Previous", "n": "Next"}. A key has no
+    effect while it is held down, in a text field, or before the item is visible. `decides` says which of the keys
+    choose a category of a decision: the component sends the decision with `token`, then asks for a page run, or shows
+    why it was not saved. `height` is that of all runs together in a wide window, in pixels; `shows_numbers` adds to
+    each run the distance of its median from the pooled median; each of the `marks` has a note.
 
-    The keys Z (axis), L (logarithm) and O (overlay), and the arrow keys, work as on the labelling screen. They change
-    only the view. If a page has several pictures, the keys apply to the picture that the person last pointed at or
-    focused. Raises ValueError if a key is not a single lower-case letter, or the picture already uses it.
-
-    Parameters
-    ----------
-    key : str
-        Key of the widget; the same key for all items that are shown in this place.
-    panels : sequence of mapping
-        The panels of the item (see `labeler.screen.kinds`); empty if the item has no measurements.
-    item : str
-        Identifies the item, so that a key press for the previous item has no effect on this item.
-    title, caption : str
-        Plain text above the picture, for example a name if names may be shown.
-    keys : mapping of str to str
-        Letter -> button label, for actions of the page: {"p": "Previous", "n": "Next"}. A key has no effect while it is
-        held down, in a text field, or before the item is visible.
-    decides : Decides or None
-        Those of the keys that choose a category of a decision about this item. The component sends the decision with
-        this `token`. If the decision was saved, it asks for a page run; otherwise it shows why not.
-    height : int
-        Height of all runs together in a wide window, in pixels.
-    shows_numbers : bool
-        Whether each run shows the distance of its run's median from the pooled median.
-    marks : sequence of (Mark, str)
-        Marks to draw on a picture of one series, each with a note.
-
-    Returns
-    -------
-    Press or None
-        The key that was pressed on this item in this page run.
+    The keys Z (axis), L (logarithm) and O (overlay) and the arrow keys change the view, as on the labelling screen. If
+    a page has several pictures, the keys apply to the picture that the person last pointed at or focused. Raises
+    ValueError if a key is not a single digit or lower-case letter, or the picture already uses it.
     """
     for letter in keys:
         if len(letter) != 1 or not letter.isalnum() or letter != letter.lower() or letter in VIEW_KEYS:

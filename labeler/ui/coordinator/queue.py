@@ -91,18 +91,9 @@ def look(
 ) -> Press | None:
     """Show the picture of an item, or a note if the item has none; return the key that the person pressed.
 
-    Parameters
-    ----------
-    name : str
-        Name of the item in this queue; if empty, the usual name.
-    title, caption : str
-        Texts above the picture.
-    keys : mapping of str to str
-        Key to button text.
-    decides : Decides or None
-        The decisions that are possible on the picture (see `component.picture`).
-    marks : sequence of (Mark, str)
-        Marks to draw on the picture, each with a note.
+    `name` is the name of the item in this queue, if it is not the usual one; `title` and `caption` stand above the
+    picture. `keys` maps keys to the texts of buttons; some of them may be decisions (see `component.picture`). Each
+    mark has a note.
     """
     if not item.n_runs:
         caption = f"{caption} · {NO_PICTURE}" if caption else NO_PICTURE
