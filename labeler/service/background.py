@@ -76,7 +76,7 @@ def files_of(
         paths = [path for path in sorted(Path(folder).iterdir()) if path.is_file()]
         paths.sort(key=lambda path: order.get(str(path), len(order)))
         packed = [path for path in sorted(Path(folder).iterdir()) if path.is_dir() and folders]
-        return {path.name: path.read_bytes() for path in paths} | {f"{one.name}.zip": _zipped(one) for one in packed}
+        return {path.name: path.read_bytes() for path in paths} | {f"{path.name}.zip": _zipped(path) for path in packed}
 
 
 def _zipped(folder: Path) -> bytes:

@@ -167,7 +167,7 @@ def n_to_decide(db: Database, person: str) -> int:
 
 def n_unanswered(db: Database, person: str) -> int:
     """Return the number of flags and comments without an answer; 0 for a coordinator who may not read them."""
-    return 0 if identity.reviews_too(db, person) else sum(not one.is_answered for one in inbox.messages(db))
+    return 0 if identity.reviews_too(db, person) else sum(not message.is_answered for message in inbox.messages(db))
 
 
 def n_undecided(db: Database, person: str) -> int:

@@ -217,7 +217,7 @@ def _asks_first(study: Path, request: Request, invited_by: Callable[[Database], 
         return None  # errors are shown later, when the person signs in
     if current is None or current.person_id == invited.person_id:
         return None
-    here, new = (shown.get(one.name, one.name) for one in (current, invited))
+    here, new = (shown.get(person.name, person.name) for person in (current, invited))
     extra = (
         f"{form}<button>Continue as {escape(new)}</button></form>"
         f'<p><a href="/">Stay signed in as {escape(here)}</a></p>'

@@ -28,7 +28,9 @@ class Candidate:
 
 def versions_of(gathered: Gathered) -> list[str]:
     """Return the versions that the runs have, in natural order."""
-    known = {text for one in gathered.benchmarks for text in (*one.of(VERSION), *_failed_versions(one))}
+    known = {
+        text for benchmark in gathered.benchmarks for text in (*benchmark.of(VERSION), *_failed_versions(benchmark))
+    }
     return sorted(known - {""}, key=natural)
 
 
@@ -106,7 +108,7 @@ def _of_version(benchmarks: Sequence[Benchmark], version: str) -> dict[Key, Benc
     found = {}
     for benchmark in benchmarks:
         runs = tuple(run for run in benchmark.runs if run.of(VERSION) == version)
-        failures = tuple(one for one in benchmark.failures if one.conditions.get(VERSION, "") == version)
+        failures = tuple(failure for failure in benchmark.failures if failure.conditions.get(VERSION, "") == version)
         if runs or failures:
             key = benchmark.application, benchmark.name, benchmark.unit
             found[key] = replace(benchmark, runs=runs, failures=failures)
@@ -153,7 +155,7 @@ def _renamed(baseline: dict[Key, Benchmark], candidate: dict[Key, Benchmark]) ->
 
 def _in_order_of_measurement(gathered: Gathered) -> Sequence[Benchmark]:
     """Return the benchmarks; if one file shows the order of their runs, the runs get their position in this order."""
-    is_ordered = len(gathered.hashes) == 1 and all(one.in_file_order for one in gathered.formats)
+    is_ordered = len(gathered.hashes) == 1 and all(file_format.in_file_order for file_format in gathered.formats)
     if not is_ordered or not gathered.formats:
         return gathered.benchmarks
     ordered, n_before = [], 0

@@ -154,8 +154,10 @@ def with_former_names(gathered: Gathered, names: Mapping[str, str]) -> Gathered:
     for former, name in names.items():
         formers.setdefault(name, []).append(former)
     benchmarks = tuple(
-        replace(one, former_names=(*one.former_names, *formers[one.name])) if one.name in formers else one
-        for one in gathered.benchmarks
+        replace(benchmark, former_names=(*benchmark.former_names, *formers[benchmark.name]))
+        if benchmark.name in formers
+        else benchmark
+        for benchmark in gathered.benchmarks
     )
     return replace(gathered, benchmarks=benchmarks)
 
@@ -165,8 +167,10 @@ def _with_failed(part: Part) -> Part:
 
     A benchmark that was skipped on purpose is not added.
     """
-    failed = [one for one in part.unmeasured if not all(failure.on_purpose for failure in one.failures)]
-    skipped = [one for one in part.unmeasured if all(failure.on_purpose for failure in one.failures)]
+    failed = [
+        benchmark for benchmark in part.unmeasured if not all(failure.on_purpose for failure in benchmark.failures)
+    ]
+    skipped = [benchmark for benchmark in part.unmeasured if all(failure.on_purpose for failure in benchmark.failures)]
     return replace(part, benchmarks=(*part.benchmarks, *failed), unmeasured=tuple(skipped))
 
 
@@ -228,7 +232,7 @@ def confirmed(
     if same:
         raise InputError(f"--confirm {same[0]}: this file is already part of the first sample. Measure new runs.")
     names = {finding.name for finding in first.check.findings if finding.kind == "changed" and finding.outcome}
-    sides = [[one for one in side.benchmarks if one.name in names] for side in (second, baseline)]
+    sides = [[benchmark for benchmark in side.benchmarks if benchmark.name in names] for side in (second, baseline)]
     again = checking.check(sides[0], sides[1], rules, per_run=per_run, explain=False)
     result = checking.confirm(first.check, again)
     return replace(first, check=checking.acknowledge(result, known) if known else result)

@@ -250,7 +250,7 @@ def read_revisions(file: Path) -> list[str]:
 
 def without_revisions(gathered: GatheredFiles) -> GatheredFiles:
     """Return the read files without the remark that the file of git revisions has no measurements."""
-    refused = tuple(one for one in gathered.refused if PurePosixPath(one.file).name != REVISIONS)
+    refused = tuple(error for error in gathered.refused if PurePosixPath(error.file).name != REVISIONS)
     return replace(gathered, refused=refused)
 
 

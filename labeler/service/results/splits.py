@@ -127,7 +127,7 @@ def labels_on(db: Database, item: Item) -> list[dict[str, Any]]:
         {"reviewer": reviewer, "label": answer, "kind": _KINDS.get(Kind(kind), kind), "comment": comment}
         for reviewer, kind, answer, comment in labels.on_item(db, item.item_id)
     ]
-    decision = next((one for one in decisions.everything(db) if one.item == item.name), None)
+    decision = next((decision for decision in decisions.everything(db) if decision.item == item.name), None)
     if decision is not None:
         by, why = decision.decided_by, decision.why
         rows.append({"reviewer": by, "label": decision.category, "kind": "decision", "comment": why})
@@ -160,7 +160,7 @@ def describe_results(db: Database, shown: Sequence[Item]) -> list[str]:
 
     The caller must make sure that the person who sees the result may see labels.
     """
-    split = {one.item.name: one for one in split_items(db)}
+    split = {split.item.name: split for split in split_items(db)}
     category_of = _agreed_categories(db)
     return [
         _describe_split(split[item.name]) if item.name in split else category_of.get(item.name, "") for item in shown

@@ -44,7 +44,7 @@ ROW_PX = 48
 def render_people(db: Database, person: str) -> None:
     """Show the form for invitations, the new links, the table of people, and the box of one person."""
     everyone = identity.everyone(db)
-    reviewers = [one for one in everyone if Role.REVIEWER in one.roles and _takes_part(one)]
+    reviewers = [member for member in everyone if Role.REVIEWER in member.roles and member.active]
     paces = {pace.reviewer: pace for pace in progress.reviewer_paces(db, now=datetime.now(UTC))}
     chosen = _chosen(everyone)
     invite(db, person, has_people=bool(reviewers), is_first=chosen is None)
@@ -53,7 +53,7 @@ def render_people(db: Database, person: str) -> None:
         listing(reviewers, paces)
     else:
         st.info("Nobody is invited yet. Two reviewers are enough to begin.")
-    names = [one.name for one in everyone]
+    names = [member.name for member in everyone]
     shown = identity.shown_names(db)
     st.selectbox(
         "Person", names, None, lambda name: shown.get(name, name), key=PERSON, placeholder="Choose a person",
@@ -62,25 +62,24 @@ def render_people(db: Database, person: str) -> None:
     if chosen is not None:
         of_one(db, chosen, paces.get(chosen.name), person)
     groups = {
-        "Coordinators": [one for one in everyone if Role.COORDINATOR in one.roles and one.active],
-        "People who have left": [one for one in everyone if not _takes_part(one)],
+        "Coordinators": [member for member in everyone if Role.COORDINATOR in member.roles and member.active],
+        "People who have left": [member for member in everyone if not member.active],
     }
     for title, group in groups.items():
         with fold(f"{title} ({len(group)})", f"fold-{title}") as part:
             if part.open and group:
                 table(
-                    [{"Name": shown.get(one.name, one.name), "Role": " and ".join(sorted(one.roles))} for one in group],
+                    [
+                        {"Name": shown.get(member.name, member.name), "Role": " and ".join(sorted(member.roles))}
+                        for member in group
+                    ],
                     title,
                 )
 
 
-def _takes_part(person: Person) -> bool:
-    return person.active
-
-
 def _chosen(everyone: list[Person]) -> Person | None:
     name = st.session_state.get(PERSON)
-    return next((one for one in everyone if one.name == name), None)
+    return next((member for member in everyone if member.name == name), None)
 
 
 def invite(db: Database, actor: str, *, has_people: bool, is_first: bool) -> None:
@@ -115,9 +114,9 @@ def invite(db: Database, actor: str, *, has_people: bool, is_first: bool) -> Non
 def listing(reviewers: list[Person], paces: Mapping[str, Pace]) -> None:
     """Show a row per reviewer; a click anywhere in a row chooses the person."""
     today = datetime.now(UTC).date()
-    rows = [_row(one, paces[one.name], today) for one in reviewers]
+    rows = [_row(member, paces[member.name], today) for member in reviewers]
     st.dataframe(
-        rows, hide_index=True, row_height=ROW_PX, on_select=partial(_choose, [one.name for one in reviewers]),
+        rows, hide_index=True, row_height=ROW_PX, on_select=partial(_choose, [member.name for member in reviewers]),
         selection_mode="single-cell", key="people-table", alt="Reviewers with their progress", placeholder="—",
         column_config={"Share": st.column_config.ProgressColumn(format="%.0f %%", max_value=100)},
     )  # fmt: skip
