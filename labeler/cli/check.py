@@ -16,6 +16,7 @@ from labeler.cli.common import json_option, now, out_option, remark, show, write
 from labeler.cli.formats import read_files, reading_options, report_refused_files
 from labeler.cli.options import Share, options_of
 from labeler.errors import InputError, LabelerError
+from labeler.model import counted
 from labeler.service.files import checking, gathering
 from labeler.service.files.checking import PerRun, Rules
 from labeler.service.files.gathering import ReadOptions
@@ -316,7 +317,7 @@ def noise(
     for sentence in checking.warmup_left_out(gathered, per_run):
         remark(sentence)
     if result.n_left_out:
-        remark(f"Left out: {result.n_left_out} with another number of runs than {result.n_runs}.")
+        remark(f"Left out: {counted(result.n_left_out, 'benchmark')} with a number of runs other than {result.n_runs}.")
     if out is not None:
         by_turns = [row for row in result.rows if row.design == "by turns"]
         best = min(by_turns, key=lambda row: (round(row.min_change, 3), -row.n_runs))

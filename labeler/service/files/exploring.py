@@ -25,7 +25,7 @@ from pathlib import Path
 
 from analysis.benchmark import natural
 from analysis.trend import ChangeDecision
-from labeler.formats import ReadOptions, Source, sources, tables
+from labeler.formats import ReadOptions, Source, sources
 from labeler.service.files.gathering import Advance
 
 __all__ = [
@@ -225,6 +225,8 @@ def read_decisions(path: Path) -> list[ChangeDecision]:
 
 def _decisions(path: Path) -> Iterator[ChangeDecision]:
     (source,) = sources([path])
+    from labeler.formats import tables  # imported here because it needs pandas
+
     table = tables.read_table(source, ("benchmark", "version", "decision"))
     for line, row in table.iterrows():
         if row["decision"] not in DECIDED:
