@@ -72,7 +72,7 @@ def show(db: Database, person: str, title: str) -> None:
         one_item.render_item(db, person)
         return
     views = _views(db, title)
-    name, facts = _FACTS[title](db)
+    name, facts = _heading_of(db, title)
     first = "All items" if "All items" in views and coordinating.status(db).n_items else views[0]
     view = heading(name, facts, title, views, first, partial(_with_count, db, person))
     acknowledge()
@@ -95,43 +95,29 @@ def _with_count(db: Database, person: str, view: str) -> str:
     return f"{view} ({n})" if n else view
 
 
-def _of_study(db: Database) -> tuple[str, str]:
-    status = coordinating.status(db)
-    numbers = f"{counted(status.n_items, 'item')} · {counted(status.n_reviewers, 'reviewer')}"
-    return status.study.name, f"“{status.study.question.text}” · {numbers}"
-
-
-def _of_items(db: Database) -> tuple[str, str]:
-    return "Items", browsing.describe_items(db)
-
-
-def _of_people(db: Database) -> tuple[str, str]:
-    return "People", identity.describe_people(db)
-
-
-def _of_decide(_db: Database) -> tuple[str, str]:
-    return "Decide", "What only you can settle. You see labels without names."
-
-
-def _of_results(db: Database) -> tuple[str, str]:
-    unblinded = course.unblinding(db)
-    if not unblinded:
-        return "Results", "What the study found"
-    return "Results", f"Unblinded on {datetime.fromisoformat(unblinded['at_utc']):%-d %B %Y}"
-
-
-def _of_tools(_db: Database) -> tuple[str, str]:
-    return "Tools", "What do your files say, without a study?"
-
-
-_FACTS: Mapping[str, Callable[[Database], tuple[str, str]]] = {
-    "Study": _of_study, "Items": _of_items, "People": _of_people, "Decide": _of_decide, "Results": _of_results,
-    "Tools": _of_tools,
-}  # fmt: skip
+def _heading_of(db: Database, place: str) -> tuple[str, str]:
+    """Return the heading of a place, and the line of facts below it."""
+    match place:
+        case "Study":
+            status = coordinating.status(db)
+            numbers = f"{counted(status.n_items, 'item')} · {counted(status.n_reviewers, 'reviewer')}"
+            return status.study.name, f"“{status.study.question.text}” · {numbers}"
+        case "Items":
+            return place, browsing.describe_items(db)
+        case "People":
+            return place, identity.describe_people(db)
+        case "Decide":
+            return place, "What only you can settle. You see labels without names."
+        case "Results":
+            unblinded = course.unblinding(db)
+            day = f"{datetime.fromisoformat(unblinded['at_utc']):%-d %B %Y}" if unblinded else ""
+            return place, f"Unblinded on {day}" if day else "What the study found"
+        case _:
+            return place, "What do your files say, without a study?"
 
 
 def prefetch_when_needed(study: Path) -> None:
-    """Let `begin` prepare this study; without this call, for example in tests, `begin` does nothing."""
+    """Let `begin_prefetch` prepare this study; without this call, for example in tests, it does nothing."""
     _waiting.add(study)
 
 
