@@ -21,7 +21,7 @@ from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.results.reporting import STANDARD, ReportOptions, gathered_files
 from labeler.service.study import coordinating, course
-from labeler.store import Database, events, open_database, people
+from labeler.store import Database, events, items, open_database, people, runs
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 REVIEWERS = ("ada", "ben", "cleo", "dan")
@@ -64,6 +64,14 @@ def import_all(db: Database, *files: Source, as_new: bool = False) -> list[impor
 def lines(*rows: str, header: str = "item,reviewer,label") -> str:
     """Return the text of a table: by default, of labels."""
     return "\n".join([header, *rows]) + "\n"
+
+
+def runs_by_item(db: Database) -> dict[str, tuple[list[list[float]], dict[str, tuple[str, ...]]]]:
+    """Return the stored runs of each item and their conditions, by the name of the item."""
+    return {
+        item.name: ([run.tolist() for run in runs.of_item(db, item.item_id)], runs.conditions_of_item(db, item.item_id))
+        for item in items.all_items(db)
+    }
 
 
 def make_study(

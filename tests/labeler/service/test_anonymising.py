@@ -1,10 +1,11 @@
 import json
 import re
-import shutil
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
 
 import pytest
+from hypothesis import given, strategies as st
 
 from analysis.document import json_values
 from analysis.report import Resampling
@@ -13,7 +14,7 @@ from labeler.formats import tables
 from labeler.model import Category, Person, Role, Submission
 from labeler.plan.design import Plan, draw_plan
 from labeler.service.handover import anonymising, triage
-from labeler.service.handover.anonymising import AnonymisationResult, pseudonyms, replacing
+from labeler.service.handover.anonymising import AnonymisationResult, in_json, pseudonyms, replacing
 from labeler.service.items import importing
 from labeler.service.labelling import inbox, reviewing
 from labeler.service.people import identity
@@ -27,21 +28,24 @@ from tests.conftest import some_slow
 from tests.making import (
     NOW,
     PARAMETERS,
+    WHO,
     answer_everything,
+    copy_of,
     id_of,
     import_all,
     item_name,
     log,
-    make_study,
+    new_study,
+    offers,
     result_file,
     series,
-    submission,
+    submit,
 )
 
 ADA, BEN, CLEO, DAN = NAMES = ("Ada Quillfeather", "Benedikt-Zacharias", "Cleo O'Näme", "quux")
 CAROL = "Carol Wintergreen"
 MAIL, OLD_MAIL = "a.quill@mail.example.org", "ada-before@mail.example.org"
-FAST = reporting.ReportOptions(resampling=Resampling(3, n_bootstrap=100, n_sweeps=40, n_misfit=19))
+FAST = reporting.ReportOptions(resampling=Resampling(3, n_bootstrap=20, n_sweeps=20, n_misfit=19))
 
 
 @pytest.fixture(scope="session")
@@ -62,7 +66,7 @@ def named_study(tmp_path_factory):
         computing.compute_verdicts(db, advance=lambda *_: None, actor=CAROL)
         comments = (f"{ADA.upper()} says {MAIL}; {OLD_MAIL}", f"as {DAN}_2, not {DAN}ish", "plain")
         for name, comment in zip(NAMES, comments, strict=False):
-            task = reviewing.review_queue(db, id_of(db, name)).offers[0]
+            task = offers(db, name)[0]
             sent = Submission(f"by {ADA}: {name}", task.code, 0, Category.SIMILAR, 900, {"axis": BEN}, 1, True, comment)
             reviewing.submit(db, id_of(db, name), sent, now=NOW)
         answer_everything(db, {ADA: "similar", BEN: "dissimilar", CLEO: "similar", DAN: "not sure"})
@@ -73,13 +77,20 @@ def named_study(tmp_path_factory):
 
 @pytest.fixture
 def named(named_study, tmp_path):
-    shutil.copy(named_study, tmp_path / "named.study")
-    with open_database(tmp_path / "named.study") as opened:
+    with copy_of(named_study, tmp_path) as opened:
         yield opened
 
 
 def anonymise(db, out, **options):
     return anonymising.anonymise(db, out, actor="owner", now=NOW, **options)
+
+
+@contextmanager
+def anonymised(db, out, **options):
+    """Anonymise a study, and open the copy."""
+    anonymise(db, out, **options)
+    with open_database(out) as copy:
+        yield copy
 
 
 def alphabetical(names):
@@ -122,8 +133,7 @@ def test_the_bytes_of_the_file_hold_no_name_address_or_hash(named, tmp_path, kee
 def test_no_hash_over_names_is_left_by_which_a_guess_of_the_names_could_be_checked(named, tmp_path):
     staffing.remove(named, DAN, why="moved away", actor=CAROL, now=NOW)
     before = logged_hashes(named)
-    anonymise(named, tmp_path / "out.study")
-    with open_database(tmp_path / "out.study") as out:
+    with anonymised(named, tmp_path / "out.study") as out:
         of_files = {sha256 for (sha256,) in out.execute("SELECT sha256 FROM files").fetchall()}
         assert len(before - of_files) == 2  # the plan, and the plan after the removal
         assert logged_hashes(out) & before == of_files
@@ -150,8 +160,7 @@ def test_benchmarks_without_names_are_numbered_everywhere(named, tmp_path):
 
 
 def test_the_ids_and_the_log_do_not_tell_the_order_of_the_old_names(named, tmp_path):
-    anonymise(named, tmp_path / "out.study", token="any")
-    with open_database(tmp_path / "out.study") as out:
+    with anonymised(named, tmp_path / "out.study", token="any") as out:
         ids = [(person.person_id, person.name) for person in people.all_people(out)]
         assert sorted(ids) == [(1, "R1"), (2, "R2"), (3, "R3"), (4, "R4"), (5, "C1")]
         assert out.execute("SELECT DISTINCT created_utc FROM people").fetchall() == [(NOW.isoformat(),)]
@@ -162,26 +171,20 @@ def test_the_ids_and_the_log_do_not_tell_the_order_of_the_old_names(named, tmp_p
         assert not [text for text in added if re.search(r"[RC]\d", text)]
 
 
-def test_the_seed_from_which_the_plan_can_be_drawn_again_is_gone(named, tmp_path):
-    anonymise(named, tmp_path / "out.study")
-    with open_database(tmp_path / "out.study") as out:
+def test_the_seed_of_the_plan_is_gone_and_its_hash_is_that_of_the_same_plan_over_the_new_names(named, tmp_path):
+    plan = assigning.preview_plan(named, PARAMETERS)
+    new = pseudonyms(people.all_people(named), "t")
+    renamed = [replace(a, reviewer=new[a.reviewer]) for a in plan.assignments]
+    with anonymised(named, tmp_path / "out.study", token="t") as out:
         study = studies.get(out)
         details = json.loads(events.table(out).query("action == 'draw plan'")["details"].iloc[0])
         reviewers, all_items = people.reviewers(out), coordinating.list_items(out)
     before = studies.get(named)
+    assert study.plan_hash == Plan(tuple(renamed), (), ()).hash
     assert study.plan_parameters == {name: v for name, v in before.plan_parameters.items() if name != "seed"}
     names = sorted(person.name for person in reviewers)
     items = [item.name for item in all_items]
     assert details == {**study.plan_parameters, "hash": study.plan_hash, "items": items, "reviewers": names}
-
-
-def test_the_hash_of_the_plan_is_that_of_the_same_plan_over_the_new_names(named, tmp_path):
-    plan = assigning.preview_plan(named, PARAMETERS)
-    names = pseudonyms(people.all_people(named), "t")
-    renamed = [replace(a, reviewer=names[a.reviewer]) for a in plan.assignments]
-    anonymise(named, tmp_path / "out.study", token="t")
-    with open_database(tmp_path / "out.study") as out:
-        assert studies.get(out).plan_hash == Plan(tuple(renamed), (), ()).hash
 
 
 MACHINE_TEXTS = {
@@ -224,8 +227,7 @@ def test_every_column_of_text_is_gone_through_or_known_to_hold_no_free_words(db)
 
 def test_codes_times_and_answers_stay_with_their_people(named, tmp_path):
     names = pseudonyms(people.all_people(named), "t")
-    anonymise(named, tmp_path / "out.study", token="t")
-    with open_database(tmp_path / "out.study") as out:
+    with anonymised(named, tmp_path / "out.study", token="t") as out:
         pairs = list(zip(labels.saved(named), labels.saved(out), strict=True))
         one, other = copies.assigned(named), copies.assigned(out)
     assert {code: names[row.reviewer] for code, row in one.items()} == {c: row.reviewer for c, row in other.items()}
@@ -239,8 +241,7 @@ def test_codes_times_and_answers_stay_with_their_people(named, tmp_path):
 
 def test_kept_comments_and_views_have_the_new_names(named, tmp_path):
     names = pseudonyms(people.all_people(named), "t")
-    anonymise(named, tmp_path / "out.study", keep_comments=True, token="t")
-    with open_database(tmp_path / "out.study") as out:
+    with anonymised(named, tmp_path / "out.study", keep_comments=True, token="t") as out:
         kept = labels.saved(out)
         study = studies.get(out)
     ada, ben, dan = (names[name] for name in (ADA, BEN, DAN))
@@ -261,15 +262,12 @@ def answered(named):
     return named
 
 
-def test_dropped_comments_take_their_answers_along(answered, tmp_path):
+def test_answers_go_with_dropped_comments_and_stay_with_kept_ones_under_the_new_names(answered, tmp_path):
     before = answered.execute("SELECT * FROM replies").fetchall()
-    anonymise(answered, tmp_path / "out.study")
-    assert rows_of(tmp_path / "out.study", "SELECT * FROM replies") == []
-    assert leaks(tmp_path / "out.study", ["Zwetschge", *NAMES, CAROL, MAIL]) == []
+    anonymise(answered, tmp_path / "dropped.study")
+    assert rows_of(tmp_path / "dropped.study", "SELECT * FROM replies") == []
+    assert leaks(tmp_path / "dropped.study", ["Zwetschge", *NAMES, CAROL, MAIL]) == []
     assert answered.execute("SELECT * FROM replies").fetchall() == before
-
-
-def test_answers_to_kept_comments_stay_with_them_under_the_new_names(answered, tmp_path):
     names = pseudonyms(people.all_people(answered), "t")
     anonymise(answered, tmp_path / "out.study", keep_comments=True, token="t")
     with open_database(tmp_path / "out.study") as out:
@@ -288,8 +286,7 @@ def test_decisions_get_other_event_ids_and_new_names(named, tmp_path):
     decided = Decision(item.name, Category.SIMILAR, f"{BEN} is right", CAROL, NOW.isoformat(), event_id)
     decisions.add(named, item.item_id, decided)
     names = pseudonyms(people.all_people(named), "t")
-    anonymise(named, tmp_path / "out.study", token="t")
-    with open_database(tmp_path / "out.study") as out:
+    with anonymised(named, tmp_path / "out.study", token="t") as out:
         (after,) = decisions.everything(out)
     assert (after.item, after.category, after.created_utc) == (item.name, Category.SIMILAR, NOW.isoformat())
     assert (after.why, after.decided_by) == (f"{names[BEN]} is right", "C1")
@@ -339,8 +336,7 @@ def test_a_report_has_the_same_numbers(named, tmp_path, keep_benchmarks):
 
 @pytest.mark.slow
 def test_what_does_not_depend_on_the_order_of_reviewers_is_the_same_in_any_order(named, tmp_path):
-    anonymise(named, tmp_path / "out.study", token="another")
-    with open_database(tmp_path / "out.study") as out:
+    with anonymised(named, tmp_path / "out.study", token="another") as out:
         one, other = (
             json_values(reporting.gathered_study(db, reporting.QUICK, actor="owner", now=NOW).report())
             for db in (named, out)
@@ -381,7 +377,7 @@ def test_the_original_has_one_event_more_and_is_as_before(named, tmp_path):
     }  # fmt: skip
 
 
-def test_a_file_that_exists_or_cannot_be_made_is_refused_and_nothing_is_left_behind(named, tmp_path):
+def test_a_file_that_exists_or_cannot_be_made_and_an_error_on_the_way_leave_nothing_behind(named, tmp_path):
     (tmp_path / "taken.study").write_text("mine")
     before = sorted(path.name for path in tmp_path.iterdir()), log(named)
     with pytest.raises(StudyError, match="exists already"):
@@ -390,14 +386,10 @@ def test_a_file_that_exists_or_cannot_be_made_is_refused_and_nothing_is_left_beh
         anonymise(named, tmp_path / "missing" / "out.study")
     assert (sorted(path.name for path in tmp_path.iterdir()), log(named)) == before
     assert (tmp_path / "taken.study").read_text() == "mine"
-
-
-def test_an_error_on_the_way_leaves_nothing_behind(named, tmp_path):
     named.execute("INSERT INTO events (at_utc, actor, action, details) VALUES ('', '', '', 'no JSON')")
-    before = sorted(path.name for path in tmp_path.iterdir()), log(named)
     with pytest.raises(ValueError, match="Expecting value"):
         anonymise(named, tmp_path / "out.study")
-    assert (sorted(path.name for path in tmp_path.iterdir()), log(named)) == before
+    assert (sorted(path.name for path in tmp_path.iterdir()), log(named)) == (before[0], [*before[1], ("", "")])
 
 
 def test_the_new_names_follow_from_a_secret_drawn_anew_each_time(named, tmp_path):
@@ -416,39 +408,15 @@ def test_a_study_without_a_plan_or_answers_is_anonymised_too(db, tmp_path):
 
 
 HOSTILE = [
-    ".*",
-    "(a|b)",
-    "R1",
-    "R2",
-    "r3",
-    "name",
-    "roles",
-    "axis",
-    "a",
-    "an",
-    "An na",
-    "na",
-    "\\d+",
-    '"q"',
-    "Straße",
-    "$1",
-    "[x",
-]
+    ".*", "(a|b)", "R1", "R2", "r3", "name", "roles", "axis", "a", "an", "An na", "na", "\\d+", '"q"', "Straße",
+    "$1", "[x",
+]  # fmt: skip
 
 
 def test_hostile_names_are_replaced_and_nothing_else_is(tmp_path):
-    make_study(tmp_path / "hostile.study", n_items=20, reviewers=HOSTILE)
-    with open_database(tmp_path / "hostile.study") as db:
-        assigning.confirm_plan(db, PARAMETERS, actor="carol", now=NOW)
-        task = reviewing.review_queue(db, id_of(db, "a")).offers[0]
-        sent = submission(task, "similar")
-        comment = "An na and STRASSE, not banana; r1 to R3, .* but x.*y"
-        reviewing.submit(
-            db,
-            id_of(db, "a"),
-            Submission(sent.event_id, sent.code, 0, sent.answer, 900, {"axis": "a"}, comment=comment),
-            now=NOW,
-        )
+    comment = "An na and STRASSE, not banana; r1 to R3, .* but x.*y"
+    with new_study(tmp_path / "hostile.study", n_items=20, reviewers=HOSTILE, plan=True) as db:
+        submit(db, "a", offers(db, "a")[0], view={"axis": "a"}, comment=comment)
         names = pseudonyms(people.all_people(db), "t")
         anonymise(db, tmp_path / "out.study", keep_comments=True, token="t")
     assert sorted(names.values()) == sorted(["C1", *(f"R{n}" for n in range(1, len(HOSTILE) + 1))])
@@ -516,7 +484,57 @@ def test_trying_all_seeds_names_nobody_if_the_study_has_a_secret(tmp_path, plan_
 def test_copies_of_a_study_keep_the_secret_of_its_plan_and_a_study_from_its_items_draws_its_own(planned, tmp_path):
     coordinating.back_up(planned, tmp_path / "backup.study", actor=CAROL, now=NOW)
     triage.make_study(planned, [item_name(1), item_name(2)], tmp_path / "new.study", name="new", coordinator="dora",
-                      actor="carol", now=NOW)  # fmt: skip
+                      **WHO)  # fmt: skip
     with open_database(tmp_path / "backup.study") as backup, open_database(tmp_path / "new.study") as new:
         assert studies.plan_secret(backup) == studies.plan_secret(planned) != studies.plan_secret(new)
         assert len(studies.plan_secret(new)) == 32
+
+
+# --- names in texts and in JSON, without a study
+
+
+words = (
+    st.text(st.characters(categories=("L", "N", "P", "S", "Zs")), min_size=1, max_size=8).map(str.strip).filter(bool)
+)
+
+
+@given(st.sets(words, min_size=1, max_size=6), st.lists(words, max_size=6))
+def test_no_name_is_left_as_a_word_between_others(names, others):
+    folded = {name.casefold() for name in names}
+    hidden = replacing(dict.fromkeys(names, "0"))
+    text = "\n".join(part for name in names for part in (*others, name))
+    left = [line for line in hidden(text).split("\n") if line.casefold() in folded - {"0"}]
+    assert left == []
+    assert all(hidden(name) == "0" for name in names)
+    assert all(hidden(name.upper()) == "0" for name in names if name.upper().casefold() == name.casefold())
+
+
+plain_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | words,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(plain_values, st.booleans())
+def test_json_in_which_nobody_is_named_stays_as_it_was_written(value, ascii_only):
+    text = json.dumps(value, ensure_ascii=ascii_only)
+    assert in_json(text, replacing({"nobody of this name": "R1"})) == text
+
+
+@given(plain_values, words)
+def test_the_names_of_values_stay_and_strings_are_replaced(value, name):
+    text = json.dumps({name: [name, {name: value}]})
+    told = json.loads(in_json(text, lambda old: "R1" if old == name else old))
+    assert list(told) == [name]
+    assert told[name][0] == "R1"
+    assert list(told[name][1]) == [name]
+
+
+def test_deeply_nested_json_is_gone_through():
+    assert in_json("[" * 5000 + '"ada"' + "]" * 5000, replacing({"ada": "R1"})).strip("[]") == '"R1"'
+
+
+def test_composed_and_decomposed_letters_are_the_same_name():
+    hidden = replacing({"Zo\u00eb": "R1"})
+    assert hidden("with Zoe\u0308, ZO\u00cb") == "with R1, R1"

@@ -12,9 +12,8 @@ from analysis.classifiers import CLASSIFIERS
 from labeler.errors import InputError
 from labeler.service import background
 from labeler.service.verdicts import computing, stored_verdicts
-from labeler.store import open_database
 from labeler.store.jobs import Job
-from tests.making import NOW, log, make_study
+from tests.making import NOW, log, make_study, new_study
 
 
 def job_of(pid, finished=None, n_done=0, started=NOW):
@@ -62,8 +61,7 @@ def test_a_threshold_asked_for_on_a_page_is_computed_beside_the_default(study):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_computation_that_was_killed_is_seen_to_run_no_more(study_path):
-    make_study(study_path, n_items=200, reviewers=())
-    with open_database(study_path) as db:
+    with new_study(study_path, n_items=60, reviewers=()) as db:
         background.start_verdicts(study_path, actor="carol")
         job = wait_for(lambda: computing.latest_job(db))
         os.kill(job.pid, signal.SIGKILL)

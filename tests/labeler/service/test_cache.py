@@ -6,15 +6,13 @@ import pytest
 
 from labeler.service.cache import until_changed
 from labeler.service.verdicts import computing
-from labeler.store import events, open_database, verdicts
-from tests.making import NOW, log, make_study
+from labeler.store import events, verdicts
+from tests.making import NOW, log, new_study
 
 
 @pytest.fixture
 def study(tmp_path):
-    path = tmp_path / "kept.study"
-    make_study(path, n_items=3)
-    with open_database(path) as db:
+    with new_study(tmp_path / "kept.study", n_items=3) as db:
         yield db
 
 

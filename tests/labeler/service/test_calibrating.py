@@ -6,7 +6,7 @@ import pytest
 
 from analysis.document import json_values
 from analysis.intervals import wilson
-from labeler.errors import InputError, NotAllowed, Refused
+from labeler.errors import InputError, NotAllowed, NotAssigned, Refused
 from labeler.model import CalibrationGate, Category, Kind, PlanParameters, State
 from labeler.plan.lifecycle import Step
 from labeler.questions import SIMILAR
@@ -15,10 +15,11 @@ from labeler.service.labelling import auditing, reviewing
 from labeler.service.plan import assigning
 from labeler.service.results import exchange, reporting
 from labeler.service.study import calibrating, coordinating, course, staffing
-from labeler.store import assignments, decisions, events, labels, open_database, studies
+from labeler.store import assignments, decisions, events, labels, studies
 from tests.making import (
     NOW,
     REVIEWERS,
+    WHO,
     answer_everything,
     answer_next,
     copy_of,
@@ -27,22 +28,18 @@ from tests.making import (
     log,
     make_study,
     report_of_files,
-    submission,
+    submit,
 )
 
-CAROL = {"actor": "carol", "now": NOW}
-WHY = {"why": "because", **CAROL}
+WHY = {"why": "because", **WHO}
 SPLIT = {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimilar"}
 S, D = Category.SIMILAR, Category.DISSIMILAR
 
 
 @pytest.fixture(scope="module")
 def master(tmp_path_factory):
-    path = tmp_path_factory.mktemp("calibrating") / "round.study"
-    make_study(path, n_items=10)
-    with open_database(path) as db:
-        assigning.confirm_plan(db, PlanParameters(seed=3, overlap=0.25, retest=0, calibration=4), **CAROL)
-    return path
+    plan = PlanParameters(seed=3, overlap=0.25, retest=0, calibration=4)
+    return make_study(tmp_path_factory.mktemp("calibrating") / "round.study", n_items=10, plan=plan)
 
 
 @pytest.fixture
@@ -55,7 +52,7 @@ def round_(master, tmp_path):
 def set_reference(db, *categories):
     """Set the reference labels of the first items of the round, in order of name."""
     names = calibrating.item_names(db)
-    calibrating.set_reference(db, dict(zip(names, categories, strict=False)), **CAROL)
+    calibrating.set_reference(db, dict(zip(names, categories, strict=False)), **WHO)
     return names
 
 
@@ -88,21 +85,16 @@ def test_during_the_round_its_items_alone_are_offered_and_after_it_the_others(ro
         tasks = assignments.tasks_of(round_, id_of(round_, "ada"), calibration=during)
         codes[during] = {task.code for task in tasks}
     assert reviewing.review_queue(round_, id_of(round_, "ada")).progress.n_assigned == 4
+    task = answer_next(round_, "ada", "similar")
     answer_everything(round_, SPLIT)
     course.change_state(round_, Step.OPEN, **WHY)
     desk = reviewing.review_queue(round_, id_of(round_, "ada"))
     assert {task.code for task in desk.offers} <= codes[False]
     assert (desk.last, desk.progress.n_assigned) == (None, len(codes[False]))
     assert reviewing.own_labels(round_, id_of(round_, "ada")) == []
-
-
-def test_a_label_of_the_round_cannot_be_revised_after_it(round_):
-    task = answer_next(round_, "ada", "similar")
-    answer_everything(round_, SPLIT)
-    course.change_state(round_, Step.OPEN, **WHY)
     revised = assignments.task_by_code(round_, id_of(round_, "ada"), task.code)
-    with pytest.raises(Exception, match="cannot label"):
-        reviewing.submit(round_, id_of(round_, "ada"), submission(revised, "dissimilar"), now=NOW)
+    with pytest.raises(NotAssigned, match="cannot label"):
+        submit(round_, "ada", revised, "dissimilar")
 
 
 # --- its results
@@ -139,20 +131,15 @@ def test_only_first_labels_are_compared(round_):
     task = answer_next(round_, "ada", "dissimilar")
     answer_next(round_, "ada", "similar")
     revised = assignments.task_by_code(round_, id_of(round_, "ada"), task.code)
-    reviewing.submit(round_, id_of(round_, "ada"), submission(revised, "similar"), now=NOW)
+    submit(round_, "ada", revised, "similar")
     (ada,) = [one for one in calibrating.result(round_).reviewers if one.reviewer == "ada"]
     assert (ada.n_done, ada.with_reference) == (2, wilson(1, 2))
     assert len(names) == 4
 
 
-def test_not_sure_is_no_label_and_the_round_is_not_finished_with_it(round_):
-    answer_everything(round_, {"ada": "not sure", "ben": "similar", "cleo": "similar", "dan": "similar"})
-    assert calibrating.result(round_).not_passed == ("ada labelled 0 of 4 items",)
-
-
 def test_who_left_is_neither_waited_for_nor_measured(round_):
     set_reference(round_, S, S, S, S)
-    calibrating.set_gate(round_, CalibrationGate("reference", 1.0), **CAROL)
+    calibrating.set_gate(round_, CalibrationGate("reference", 1.0), **WHO)
     answer_everything(round_, SPLIT)
     staffing.remove(round_, "dan", **WHY)
     result = calibrating.result(round_)
@@ -172,12 +159,6 @@ def test_an_excluded_item_is_left_out_of_the_round(round_):
     assert {(one.n_assigned, one.n_done) for one in after.reviewers} == {(3, 3)}
 
 
-def test_a_study_without_a_round_has_an_empty_one(planned):
-    result = calibrating.result(planned)
-    assert (result.n_items, result.n_reference, calibrating.item_names(planned)) == (0, 0, [])
-    assert result.not_passed == ()
-
-
 # --- its gate
 
 
@@ -195,27 +176,23 @@ def test_a_study_without_a_round_has_an_empty_one(planned):
     ],
 )
 def test_a_gate_passes_what_reaches_it(round_, gate, missing):
-    calibrating.set_gate(round_, gate, **CAROL)
+    calibrating.set_gate(round_, gate, **WHO)
     set_reference(round_, S, S, S, D)
     answer_everything(round_, SPLIT)
     assert calibrating.result(round_).not_passed == missing
 
 
-def test_what_is_unknown_does_not_pass(round_):
-    calibrating.set_gate(round_, CalibrationGate("reference", 0.0), **CAROL)
-    answer_everything(round_, SPLIT)
-    assert calibrating.result(round_).not_passed == tuple(
-        f"agreement with the reference labels of {name} is unknown, but must be at least 0 %" for name in REVIEWERS
-    )
-
-
-def test_the_gate_is_kept_and_logged_and_can_be_taken_away(round_):
-    calibrating.set_gate(round_, CalibrationGate("reference", 0.8), **CAROL)
+def test_the_gate_is_kept_and_logged_and_can_be_taken_away_until_somebody_labelled(round_):
+    calibrating.set_gate(round_, CalibrationGate("reference", 0.8), **WHO)
     assert studies.get(round_).gate == CalibrationGate("reference", 0.8)
     assert events.of_actions(round_, ["set gate"])[-1].details == {"on": "reference", "least": 0.8}
-    calibrating.set_gate(round_, None, **CAROL)
+    calibrating.set_gate(round_, None, **WHO)
     assert studies.get(round_).gate is None
     assert log(round_)[-2:] == [("carol", "set gate")] * 2
+    answer_next(round_, "ada", "similar")
+    with pytest.raises(NotAllowed, match="round has begun"):
+        calibrating.set_gate(round_, CalibrationGate("reference", 0.1), **WHO)
+    assert studies.get(round_).gate is None
 
 
 @pytest.mark.parametrize(
@@ -229,24 +206,16 @@ def test_the_gate_is_kept_and_logged_and_can_be_taken_away(round_):
 )
 def test_a_gate_that_is_none_is_refused(round_, gate):
     with pytest.raises(InputError, match=r"required agreement.*0.*1"):
-        calibrating.set_gate(round_, gate, **CAROL)
+        calibrating.set_gate(round_, gate, **WHO)
     assert studies.get(round_).gate is None
-
-
-def test_the_gate_is_not_moved_once_somebody_labelled(round_):
-    calibrating.set_gate(round_, CalibrationGate("reference", 0.8), **CAROL)
-    answer_next(round_, "ada", "similar")
-    with pytest.raises(NotAllowed, match="round has begun"):
-        calibrating.set_gate(round_, CalibrationGate("reference", 0.1), **CAROL)
-    assert studies.get(round_).gate == CalibrationGate("reference", 0.8)
 
 
 @pytest.mark.parametrize("state", [State.OPEN, State.THIRD, State.CLOSED, State.UNBLINDED])
 def test_after_the_round_neither_gate_nor_reference_changes(round_, state):
     studies.set_state(round_, state)
     for change in (
-        lambda: calibrating.set_gate(round_, None, **CAROL),
-        lambda: calibrating.set_reference(round_, {item_name(1): S}, **CAROL),
+        lambda: calibrating.set_gate(round_, None, **WHO),
+        lambda: calibrating.set_reference(round_, {item_name(1): S}, **WHO),
     ):
         with pytest.raises(NotAllowed, match="You can set the required result of the calibration round"):
             change()
@@ -257,7 +226,7 @@ def test_after_the_round_neither_gate_nor_reference_changes(round_, state):
 
 def test_reference_labels_are_kept_replaced_and_logged_by_number_alone(round_):
     names = set_reference(round_, S, D)
-    calibrating.set_reference(round_, {names[0]: D}, **CAROL)
+    calibrating.set_reference(round_, {names[0]: D}, **WHO)
     assert decisions.reference_labels(round_) == {names[0]: D, names[1]: D}
     told = [event.details for event in events.of_actions(round_, ["set reference labels"])]
     assert [set(details) for details in told] == [{"items", "seal"}] * 2
@@ -267,13 +236,8 @@ def test_reference_labels_are_kept_replaced_and_logged_by_number_alone(round_):
 def test_with_one_unknown_item_no_reference_label_is_kept(round_):
     before = log(round_)
     with pytest.raises(InputError, match="no item 'nowhere'"):
-        calibrating.set_reference(round_, {item_name(1): S, "nowhere": D}, **CAROL)
+        calibrating.set_reference(round_, {item_name(1): S, "nowhere": D}, **WHO)
     assert (decisions.reference_labels(round_), log(round_)) == ({}, before)
-
-
-def test_reference_labels_are_read_from_a_file_with_any_other_column(tmp_path):
-    path = reference_file(tmp_path, "label,note,item\nsimilar,x,a\ndissimilar,,b\nsimilar,again,a\n")
-    assert calibrating.read_reference(path, SIMILAR.categories) == {"a": S, "b": D}
 
 
 @pytest.mark.parametrize(
@@ -286,7 +250,9 @@ def test_reference_labels_are_read_from_a_file_with_any_other_column(tmp_path):
     ],
 )
 def test_a_file_that_is_no_reference_is_refused_by_file_line_and_value(tmp_path, text, message):
-    path = reference_file(tmp_path, text)
+    path = reference_file(tmp_path, "label,note,item\nsimilar,x,a\ndissimilar,,b\nsimilar,again,a\n")
+    assert calibrating.read_reference(path, SIMILAR.categories) == {"a": S, "b": D}
+    reference_file(tmp_path, text)
     with pytest.raises(InputError, match=message) as refused:
         calibrating.read_reference(path, SIMILAR.categories)
     assert str(path) in str(refused.value)
@@ -311,30 +277,22 @@ def test_feedback_comes_after_the_round_and_compares_own_labels(round_):
         )
         assert sum(row.is_equal for row in told.rows) == n_equal
         assert told.with_others == pytest.approx(with_others)
+        assert not any(repr(one) in repr(told) for one in (*REVIEWERS, *names))  # it names nobody and no item
 
 
-def test_feedback_names_nobody(round_):
-    answer_everything(round_, SPLIT)
-    course.change_state(round_, Step.OPEN, **WHY)
-    told = repr(reviewing.feedback(round_, id_of(round_, "ada")))
-    assert not any(repr(name) in told for name in (*REVIEWERS, *calibrating.item_names(round_)))
-
-
-def test_without_others_there_is_no_share_with_them(round_):
-    answer_everything(round_, {"ada": "similar"})
-    assert calibrating.share_with_others(round_, "ada") is None
-    assert calibrating.share_with_others(round_, "ben") is None
-
-
-def test_the_share_with_the_others_counts_no_excluded_item(round_):
+def test_the_share_with_the_others_is_unknown_without_others_and_counts_no_excluded_item(round_):
     answer_next(round_, "dan", "similar")
+    assert [calibrating.share_with_others(round_, name) for name in ("dan", "ben")] == [None, None]
     answer_everything(round_, SPLIT)
     labelled_alike = labels.table(round_).query("reviewer == 'dan' and label == 'similar'")["item"].iloc[0]
     browsing.exclude(round_, labelled_alike, **WHY)
     assert calibrating.share_with_others(round_, "dan") == 0
 
 
-def test_in_a_study_without_a_round_there_is_no_feedback(planned):
+def test_a_study_without_a_round_has_an_empty_one_and_no_feedback(planned):
+    result = calibrating.result(planned)
+    assert (result.n_items, result.n_reference, calibrating.item_names(planned)) == (0, 0, [])
+    assert result.not_passed == ()
     answer_everything(planned, SPLIT)
     assert reviewing.feedback(planned, id_of(planned, "ada")) is None
 
@@ -383,14 +341,14 @@ def test_a_share_in_words_has_its_interval_or_a_reason(n_equal, n, words):
 
 def test_chosen_items_come_first_in_the_round_and_the_plan_follows_from_the_log(study):
     parameters = PlanParameters(seed=1, overlap=0, retest=0, calibration=3)
-    at_random = assigning.confirm_plan(study, parameters, actor="carol", now=NOW)
+    at_random = assigning.confirm_plan(study, parameters, **WHO)
     chosen = sorted({item_name(number) for number in range(8)} - set(calibrating.item_names(study)))[:2]
-    calibrating.choose_items(study, chosen, actor="carol", now=NOW)
-    assigning.confirm_plan(study, parameters, actor="carol", now=NOW)
+    calibrating.choose_items(study, chosen, **WHO)
+    assigning.confirm_plan(study, parameters, **WHO)
     assert set(chosen) < set(calibrating.item_names(study))
     assert auditing.audit(study).faults == ()
-    calibrating.choose_items(study, [], actor="carol", now=NOW)
-    assert assigning.confirm_plan(study, parameters, actor="carol", now=NOW) == at_random
+    calibrating.choose_items(study, [], **WHO)
+    assert assigning.confirm_plan(study, parameters, **WHO) == at_random
     assert auditing.audit(study).faults == ()
 
 
@@ -398,9 +356,9 @@ def test_a_second_round_begins_with_the_items_chosen_for_it(round_):
     answer_everything(round_, dict.fromkeys(REVIEWERS, "similar"))
     waiting = sorted({item_name(number) for number in range(10)} - set(calibrating.item_names(round_)))
     for chosen in (waiting[:2], waiting[-2:]):
-        calibrating.choose_items(round_, chosen, actor="carol", now=NOW)
+        calibrating.choose_items(round_, chosen, **WHO)
         assert set(chosen) <= set(calibrating._others(round_))
-    calibrating.begin_second_round(round_, actor="carol", now=NOW)
+    calibrating.begin_second_round(round_, **WHO)
     assert set(waiting[-2:]) <= set(calibrating.item_names(round_))
 
 
@@ -410,7 +368,7 @@ def test_a_second_round_begins_with_the_items_chosen_for_it(round_):
      ([item_name(number) for number in range(1, 8)], "7 of 7 items are too many")],
 )  # fmt: skip
 def test_items_that_cannot_be_used_for_calibration_are_refused(study, names, reason):
-    browsing.exclude(study, item_name(0), "broken", actor="carol", now=NOW)
+    browsing.exclude(study, item_name(0), "broken", **WHO)
     with pytest.raises(InputError, match=reason):
-        calibrating.choose_items(study, names, actor="carol", now=NOW)
+        calibrating.choose_items(study, names, **WHO)
     assert assigning.chosen_for_calibration(study) == []

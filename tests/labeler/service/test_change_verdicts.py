@@ -7,25 +7,24 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.classifiers import CHANGE_RULES, Verdict
+from analysis.benchmark import Run
+from analysis.classifiers import CHANGE_RULES, WARMUP_CATEGORIES, WARMUP_RULES, Verdict, explain
 from labeler import plugins
 from labeler.config import bundled
 from labeler.formats import Source
 from labeler.model import PlanParameters, Role, Submission
-from labeler.plan.lifecycle import Step
 from labeler.screen.kinds import QUESTIONS
 from labeler.service.items import importing
 from labeler.service.labelling import own_result, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.results import next_items, reporting
-from labeler.service.study import coordinating, course
+from labeler.service.study import coordinating
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, open_database
 from tests.conftest import GOLDEN
-from tests.making import NOW
+from tests.making import NOW, WHO, end_study, import_all, result_file
 
-WHO = {"actor": "carol", "now": NOW}
 LEVELS = (1.2, 1.0, 0.8)  # of the version after the change: slower, no change, faster
 CATEGORIES = ("slower", "no change", "faster")
 
@@ -59,20 +58,6 @@ def unplanned(tmp_path):
         yield db
 
 
-def test_the_own_result_has_labels_in_terms_of_the_picture(changes):
-    label_all(changes)
-    own_result.allow(changes, "ada", True, **WHO)
-    for step in (Step.CLOSE, Step.UNBLIND):
-        course.change_state(changes, step, why="done", **WHO)
-    ada = next(person.person_id for person in identity.everyone(changes) if person.name == "ada")
-    found = own_result.own_result(changes, ada)
-    assert (found.n_with_majority, len(found.items)) == (12, 12)
-    for item in found.items:
-        first, second = (np.mean(group["values"]) for group in reviewing.panels(changes, item.task)[-1]["groups"])
-        by_eye = "slower" if second > 1.1 * first else "faster" if second < 0.9 * first else "no change"
-        assert (item.label, set(item.others)) == (by_eye, {by_eye})
-
-
 def expected(name):
     return CATEGORIES[int(name[1:]) % 3]
 
@@ -99,9 +84,21 @@ def test_every_rule_judges_every_change_and_the_report_ranks_the_rules(changes):
     assert set(table["classifier"]) == set(CHANGE_RULES)
     by_welch = table[table["classifier"] == "change-welch"].set_index("item")["verdict"]
     assert all(verdict == expected(name) for name, verdict in by_welch.items() if expected(name) != "no change")
+    question = coordinating.get_study(changes).question
+    pairs = stored_verdicts.classifier_agreement(table, question)  # compared without labels
+    assert len(pairs) == len(CHANGE_RULES) * (len(CHANGE_RULES) - 1)
+    assert set(pairs[0]) == {"classifier", "other", "n", "agree", "kappa"}
+    assert all({"faster", "no change", "slower"} <= set(row) for row in stored_verdicts.most_disputed(table, question))
     label_all(changes)
-    course.change_state(changes, Step.CLOSE, why="done", **WHO)
-    course.change_state(changes, Step.UNBLIND, why="done", **WHO)
+    end_study(changes)
+    ada = next(person.person_id for person in identity.everyone(changes) if person.name == "ada")
+    own_result.allow(changes, "ada", True, **WHO)
+    found = own_result.own_result(changes, ada)  # has labels in terms of the picture
+    assert (found.n_with_majority, len(found.items)) == (12, 12)
+    for item in found.items:
+        first, second = (np.mean(group["values"]) for group in reviewing.panels(changes, item.task)[-1]["groups"])
+        by_eye = "slower" if second > 1.1 * first else "faster" if second < 0.9 * first else "no change"
+        assert (item.label, set(item.others)) == (by_eye, {by_eye})
     files = reporting.files_of_study(changes, reporting.QUICK, **WHO)
     numbers = json.loads(files["report.json"])
     assert set(numbers["by_category"]["classifiers"]) == set(CHANGE_RULES)
@@ -136,17 +133,6 @@ def test_a_rule_of_another_package_judges_changes(changes, monkeypatch):
         "the classifier gave the verdict 'dissimilar', which is not one of: slower, no change, faster"
     }
     assert table.loc["change-welch", "verdict"].notna().all()
-
-
-def test_classifiers_of_changes_are_compared_without_labels(changes):
-    computing.compute_verdicts(changes, actor="carol")
-    question = coordinating.get_study(changes).question
-    table = stored_verdicts.brief_table(changes)
-    pairs = stored_verdicts.classifier_agreement(table, question)
-    assert len(pairs) == len(CHANGE_RULES) * (len(CHANGE_RULES) - 1)
-    assert set(pairs[0]) == {"classifier", "other", "n", "agree", "kappa"}
-    first = stored_verdicts.most_disputed(table, question)
-    assert all({"faster", "no change", "slower"} <= set(row) for row in first)
 
 
 def test_the_guide_shows_what_its_measurements_and_labels_give(tmp_path):
@@ -185,8 +171,57 @@ def test_the_next_items_of_any_question_are_those_on_which_rules_differ(unplanne
     assert (added.n_random, added.n_chosen) == (1, 3)
     assert added.sentences[1] == "No model was used: a model chooses items only for the default question."
     label_all(unplanned)
-    course.change_state(unplanned, Step.CLOSE, why="done", **WHO)
-    course.change_state(unplanned, Step.UNBLIND, why="done", **WHO)
+    end_study(unplanned)
     page = reporting.files_of_study(unplanned, reporting.QUICK, **WHO)["report.md"]
     assert "## Random and chosen items" in page
     assert "Share of" not in page.split("## Random and chosen items")[1].split("## ")[0]
+
+
+# --- the rules for warm-up judge the items of a study about single runs, beside the people
+
+
+SHAPES = {"flat": [(2000, 1.0)], "warm-up": [(500, 1.3), (1500, 1.0)], "slowdown": [(500, 0.7), (1500, 1.0)],
+          "no steady state": [(1800, 1.3), (200, 1.0)]}  # fmt: skip
+
+
+def series(shape, seed=1, factor=1.0):
+    rng = np.random.default_rng(seed)
+    return factor * np.concatenate([rng.normal(level, 0.005, n) for n, level in SHAPES[shape]])
+
+
+@pytest.mark.parametrize("rule", WARMUP_RULES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_each_rule_names_each_shape(rule, shape):
+    verdict = WARMUP_RULES[rule](series(shape))
+    assert verdict.verdict == shape
+    assert verdict.score == (
+        None if shape == "no steady state" else pytest.approx(0 if shape == "flat" else 500, abs=3)
+    )
+    (sentence,) = explain(verdict)
+    words = {"flat": "from the start", "no steady state": "never becomes steady"}
+    assert words.get(shape, "is steady after") in sentence
+
+
+def test_a_rate_that_rises_warms_up():
+    run = Run(series("slowdown", factor=1e6), "ops/s", "higher")
+    assert WARMUP_RULES["warmup-quick"](run).verdict == "warm-up"
+
+
+def test_a_study_about_single_runs_has_the_verdicts_of_these_rules_only(tmp_path):
+    path = tmp_path / "run.study"
+    coordinating.create_study(
+        path, name="Runs", question=QUESTIONS["warmed-up"], coordinator="carol", plan_secret="", now=NOW
+    )
+    with open_database(path) as db:
+        files = [result_file(f"app#{shape.replace(' ', '-')}", [series(shape).tolist()]) for shape in SHAPES]
+        import_all(db, *files, result_file("app#short", [series("flat")[:30].tolist()]))
+        computed = computing.compute_verdicts(db, actor="carol")
+        assert (computed.n_items, computed.n_without_verdict) == (5, 3)
+        table = stored_verdicts.brief_table(db)
+        assert set(table["classifier"]) == set(WARMUP_RULES)
+        found = table[table["classifier"] == "warmup-quick"].set_index("item")
+        assert [found.loc[f"app#{shape.replace(' ', '-')}", "verdict"] for shape in SHAPES] == list(SHAPES)
+        assert found.loc["app#short", "error"].startswith("too short to find the end of warm-up (30 iterations")
+        gathered = reporting.gathered_study(db, reporting.QUICK, **WHO)
+        assert set(gathered.provenance.parameters["classifiers"]) == set(WARMUP_RULES)
+    assert set(QUESTIONS["warmed-up"].names) == set(WARMUP_CATEGORIES)

@@ -12,12 +12,12 @@ from analysis.learning._features import shape_names
 from labeler.model import measurement_hash
 from labeler.questions import SIMILAR
 from labeler.service import background
-from labeler.service.items import importing
 from labeler.service.results import reporting
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.service.verdicts.computing import ComputationResult
 from labeler.store import items, open_database, runs
-from tests.making import NOW, import_all, item_name, log, make_study, report_of_files, result_file, series
+from tests.labeler.test_cli import run
+from tests.making import WHO, import_all, item_name, log, make_study, new_study, report_of_files, result_file, series
 
 CATEGORIES = SIMILAR.categories
 
@@ -42,15 +42,15 @@ def shown(db):
 
 
 def export(db):
-    return stored_verdicts.export_table(db, actor="carol", now=NOW)
+    return stored_verdicts.export_table(db, **WHO)
 
 
 def change_measurements(db, name, factor=1.0, added=0.0):
     item = items.by_name(db, name)
-    changed = [run * factor + added for run in runs.of_item(db, item.item_id)]
-    for number, run in enumerate(changed):
+    changed = [values * factor + added for values in runs.of_item(db, item.item_id)]
+    for number, values in enumerate(changed):
         db.execute(
-            "UPDATE runs SET measurements = ? WHERE item_id = ? AND run = ?", (run.tobytes(), item.item_id, number)
+            "UPDATE runs SET measurements = ? WHERE item_id = ? AND run = ?", (values.tobytes(), item.item_id, number)
         )
     db.execute("UPDATE items SET data_hash = ? WHERE item_id = ?", (measurement_hash(changed), item.item_id))
 
@@ -67,10 +67,6 @@ def test_the_verdicts_kept_are_those_of_the_classifiers_themselves(study):
         assert (row.verdict, row.score, row.threshold) == (direct.verdict, direct.score, direct.threshold)
         assert (row.means, row.clusters, row.iterations) == (direct.means, direct.clusters, direct.n_iterations)
         assert row.error is None
-
-
-def test_pairs_and_merges_are_kept_with_a_verdict(study):
-    compute(study)
     item = items.all_items(study)[0]
     direct = CLASSIFIERS["same"](runs.of_item(study, item.item_id))
     pairs, linkage = study.execute(
@@ -78,14 +74,6 @@ def test_pairs_and_merges_are_kept_with_a_verdict(study):
     ).fetchone()
     assert np.frombuffer(pairs, "<f4").reshape(4, 3) == pytest.approx(np.stack(list(direct.pairs.values())), rel=1e-6)
     assert np.frombuffer(linkage, "<f8").tolist() == direct.linkage.ravel().tolist()
-
-
-def test_nothing_is_computed_twice(study):
-    compute(study)
-    made = study.execute("SELECT verdict_id, created_utc FROM verdicts").fetchall()
-    assert computing.n_missing(study) == 0
-    assert compute(study) == ComputationResult(8, 0, 0)
-    assert study.execute("SELECT verdict_id, created_utc FROM verdicts").fetchall() == made
 
 
 def test_what_was_computed_on_other_measurements_is_computed_again(study):
@@ -132,7 +120,9 @@ def test_runs_too_short_get_the_reason_instead_of_a_verdict(db):
     assert computing.n_missing(db) == 0
 
 
-def test_measurements_that_cannot_be_judged_at_all_are_an_error_of_every_classifier():
+def test_items_without_measurements_are_not_judged_and_bad_ones_are_an_error_of_every_classifier(db):
+    items.add(db, "x", benchmark="x", n_runs=0, n_iterations=0)
+    assert (compute(db), computing.n_missing(db)) == (ComputationResult(0, 0, 0), 0)
     judged = computing.judge([np.array([1.0, np.nan]), np.array([1.0, 2.0])], NAMES)
     assert [verdict.classifier for verdict in judged] == list(NAMES)
     assert {verdict.reason for verdict in judged} == {"run 0, iteration 1: nan is not a finite measurement"}
@@ -142,22 +132,12 @@ def test_measurements_that_cannot_be_judged_at_all_are_an_error_of_every_classif
 def test_an_executor_gives_the_same_verdicts(tmp_path):
     tables = []
     for name, executor in (("alone", None), ("pool", ThreadPoolExecutor(2))):
-        make_study(tmp_path / f"{name}.study", n_items=40, reviewers=())
-        with open_database(tmp_path / f"{name}.study") as db:
+        with new_study(tmp_path / f"{name}.study", n_items=40, reviewers=()) as db:
             assert compute(db, executor=executor) == ComputationResult(40, 40, 0)
             tables.append(shown(db))
         if executor:
             executor.shutdown()
     assert tables[0] == tables[1]
-
-
-def test_items_without_measurements_are_not_judged(db):
-    db.execute(
-        """INSERT INTO items (name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash)
-           VALUES ('x', 'x', '', '{}', 's', 'lower', 0, 0, '')"""
-    )
-    assert compute(db) == ComputationResult(0, 0, 0)
-    assert computing.n_missing(db) == 0
 
 
 def test_stopping_keeps_the_batches_that_were_finished_and_marks_the_job(study_path, monkeypatch):
@@ -184,7 +164,7 @@ def test_stopping_keeps_the_batches_that_were_finished_and_marks_the_job(study_p
         assert len(shown(db)) == 60 * len(NAMES)
 
 
-def test_progress_is_said_and_kept(study):
+def test_progress_is_said_and_kept_and_nothing_is_computed_twice(study):
     assert computing.latest_job(study) is None
     seen = []
     compute(study, advance=lambda *counts: seen.append(counts))
@@ -193,6 +173,9 @@ def test_progress_is_said_and_kept(study):
     assert (job.n_done, job.n_total, job.pid, job.error) == (8, 8, os.getpid(), None)
     assert job.finished_utc >= job.updated_utc >= job.started_utc
     assert not background.is_running(job)
+    made = study.execute("SELECT verdict_id, created_utc FROM verdicts").fetchall()
+    assert (computing.n_missing(study), compute(study)) == (0, ComputationResult(8, 0, 0))
+    assert study.execute("SELECT verdict_id, created_utc FROM verdicts").fetchall() == made
 
 
 def test_the_exported_columns_are_those_of_the_command_contract(study):
@@ -240,12 +223,95 @@ def test_verdicts_are_counted_by_classifier():
     assert stored_verdicts.verdict_counts(table.iloc[:0], CATEGORIES) == []
 
 
-def test_an_upload_and_a_file_are_judged_alike(db, tmp_path):
-    file = result_file("bench", series(5))
-    (tmp_path / "bench.json").write_bytes(file.data)
-    (source,) = importing.files_below([tmp_path / "bench.json"])
-    import_all(db, source)
-    compute(db)
-    assert {row["classifier"]: row["score"] for row in shown(db)} == {
-        name: CLASSIFIERS[name](series(5)).score for name in NAMES
-    }
+# --- the options of the command for verdicts, compared with direct calls of functions of `analysis`
+
+
+LAZY = ("heuristic", "heuristic-printed")
+
+
+def verdicts(db, *options, code=0):
+    return run("verdicts", "--study", db.path, *options, code=code)
+
+
+def direct(db, **options):
+    """(item, classifier, verdict, score, iterations) of every item and classifier, without the application."""
+    judged = [
+        (item.name, name, CLASSIFIERS[name](runs.of_item(db, item.item_id), **options))
+        for item in items.all_items(db)
+        for name in NAMES
+    ]
+    return [(item, name, one.verdict, one.score, one.n_iterations) for item, name, one in judged]
+
+
+def kept(db):
+    return [(row["item"], row["classifier"], row["verdict"], row["score"], row["iterations"]) for row in shown(db)]
+
+
+def made(db):
+    return db.execute("SELECT verdict_id, created_utc FROM verdicts ORDER BY verdict_id").fetchall()
+
+
+@pytest.mark.parametrize(("drop", "n_left"), [(10, 50), (0.1, 54), (0, 60)])
+def test_warmup_that_is_dropped_is_dropped_by_every_classifier(study, drop, n_left):
+    verdicts(study, "--warmup", drop)
+    assert kept(study) == direct(study, drop=drop)
+    assert {row["iterations"] for row in shown(study)} == {n_left}
+
+
+def test_dropping_a_number_and_its_share_are_the_same_but_computed_each(study):
+    verdicts(study, "--warmup", 6)
+    by_number = kept(study)
+    assert "8 of 8 items" in verdicts(study, "--warmup", 0.1).stderr
+    assert kept(study) == by_number
+
+
+def test_dropping_everything_is_the_error_of_each_item(study):
+    verdicts(study, "--warmup", 99999)
+    for row in shown(study):
+        assert row["verdict"] is None
+        assert row["error"].startswith("run 0 has 60 iterations, all of them warm-up")
+
+
+@pytest.mark.parametrize(
+    ("drop", "reason"),
+    [("-1", "-1.0 is not in the range x>=0"),
+     *((drop, f"number of iterations or a share below 1, got {drop}") for drop in ("2.5", "nan", "inf"))],
+)  # fmt: skip
+def test_dropping_what_is_neither_a_number_of_iterations_nor_a_share_is_refused(study, drop, reason):
+    assert reason in verdicts(study, "--warmup", drop, code=2).stderr
+    assert shown(study) == []
+
+
+def test_only_verdicts_are_the_same_verdicts_without_the_scores_that_cost(study):
+    verdicts(study, "--only-verdict")
+    assert kept(study) == [
+        (item, name, verdict, None if name in LAZY else score, n) for item, name, verdict, score, n in direct(study)
+    ]
+    assert all(row["means"] == {} for row in shown(study) if row["classifier"] in LAZY)
+
+
+def test_only_verdicts_and_warmup_go_together(study):
+    verdicts(study, "--only-verdict", "--warmup", 10)
+    assert [row[:3] for row in kept(study)] == [row[:3] for row in direct(study, drop=10)]
+
+
+def test_everything_is_computed_where_only_verdicts_are_there_and_nothing_the_other_way_round(study):
+    verdicts(study, "--only-verdict")
+    assert "8 of 8 items" in verdicts(study).stderr
+    assert kept(study) == direct(study)
+    before, at = shown(study), made(study)
+    assert "0 of 8 items" in verdicts(study, "--only-verdict").stderr
+    assert (shown(study), made(study)) == (before, at)
+
+
+def test_the_verdicts_asked_for_last_are_shown_without_being_computed_again(study):
+    shown_for = {}
+    for options in ((), ("--warmup", 10), ("--warmup", 0.1)):
+        verdicts(study, *options)
+        shown_for[options] = shown(study)
+    at = made(study)
+    assert len({str(one) for one in shown_for.values()}) == 3
+    for options in (("--warmup", 10), (), ("--warmup", 0.1), ("--warmup", "10.0"), ()):
+        assert "0 of 8 items" in verdicts(study, *options).stderr
+        assert shown(study) == shown_for[tuple(10 if option == "10.0" else option for option in options)]
+    assert made(study) == at

@@ -12,8 +12,8 @@ from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.study import coordinating
 from labeler.service.study.coordinating import Progress
-from labeler.store import assignments, events, items, open_database, people, studies
-from tests.making import NOW, PARAMETERS, REVIEWERS, answer_next, id_of, log, make_study
+from labeler.store import assignments, events, open_database, people, studies
+from tests.making import NOW, PARAMETERS, REVIEWERS, WHO, answer_next, id_of, log, new_study, submit
 
 
 def create(path, name="Caches", question="Alike?", coordinator="carol"):
@@ -21,11 +21,11 @@ def create(path, name="Caches", question="Alike?", coordinator="carol"):
 
 
 def confirm(db, parameters=PARAMETERS):
-    return assigning.confirm_plan(db, parameters, actor="carol", now=NOW)
+    return assigning.confirm_plan(db, parameters, **WHO)
 
 
 def describe(db, name, question):
-    coordinating.describe_study(db, name, question, actor="carol", now=NOW)
+    coordinating.describe_study(db, name, question, **WHO)
 
 
 def assigned(db):
@@ -65,14 +65,12 @@ def test_a_study_that_cannot_be_made_leaves_no_file_behind(study_path, texts, me
     assert list(study_path.parent.iterdir()) == []
 
 
-def test_a_study_is_not_made_over_another(db):
-    before = log(db)
-    with pytest.raises(StudyError, match="already exists"):
-        create(db.path)
-    assert log(db) == before
-
-
 def test_name_and_question_change_until_somebody_has_answered(planned):
+    for texts in (("", "Same?"), ("Stores", "  ")):
+        with pytest.raises(InputError, match="needs a name"):
+            describe(planned, *texts)
+    with pytest.raises(StudyError, match="already exists"):
+        create(planned.path)  # over another study
     describe(planned, "Stores", " Same? ")
     assert (coordinating.get_study(planned).name, reviewing.brief(planned).question.text) == ("Stores", "Same?")
     answer_next(planned, "ada", "not sure")
@@ -82,12 +80,6 @@ def test_name_and_question_change_until_somebody_has_answered(planned):
     describe(planned, "Stores and caches", "Same?")  # the name is free
     assert coordinating.get_study(planned).name == "Stores and caches"
     assert log(planned).count(("carol", "describe study")) == 2
-
-
-@pytest.mark.parametrize("texts", [("", "Same?"), ("Stores", "  ")])
-def test_a_study_keeps_a_name_and_a_question(study, texts):
-    with pytest.raises(InputError, match="needs a name"):
-        describe(study, *texts)
 
 
 @pytest.mark.parametrize("parameters", [PARAMETERS, PlanParameters(7), PlanParameters(7, 3), PlanParameters(7, 2, 1.0)])
@@ -118,18 +110,12 @@ def test_a_plan_is_drawn_again_while_nobody_has_answered(study):
 
 def test_a_plan_is_not_drawn_again_after_an_answer_even_if_it_was_taken_back(planned):
     task = answer_next(planned, "ada", "similar")
-    reviewing.submit(planned, id_of(planned, "ada"), withdrawal(task), now=NOW)
+    submit(planned, "ada", replace(task, revision=1), "withdrawn", dwell_ms=None)
     before, events_before = assigned(planned), log(planned)
     with pytest.raises(NotAllowed, match="cannot be replaced"):
         confirm(planned)
     assert assigned(planned) == before
     assert log(planned) == events_before
-
-
-def withdrawal(task):
-    return reviewing.submission_from(
-        {"event_id": "undo", "code": task.code, "revision": task.revision + 1, "answer": "withdrawn"}
-    )
 
 
 def test_codes_are_opaque_and_do_not_follow_from_the_seed(study):
@@ -174,15 +160,10 @@ def test_parameters_that_make_no_sense_are_refused_in_words(study, parameters, m
 
 @pytest.mark.parametrize(
     ("n_items", "reviewers", "message"),
-    [
-        (0, REVIEWERS, "no items to plan"),
-        (4, REVIEWERS[:1], "needs 2.*1"),
-        (4, (), "the study has 0"),
-    ],
+    [(0, REVIEWERS, "no items to plan"), (4, REVIEWERS[:1], "needs 2.*1"), (4, (), "the study has 0")],
 )
 def test_a_study_with_too_little_in_it_is_not_planned(study_path, n_items, reviewers, message):
-    make_study(study_path, n_items=n_items, reviewers=reviewers)
-    with open_database(study_path) as made, pytest.raises(InputError, match=message):
+    with new_study(study_path, n_items=n_items, reviewers=reviewers) as made, pytest.raises(InputError, match=message):
         confirm(made)
 
 
@@ -197,8 +178,7 @@ def test_a_plan_leaves_out_items_without_measurements_and_people_who_take_no_par
 def test_the_plan_does_not_depend_on_the_order_in_which_people_were_added(tmp_path):
     hashes = set()
     for number, reviewers in enumerate(list(permutations(REVIEWERS))[::7]):
-        make_study(tmp_path / f"{number}.study", reviewers=reviewers)
-        with open_database(tmp_path / f"{number}.study") as made:
+        with new_study(tmp_path / f"{number}.study", reviewers=reviewers) as made:
             hashes.add(assigning.preview_plan(made, PARAMETERS).hash)
     assert len(hashes) == 1
 
@@ -231,26 +211,21 @@ def test_the_status_shows_how_far_everyone_is(planned):
     assert (plain["study"], plain["items"], plain["answers"]) == ("Caches", 8, 2)
 
 
-def test_items_are_listed(study):
-    assert coordinating.list_items(study) == items.all_items(study)
-
-
 def test_a_backup_is_logged_and_holds_the_study(planned, tmp_path):
     target = tmp_path / "copy.study"
-    coordinating.back_up(planned, target, actor="carol", now=NOW)
+    coordinating.back_up(planned, target, **WHO)
     assert log(planned)[-1] == ("carol", "backup")
     with open_database(target) as copy:
         assert studies.get(copy) == studies.get(planned)
         assert assigned(copy) == assigned(planned)
     before = log(planned)
     with pytest.raises(StudyError, match="already exists"):
-        coordinating.back_up(planned, target, actor="carol", now=NOW)
+        coordinating.back_up(planned, target, **WHO)
     assert log(planned) == before
 
 
 def test_every_action_leaves_an_event_with_time_and_actor(study_path):
-    make_study(study_path, plan=True)
-    with open_database(study_path) as made:
+    with new_study(study_path, plan=True) as made:
         table = coordinating.event_log(made)
         assert table.columns.tolist() == ["at_utc", "actor", "action", "details"]
         assert set(table["at_utc"]) == {NOW.isoformat()}

@@ -3,16 +3,20 @@ import csv
 import json
 import re
 import shutil
+from collections import Counter
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from analysis.classifiers import CLASSIFIERS
-from labeler.errors import NotAllowed, Refused, StudyError
+from labeler import marks
+from labeler.config import bundled
+from labeler.errors import InputError, NotAllowed, Refused, StudyError
 from labeler.model import Category, Role, State, Submission
 from labeler.plan.lifecycle import Action
 from labeler.service import demo
-from labeler.service.labelling import own_result, reviewing
+from labeler.service.labelling import auditing, own_result, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.results import learning, reporting, splits
@@ -49,7 +53,12 @@ def reviewers(db):
     return [person for person in identity.everyone(db) if Role.REVIEWER in person.roles]
 
 
-def test_every_demo_item_has_a_verdict_of_every_classifier(built):
+def test_every_demo_item_has_its_measurements_and_a_verdict_of_every_classifier(built):
+    for item in items.all_items(built):
+        measured = runs.of_item(built, item.item_id)
+        assert len(measured) == item.n_runs >= 2
+        assert min(map(len, measured)) == item.n_iterations >= 50
+        assert all((run > 0).all() for run in measured)
     assert computing.n_missing(built) == 0
     table = stored_verdicts.verdict_table(built)
     assert len(table) == 24 * len(CLASSIFIERS)
@@ -86,14 +95,6 @@ def test_no_reviewer_can_see_what_was_done_to_a_run(built):
             assert not [word for word in words if word in without_numbers]
 
 
-def test_the_demo_measurements_are_there_in_full(built):
-    for item in items.all_items(built):
-        measured = runs.of_item(built, item.item_id)
-        assert len(measured) == item.n_runs >= 2
-        assert min(map(len, measured)) == item.n_iterations >= 50
-        assert all((run > 0).all() for run in measured)
-
-
 def test_the_demo_is_not_built_over_a_study_or_from_a_bad_file(built, tmp_path):
     with pytest.raises(StudyError, match="already exists"):
         demo.build(built.path, DATA, advance=lambda *_: None, now=NOW)
@@ -123,15 +124,6 @@ def test_the_finished_demo_study_finds_something(finished):
     assert len(found.agreement.by_application) >= 5
 
 
-def test_ten_more_items_are_other_items(finished):
-    names = []
-    for file in ("yours.study", "more.study"):
-        with open_database(finished.with_name(file)) as db:
-            names.append({item.name for item in items.all_items(db)})
-    assert [len(each) for each in names] == [demo.N_YOURS, demo.N_YOURS]
-    assert not names[0] & names[1]
-
-
 def test_interventions_are_named_of_benchmarks_and_runs_that_exist(finished):
     with open_database(finished) as db:
         n_runs = {item.name: item.n_runs for item in items.all_items(db)}
@@ -156,10 +148,14 @@ def test_the_finished_demo_study_can_be_reported_and_says_that_its_labels_are_ma
 def test_a_newcomer_labels_ten_items_that_the_made_up_reviewers_have_labelled(finished):
     with open_database(finished.with_name("yours.study")) as db:
         left = {row.reviewer: row.n_assigned - row.n_done for row in coordinating.status(db).reviewers}
-        assert left == {"ada": 0, "ben": 0, "cleo": 0, "dan": 0, "you": 10}
+        assert left == {"ada": 0, "ben": 0, "cleo": 0, "dan": 0, "you": demo.N_YOURS} != {}
+        names = {item.name for item in items.all_items(db)}
         person = people.by_name(db, "you")
         assert person.roles == {Role.REVIEWER}
         assert identity.why_hidden(db, "you", Action.SEE_AGREEMENT)  # nothing about the labels of others before the end
+    with open_database(finished.with_name("more.study")) as db:  # ten more items are other items
+        more = {item.name for item in items.all_items(db)}
+    assert (len(names), len(more), names & more) == (demo.N_YOURS, demo.N_YOURS, set())
 
 
 def test_after_the_tenth_label_a_newcomer_sees_the_own_result_and_no_names(finished, tmp_path):
@@ -210,3 +206,55 @@ def test_the_demo_is_the_same_each_time_it_is_made(finished, tmp_path):
     demo.build_finished(again, DATA, advance=lambda *_: None, now=NOW)
     with open_database(finished) as first, open_database(again) as second:
         assert labels.marks(first) == labels.marks(second)
+
+
+# --- the demo studies of the built-in questions
+
+
+BUNDLED = bundled("data", "demo")
+KNOWN = {  # an item whose change is known, and the label that most reviewers must give
+    "triage": ("json.loads", "regression"),
+    "change": ("fractions.sum#n=38", "slower"),
+}
+
+
+@pytest.mark.parametrize("name", ["triage", pytest.param("change", marks=pytest.mark.slow)])
+def test_most_reviewers_of_a_demo_see_a_known_change(tmp_path, name):
+    path = tmp_path / "demo.study"
+    demo.build_for_question(path, BUNDLED, name, now=NOW)
+    item, expected = KNOWN[name]
+    with open_database(path) as db:
+        table = labels.table(db)
+        given = Counter(table[table["item"] == item]["label"])
+        assert given.most_common(1)[0][0] == expected
+        assert len(set(table["label"])) >= 3
+        views = [json.loads(row[labels.COLUMNS.index("view")]) for row in labels.rows(db)]
+        assert all(("swapped" in view) == (name == "change") for view in views)
+        assert auditing.audit(db).faults == ()
+
+
+def test_there_is_no_demo_of_other_questions(tmp_path):
+    with pytest.raises(InputError, match="Choose one of: change, triage, warmed-up"):
+        demo.build_for_question(tmp_path / "demo.study", BUNDLED, "similar", now=NOW)
+    assert not (tmp_path / "demo.study").exists()
+
+
+def test_the_demo_of_marks_is_finished_and_its_people_mostly_find_the_large_changes(tmp_path):
+    path = tmp_path / "marks.study"
+    demo.build_for_question(path, BUNDLED, "mark-changes", now=NOW)
+    with open_database(path) as db:
+        assert coordinating.get_study(db).state is State.UNBLINDED
+        assert not any(split.remains for split in splits.split_items(db))
+        assert auditing.audit(db).faults == ()
+        first = labels.table(db).query("kind != 'retest'")
+    changes = pd.read_csv(BUNDLED / demo.HISTORIES[1])
+    large = changes[changes["change"] == 0.2]  # from v16, which is point 15
+    near = [
+        any(abs(mark.at - 15) <= 5 for mark in marks.read(answer))
+        for answer in first[first["item"].isin(large["benchmark"])]["label"]
+    ]
+    unchanged = first[~first["item"].isin(changes["benchmark"])]["label"]
+    assert (len(near), len(unchanged)) == (40, 20)
+    assert sum(near) >= 36
+    assert (unchanged == "no change").sum() >= 18
+    assert first.groupby("reviewer")["label"].agg(lambda given: (given == "no change").sum()).nunique() > 1

@@ -14,7 +14,8 @@ from labeler.service.verdicts import classifying, computing, evidence, stored_ve
 from labeler.service.verdicts.classifying import JudgeOptions
 from labeler.store import items, runs, verdicts
 from tests.analysis.drawn import cells, titles
-from tests.making import NOW, copy_of, import_all, item_name, make_study, result_file, series
+from tests.making import WHO, copy_of, import_all, item_name, make_study, result_file, series
+from tests.sentences import says
 
 FIRST, SECOND = item_name(0), item_name(1)
 BUILT_IN = tuple(sorted(CLASSIFIERS))  # as listed on pages
@@ -65,7 +66,7 @@ def judge_all(db, **options):
 def take_in(db, folder, *lines):
     path = folder / "verdicts.csv"
     path.write_text("\n".join(["item,classifier,verdict,score", *lines]) + "\n", encoding="utf-8")
-    stored_verdicts.import_verdicts(db, path, None, actor="carol", now=NOW)
+    stored_verdicts.import_verdicts(db, path, None, **WHO)
 
 
 @pytest.mark.parametrize("name", [item_name(number) for number in range(8)])
@@ -95,11 +96,6 @@ def test_pairs_and_merges_come_back_as_they_were_computed(judged_study, classifi
     assert (stored.clusters, stored.means) == (fresh.clusters, fresh.means)
 
 
-def test_the_headline_is_who_says_what(judged_study):
-    found = evidence.explained_verdicts(judged_study, browsing.item_named(judged_study, FIRST))
-    assert [one.headline for one in found] == HEADLINES
-
-
 def test_the_measures_are_the_mean_of_all_and_each_one(judged_study):
     assert reasoned(judged_study, FIRST, "same").measures == [
         "mean of all measures", "cosine", "Wave-Hedges", "Kumar-Hassebrook", "scaled RMSE",
@@ -116,15 +112,12 @@ def test_the_matrix_of_each_measure_shows_its_pairs(judged_study, classifier):
             assert cell.value == pytest.approx(square[int(cell.row) - 1, int(cell.column) - 1], rel=1e-5, abs=1e-9)
 
 
-def test_the_matrix_of_same_is_in_the_order_of_its_tree(judged_study):
+def test_the_matrix_of_same_has_a_tree_and_its_order_and_that_of_the_heuristic_has_none(judged_study):
     one = reasoned(judged_study, SECOND, "same")
     order = list(dict.fromkeys(int(cell.column) - 1 for cell in cells(evidence.matrix(one))))
     assert order == hierarchy.leaves_list(computed(judged_study, SECOND)["same"].linkage).tolist()
-
-
-def test_the_matrix_of_the_heuristic_has_no_tree(judged_study):
+    assert "dissimilarity at merge" in titles(evidence.matrix(one))
     assert "dissimilarity at merge" not in titles(evidence.matrix(reasoned(judged_study, FIRST, "heuristic")))
-    assert "dissimilarity at merge" in titles(evidence.matrix(reasoned(judged_study, FIRST, "same")))
 
 
 def test_the_threshold_stands_beside_the_means_of_the_heuristic_only(judged_study):
@@ -137,23 +130,17 @@ def test_the_figure_by_application_shows_the_means_of_its_benchmarks(judged_stud
     odd = [computed(judged_study, item_name(number))["heuristic"].means for number in (1, 3, 5, 7)]
     shown = [cell.value for cell in cells(evidence.by_application(judged_study)) if cell.row == "example/app1 (4)"]
     assert shown == pytest.approx([np.mean([means[measure] for means in odd]) for measure in odd[0]])
+    of_another = cells(evidence.by_application(judged_study, "heuristic-printed"))
+    assert "M3 Fourier" in {cell.column for cell in of_another}
 
 
 def test_the_figure_by_benchmark_shows_the_means_of_each(judged_study):
     expected = {f"bench_{n} size={n}": computed(judged_study, item_name(n))["heuristic"].means for n in (0, 2, 4, 6)}
+    assert evidence.applications(judged_study) == ["example/app0", "example/app1"]
     drawn = cells(evidence.by_benchmark(judged_study, "example/app0"))
     assert {cell.row for cell in drawn} == set(expected)
     for row, means in expected.items():
         assert [cell.value for cell in drawn if cell.row == row] == pytest.approx(list(means.values()))
-
-
-def test_the_applications_are_listed_in_order(judged_study):
-    assert evidence.applications(judged_study) == ["example/app0", "example/app1"]
-
-
-def test_measures_of_another_classifier_can_be_drawn(judged_study):
-    columns = {cell.column for cell in cells(evidence.by_application(judged_study, "heuristic-printed"))}
-    assert "M3 Fourier" in columns
 
 
 def test_every_figure_has_a_name_of_its_own(judged_study):
@@ -200,15 +187,9 @@ def test_different_names_are_different_files(names):
     assert len({evidence._file_name(name) for name in names}) == len(names)
 
 
-def test_names_that_differ_late_are_different_files():
-    assert evidence._file_name("x" * 10_240 + "a") != evidence._file_name("x" * 10_240 + "b")
-
-
-def test_a_plain_name_stays_readable():
+def test_a_plain_name_stays_readable_and_names_that_differ_late_or_in_case_are_different_files():
     assert evidence._file_name("sort.fast_n=10") == "sort.fast_n=10"
-
-
-def test_names_that_differ_in_case_only_are_different_files_everywhere():
+    assert evidence._file_name("x" * 10_240 + "a") != evidence._file_name("x" * 10_240 + "b")
     assert evidence._file_name("Sort").lower() != evidence._file_name("sort").lower()
 
 
@@ -220,51 +201,32 @@ def test_the_figures_of_two_items_never_have_the_same_name(study):
     assert len(both) == len(alone[0]) + len(alone[1]) - 2  # the first two belong to no item
 
 
-def test_the_name_of_a_classifier_leads_to_no_other_folder(site, study):
-    source = PAIRED.format(name="../../x", further=", n_runs=runs.k")
-    site.install("paired", source, points={"../../x": "paired:judge"})
+def test_a_classifier_of_others_with_pairs_has_its_matrix_and_harms_no_other_page_or_folder(site, study):
+    paired, uncounted = (PAIRED.format(name="paired", further=further) for further in (", n_runs=runs.k", ""))
+    site.install("paired", paired, points={"../../x": "paired:judge"})
+    site.install("uncounted", uncounted)
     judge_all(study)
-    assert {name.count("/") for name in list(evidence.paper_figures(study, [], [FIRST]))[2:]} == {1}
-
-
-def test_a_classifier_of_others_with_pairs_has_its_matrix(site, study):
-    site.install("paired", PAIRED.format(name="paired", further=", n_runs=runs.k"))
-    judge_all(study)
-    drawn = cells(evidence.matrix(reasoned(study, FIRST, "paired"), "M1 correlation"))
+    drawn = cells(evidence.matrix(reasoned(study, FIRST, "../../x"), "M1 correlation"))
     assert {cell.text for cell in drawn} == {"", "0.50"}
-
-
-def test_a_classifier_of_others_that_does_not_count_runs_stops_no_page(site, study):
-    site.install("paired", PAIRED.format(name="paired", further=""))
-    judge_all(study)
+    assert {name.count("/") for name in list(evidence.paper_figures(study, [], [FIRST]))[2:]} == {1}
     assert reasoned(study, FIRST, "same").reasons
 
 
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (
-            lambda db: browsing.item_named(db, "nothing"),
-            "There is no item 'nothing' in this study.",
-        ),
+        (lambda db: browsing.item_named(db, "nothing"), "There is no item 'nothing' in this study."),
         (lambda db: evidence.describe_reasons(db, "nothing"), "There is no item 'nothing' in this study."),
         (lambda db: evidence.paper_figures(db, [], ["nothing"]), "There is no item 'nothing' in this study."),
         (lambda db: evidence.paper_figures(db, ["nothing"], []), "No benchmark has the application 'nothing'."),
-        (
-            lambda db: evidence.by_application(db, "other"),
-            "item has the measures",
-        ),
+        (lambda db: evidence.by_benchmark(db, "Apache/Kafka"), "application 'Apache/Kafka'"),
+        (lambda db: evidence.by_application(db, "other"), "item has the measures"),
     ],
 )
 def test_what_is_not_there_is_refused_by_name(judged_study, ask, message):
     with pytest.raises(InputError) as refused:
         ask(judged_study)
     assert message in str(refused.value)
-
-
-def test_an_unknown_application_is_named_as_it_was_written(judged_study):
-    with pytest.raises(InputError, match="application 'Apache/Kafka'"):
-        evidence.by_benchmark(judged_study, "Apache/Kafka")
 
 
 @pytest.mark.parametrize("options", [None, {"only_verdict": True}], ids=["no verdicts", "only verdicts"])
@@ -296,19 +258,14 @@ def test_an_item_without_measurements_has_no_runs_to_show(db, tmp_path):
         evidence.runs_of_item(db, browsing.item_named(db, "Elsewhere"))
 
 
-def test_an_imported_verdict_without_a_category_says_why(judged_study, tmp_path):
-    take_in(judged_study, tmp_path, f"{FIRST},mine,,")
-    one = reasoned(judged_study, FIRST, "mine")
-    assert one.headline == "mine: no verdict"
-    (reason,) = one.reasons
-    assert reason.startswith("No verdict: ")
-    assert "imported" in reason
-
-
-def test_an_imported_verdict_has_no_matrix_and_no_figure(judged_study, tmp_path):
-    take_in(judged_study, tmp_path, f"{FIRST},mine,similar,0.5")
+def test_an_imported_verdict_has_no_matrix_and_no_figure_and_without_a_category_says_why(judged_study, tmp_path):
+    take_in(judged_study, tmp_path, f"{FIRST},mine,similar,0.5", f"{SECOND},mine,,")
     assert reasoned(judged_study, FIRST, "mine").measures == []
     assert not [name for name in evidence.paper_figures(judged_study, [], [FIRST]) if "mine" in name]
+    one = reasoned(judged_study, SECOND, "mine")
+    assert one.headline == "mine: no verdict"
+    (reason,) = one.reasons
+    assert says(reason, "No verdict: ", "imported")
 
 
 def test_the_reasons_in_words_are_one_line_a_classifier(judged_study):
@@ -318,22 +275,21 @@ def test_the_reasons_in_words_are_one_line_a_classifier(judged_study):
     assert lines[4] == "spread: similar. The maxSpread, 0.012, is not above the threshold, 0.1."
 
 
-def test_bins_of_this_version_are_drawn_as_they_are_stored(study):
-    item = browsing.item_named(study, FIRST)
-    runs.put_bins(study, item.item_id, binning.VERSION, b'{"stored": true}')
-    assert drawing.payload_of_item(study, item.item_id) == {"stored": True}
-
-
-def test_bins_of_an_older_version_are_made_anew(study):
+def test_bins_of_this_version_are_drawn_as_they_are_stored_and_older_ones_made_anew(study):
     item = browsing.item_named(study, FIRST)
     before = drawing.payload_of_item(study, item.item_id)
     runs.put_bins(study, item.item_id, binning.VERSION - 1, b'{"stored": true}')
     assert drawing.payload_of_item(study, item.item_id) == before == json.loads(json.dumps(before))
+    runs.put_bins(study, item.item_id, binning.VERSION, b'{"stored": true}')
+    assert drawing.payload_of_item(study, item.item_id) == {"stored": True}
 
 
-def test_an_item_has_the_chart_of_its_runs(study):
-    chart = evidence.runs_of_item(study, items.all_items(study)[0], "full").to_dict()
+def test_an_item_has_the_chart_and_the_histograms_of_its_runs(study):
+    item = items.all_items(study)[0]
+    chart = evidence.runs_of_item(study, item, "full").to_dict()
     assert [panel["title"] for panel in chart["concat"]] == ["run 1", "run 2", "run 3"]
+    drawn = titles(evidence.measurements_of_item(study, item))
+    assert {"all runs merged", "run 1", "run 2", "run 3"} <= set(drawn)
 
 
 def test_a_figure_in_a_page_is_the_picture_in_the_files(judged_study):
@@ -344,9 +300,3 @@ def test_a_figure_in_a_page_is_the_picture_in_the_files(judged_study):
 def test_the_evidence_is_of_the_measurements_that_are_there(judged_study):
     item = browsing.item_named(judged_study, FIRST)
     assert {stored.data_hash for stored in verdicts.of_item(judged_study, item.item_id)} == {item.data_hash}
-
-
-def test_an_item_has_histograms_of_its_runs(study):
-    item = items.all_items(study)[0]
-    drawn = titles(evidence.measurements_of_item(study, item))
-    assert {"all runs merged", "run 1", "run 2", "run 3"} <= set(drawn)

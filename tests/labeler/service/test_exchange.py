@@ -18,7 +18,7 @@ from labeler.service.study import coordinating
 from labeler.store import assignments, events, items, labels, open_database, people
 from labeler.store.assignments import NewAssignment
 from tests.conftest import examples
-from tests.making import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, id_of, item_name, log
+from tests.making import NOW, PARAMETERS, REVIEWERS, WHO, answer_everything, answer_next, id_of, item_name, lines, log
 
 COLUMNS = [
     "item", "benchmark", "application", "part", "reviewer", "assignment", "revision", "kind", "label", "created_utc",
@@ -38,29 +38,21 @@ def take_in(db, text):
 
 def test_a_reviewer_is_one_person_however_a_file_spells_the_name(db):
     rows = [f"a,{spelled},similar" for spelled in ("José", "JOSE\u0301", "Jos\u00e9")]
-    take_in(db, csv(*rows))
+    take_in(db, lines(*rows))
     assert [person.name for person in people.reviewers(db)] == ["José"]
     with pytest.raises(InputError, match="Line 3: ben\u0435 looks like bene,"):
-        take_in(db, csv("a,bene,similar", "a,ben\u0435,similar"))
+        take_in(db, lines("a,bene,similar", "a,ben\u0435,similar"))
     assert [person.name for person in people.reviewers(db)] == ["José"]
-    table = tables.read_labels(importing.upload("labels.csv", csv("a,bene,similar", "a,ben\u0435,similar").encode()))
+    table = tables.read_labels(importing.upload("labels.csv", lines("a,bene,similar", "a,ben\u0435,similar").encode()))
     exchange.import_labels(db, table, look_alike=True, actor="owner", now=NOW)
     assert len(people.reviewers(db)) == 3
 
 
-def csv(*rows, header=MINIMAL):
-    return "\n".join([header, *rows]) + "\n"
-
-
-def test_the_exported_columns_are_those_of_the_command_contract(planned):
+def test_every_answer_is_one_row_with_what_was_said_where_and_when(planned):
     assert export(planned).columns.tolist() == COLUMNS
-    answer_next(planned, "ada", "similar")
+    task = answer_next(planned, "ada", "dissimilar", now=NOW + timedelta(seconds=5))
     assert export(planned).columns.tolist() == COLUMNS
     assert log(planned)[-1] == ("owner", "export labels")
-
-
-def test_every_answer_is_one_row_with_what_was_said_where_and_when(planned):
-    task = answer_next(planned, "ada", "dissimilar", now=NOW + timedelta(seconds=5))
     (row,) = export(planned).to_dict("records")
     view = json.loads(row.pop("view"))
     assert view.keys() == {"axis", "min_span", "rule", "rule_version", "drawing", "picture"}
@@ -76,11 +68,15 @@ def test_every_answer_is_one_row_with_what_was_said_where_and_when(planned):
     }  # fmt: skip
 
 
-def test_whole_numbers_are_exported_as_whole_numbers_also_beside_empty_cells(planned):
-    answer_everything(planned, dict.fromkeys(REVIEWERS, "similar"))  # overlap items do not count
-    written = tables.read_labels(importing.upload("", reporting.as_csv(export(planned)).encode()))
-    assert {"", "0"} <= set(written["part"])
+def test_whole_numbers_are_exported_as_such_beside_empty_cells_and_an_export_taken_back_adds_nothing(planned):
+    answer_everything(planned, dict.fromkeys(REVIEWERS[:3], "similar") | {"dan": "not sure"})
+    before = export(planned)
+    written = tables.read_labels(importing.upload("", reporting.as_csv(before).encode()))
+    assert {"", "0"} <= set(written["part"])  # overlap items are in no part
     assert all(cell.isdecimal() for cell in [*written["part"], *written["position"], *written["dwell_ms"]] if cell)
+    done = take_in(planned, reporting.as_csv(before))
+    assert (done.n_new, done.n_already_there) == (0, len(before))
+    assert export(planned).equals(before)
 
 
 words = st.text(st.characters(categories=("L", "N", "P", "S")), max_size=12).filter(lambda text: text[:1] != "'")
@@ -135,10 +131,8 @@ def renumbered(csv_text):
 @settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(histories())
 def test_labels_exported_and_imported_are_the_same_labels(masters, tmp_path, history):
-    paths = [tmp_path / "one.study", tmp_path / "other.study"]
-    for path in paths:
-        shutil.copy(masters["empty"], path)
-    with open_database(paths[0]) as one, open_database(paths[1]) as other:
+    one, other = (shutil.copy(masters["empty"], tmp_path / f"{name}.study") for name in ("one", "other"))
+    with open_database(one) as one, open_database(other) as other:
         record(one, history)
         text = reporting.as_csv(export(one))
         done = take_in(other, text)
@@ -152,22 +146,13 @@ def test_labels_exported_and_imported_are_the_same_labels(masters, tmp_path, his
 @pytest.mark.parametrize("comment", ["'=1+1", "one\rtwo"])
 def test_any_comment_survives_export_and_import(masters, tmp_path, db, comment):
     record(db, [(0, 0, Kind.FRESH, {"answer": Category.SIMILAR, "created": NOW, "comment": comment})])
-    shutil.copy(masters["empty"], tmp_path / "other.study")
-    with open_database(tmp_path / "other.study") as other:
+    with open_database(shutil.copy(masters["empty"], tmp_path / "other.study")) as other:
         take_in(other, reporting.as_csv(export(db)))
         assert export(other)["comment"].tolist() == [comment]
 
 
-def test_an_export_taken_back_into_its_own_study_adds_nothing(planned):
-    answer_everything(planned, {"ada": "similar", "ben": "not sure"})
-    before = export(planned)
-    done = take_in(planned, reporting.as_csv(before))
-    assert (done.n_new, done.n_already_there) == (0, len(before))
-    assert export(planned).equals(before)
-
-
 def test_a_file_of_three_columns_is_enough_in_a_study_without_measurements(db):
-    done = take_in(db, csv("x,ada,similar", "x,ben,not sure", "y,ada,dissimilar"))
+    done = take_in(db, lines("x,ada,similar", "x,ben,not sure", "y,ada,dissimilar"))
     assert done == exchange.LabelImport(3, 0, ("ada", "ben"))
     table = export(db)
     assert table[["item", "reviewer", "label", "kind", "revision"]].to_numpy().tolist() == [
@@ -181,7 +166,7 @@ def test_a_file_of_three_columns_is_enough_in_a_study_without_measurements(db):
 
 
 def test_rows_without_an_event_id_are_recognised_when_they_come_again(db):
-    text = csv("x,ada,similar", "x,ada,dissimilar", "x,ada,similar", "y,ada,similar")
+    text = lines("x,ada,similar", "x,ada,dissimilar", "x,ada,similar", "y,ada,similar")
     assert take_in(db, text).n_new == 4
     assert export(db)["revision"].tolist() == [0, 1, 2, 0]
     done = take_in(db, text)
@@ -191,21 +176,18 @@ def test_rows_without_an_event_id_are_recognised_when_they_come_again(db):
 
 
 def test_answers_are_kept_in_the_order_of_the_rows(db):
-    take_in(db, csv("y,ada,similar", "x,ada,similar", "y,ada,withdrawn", "y,ada,dissimilar"))
+    take_in(db, lines("y,ada,similar", "x,ada,similar", "y,ada,withdrawn", "y,ada,dissimilar"))
     assert export(db)[["item", "label", "revision"]].to_numpy().tolist() == [
-        ["y", "similar", 0],
-        ["x", "similar", 0],
-        ["y", "withdrawn", 1],
-        ["y", "dissimilar", 2],
-    ]
+        ["y", "similar", 0], ["x", "similar", 0], ["y", "withdrawn", 1], ["y", "dissimilar", 2],
+    ]  # fmt: skip
 
 
 def test_an_unknown_item_is_refused_where_the_study_has_measurements(study):
     known = item_name(0)
     with pytest.raises(InputError, match=r"Line 3: .*no item 'mystery'"):
-        take_in(study, csv(f"{known},ada,similar", "mystery,ada,similar"))
+        take_in(study, lines(f"{known},ada,similar", "mystery,ada,similar"))
     assert len(export(study)) == 0
-    assert take_in(study, csv(f"{known},ada,similar", f"{known},eve,similar")).new_reviewers == ("eve",)
+    assert take_in(study, lines(f"{known},ada,similar", f"{known},eve,similar")).new_reviewers == ("eve",)
 
 
 def test_labels_from_elsewhere_join_the_assignment_that_is_planned(planned):
@@ -215,14 +197,9 @@ def test_labels_from_elsewhere_join_the_assignment_that_is_planned(planned):
         (id_of(planned, "ada"),),
     ).fetchone()
     n_assigned = planned.execute("SELECT count(*) FROM assignments").fetchone()[0]
-    take_in(planned, csv(f"{row[0]},ADA,similar,overlap", header=f"{MINIMAL},kind"))
+    take_in(planned, lines(f"{row[0]},ADA,similar,overlap", header=f"{MINIMAL},kind"))
     assert export(planned)["assignment"].tolist() == [row[2]]
     assert planned.execute("SELECT count(*) FROM assignments").fetchone()[0] == n_assigned
-
-
-def test_a_coordinator_is_no_reviewer(db):
-    with pytest.raises(InputError, match="Line 2: 'Carol'"):
-        take_in(db, csv("x,Carol,similar"))
 
 
 BAD_CELLS = [
@@ -263,38 +240,36 @@ def test_a_bad_cell_is_refused_by_line_and_value_and_nothing_is_kept(db, column,
     assert [person.name for person in people.all_people(db)] == ["carol"]
 
 
-def test_times_are_kept_in_utc(db):
+def test_times_are_kept_in_utc_and_the_import_is_logged(db):
     rows = ("x,ada,similar,2026-11-20T14:00:00+02:00", "y,ada,similar,2026-11-20 12:00", "z,ada,similar,2026-11-20T12Z")
-    take_in(db, csv(*rows, header=f"{MINIMAL},created_utc"))
+    take_in(db, lines(*rows, header=f"{MINIMAL},created_utc"))
+    assert json.loads(events.table(db)["details"].iloc[-1]) == {"rows": 3, "new": 3, "reviewers": ["ada"]}
+    assert log(db)[-1] == ("owner", "import labels")
     assert export(db)["created_utc"].tolist() == ["2026-11-20T12:00:00+00:00"] * 3
 
 
-def test_an_event_id_names_one_answer(db):
+def test_a_coordinator_is_no_reviewer_and_an_event_id_names_one_answer(db):
     rows = ("x,ada,similar,e1", "y,ada,dissimilar,e1")
     with pytest.raises(InputError, match=r"^Line 3: .*e1"):
-        take_in(db, csv(*rows, header=f"{MINIMAL},event_id"))
-
-
-def test_an_import_is_logged_with_what_it_brought(db):
-    take_in(db, csv("x,ada,similar"))
-    assert log(db)[-1] == ("owner", "import labels")
-    assert json.loads(events.table(db)["details"].iloc[-1]) == {"rows": 1, "new": 1, "reviewers": ["ada"]}
+        take_in(db, lines(*rows, header=f"{MINIMAL},event_id"))
+    with pytest.raises(InputError, match="Line 2: 'Carol'"):
+        take_in(db, lines("x,Carol,similar"))
 
 
 def test_a_file_is_named_in_what_is_refused(db, tmp_path):
     path = tmp_path / "labels.csv"
-    path.write_text(csv("x,ada,maybe"))
+    path.write_text(lines("x,ada,maybe"))
     with pytest.raises(InputError, match=r"labels\.csv: Line 2: .*'maybe'"):
         exchange.import_label_file(db, path, actor="owner", now=NOW)
     path.write_text("item,label\nx,similar\n")
     with pytest.raises(Refused, match=r"^\S*labels.csv: column 'reviewer' is missing; the table has item, label$"):
         exchange.import_label_file(db, path, actor="owner", now=NOW)
-    path.write_text(csv("x,ada,similar"))
+    path.write_text(lines("x,ada,similar"))
     assert exchange.import_label_file(db, path, actor="owner", now=NOW).n_new == 1
 
 
 def test_labels_from_elsewhere_are_answers_like_others(study):
-    take_in(study, csv(f"{item_name(0)},ada,similar"))
+    take_in(study, lines(f"{item_name(0)},ada,similar"))
     assert coordinating.status(study).reviewers[0].n_done == 1
     with pytest.raises(NotAllowed, match="Reviewers have already answered"):
-        assigning.confirm_plan(study, PARAMETERS, actor="carol", now=NOW)
+        assigning.confirm_plan(study, PARAMETERS, **WHO)

@@ -14,7 +14,7 @@ from labeler.formats import ReadOptions, Source, file_name_pattern
 from labeler.service.files import exploring
 from labeler.service.items import browsing, importing
 from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, jmh_entry, ordersage_rows
-from tests.making import NOW, import_all, item_name, result_file, series
+from tests.making import WHO, import_all, item_name, result_file, series
 
 NAUGHTY = "<script>alert(1)</script>|`**b**`\n# [x](javascript:y)"
 QUICK = {"spread": {}, "order": {}, "trust": {"n_runs": 2, "resamples": 20}, "contexts": {"resamples": 20},
@@ -75,14 +75,12 @@ def test_a_benchmark_in_several_files_has_the_runs_of_all_and_each_run_a_label_o
     }  # fmt: skip
 
 
-def test_the_runs_of_one_file_keep_the_labels_they_have_there():
+def test_runs_keep_their_labels_and_runs_without_labels_are_numbered(db):
     (one,) = exploring.from_files([upload("a.csv", [("b", "x", 1), ("b", "y", 2)])]).benchmarks
     assert dict(zip(one.of("run"), runs_of(one), strict=True)) == {"x": [1.0], "y": [2.0]}
-
-
-def test_runs_without_labels_are_numbered():
     (one,) = exploring.from_files([result_file("b", [[1.0, 2.0], [3.0, 4.0]])]).benchmarks
     assert (one.labels, sorted(runs_of(one))) == (("0", "1"), [[1.0, 2.0], [3.0, 4.0]])
+    assert exploring.from_files([]) == exploring.from_study(db) == exploring.Gathered((), ())
 
 
 def test_equal_names_of_two_applications_are_two_benchmarks():
@@ -102,10 +100,6 @@ def test_a_file_that_cannot_be_used_is_named_and_the_others_are_read():
     assert seen == files
 
 
-def test_no_files_are_no_benchmarks():
-    assert exploring.from_files([]) == exploring.Gathered((), ())
-
-
 def test_columns_of_a_table_are_mapped():
     file = upload("a.csv", [("b", 0, 1, "fast")], ("name", "fork", "ms", "mode"))
     options = ReadOptions(columns={"benchmark": "name", "run": "fork", "value": "ms", "factor:mode": "mode"})
@@ -113,17 +107,14 @@ def test_columns_of_a_table_are_mapped():
     assert (one.name, one.of("mode")) == ("b", ("fast",))
 
 
-def test_a_unit_and_its_direction_come_through():
-    file = importing.upload("jmh.json", json.dumps([jmh_entry([[1.0], [2.0]], unit="ops/s", mode="thrpt")]).encode())
-    (one,) = exploring.from_files([file], ReadOptions(better="lower")).benchmarks
-    assert (one.unit, one.better) == ("ops/s", "higher")  # the statement in the file counts
-
-
 def test_a_direction_is_said_for_measurements_without_a_unit_alone():
     trials = [(run, "bench", 1, "fixed", 1.0 + run) for run in (1, 2)]
     file = upload("results.csv", ordersage_rows(trials), ORDERSAGE)
     for better in ("", "higher", "lower"):
         assert exploring.from_files([file], ReadOptions(better=better)).benchmarks[0].better == better
+    file = importing.upload("jmh.json", json.dumps([jmh_entry([[1.0], [2.0]], unit="ops/s", mode="thrpt")]).encode())
+    (one,) = exploring.from_files([file], ReadOptions(better="lower")).benchmarks
+    assert (one.unit, one.better) == ("ops/s", "higher")  # the statement in the file counts
 
 
 @pytest.mark.parametrize("column", ["unit", "better"])
@@ -205,13 +196,10 @@ def test_a_name_says_more_than_the_columns_of_the_file():
     assert [error.file for error in gathered.refused] == ["x.csv"]
 
 
-def test_a_name_may_say_which_run_a_file_is():
+def test_a_name_may_say_which_run_a_file_is_also_of_a_packed_file():
     files = [result_file(f"{run}", [[1.0 * run]]) for run in (7, 8)]
     gathered = exploring.from_files(files, ReadOptions(pattern="{run}.json"))
     assert [one.of("run") for one in gathered.benchmarks] == [("7",), ("8",)]
-
-
-def test_packed_files_fit_the_pattern_of_what_is_in_them():
     packed = Source("v1.csv.gz", data=gzip.compress(csv_bytes([("b", 0, 1)])))
     (one,) = exploring.from_files([packed], ReadOptions(pattern="{version}.csv")).benchmarks
     assert one.of("version") == ("v1",)
@@ -240,6 +228,8 @@ def test_levels_that_the_import_told_apart_come_together_again(db, column, level
     )
     assert found == expected
     assert set(found) == {"b", "alone"}
+    in_order = {one.name: one.levels(column) for one in gathered.benchmarks}["b"]
+    assert in_order == {one.name: one.levels(column) for one in from_file}["b"]
 
 
 def test_two_kinds_of_levels_come_together_too(db):
@@ -252,18 +242,13 @@ def test_two_kinds_of_levels_come_together_too(db):
 
 
 def test_excluded_items_and_items_without_measurements_are_left_out(study):
-    browsing.exclude(study, item_name(2), "measured on another machine", actor="carol", now=NOW)
+    browsing.exclude(study, item_name(2), "measured on another machine", **WHO)
     study.execute(
         """INSERT INTO items (name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash)
            VALUES ('x', 'x', '', '{}', 's', 'lower', 0, 0, '')"""
     )
     names = [one.name for one in exploring.from_study(study).benchmarks]
     assert names == sorted(item_name(number) for number in (0, 1, 3, 4, 5, 6, 7))
-
-
-def test_levels_come_in_the_order_of_the_file(db):
-    import_all(db, versions_file(levels=("old", "new")))
-    assert exploring.from_study(db).benchmarks[1].levels("version") == ("old", "new")
 
 
 def test_what_the_import_knew_of_runs_and_failures_comes_through(db):
@@ -274,10 +259,6 @@ def test_what_the_import_knew_of_runs_and_failures_comes_through(db):
     (kept,), (read,) = exploring.from_study(db).benchmarks, exploring.from_files([file]).benchmarks
     assert (kept.conditions, kept.failures) == (read.conditions, read.failures)
     assert (kept.unit, kept.better, runs_of(kept)) == ("", "", runs_of(read))
-
-
-def test_a_study_of_nothing_has_no_benchmarks(db):
-    assert exploring.from_study(db).benchmarks == ()
 
 
 # answers
@@ -331,6 +312,7 @@ def test_no_measurements_are_an_error_in_words(method):
         ("order", {"compat": "other"}, "other"),
         ("trust", {"n_runs": 0}, "0"),
         ("order", {"baseline": "1.0"}, "1.0"),
+        ("contexts", {"baseline": "1.0"}, "aseline"),
         *((method, {"alpha": 2}, "lpha must be within (0, 1), got 2") for method in WITH_ALPHA),
         ("steady", {"rule": "best"}, "ule must be one of published, quick, barrett; got 'best'"),
     ],
@@ -353,11 +335,6 @@ def test_a_benchmark_whose_runs_are_all_warmup_is_left_out_with_the_reason(metho
     assert "all of them warm-up" in exploring.as_text(explored)
 
 
-def test_versions_that_nobody_measured_are_refused_with_those_that_are_there():
-    with pytest.raises(InputError, match=r"Baseline.*got '1.0'"):
-        exploring.explore("contexts", [sweep()], baseline="1.0")
-
-
 def test_progress_is_told_benchmark_by_benchmark():
     for method, make in SUITABLE.items():
         seen = []
@@ -370,6 +347,9 @@ def test_progress_is_told_benchmark_by_benchmark():
 
 @pytest.mark.parametrize("method", exploring.METHODS)
 def test_hostile_names_are_only_text(method):
+    for name in ("\x1b[31mred", "a\x00b", "a\u202eb"):  # control characters do not reach a terminal
+        text = exploring.as_text(exploring.explore("spread", [bench(name)]))
+        assert all(letter == "\n" or letter.isprintable() for letter in text)
     explored = exploring.explore(method, [SUITABLE[method](NAUGHTY)], **QUICK[method])
     page = exploring.as_html(explored)
     assert "<script>alert" not in page
@@ -380,12 +360,6 @@ def test_hostile_names_are_only_text(method):
     for line in to_markdown(explored.document).splitlines():
         assert "<script" not in re.sub(r"\\.", "", line)
         assert "[x](" not in re.sub(r"\\.", "", line)
-
-
-@pytest.mark.parametrize("name", ["\x1b[31mred", "a\x00b", "a\u202eb"])
-def test_control_characters_of_names_do_not_reach_a_terminal(name):
-    text = exploring.as_text(exploring.explore("spread", [bench(name)]))
-    assert all(letter == "\n" or letter.isprintable() for letter in text)
 
 
 # sampling, plans
@@ -422,10 +396,6 @@ def test_variants_are_every_combination_in_a_shuffled_order_that_the_seed_decide
 def test_factors_that_make_no_plan_are_an_error(factors):
     with pytest.raises(InputError):
         exploring.variants(factors, seed=1)
-
-
-def test_the_aggregates_offered_are_those_there_are():
-    assert exploring.AGGREGATES == ("mean", "median", "min")
 
 
 def test_a_whole_study_is_asked(study):

@@ -101,6 +101,8 @@ def test_the_worked_examples_are_as_they_are_said_to_be():
 
 @settings(max_examples=examples(40), deadline=None)
 @given(seeds)
+@with_seed(0)
+@with_seed(1)
 def test_practice_items_are_as_they_are_said_to_be_whatever_the_seed(seed):
     practice = guide.practice_round(seed)
     assert len(practice) == guide.N_PRACTICE == 6
@@ -109,6 +111,12 @@ def test_practice_items_are_as_they_are_said_to_be_whatever_the_seed(seed):
     categories = [example.category for example in practice]
     assert None not in categories  # no answer is called wrong if people differ
     assert min(categories.count(category) for category in Category) >= 2
+    for example in (*practice, *guide.worked_examples()):
+        if example.title == "Steps at different times":
+            assert np.diff(sorted(steps(example))).min() >= 2
+        if example.category == Category.SIMILAR:
+            for percent in (5, 25, 75, 95):
+                assert np.ptp(percentile(example, percent)) < 0.03, (example.title, percent)
 
 
 def test_one_run_on_another_level_takes_five_percent_longer_and_spikes_leave_the_medians_alone():
@@ -122,31 +130,6 @@ def test_one_run_on_another_level_takes_five_percent_longer_and_spikes_leave_the
     assert (higher / np.sort(percentile(by_title["Two levels"], 50))[0]).tolist() == pytest.approx(
         [1.04] * 4, abs=0.005
     )
-
-
-def test_the_worked_steps_do_not_fall_together():
-    (example,) = [example for example in guide.worked_examples() if example.title == "Steps at different times"]
-    assert np.diff(sorted(steps(example))).min() >= 2
-
-
-@settings(max_examples=examples(40), deadline=None)
-@given(seeds)
-@with_seed(0)
-def test_steps_in_practice_do_not_fall_together(seed):
-    for example in guide.practice_round(seed):
-        if example.title == "Steps at different times":
-            assert np.diff(sorted(steps(example))).min() >= 2
-
-
-@settings(max_examples=examples(40), deadline=None)
-@given(seeds)
-@with_seed(1)
-def test_runs_that_are_called_alike_have_bars_of_one_height(seed):
-    for example in chain(guide.practice_round(seed), guide.worked_examples()):
-        if example.category == Category.SIMILAR:
-            for percent in (5, 25, 75, 95):
-                ends = percentile(example, percent)
-                assert np.ptp(ends) < 0.03, (example.title, percent)
 
 
 def test_the_schematic_pairs_differ_in_one_way_each():
@@ -183,31 +166,27 @@ def every_example():
     return [*guide.worked_examples(), *guide.schematic_examples(), *chain(*map(guide.practice_round, range(20)))]
 
 
-def test_the_examples_are_ready_for_the_screen():
+def test_the_examples_are_ready_for_the_screen_and_show_no_run_twice():
     for example in every_example():
         assert json.loads(json.dumps(example.picture, allow_nan=False)) == example.picture
         assert example.picture["version"] == binning.VERSION
+        drawn = [run["quantiles"] for run in example.picture["runs"]]
+        assert len(set(drawn)) == len(drawn)
 
 
 def bundled_table():
     return pyarrow.parquet.read_table(bundled("data", "demo", "demo.parquet")).to_pandas()
 
 
-def test_the_runs_of_the_examples_are_those_of_the_demo_data():
+def test_the_runs_of_the_examples_are_those_of_the_demo_data_which_the_guide_does_not_read():
+    shown = "from labeler.service.labelling import guide; guide.worked_examples(); import sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
+    assert "labeler.service.labelling.guide" in done.stdout and "labeler.formats" not in done.stdout
     stored = json.loads(gzip.decompress(bundled(*guide.RUNS).read_bytes()))
     table = bundled_table()
     for name, (chosen, _) in guide.BASES.items():
         runs = [run["value"].tolist() for _, run in table[table["benchmark"] == name].groupby("run")]
         assert stored[name] == [runs[number] for number in chosen]
-
-
-def test_the_guide_does_not_read_the_demo_data():
-    code = (
-        "from labeler.service.labelling import guide; guide.worked_examples(); import sys; print(sorted(sys.modules))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "labeler.formats" not in done.stdout
-    assert "labeler.service.labelling.guide" in done.stdout
 
 
 def test_no_text_names_a_bundled_benchmark_or_what_was_done_to_one():
@@ -241,12 +220,6 @@ def test_no_example_shows_runs_of_a_bundled_benchmark_as_they_are():
     assert not shown & kept
 
 
-def test_no_run_is_shown_twice_in_an_example():
-    for example in every_example():
-        drawn = [run["quantiles"] for run in example.picture["runs"]]
-        assert len(set(drawn)) == len(drawn)
-
-
 @pytest.mark.parametrize(
     ("protocol", "said"),
     [
@@ -265,14 +238,11 @@ def test_the_words_of_the_protocol_tell_its_axis_and_span(protocol, said):
     assert not [other for other in others if other in words]
 
 
-def test_the_words_of_the_protocol_ask_for_confidence_only_where_the_study_does():
-    assert "1, 2 or 3 to say how sure you are" in guide.describe_protocol(SIMILAR, Protocol(asks_confidence=True))
-    assert "sure you are" not in guide.describe_protocol(SIMILAR, Protocol())
-
-
-def test_the_words_of_the_protocol_name_every_key_that_answers():
+def test_the_words_of_the_protocol_name_every_key_and_ask_for_confidence_only_where_the_study_does():
     words = guide.describe_protocol(SIMILAR, Protocol())
     assert [key for key in "SDUNFMZL" if not re.search(rf"\b{key}\b", words)] == []
+    assert "sure you are" not in words
+    assert "1, 2 or 3 to say how sure you are" in guide.describe_protocol(SIMILAR, Protocol(asks_confidence=True))
 
 
 def test_feedback_says_what_was_said_and_what_is_known():

@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from dataclasses import replace
 from itertools import combinations
 from xml.etree import ElementTree
 
@@ -11,15 +10,22 @@ import pytest
 from labeler.model import Origin, PlanParameters, Role
 from labeler.plan.lifecycle import Step
 from labeler.service.items import browsing
-from labeler.service.labelling import reviewing
 from labeler.service.plan import assigning
 from labeler.service.results import history, reporting
 from labeler.service.study import calibrating, course, staffing
-from labeler.store import assignments, labels, open_database
-from tests.making import NOW, answer_everything, answer_next, id_of, item_name, make_study, submission
+from labeler.store import assignments, labels
+from tests.making import (
+    NOW,
+    WHO,
+    answer_everything,
+    answer_next,
+    item_name,
+    new_study,
+    offers,
+    submit,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
-CAROL = {"actor": "carol", "now": NOW}
 SPLIT = {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimilar"}
 
 
@@ -34,8 +40,9 @@ def test_a_study_on_which_nothing_was_done_has_no_history(planned):
 def test_every_step_is_told_with_when_by_whom_and_why(planned):
     answer_everything(planned, SPLIT)
     for step in (Step.PAUSE, Step.OPEN, Step.THIRD, Step.CLOSE, Step.UNBLIND):
-        course.change_state(planned, step, why=f"for {step}", **CAROL)
+        course.change_state(planned, step, why=f"for {step}", **WHO)
     told = history.study_course(planned)
+    assert told["changed_pairs"] == []  # also after the third round
     assert [(row["step"], row["by"], row["why"]) for row in told["steps"]] == [
         ("pause study", "carol", "for pause"),
         ("open study", "carol", "for open"),
@@ -47,12 +54,12 @@ def test_every_step_is_told_with_when_by_whom_and_why(planned):
 
 
 def test_every_change_of_people_is_told(planned):
-    staffing.pause(planned, "ada", why="ill", **CAROL)
-    staffing.resume(planned, "ada", **CAROL)
-    staffing.remove(planned, "ben", why="left", **CAROL)
+    staffing.pause(planned, "ada", why="ill", **WHO)
+    staffing.resume(planned, "ada", **WHO)
+    staffing.remove(planned, "ben", why="left", **WHO)
     staffing.replace(planned, "cleo", "eve", why="busy", actor="owner", now=NOW)
-    staffing.add(planned, "fay", [Role.REVIEWER], **CAROL)
-    staffing.add(planned, "chris", [Role.COORDINATOR], **CAROL)
+    staffing.add(planned, "fay", [Role.REVIEWER], **WHO)
+    staffing.add(planned, "chris", [Role.COORDINATOR], **WHO)
     at = NOW.isoformat()
     assert history.study_course(planned)["people"] == [
         {"at_utc": at, "change": "pause reviewer", "by": "carol", "name": "ada", "why": "ill"},
@@ -64,33 +71,32 @@ def test_every_change_of_people_is_told(planned):
 
 
 def test_what_is_left_out_is_told_with_the_reason_as_long_as_it_is(planned):
-    browsing.exclude(planned, item_name(3), "cut off", **CAROL)
-    browsing.exclude(planned, item_name(4), "doubled", **CAROL)
-    browsing.include(planned, item_name(4), "no, it is not", **CAROL)
+    browsing.exclude(planned, item_name(3), "cut off", **WHO)
+    browsing.exclude(planned, item_name(4), "doubled", **WHO)
+    browsing.include(planned, item_name(4), "no, it is not", **WHO)
     assert history.study_course(planned)["excluded"] == [{"item": item_name(3), "why": "cut off"}]
     assert assigning.not_counted(planned) == {item_name(3)}
 
 
 def test_items_of_the_calibration_round_do_not_count_and_the_round_has_its_own_numbers(study):
-    assigning.confirm_plan(study, PlanParameters(seed=3, retest=0, calibration=2), **CAROL)
+    assigning.confirm_plan(study, PlanParameters(seed=3, retest=0, calibration=2), **WHO)
     answer_everything(study, SPLIT)
     assert set(calibrating.item_names(study)) == assigning.not_counted(study)
     assert set(assigning.item_roles(study).values()) == {"counted", "calibration"}
     told = history.study_course(study)["calibration"]
     assert (told["n_items"], told["passed"]) == (2, True)
     assert told["percent"]["value"] == pytest.approx(1 / 2)
-    browsing.exclude(study, calibrating.item_names(study)[0], "cut off", **CAROL)
+    browsing.exclude(study, calibrating.item_names(study)[0], "cut off", **WHO)
     assert assigning.not_counted(study) == set(calibrating.item_names(study))
 
 
 def test_pairs_that_changed_are_those_who_share_an_item_that_one_of_them_took_over(tmp_path):
-    make_study(tmp_path / "x.study", n_items=16)
-    with open_database(tmp_path / "x.study") as db:
-        assigning.confirm_plan(db, PlanParameters(seed=3, overlap=0.1, retest=0), **CAROL)
+    plan = PlanParameters(seed=3, overlap=0.1, retest=0)
+    with new_study(tmp_path / "x.study", n_items=16, plan=plan) as db:
         for _ in range(3):
             answer_next(db, "ada", "similar")
-        staffing.remove(db, "ada", why="left", **CAROL)
-        staffing.replace(db, "ben", "eve", why="busy", **CAROL)
+        staffing.remove(db, "ada", why="left", **WHO)
+        staffing.replace(db, "ben", "eve", why="busy", **WHO)
         answer_everything(db, {"cleo": "similar", "dan": "dissimilar", "eve": "similar"})
         taken = {
             (kept.assignment.reviewer, kept.assignment.item)
@@ -108,33 +114,20 @@ def test_pairs_that_changed_are_those_who_share_an_item_that_one_of_them_took_ov
         assert list(found) == sorted(found)
 
 
-def test_a_plan_that_never_changed_has_no_changed_pairs_also_after_a_third_round(planned):
-    answer_everything(planned, SPLIT)
-    course.change_state(planned, Step.THIRD, why="split", **CAROL)
-    answer_everything(planned, SPLIT)
-    assert history.study_course(planned)["changed_pairs"] == []
-
-
 def test_the_history_is_in_every_report_in_numbers_and_in_words(planned):
+    submit(planned, "ada", offers(planned, "ada")[0], "similar", flag=True, comment="cut off <b>")
     answer_everything(planned, SPLIT)
-    staffing.remove(planned, "dan", why="changed jobs", **CAROL)
-    browsing.exclude(planned, item_name(3), "one run was cut off", **CAROL)
-    course.change_state(planned, Step.CLOSE, why="every label is there", **CAROL)
-    course.change_state(planned, Step.UNBLIND, why="the paper is due", **CAROL)
+    staffing.remove(planned, "dan", why="changed jobs", **WHO)
+    browsing.exclude(planned, item_name(3), "one run was cut off", **WHO)
+    course.change_state(planned, Step.CLOSE, why="every label is there", **WHO)
+    course.change_state(planned, Step.UNBLIND, why="the paper is due", **WHO)
     files = reporting.files_of_study(planned, reporting.QUICK, actor="owner", now=NOW)
     content = json.loads(files["report.json"])
     assert content["course"] == json.loads(json.dumps(history.study_course(planned)))
     for name in ("report.html", "report.md"):
         for words in ("changed jobs", "one run was cut off", "every label is there", "the paper is due"):
             assert words in files[name]
-
-
-def test_flags_and_comments_stand_in_the_report_with_their_codes(planned):
-    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
-    answer = replace(submission(task, "similar"), flag=True, comment="cut off <b>")
-    reviewing.submit(planned, id_of(planned, "ada"), answer, now=NOW)
-    files = reporting.files_of_study(planned, reporting.QUICK, actor="owner", now=NOW)
-    (flag,) = json.loads(files["report.json"])["course"]["flags"]
+    (flag,) = content["course"]["flags"]
     assert (flag["reviewer"], flag["flag"], flag["comment"]) == ("ada", True, "cut off <b>")
     assert f"<td>{flag['code']}</td><td>ada</td><td>yes</td><td>cut off &lt;b&gt;</td>" in files["report.html"]
 
@@ -145,8 +138,8 @@ def test_the_items_with_the_most_disagreement_are_drawn_after_unblinding_only(pl
     before = reporting.files_of_study(planned, reporting.QUICK, actor="owner", now=NOW)
     assert not [name for name in before if "disputed-items" in name]
     assert "disputed-items" not in before["report.md"]
-    course.change_state(planned, Step.CLOSE, why="every label is there", **CAROL)
-    course.change_state(planned, Step.UNBLIND, why="the paper is due", **CAROL)
+    course.change_state(planned, Step.CLOSE, why="every label is there", **WHO)
+    course.change_state(planned, Step.UNBLIND, why="the paper is due", **WHO)
     after = reporting.files_of_study(planned, reporting.QUICK, actor="owner", now=NOW)
     disputed = json.loads(after["report.json"])["agreement"]["disputed"]["items"]
     drawing = ElementTree.fromstring(after["figures/disputed-items.svg"])

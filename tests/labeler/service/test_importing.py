@@ -1,18 +1,23 @@
 import gzip
 import json
+import random
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from labeler.errors import InputError, NotAllowed
-from labeler.formats import ReadOptions
+from labeler.formats import FORMATS, ReadOptions, Source
 from labeler.model import measurement_hash
 from labeler.screen import binning
 from labeler.service.items import importing
 from labeler.service.items.importing import FileBenchmark, FileResult
 from labeler.store import events, items, runs
-from tests.making import NOW, import_all, log, look_into, result_file, series
+from tests.labeler.formats.examples import COMMITTED
+from tests.labeler.formats.mutations import mutated
+from tests.labeler.formats.test_read import FILES
+from tests.making import WHO, import_all, log, look_into, result_file, series
 from tests.sentences import says
 
 NAME = "org__app#sort#size=9"
@@ -45,6 +50,9 @@ def test_a_file_becomes_an_item_with_its_measurements_hash_and_bins(db):
     assert item.data_hash == measurement_hash([np.array(run) for run in measured])
     stored = json.loads(runs.bins_of_item(db, item.item_id, binning.VERSION))
     assert stored == binning.payload(runs.of_item(db, item.item_id), "s")
+    assert log(db)[-1] == ("carol", "import file")
+    details = json.loads(events.table(db)["details"].iloc[-1])
+    assert (details["file"], details["items"], len(details["sha256"])) == (f"{NAME}.json", [NAME], 64)
 
 
 def test_what_became_of_each_file_is_said_in_order_and_in_one_line(db):
@@ -59,29 +67,20 @@ def test_what_became_of_each_file_is_said_in_order_and_in_one_line(db):
     assert says(importing.describe(results), "2 items imported", "4 files", "1 file", "1 refused")
 
 
-def test_a_second_import_adds_nothing(db):
-    files = [result_file(f"bench {number}", series(number)) for number in range(3)]
-    import_all(db, *files)
-    before = counts(db)
-    assert [result.already_there for result in import_all(db, *files)] == [True] * 3
-    assert counts(db) == before
-
-
-def test_the_same_content_under_another_name_or_compressed_adds_nothing(db):
-    file = result_file(NAME, series(1))
-    import_all(db, file)
-    renamed = importing.upload("renamed.json", file.data)
-    packed = importing.upload(f"{NAME}.json.gz", gzip.compress(file.data, mtime=0))
-    assert [result.already_there for result in import_all(db, renamed, packed)] == [True, True]
-    assert names(db) == [NAME]
-
-
-def test_other_bytes_with_the_same_measurements_add_nothing(db):
+def test_the_same_measurements_again_under_another_name_compressed_or_in_other_bytes_add_nothing(db):
     measured = series(1)
-    import_all(db, result_file(NAME, measured))
+    file = result_file(NAME, measured)
+    import_all(db, file)
+    before = counts(db)
+    again = [
+        file,
+        importing.upload("renamed.json", file.data),
+        importing.upload(f"{NAME}.json.gz", gzip.compress(file.data, mtime=0)),
+    ]
+    assert [result.already_there for result in import_all(db, *again)] == [True] * 3
+    assert counts(db) == before
     (result,) = import_all(db, importing.upload(f"{NAME}.json", json.dumps(measured, indent=1).encode()))
-    assert (result.already_there, result.names) == (True, ())
-    assert names(db) == [NAME]
+    assert (result.already_there, result.names, names(db)) == (True, (), [NAME])
 
 
 def test_a_changed_file_under_a_known_name_is_refused_unless_it_is_imported_as_new(db):
@@ -132,12 +131,9 @@ def test_a_bad_file_leaves_nothing_and_the_next_is_imported(db, name, content, r
     assert imported.names == (NAME,)
     added = {table: n - before[table] for table, n in counts(db).items()}
     assert added == {"items": 1, "runs": 3, "bins": 1, "files": 1, "events": 1}
-
-
-def test_a_file_that_was_refused_comes_in_once_it_is_good(db):
-    import_all(db, importing.upload("x.json", b"[[1, 2, 3]]"))
-    (result,) = import_all(db, importing.upload("x.json", b"[[1, 2, 3], [1, 2, 3]]"))
-    assert result.names == ("x",)
+    assert all(entry["refused"] for entry in look_into(importing.upload(name, content)).json_values())  # as the dry run
+    good = importing.upload(name.removesuffix(".gz"), b"[[1, 2, 3], [1, 2, 3]]")
+    assert not import_all(db, good)[0].refused  # once it is good
 
 
 def test_nothing_is_imported_after_the_plan(planned):
@@ -145,13 +141,6 @@ def test_nothing_is_imported_after_the_plan(planned):
     with pytest.raises(NotAllowed, match="already has a plan"):
         import_all(planned, result_file("late", series(99)))
     assert counts(planned) == before
-
-
-def test_an_import_is_logged_with_the_files_name_and_hash(db):
-    import_all(db, result_file(NAME, series(1)))
-    assert log(db)[-1] == ("carol", "import file")
-    details = json.loads(events.table(db)["details"].iloc[-1])
-    assert (details["file"], details["items"], len(details["sha256"])) == (f"{NAME}.json", [NAME], 64)
 
 
 def test_runs_of_unequal_length_come_in_whole_and_are_warned_about(db):
@@ -194,11 +183,6 @@ def test_a_dry_run_prints_one_entry_a_benchmark_with_the_keys_of_the_contract():
     json.dumps([*both, bad])
 
 
-def test_what_an_import_refuses_the_dry_run_refuses():
-    one_run = importing.upload("one.json", b"[[1, 2, 3]]")
-    assert all(entry["refused"] for entry in look_into(one_run).json_values())
-
-
 def test_units_and_direction_of_a_table_are_kept(db):
     rows = [("x", run, value, "ms", "lower") for run in (0, 1) for value in (1, 2)]
     rows += [("y", run, value, "op/s", "higher") for run in (0, 1) for value in (3, 4)]
@@ -217,7 +201,7 @@ def test_options_name_a_format_that_exists_and_columns(db):
     options = importing.read_options("csv", {"benchmark": "what", "value": "t"})
     assert options == ReadOptions("csv", {"benchmark": "what", "value": "t"})
     table = importing.upload("data", b"what;run;t\nx;0;1\nx;1;2\n")
-    (result,) = importing.import_files(db, [table], options, actor="carol", now=NOW)
+    (result,) = importing.import_files(db, [table], options, **WHO)
     assert result.names == ("x",)
     refused = look_into(table, importing.read_options("icpe", {}))
     assert "not JSON" in refused.refused
@@ -248,3 +232,63 @@ def test_the_study_itself_is_refused_without_being_opened(db, tmp_path):
     (tmp_path / "link.json").symlink_to(db.path)
     files = list(importing.files_below([db.path, tmp_path / "link.json"]))
     assert [result.refused for result in import_all(db, *files)] == ["this file is the open study itself"] * 2
+
+
+# --- damaged files of every format imported into a study: a refusal with a message, or consistent items
+
+
+PROCESSOR_SECONDS, MEGABYTES = 5, 1000
+PEAK = Path("/proc/self/clear_refs"), Path("/proc/self/status")
+
+
+def files_of(format_name):
+    known = FORMATS[format_name]
+    made = [(f"made/{format_name}", FILES[format_name])] if format_name in FILES else []
+    paths = [path for path in sorted(COMMITTED.rglob("*")) if path.is_file()]
+    return made + [(str(path), path.read_bytes()) for path in paths if known.detect(str(path), path.read_bytes())]
+
+
+def check_imports(db, format_name, n, seed):
+    """Import two files at a time, so that files of one run are joined."""
+    rng = random.Random(seed)
+    samples = files_of(format_name)
+    PEAK[0].write_text("5")  # the peak counts from here, whatever ran before in this process
+    before = peak_mb()
+    for _ in range(n):
+        chosen = [rng.choice(samples) for _ in range(2)]
+        files = [Source(f"{at}/{name}", data=mutated(content, rng)) for at, (name, content) in enumerate(chosen)]
+        options = importing.read_options(
+            None, {}, file_is=rng.choice((None, "run", "study")), values_are=rng.choice((None, "runs", "iterations"))
+        )
+        began = time.process_time()
+        results = list(importing.import_files(db, files, options, as_new=True, **WHO))
+        assert time.process_time() - began < PROCESSOR_SECONDS
+        assert results
+        assert all(result.refused or result.already_there or result.names or result.benchmarks for result in results)
+        assert all(len(result.refused) > 9 for result in results if result.refused)
+        assert not [result.refused for result in results if "please report it" in result.refused]
+    assert peak_mb() - before < MEGABYTES
+    check_items(db)
+
+
+def peak_mb():
+    return next(int(line.split()[1]) for line in PEAK[1].read_text().splitlines() if line.startswith("VmHWM:")) / 1024
+
+
+def check_items(db):
+    for item in items.all_items(db):
+        series = runs.of_item(db, item.item_id)
+        assert len(series) == item.n_runs >= 2
+        assert all(len(run) and np.isfinite(run).all() for run in series)
+        assert all(len(texts) == item.n_runs for texts in runs.conditions_of_item(db, item.item_id).values())
+
+
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_a_few_damaged_files_are_imported_or_refused_and_nothing_else(db, format_name):
+    check_imports(db, format_name, 20, seed=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_many_damaged_files_are_imported_or_refused_and_nothing_else(db, format_name):
+    check_imports(db, format_name, 1000, seed=2)

@@ -17,7 +17,7 @@ from labeler.service.items.importing import FileBenchmark, FileResult
 from labeler.store import events, items, runs
 from tests.labeler.formats.examples import csv_bytes, json_bytes
 from tests.labeler.service.test_importing import counts
-from tests.making import NOW, import_all, look_into
+from tests.making import WHO, import_all, look_into, runs_by_item
 from tests.sentences import says
 
 SHORT = "fewer than 50 iterations, which is too few to measure the pattern over time"
@@ -45,14 +45,7 @@ def hyperfine_file(name, times, **more):
 
 def imported(db, *files, **said):
     options = importing.read_options(None, {}, **said)
-    return list(importing.import_files(db, files, options, actor="carol", now=NOW))
-
-
-def kept(db):
-    return {
-        item.name: ([run.tolist() for run in runs.of_item(db, item.item_id)], runs.conditions_of_item(db, item.item_id))
-        for item in items.all_items(db)
-    }
+    return list(importing.import_files(db, files, options, **WHO))
 
 
 def in_ns(table):
@@ -63,11 +56,11 @@ def test_files_of_a_tool_that_writes_one_run_a_file_become_one_item_with_the_run
     files = [go_file(f"run{number}.txt", A=[number, number + 0.5], B=[number]) for number in (10, 2, 1)]
     results = imported(db, *files)
     assert [result.names for result in results] == [("o/p.BenchmarkA",), ("o/p.BenchmarkB",)]
-    assert in_ns(kept(db)) == {
+    assert in_ns(runs_by_item(db)) == {
         "o/p.BenchmarkA": [[1, 1.5], [2, 2.5], [10, 10.5]],
         "o/p.BenchmarkB": [[1], [2], [10]],
     }
-    assert kept(db)["o/p.BenchmarkA"][1] == {"run": ("1:0", "2:0", "3:0"), "GOMAXPROCS": ("8",) * 3}
+    assert runs_by_item(db)["o/p.BenchmarkA"][1] == {"run": ("1:0", "2:0", "3:0"), "GOMAXPROCS": ("8",) * 3}
     assert results[0] == FileResult(
         "run1.txt, run2.txt, run10.txt", (FileBenchmark("o/p.BenchmarkA", 3, "2", "s", "lower", (SHORT,)),),
         names=("o/p.BenchmarkA",), files=("run1.txt", "run2.txt", "run10.txt"),
@@ -106,25 +99,23 @@ def test_a_file_that_appears_twice_is_one_run(db):
     twice, result = imported(db, one, same, two)
     assert (twice.file, twice.already_there) == ("copy of 1.txt", True)
     assert twice.json_values()[0]["warnings"] == ["a file with the same content was imported before"]
-    assert len(kept(db)["o/p.BenchmarkA"][0]) == 2
+    assert len(runs_by_item(db)["o/p.BenchmarkA"][0]) == 2
     assert says(importing.describe([twice, result]), "1 item imported", "3 files", "1 file", "0 refused")
 
 
-def test_one_file_alone_is_refused_and_the_way_of_the_tool_is_named(db):
+def test_one_file_alone_is_one_refusal_and_the_way_of_the_tool_is_named(db):
     before = counts(db)
-    (result,) = imported(db, go_file("1.txt", A=[1]))
+    file = go_file("1.txt", A=[1], B=[2], C=[3])
+    (result,) = imported(db, file)
     assert result.refused.startswith("benchmark 'o/p.BenchmarkA': only one run, ")
     assert "(go test -bench=. -count=N > FILE.txt)" in result.refused
+    assert says(importing.describe([result]), "0 items imported", "1 file", "0 files", "1 refused")
+    assert imported(db, file, file_is="study")[0].refused == result.refused
+    (other,) = imported(db, importing.upload("x.json", b"[[1, 2, 3]]"))
+    assert other.refused.startswith("benchmark 'x': only one run, ") and "--file-is run" in other.refused
     assert counts(db) == before
-    assert imported(db, go_file("1.txt", A=[1]), file_is="study")[0].refused == result.refused
-    (result,) = imported(db, go_file("1.txt", A=[1]), go_file("2.txt", A=[2]))
-    assert result.names == ("o/p.BenchmarkA",)  # the refused file does not block it
-
-
-def test_a_file_with_one_run_of_another_tool_names_the_option(db):
-    (result,) = imported(db, importing.upload("x.json", b"[[1, 2, 3]]"))
-    assert result.refused.startswith("benchmark 'x': only one run, ")
-    assert "--file-is run" in result.refused
+    results = imported(db, file, go_file("2.txt", A=[2]))
+    assert results[0].names == ("o/p.BenchmarkA",)  # the refused file does not block it
 
 
 def test_a_bad_file_leaves_nothing_and_the_others_are_joined(db):
@@ -132,15 +123,14 @@ def test_a_bad_file_leaves_nothing_and_the_others_are_joined(db):
     refused, result = imported(db, go_file("1.txt", A=[1], B=[1]), bad, go_file("3.txt", A=[3]))[:2]
     assert refused.file == "2.txt"
     assert "line 1 is ignored: " in refused.refused
-    assert in_ns(kept(db)) == {"o/p.BenchmarkA": [[1], [3]]}
+    assert in_ns(runs_by_item(db)) == {"o/p.BenchmarkA": [[1], [3]]}
     assert result.names == ("o/p.BenchmarkA",)
 
 
 def test_a_benchmark_that_some_files_lack_says_so(db):
-    files = [go_file("1.txt", A=[1], B=[1]), go_file("2.txt", A=[2]), go_file("3.txt", A=[3], B=[3])]
-    a, b = imported(db, *files)
+    a, b = imported(db, go_file("1.txt", A=[1], B=[1]), go_file("2.txt", A=[2]), go_file("3.txt", A=[3], B=[3]))
     assert (a.benchmarks[0].warnings, b.benchmarks[0].warnings) == ((SHORT,), ("only in 2 of 3 files", SHORT))
-    assert kept(db)["o/p.BenchmarkB"][1] == {"run": ("1:0", "3:0"), "GOMAXPROCS": ("8",) * 2}
+    assert runs_by_item(db)["o/p.BenchmarkB"][1] == {"run": ("1:0", "3:0"), "GOMAXPROCS": ("8",) * 2}
 
 
 def test_a_benchmark_with_two_units_is_refused_and_the_others_are_imported(db):
@@ -161,17 +151,15 @@ def test_benchmarks_of_two_tools_are_not_joined_by_their_name(db):
     assert all(result.refused.startswith(words) for result, words in zip(results, expected, strict=True))
 
 
-def test_files_of_any_tool_can_be_runs(db):
+def test_files_of_any_tool_can_be_runs_or_have_several_runs_each(db):
     files = [importing.upload(f"{run}/sort#n=1.json", json_bytes([[run, run + 1]])) for run in (1, 2, 3)]
     (result,) = imported(db, *files, file_is="run")
-    assert kept(db) == {"sort#n=1": ([[1, 2], [2, 3], [3, 4]], {"run": ("1:0", "2:0", "3:0")})}
+    assert runs_by_item(db) == {"sort#n=1": ([[1, 2], [2, 3], [3, 4]], {"run": ("1:0", "2:0", "3:0")})}
     assert result.files == ("1/sort#n=1.json", "2/sort#n=1.json", "3/sort#n=1.json")
-
-
-def test_runs_of_several_runs_a_file_are_distinguished(db):
-    files = [importing.upload(f"{run}/b.json", json_bytes([[run], [run + 0.5]])) for run in (1, 2)]
-    imported(db, *files, file_is="run")
-    assert kept(db)["b"] == ([[1], [1.5], [2], [2.5]], {"run": ("1:0", "1:1", "2:0", "2:1")})
+    imported(
+        db, *(importing.upload(f"{run}/b.json", json_bytes([[run], [run + 0.5]])) for run in (1, 2)), file_is="run"
+    )
+    assert runs_by_item(db)["b"] == ([[1], [1.5], [2], [2.5]], {"run": ("1:0", "1:1", "2:0", "2:1")})
 
 
 def test_a_table_without_a_run_column_is_one_run_a_file_or_refused_in_words(db):
@@ -180,7 +168,7 @@ def test_a_table_without_a_run_column_is_one_run_a_file_or_refused_in_words(db):
     assert says(refused, "'run' is missing", "benchmark, value")
     assert "--file-is run" in refused
     imported(db, *files, file_is="run")
-    assert kept(db)["b"][0] == [[1, 1.5], [2, 2.5]]
+    assert runs_by_item(db)["b"][0] == [[1, 1.5], [2, 2.5]]
 
 
 def test_a_table_with_a_run_column_keeps_it_where_files_are_runs(db):
@@ -188,13 +176,15 @@ def test_a_table_with_a_run_column_keeps_it_where_files_are_runs(db):
     assert next(importing.look_into_files(files, importing.read_options(None, {}, file_is="run"))).already_there
     files[1] = importing.upload("b.csv", csv_bytes([("b", 7, 3), ("b", 8, 4)]))
     imported(db, *files, file_is="run")
-    assert kept(db)["b"][1] == {"run": ("1:7", "1:8", "2:7", "2:8")}
+    assert runs_by_item(db)["b"][1] == {"run": ("1:7", "1:8", "2:7", "2:8")}
 
 
 def test_every_time_of_hyperfine_is_a_run_unless_the_file_is_one(db):
     files = [hyperfine_file(f"{number}.json", [number + 0.25, number + 0.5]) for number in (1, 2)]
+    (result,) = imported(db, files[0], values_are="iterations")
+    assert "only one run" in result.refused
     (result,) = imported(db, files[0])
-    assert kept(db) == {"sort": ([[1.25], [1.5]], {"run": ("0", "1")})}
+    assert runs_by_item(db) == {"sort": ([[1.25], [1.5]], {"run": ("0", "1")})}
     (result,) = imported(db, *files, file_is="run")
     assert "benchmark 'sort'" in result.refused
     assert look_into(files[0]).benchmarks[0].runs == 2
@@ -204,17 +194,12 @@ def test_every_time_of_hyperfine_is_a_run_unless_the_file_is_one(db):
 
 def test_the_values_of_a_file_can_be_runs(db):
     imported(db, google_file("1.json", [1, 2, 3]), values_are="runs")
-    assert in_ns(kept(db)) == {"BM": [[1], [2], [3]]}
-    assert kept(db)["BM"][1]["run"] == ("0", "1", "2")
+    assert in_ns(runs_by_item(db)) == {"BM": [[1], [2], [3]]}
+    assert runs_by_item(db)["BM"][1]["run"] == ("0", "1", "2")
     options = importing.read_options(None, {}, values_are="runs")
     both = importing.look_into_files([google_file("2.json", [4, 5]), google_file("10.json", [6])], options)
     (found,) = next(both).benchmarks
     assert (found.runs, found.iterations) == (3, "1")
-
-
-def test_the_times_of_hyperfine_can_be_iterations(db):
-    (result,) = imported(db, hyperfine_file("1.json", [1, 2, 3]), values_are="iterations")
-    assert "only one run" in result.refused
 
 
 def test_runs_of_several_versions_in_several_files_are_items_apart(db):
@@ -222,7 +207,7 @@ def test_runs_of_several_versions_in_several_files_are_items_apart(db):
     files = [importing.upload(f"{v}{run}.csv", table.format(run, v).encode()) for v in "xy" for run in (1, 2)]
     (result,) = imported(db, *files, file_is="run")
     assert result.names == ("b @ x", "b @ y")
-    assert {name: found for name, (found, _) in kept(db).items()} == {"b @ x": [[1], [2]], "b @ y": [[1], [2]]}
+    assert {name: found for name, (found, _) in runs_by_item(db).items()} == {"b @ x": [[1], [2]], "b @ y": [[1], [2]]}
 
 
 def test_files_of_one_run_for_each_version_are_one_item_with_a_warning(db):
@@ -275,7 +260,7 @@ def test_the_dry_run_has_a_row_for_a_joined_benchmark_with_the_keys_of_the_contr
 def test_each_file_is_announced_once_it_is_read(db):
     seen = []
     files = [go_file("1.txt", A=[1]), importing.upload("bad", b"?"), go_file("2.txt", A=[2])]
-    list(importing.import_files(db, files, advance=seen.append, actor="carol", now=NOW))
+    list(importing.import_files(db, files, advance=seen.append, **WHO))
     assert seen == files
 
 
@@ -318,18 +303,12 @@ def test_every_number_survives_the_temporary_folder(db):
     assert item.data_hash == measurement_hash(runs.of_item(db, item.item_id))
 
 
-def test_one_file_of_many_benchmarks_is_one_refusal(db):
-    (result,) = imported(db, go_file("1.txt", A=[1], B=[2], C=[3]))
-    assert result.refused.startswith("benchmark 'o/p.BenchmarkA': only one run")
-    assert says(importing.describe([result]), "0 items imported", "1 file", "0 files", "1 refused")
-
-
 def test_one_file_with_several_processes_is_enough_for_what_all_of_them_ran(db):
     data = go_file("", A=[1], B=[2]).data + go_file("", A=[3]).data
     kept_, refused = imported(db, importing.upload("all.txt", data))
     assert kept_.names == ("o/p.BenchmarkA",)
     assert refused.refused.startswith("benchmark 'o/p.BenchmarkB': only one run")
-    assert in_ns(kept(db)) == {"o/p.BenchmarkA": [[1], [3]]}
+    assert in_ns(runs_by_item(db)) == {"o/p.BenchmarkA": [[1], [3]]}
 
 
 def test_a_fault_of_a_built_in_reader_affects_only_its_file(db, monkeypatch):

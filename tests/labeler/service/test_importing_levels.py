@@ -13,7 +13,7 @@ from labeler.service.items import importing
 from labeler.service.items.importing import FileBenchmark
 from labeler.store import items, open_database, runs
 from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, jmh_entry, ordersage_rows, pyperf_file, pyperf_runs
-from tests.making import NOW, import_all, look_into
+from tests.making import WHO, import_all, look_into, runs_by_item
 
 UNKNOWN = "the file does not say whether lower or higher is better, so lower is assumed"
 SHORT = "fewer than 50 iterations, which is too few to measure the pattern over time"
@@ -30,17 +30,10 @@ def of_versions(n_runs):
     return [("b", run, 10 * level + run, v) for level, (v, n) in enumerate(n_runs.items()) for run in range(n)]
 
 
-def kept(db):
-    return {
-        item.name: ([run.tolist() for run in runs.of_item(db, item.item_id)], runs.conditions_of_item(db, item.item_id))
-        for item in items.all_items(db)
-    }
-
-
 def test_every_version_becomes_an_item_of_the_same_benchmark(db):
     (result,) = import_all(db, table(*of_versions({"new": 2, "old": 3})))
     assert result.names == ("b @ new", "b @ old")
-    assert kept(db) == {
+    assert runs_by_item(db) == {
         "b @ new": ([[0.0, 1.0], [1.0, 2.0]], {"run": ("0", "1"), "version": ("new", "new")}),
         "b @ old": (
             [[10.0, 11.0], [11.0, 12.0], [12.0, 13.0]], {"run": ("0", "1", "2"), "version": ("old", "old", "old")},
@@ -58,29 +51,35 @@ def test_other_conditions_keep_the_runs_in_one_item(db, columns):
     assert result.benchmarks[0].warnings == (UNKNOWN, SHORT)
 
 
-def test_one_version_is_one_item_under_its_own_name(db):
-    (result,) = import_all(db, table(*of_versions({"v1": 3})))
-    assert result.names == ("b",)
-    assert kept(db)["b"][1] == {"run": ("0", "1", "2"), "version": ("v1",) * 3}
-
-
 def test_altered_methods_and_versions_are_distinguished_together(db):
     rows = [("b", run, 1, method, v) for method in ("f", "g") for v in ("1", "2") for run in (0, 1)]
     (result,) = import_all(db, table(*rows, columns="altered,version"))
     assert result.names == ("b @ f @ 1", "b @ f @ 2", "b @ g @ 1", "b @ g @ 2")
-    assert all(len(set(texts)) == 1 for _, known in kept(db).values() for name, texts in known.items() if name != "run")
+    assert all(
+        len(set(texts)) == 1 for _, known in runs_by_item(db).values() for name, texts in known.items() if name != "run"
+    )
 
 
-def test_runs_of_no_version_are_a_level_of_their_own(db):
-    (result,) = import_all(db, table(*of_versions({"v1": 2, "": 2})))
-    assert result.names == ("b @ v1", "b @ ?")
-
-
-def test_a_version_with_one_run_is_left_out_with_a_warning_and_the_others_come_in(db):
-    (result,) = import_all(db, table(*of_versions({"v1": 2, "v2": 1, "v3": 2})))
-    assert result.names == ("b @ v1", "b @ v3")
-    split = ("each value of version becomes a separate item: 2 items", "version 'v2' has only one run and is left out")
-    assert [found.warnings for found in result.benchmarks] == [(*split, UNKNOWN, SHORT)] * 2
+@pytest.mark.parametrize(
+    ("n_runs", "names", "warnings"),
+    [
+        ({"v1": 3}, ("b",), ()),
+        ({"v1": 2, "": 2}, ("b @ v1", "b @ ?"), ("each value of version becomes a separate item: 2 items",)),
+        (
+            {"v1": 2, "v2": 1, "v3": 2},
+            ("b @ v1", "b @ v3"),
+            (
+                "each value of version becomes a separate item: 2 items",
+                "version 'v2' has only one run and is left out",
+            ),
+        ),
+    ],
+)
+def test_one_version_keeps_the_name_runs_without_one_are_a_level_and_one_run_is_left_out(db, n_runs, names, warnings):
+    (result,) = import_all(db, table(*of_versions(n_runs)))
+    assert result.names == names
+    assert [found.warnings for found in result.benchmarks] == [(*warnings, UNKNOWN, SHORT)] * len(names)
+    assert runs_by_item(db)[names[0]][1]["version"] == ("v1",) * n_runs["v1"]
 
 
 def test_of_two_versions_with_one_run_each_the_file_is_refused(db):
@@ -156,20 +155,20 @@ def with_conditions_and_failure(db):
 
 def test_a_study_made_of_some_items_knows_the_same_of_their_runs(db, study_path):
     with_conditions_and_failure(db)
-    triage.make_study(db, ["./a.sh"], study_path, name="Some", coordinator="dora", actor="carol", now=NOW)
+    triage.make_study(db, ["./a.sh"], study_path, name="Some", coordinator="dora", **WHO)
     (item,) = items.all_items(db)
     with open_database(study_path) as new:
         (copied,) = items.all_items(new)
-        assert kept(new) == kept(db)
+        assert runs_by_item(new) == runs_by_item(db)
         assert items.failures_of(new, copied.item_id) == items.failures_of(db, item.item_id) != ()
 
 
 @pytest.mark.parametrize("keep_benchmarks", [True, False])
 def test_an_anonymised_copy_knows_nothing_of_runs_beside_their_measurements(db, study_path, keep_benchmarks):
     with_conditions_and_failure(db)
-    anonymising.anonymise(db, study_path, keep_benchmarks=keep_benchmarks, actor="carol", now=NOW)
+    anonymising.anonymise(db, study_path, keep_benchmarks=keep_benchmarks, **WHO)
     (item,) = items.all_items(db)
-    assert (kept(db)["./a.sh"][1] != {}, items.failures_of(db, item.item_id) != ()) == (True, True)
+    assert (runs_by_item(db)["./a.sh"][1] != {}, items.failures_of(db, item.item_id) != ()) == (True, True)
     with open_database(study_path) as out:
         (copied,) = items.all_items(out)
         assert [run.tolist() for run in runs.of_item(out, copied.item_id)] == [[1.5], [1.5]]

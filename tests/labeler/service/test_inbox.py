@@ -16,7 +16,7 @@ from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.results import exchange
 from labeler.store import assignments, events, items, labels, studies
-from tests.making import NOW, PARAMETERS, id_of, log
+from tests.making import NOW, PARAMETERS, WHO, id_of, log, offers
 
 EVENT_IDS = count()
 
@@ -58,16 +58,10 @@ def together(db, said):
     shared = next(row.assignment.item for row in assignments.everything(db) if row.assignment.kind is Kind.OVERLAP)
     item_id = items.by_name(db, shared).item_id
     for name, comment in said.items():
-        while (task := reviewing.review_queue(db, id_of(db, name)).offers[0]).item_id != item_id:
+        while (task := offers(db, name)[0]).item_id != item_id:
             say(db, name, task=task)
         say(db, name, task=task, comment=comment)
     return shared
-
-
-def test_an_item_neither_flagged_nor_commented_is_no_message(planned):
-    say(planned, "ada")
-    say(planned, "ada", comment="   ")
-    assert inbox.messages(planned) == []
 
 
 def test_a_flag_and_a_comment_are_messages_with_item_code_and_reviewer(planned):
@@ -92,18 +86,16 @@ def test_no_message_tells_the_answer_it_came_with(planned, answer):
     assert answer not in json.dumps(asdict(message))
 
 
-def test_the_newest_answer_decides_what_the_message_is(planned):
+def test_the_newest_answer_decides_what_the_message_is_unless_it_is_taken_back(planned):
+    say(planned, "ada", comment="   ")
+    assert inbox.messages(planned) == []  # neither flagged nor commented
     task = say(planned, "ada", comment="Too noisy")
-    say(planned, "ada", task=task, answer="dissimilar", comment="Too noisy, but a step", minutes=5)
-    assert [message.comment for message in inbox.messages(planned)] == ["Too noisy, but a step"]
-    say(planned, "ada", task=task, comment=None, minutes=6)
+    say(planned, "ada", task=task, answer="dissimilar", comment="Too noisy, but a step", flag=True, minutes=5)
+    assert [(one.flag, one.comment) for one in inbox.messages(planned)] == [(True, "Too noisy, but a step")]
+    say(planned, "ada", task=task, answer="withdrawn", minutes=6)
+    assert [(one.flag, one.comment) for one in inbox.messages(planned)] == [(True, "Too noisy, but a step")]
+    say(planned, "ada", task=task, comment=None, minutes=7)
     assert inbox.messages(planned) == []
-
-
-def test_an_answer_taken_back_leaves_its_message(planned):
-    task = say(planned, "ada", flag=True, comment="Oops")
-    say(planned, "ada", task=task, answer="withdrawn", minutes=1)
-    assert [(message.flag, message.comment) for message in inbox.messages(planned)] == [(True, "Oops")]
 
 
 def test_what_waits_for_an_answer_comes_first_and_then_the_newest(planned):
@@ -128,13 +120,6 @@ def test_a_comment_that_changes_after_its_answer_waits_again_and_one_that_stays_
     assert inbox.messages(planned)[0].created_utc == (NOW + timedelta(minutes=4)).isoformat()
 
 
-def test_comments_imported_with_labels_are_messages_too(db):
-    table = pd.DataFrame({"item": ["x"], "reviewer": ["zoe"], "label": ["similar"], "comment": ["odd"]})
-    exchange.import_labels(db, table, actor="owner", now=NOW)
-    assert [(message.item, message.comment) for message in inbox.messages(db)] == [("x", "odd")]
-    assert reply_to_item(db, "x", "It is.") == 1
-
-
 def test_a_reviewer_reads_the_answers_to_their_own_message_in_order(planned):
     task = say(planned, "ada", comment="Why?")
     say(planned, "ada", comment="Another")
@@ -155,22 +140,21 @@ def test_a_reviewer_reads_nothing_of_answers_to_others_on_the_same_item(planned)
     ada_task = next(message for message in inbox.messages(planned) if message.reviewer == "ada")
     assert ada_task.replies == ()
     assert not ada_task.is_answered
+    assert reply_to_item(planned, item, "To both") == 2
+    replies = {message.reviewer: [one.text for one in message.replies] for message in inbox.messages(planned)}
+    assert replies == {"ada": ["To both"], "ben": ["To ben alone", "To both"]}
 
 
 def test_a_reviewer_is_not_told_who_answered_or_when(planned):
-    identity.add_person(planned, "Quirin the coordinator", [Role.COORDINATOR], actor="carol", now=NOW)
+    identity.add_person(planned, "Quirin the coordinator", [Role.COORDINATOR], **WHO)
     task = say(planned, "ada", comment="Why?")
+    before = labels.table(planned)
     reply(planned, task.code, "Because.", actor="Quirin the coordinator", minutes=77)
+    pd.testing.assert_frame_equal(labels.table(planned), before)
     text = json.dumps(asdict(own(planned, "ada", task.code)))
     assert "Because." in text
     assert "Quirin" not in text
     assert (NOW + timedelta(minutes=77)).isoformat() not in text
-
-
-def test_everybody_who_said_something_on_an_item_is_answered_at_once(planned):
-    item = together(planned, {"ada": "mine", "ben": "his"})
-    assert reply_to_item(planned, item, "To both") == 2
-    assert [[one.text for one in message.replies] for message in inbox.messages(planned)] == [["To both"]] * 2
 
 
 def test_each_answer_is_one_event_with_the_item_and_no_words(planned):
@@ -186,7 +170,11 @@ def test_each_answer_is_one_event_with_the_item_and_no_words(planned):
     assert "ada" not in "".join(told)
 
 
-def test_listing_for_the_owner_is_logged_and_looking_is_not(planned):
+def test_comments_imported_with_labels_are_messages_too_listing_is_logged_and_looking_is_not(planned, db):
+    table = pd.DataFrame({"item": ["x"], "reviewer": ["zoe"], "label": ["similar"], "comment": ["odd"]})
+    exchange.import_labels(db, table, actor="owner", now=NOW)
+    assert [(message.item, message.comment) for message in inbox.messages(db)] == [("x", "odd")]
+    assert reply_to_item(db, "x", "It is.") == 1
     say(planned, "ada", flag=True)
     before = log(planned)
     assert inbox.messages(planned) == inbox.list_messages(planned, actor="owner", now=NOW)
@@ -213,10 +201,6 @@ def test_a_text_that_cannot_be_kept_is_refused_and_leaves_nothing(planned, text,
         reply_to_item(planned, item, text)
     assert own(planned, "ada", task.code).replies == ()
     assert log(planned) == before
-
-
-def test_a_text_of_2000_characters_is_kept(planned):
-    task = say(planned, "ada", flag=True)
     reply(planned, task.code, f" {'x' * 2000}\n")
     assert own(planned, "ada", task.code).replies == ("x" * 2000,)
 
@@ -238,8 +222,8 @@ def test_what_nobody_said_anything_on_cannot_be_answered(planned):
 
 
 def test_a_coordinator_who_labels_cannot_answer_before_unblinding(study):
-    identity.add_person(study, "eve", [Role.REVIEWER, Role.COORDINATOR], actor="carol", now=NOW)
-    assigning.confirm_plan(study, PARAMETERS, actor="carol", now=NOW)
+    identity.add_person(study, "eve", [Role.REVIEWER, Role.COORDINATOR], **WHO)
+    assigning.confirm_plan(study, PARAMETERS, **WHO)
     task = say(study, "ada", comment="Why?")
     before = log(study)
     assert [identity.reviews_too(study, name) for name in ("eve", "carol", "owner")] == [True, False, False]
@@ -252,10 +236,3 @@ def test_a_coordinator_who_labels_cannot_answer_before_unblinding(study):
     assert own(study, "ada", task.code).replies == ("Because.",)
     studies.set_state(study, State.PAUSED, State.OPEN)
     assert identity.reviews_too(study, "eve")
-
-
-def test_answering_changes_no_label(planned):
-    task = say(planned, "ada", comment="Why?")
-    before = labels.table(planned)
-    reply(planned, task.code, "Because.")
-    pd.testing.assert_frame_equal(labels.table(planned), before)

@@ -113,17 +113,10 @@ def test_what_was_stored_before_the_process_was_killed_stays(db, expected, signa
     with computing_process(db, "--jobs", "2") as process:
         process.send_signal(signal_number)
         assert process.wait(timeout=180) != 0
+        wait_for(lambda: not alive(process.pid))  # no worker outlives it
     assert not background.is_running(computing.latest_job(db))
     assert "Traceback" not in errors_of(db)
     assert_a_rerun_completes(db, expected)
-
-
-@pytest.mark.parametrize("signal_number", [signal.SIGTERM, signal.SIGKILL])
-def test_no_worker_outlives_the_process_that_was_killed(db, signal_number):
-    with computing_process(db, "--jobs", "2") as process:
-        process.send_signal(signal_number)
-        process.wait(timeout=180)
-        wait_for(lambda: not alive(process.pid))
 
 
 def test_ctrl_c_on_a_dask_cluster_is_answered_in_one_sentence_and_costs_nothing(db, expected, cluster):
@@ -134,18 +127,9 @@ def test_ctrl_c_on_a_dask_cluster_is_answered_in_one_sentence_and_costs_nothing(
     assert_a_rerun_completes(db, expected)
 
 
-@pytest.fixture
-def said_of_lost_cluster(db, cluster):
-    """The output of the command when the scheduler stops during the computation."""
+def test_a_scheduler_that_ends_is_said_in_a_sentence(db, cluster):
     with computing_process(db, "--scheduler", cluster.scheduler_address) as process:
         cluster.close()
         assert process.wait(timeout=180) == 1
-    return errors_of(db)
-
-
-def test_a_scheduler_that_ends_is_said_in_a_sentence(said_of_lost_cluster):
-    assert re.match(r"Error: The Dask cluster at tcp\S+ lost its connection\.", said_of_lost_cluster.splitlines()[-1])
-
-
-def test_nothing_but_the_sentence_is_said_of_a_scheduler_that_ends(said_of_lost_cluster):
-    assert "Traceback" not in said_of_lost_cluster
+    assert "Traceback" not in errors_of(db)
+    assert re.match(r"Error: The Dask cluster at tcp\S+ lost its connection\.", errors_of(db).splitlines()[-1])

@@ -15,7 +15,7 @@ from labeler.store import items
 from tests.labeler.packages import STEADY
 from tests.labeler.service.test_computing import compute, export, shown
 from tests.labeler.test_cli import run
-from tests.making import NOW, REVIEWERS, answer_everything, item_name, log
+from tests.making import REVIEWERS, WHO, answer_everything, item_name, log
 
 FIRST, SECOND = item_name(0), item_name(1)
 HYPERLINK, SCRIPT = '=HYPERLINK("http://127.0.0.1","x")', "<script>alert(1)</script>"
@@ -28,7 +28,7 @@ def take_in(tmp_path):
 
     def take_in(db, *lines, name=None):
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        return stored_verdicts.import_verdicts(db, path, name, actor="carol", now=NOW)
+        return stored_verdicts.import_verdicts(db, path, name, **WHO)
 
     return take_in
 
@@ -43,31 +43,34 @@ def everything(db):
     return shown(db), items.all_items(db), log(db)
 
 
-def test_the_file_may_name_the_classifier_of_each_row(study, take_in):
-    lines = ["item,classifier,verdict,score", f"{FIRST},mine,similar,0.25", f"{FIRST},theirs,dissimilar,3e-2"]
-    assert take_in(study, *lines) == 2
-    assert verdicts(study) == [(FIRST, "mine", "similar", 0.25), (FIRST, "theirs", "dissimilar", 0.03)]
+READ = {
+    "a classifier in each row": (
+        ["item,classifier,verdict,score", f"{FIRST},mine,similar,0.25", f"{FIRST},theirs,dissimilar,3e-2"], None,
+        [(FIRST, "mine", "similar", 0.25), (FIRST, "theirs", "dissimilar", 0.03)],
+    ),
+    "one classifier for the whole file": (
+        ["item,verdict", f"{FIRST},similar", f"{SECOND},dissimilar"], "mine",
+        [(FIRST, "mine", "similar", None), (SECOND, "mine", "dissimilar", None)],
+    ),
+    "the name in the file counts first": (
+        ["item,classifier,verdict", f"{FIRST},mine,similar"], "other", [(FIRST, "mine", "similar", None)]
+    ),
+    "other columns in any order": (
+        ["score,comment,verdict,item", f"1,why not,similar,{FIRST}"], "mine", [(FIRST, "mine", "similar", 1.0)]
+    ),
+    "an empty score is missing": (
+        ["item,verdict,score", f"{FIRST},similar,", f"{SECOND},similar,0"], "mine",
+        [(FIRST, "mine", "similar", None), (SECOND, "mine", "similar", 0.0)],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", READ)
+def test_a_table_of_verdicts_is_read(study, take_in, what):
+    lines, name, expected = READ[what]
+    assert take_in(study, *lines, name=name) == len(expected)
+    assert verdicts(study) == expected
     assert log(study)[-1] == ("carol", "import verdicts")
-
-
-def test_the_classifier_of_the_whole_file_may_be_given_beside_it(study, take_in):
-    assert take_in(study, "item,verdict", f"{FIRST},similar", f"{SECOND},dissimilar", name="mine") == 2
-    assert verdicts(study) == [(FIRST, "mine", "similar", None), (SECOND, "mine", "dissimilar", None)]
-
-
-def test_the_files_own_name_of_the_classifier_counts_before_the_given_one(study, take_in):
-    take_in(study, "item,classifier,verdict", f"{FIRST},mine,similar", name="other")
-    assert verdicts(study) == [(FIRST, "mine", "similar", None)]
-
-
-def test_the_columns_may_stand_in_any_order_among_others(study, take_in):
-    take_in(study, "score,comment,verdict,item", f"1,why not,similar,{FIRST}", name="mine")
-    assert verdicts(study) == [(FIRST, "mine", "similar", 1.0)]
-
-
-def test_an_empty_score_is_missing(study, take_in):
-    take_in(study, "item,verdict,score", f"{FIRST},similar,", f"{SECOND},similar,0", name="mine")
-    assert verdicts(study) == [(FIRST, "mine", "similar", None), (SECOND, "mine", "similar", 0.0)]
 
 
 def test_an_empty_verdict_is_none_with_a_reason(study, take_in):
@@ -98,7 +101,7 @@ def test_an_imported_classifier_stands_beside_the_built_in_ones(planned, take_in
     exported = export(planned)
     assert len(exported) == 8 * len(CLASSIFIERS) + 2
     assert exported.query("classifier == 'mine'")["score"].tolist() == [0.9, 0.1]
-    content = json_values(reporting.gathered_study(planned, actor="carol", now=NOW).report())
+    content = json_values(reporting.gathered_study(planned, reporting.QUICK, **WHO).report())
     assert content["classifiers"]["mine"]["confusion"] == {"tp": 0, "fp": 1, "fn": 0, "tn": 1}
     assert {row["item"]: row for row in shown(planned) if row["classifier"] == "same"} == before
 
@@ -118,8 +121,11 @@ def test_an_imported_classifier_stands_beside_the_built_in_ones(planned, take_in
         ([f"{FIRST},mine,similar,nan"], "line 2: score 'nan' is not a number"),
         ([f"{FIRST},mine,similar,high"], "line 2: score 'high' is not a number"),
         ([f"{FIRST},mine,similar"], "line 2: the row has 3 cells"),
+        ([f"{FIRST},mine,similar,", ",mine,similar,"], "line 3"),
+        ([f"{FIRST},mine,similar,", f"{FIRST},,similar,"], "line 3"),
     ],
-    ids=["unknown item", "built-in name", "doubled", "verdict", "verdict behind a blank line", "nan", "text", "short"],
+    ids=["unknown item", "built-in name", "doubled", "verdict", "verdict behind a blank line", "nan", "text", "short",
+         "no item", "no classifier"],
 )  # fmt: skip
 def test_a_file_that_is_refused_leaves_nothing_behind(study, tmp_path, take_in, lines, message):
     take_in(study, "item,verdict", f"{FIRST},dissimilar", name="mine")
@@ -137,47 +143,19 @@ def test_a_file_that_lacks_a_column_is_refused(study, take_in, header, missing):
     assert shown(study) == []
 
 
-def test_the_name_of_an_installed_classifier_is_refused_too(study, take_in, site):
+@pytest.mark.parametrize("name", [*CLASSIFIERS, "steady"])
+def test_the_name_of_a_built_in_or_installed_classifier_is_refused(study, take_in, site, name):
     site.install("steady", STEADY)
-    with pytest.raises(InputError, match="steady"):
-        take_in(study, "item,verdict", f"{FIRST},similar", name="steady")
-
-
-@pytest.mark.parametrize("name", CLASSIFIERS)
-def test_the_name_of_every_built_in_classifier_is_refused(study, take_in, name):
     with pytest.raises(InputError, match=name):
         take_in(study, "item,verdict", f"{FIRST},similar", name=name)
     assert shown(study) == []
 
 
-def test_a_row_without_an_item_is_refused(db, take_in):
-    with pytest.raises(InputError, match="line 3"):
-        take_in(db, "item,verdict", "a,similar", ",similar", name="mine")
-    assert items.all_items(db) == []
-
-
-def test_a_row_without_a_classifier_is_refused(study, take_in):
-    with pytest.raises(InputError, match="line 3"):
-        take_in(study, "item,classifier,verdict", f"{FIRST},mine,similar", f"{FIRST},,similar")
-    assert shown(study) == []
-
-
-def test_importing_again_replaces_what_was_imported(study, take_in):
-    take_in(study, "item,verdict,score", f"{FIRST},similar,0.1", f"{SECOND},similar,0.2", name="mine")
-    take_in(study, "item,verdict", f"{FIRST},dissimilar", f"{SECOND},", name="mine")
-    assert verdicts(study) == [(FIRST, "mine", "dissimilar", None), (SECOND, "mine", None, None)]
-
-
-def test_importing_again_leaves_nothing_of_the_earlier_import(study, take_in):
-    take_in(study, "item,verdict", f"{FIRST},similar", f"{SECOND},similar", name="mine")
-    take_in(study, "item,verdict", f"{FIRST},dissimilar", name="mine")
-    assert verdicts(study) == [(FIRST, "mine", "dissimilar", None)]
-
-
-def test_importing_one_classifier_leaves_another_alone(study, take_in):
-    take_in(study, "item,verdict", f"{FIRST},similar", name="mine")
+def test_importing_again_replaces_what_was_imported_of_this_classifier_alone(study, take_in):
     take_in(study, "item,verdict", f"{FIRST},dissimilar", name="theirs")
-    assert verdicts(study) == [(FIRST, "mine", "similar", None), (FIRST, "theirs", "dissimilar", None)]
+    take_in(study, "item,verdict,score", f"{FIRST},similar,0.1", f"{SECOND},similar,0.2", name="mine")
+    take_in(study, "item,verdict", f"{FIRST},dissimilar", name="mine")
+    assert verdicts(study) == [(FIRST, "mine", "dissimilar", None), (FIRST, "theirs", "dissimilar", None)]
 
 
 def test_computing_afterwards_leaves_the_imported_verdicts_as_they_are(study, take_in):
@@ -206,7 +184,7 @@ def test_hostile_names_are_inert_in_the_exported_file_and_come_back_as_they_were
 
 
 def test_hostile_names_are_only_text_in_the_report(hostile):
-    page = reporting.files_of_study(hostile, actor="carol", now=NOW)["report.html"]
+    page = reporting.files_of_study(hostile, reporting.QUICK, **WHO)["report.html"]
     assert SCRIPT not in page
     assert "&lt;script&gt;alert(1)" in page or r"\u003cscript\u003ealert(1)" in page
 
@@ -220,7 +198,7 @@ def test_published_verdicts_of_built_in_classifiers_can_be_imported_if_no_item_h
 def test_an_exported_table_can_be_imported_elsewhere(study, db, take_in, tmp_path):
     take_in(study, "item,verdict,score", f"{FIRST},similar,0.1", f"{SECOND},dissimilar,-0.7", name="mine")
     (tmp_path / "out.csv").write_text(reporting.as_csv(export(study)), encoding="utf-8")
-    assert stored_verdicts.import_verdicts(db, tmp_path / "out.csv", None, actor="carol", now=NOW) == 2
+    assert stored_verdicts.import_verdicts(db, tmp_path / "out.csv", None, **WHO) == 2
     assert verdicts(db) == verdicts(study)
 
 

@@ -16,7 +16,7 @@ from labeler.store import items, open_database, runs
 from tests.labeler.packages import STEADY, STEADY_LIMIT
 from tests.labeler.service.test_computing import compute, export, shown
 from tests.labeler.test_cli import run
-from tests.making import NOW, REVIEWERS, answer_everything, copy_of, import_all, result_file, series
+from tests.making import REVIEWERS, WHO, answer_everything, copy_of, import_all, result_file, series
 from tests.sentences import says
 
 FRAGILE = """
@@ -107,7 +107,7 @@ def test_its_verdicts_are_counted_and_exported(study, steady):
 def test_the_report_holds_its_verdicts_against_the_labels(planned, steady):
     answer_everything(planned, dict.fromkeys(REVIEWERS, "similar"))
     compute(planned)
-    content = json_values(reporting.gathered_study(planned, actor="carol", now=NOW).report())
+    content = json_values(reporting.gathered_study(planned, reporting.QUICK, **WHO).report())
     said = [*map(category, spreads(planned).values())]
     n_dissimilar, n_similar = said.count("dissimilar"), said.count("similar")
     assert list(content["classifiers"]) == sorted([*CLASSIFIERS, "steady"])
@@ -117,20 +117,16 @@ def test_the_report_holds_its_verdicts_against_the_labels(planned, steady):
     assert row["specificity"]["value"] == pytest.approx(n_similar / 8)
 
 
-def test_the_warmup_is_left_out_before_it_sees_the_runs(study, steady):
-    compute(study, options=JudgeOptions(warmup=10))
+def test_processes_started_for_the_work_find_it_and_the_warmup_is_left_out(study, steady, tmp_path):
+    study.backup(tmp_path / "other.study")
+    options = JudgeOptions(warmup=10)
+    compute(study, options=options)
     found = of(study, "steady")
     assert {name: row["score"] for name, row in found.items()} == pytest.approx(spreads(study, drop=10))
     assert {row["iterations"] for row in found.values()} == {50}
-
-
-def test_processes_started_for_the_work_find_it(study, steady, tmp_path):
-    study.backup(tmp_path / "other.study")
-    compute(study)
     with open_database(tmp_path / "other.study") as other, ProcessPoolExecutor(2, get_context("spawn")) as pool:
-        assert compute(other, executor=pool) == ComputationResult(8, 8, 0)
+        assert compute(other, executor=pool, options=options) == ComputationResult(8, 8, 0)
         assert shown(other) == shown(study)
-    assert len(of(study, "steady")) == 8
 
 
 def test_an_error_on_one_item_is_that_items_error_alone(db, site):
@@ -194,21 +190,23 @@ def test_a_verdict_that_cannot_be_one_is_the_error_of_its_classifier_alone(study
 
 
 def test_numbers_of_numpy_are_kept_as_plain_ones(study, site):
-    site.install(
-        "mine",
-        gives("Verdict('mine', 'similar', score=np.float32(0.5), threshold=np.int64(2), means={'m1': np.int64(1)},"
-              " clusters=tuple(np.arange(3)), pairs={'m1': np.float32([1, 2, 3])})"),
-    )  # fmt: skip
+    given = (
+        "score=np.float32(0.5), threshold=np.int64(2), means={'m1': np.int64(1)}, clusters=tuple(np.arange(3)),"
+        " pairs={'m1': np.float32([1, 2, 3])}"
+    )
+    site.install("mine", gives(f"Verdict('mine', 'similar', {given})"))
     assert compute(study) == ComputationResult(8, 8, 0)
     for row in of(study, "mine").values():
         assert (row["score"], row["threshold"], row["means"]["m1"], row["clusters"]) == (0.5, 2.0, 1.0, (0, 1, 2))
 
 
-def test_a_verdict_is_kept_under_the_registered_name_whatever_it_calls_itself(study, site):
-    site.install("mine", gives("Verdict('another', 'similar')"))
+@pytest.mark.parametrize("name", ["another", "same"])
+def test_a_verdict_is_kept_under_the_registered_name_whatever_it_calls_itself(study, site, built_in, name):
+    site.install("mine", gives(f"Verdict('{name}', 'similar', score=99.0)"))
     compute(study)
-    assert {row["classifier"] for row in shown(study)} == {*CLASSIFIERS, "mine"}
     assert {row["verdict"] for row in of(study, "mine").values()} == {"similar"}
+    assert {row["classifier"] for row in shown(study)} == {*CLASSIFIERS, "mine"}
+    assert of_built_in(study) == built_in
 
 
 def test_a_verdict_that_cannot_be_sent_by_a_process_harms_no_other(study, site, built_in):
@@ -216,12 +214,6 @@ def test_a_verdict_that_cannot_be_sent_by_a_process_harms_no_other(study, site, 
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         compute(study, executor=pool)
     assert len(of(study, "mine")) == 8
-    assert of_built_in(study) == built_in
-
-
-def test_a_verdict_in_the_name_of_a_built_in_classifier_does_not_become_its_verdict(study, site, built_in):
-    site.install("mine", gives("Verdict('same', 'dissimilar', score=99.0)"))
-    compute(study)
     assert of_built_in(study) == built_in
 
 
@@ -238,14 +230,12 @@ def test_a_classifier_that_raises_keyboardinterrupt_stops_the_command_as_a_perso
 
 
 def test_a_classifier_cannot_change_the_runs_under_the_others(study, site, built_in):
-    site.install("zeroes", ZEROES)
+    assert judge(series(1), ["steady"])[0].reason == "the classifier steady is not installed here"
+    for name, source in (("zeroes", ZEROES), ("steady", STEADY)):
+        site.install(name, source)
     assert compute(study) == ComputationResult(8, 8, 8)
     assert {row["error"] for row in of(study, "zeroes").values()} == {"assignment destination is read-only"}
     assert of_built_in(study) == built_in
-
-
-def test_a_classifier_that_was_refused_a_change_does_not_harm_the_next_one(steady):
-    steady.install("zeroes", ZEROES)
     assert judge(series(1), ["zeroes", "steady"])[1] == judge(series(1), ["steady"])[0]
 
 
@@ -255,13 +245,8 @@ def test_a_score_that_is_no_number_is_refused_and_the_report_stays_valid_json(st
     assert {row["error"] for row in of(study, "mine").values()} == {
         "the classifier gave the score nan, which is not finite"
     }
-    text = reporting.files_of_study(study, reporting.QUICK, actor="carol", now=NOW)["report.json"]
+    text = reporting.files_of_study(study, reporting.QUICK, **WHO)["report.json"]
     assert json.loads(text)["classifiers"]["mine"]["verdicts"]["none"] == 8
-
-
-def test_a_process_without_the_package_says_so():
-    (verdict,) = judge(series(1), ["steady"])
-    assert (verdict.verdict, verdict.reason) == (None, "the classifier steady is not installed here")
 
 
 def test_a_package_that_could_not_be_loaded_is_asked_again_once_it_can_be(study, site):
@@ -299,8 +284,8 @@ def test_the_verdicts_of_a_removed_package_stay(study, steady):
     assert compute(study) == ComputationResult(8, 0, 0)
     assert shown(study) == before
     assert set(export(study)["classifier"]) == {*CLASSIFIERS, "steady"}
-    assert "steady" in json_values(reporting.gathered_study(study, actor="carol", now=NOW).report())["classifiers"]
-    reporting.files_of_study(study, actor="carol", now=NOW)
+    files = reporting.files_of_study(study, reporting.QUICK, **WHO)
+    assert "steady" in json.loads(files["report.json"])["classifiers"]
 
 
 def test_a_package_installed_later_is_all_that_is_computed(study, site):

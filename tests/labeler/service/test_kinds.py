@@ -23,9 +23,8 @@ from labeler.service.results import reporting
 from labeler.service.study import coordinating
 from labeler.service.verdicts import evidence
 from labeler.store import Database, assignments, items, labels, open_database, studies
-from tests.making import NOW, answer_next, id_of
+from tests.making import NOW, WHO, answer_next, id_of, offers
 
-WHO = {"actor": "carol", "now": NOW}
 QUESTION = Question("Steady?", (Category("yes", "y", "It stays."), Category("no", "x", "It moves.")))
 RNG = np.random.default_rng(4)
 HISTORY = "benchmark,version,run,value\n" + "".join(
@@ -43,6 +42,13 @@ CHANGE = "benchmark,version,run,iteration,value\n" + "".join(
 )  # fmt: skip
 
 
+def study_of_kind(path, shows, change=lambda table: table):
+    """A study with what each kind of item needs."""
+    table = {"history": HISTORY, "change": CHANGE}.get(shows, RUNS)
+    chosen = importing.RunSelection(before="v1", after="v2") if shows == "change" else importing.RunSelection()
+    return study_of(path, shows, change(table), selection=chosen)
+
+
 def study_of(path, shows, *tables, question=QUESTION, **options):
     question = replace(question, shows=shows)
     coordinating.create_study(path, name="Kinds", question=question, coordinator="carol", plan_secret="", now=NOW)
@@ -56,7 +62,7 @@ def study_of(path, shows, *tables, question=QUESTION, **options):
 
 def pictures(db: Database, reviewer):
     """The panels of the tasks of a reviewer, by the name of the item."""
-    tasks = reviewing.review_queue(db, id_of(db, reviewer)).offers
+    tasks = offers(db, reviewer)
     return {items.by_id(db, task.item_id).name: reviewing.panels(db, task) for task in tasks}
 
 
@@ -80,13 +86,15 @@ def test_a_history_is_one_item_whose_versions_are_in_order_and_unnamed(tmp_path)
         assert browsing.catalogue(db)["spread"][0] == pytest.approx(0.1, abs=0.03)
 
 
-def test_a_history_needs_versions(tmp_path):
-    results = study_of(
-        tmp_path / "h.study", "history", "".join(HISTORY.splitlines(keepends=True)[:7]), RUNS.replace("parse", "sum")
-    )
+def test_a_history_needs_versions_and_a_run_enough_iterations(tmp_path):
+    few = "".join(HISTORY.splitlines(keepends=True)[:7])
+    results = study_of(tmp_path / "h.study", "history", few, RUNS.replace("parse", "sum"))
     short, undated = (result.refused for result in results)
     assert short == "benchmark 'parse': only 2 versions, but a history needs at least 3"
     assert undated.startswith("benchmark 'sum': its runs have neither a version nor a date. Add a column")
+    (result,) = study_of(tmp_path / "r.study", "run", HISTORY)
+    needed = "a run has 1 of the 10 iterations that are needed to see how a run develops"
+    assert result.refused == f"benchmark 'parse': {needed}"
 
 
 def test_dates_are_in_order_whatever_the_order_of_the_rows(tmp_path):
@@ -118,25 +126,16 @@ def test_each_run_is_an_item_or_some_runs_that_the_seed_chooses(tmp_path):
         assert values[15:].max() < 1.1
 
 
-def test_a_run_of_few_iterations_is_no_item(tmp_path):
-    (result,) = study_of(tmp_path / "r.study", "run", HISTORY)
-    assert result.refused == (
-        "benchmark 'parse': a run has 1 of the 10 iterations that are needed to see how a run develops"
-    )
-
-
 @pytest.mark.parametrize("shows", KINDS)
 def test_what_a_reviewer_gets_names_neither_item_nor_versions(tmp_path, shows):
     path = tmp_path / "b.study"
-    table = {"history": HISTORY, "change": CHANGE}.get(shows, RUNS)
-    chosen = importing.RunSelection(before="v1", after="v2") if shows == "change" else importing.RunSelection()
-    study_of(path, shows, table.replace("parse,", "secretname,"), selection=chosen)
+    study_of_kind(path, shows, lambda table: table.replace("parse,", "secretname,"))
     with open_database(path) as db:
         assigning.confirm_plan(db, PlanParameters(7, per_item=2, overlap=0, retest=0), **WHO)
-        shown = [reviewing.task_data(db, task) for task in reviewing.review_queue(db, id_of(db, "ada")).offers]
+        shown = [reviewing.task_data(db, task) for task in offers(db, "ada")]
         assert shown
         assert not re.search('secret|"v1"', json.dumps(shown))
-        for task in reviewing.review_queue(db, id_of(db, "ada")).offers:
+        for task in offers(db, "ada"):
             still = reviewing.thumbnail(db, task, "An item")
             assert still.startswith("<svg ")
             assert "secret" not in still
@@ -205,19 +204,19 @@ SIDES_REFUSED = [
 
 
 @pytest.mark.parametrize(("before", "after", "why"), SIDES_REFUSED)
-def test_sides_that_cannot_be_compared_are_refused_with_the_reason(comparing, before, after, why):
+def test_sides_that_cannot_be_compared_are_refused_with_the_reason(comparing, tmp_path, before, after, why):
     refused = [result.refused for result in import_sides(comparing, side_file(*before), side_file(*after))]
     assert re.match(f"benchmark 'shared': {why}", refused[0])
     assert items.all_items(comparing) == []
+    study_of(tmp_path / "r.study", "runs", RUNS)
+    with open_database(tmp_path / "r.study") as db, pytest.raises(InputError, match="labeler init --question change"):
+        import_sides(db, side_file("x", 1.0), side_file("y", 1.2))  # other studies refuse two sides
 
 
-def test_one_run_before_and_a_hundred_after_is_an_item_with_a_warning(comparing):
+def test_one_run_before_and_a_hundred_after_and_sides_measured_in_the_other_order_have_a_warning(comparing):
     (result, _alone) = import_sides(comparing, side_file("x", 1.0, 1), side_file("y", 1.2, 100))
     assert (result.names, result.benchmarks[0].runs) == (("shared",), 101)
     assert "one side has only one run, so nobody can see how much its runs vary" in result.benchmarks[0].warnings
-
-
-def test_sides_that_were_measured_in_the_other_order_are_pointed_out(comparing):
     days = {"v1": "2026-02-02", "v2": "2026-01-01"}
     rows = [f"sum,{version},{day},{run},{1.0 + run}" for version, day in days.items() for run in range(2)]
     table = importing.upload("t.csv", "\n".join(["benchmark,version,date,run,value", *rows]).encode())
@@ -236,12 +235,6 @@ def test_a_table_with_versions_needs_two_of_them_by_name_if_it_has_more(comparin
     assert "it has the versions v1, v2, v3. Say which to compare: --before NAME --after NAME" in imported(three).refused
     assert "no runs of version 'v9'" in imported(three, before="v1", after="v9").refused
     assert imported(three, before="v3", after="v1").names == ("parse", "sum")
-
-
-def test_other_studies_refuse_two_sides(tmp_path):
-    study_of(tmp_path / "r.study", "runs", RUNS)
-    with open_database(tmp_path / "r.study") as db, pytest.raises(InputError, match="labeler init --question change"):
-        import_sides(db, side_file("x", 1.0), side_file("y", 1.2))
 
 
 @pytest.fixture
@@ -290,12 +283,20 @@ def test_answers_about_swapped_sides_are_mapped_back(blind):
     assert {row["code"]: row["label"] for row in receipt["labels"]} == own
 
 
-def test_a_reviewer_cannot_tell_the_sides_by_what_is_sent(blind):
+def test_a_reviewer_cannot_tell_the_sides_by_what_is_sent_or_by_its_form(blind):
+    kind = KINDS["change"]
     for task in reviewing.review_queue(blind, id_of(blind, "ada")).offers:
         shown = reviewing.task_data(blind, task)
         assert [panel.get("title") for panel in shown["panels"]] == ["A", "B", None]
         assert shown["before"] is None
         assert not re.search("After|swapped|[dw]version", json.dumps(shown))
+        payload = reviewing.picture(blind, task)
+        of_runs, other = (
+            [{**panel, "runs": [{**run, "beyond": {}} for run in panel.get("runs", [])]} for panel in panels]
+            for panels in (kind.panels(drawn, sides=("A", "B")) for drawn in (payload, kind.swapped(payload)))
+        )
+        assert form(of_runs) == form(other)
+        assert [panel.get("title") for panel in other] == ["A", "B", None]
 
 
 def test_the_small_picture_has_the_order_of_the_large_one(blind):
@@ -336,14 +337,8 @@ meaning = "No."
 def test_an_extra_answer_and_facts_are_shown_and_stored_and_never_required(tmp_path):
     question = read_question(EXTRA, "q.toml", KINDS)
     assert read_question(to_toml(question), "again.toml", KINDS) == question
-    study_of(
-        tmp_path / "e.study",
-        "runs",
-        RUNS,
-        RUNS.replace("parse", "sum"),
-        question=question,
-        options=ReadOptions(unit="s"),
-    )
+    other, options = RUNS.replace("parse", "sum"), ReadOptions(unit="s")
+    study_of(tmp_path / "e.study", "runs", RUNS, other, question=question, options=options)
     with open_database(tmp_path / "e.study") as db:
         assigning.confirm_plan(db, PlanParameters(7, per_item=2, overlap=0, retest=0), **WHO)
         person = id_of(db, "ada")
@@ -386,35 +381,28 @@ def test_the_examples_of_each_built_in_question_are_what_they_are_said_to_be():
                 assert json.loads(json.dumps(example.panels, allow_nan=False)) == list(example.panels)
 
 
+def ends(picture):
+    """The last level of a history or run, relative to its first levels or to its first value."""
+    line = binning.unpacked(picture["middles"])
+    end = float(np.median(line[-8:]))
+    return end / float(np.median(line[:8])), end / line[0]
+
+
 @pytest.mark.parametrize("seed", range(5))
-def test_examples_of_a_change_have_the_difference_that_their_answer_says(seed):
+def test_practice_examples_have_the_difference_or_level_that_their_answer_says(seed):
     for example in guide.practice_round(seed, QUESTIONS["change"]):
         means = np.array(example.picture["means"])
         before, after = (means[np.array(example.picture["sides"]) == side] for side in (0, 1))
         apart = {"slower": after.min() > before.max(), "faster": after.max() < before.min()}
         assert apart.get(str(example.category), not any(apart.values())), example.title
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_examples_of_histories_and_runs_have_the_level_that_their_answer_says(seed):
     for example in guide.practice_round(seed, QUESTIONS["triage"]):
-        line = binning.unpacked(example.picture["middles"])
-        end = float(np.median(line[-8:]) / np.median(line[:8]))
+        end, _ = ends(example.picture)
         expected = {"regression": end > 1.04, "improvement": end < 0.97, "stable": abs(end - 1) < 0.02}
         assert expected.get(str(example.category), True), example.title
     for example in guide.practice_round(seed, QUESTIONS["warmed-up"]):
-        line = binning.unpacked(example.picture["middles"])
-        end = float(np.median(line[-8:]) / line[0])
+        _, end = ends(example.picture)
         expected = {"warm-up": end < 0.96, "slowdown": end > 1.03, "flat": abs(end - 1) < 0.02}
         assert expected.get(str(example.category), True), example.title
-
-
-@pytest.mark.parametrize("shows", KINDS)
-def test_an_item_of_each_kind_has_a_chart_for_files(tmp_path, shows):
-    chosen = importing.RunSelection(before="v1", after="v2") if shows == "change" else importing.RunSelection()
-    study_of(tmp_path / "c.study", shows, {"history": HISTORY, "change": CHANGE}.get(shows, RUNS), selection=chosen)
-    with open_database(tmp_path / "c.study") as db:
-        assert b"<svg" in evidence.as_file(evidence.runs_of_item(db, items.all_items(db)[0]), "svg")
 
 
 NOT_OF_AN_ITEM = ("percentiles", "min_span", "at", "beyond")  # the same in many pictures; bytes of shares are few
@@ -437,10 +425,10 @@ def numbers_sent(value, key=""):
 
 
 @pytest.mark.parametrize("shows", KINDS)
-def test_nobody_can_match_two_pictures_of_an_item_by_their_numbers(tmp_path, shows):
-    chosen = importing.RunSelection(before="v1", after="v2") if shows == "change" else importing.RunSelection()
-    study_of(tmp_path / "m.study", shows, {"history": HISTORY, "change": CHANGE}.get(shows, RUNS), selection=chosen)
+def test_items_of_each_kind_have_a_chart_and_nobody_can_match_two_pictures_by_their_numbers(tmp_path, shows):
+    study_of_kind(tmp_path / "m.study", shows)
     with open_database(tmp_path / "m.study") as db:
+        assert b"<svg" in evidence.as_file(evidence.runs_of_item(db, items.all_items(db)[0]), "svg")
         assigning.confirm_plan(db, PlanParameters(7, per_item=2, overlap=0, retest=0), **WHO)
         seen, other = pictures(db, "ada"), pictures(db, "ben")
         for name in seen.keys() & other.keys():
@@ -461,18 +449,6 @@ def form(value):
     return type(value).__name__
 
 
-def test_swapped_sides_have_the_same_form_as_others(blind):
-    kind = KINDS["change"]
-    for task in reviewing.review_queue(blind, id_of(blind, "ada")).offers:
-        payload = reviewing.picture(blind, task)
-        of_runs = [{**panel, "runs": [{**run, "beyond": {}} for run in panel["runs"]]} if "runs" in panel else panel
-                   for panel in kind.panels(payload, sides=("A", "B"))]  # fmt: skip
-        other = [{**panel, "runs": [{**run, "beyond": {}} for run in panel["runs"]]} if "runs" in panel else panel
-                 for panel in kind.panels(kind.swapped(payload), sides=("A", "B"))]  # fmt: skip
-        assert form(of_runs) == form(other)
-        assert [panel.get("title") for panel in other] == ["A", "B", None]
-
-
 def test_facts_beside_the_picture_are_named_in_the_report_as_a_limit_of_blindness(tmp_path):
     question = replace(QUESTION, facts=("benchmark", "unit"))
     study_of(tmp_path / "f.study", "runs", RUNS, RUNS.replace("parse", "sum"), question=question)
@@ -488,8 +464,7 @@ def test_facts_beside_the_picture_are_named_in_the_report_as_a_limit_of_blindnes
 
 @pytest.mark.parametrize("shows", ["change", "history"])
 def test_an_anonymised_copy_keeps_its_pictures_and_no_names_of_versions(tmp_path, shows):
-    table = {"history": HISTORY, "change": CHANGE}[shows].replace(",v", ",winter")
-    table = table.replace("winterersion", "version").replace("winteralue", "value")
+    table = re.sub(r",v(\d+),", r",winter\1,", {"history": HISTORY, "change": CHANGE}[shows])
     chosen = (
         importing.RunSelection(before="winter1", after="winter2") if shows == "change" else importing.RunSelection()
     )

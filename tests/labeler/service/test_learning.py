@@ -6,21 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.learning import (
-    DEFAULT_FEATURES,
-    LABELS,
-    MEASURE_FEATURES,
-    SEGMENT_FEATURES,
-    disagreement_of,
-    examples_of,
-)
+from analysis.learning import DEFAULT_FEATURES, LABELS, MEASURE_FEATURES, SEGMENT_FEATURES, disagreement_of, examples_of
 from labeler.formats import Source, references
 from labeler.service.items import importing
 from labeler.service.results import learning
 from labeler.service.verdicts import computing
 from labeler.store import open_database
 from scripts.learning_figures import simulate_selection
-from tests.making import NOW, make_study
+from tests.making import WHO, make_study
 
 pytestmark = pytest.mark.slow
 
@@ -32,9 +25,9 @@ def material(tmp_path_factory, icpe_dir, published_classes):
     make_study(path, n_items=0, reviewers=())
     files = [Source(str(file), file) for file in sorted((icpe_dir / "timeseries").iterdir())]
     with open_database(path) as db:
-        list(importing.import_files(db, files, as_new=False, actor="carol", now=NOW))
+        list(importing.import_files(db, files, as_new=False, **WHO))
         computing.compute_verdicts(db, actor="carol")
-        material = learning.material_of_study(db, actor="carol", now=NOW)
+        material = learning.material_of_study(db, **WHO)
     classes = references.read_classes(Source("published.json", published_classes))
     items = list(material.features.index)
     labels = ["dissimilar" if classes[item] == "inconsistent" else "similar" for item in items]

@@ -20,11 +20,10 @@ from labeler.service.results import agreement_questions, exchange, reporting, sp
 from labeler.service.study import coordinating, course
 from labeler.store import labels, open_database, studies
 from tests.labeler.test_marks import NO_CHANGE
-from tests.making import NOW, id_of, import_all, result_file
+from tests.making import NOW, WHO, id_of, import_all, offers, result_file
 
 QUESTION = read_question('text = "Where does it change?"\nshows = "run"\nanswer = "points"\n', "q.toml")
 PEOPLE = ("ada", "ben", "cleo")
-WHO = {"actor": "carol", "now": NOW}
 N = 60
 
 
@@ -34,13 +33,8 @@ def make_study(path, question=QUESTION, people=PEOPLE, parameters=None, n_items=
     rng = np.random.default_rng(1)
     with open_database(path) as db:
         steps = [np.where(np.arange(N) < 20 + 5 * number, 1.0, 1.2) for number in range(n_items)]
-        import_all(
-            db,
-            *(
-                result_file(f"app#bench_{i}", [(step * rng.normal(1, 0.01, N)).tolist()])
-                for i, step in enumerate(steps)
-            ),
-        )
+        runs = [[(step * rng.normal(1, 0.01, N)).tolist()] for step in steps]
+        import_all(db, *(result_file(f"app#bench_{i}", run) for i, run in enumerate(runs)))
         for name in people:
             identity.add_person(db, name, [Role.REVIEWER], **WHO)
         assigning.confirm_plan(db, parameters or PlanParameters(7, per_item=len(people), overlap=1, retest=0), **WHO)
@@ -55,7 +49,7 @@ def db(tmp_path):
 
 def answer(db, person, given, *, now=NOW, view=None, event_id=""):
     """Answer the next item of a person; returns the task."""
-    task = reviewing.review_queue(db, id_of(db, person)).offers[0]
+    task = offers(db, person)[0]
     submission = Submission(
         event_id or f"{task.code}-{task.revision}", task.code, task.revision, given, 900, view or {"whole": True}
     )
@@ -68,7 +62,7 @@ def answer_all(db, by_item):
     names = {item.item_id: item.name for item in coordinating.list_items(db)}
     for number in range(4):
         for person in PEOPLE:
-            task = reviewing.review_queue(db, id_of(db, person)).offers[0]
+            task = offers(db, person)[0]
             answer(db, person, by_item[names[task.item_id]][person], now=NOW + timedelta(minutes=number))
 
 
@@ -81,8 +75,14 @@ SAID = {
 
 
 def test_marks_are_stored_in_one_form_appended_undone_and_revised(db):
+    question = studies.get(db).question
+    assert (question, question.is_marked) == (QUESTION, True)
+    assert json.loads(db.execute("SELECT definition FROM questions").fetchone()[0])["marks"] == marks.CHANGES
+    assert replace(question, text="Other?").hash != question.hash
     ada = id_of(db, "ada")
-    task = answer(db, "ada", "[12,40]")
+    task = answer(db, "ada", "[12,40]", event_id="once")
+    again = Submission("once", task.code, 0, "[12, 40]", 900, {"whole": True})  # sent twice, in another form
+    reviewing.submit(db, ada, again, now=NOW)
     assert reviewing.own_labels(db, ada)[0].task.answer == "[12, 40]"
     undo = Submission("undo", task.code, 1, WITHDRAWN)
     reviewing.submit(db, ada, undo, now=NOW)
@@ -94,13 +94,6 @@ def test_marks_are_stored_in_one_form_appended_undone_and_revised(db):
     assert auditing.audit(db).faults == ()
     views = [json.loads(view) for view in labels.table(db)["view"]]
     assert (views[0]["whole"], {tuple(view["picture"]["order"]) for view in views}) == (True, {()})
-
-
-def test_an_answer_that_is_sent_twice_in_another_form_is_one_answer(db):
-    task = answer(db, "ada", "[12,40]", event_id="once")
-    again = Submission("once", task.code, 0, "[12, 40]", 900, {"whole": True})
-    reviewing.submit(db, id_of(db, "ada"), again, now=NOW)
-    assert labels.n_labels(db) == 1
 
 
 @pytest.mark.parametrize(
@@ -119,7 +112,7 @@ def test_what_cannot_be_an_answer_is_refused_and_nothing_is_stored(db, given, vi
 
 
 def test_a_refused_mark_is_told_to_the_browser(db):
-    task = reviewing.review_queue(db, id_of(db, "ada")).offers[0]
+    task = offers(db, "ada")[0]
     sent = {"event_id": "e", "code": task.code, "revision": 0, "answer": "[99]", "dwell_ms": 900}
     (result,) = answering.store_answers(db, id_of(db, "ada"), [sent], clock=lambda: NOW)
     assert (result.outcome, "point 99 cannot be marked" in result.message) == (answering.Outcome.REFUSED, True)
@@ -132,20 +125,12 @@ def test_the_file_itself_refuses_what_is_no_label_of_this_question(db, tmp_path)
     for said in ("marked", "similar", "5"):
         with pytest.raises(Exception, match="no such category"):
             db.execute(f"INSERT INTO labels {columns} VALUES (?, 7, 'x', ?, '')", (assignment, said))
-    with open_database(make_study(tmp_path / "other.study", question=replace_answer())) as other:
+    first = QUESTION.categories[0]
+    question = Question("Does it change?", (first, Category("change", "x", first.meaning)), shows="run")
+    with open_database(make_study(tmp_path / "other.study", question=question)) as other:
         assignment = other.execute("SELECT assignment_id FROM assignments").fetchone()[0]
         with pytest.raises(Exception, match="no such category"):
             other.execute(f"INSERT INTO labels {columns} VALUES (?, 0, 'x', '[5]', '')", (assignment,))
-
-
-def replace_answer():
-    """A question that is answered with a category."""
-    first = QUESTION.categories[0]
-    return Question("Does it change?", (first, replace_category(first, "change", "x")), shows="run")
-
-
-def replace_category(category, name, key):
-    return type(category)(name, key, category.meaning)
 
 
 def close(db):
@@ -194,6 +179,8 @@ def test_half_of_the_people_is_a_tie_that_somebody_decides(tmp_path):
 
 def test_marks_leave_and_come_back_in_a_label_file(db, tmp_path):
     close(db)
+    exported = exchange.export_as(db, "rater", **WHO)  # other tools get whether there are marks
+    assert (exported.n_labels, MARKED in exported.legend) == (12, True)
     splits.adjudicate(db, "app#bench_3", "[30]", "the only step", **WHO)
     text, n_rows = exchange.export_label_file(db, **WHO)
     assert n_rows == 13
@@ -226,21 +213,14 @@ def test_third_labels_go_only_to_items_whose_marks_differ(db, tmp_path):
     with open_database(make_study(tmp_path / "third.study", parameters=parameters)) as third:
         names = {item.item_id: item.name for item in coordinating.list_items(third)}
         for person in PEOPLE:
-            while offers := reviewing.review_queue(third, id_of(third, person)).offers:
-                answer(third, person, SAID[names[offers[0].item_id]][person])
+            while waiting := offers(third, person):
+                answer(third, person, SAID[names[waiting[0].item_id]][person])
         course.change_state(third, Step.THIRD, why="now", **WHO)
         kinds = third.execute(
             "SELECT DISTINCT name FROM assignments JOIN items USING (item_id) WHERE kind = 'third'"
         ).fetchall()
         assert {("app#bench_1",), ("app#bench_3",)} <= set(kinds)
         assert verifying.verify_plan(third).problems == ()
-
-
-def test_the_question_stays_what_it_is_in_the_file(db):
-    question = studies.get(db).question
-    assert (question, question.is_marked) == (QUESTION, True)
-    assert json.loads(db.execute("SELECT definition FROM questions").fetchone()[0])["marks"] == marks.CHANGES
-    assert replace(question, text="Other?").hash != question.hash
 
 
 def test_the_report_of_marks_says_how_far_people_agree_on_whether_there_are_any(db, tmp_path):
@@ -257,20 +237,13 @@ def test_the_report_of_marks_says_how_far_people_agree_on_whether_there_are_any(
     assert "May a detector replace a person?" in files["marks.html"]
     for name in ("report.json", "report.md"):
         (tmp_path / name).write_text(files[name], encoding="utf-8")
-        assert written_reports.check_study(db, tmp_path / name, **WHO) == []
+    assert written_reports.check_study(db, tmp_path / "report.md", **WHO) == []
     file = tmp_path / "labels.csv"
     file.write_text(files["labels.csv"], encoding="utf-8")
     again = json.loads(reporting.files_of_files(file, None, options=reporting.QUICK, question=QUESTION)["report.json"])
     assert again["categories"] == numbers["categories"]
     with pytest.raises(InputError, match=r"Some labels are marks\. Name the question with --question"):
         reporting.files_of_files(file, None, options=reporting.QUICK)
-
-
-def test_other_tools_get_whether_there_are_marks(db):
-    close(db)
-    exported = exchange.export_as(db, "rater", **WHO)
-    assert exported.n_labels == 12
-    assert MARKED in exported.legend
 
 
 def test_the_consensus_has_the_kind_of_most_people_and_the_middle_of_ranges():

@@ -1,10 +1,10 @@
-import hashlib
 import json
 import shutil
 import sqlite3
 from contextlib import closing
 from datetime import timedelta
 from itertools import takewhile
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -23,16 +23,14 @@ from labeler.service.results import exchange
 from labeler.service.study import coordinating
 from labeler.store import copies, events, labels, open_database, people, studies
 from tests.conftest import examples
-from tests.making import NOW, answer_next, id_of, log, make_study, submission
-
-ARGS = {"actor": "owner", "now": NOW}
+from tests.making import NOW, WHO, answer_next, id_of, log, make_study, new_study, offers, submission, submit
 
 
 @pytest.fixture
 def parted(planned, tmp_path):
     """A study in which ada has answered once, and the path of a copy made then."""
     answer_next(planned, "ada", "similar")
-    coordinating.back_up(planned, tmp_path / "copy.study", actor="carol", now=NOW)
+    coordinating.back_up(planned, tmp_path / "copy.study", **WHO)
     return planned, tmp_path / "copy.study"
 
 
@@ -45,7 +43,7 @@ def there(path, *said, minutes=0):
 
 def everything(db):
     """Return the content of all answers, independent of their order and ids."""
-    table = exchange.export_labels(db, **ARGS).drop(columns="assignment")
+    table = exchange.export_labels(db, **WHO).drop(columns="assignment")
     return sorted(map(tuple, table.astype(object).where(table.notna(), None).to_numpy().tolist()), key=repr)
 
 
@@ -53,14 +51,17 @@ def events_of(db):
     return [answer.label.event_id for answer in labels.saved(db)]
 
 
-def state_of(folder):
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+def submit_again(path, name, code, answer, **options):
+    """Answer an item of the copy once more."""
+    with open_database(path) as copy:
+        task = reviewing.task_by_code(copy, id_of(copy, name), code)
+        submit(copy, name, task, answer, **options)
 
 
 def test_answers_of_the_copy_are_appended_with_all_that_came_with_them(parted):
     db, path = parted
     with open_database(path) as copy:
-        task = reviewing.review_queue(copy, id_of(copy, "ben")).offers[0]
+        task = offers(copy, "ben")[0]
         sent = reviewing.submission_from(
             {
                 "event_id": "one", "code": task.code, "revision": 0, "answer": "dissimilar", "dwell_ms": 1234,
@@ -69,49 +70,36 @@ def test_answers_of_the_copy_are_appended_with_all_that_came_with_them(parted):
         )  # fmt: skip
         reviewing.submit(copy, id_of(copy, "ben"), sent, now=NOW + timedelta(microseconds=5))
         wanted = everything(copy)
-    assert merging.merge(db, path, **ARGS) == MergeResult(1, 1, ())
+    assert merging.merge(db, path, **WHO) == MergeResult(1, 1, ())
     assert everything(db) == wanted
     assert labels.table(db)["comment"].tolist() == [None, "two \u2013 levels"]
 
 
-def test_a_merge_is_logged_with_its_counts_and_the_name_of_the_file(parted):
-    db, path = parted
-    there(path, ("ben", "similar"))
-    merging.merge(db, path, **ARGS)
-    assert log(db)[-1] == ("owner", "merge labels")
-    assert json.loads(events.table(db)["details"].iloc[-1]) == {
-        "file": "copy.study", "new": 1, "already_there": 1, "conflicts": 0,
-    }  # fmt: skip
-
-
-def test_the_same_copy_again_adds_nothing(parted):
+def test_a_dry_run_tells_the_same_and_the_same_copy_again_adds_nothing(parted):
     db, path = parted
     there(path, ("ben", "similar"), ("ada", "not sure"))
-    assert merging.merge(db, path, **ARGS) == MergeResult(2, 1, ())
-    before = everything(db)
-    assert merging.merge(db, path, **ARGS) == MergeResult(0, 3, ())
-    assert everything(db) == before
-
-
-def test_a_dry_run_tells_the_same_and_keeps_nothing(parted):
-    db, path = parted
-    there(path, ("ben", "similar"))
     before = everything(db), len(log(db))
     with db.rehearsal():
-        told = merging.merge(db, path, **ARGS)
+        told = merging.merge(db, path, **WHO)
     assert (everything(db), len(log(db)) - 1) == before  # reading them was logged
-    assert merging.merge(db, path, **ARGS) == told == MergeResult(1, 1, ())
+    assert merging.merge(db, path, **WHO) == told == MergeResult(2, 1, ())
+    assert log(db)[-1] == ("carol", "merge labels")
+    assert json.loads(events.table(db)["details"].iloc[-1]) == {
+        "file": "copy.study", "new": 2, "already_there": 1, "conflicts": 0,
+    }  # fmt: skip
+    before = everything(db)
+    assert merging.merge(db, path, **WHO) == MergeResult(0, 3, ())
+    assert everything(db) == before
 
 
 def test_the_copy_is_read_as_it_lies_there(parted, tmp_path):
     db, path = parted
     there(path, ("ben", "similar"))
     (tmp_path / "apart").mkdir()
-    alone = tmp_path / "apart" / path.name
-    shutil.copy(path, alone)
-    before = state_of(alone.parent)
-    merging.merge(db, alone, **ARGS)
-    assert state_of(alone.parent) == before
+    alone = Path(shutil.copy(path, tmp_path / "apart"))
+    before = alone.read_bytes()
+    merging.merge(db, alone, **WHO)
+    assert {file.name: file.read_bytes() for file in alone.parent.iterdir()} == {alone.name: before}
 
 
 def test_a_copy_in_use_is_read_with_what_stands_in_its_log(parted):
@@ -120,7 +108,7 @@ def test_a_copy_in_use_is_read_with_what_stands_in_its_log(parted):
         answer_next(copy, "ben", "similar")
         assert path.with_name(f"{path.name}-wal").stat().st_size > 0
         before = path.read_bytes()
-        assert merging.merge(db, path, **ARGS) == MergeResult(1, 1, ())
+        assert merging.merge(db, path, **WHO) == MergeResult(1, 1, ())
         assert path.read_bytes() == before
 
 
@@ -135,7 +123,7 @@ def test_different_answers_in_one_place_are_listed_and_none_is_overwritten(parte
     task = answer_next(db, "ben", "similar")
     there(path, ("ben", "dissimilar"), ("ben", "similar"), ("cleo", "similar"), minutes=5)
     before = events_of(db)
-    merged = merging.merge(db, path, **ARGS)
+    merged = merging.merge(db, path, **WHO)
     name = copies.assigned(db)[task.code].item
     assert (merged.n_new, merged.n_already_there) == (2, 1)
     assert merged.conflicts == (
@@ -155,10 +143,8 @@ def test_what_follows_a_conflict_is_left_out_and_listed_too(parted):
     db, path = parted
     task = answer_next(db, "ben", "similar")
     there(path, ("ben", "dissimilar"))
-    with open_database(path) as copy:
-        taken_back = reviewing.task_by_code(copy, id_of(copy, "ben"), task.code)
-        reviewing.submit(copy, id_of(copy, "ben"), submission(taken_back, "withdrawn", dwell_ms=None), now=NOW)
-    merged = merging.merge(db, path, **ARGS)
+    submit_again(path, "ben", task.code, "withdrawn", dwell_ms=None)
+    merged = merging.merge(db, path, **WHO)
     assert [(c.revision, c.into and c.into.answer, c.other.answer) for c in merged.conflicts] == [
         (0, "similar", "dissimilar"), (1, None, "withdrawn"),
     ]  # fmt: skip
@@ -169,10 +155,10 @@ def test_an_event_id_that_somebody_else_has_here_keeps_no_answer_out(parted):
     db, path = parted
     task = answer_next(db, "ben", "similar")
     with open_database(path) as copy:
-        other = reviewing.review_queue(copy, id_of(copy, "cleo")).offers[0]
+        other = offers(copy, "cleo")[0]
         event_id = f"{task.code}-0-similar"
-        reviewing.submit(copy, id_of(copy, "cleo"), submission(other, "dissimilar", event_id), now=NOW)
-    merged = merging.merge(db, path, **ARGS)
+        submit(copy, "cleo", other, "dissimilar", event_id)
+    merged = merging.merge(db, path, **WHO)
     assert (merged.n_new, merged.conflicts) == (1, ())
     assert [(answer.reviewer, answer.label.event_id) for answer in labels.saved(db)[1:]] == [
         ("ben", event_id), ("cleo", event_id),
@@ -181,25 +167,15 @@ def test_an_event_id_that_somebody_else_has_here_keeps_no_answer_out(parted):
 
 def test_a_file_imported_into_both_copies_is_the_same_answers(parted):
     db, path = parted
-    name = copies.assigned(db)[reviewing.review_queue(db, id_of(db, "ben")).offers[0].code].item
+    name = copies.assigned(db)[offers(db, "ben")[0].code].item
     table = pd.DataFrame([{"item": name, "reviewer": "ben", "label": "similar"}])
     with open_database(path) as copy:
-        exchange.import_labels(copy, table, **ARGS)
+        exchange.import_labels(copy, table, **WHO)
         there(path, ("cleo", "similar"))
         ids = events_of(copy)
-    exchange.import_labels(db, table, **ARGS)
+    exchange.import_labels(db, table, **WHO)
     assert events_of(db)[1] != ids[1]  # each import draws its own codes
-    assert merging.merge(db, path, **ARGS) == MergeResult(1, 2, ())
-
-
-def test_labels_that_a_copy_imported_are_recognised_when_their_file_is_imported_here(parted):
-    db, path = parted
-    name = copies.assigned(db)[reviewing.review_queue(db, id_of(db, "ben")).offers[0].code].item
-    table = pd.DataFrame([{"item": name, "reviewer": "ben", "label": "similar"}])
-    with open_database(path) as copy:
-        exchange.import_labels(copy, table, **ARGS)
-    assert merging.merge(db, path, **ARGS).n_new == 1
-    assert exchange.import_labels(db, table, **ARGS).n_already_there == 1
+    assert merging.merge(db, path, **WHO) == MergeResult(1, 2, ())
 
 
 def test_answers_go_in_by_time_but_each_reviewers_in_their_own_order(parted):
@@ -207,7 +183,7 @@ def test_answers_go_in_by_time_but_each_reviewers_in_their_own_order(parted):
     with open_database(path) as copy:
         for name, minute in (("ben", 10), ("cleo", 2), ("ben", 3), ("cleo", 20), ("dan", 15)):
             answer_next(copy, name, "similar", now=NOW + timedelta(minutes=minute))
-    merging.merge(db, path, **ARGS)
+    merging.merge(db, path, **WHO)
     minutes = [int((answer.label.created - NOW).total_seconds() // 60) for answer in labels.saved(db)[1:]]
     reviewers = [answer.reviewer for answer in labels.saved(db)[1:]]
     # ben's clock was set back between his two answers
@@ -226,7 +202,7 @@ def test_the_first_label_of_a_merged_study_is_the_one_given_first_whichever_file
         reviewing.submit(copy, ben, submission(again, "dissimilar"), now=NOW + timedelta(minutes=12))
     other = reviewing.review_queue(db, ben).offers[1]
     reviewing.submit(db, ben, submission(other, "similar"), now=NOW + timedelta(minutes=11))
-    merging.merge(db, path, **ARGS)
+    merging.merge(db, path, **WHO)
     item = next(answer.item for answer in labels.saved(db) if answer.code == task.code)
     table = labels.table(db)
     assert table.loc[table["reviewer"] == "ben", "label"].tolist() == ["similar", "similar", "dissimilar"]
@@ -246,14 +222,14 @@ def test_a_clock_that_was_set_back_does_not_change_the_order_of_answers(planned)
 def test_an_answer_that_cannot_be_kept_keeps_the_others_out(parted):
     db, path = parted
     there(path, ("ben", "similar"), ("cleo", "similar"))
-    code = reviewing.review_queue(db, id_of(db, "cleo")).offers[0].code
+    code = offers(db, "cleo")[0].code
     before = events_of(db), log(db)
     db.execute(
         f"""CREATE TRIGGER full BEFORE INSERT ON labels WHEN new.event_id LIKE '{code}%'
             BEGIN SELECT RAISE(ABORT, 'no'); END"""
     )
     with pytest.raises(Exception, match="no"):
-        merging.merge(db, path, **ARGS)
+        merging.merge(db, path, **WHO)
     assert (events_of(db), log(db)) == before
 
 
@@ -263,7 +239,7 @@ def test_an_answer_that_cannot_be_kept_keeps_the_others_out(parted):
 def refusal(db, path):
     before = events_of(db), log(db)
     with pytest.raises(InputError) as refused:
-        merging.merge(db, path, **ARGS)
+        merging.merge(db, path, **WHO)
     assert (events_of(db), log(db)) == before
     return str(refused.value)
 
@@ -276,21 +252,18 @@ def test_another_study_is_refused(parted, tmp_path):
     assert "code in both" in refusal(db, tmp_path / "twin.study")
 
 
-def test_a_study_is_not_merged_with_itself(planned, tmp_path):
+def test_a_study_is_not_merged_with_itself_nor_one_without_a_plan(planned, study, tmp_path):
     assert "study itself" in refusal(planned, planned.path)
     (tmp_path / "link.study").symlink_to(planned.path)
     assert "study itself" in refusal(planned, tmp_path / "link.study")
-
-
-def test_studies_without_a_plan_have_nothing_to_merge(study, tmp_path):
-    coordinating.back_up(study, tmp_path / "copy.study", actor="carol", now=NOW)
+    coordinating.back_up(study, tmp_path / "copy.study", **WHO)
     assert "assigned yet" in refusal(study, tmp_path / "copy.study")
 
 
 def test_people_who_came_to_the_copy_alone_are_named(parted):
     db, path = parted
     with open_database(path) as copy:
-        identity.add_person(copy, "eve", [Role.COORDINATOR], actor="carol", now=NOW)
+        identity.add_person(copy, "eve", [Role.COORDINATOR], **WHO)
         copy.execute("UPDATE people SET is_coordinator = 1 WHERE name = 'ben'")
         copy.execute("UPDATE people SET active = 0 WHERE name = 'cleo'")
     told = refusal(db, path)
@@ -299,21 +272,22 @@ def test_people_who_came_to_the_copy_alone_are_named(parted):
     assert "cleo has left the copy" in told
 
 
-def test_what_was_changed_about_people_here_alone_stands(parted):
+def test_what_was_changed_about_people_and_assignments_here_alone_stands(parted):
     db, path = parted
-    identity.add_person(db, "eve", [Role.COORDINATOR], actor="carol", now=NOW)
+    identity.add_person(db, "eve", [Role.COORDINATOR], **WHO)
     db.execute("UPDATE people SET active = 0 WHERE name = 'cleo'")
+    assign_one_more(db)
     there(path, ("cleo", "similar"))
-    assert merging.merge(db, path, **ARGS) == MergeResult(1, 1, ())
+    assert merging.merge(db, path, **WHO) == MergeResult(1, 1, ())
     assert not people.by_name(db, "cleo").active
 
 
 def test_another_protocol_or_question_is_refused_by_name_and_value(planned, tmp_path):
     path = tmp_path / "copy.study"
-    coordinating.back_up(planned, path, actor="carol", now=NOW)
+    coordinating.back_up(planned, path, **WHO)
     with open_database(path) as copy:
-        coordinating.set_protocol(copy, Protocol(axis_rule="full"), actor="carol", now=NOW)
-        coordinating.describe_study(copy, "Caches", "Really?", actor="carol", now=NOW)
+        coordinating.set_protocol(copy, Protocol(axis_rule="full"), **WHO)
+        coordinating.describe_study(copy, "Caches", "Really?", **WHO)
     told = refusal(planned, path)
     assert "axis_rule is 'levels' in the study and 'full' in the copy" in told
     assert "question is 'Are these runs alike?' in the study and 'Really?' in the copy" in told
@@ -326,32 +300,23 @@ def assign_one_more(db):
     )
 
 
-def test_an_assignment_that_only_the_copy_has_is_refused(parted):
+def test_an_assignment_that_only_the_copy_has_or_that_changed_hands_is_refused(parted):
     db, path = parted
+    code = offers(db, "ben")[0].code
     with open_database(path) as copy:
         assign_one_more(copy)
     assert "(third) is assigned to" in refusal(db, path)
-
-
-def test_an_assignment_made_here_since_the_copy_was_made_stands(parted):
-    db, path = parted
-    assign_one_more(db)
-    assert not merging.merge(db, path, actor="carol", now=NOW).conflicts
+    with open_database(path) as copy:
+        copy.execute("DELETE FROM assignments WHERE code = 'EXTRA1'")
+        copy.execute("UPDATE assignments SET kind = 'third' WHERE code = ?", (code,))
+    assert "of ben in the study" in refusal(db, path)
 
 
 def test_nothing_is_merged_into_an_unblinded_study(parted):
     db, path = parted
     studies.set_state(db, State.UNBLINDED)
     with pytest.raises(NotAllowed, match="import labels only"):
-        merging.merge(db, path, actor="carol", now=NOW)
-
-
-def test_an_assignment_that_changed_hands_is_refused(parted):
-    db, path = parted
-    code = reviewing.review_queue(db, id_of(db, "ben")).offers[0].code
-    with open_database(path) as copy:
-        copy.execute("UPDATE assignments SET kind = 'third' WHERE code = ?", (code,))
-    assert "of ben in the study" in refusal(db, path)
+        merging.merge(db, path, **WHO)
 
 
 def set_version(path, by):
@@ -363,18 +328,18 @@ def set_version(path, by):
 def test_files_that_are_no_current_study_are_refused_in_words(parted, tmp_path):
     db, path = parted
     with pytest.raises(NoStudy, match="There is no study"):
-        merging.merge(db, tmp_path / "none.study", **ARGS)
+        merging.merge(db, tmp_path / "none.study", **WHO)
     (tmp_path / "text.study").write_text("hello" * 200)
     with pytest.raises(NotAStudy):
-        merging.merge(db, tmp_path / "text.study", **ARGS)
+        merging.merge(db, tmp_path / "text.study", **WHO)
     set_version(path, -1)
     before = path.read_bytes()
     with pytest.raises(StudyError, match="labeler status"):
-        merging.merge(db, path, **ARGS)
+        merging.merge(db, path, **WHO)
     assert path.read_bytes() == before
     set_version(path, +2)
     with pytest.raises(NewerStudy):
-        merging.merge(db, path, **ARGS)
+        merging.merge(db, path, **WHO)
 
 
 # Any two histories and a model: a list of events for each assignment
@@ -384,9 +349,8 @@ def test_files_that_are_no_current_study_are_refused_in_words(parted, tmp_path):
 def small(tmp_path_factory):
     """A planned study of 4 items and 2 reviewers, and its codes."""
     path = tmp_path_factory.mktemp("small") / "small.study"
-    make_study(path, n_items=4, reviewers=("ada", "ben"))
-    with open_database(path) as db:
-        assigning.confirm_plan(db, PlanParameters(seed=1, overlap=0, retest=0), actor="carol", now=NOW)
+    with new_study(path, n_items=4, reviewers=("ada", "ben")) as db:
+        assigning.confirm_plan(db, PlanParameters(seed=1, overlap=0, retest=0), **WHO)
         return path, sorted(copies.assigned(db))
 
 
@@ -422,7 +386,7 @@ class Copy:
 
     def merge(self, other):
         with open_database(self.path) as db:
-            return merging.merge(db, other.path, **ARGS)
+            return merging.merge(db, other.path, **WHO)
 
 
 @settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -467,8 +431,8 @@ def test_the_same_answer_at_another_time_is_no_conflict(parted):
     there(path, ("ben", "similar"), minutes=5)
     with open_database(path) as copy:
         again = reviewing.task_by_code(copy, id_of(copy, "ben"), task.code)
-        reviewing.submit(copy, id_of(copy, "ben"), submission(again, "dissimilar"), now=NOW + timedelta(minutes=9))
-    merged = merging.merge(db, path, **ARGS)
+        submit(copy, "ben", again, "dissimilar", now=NOW + timedelta(minutes=9))
+    merged = merging.merge(db, path, **WHO)
     assert (merged.n_new, merged.n_already_there, merged.conflicts) == (1, 2, ())
     assert [answer.label.answer for answer in labels.saved(db)] == ["similar", "similar", "dissimilar"]
 
@@ -477,15 +441,9 @@ def test_merged_both_ways_both_have_the_same_answers(parted):
     db, path = parted
     answer_next(db, "ben", "not sure")
     there(path, ("cleo", "similar"), ("ada", "dissimilar"))
-    merging.merge(db, path, **ARGS)
+    merging.merge(db, path, **WHO)
     with open_database(path) as copy:
-        merging.merge(copy, db.path, **ARGS)
+        merging.merge(copy, db.path, **WHO)
         assert everything(copy) == everything(db)
-
-
-def test_the_plan_of_a_merged_study_can_be_gone_on_with(parted):
-    db, path = parted
-    there(path, *[("ben", "similar")] * 2)
-    merging.merge(db, path, **ARGS)
-    assert reviewing.review_queue(db, id_of(db, "ben")).progress.n_done == 2
-    assert answer_next(db, "ben", "similar").revision == 0
+    n_done = reviewing.review_queue(db, id_of(db, "cleo")).progress.n_done
+    assert (n_done, answer_next(db, "cleo", "similar").revision) == (1, 0)  # the plan goes on

@@ -16,7 +16,7 @@ from labeler.service.items import importing
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, runs
 from tests.labeler.formats.examples import csv_bytes
-from tests.making import NOW, import_all
+from tests.making import WHO, import_all
 
 COMMON = ("m1", "m2", "m3", "m4", "m5")
 N_RUNS, N_ITERATIONS = 6, 60
@@ -56,11 +56,11 @@ def test_every_command_gives_the_measures_of_the_runs_in_the_order_of_the_file(d
     options = {"options": ReadOptions(file_is="run")} if len(sources) > 1 else {}
 
     (from_files,) = gathering.from_files(sources, **options).benchmarks
-    list(importing.import_files(db, sources, actor="carol", now=NOW, **options))
+    list(importing.import_files(db, sources, **WHO, **options))
     computing.compute_verdicts(db, actor="carol")
     (item,) = items.all_items(db)
     (from_study,) = exploring.from_study(db).benchmarks
-    table = stored_verdicts.export_table(db, actor="carol", now=NOW)
+    table = stored_verdicts.export_table(db, **WHO)
     (verdict,) = table[table["classifier"] == "heuristic"].to_dict("records")
 
     found = {

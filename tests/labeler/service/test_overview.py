@@ -12,8 +12,17 @@ from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.results import splits
 from labeler.service.study import course, progress
-from labeler.store import open_database
-from tests.making import NOW, PARAMETERS, REVIEWERS, answer_everything, answer_next, id_of, make_study
+from tests.making import (
+    NOW,
+    PARAMETERS,
+    REVIEWERS,
+    WHO,
+    answer_everything,
+    answer_next,
+    id_of,
+    new_study,
+    offers,
+)
 
 SPLIT = {"ada": "dissimilar"} | dict.fromkeys(REVIEWERS[1:], "similar")
 
@@ -29,7 +38,7 @@ def next_of(db, person="carol"):
 
 
 def comment_next(db, name):
-    task = reviewing.review_queue(db, id_of(db, name)).offers[0]
+    task = offers(db, name)[0]
     event = {"event_id": name, "code": task.code, "revision": 0, "answer": "similar", "dwell_ms": 900}
     given = reviewing.submission_from(event | {"comment": "Is run 3 complete?"})
     reviewing.submit(db, id_of(db, name), given, now=NOW)
@@ -41,18 +50,17 @@ def move(db, step, now=NOW):
 
 def decide_all(db):
     for split in splits.split_items(db):
-        splits.adjudicate(db, split.item.name, Category.SIMILAR, "seen", actor="carol", now=NOW)
+        splits.adjudicate(db, split.item.name, Category.SIMILAR, "seen", **WHO)
 
 
 def test_the_next_step_leads_from_nothing_to_the_report(db, study_path):
     assert (next_of(db), [part.sign for part in view(db).parts]) == (overview.ADD, ["○", "✓", "○", "○"])
-    make_study(study_path, reviewers=())
-    with open_database(study_path) as made:
+    with new_study(study_path, reviewers=()) as made:
         assert next_of(made) == overview.PEOPLE
         for name in REVIEWERS:
-            identity.add_person(made, name, [Role.REVIEWER], actor="carol", now=NOW)
+            identity.add_person(made, name, [Role.REVIEWER], **WHO)
         assert next_of(made) == overview.PLAN
-        assigning.confirm_plan(made, PARAMETERS, actor="carol", now=NOW)
+        assigning.confirm_plan(made, PARAMETERS, **WHO)
         assert next_of(made) is None
         answer_everything(made, SPLIT)
         assert next_of(made) is Step.THIRD
@@ -125,7 +133,7 @@ def test_what_waits_comes_in_order_with_comments_first(planned):
 
 
 def test_who_labels_too_is_told_neither_comments_nor_how_many_items_are_split(planned):
-    identity.add_person(planned, "dora", [Role.REVIEWER, Role.COORDINATOR], actor="carol", now=NOW)
+    identity.add_person(planned, "dora", [Role.REVIEWER, Role.COORDINATOR], **WHO)
     comment_next(planned, "ben")
     assert "Is run 3 complete?" in str(view(planned).box)
     assert "Is run 3 complete?" not in str(view(planned, "dora"))

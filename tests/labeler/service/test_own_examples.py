@@ -14,7 +14,7 @@ from labeler.service.labelling.guide import GUIDE, PRACTICE, OwnExample
 from labeler.service.study import coordinating
 from labeler.store import items
 from tests.labeler.service.test_own_question import ALERTS
-from tests.making import NOW, answer_next, item_name
+from tests.making import WHO, answer_next, item_name
 from tests.sentences import says
 
 STEP = OwnExample(item_name(1), Category.DISSIMILAR, "Run 2 changes its level.", GUIDE)
@@ -23,7 +23,7 @@ NOISE = OwnExample(item_name(2), Category.SIMILAR, "Only noise.", PRACTICE)
 
 def add(db, *given):
     for example in given:
-        guide.add_example(db, example, actor="carol", now=NOW)
+        guide.add_example(db, example, **WHO)
 
 
 def excluded(db):
@@ -43,10 +43,10 @@ def test_an_example_leaves_the_study_and_is_drawn_as_items_are(study):
 
 def test_an_example_that_is_removed_is_an_item_of_the_study_again(study):
     add(study, STEP)
-    guide.remove_example(study, STEP.item, actor="carol", now=NOW)
+    guide.remove_example(study, STEP.item, **WHO)
     assert (guide.own_examples(study), excluded(study)) == ([], {})
     with pytest.raises(InputError, match="is not an example"):
-        guide.remove_example(study, STEP.item, actor="carol", now=NOW)
+        guide.remove_example(study, STEP.item, **WHO)
 
 
 def test_a_practice_round_begins_with_the_own_items_and_says_who_says_so(study):
@@ -60,7 +60,7 @@ def test_a_practice_round_begins_with_the_own_items_and_says_who_says_so(study):
 
 
 def test_an_own_question_has_the_own_practice_items_only(study):
-    coordinating.describe_study(study, "Alerts", read_question(ALERTS, "alerts.toml"), actor="carol", now=NOW)
+    coordinating.describe_study(study, "Alerts", read_question(ALERTS, "alerts.toml"), **WHO)
     assert (guide.n_practice(study), guide.practice_items(study, 7)) == (0, ())
     add(study, replace(NOISE, category="stable"))
     assert guide.n_practice(study) == 1
@@ -84,7 +84,7 @@ def test_what_cannot_be_an_example_is_refused_and_nothing_changes(study, changed
 
 
 def test_an_excluded_item_and_a_study_with_answers_are_refused(planned):
-    browsing.exclude(planned, STEP.item, "broken", actor="carol", now=NOW)
+    browsing.exclude(planned, STEP.item, "broken", **WHO)
     with pytest.raises(NotAllowed, match="already excluded"):
         add(planned, STEP)
     answer_next(planned, "ada", "similar")

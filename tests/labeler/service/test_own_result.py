@@ -7,9 +7,7 @@ from labeler.model import Category, State
 from labeler.service.labelling import own_result
 from labeler.store import studies
 from tests.labeler.commands import run
-from tests.making import NOW, REVIEWERS, answer_everything, id_of, log
-
-CAROL = {"actor": "carol", "now": NOW}
+from tests.making import REVIEWERS, WHO, answer_everything, id_of, log
 
 
 def unblind(db):
@@ -25,7 +23,7 @@ def unblind(db):
 )  # fmt: skip
 def test_the_result_is_open_only_once_the_study_is_unblinded_and_if_allowed(planned, state, is_allowed, is_open):
     answer_everything(planned, dict.fromkeys(REVIEWERS, "similar"))
-    own_result.allow(planned, "ada", is_allowed, **CAROL)
+    own_result.allow(planned, "ada", is_allowed, **WHO)
     studies.set_state(planned, state)
     assert own_result.is_open(planned, id_of(planned, "ada")) == is_open
     assert not own_result.is_open(planned, id_of(planned, "ben"))
@@ -38,18 +36,18 @@ def test_the_result_is_open_only_once_the_study_is_unblinded_and_if_allowed(plan
 
 def test_permission_can_be_withdrawn_and_each_change_is_logged_once(planned):
     for allowed in (True, True, False, False):
-        own_result.allow(planned, "ada", allowed, **CAROL)
+        own_result.allow(planned, "ada", allowed, **WHO)
     assert log(planned)[-2:] == [("carol", "allow own result"), ("carol", "withdraw own result")]
     assert not own_result.is_allowed(planned, "ada")
     with pytest.raises(InputError, match="no reviewer called carol"):
-        own_result.allow(planned, "carol", True, **CAROL)
+        own_result.allow(planned, "carol", True, **WHO)
 
 
 def test_labels_are_compared_with_those_of_the_others(planned):
     said = dict.fromkeys(REVIEWERS, "similar") | {"ada": "dissimilar"}
     answer_everything(planned, said)
-    own_result.allow(planned, "ada", True, **CAROL)
-    own_result.allow(planned, "ben", True, **CAROL)
+    own_result.allow(planned, "ada", True, **WHO)
+    own_result.allow(planned, "ben", True, **WHO)
     unblind(planned)
     found = own_result.own_result(planned, id_of(planned, "ada"))
     n = len(found.items)

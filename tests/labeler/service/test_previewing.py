@@ -12,8 +12,7 @@ from labeler.service.items import browsing
 from labeler.service.plan import assigning, planning, previewing
 from labeler.service.plan.planning import Assumptions
 from labeler.service.study import course, staffing
-from labeler.store import open_database
-from tests.making import NOW, PARAMETERS, REVIEWERS, answer_next, item_name, log, make_study
+from tests.making import PARAMETERS, REVIEWERS, WHO, answer_next, item_name, log, new_study
 
 PLAIN = PlanParameters(1, overlap=0, retest=0)
 
@@ -38,22 +37,20 @@ def test_the_preview_is_the_plan_that_is_confirmed_and_changes_nothing(study):
     before = log(study)
     found = previewing.preview(study, PARAMETERS)
     assert log(study) == before
-    plan = assigning.confirm_plan(study, PARAMETERS, actor="carol", now=NOW)
+    plan = assigning.confirm_plan(study, PARAMETERS, **WHO)
     assert (found.plan, found.hash, found.shortfalls) == (plan, plan.hash, plan.shortfalls)
+    plain = json.loads(json.dumps(found.json_values()))
+    assert (plain["hash"], plain["loads"]) == (found.hash, found.rows_of_loads())
+    assert (plain["expected"], plain["warnings"]) == (list(found.expectations), list(found.warnings))
+    assert plain["remarks"] == list(found.remarks)
 
 
-def test_expectations_are_those_of_the_design_as_drawn(study):
+def test_expectations_are_those_of_the_design_as_drawn_and_calibration_items_are_only_load(study):
     found = previewing.preview(study, PARAMETERS)
     rows, _ = planning.expected_of(planning.design(8, 4, 2, 0.25, 0, 2), Assumptions())
     assert list(found.expectations) == rows[3:]
-    assert {row["what"] for row in rows[:3]} == {
-        "labels per reviewer",
-        "hidden retests per reviewer",
-        "hours per reviewer",
-    }
-
-
-def test_calibration_items_are_load_and_nothing_else(study):
+    of_loads = {"labels per reviewer", "hidden retests per reviewer", "hours per reviewer"}
+    assert {row["what"] for row in rows[:3]} == of_loads
     found = previewing.preview(study, replace(PLAIN, calibration=2), Assumptions(seconds=720))
     assert loads(found.rows_of_loads())["ada"] == {"fresh": 3, "calibration": 2, "in all": 5, "hours": 1.0}
     rows, _ = planning.expected_of(planning.design(6, 4, 2, 0, 0, 2), Assumptions())
@@ -80,8 +77,7 @@ def test_reviewers_joined_by_shared_items_are_connected(study):
 @pytest.fixture
 def tiny(study_path):
     """Two items for four reviewers."""
-    make_study(study_path, n_items=2)
-    with open_database(study_path) as db:
+    with new_study(study_path, n_items=2) as db:
         yield db
 
 
@@ -98,7 +94,7 @@ def test_reviewers_not_joined_are_named_in_their_groups(tiny):
 
 
 def test_who_gets_nothing_stands_there_with_nothing(tiny):
-    browsing.exclude(tiny, item_name(0), "broken", actor="carol", now=NOW)
+    browsing.exclude(tiny, item_name(0), "broken", **WHO)
     found = previewing.preview(tiny, PLAIN)
     assert sorted(row["in all"] for row in found.rows_of_loads()) == [0, 0, 1, 1]
     assert len(found.groups) == 3
@@ -114,14 +110,6 @@ def test_error_rates_are_told_where_three_label_the_same_item(study, parameters,
     assert (of_rates == []) is is_told
 
 
-def test_the_preview_is_ready_for_json(study):
-    found = previewing.preview(study, PARAMETERS)
-    plain = json.loads(json.dumps(found.json_values()))
-    assert (plain["hash"], plain["loads"]) == (found.hash, found.rows_of_loads())
-    assert (plain["expected"], plain["warnings"]) == (list(found.expectations), list(found.warnings))
-    assert plain["remarks"] == list(found.remarks)
-
-
 @pytest.mark.parametrize(
     ("parameters", "assumed", "message"),
     [
@@ -131,44 +119,39 @@ def test_the_preview_is_ready_for_json(study):
         (PARAMETERS, {"kappa": 1.0}, "(?i)kappa"),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_words(study, parameters, assumed, message):
-    with pytest.raises(InputError, match=message):
-        previewing.preview(study, parameters, Assumptions(**assumed))
-
-
-def test_a_study_without_items_is_refused_in_words(db):
+def test_what_makes_no_sense_is_refused_in_words(study, db, parameters, assumed, message):
     with pytest.raises(InputError, match="Import measurements first"):
         previewing.preview(db, PLAIN)
+    with pytest.raises(InputError, match=message):
+        previewing.preview(study, parameters, Assumptions(**assumed))
 
 
 def test_the_loads_that_stand_are_those_of_the_preview_until_something_changes(study):
     found = previewing.preview(study, PARAMETERS).rows_of_loads()
     assert {row["in all"] for row in previewing.current_loads(study)} == {0}
-    assigning.confirm_plan(study, PARAMETERS, actor="carol", now=NOW)
+    assigning.confirm_plan(study, PARAMETERS, **WHO)
     assert previewing.current_loads(study) == [{k: n for k, n in row.items() if k != "hours"} for row in found]
 
 
 def test_the_loads_that_stand_follow_who_leaves_and_what_is_excluded(planned):
-    staffing.remove(planned, "dan", why="left", actor="carol", now=NOW)
+    staffing.remove(planned, "dan", why="left", **WHO)
     # dan's 3 items shared with one other move to the other two; the 2 that all label need no replacement
     now = loads(previewing.current_loads(planned))
     assert now.keys() == {"ada", "ben", "cleo"}
     assert sum(row["fresh"] for row in now.values()) == 12
-    browsing.exclude(planned, item_name(0), "broken", actor="carol", now=NOW)
+    browsing.exclude(planned, item_name(0), "broken", **WHO)
     assert sum(row["in all"] for row in loads(previewing.current_loads(planned)).values()) < sum(
         row["in all"] for row in now.values()
     )
 
 
-def test_a_plan_can_be_drawn_until_somebody_answers(planned):
+def test_a_plan_can_be_drawn_until_somebody_answers_and_not_while_paused_or_once_closed(planned):
     assert previewing.why_fixed(planned) == ""
+    course.change_state(planned, Step.PAUSE, why="test", **WHO)
+    assert "paused" in previewing.why_fixed(planned)
+    course.change_state(planned, Step.OPEN, why="test", **WHO)
+    course.change_state(planned, Step.CLOSE, why="test", **WHO)
+    assert "It is closed now" in previewing.why_fixed(planned)
+    course.change_state(planned, Step.REOPEN, why="test", **WHO)
     answer_next(planned, "ada", "not sure")
     assert "because reviewers have answered" in previewing.why_fixed(planned)
-
-
-def test_no_plan_is_drawn_while_a_study_is_paused_or_once_it_is_closed(planned):
-    course.change_state(planned, Step.PAUSE, why="test", actor="carol", now=NOW)
-    assert "paused" in previewing.why_fixed(planned)
-    course.change_state(planned, Step.OPEN, why="test", actor="carol", now=NOW)
-    course.change_state(planned, Step.CLOSE, why="test", actor="carol", now=NOW)
-    assert "It is closed now" in previewing.why_fixed(planned)

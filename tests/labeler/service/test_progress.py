@@ -18,8 +18,19 @@ from labeler.service.plan import assigning
 from labeler.service.results import exchange
 from labeler.service.study import course, progress, staffing
 from labeler.service.study.progress import Pace, describe, reviewer_paces
-from labeler.store import Database, items, labels, open_database, studies
-from tests.making import NOW, REVIEWERS, answer_everything, answer_next, copy_of, id_of, item_name, make_study
+from labeler.store import Database, items, labels, studies
+from tests.making import (
+    NOW,
+    REVIEWERS,
+    WHO,
+    answer_everything,
+    answer_next,
+    copy_of,
+    id_of,
+    item_name,
+    new_study,
+    offers,
+)
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 UNTOUCHED = Pace("ada", True, False, True, 5, 0, 0, 5, None, None, None, None, None, None, None)
@@ -31,7 +42,7 @@ def pace_of(db, name="ada", *, now=NOW):
 
 def say(db, name, answer, *, at=NOW, dwell_ms=900, pauses=()):
     """Answer the first offered item after this time."""
-    task = reviewing.review_queue(db, id_of(db, name)).offers[0]
+    task = offers(db, name)[0]
     view = {"axis": "core", "pauses": list(pauses)}
     sent = Submission(f"{name}-{task.code}-{task.revision}", task.code, task.revision, answer, dwell_ms, view)
     reviewing.submit(db, id_of(db, name), sent, now=at)
@@ -44,11 +55,11 @@ def take_back(db, name, task, *, at=NOW):
 
 
 def sign_in(db, name, *, at):
-    identity.sign_in(db, identity.invite(db, name, Role.REVIEWER, actor="carol", now=NOW), now=at)
+    identity.sign_in(db, identity.invite(db, name, Role.REVIEWER, **WHO), now=at)
 
 
 def move(db, step):
-    course.change_state(db, step, why="test", force=True, actor="carol", now=NOW)
+    course.change_state(db, step, why="test", force=True, **WHO)
 
 
 def stalled(db, *, now):
@@ -66,72 +77,41 @@ def test_a_pace_worked_by_hand(planned):
     say(planned, "ada", "not sure", at=NOW + 2 * DAY, dwell_ms=20_000)
     # 3 of 5 are left, including the "not sure"; median of 4, 6 and 20 s; 2 labels on 2 days with answers, in 3
     # calendar days: 3 left take 4.5 days from November 22, 13:00
+    # days with 2, 0, 0 labels: dispersion (16 / 9 + 4 / 9 + 4 / 9) / 2 / (2 / 3) = 2; 4.5 days times or divided by
+    # exp(1.2816 * sqrt(2 / 2)) = 3.60
     assert pace_of(planned, now=NOW + 2 * DAY + HOUR) == Pace(
-        "ada",
-        True,
-        False,
-        True,
-        5,
-        2,
-        1,
-        3,
-        6.0,
-        1.0,
-        3 * 6 / 3600,
-        (NOW + 2 * DAY).isoformat(),
-        date(2026, 11, 27),
-        # days with 2, 0, 0 labels: dispersion (16 / 9 + 4 / 9 + 4 / 9) / 2 / (2 / 3) = 2; 4.5 days times or divided by
-        # exp(1.2816 * sqrt(2 / 2)) = 3.60
-        (date(2026, 11, 23), date(2026, 12, 8)),
-        None,
-        by_day=(2, 0, 0),
-    )
+        "ada", True, False, True, 5, 2, 1, 3, 6.0, 1.0, 3 * 6 / 3600, (NOW + 2 * DAY).isoformat(), date(2026, 11, 27),
+        (date(2026, 11, 23), date(2026, 12, 8)), None, by_day=(2, 0, 0),
+    )  # fmt: skip
 
 
-def test_an_item_nobody_could_decide_on_twice_is_not_left(planned):
-    answer_everything(planned, {"ada": "not sure"})
-    pace = pace_of(planned, now=NOW + 9 * DAY)
-    assert (pace.n_done, pace.n_not_sure, pace.n_left, pace.stalled) == (0, 5, 0, False)
+@pytest.mark.parametrize(("answer", "n_done", "n_not_sure"), [("similar", 5, 0), ("not sure", 0, 5)])
+def test_who_is_done_or_could_not_decide_twice_has_no_end_to_wait_for(planned, answer, n_done, n_not_sure):
+    answer_everything(planned, {"ada": answer})
+    pace = pace_of(planned, now=NOW + 30 * DAY)
+    assert (pace.n_done, pace.n_not_sure, pace.n_left, pace.stalled) == (n_done, n_not_sure, 0, False)
+    assert (pace.hours_left, pace.labels_per_day, pace.estimated_end) == (0.0, float(n_done), None)
     assert describe(pace) == "done"
 
 
 def test_what_is_left_is_what_the_screen_still_offers(planned):
     for said in ("similar", "not sure", "dissimilar", "not sure", "similar", "not sure"):
         before = pace_of(planned).n_left
-        assert min(before, N_OFFERED) == len(reviewing.review_queue(planned, id_of(planned, "ada")).offers)
+        assert min(before, N_OFFERED) == len(offers(planned, "ada"))
         say(planned, "ada", said)
     assert pace_of(planned).n_left == 1
 
 
-def test_the_counts_are_those_of_the_status(planned):
-    for name, said in zip(("ada", "ada", "ben", "dan"), ("similar", "not sure", "dissimilar", "similar"), strict=True):
-        say(planned, name, said)
-    counts = [
-        (pace.reviewer, pace.n_assigned, pace.n_done, pace.n_not_sure) for pace in reviewer_paces(planned, now=NOW)
-    ]
-    assert counts == [row[:4] for row in labels.progress(planned)]
-
-
-def test_a_label_taken_back_is_none(planned):
+def test_a_label_changed_is_still_one_and_a_label_taken_back_is_none(planned):
     task = say(planned, "ada", "similar", dwell_ms=3_000)
-    take_back(planned, "ada", task)
+    assert pace_of(planned).end_between is None  # before the second day
+    changed = Submission("again", task.code, 1, Category.DISSIMILAR, 900)
+    reviewing.submit(planned, id_of(planned, "ada"), changed, now=NOW)
+    assert (pace_of(planned).n_done, pace_of(planned).labels_per_day) == (1, 1.0)
+    take_back(planned, "ada", replace(task, revision=1))
     pace = pace_of(planned)
     assert (pace.n_done, pace.n_left, pace.labels_per_day, pace.estimated_end) == (0, 5, 0.0, None)
-    assert (pace.time_on_task_s, pace.hours_left) == (3.0, 5 * 3 / 3600)
-
-
-def test_a_label_changed_is_still_one(planned):
-    task = say(planned, "ada", "similar")
-    sent = Submission("again", task.code, 1, Category.DISSIMILAR, 900)
-    reviewing.submit(planned, id_of(planned, "ada"), sent, now=NOW)
-    assert (pace_of(planned).n_done, pace_of(planned).labels_per_day) == (1, 1.0)
-
-
-def test_who_is_done_has_no_end_to_wait_for(planned):
-    answer_everything(planned, {"ada": "similar"})
-    pace = pace_of(planned, now=NOW + 30 * DAY)
-    assert (pace.n_left, pace.hours_left, pace.labels_per_day, pace.estimated_end) == (0, 0.0, 5.0, None)
-    assert (describe(pace), pace.stalled) == ("done", False)
+    assert (pace.time_on_task_s, pace.hours_left) == (1.95, pytest.approx(5 * 1.95 / 3600))
 
 
 def test_an_end_in_ten_years_is_unknown(planned):
@@ -152,7 +132,12 @@ def test_last_seen_is_the_later_of_answer_and_sign_in(planned, sign_in_after, an
 
 def test_who_never_came_stalls_three_days_after_the_study_opened(planned):
     assert stalled(planned, now=NOW + 3 * DAY - HOUR) == {}
+    assert progress.warning(reviewer_paces(planned, now=NOW + DAY)) == ""
     assert stalled(planned, now=NOW + 3 * DAY) == dict.fromkeys(REVIEWERS, NOW.date())
+    say(planned, "ada", "similar", at=NOW + 2 * DAY)
+    words = progress.warning(reviewer_paces(planned, now=NOW + 4 * DAY))
+    assert "ben since 2026-11-20, cleo since 2026-11-20, dan since 2026-11-20." in words
+    assert ("ada" in words, "on the People page" in words) == (False, True)
 
 
 def test_who_signed_in_or_answered_stalls_three_days_later(planned):
@@ -172,7 +157,7 @@ def test_who_signed_in_before_the_study_opened_is_waited_for_from_then(study):
 
 
 def test_a_pause_ends_the_waiting_and_it_begins_anew_afterwards(planned):
-    staffing.pause(planned, "ada", why="ill", actor="carol", now=NOW)
+    staffing.pause(planned, "ada", why="ill", **WHO)
     pace = pace_of(planned, now=NOW + 9 * DAY)
     assert (describe(pace), pace.paused, pace.stalled, pace.n_left) == ("paused", True, False, 5)
     staffing.resume(planned, "ada", actor="carol", now=NOW + 9 * DAY)
@@ -197,22 +182,20 @@ def test_nobody_stalls_or_has_an_end_while_nothing_can_be_labelled(planned, step
     pace = pace_of(planned, now=NOW + 9 * DAY)
     assert stalled(planned, now=NOW + 9 * DAY) == {}
     assert (pace.is_open, pace.n_left, pace.estimated_end, describe(pace)) == (False, 4, None, "unfinished")
+    if step is Step.PAUSE:  # opened again, the study is waited for from then
+        course.change_state(planned, Step.OPEN, why="test", actor="carol", now=NOW + 9 * DAY)
+        assert stalled(planned, now=NOW + 11 * DAY) == {}
 
 
-def test_a_study_that_is_opened_again_is_waited_for_from_then(planned):
-    move(planned, Step.PAUSE)
-    course.change_state(planned, Step.OPEN, why="test", actor="carol", now=NOW + 9 * DAY)
-    assert stalled(planned, now=NOW + 11 * DAY) == {}
-
-
-def test_who_has_nothing_assigned_is_waited_for_by_nobody(study):
+def test_who_has_nothing_assigned_is_waited_for_by_nobody(study, db):
     assert [describe(pace) for pace in reviewer_paces(study, now=NOW + 9 * DAY)] == ["nothing assigned"] * 4
     assert stalled(study, now=NOW + 9 * DAY) == {}
+    assert reviewer_paces(db, now=NOW) == []  # there are no reviewers
 
 
 def test_a_calibration_round_is_counted_apart(study):
     parameters = PlanParameters(1, overlap=0, retest=0, calibration=2)
-    assigning.confirm_plan(study, parameters, actor="carol", now=NOW)
+    assigning.confirm_plan(study, parameters, **WHO)
     say(study, "ada", "similar", dwell_ms=8_000)
     pace = pace_of(study)
     assert (pace.n_assigned, pace.n_done, pace.n_left, pace.time_on_task_s) == (2, 1, 1, 8.0)
@@ -230,7 +213,7 @@ def test_a_calibration_round_is_counted_apart(study):
 def test_excluded_items_count_for_nothing(planned):
     task = say(planned, "ada", "similar", dwell_ms=8_000)
     say(planned, "ada", "similar", dwell_ms=2_000)
-    browsing.exclude(planned, items.by_id(planned, task.item_id).name, "broken", actor="carol", now=NOW)
+    browsing.exclude(planned, items.by_id(planned, task.item_id).name, "broken", **WHO)
     pace = pace_of(planned)
     assert (pace.n_assigned, pace.n_done, pace.n_left) == (4, 1, 3)
     assert (pace.time_on_task_s, pace.labels_per_day) == (2.0, 1.0)
@@ -238,7 +221,7 @@ def test_excluded_items_count_for_nothing(planned):
 
 def test_labels_made_elsewhere_are_done_but_tell_nothing_of_the_pace(study):
     table = pd.DataFrame({"item": [item_name(0), item_name(1)], "reviewer": "ada", "label": "similar"})
-    exchange.import_labels(study, table, actor="carol", now=NOW)
+    exchange.import_labels(study, table, **WHO)
     pace = pace_of(study)
     assert (pace.n_done, pace.labels_per_day, pace.time_on_task_s, pace.last_seen_utc) == (2, None, None, None)
 
@@ -259,6 +242,8 @@ def test_progress_never_depends_on_what_was_said(copies):
     one, other = (reviewer_paces(db, now=NOW + HOUR) for db in copies)
     assert one == other
     assert progress.rows(one) == progress.rows(other)
+    counts = [(pace.reviewer, pace.n_assigned, pace.n_done, pace.n_not_sure) for pace in one]
+    assert counts == [row[:4] for row in labels.progress(copies[0])]  # as the status has them
 
 
 def test_the_table_is_rounded_and_in_words(planned):
@@ -268,21 +253,6 @@ def test_the_table_is_rounded_and_in_words(planned):
         "reviewer": "ada", "done": 1, "assigned": 5, "not sure": 0, "seconds per item": 1.2, "labels per day": 1.0,
         "last seen (UTC)": "2026-11-20 12:00", "hours left": 0.0, "estimated finish": "2026-11-24", "state": "working",
     }  # fmt: skip
-
-
-def test_the_warning_names_who_stalled_and_what_to_do(planned):
-    say(planned, "ada", "similar", at=NOW + 2 * DAY)
-    assert progress.warning(reviewer_paces(planned, now=NOW + DAY)) == ""
-    words = progress.warning(reviewer_paces(planned, now=NOW + 4 * DAY))
-    assert "ben since 2026-11-20, cleo since 2026-11-20, dan since 2026-11-20." in words
-    assert "ada" not in words
-    assert "on the People page" in words
-
-
-def test_a_study_without_reviewers_has_no_paces(study_path):
-    make_study(study_path, reviewers=())
-    with open_database(study_path) as made:
-        assert reviewer_paces(made, now=NOW) == []
 
 
 def test_the_finish_has_a_range_that_follows_from_how_much_the_days_vary(planned):
@@ -296,27 +266,19 @@ def test_the_finish_has_a_range_that_follows_from_how_much_the_days_vary(planned
     assert pace.by_day == (2, 0, 1)
 
 
-def test_there_is_no_range_before_the_second_day(planned):
-    say(planned, "ada", "similar")
-    assert pace_of(planned).end_between is None
-
-
 def test_all_are_finished_when_the_last_one_is(planned):
     assert progress.finish(reviewer_paces(planned, now=NOW)) == (None, None)
-    for name in REVIEWERS:
+    for name in (*REVIEWERS, "ada"):
         say(planned, name, "similar")
-    say(planned, "ada", "similar")
     assert progress.finish(reviewer_paces(planned, now=NOW)) == (date(2026, 11, 24), None)
     end, between = progress.finish(reviewer_paces(planned, now=NOW + 3 * DAY))
-    assert end == date(2026, 12, 9)
-    assert between[0] < end < between[1]
+    assert between[0] < end == date(2026, 12, 9) < between[1]
     answer_everything(planned, dict.fromkeys(REVIEWERS, "similar"))
     assert progress.finish(reviewer_paces(planned, now=NOW + 3 * DAY)) == (None, None)
 
 
 def test_who_answers_faster_than_anybody_looks_is_named(study_path):
-    make_study(study_path, n_items=24, plan=True)
-    with open_database(study_path) as db:
+    with new_study(study_path, n_items=24, plan=True) as db:
         for _ in range(progress.N_FOR_FAST):
             say(db, "ada", "similar", dwell_ms=400)
             say(db, "ben", "similar", dwell_ms=4000)

@@ -1,7 +1,6 @@
 import hashlib
 import json
 import re
-import shutil
 from collections import defaultdict
 from itertools import combinations, groupby
 from pathlib import Path
@@ -11,22 +10,28 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from analysis.document import json_values, to_json
 from analysis.report import Report, differences
-from labeler.errors import InputError
-from labeler.formats import tables
 from labeler.model import Category, Kind, Label, Role, State, StoredVerdict
 from labeler.questions import SIMILAR
-from labeler.service.items import importing
 from labeler.service.results import exchange, reporting, written_reports
 from labeler.service.study import staffing
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import assignments, events, items, labels, open_database, people, studies, verdicts
 from labeler.store.assignments import NewAssignment
 from tests.conftest import examples
-from tests.making import NOW, REVIEWERS, answer_everything, answer_next, id_of, log, report_of_files
+from tests.making import (
+    NOW,
+    REVIEWERS,
+    WHO,
+    answer_everything,
+    answer_next,
+    copy_of,
+    id_of,
+    lines,
+    report_of_files,
+)
 
-HEADER = "item,reviewer,label"
 CATEGORIES = tuple(Category)
-FEW_DRAWS = reporting.ReportOptions(resampling=reporting.Resampling(1, 100, 100, 19))
+FEW_DRAWS = reporting.ReportOptions(resampling=reporting.Resampling(1, 20, 20, 19))
 one_file = settings(
     max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -36,6 +41,10 @@ def report(db, options=reporting.QUICK):
     return json_values(reporting.gathered_study(db, options, actor="owner", now=NOW).report())
 
 
+def provenance(db, options=reporting.QUICK):
+    return reporting.gathered_study(db, options, actor="owner", now=NOW).provenance
+
+
 def files_report(folder, label_text, verdict_text=None, options=reporting.QUICK):
     (folder / "labels.csv").write_text(label_text, encoding="utf-8")
     if verdict_text is not None:
@@ -43,10 +52,6 @@ def files_report(folder, label_text, verdict_text=None, options=reporting.QUICK)
     return report_of_files(
         folder / "labels.csv", None if verdict_text is None else folder / "verdicts.csv", options=options
     )
-
-
-def lines(*rows, header=HEADER):
-    return "\n".join([header, *rows]) + "\n"
 
 
 # Compute the report of any history of answers a second time in plain Python.
@@ -117,8 +122,7 @@ def only_calibrated(history):
 @given(histories())
 def test_the_report_of_any_history_equals_one_computed_by_hand(masters, tmp_path, drawn):
     history, called = drawn
-    shutil.copy(masters["empty"], tmp_path / "new.study")
-    with open_database(tmp_path / "new.study") as db:
+    with copy_of(masters["empty"], tmp_path) as db:
         record(db, history, called)
         content = report(db)
     first = first_labels_by_hand(history)
@@ -156,7 +160,7 @@ def test_what_does_not_count_is_left_out_and_counted(tmp_path):
             "x,ada,similar,fresh", "y,ada,dissimilar,fresh", "z,ada,similar,fresh", "w,ada,similar,fresh",
             "x,ben,similar,fresh", "y,ben,dissimilar,fresh", "z,ben,dissimilar,fresh", "w,ben,not sure,fresh",
             "x,ada,dissimilar,retest", "y,ada,similar,calibration", "z,cleo,similar,third", "y,ada,similar,fresh",
-            header=f"{HEADER},kind",
+            header="item,reviewer,label,kind",
         ),
     )  # fmt: skip
     (pair,) = content["agreement"]["pairs"]
@@ -177,30 +181,28 @@ def test_an_answer_corrected_before_the_next_task_is_no_own_revision(tmp_path):
     assert content["left_out"]["own_revisions"] == 0
 
 
-def test_a_report_is_made_of_whatever_labels_were_imported(db):
-    text = lines("x,ada,similar,fresh", "x,ada,dissimilar,overlap", "x,ben,similar,fresh", header=f"{HEADER},kind")
-    table = tables.read_labels(importing.upload("", text.encode()))
-    try:
-        exchange.import_labels(db, table, actor="owner", now=NOW)
-    except InputError:
-        return  # a second label of a reviewer on an item may be refused, but then here
-    report(db)
+@pytest.fixture(scope="module")
+def filled_master(masters, tmp_path_factory):
+    """Answers of four reviewers with at least one per item, and all verdicts."""
+    with copy_of(masters["planned"], tmp_path_factory.mktemp("filled")) as db:
+        answer_next(db, "ada", "not sure")
+        answer_everything(db, dict(zip(REVIEWERS, ("similar", "dissimilar", "similar", "dissimilar"), strict=True)))
+        computing.compute_verdicts(db, actor="carol")
+    return Path(db.path)
 
 
-def fill(db):
-    """Random answers of four reviewers with at least one per item, and all verdicts."""
-    answer_next(db, "ada", "not sure")
-    answer_everything(db, dict(zip(REVIEWERS, ("similar", "dissimilar", "similar", "dissimilar"), strict=True)))
-    computing.compute_verdicts(db, actor="carol")
+@pytest.fixture
+def filled(filled_master, tmp_path):
+    with copy_of(filled_master, tmp_path) as db:
+        yield db
 
 
-def test_the_exported_files_give_the_same_report_as_the_study(planned, tmp_path):
-    fill(planned)
-    content = report(planned, FEW_DRAWS)
+def test_the_exported_files_give_the_same_report_as_the_study(filled, tmp_path):
+    content = report(filled, FEW_DRAWS)
     again = files_report(
         tmp_path,
-        reporting.as_csv(exchange.export_labels(planned, actor="owner", now=NOW)),
-        reporting.as_csv(stored_verdicts.export_table(planned, actor="owner", now=NOW)),
+        reporting.as_csv(exchange.export_labels(filled, actor="owner", now=NOW)),
+        reporting.as_csv(stored_verdicts.export_table(filled, actor="owner", now=NOW)),
         FEW_DRAWS,
     )
     for part in ("agreement", "consensus", "left_out", "classifiers", "comparisons", "measures"):
@@ -212,9 +214,8 @@ def test_the_exported_files_give_the_same_report_as_the_study(planned, tmp_path)
     assert content["classifiers"]["same"]["n"] == content["consensus"]["agreed"] > 0
 
 
-def test_the_keys_are_those_of_the_command_contract(planned):
-    fill(planned)
-    content = report(planned)
+def test_the_keys_are_those_of_the_command_contract(filled):
+    content = report(filled)
     assert {"study", "parameters", "plan", "agreement", "consensus", "classifiers", "hashes", "versions"} <= set(
         content
     )
@@ -229,7 +230,7 @@ def test_the_keys_are_those_of_the_command_contract(planned):
         assert {"value", "low", "high", "reason"} <= set(same[name])
         assert name in same["always_dissimilar"]
     assert content["study"] | {"name": "Caches", "state": "open", "interim": True, "items": 8} == content["study"]
-    assert (content["plan"]["seed"], content["plan"]["hash"]) == (1, studies.get(planned).plan_hash)
+    assert (content["plan"]["seed"], content["plan"]["hash"]) == (1, studies.get(filled).plan_hash)
     assert content["parameters"]["classifiers"]["same"]["needs_nonnegative"] is True
     assert content["parameters"]["measures"]["m5"]["monotone_invariant"] is True
     assert content["parameters"]["verdicts"]["same"] == [{"cut": 0.20, "drop": 0.0, "version": 1}]
@@ -248,15 +249,13 @@ def no_constant(text):
 
 
 @pytest.mark.parametrize("stage", ["empty", "unplanned", "planned", "one answer", "one category", "not sure", "full"])
-def test_a_report_can_be_made_at_every_stage_without_a_number_that_is_none(masters, tmp_path, stage):
-    shutil.copy(masters.get(stage, masters["planned"]), tmp_path / "new.study")
-    with open_database(tmp_path / "new.study") as db:
+def test_a_report_can_be_made_at_every_stage_without_a_number_that_is_none(masters, filled_master, tmp_path, stage):
+    stages = {**masters, "full": filled_master}
+    with copy_of(stages.get(stage, masters["planned"]), tmp_path) as db:
         if stage == "one answer":
             answer_next(db, "ada", "similar")
         elif stage in ("one category", "not sure"):
             answer_everything(db, dict.fromkeys(REVIEWERS, "similar" if stage == "one category" else stage))
-        elif stage == "full":
-            fill(db)
         files = reporting.files_of_study(db, FEW_DRAWS, actor="owner", now=NOW)
     content = json.loads(files["report.json"], parse_constant=no_constant)
     for coefficient in ("percent", "fleiss_kappa", "gwet_ac1", "krippendorff_alpha", "brennan_prediger"):
@@ -267,27 +266,19 @@ def test_a_report_can_be_made_at_every_stage_without_a_number_that_is_none(maste
     assert not re.search(r"\bnan\b", files["report.html"], re.IGNORECASE)
 
 
-def test_the_files_of_a_report_are_the_page_the_numbers_and_the_labels(planned, tmp_path):
-    fill(planned)
-    files = reporting.files_of_study(planned, reporting.QUICK, actor="owner", now=NOW)
+def test_the_files_of_a_report_are_the_page_the_numbers_and_the_labels(filled, tmp_path):
+    files = reporting.files_of_study(filled, reporting.QUICK, actor="owner", now=NOW)
     documents = ["report.html", "report.md", "report.json", "labels.csv", "labels-wide.csv"]
-    figures = [
-        "classifiers",
-        "pair-agreement",
-        "pair-heat-map",
-        "label-strip",
-        "measures-by-application",
-        "roc",
-        "precision-recall",
-    ]
+    figures = ["classifiers", "pair-agreement", "pair-heat-map", "label-strip", "measures-by-application", "roc",
+               "precision-recall"]  # fmt: skip
     drawn = [*documents, *(f"figures/{name}.svg" for name in figures)]
     assert list(files)[: len(drawn)] == drawn
     assert {"latex/main.tex", *(f"latex/figures/{name}.{end}" for name in figures for end in ("tex", "pdf"))} < set(
         files
     )
     assert all(name.startswith("latex/") for name in list(files)[len(drawn) :])
-    assert differences(json.loads(files["report.json"]), report(planned)) == []
-    assert files["labels.csv"] == reporting.as_csv(labels.table(planned))
+    assert differences(json.loads(files["report.json"]), report(filled)) == []
+    assert files["labels.csv"] == reporting.as_csv(labels.table(filled))
     written = reporting.write_files(files, tmp_path / "a" / "b")
     contents = [text.encode() if isinstance(text, str) else text for text in files.values()]
     assert [path.read_bytes() for path in written] == contents
@@ -295,31 +286,32 @@ def test_the_files_of_a_report_are_the_page_the_numbers_and_the_labels(planned, 
     assert reporting.write_files(files, tmp_path / "a" / "b") == written  # again, in their place
 
 
-def test_hashes_name_what_the_numbers_were_made_from(planned):
-    fill(planned)
-    before = report(planned)["hashes"]
-    label_file = reporting.as_csv(labels.table(planned))  # the file labels.csv of the report
+def test_hashes_name_what_the_numbers_were_made_from(filled):
+    before = provenance(filled).hashes
+
+    def changed():
+        return {name for name, value in provenance(filled).hashes.items() if value != before[name]}
+
+    label_file = reporting.as_csv(labels.table(filled))  # the file labels.csv of the report
     assert before["answers"] == hashlib.sha256(label_file.encode()).hexdigest()
-    task = assignments.tasks_of(planned, id_of(planned, "ada"))[0]
-    labels.add(planned, Label(task.assignment_id, task.revision, "one more", Category.SIMILAR, NOW))
-    changed = {name for name, value in report(planned)["hashes"].items() if value != before[name]}
-    assert changed == {"answers"}
-    planned.execute("UPDATE items SET data_hash = 'other' WHERE item_id = 1")
-    changed = {name for name, value in report(planned)["hashes"].items() if value != before[name]}
-    assert changed == {"answers", "measurements", "verdicts"}
+    task = assignments.tasks_of(filled, id_of(filled, "ada"))[0]
+    labels.add(filled, Label(task.assignment_id, task.revision, "one more", Category.SIMILAR, NOW))
+    assert changed() == {"answers"}
+    filled.execute("UPDATE items SET data_hash = 'other' WHERE item_id = 1")
+    assert changed() == {"answers", "measurements", "verdicts"}
 
 
 def test_looking_at_a_report_is_logged_with_the_state(planned):
     answer_next(planned, "ada", "similar")
     report(planned)
-    assert log(planned)[-1] == ("owner", "report")
-    assert json.loads(events.table(planned)["details"].iloc[-1]) == {"state": "open", "answers": 1}
+    (event,) = events.of_actions(planned, ["report"])
+    assert (event.actor, event.details) == ("owner", {"state": "open", "answers": 1})
 
 
 def test_a_report_is_interim_until_the_study_is_unblinded(planned):
     for state in State:
         studies.set_state(planned, state)
-        assert report(planned)["study"]["interim"] is (state is not State.UNBLINDED)
+        assert provenance(planned).study["interim"] is (state is not State.UNBLINDED)
 
 
 # Labels that were planned and never given
@@ -330,7 +322,7 @@ def test_labels_that_were_never_given_count_as_missing_after_the_end(planned, le
     answer_everything(planned, dict.fromkeys(REVIEWERS[:3], "similar"))
     of_dan = [row.assignment.kind for row in assignments.everything(planned) if row.assignment.reviewer == "dan"]
     if leaves:  # nobody can take over the items that everybody labels
-        staffing.remove(planned, "dan", why="left", actor="carol", now=NOW)
+        staffing.remove(planned, "dan", why="left", **WHO)
         answer_everything(planned, dict.fromkeys(REVIEWERS[:3], "similar"))
     assert report(planned)["agreement"]["if_given"] == []
     studies.set_state(planned, State.CLOSED)
@@ -358,10 +350,8 @@ def test_a_report_without_the_labels_never_given_still_checks(planned):
 
 
 def test_the_level_of_the_options_is_the_level_of_the_history_and_of_the_numbers(planned):
-    gathered = reporting.gathered_study(
-        planned, reporting.ReportOptions(0.8, reporting.Resampling.none()), actor="owner", now=NOW
-    )
-    assert json_values(gathered.report())["parameters"]["level"] == 0.8
+    options = reporting.ReportOptions(0.8, reporting.Resampling.none())
+    assert report(planned, options)["parameters"]["level"] == 0.8
 
 
 def test_a_report_is_found_whether_the_study_is_named_by_a_relative_or_an_absolute_path(planned, monkeypatch):

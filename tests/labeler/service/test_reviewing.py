@@ -1,6 +1,7 @@
 import base64
 import json
 import re
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -21,7 +22,19 @@ from labeler.service.plan import assigning
 from labeler.service.study import coordinating
 from labeler.store import assignments, items, labels, open_database, people, runs, studies
 from labeler.store.assignments import NewAssignment
-from tests.making import NOW, PARAMETERS, REVIEWERS, answer_next, id_of, log, make_study, submission
+from tests.making import (
+    NOW,
+    PARAMETERS,
+    REVIEWERS,
+    WHO,
+    answer_next,
+    id_of,
+    log,
+    new_study,
+    offers,
+    submission,
+    submit,
+)
 
 
 def planned_codes(db, name="ada"):
@@ -30,11 +43,7 @@ def planned_codes(db, name="ada"):
 
 
 def offered(db, name="ada"):
-    return [task.code for task in reviewing.review_queue(db, id_of(db, name)).offers]
-
-
-def submit(db, name, task, answer="similar", event_id="", *, now=NOW, dwell_ms=900):
-    reviewing.submit(db, id_of(db, name), submission(task, answer, event_id, dwell_ms=dwell_ms), now=now)
+    return [task.code for task in offers(db, name)]
 
 
 def undo(db, name="ada"):
@@ -55,17 +64,20 @@ def refused(db, error, message, name, task, *rest, **more):
     assert kept(db) == before
 
 
-def test_tasks_are_offered_in_planned_order_three_at_a_time(planned):
-    codes = planned_codes(planned)
+def test_tasks_are_offered_in_planned_order_three_at_a_time_and_the_log_that_others_read_has_no_trace(planned):
+    rows = planned.execute("SELECT item_id, code FROM assignments").fetchall()
+    assert len({code for _, code in rows}) == len(rows) > len({item for item, _ in rows})  # a code per reviewer
+    codes, before = planned_codes(planned), log(planned)
     for position in range(5):
         assert offered(planned) == codes[position : position + 3]
         answer_next(planned, "ada", "similar")
     assert offered(planned) == []
     assert len(offered(planned, "ben")) == 3
+    assert log(planned) == before
 
 
 def test_an_item_fetched_ahead_may_be_answered_before_the_one_on_the_screen(planned):
-    first, second, _ = reviewing.review_queue(planned, id_of(planned, "ada")).offers
+    first, second, _ = offers(planned, "ada")
     submit(planned, "ada", second)
     assert offered(planned) == [first.code, *planned_codes(planned)[2:4]]
     submit(planned, "ada", first)
@@ -76,7 +88,7 @@ def test_an_item_fetched_ahead_may_be_answered_before_the_one_on_the_screen(plan
 def test_only_an_item_on_offer_to_this_reviewer_is_labelled(planned, what):
     ada = id_of(planned, "ada")
     task = {
-        "of ben": reviewing.review_queue(planned, id_of(planned, "ben")).offers[0],
+        "of ben": offers(planned, "ben")[0],
         "not on offer yet": assignments.tasks_of(planned, ada)[3],
         "made up": Submission("e", "X" * 60, 0, Category.SIMILAR),
     }[what]
@@ -84,21 +96,16 @@ def test_only_an_item_on_offer_to_this_reviewer_is_labelled(planned, what):
     refused(planned, NotAssigned, message, "ada", task)
 
 
-def test_one_item_in_the_hands_of_two_reviewers_has_two_codes(planned):
-    rows = planned.execute("SELECT item_id, code FROM assignments").fetchall()
-    assert len({code for _, code in rows}) == len(rows) > len({item for item, _ in rows})
-
-
 @pytest.mark.parametrize("dwell_ms", [None, 0, 249])
 def test_an_answer_faster_than_a_look_is_refused(planned, dwell_ms):
-    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
+    task = offers(planned, "ada")[0]
     message = rf"Item {task.code} was on the screen for less than 250 ms\."
     refused(planned, AnswerRefused, message, "ada", task, dwell_ms=dwell_ms)
     submit(planned, "ada", task, dwell_ms=250)
 
 
 def test_a_replay_is_acknowledged_and_kept_once(planned):
-    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
+    task = offers(planned, "ada")[0]
     submit(planned, "ada", task, "similar", "event")
     first = kept(planned)
     submit(planned, "ada", task, "similar", "event", now=NOW + timedelta(hours=1))
@@ -111,24 +118,16 @@ def test_a_replay_is_acknowledged_and_kept_once(planned):
     assert len(kept(planned)) == 2
 
 
-def test_an_event_id_of_somebody_else_is_neither_a_replay_nor_taken(planned):
+def test_an_event_id_of_somebody_else_is_neither_a_replay_nor_taken_and_an_own_one_names_one_answer(planned):
     answer_next(planned, "ben", "similar")
-    of_ben = labels.table(planned)["event_id"].iloc[0]
-    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
-    submit(planned, "ada", task, "similar", of_ben)
-    assert labels.table(planned)[["reviewer", "event_id"]].to_numpy().tolist() == [["ben", of_ben], ["ada", of_ben]]
-
-
-def test_an_own_event_id_on_another_own_item_is_refused_like_an_item_that_is_not_open(planned):
-    answered = answer_next(planned, "ada", "similar")
-    own = labels.table(planned)["event_id"].iloc[0]
-    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
-    refused(planned, NotAssigned, not_open(task.code), "ada", task, "similar", own)
-    refused(planned, NotAssigned, not_open(answered.code), "ada", answered, "dissimilar", own)
-
-
-def not_open(code):
-    return rf"^You cannot label item {code} now\. Reload the page to continue\.$"
+    event_id = labels.table(planned)["event_id"].iloc[0]
+    answered = offers(planned, "ada")[0]
+    submit(planned, "ada", answered, "similar", event_id)
+    sent = labels.table(planned)[["reviewer", "event_id"]].to_numpy().tolist()
+    assert sent == [["ben", event_id], ["ada", event_id]]
+    for task, answer in ((offers(planned, "ada")[0], "similar"), (replace(answered, revision=1), "dissimilar")):
+        closed = rf"^You cannot label item {task.code} now\. Reload the page to continue\.$"
+        refused(planned, NotAssigned, closed, "ada", task, answer, event_id)
 
 
 def test_another_window_with_stale_data_is_refused_in_words(planned):
@@ -158,26 +157,22 @@ def test_undo_brings_the_last_item_back_one_after_the_other(planned):
 
 
 def test_undo_of_nothing_is_refused(planned):
-    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
+    task = offers(planned, "ada")[0]
     assert reviewing.review_queue(planned, id_of(planned, "ada")).last is None
     refused(planned, AnswerRefused, f"Item {task.code} has no answer to undo", "ada", task, "withdrawn")
     submit(planned, "ada", task)
     undo(planned)
-    again = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
+    again = offers(planned, "ada")[0]
     refused(planned, AnswerRefused, f"Item {task.code} has no answer to undo", "ada", again, "withdrawn")
 
 
-def test_undo_takes_back_the_revision_made_last(planned):
-    first = answer_next(planned, "ada", "similar")
-    answer_next(planned, "ada", "similar")
-    submit(planned, "ada", reviewing.task_by_code(planned, id_of(planned, "ada"), first.code), "dissimilar")
-    assert undo(planned) == first.code
-    assert offered(planned)[0] == first.code
-
-
-def test_not_sure_is_offered_once_again_at_the_end_and_then_rests(planned):
+@pytest.mark.parametrize("taken_back", [False, True])
+def test_not_sure_is_offered_once_again_at_the_end_and_then_rests(planned, taken_back):
     codes = planned_codes(planned)
     answer_next(planned, "ada", "not sure")
+    if taken_back:  # does not use up the second look
+        undo(planned)
+        answer_next(planned, "ada", "not sure")
     assert offered(planned) == codes[1:4]
     for _ in range(4):
         answer_next(planned, "ada", "similar")
@@ -186,16 +181,6 @@ def test_not_sure_is_offered_once_again_at_the_end_and_then_rests(planned):
     answer_next(planned, "ada", "not sure")
     assert offered(planned) == []
     assert reviewing.review_queue(planned, id_of(planned, "ada")).progress == OwnProgress(4, 5, 1)
-
-
-def test_a_not_sure_that_was_taken_back_does_not_use_up_the_second_look(planned):
-    codes = planned_codes(planned)
-    answer_next(planned, "ada", "not sure")
-    undo(planned)
-    answer_next(planned, "ada", "not sure")
-    for _ in range(4):
-        answer_next(planned, "ada", "similar")
-    assert offered(planned) == codes[:1]
 
 
 def test_an_own_label_can_be_revised_and_stays_where_it_was(planned):
@@ -211,6 +196,7 @@ def test_an_own_label_can_be_revised_and_stays_where_it_was(planned):
     assert mine[0].created_utc == (NOW + timedelta(1)).isoformat()
     assert reviewing.review_queue(planned, ada).progress == OwnProgress(2, 5, 0)
     assert offered(planned) == planned_codes(planned)[2:5]
+    assert undo(planned) == first.code == offered(planned)[0]  # takes back the revision made last
 
 
 def test_own_labels_are_only_ones_own_and_only_those_that_stand(planned):
@@ -236,21 +222,17 @@ WHY_CLOSED = [
 @pytest.mark.parametrize(("state", "why"), WHY_CLOSED)
 def test_in_a_study_that_is_not_open_nothing_is_labelled_and_the_reason_is_said(planned, state, why):
     studies.set_state(planned, state)
-    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
+    task = offers(planned, "ada")[0]
     refused(planned, NotAllowed, rf"^{why}.* Nothing was saved\.$", "ada", task)
     assert reviewing.review_queue(planned, id_of(planned, "ada")).closed.startswith(why)
-
-
-def test_each_state_has_been_looked_at(planned):
-    labelling = ALLOWED[Action.LABEL]
-    assert {state for state, _ in WHY_CLOSED} == set(State) - labelling
-    for state in labelling:
+    assert {state for state, _ in WHY_CLOSED} == set(State) - ALLOWED[Action.LABEL]
+    for state in ALLOWED[Action.LABEL]:
         studies.set_state(planned, state)
         assert reviewing.review_queue(planned, id_of(planned, "ada")).closed == ""
 
 
 def test_only_reviewers_who_take_part_see_and_label_anything(planned):
-    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
+    task = offers(planned, "ada")[0]
     planned.execute("UPDATE people SET active = 0 WHERE name = 'ada'")
     for name in ("ada", "carol"):
         refused(planned, NotAllowed, "Only reviewers of the study", name, task)
@@ -263,7 +245,7 @@ UNDER = {"rule": "levels", "rule_version": 1, "min_span": 0.15, "drawing": binni
 
 
 def test_all_that_was_said_is_kept(planned):
-    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
+    task = offers(planned, "ada")[0]
     said = Submission(
         "e", task.code, 0, Category.DISSIMILAR, 812, {"zoom": 2, "session": "forged"}, 3, flag=True, comment="steps"
     )
@@ -345,7 +327,7 @@ def test_pictures_of_one_item_are_alike_for_all_kinds_of_assignment(planned):
 
 
 def test_a_study_with_one_picture_per_item_sends_the_stored_one_to_everybody(planned):
-    coordinating.set_protocol(planned, Protocol(varies_pictures=False), actor="carol", now=NOW)
+    coordinating.set_protocol(planned, Protocol(varies_pictures=False), **WHO)
     for task, picture in pictures(planned):
         assert picture["panels"] == [{"kind": "runs", **drawing.payload_of_item(planned, task.item_id)}]
     task = answer_next(planned, "ada", "similar")
@@ -361,16 +343,14 @@ def test_a_study_with_one_picture_per_item_sends_the_stored_one_to_everybody(pla
 def test_a_unit_names_nothing_that_was_measured(study, unit, shown):
     study.execute("UPDATE items SET unit = ?", (unit,))
     study.execute("DELETE FROM bins")
-    assigning.confirm_plan(study, PARAMETERS, actor="carol", now=NOW)
-    task = reviewing.review_queue(study, id_of(study, "ada")).offers[0]
+    assigning.confirm_plan(study, PARAMETERS, **WHO)
+    task = offers(study, "ada")[0]
     assert reviewing.task_data(study, task)["panels"][0]["unit"] == shown
 
 
 def test_the_earlier_picture_of_a_hidden_copy_is_gone_when_the_copy_comes(tmp_path):
-    make_study(tmp_path / "copies.study", n_items=60, reviewers=("ada", "ben"))
-    with open_database(tmp_path / "copies.study") as db:
-        parameters = PlanParameters(seed=2, overlap=0.0, retest=5)
-        assigning.confirm_plan(db, parameters, actor="carol", now=NOW)
+    plan = PlanParameters(seed=2, overlap=0.0, retest=5)
+    with new_study(tmp_path / "copies.study", n_items=60, reviewers=("ada", "ben"), plan=plan) as db:
         ada, n_copies = id_of(db, "ada"), 0
         while offers := reviewing.review_queue(db, ada).offers:
             own = reviewing.own_labels(db, ada)
@@ -389,17 +369,11 @@ def test_the_earlier_picture_of_a_hidden_copy_is_gone_when_the_copy_comes(tmp_pa
 
 
 def test_a_picture_is_drawn_anew_where_its_bins_are_missing(planned):
-    task = reviewing.review_queue(planned, id_of(planned, "ada")).offers[0]
+    task = offers(planned, "ada")[0]
     before = reviewing.picture(planned, task)
     planned.execute("DELETE FROM bins")
     assert reviewing.picture(planned, task) == before
     assert json.loads(json.dumps(before)) == before
-
-
-def test_reviewing_leaves_no_trace_in_the_log_that_others_read(planned):
-    before = log(planned)
-    answer_next(planned, "ada", "similar")
-    assert log(planned) == before
 
 
 EVENT = {
@@ -429,29 +403,26 @@ BAD_BY_KEY: dict[str, tuple[Any, ...]] = {
     "dwell_ms": (True, -1, 300.5, float("nan"), "300", 2**31),
     "view": (None, [], "{}", {"a": float("nan")}, {"a": [float("inf")]}, {"text": "x" * 2000}),
 }
-BAD_VALUES = [(key, value) for key, values in BAD_BY_KEY.items() for value in values]
 
 
-def refused_event(event):
+def nested(depth):
+    view = {}
+    for _ in range(depth):
+        view = {"a": view}
+    return view
+
+
+BAD_EVENTS = [
+    *((f"{key}={ascii(value)[:20]}", EVENT | {key: value}) for key, values in BAD_BY_KEY.items() for value in values),
+    *((ascii(event)[:30], event) for event in (None, [], "similar", 7, {}, {"event_id": "e"}, list(EVENT.items()))),
+    ("a view nested without end", EVENT | {"view": nested(5000)}),
+]
+
+
+@pytest.mark.parametrize("event", [event for _, event in BAD_EVENTS], ids=[name for name, _ in BAD_EVENTS])
+def test_an_event_that_no_screen_sends_is_refused(event):
     with pytest.raises(AnswerRefused, match="cannot be read"):
         reviewing.submission_from(event)
-
-
-@pytest.mark.parametrize(("key", "value"), BAD_VALUES, ids=[f"{k}={ascii(v)[:20]}" for k, v in BAD_VALUES])
-def test_a_value_that_no_screen_sends_is_refused(key, value):
-    refused_event(EVENT | {key: value})
-
-
-@pytest.mark.parametrize("event", [None, [], "similar", 7, {}, {"event_id": "e"}, list(EVENT.items())])
-def test_anything_but_an_answer_is_refused(event):
-    refused_event(event)
-
-
-def test_a_view_nested_without_end_is_refused():
-    view = {}
-    for _ in range(5000):
-        view = {"a": view}
-    refused_event(EVENT | {"view": view})
 
 
 json_like = st.recursive(
@@ -489,7 +460,7 @@ def test_anything_a_browser_sends_is_a_submission_or_refused(event):
 def test_the_mark_of_a_reviewer_is_the_same_in_a_backup_and_nowhere_else(planned, study, tmp_path):
     planned.backup(tmp_path / "backup.study")
     with open_database(tmp_path / "backup.study") as backup:
-        coordinating.describe_study(backup, "Renamed", "Alike?", actor="carol", now=NOW)
+        coordinating.describe_study(backup, "Renamed", "Alike?", **WHO)
         marks = {name: reviewing.browser_mark(planned, id_of(planned, name)).reviewer for name in REVIEWERS}
         again = {name: reviewing.browser_mark(backup, id_of(backup, name)).reviewer for name in REVIEWERS}
     assert again == marks
@@ -499,7 +470,7 @@ def test_the_mark_of_a_reviewer_is_the_same_in_a_backup_and_nowhere_else(planned
     )
     with open_database(tmp_path / "other.study") as other:
         for name in REVIEWERS:
-            identity.add_person(other, name, [Role.REVIEWER], actor="carol", now=NOW)
+            identity.add_person(other, name, [Role.REVIEWER], **WHO)
         others = {reviewing.browser_mark(other, id_of(other, name)).reviewer for name in REVIEWERS}
     assert others.isdisjoint(marks.values())
 
@@ -526,8 +497,8 @@ def test_events_that_the_study_does_not_have_from_this_reviewer_are_missing(plan
 
 
 def test_undoing_again_and_again_brings_back_only_the_plots_of_the_latest_items(tmp_path):
-    make_study(tmp_path / "long.study", n_items=2 * reviewing.LOOK_BACK - 10, reviewers=("ada", "ben"), plan=True)
-    with open_database(tmp_path / "long.study") as db:
+    n_items = 2 * reviewing.LOOK_BACK - 10
+    with new_study(tmp_path / "long.study", n_items=n_items, reviewers=("ada", "ben"), plan=True) as db:
         ada, sent = id_of(db, "ada"), set()
         while reviewing.review_queue(db, ada).offers:
             answer_next(db, "ada", "similar")

@@ -23,7 +23,7 @@ from labeler.service.labelling.reviewing import OwnProgress
 from labeler.service.plan import assigning
 from labeler.service.study import coordinating
 from labeler.store import labels, open_database, studies
-from tests.making import NOW, id_of, make_study
+from tests.making import NOW, WHO, id_of, new_study
 
 NAMES = ("ada", "ben", "cleo")
 CATEGORIES = ("similar", "dissimilar")
@@ -297,11 +297,10 @@ def test_whatever_reviewers_do_every_accepted_answer_is_kept_once_and_nothing_el
     tmp_path, asks_confidence, n_examples
 ):
     path = tmp_path / "cache.study"
-    make_study(path, n_items=6, reviewers=NAMES)
-    with open_database(path) as db:
-        coordinating.set_protocol(db, Protocol(asks_confidence=asks_confidence), actor="carol", now=NOW)
+    with new_study(path, n_items=6, reviewers=NAMES) as db:
+        coordinating.set_protocol(db, Protocol(asks_confidence=asks_confidence), **WHO)
         plan = PlanParameters(seed=3, overlap=0.34, retest=0)
-        assigning.confirm_plan(db, plan, actor="carol", now=NOW)
+        assigning.confirm_plan(db, plan, **WHO)
     machine = type("Machine", (Labelling,), {"master": path, "asks_confidence": asks_confidence})
     run_state_machine_as_test(
         machine,

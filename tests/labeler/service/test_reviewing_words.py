@@ -18,17 +18,17 @@ from labeler.service.results import reporting
 from labeler.service.study import coordinating
 from labeler.store import assignments, events, labels, studies
 from tests.conftest import examples
-from tests.making import NOW, REVIEWERS, answer_next, copy_of, id_of
+from tests.making import NOW, REVIEWERS, WHO, answer_next, copy_of, id_of, offers
 
 EVENT = {"event_id": "e", "code": "ABCDEF", "revision": 0, "answer": "similar", "dwell_ms": 300, "view": {}}
 
 
 def set_protocol(db, **changes):
-    coordinating.set_protocol(db, Protocol(**changes), actor="carol", now=NOW)
+    coordinating.set_protocol(db, Protocol(**changes), **WHO)
 
 
 def next_task(db, name="ada"):
-    return reviewing.review_queue(db, id_of(db, name)).offers[0]
+    return offers(db, name)[0]
 
 
 def answer(db, task, answer="similar", *, name="ada", now=NOW, dwell_ms=900, view=None, **said):
@@ -56,25 +56,16 @@ def kept(db):
     return labels.table(db)[["label", "confidence", "flag", "comment"]].to_numpy().tolist()
 
 
-def test_an_item_that_nobody_answered_comes_with_nothing_said(planned):
-    task = next_task(planned)
-    assert said_of(planned, task) == (None, False, None)
-
-
-def test_flag_comment_and_confidence_are_kept_and_come_back(planned):
+def test_flag_comment_and_confidence_are_kept_and_come_back_also_after_an_undo(planned):
     set_protocol(planned, asks_confidence=True)
+    assert said_of(planned, next_task(planned)) == (None, False, None)
     task = answer(planned, next_task(planned), confidence=3, flag=True, comment="a step in run 2")
     assert kept(planned) == [["similar", 3, 1, "a step in run 2"]]
     assert said_of(planned, task) == (3, True, "a step in run 2")
-
-
-def test_they_come_back_after_an_undo_too(planned):
-    set_protocol(planned, asks_confidence=True)
-    task = answer(planned, next_task(planned), confidence=1, flag=True, comment="a guess")
     answer(planned, task, "withdrawn", dwell_ms=None)
     assert kept(planned)[1] == ["withdrawn", None, 0, None]
     assert next_task(planned).code == task.code
-    assert said_of(planned, task) == (1, True, "a guess")
+    assert said_of(planned, task) == (3, True, "a step in run 2")
 
 
 def test_of_several_answers_the_newest_says_what_comes_back(planned):
@@ -106,14 +97,14 @@ def test_where_confidence_is_asked_a_label_without_it_is_refused(planned, catego
     answer(planned, task, category, confidence=2)
     with pytest.raises(AnswerRefused, match="how sure you are"):
         answer(planned, task, category)  # a revision is a label too
-    assert kept(planned) == [[category, 2, 0, None]]
-
-
-def test_where_confidence_is_asked_only_labels_need_it(planned):
-    set_protocol(planned, asks_confidence=True)
-    task = answer(planned, next_task(planned), "not sure")
-    answer(planned, task, "withdrawn", dwell_ms=None)
-    assert kept(planned) == [["not sure", None, 0, None], ["withdrawn", None, 0, None]]
+    answer(planned, task, category, confidence=3)
+    answer(planned, task, "withdrawn", dwell_ms=None)  # only labels need it
+    answer(planned, task, "not sure")
+    assert kept(planned) == [
+        [category, 2, 0, None], [category, 3, 0, None], ["withdrawn", None, 0, None], ["not sure", None, 0, None],
+    ]  # fmt: skip
+    answer(planned, task, category, confidence=1)
+    assert [one.confidence for one in own(planned)] == [1]
 
 
 @pytest.mark.parametrize("confidence", [None, 1, 2, 3])
@@ -134,21 +125,10 @@ def test_the_protocol_under_which_a_label_was_given_is_kept_with_its_view(planne
     }  # fmt: skip
 
 
-def test_what_the_screen_knows_already_is_not_sent_again(planned):
-    one, two, _ = reviewing.review_queue(planned, id_of(planned, "ada")).offers
-    assert reviewing.task_data(planned, one)["panels"] == reviewing.panels(planned, one)
-    for known in ({one.code}, [one.code, "other"], (one.code,)):
-        shown = reviewing.task_data(planned, one, known=known)
-        assert shown == reviewing.task_data(planned, one) | {"panels": None}
-        assert reviewing.task_data(planned, two, known=known)["panels"] is not None
-
-
 @settings(max_examples=examples(60), deadline=None)
 @given(st.sets(st.sampled_from(["one", "two", "other"])))
 def test_a_picture_is_sent_exactly_if_its_code_is_not_known(planned_copy, known):
-    tasks = dict(
-        zip(("one", "two"), reviewing.review_queue(planned_copy, id_of(planned_copy, "ada")).offers, strict=False)
-    )
+    tasks = dict(zip(("one", "two"), offers(planned_copy, "ada"), strict=False))
     codes = {tasks[name].code if name in tasks else name for name in known}
     for name, task in tasks.items():
         assert (reviewing.task_data(planned_copy, task, known=codes)["panels"] is None) == (name in known)
@@ -174,12 +154,15 @@ def test_own_labels_tell_number_time_flag_and_comment(planned):
     assert (oldest.time_on_task_ms, oldest.flag, oldest.comment) == (2_000, False, "steps")
     assert {one.confidence for one in own(planned)} == {None}
     assert reviewing.typical_time_s(own(planned)) == 38.5  # between 75 s and 2 s
+    before = own(planned)
+    studies.set_state(planned, State.CLOSED)  # they are there in a closed study, too
+    assert [(one.task.code, one.comment) for one in own(planned)] == [(one.task.code, one.comment) for one in before]
 
 
 def test_an_answer_taken_back_keeps_its_number_and_its_time(planned):
     first = answer(planned, next_task(planned), dwell_ms=1_000)
     answer(planned, first, "withdrawn", dwell_ms=None)
-    second = answer(planned, reviewing.review_queue(planned, id_of(planned, "ada")).offers[1], dwell_ms=4_000)
+    second = answer(planned, offers(planned, "ada")[1], dwell_ms=4_000)
     assert [(one.task.code, one.number) for one in own(planned)] == [(second.code, 2)]
     answer(planned, first, dwell_ms=500)
     assert [(one.number, one.n_revisions, one.time_on_task_ms) for one in own(planned)] == [
@@ -202,13 +185,6 @@ def test_an_answer_that_was_not_timed_has_no_time(planned):
     assert reviewing.typical_time_s(own(planned)) == 0.7
 
 
-def test_own_labels_show_the_confidence_that_stands(planned):
-    set_protocol(planned, asks_confidence=True)
-    task = answer(planned, next_task(planned), confidence=1)
-    answer(planned, task, confidence=3)
-    assert [one.confidence for one in own(planned)] == [3]
-
-
 def test_the_brief_holds_nothing_of_the_plan(planned):
     set_protocol(planned, axis_rule="pooled", instructions="Mind the warm-up.")
     brief = reviewing.brief(planned)
@@ -218,13 +194,6 @@ def test_the_brief_holds_nothing_of_the_plan(planned):
     words = json.dumps(asdict(brief)).lower()
     study = studies.get(planned)
     assert not [word for word in ("plan", "seed", "overlap", "retest", study.plan_hash, *REVIEWERS) if word in words]
-
-
-def test_own_labels_are_there_in_a_closed_study_too(planned):
-    task = answer(planned, next_task(planned), comment="steps")
-    studies.set_state(planned, State.CLOSED)
-    assert [(one.task.code, one.comment) for one in own(planned)] == [(task.code, "steps")]
-    assert said_of(planned, task) == (None, False, "steps")
 
 
 def read(**values):
@@ -240,11 +209,8 @@ def test_a_comment_is_kept_as_it_was_written(planned, comment):
 
 
 @pytest.mark.parametrize("comment", ["", "  ", "\n\t ", None])
-def test_a_comment_without_a_word_is_none(comment):
+def test_a_comment_is_kept_without_the_spaces_around_it_and_one_without_a_word_is_none(comment):
     assert read(comment=comment).comment is None
-
-
-def test_a_comment_is_kept_without_the_spaces_around_it():
     assert read(comment="  a step \n").comment == "a step"
 
 
@@ -298,7 +264,7 @@ def test_the_question_asks_for_as_many_runs_as_the_items_have(planned):
     studies.set_question(planned, replace(SIMILAR, text=FORMER_TEXT))
     assert reviewing.brief(planned).question.text == "Are these {runs} runs similar?"
     assert reviewing.question(planned) == "Are these three runs similar?"
-    printed = reporting.gathered_study(planned, reporting.QUICK, actor="carol", now=NOW).provenance.study["question"]
+    printed = reporting.gathered_study(planned, reporting.QUICK, **WHO).provenance.study["question"]
     assert printed == "Are these three runs similar?"
     planned.execute("UPDATE items SET n_runs = 30")
     assert reviewing.question(planned) == "Are these 30 runs similar?"

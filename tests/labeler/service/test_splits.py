@@ -9,28 +9,33 @@ import pytest
 from analysis.document import json_values
 from analysis.tables import counted_labels
 from labeler.errors import InputError, NotAllowed
-from labeler.model import Category, State
+from labeler.model import Category, PlanParameters, State
 from labeler.plan.lifecycle import Step
 from labeler.service.items import browsing
 from labeler.service.labelling import reviewing
+from labeler.service.plan import assigning, verifying
 from labeler.service.results import exchange, reporting, splits
-from labeler.service.results.splits import SplitLabel
+from labeler.service.results.splits import SplitLabel, current_agreement, describe_estimate
 from labeler.service.study import coordinating, course
-from labeler.store import decisions, events, labels, studies
+from labeler.store import decisions, events, items, labels, studies
 from tests.making import (
     NOW,
+    REVIEWERS,
+    WHO,
     answer_everything,
     answer_next,
     copy_of,
     id_of,
     item_name,
     log,
+    new_study,
+    offers,
     report_of_files,
     submission,
+    submit,
 )
 
-CAROL = {"actor": "carol", "now": NOW}
-WHY = {"why": "because", **CAROL}
+WHY = {"why": "because", **WHO}
 SPLIT = {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimilar"}
 S, D = Category.SIMILAR, Category.DISSIMILAR
 
@@ -54,14 +59,15 @@ def split_by_hand(db):
     return set(said[said > 1].index)
 
 
-def consensus(db):
-    return json_values(reporting.gathered_study(db, reporting.QUICK, actor="owner", now=NOW).report())["consensus"]
+def report(db):
+    return json_values(reporting.gathered_study(db, reporting.QUICK, actor="owner", now=NOW).report())
 
 
-def read_back(text, folder):
-    path = folder / "labels.csv"
-    path.write_text(text, encoding="utf-8")
-    return path
+def exported(db, folder):
+    """Return the table of all answers and decisions, and its file."""
+    table = exchange.export_labels(db, actor="owner", now=NOW)
+    (folder / "labels.csv").write_text(reporting.as_csv(table), encoding="utf-8")
+    return table, folder / "labels.csv"
 
 
 # --- split items
@@ -78,10 +84,6 @@ def test_split_items_are_those_with_both_categories_among_first_labels_undecided
         assert split.majority == (S if len(split.labels) == 4 else None)
         assert split.remains is (len(split.labels) == 2)
         assert split.decision is None
-
-
-def test_nothing_is_split_where_nobody_labelled(planned):
-    assert splits.split_items(planned) == ()
 
 
 def test_what_was_said_is_without_names_and_in_an_order_that_tells_nobody(planned):
@@ -123,7 +125,7 @@ def test_an_own_revision_splits_nothing(planned):
     task = answer_next(planned, "ada", "similar")
     answer_everything(planned, dict.fromkeys(SPLIT, "similar"))
     revised = replace(task, revision=1)
-    reviewing.submit(planned, id_of(planned, "ada"), submission(revised, "dissimilar"), now=NOW)
+    submit(planned, "ada", revised, "dissimilar")
     assert splits.split_items(planned) == ()
 
 
@@ -136,7 +138,7 @@ def test_an_excluded_item_is_not_among_them_and_cannot_be_decided(closed):
 
 
 def test_how_many_items_are_complete_tells_nothing_of_what_was_said(planned):
-    assert splits.n_complete(planned) == (0, 8)
+    assert (splits.n_complete(planned), splits.split_items(planned)) == ((0, 8), ())
     answer_everything(planned, {"ada": "similar", "ben": "dissimilar", "cleo": "similar"})
     counts = labels.table(planned).groupby("item")["reviewer"].nunique()
     assert splits.n_complete(planned) == (int((counts >= 2).sum()), 8)
@@ -149,16 +151,6 @@ def test_how_many_items_are_complete_tells_nothing_of_what_was_said(planned):
 # --- decisions
 
 
-def test_a_decision_is_kept_with_reason_and_actor_and_settles_the_item(closed):
-    name = splits.split_items(closed)[0].item.name
-    decide(closed, name, D, "  two levels ")
-    found = next(split for split in splits.split_items(closed) if split.item.name == name)
-    assert (found.decision.category, found.decision.why, found.decision.decided_by) == (D, "two levels", "carol")
-    assert not found.remains
-    told = events.of_actions(closed, ["adjudicate"])[-1]
-    assert (told.actor, told.details) == ("carol", {"item": name, "category": "dissimilar", "why": "two levels"})
-
-
 def test_first_labels_stay_as_they_were(closed):
     before = counted_labels(labels.table(closed))
     for split in splits.split_items(closed):
@@ -169,14 +161,17 @@ def test_first_labels_stay_as_they_were(closed):
     assert split_by_hand(closed) == {split.item.name for split in splits.split_items(closed)}
 
 
-def test_a_later_decision_takes_the_place_of_an_earlier_one_and_both_are_kept(closed):
+def test_a_decision_settles_an_item_until_a_later_one_takes_its_place_and_all_are_kept(closed):
     name = splits.split_items(closed)[0].item.name
-    decide(closed, name, D)
-    decide(closed, name, S, "looked again", actor="owner")
-    found = next(split for split in splits.split_items(closed) if split.item.name == name)
-    assert (found.decision.category, found.decision.decided_by) == (S, "owner")
+    for category, why, actor in ((D, "  two levels ", "carol"), (S, "looked again", "owner")):
+        decide(closed, name, category, why, actor=actor)
+        found = next(split for split in splits.split_items(closed) if split.item.name == name)
+        decision = found.decision
+        assert (decision.category, decision.why, decision.decided_by) == (category, why.strip(), actor)
+        assert not found.remains
+        told = events.of_actions(closed, ["adjudicate"])[-1]
+        assert (told.actor, told.details) == (actor, {"item": name, "category": str(category), "why": why.strip()})
     assert [(one.category, one.decided_by) for one in decisions.everything(closed)] == [(D, "carol"), (S, "owner")]
-    assert log(closed)[-2:] == [("carol", "adjudicate"), ("owner", "adjudicate")]
 
 
 @pytest.mark.parametrize("statement", ["UPDATE decisions SET category = 'similar'", "DELETE FROM decisions"])
@@ -233,12 +228,12 @@ def test_what_cannot_be_decided_is_refused_and_leaves_no_trace(closed, name, why
 
 
 def test_decisions_enter_the_adjudicated_consensus_and_no_agreement(closed):
-    before = json_values(reporting.gathered_study(closed, reporting.QUICK, actor="owner", now=NOW).report())
+    before = report(closed)
     remaining = [split.item.name for split in splits.split_items(closed) if split.remains]
     decide(closed, remaining[0], S)
     decide(closed, remaining[0], D)
     decide(closed, remaining[1], S)
-    after = json_values(reporting.gathered_study(closed, reporting.QUICK, actor="owner", now=NOW).report())
+    after = report(closed)
     assert after["agreement"] == before["agreement"]
     majority = {key: after["consensus"]["majority"][key] - before["consensus"]["majority"][key]
                 for key in ("majority", "adjudicated", "split", "n_similar", "n_dissimilar")}  # fmt: skip
@@ -277,15 +272,14 @@ def test_the_label_file_is_the_exported_table_with_its_decisions(closed):
 def test_decisions_survive_the_way_into_another_study(closed, masters, tmp_path):
     for split, category in zip(splits.split_items(closed), (D, S, D), strict=False):
         decide(closed, split.item.name, category, 'a "reason", with\nlines')
-    table = exchange.export_labels(closed, actor="owner", now=NOW)
-    path = read_back(reporting.as_csv(table), tmp_path)
+    table, path = exported(closed, tmp_path)
     (tmp_path / "other").mkdir()
     with copy_of(masters["planned"], tmp_path / "other") as other:
-        taken = exchange.import_label_file(other, path, actor="carol", now=NOW)
+        taken = exchange.import_label_file(other, path, **WHO)
         assert taken.n_new == len(table)
         assert decisions.everything(other) == decisions.everything(closed)
-        assert consensus(other) == consensus(closed)
-        again = exchange.import_label_file(other, path, actor="carol", now=NOW)
+        assert report(other)["consensus"] == report(closed)["consensus"]
+        again = exchange.import_label_file(other, path, **WHO)
         assert (again.n_new, again.n_already_there) == (0, len(table))
         assert decisions.everything(other) == decisions.everything(closed)
         columns = [column for column in labels.COLUMNS if column not in ("assignment", "view")]
@@ -295,49 +289,119 @@ def test_decisions_survive_the_way_into_another_study(closed, masters, tmp_path)
 
 def test_who_decided_is_not_made_a_reviewer_by_an_import(closed, db, tmp_path):
     decide(closed, splits.split_items(closed)[0].item.name, actor="owner")
-    path = read_back(reporting.as_csv(exchange.export_labels(closed, actor="owner", now=NOW)), tmp_path)
-    taken = exchange.import_label_file(db, path, actor="carol", now=NOW)
+    _, path = exported(closed, tmp_path)
+    taken = exchange.import_label_file(db, path, **WHO)
     assert set(taken.new_reviewers) == set(SPLIT)
-    assert consensus(db) == consensus(closed)
+    assert report(db)["consensus"] == report(closed)["consensus"]
 
 
 def test_the_label_file_alone_gives_the_same_consensus(closed, tmp_path):
     for split, category in zip(splits.split_items(closed), (D, S), strict=False):
         decide(closed, split.item.name, category)
-    path = read_back(reporting.as_csv(exchange.export_labels(closed, actor="owner", now=NOW)), tmp_path)
+    _, path = exported(closed, tmp_path)
     of_files = report_of_files(path, None, options=reporting.QUICK)
-    of_study = json_values(reporting.gathered_study(closed, reporting.QUICK, actor="owner", now=NOW).report())
+    of_study = report(closed)
     for part in ("consensus", "agreement"):
         assert of_files[part] == of_study[part]
     assert of_study["consensus"]["majority"]["adjudicated"] == 2
-    assert of_files["left_out"]["adjudicated_labels"] == 2
-
-
-def test_a_report_counts_every_decision_that_stands(closed):
-    for split, category in zip(splits.split_items(closed), (D, S), strict=False):
-        decide(closed, split.item.name, category)
-    content = json_values(reporting.gathered_study(closed, reporting.QUICK, actor="owner", now=NOW).report())
-    assert content["left_out"]["adjudicated_labels"] == 2
+    assert of_files["left_out"]["adjudicated_labels"] == of_study["left_out"]["adjudicated_labels"] == 2
 
 
 @pytest.mark.parametrize("label", ["not sure", "withdrawn"])
 def test_a_decision_in_a_file_is_a_category(closed, label):
     row = {"item": item_name(1), "reviewer": "owner", "label": label, "kind": "adjudicated"}
     with pytest.raises(InputError, match=rf"Line 2: the decision '{label}' is not one of: similar, dissimilar\."):
-        exchange.import_labels(closed, pd.DataFrame([row]), **CAROL)
+        exchange.import_labels(closed, pd.DataFrame([row]), **WHO)
     assert decisions.everything(closed) == []
 
 
-def test_a_decision_in_a_file_without_a_reason_says_so(closed):
-    row = {"item": splits.split_items(closed)[0].item.name, "reviewer": "owner", "label": "similar"}
-    table = pd.DataFrame([row | {"kind": "adjudicated"}])
-    assert exchange.import_labels(closed, table, **CAROL).n_new == 1
-    assert exchange.import_labels(closed, table, **CAROL).n_new == 0
-    assert [one.why for one in decisions.everything(closed)] == ["not in the label file"]
-
-
-def test_an_event_id_names_one_decision(closed):
+def test_a_decision_in_a_file_without_a_reason_says_so_and_an_event_id_names_one_decision(closed):
     row = {"item": splits.split_items(closed)[0].item.name, "reviewer": "owner", "kind": "adjudicated", "event_id": "e"}
-    exchange.import_labels(closed, pd.DataFrame([row | {"label": "similar"}]), **CAROL)
+    table = pd.DataFrame([row | {"label": "similar"}])
+    assert [exchange.import_labels(closed, table, **WHO).n_new for _ in range(2)] == [1, 0]
+    assert [one.why for one in decisions.everything(closed)] == ["not in the label file"]
     with pytest.raises(InputError, match="event id 'e' already belongs"):
-        exchange.import_labels(closed, pd.DataFrame([row | {"label": "dissimilar"}]), **CAROL)
+        exchange.import_labels(closed, table.assign(label="dissimilar"), **WHO)
+
+
+# --- agreement after closing, compared with counts by hand and with the report
+
+
+@pytest.fixture
+def pair(study_path):
+    """Four items that ada and ben both label."""
+    plan = PlanParameters(1, overlap=0, retest=0)
+    with new_study(study_path, n_items=4, reviewers=("ada", "ben"), plan=plan) as db:
+        yield db
+
+
+def answer_by_item(db, reviewer, said):
+    """Answer the offered items until all items in `said` are answered, "s" or "d" by the item's number."""
+    words = {item_name(number): {"s": "similar", "d": "dissimilar"}[letter] for number, letter in enumerate(said)}
+    while waiting := offers(db, reviewer):
+        task = waiting[0]
+        sent = submission(task, words[items.by_id(db, task.item_id).name])
+        reviewing.submit(db, id_of(db, reviewer), sent, now=NOW)
+
+
+def counts(found):
+    return found.n_agreed, found.n_split, found.n_incomplete
+
+
+def test_agreement_so_far_worked_by_hand(pair):
+    # p = 5/8 similar; Pe = (5/8)^2 + (3/8)^2 = 17/32; kappa = (3/4 - 17/32) / (15/32) = 7/15
+    answer_by_item(pair, "ada", "sssd")
+    answer_by_item(pair, "ben", "ssdd")
+    found = current_agreement(pair)
+    assert counts(found) == (3, 1, 0)
+    assert (found.percent.value, found.kappa.value) == (0.75, pytest.approx(7 / 15))
+    assert describe_estimate(found.percent).startswith("0.75, 95 % interval ")
+    assert describe_estimate(found.kappa).startswith("0.47, 95 % interval ")
+    browsing.exclude(pair, item_name(2), "broken", **WHO)  # counts for nothing
+    found = current_agreement(pair)
+    assert (counts(found), found.percent.value) == ((3, 0, 0), 1)
+
+
+def test_it_is_what_the_report_says(planned):
+    answer_everything(planned, dict(zip(REVIEWERS, ("similar", "dissimilar", "similar", "similar"), strict=True)))
+    found = current_agreement(planned)
+    assert not [name for name in REVIEWERS if name in repr(found)]
+    assert found.sentences[-1] == "The plan has no stopping rule, so all items are to be labelled."
+    told = json_values(reporting.gathered_study(planned, reporting.QUICK, actor="owner", now=NOW).report())
+    agreement, consensus = told["agreement"], told["consensus"]
+    assert counts(found) == (consensus["agreed"], consensus["split"], consensus["incomplete"])
+    assert found.percent.value == pytest.approx(agreement["percent"]["value"])
+    once = found.kappa_once
+    assert [once.value, once.low, once.high] == [
+        agreement["fleiss_kappa"][name] and pytest.approx(agreement["fleiss_kappa"][name])
+        for name in ("value", "low", "high")
+    ]
+
+
+def test_repeated_looks_are_valid_and_say_what_stopping_early_costs(study):
+    assigning.confirm_plan(study, PlanParameters(1, retest=0, stop_half_width=0.5), **WHO)
+    answer_everything(study, dict(zip(REVIEWERS, ("similar", "dissimilar", "similar", "similar"), strict=True)))
+    found = current_agreement(study)
+    assert found.kappa.low < found.kappa_once.low < found.kappa_once.high < found.kappa.high
+    assert any(f"{found.wider:.1f} times as wide" in sentence for sentence in found.sentences)
+    half = found.kappa.half_width
+    assert found.sentences[-1] == (
+        f"Stopping rule of the plan (kappa within ±0.5): not reached; the interval is now ±{half:.2f}."
+    )
+    assert verifying.verify_plan(study).problems == ()
+
+
+def test_without_labels_all_items_are_incomplete_and_nothing_is_defined(planned):
+    found = current_agreement(planned)
+    assert counts(found) == (0, 0, 8)
+    assert [describe_estimate(one) for one in (found.percent, found.kappa)] == [
+        "undefined, because no item has two labels."
+    ] * 2
+
+
+def test_calibration_items_count_for_nothing(study):
+    parameters = PlanParameters(1, overlap=0, retest=0, calibration=3)
+    assigning.confirm_plan(study, parameters, **WHO)
+    for name in REVIEWERS:
+        answer_next(study, name, "similar")
+    assert counts(current_agreement(study)) == (0, 0, 5)

@@ -24,7 +24,7 @@ from labeler.service.results import exchange, splits
 from labeler.service.study import course, staffing
 from labeler.store import assignments, events, items, labels, open_database, people, studies
 from labeler.store.assignments import StoredAssignment
-from tests.making import NOW, id_of, item_name, make_study
+from tests.making import NOW, WHO, id_of, item_name, new_study
 
 N_ITEMS, PER_ITEM = 8, 2
 AT_FIRST, LATER, ELSEWHERE = ("ada", "ben", "cleo"), ("eve", "fay"), "zed"
@@ -377,10 +377,9 @@ SIZES = [
 @pytest.mark.parametrize(("takes_anything", "n_examples"), SIZES)
 def test_whatever_people_do_a_study_stays_whole(tmp_path, takes_anything, n_examples):
     path = tmp_path / "cache.study"
-    make_study(path, n_items=N_ITEMS, reviewers=AT_FIRST)
-    with open_database(path) as db:
-        identity.add_person(db, BOTH, [Role.REVIEWER, Role.COORDINATOR], actor="carol", now=NOW)
-        identity.add_person(db, "chris", [Role.COORDINATOR], actor="carol", now=NOW)
+    with new_study(path, n_items=N_ITEMS, reviewers=AT_FIRST) as db:
+        identity.add_person(db, BOTH, [Role.REVIEWER, Role.COORDINATOR], **WHO)
+        identity.add_person(db, "chris", [Role.COORDINATOR], **WHO)
     run_state_machine_as_test(
         type("Machine", (Life,), {"master": path, "takes_anything": takes_anything}),
         settings=settings(

@@ -18,14 +18,14 @@ from labeler.service.study import coordinating, staffing
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import events, items, labels, open_database, people, runs, studies
 from tests.labeler.conftest import unprivileged
-from tests.making import NOW, answer_everything, import_all, item_name, log, result_file, series
+from tests.making import NOW, WHO, answer_everything, import_all, item_name, log, result_file, series
 from tests.sentences import says
 
 CHOSEN = [item_name(1), item_name(4), item_name(6)]
 
 
 def make(db, path, names=CHOSEN, *, name="Split ones", coordinator="dora", **options):
-    return triage.make_study(db, names, path, name=name, coordinator=coordinator, actor="carol", now=NOW, **options)
+    return triage.make_study(db, names, path, name=name, coordinator=coordinator, **WHO, **options)
 
 
 def of_item(db, name):
@@ -41,16 +41,17 @@ def of_item(db, name):
     }
 
 
-def test_the_new_study_has_the_chosen_items_with_all_that_was_measured(study, study_path):
-    make(study, study_path)
+def test_the_new_study_has_the_chosen_items_once_with_all_that_was_measured(study, study_path):
+    expected = {name: of_item(study, name) for name in CHOSEN}
+    study.execute("UPDATE bins SET version = version - 1 WHERE item_id = 2")  # are made anew
+    make(study, study_path, [*CHOSEN, *CHOSEN])
     with open_database(study_path) as new:
         assert [item.name for item in items.all_items(new)] == sorted(CHOSEN)
-        for name in CHOSEN:
-            assert of_item(new, name) == of_item(study, name)
+        assert {name: of_item(new, name) for name in CHOSEN} == expected
 
 
 def test_the_new_study_asks_the_same_question_under_the_same_protocol(study, study_path):
-    coordinating.set_protocol(study, Protocol("full", 0.3, True, True, "Look twice."), actor="carol", now=NOW)
+    coordinating.set_protocol(study, Protocol("full", 0.3, True, True, "Look twice."), **WHO)
     make(study, study_path)
     with open_database(study_path) as new:
         was, now = studies.get(study), studies.get(new)
@@ -58,44 +59,31 @@ def test_the_new_study_asks_the_same_question_under_the_same_protocol(study, stu
         assert (now.state, now.plan_hash) == (State.DRAFT, None)
 
 
-def test_neither_people_nor_labels_nor_plan_come_along(planned, study_path):
+def test_neither_people_nor_labels_nor_plan_come_along_and_the_secret_signs_the_new_coordinator_in(planned, study_path):
     answer_everything(planned, {"ada": "similar", "ben": "dissimilar"})
-    make(planned, study_path)
+    secret = make(planned, study_path)
     with open_database(study_path) as new:
         assert [(person.name, person.roles) for person in people.all_people(new)] == [("dora", {Role.COORDINATOR})]
         assert labels.n_labels(new) == 0
         assert new.execute("SELECT count(*) FROM assignments").fetchone() == (0,)
-
-
-def test_the_secret_signs_the_new_coordinator_in(study, study_path):
-    secret = make(study, study_path)
-    with open_database(study_path) as new:
         token = identity.sign_in(new, secret, now=NOW + timedelta(days=1))
         assert identity.person_of_session(new, token, now=NOW + timedelta(days=1)).name == "dora"
 
 
-def test_verdicts_on_these_measurements_come_along_with_their_evidence(study, study_path):
+def test_verdicts_on_these_measurements_come_along_with_their_evidence_and_others_stay_behind(study, study_path):
     computing.compute_verdicts(study, actor="carol")
+    other = items.by_name(study, CHOSEN[0]).item_id
+    study.execute("UPDATE verdicts SET data_hash = 'of before' WHERE item_id = ?", (other,))
     make(study, study_path)
     with open_database(study_path) as new:
-        assert computing.n_missing(new) == 0
+        assert (computing.n_missing(new), set(stored_verdicts.verdict_table(new)["item"])) == (1, set(CHOSEN[1:]))
+        assert new.execute("SELECT count(*) FROM verdicts WHERE data_hash = 'of before'").fetchone() == (0,)
         was = stored_verdicts.verdict_table(study)
         was = was[was["item"].isin(CHOSEN)].reset_index(drop=True)
         assert stored_verdicts.verdict_table(new).to_dict("records") == was.to_dict("records")
         evidence = "SELECT pairs, linkage, used_utc FROM shown_verdicts WHERE name = ? ORDER BY classifier"
-        for name in CHOSEN:
+        for name in CHOSEN[1:]:
             assert new.execute(evidence, (name,)).fetchall() == study.execute(evidence, (name,)).fetchall()
-
-
-def test_verdicts_on_other_measurements_stay_behind(study, study_path):
-    computing.compute_verdicts(study, actor="carol")
-    study.execute(
-        "UPDATE verdicts SET data_hash = 'of before' WHERE item_id = ?", (items.by_name(study, CHOSEN[0]).item_id,)
-    )
-    make(study, study_path)
-    with open_database(study_path) as new:
-        assert set(stored_verdicts.verdict_table(new)["item"]) == set(CHOSEN[1:])
-        assert new.execute("SELECT count(*) FROM verdicts WHERE data_hash = 'of before'").fetchone() == (0,)
 
 
 def test_both_logs_name_the_other_file_and_the_number_of_items(study, study_path):
@@ -116,20 +104,6 @@ def test_the_old_study_changes_by_one_event_only(study, study_path):
     before = dumped()
     make(study, study_path)
     assert dumped() == before
-
-
-def test_items_named_twice_count_once(study, study_path):
-    make(study, study_path, [*CHOSEN, *CHOSEN])
-    with open_database(study_path) as new:
-        assert len(items.all_items(new)) == 3
-
-
-def test_bins_of_an_older_version_are_made_anew(study, study_path):
-    drawn = of_item(study, CHOSEN[0])["bins"]
-    study.execute("UPDATE bins SET version = version - 1")
-    make(study, study_path)
-    with open_database(study_path) as new:
-        assert of_item(new, CHOSEN[0])["bins"] == drawn
 
 
 def test_the_new_study_can_be_extended_and_planned(study, study_path):
@@ -154,17 +128,20 @@ def refused(db, folder, **options):
 
 
 def test_a_choice_that_is_none_is_refused_and_leaves_nothing_behind(study, tmp_path):
-    browsing.exclude(study, item_name(2), "twice in it", actor="carol", now=NOW)
+    browsing.exclude(study, item_name(2), "twice in it", **WHO)
     path = tmp_path / "new.study"
     assert "No items match" in refused(study, tmp_path, path=path, names=[])
     assert says(refused(study, tmp_path, path=path, names=[CHOSEN[0], "x"]), "no item 'x'")
     assert "is excluded" in refused(study, tmp_path, path=path, names=[item_name(2)])
+    assert set(triage.usable(browsing.catalogue(study))["item"]) == {item_name(n) for n in (0, 1, 3, 4, 5, 6, 7)}
+    for wrong in ({"name": " "}, {"coordinator": ""}, {"coordinator": "x" * 100}):
+        assert "name" in refused(study, tmp_path, path=path, **wrong)
 
 
 def test_items_without_measurements_are_refused(db, tmp_path):
     file = tmp_path / "labels.csv"
     file.write_text("item,reviewer,label\nx,ada,similar\n")
-    exchange.import_label_file(db, file, actor="carol", now=NOW)
+    exchange.import_label_file(db, file, **WHO)
     assert "has no measurements" in refused(db, tmp_path, path=tmp_path / "new.study", names=["x"])
 
 
@@ -174,11 +151,6 @@ def test_a_file_that_is_there_stays_as_it_is(study, tmp_path):
     assert "already exists" in refused(study, tmp_path, path=path)
     assert path.read_text() == "mine"
     assert "already exists" in refused(study, tmp_path, path=study.path)
-
-
-@pytest.mark.parametrize("wrong", [{"name": " "}, {"coordinator": ""}, {"coordinator": "x" * 100}])
-def test_names_that_cannot_be_are_refused_and_leave_nothing_behind(study, tmp_path, wrong):
-    assert "name" in refused(study, tmp_path, path=tmp_path / "new.study", **wrong)
 
 
 def test_a_folder_that_is_not_there_or_closed_is_said(study, tmp_path):
@@ -211,19 +183,14 @@ def test_beside_the_study_the_file_is_called_like_the_new_study(study, tmp_path)
         triage.make_beside(study, "../x", CHOSEN, coordinator="carol", now=NOW)
 
 
-def test_what_a_new_study_can_have_is_measured_and_not_excluded(study):
-    browsing.exclude(study, item_name(2), "twice in it", actor="carol", now=NOW)
-    assert set(triage.usable(browsing.catalogue(study))["item"]) == {item_name(n) for n in (0, 1, 3, 4, 5, 6, 7)}
-
-
 def test_a_template_has_the_question_the_guide_and_the_people_and_nothing_else(planned, study_path):
-    coordinating.set_protocol(planned, Protocol("full", 0.3, False, True, "Look twice."), actor="carol", now=NOW)
-    identity.set_email(planned, "ada", Role.REVIEWER, "ada@example.org", actor="carol", now=NOW)
-    identity.add_role(planned, "ben", Role.COORDINATOR, actor="carol", now=NOW)
-    staffing.remove(planned, "dan", actor="carol", now=NOW)
+    coordinating.set_protocol(planned, Protocol("full", 0.3, False, True, "Look twice."), **WHO)
+    identity.set_email(planned, "ada", Role.REVIEWER, "ada@example.org", **WHO)
+    identity.add_role(planned, "ben", Role.COORDINATOR, **WHO)
+    staffing.remove(planned, "dan", **WHO)
     studies.set_gate(planned, CalibrationGate("reviewers", 0.8))
     answer_everything(planned, {"ada": "similar", "ben": "similar", "cleo": "similar"})
-    secret = triage.make_template(planned, study_path, name="Next", coordinator="carol", actor="carol", now=NOW)
+    secret = triage.make_template(planned, study_path, name="Next", coordinator="carol", **WHO)
     old = studies.get(planned)
     with open_database(study_path) as new:
         study = studies.get(new)

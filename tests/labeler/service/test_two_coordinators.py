@@ -16,7 +16,7 @@ from labeler.service.plan import assigning, verifying
 from labeler.service.results import splits
 from labeler.service.study import course, staffing
 from labeler.store import assignments, decisions, labels, open_database, studies
-from tests.making import NOW, REVIEWERS, answer_everything, id_of, item_name, log
+from tests.making import NOW, REVIEWERS, WHO, answer_everything, id_of, item_name, log, offers
 from tests.sentences import says
 
 SPLIT = {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimilar"}
@@ -26,7 +26,7 @@ TWO = ("carol", "chris")
 @pytest.fixture
 def shared(planned):
     """A planned study with two coordinators."""
-    identity.add_person(planned, "chris", [Role.COORDINATOR], actor="carol", now=NOW)
+    identity.add_person(planned, "chris", [Role.COORDINATOR], **WHO)
     return planned
 
 
@@ -62,7 +62,7 @@ def test_of_two_who_start_the_third_round_one_does_and_its_items_are_assigned_on
     (done,), (refused,) = by_both(shared, lambda db, who: course.change_state(db, Step.THIRD, why="split", **who))
     assert done.state is State.THIRD
     assert isinstance(refused, NotAllowed)
-    assert says(str(refused), "third-label round", "third is not possible")
+    assert says(str(refused), "third-label round", "“third” is not possible")
     assert str(refused).endswith("close, pause.")
     assert times(shared, "third round") == 1
     rows = [kept.assignment for kept in assignments.everything(shared) if kept.assignment.kind is Kind.THIRD]
@@ -70,19 +70,30 @@ def test_of_two_who_start_the_third_round_one_does_and_its_items_are_assigned_on
     assert verifying.verify_plan(shared).problems == ()
 
 
-def test_of_two_who_remove_the_same_reviewer_one_does_and_the_items_move_once(shared):
-    n_open = sum(kept.assignment.reviewer == "ada" for kept in assignments.everything(shared))
-    (done,), (refused,) = by_both(shared, lambda db, who: staffing.remove(db, "ada", why="left", **who))
-    assert done.n_moved + done.n_given_up == n_open
-    assert str(refused) == "ada no longer takes part."
-    assert times(shared, "remove reviewer") == 1
-    assert verifying.verify_plan(shared).problems == ()
+REFUSED = [
+    (lambda db, who: staffing.remove(db, "ada", why="left", **who), "remove reviewer", "ada no longer takes part."),
+    (lambda db, who: staffing.add(db, "eve", [Role.REVIEWER], **who), "join", "called eve"),
+    (
+        lambda db, who: staffing.replace(db, "ada", f"for {who['actor']}", why="left", **who),
+        "replace reviewer", "ada no longer takes part.",
+    ),
+    (lambda db, who: browsing.exclude(db, item_name(1), "noisy", **who), "exclude item", "excluded. Reason: noisy"),
+    (lambda db, who: course.change_state(db, Step.CLOSE, why="", **who), "close study", ""),
+    (lambda db, who: course.change_state(db, Step.PAUSE, why="", **who), "pause study", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("action", "logged", "reason"), REFUSED, ids=[logged for _, logged, _ in REFUSED])
+def test_of_two_who_do_the_same_one_does_and_the_other_is_told(shared, action, logged, reason):
+    (_,), (refused,) = by_both(shared, action)
+    assert reason in str(refused)
+    assert (times(shared, logged), verifying.verify_plan(shared).problems) == (1, ())
 
 
 def test_two_who_remove_different_reviewers_both_do_and_no_item_falls_between(shared):
     found = at_once(
         shared,
-        lambda db: staffing.remove(db, "ada", why="left", actor="carol", now=NOW),
+        lambda db: staffing.remove(db, "ada", why="left", **WHO),
         lambda db: staffing.remove(db, "ben", why="left", actor="chris", now=NOW),
     )
     assert not any(isinstance(outcome, LabelerError) for outcome in found)
@@ -94,32 +105,13 @@ def test_two_who_remove_different_reviewers_both_do_and_no_item_falls_between(sh
     assert verifying.verify_plan(shared).problems == ()
 
 
-def test_of_two_who_add_the_same_name_one_does(shared):
-    (done,), (refused,) = by_both(shared, lambda db, who: staffing.add(db, "eve", [Role.REVIEWER], **who))
-    assert done[0].name == "eve"
-    assert "called eve" in str(refused)
-    assert (times(shared, "join"), verifying.verify_plan(shared).problems) == (1, ())
-
-
-def test_of_two_who_let_the_same_reviewer_be_replaced_one_does(shared):
-    found = at_once(
-        shared,
-        lambda db: staffing.replace(db, "ada", "eve", why="left", actor="carol", now=NOW),
-        lambda db: staffing.replace(db, "ada", "fay", why="left", actor="chris", now=NOW),
-    )
-    refused = [outcome for outcome in found if isinstance(outcome, LabelerError)]
-    assert [str(error) for error in refused] == ["ada no longer takes part."]
-    assert len({"eve", "fay"} & {person.name for person in identity.everyone(shared)}) == 1
-    assert verifying.verify_plan(shared).problems == ()
-
-
 def test_two_decisions_on_one_item_are_both_kept_and_the_later_stands(shared):
     answer_everything(shared, SPLIT)
-    course.change_state(shared, Step.CLOSE, why="done", actor="carol", now=NOW)
+    course.change_state(shared, Step.CLOSE, why="done", **WHO)
     name = splits.split_items(shared)[0].item.name
     found = at_once(
         shared,
-        lambda db: splits.adjudicate(db, name, Category.SIMILAR, "one", actor="carol", now=NOW),
+        lambda db: splits.adjudicate(db, name, Category.SIMILAR, "one", **WHO),
         lambda db: splits.adjudicate(db, name, Category.DISSIMILAR, "two", actor="chris", now=NOW),
     )
     assert not any(isinstance(outcome, LabelerError) for outcome in found)
@@ -131,10 +123,10 @@ def test_two_decisions_on_one_item_are_both_kept_and_the_later_stands(shared):
 
 
 def test_of_two_plans_the_later_stands_whole(study):
-    identity.add_person(study, "chris", [Role.COORDINATOR], actor="carol", now=NOW)
+    identity.add_person(study, "chris", [Role.COORDINATOR], **WHO)
     found = at_once(
         study,
-        lambda db: assigning.confirm_plan(db, PlanParameters(1, retest=0), actor="carol", now=NOW),
+        lambda db: assigning.confirm_plan(db, PlanParameters(1, retest=0), **WHO),
         lambda db: assigning.confirm_plan(db, PlanParameters(2, retest=0), actor="chris", now=NOW),
     )
     hashes = [plan.hash for plan in found]
@@ -160,27 +152,6 @@ def test_a_plan_is_not_drawn_over_an_answer_that_comes_at_the_same_time(shared):
     assert verifying.verify_plan(shared).problems == ()
 
 
-def test_of_two_who_exclude_one_item_one_does(shared):
-    (_,), (refused,) = by_both(shared, lambda db, who: browsing.exclude(db, item_name(1), "cut off", **who))
-    assert says(str(refused), "already excluded. Reason: cut off")
-    assert times(shared, "exclude item") == 1
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "state"),
-    [(Step.CLOSE, Step.CLOSE, State.CLOSED), (Step.PAUSE, Step.PAUSE, State.PAUSED)],
-)
-def test_of_two_who_take_the_same_step_one_does(shared, first, second, state):
-    found = at_once(
-        shared,
-        lambda db: course.change_state(db, first, why="now", actor="carol", now=NOW),
-        lambda db: course.change_state(db, second, why="now", actor="chris", now=NOW),
-    )
-    assert sum(isinstance(outcome, NotAllowed) for outcome in found) == 1
-    assert studies.get(shared).state is state
-    assert studies.get(shared).resumes_to in (None, State.OPEN)
-
-
 @pytest.mark.parametrize("step", [Step.CLOSE, Step.PAUSE])
 def test_what_reviewers_send_while_somebody_closes_is_kept_before_the_end_or_refused(shared, step):
     """Every accepted answer is saved, every refused answer is not, and none was saved after the study was closed."""
@@ -189,10 +160,10 @@ def test_what_reviewers_send_while_somebody_closes_is_kept_before_the_end_or_ref
         def act(db):
             said = {}
             for number in range(5):
-                offers = reviewing.review_queue(db, id_of(db, name)).offers
-                if not offers:
+                waiting = offers(db, name)
+                if not waiting:
                     break
-                sent = Submission(f"{name} {number}", offers[0].code, offers[0].revision, Category.SIMILAR, 900)
+                sent = Submission(f"{name} {number}", waiting[0].code, waiting[0].revision, Category.SIMILAR, 900)
                 try:
                     reviewing.submit(db, id_of(db, name), sent, now=NOW)
                     said[sent.event_id] = True
@@ -203,7 +174,7 @@ def test_what_reviewers_send_while_somebody_closes_is_kept_before_the_end_or_ref
         return act
 
     def stop(db):
-        course.change_state(db, step, why="now", actor="carol", now=NOW)
+        course.change_state(db, step, why="now", **WHO)
         return labels.n_labels(db)
 
     *said, n_at_the_end = at_once(shared, *map(label_on, REVIEWERS), stop)
@@ -218,7 +189,7 @@ def test_what_a_reviewer_sends_while_they_are_removed_is_kept_or_refused_but_not
     sent = Submission("last", task.code, task.revision, Category.SIMILAR, 900)
     removed, answer = at_once(
         shared,
-        lambda db: staffing.remove(db, "ada", why="left", actor="carol", now=NOW),
+        lambda db: staffing.remove(db, "ada", why="left", **WHO),
         lambda db: reviewing.submit(db, ada, sent, now=NOW),
     )
     assert not isinstance(removed, LabelerError)

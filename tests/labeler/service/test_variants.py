@@ -16,7 +16,7 @@ from labeler.service.verdicts.classifying import JudgeOptions
 from labeler.store import events, items, runs
 from tests.labeler.commands import run
 from tests.labeler.packages import STEADY
-from tests.making import NOW, import_all, result_file, series
+from tests.making import WHO, import_all, result_file, series
 
 
 def compute(db, *names, **options):
@@ -28,7 +28,7 @@ def classifiers(db):
 
 
 def remove(db, *names):
-    return stored_verdicts.remove_classifiers(db, names, actor="carol", now=NOW)
+    return stored_verdicts.remove_classifiers(db, names, **WHO)
 
 
 def test_thresholds_of_one_kind_are_settings_of_every_classifier_that_has_it():
@@ -91,16 +91,19 @@ def test_a_classifier_has_one_say_in_which_items_to_send_first(study):
     assert {"same@0.01", "same"} <= {row["classifier"] for row in stored_verdicts.classifier_agreement(table, SIMILAR)}
 
 
-def test_verdicts_from_elsewhere_cannot_take_the_name_of_a_setting(study, tmp_path):
+def test_verdicts_from_elsewhere_cannot_take_the_name_of_a_setting_and_can_be_removed(study, tmp_path):
     path = tmp_path / "v.csv"
     path.write_text(f"item,verdict\n{items.all_items(study)[0].name},similar\n")
     with pytest.raises(InputError, match=r"computes heuristic@0.30 itself"):
-        stored_verdicts.import_verdicts(study, path, "heuristic@0.30", actor="carol", now=NOW)
+        stored_verdicts.import_verdicts(study, path, "heuristic@0.30", **WHO)
+    stored_verdicts.import_verdicts(study, path, "theirs", **WHO)
+    assert remove(study, "theirs") == 1
+    assert classifiers(study) == []
 
 
 def test_the_report_shows_each_setting_with_what_it_was_computed_with(study):
     compute(study, "heuristic@0.30")
-    content = json_values(reporting.gathered_study(study, reporting.QUICK, actor="carol", now=NOW).report())
+    content = json_values(reporting.gathered_study(study, reporting.QUICK, **WHO).report())
     assert content["parameters"]["verdicts"]["heuristic@0.30"] == [
         {"theta": 0.3, "keep_mean": False, "drop": 0.0, "version": 1}
     ]
@@ -131,9 +134,6 @@ def test_the_command_adds_settings_and_removes_them(study):
 )
 def test_a_check_takes_the_classifier_to_which_a_threshold_belongs(options, classifier):
     assert checking.with_classifier(checking.Rules(), **options).classifier == classifier
-
-
-def test_a_check_refuses_a_threshold_that_its_classifier_does_not_have():
     with pytest.raises(InputError, match="heuristic or heuristic-p"):
         checking.with_classifier(checking.Rules(), "same", theta=0.3)
     with pytest.raises(InputError, match="only one of these"):
@@ -162,14 +162,6 @@ def test_verdicts_of_a_package_can_be_removed_once_it_is_uninstalled(study, site
     compute(study)
     assert classifiers(study) == ["steady"]
     assert remove(study, "steady") == 8
-    assert classifiers(study) == []
-
-
-def test_imported_verdicts_can_be_removed(study, tmp_path):
-    path = tmp_path / "v.csv"
-    path.write_text(f"item,verdict\n{items.all_items(study)[0].name},similar\n")
-    stored_verdicts.import_verdicts(study, path, "theirs", actor="carol", now=NOW)
-    assert remove(study, "theirs") == 1
     assert classifiers(study) == []
 
 

@@ -29,13 +29,15 @@ def integrity(path):
         return opened.execute("PRAGMA integrity_check").fetchone()[0]
 
 
-def test_a_new_file_opens_again_with_what_was_written(study_path):
-    with create_database(study_path) as made:
+@pytest.mark.parametrize("name", ["new.study", "100 % #1?mode=ro/ä&b.study"])
+def test_a_new_file_opens_again_with_what_was_written(tmp_path, name):
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    with create_database(path) as made:
         add_event(made)
-    with open_database(study_path) as opened:
-        assert actions(opened) == ["knock"]
-        assert opened.path == study_path
-    assert integrity(study_path) == "ok"
+    with open_database(path) as opened:
+        assert (actions(opened), opened.path) == (["knock"], path)
+    assert integrity(path) == "ok"
 
 
 @pytest.mark.parametrize("again", [False, True])
@@ -54,15 +56,6 @@ def test_every_connection_keeps_what_it_commits_and_the_references_between_rows(
         "busy_timeout": 5000,
         "application_id": APPLICATION_ID,
     }
-
-
-def test_a_study_lies_anywhere_also_where_a_name_has_signs_of_a_uri(tmp_path):
-    folder = tmp_path / "100 % #1?mode=ro"
-    folder.mkdir()
-    with create_database(folder / "ä&b.study") as made:
-        add_event(made)
-    with open_database(folder / "ä&b.study") as opened:
-        assert actions(opened) == ["knock"]
 
 
 def other_sqlite_file(path):
@@ -133,12 +126,9 @@ def test_a_new_study_never_takes_the_place_of_a_file(study_path, tmp_path):
     assert study_path.read_text() == "precious"
     with pytest.raises(StudyError, match="already exists"):
         create_database(tmp_path)
-
-
-def test_a_new_study_in_a_folder_that_is_missing_is_refused_in_words(tmp_path):
     with pytest.raises(StudyError, match=r"folder .*missing"):
         create_database(tmp_path / "missing" / "new.study")
-    assert list(tmp_path.iterdir()) == []
+    assert not (tmp_path / "missing").exists()
 
 
 def test_a_file_that_cannot_be_written_is_read_but_not_changed(study_path, tmp_path):
@@ -393,14 +383,11 @@ def test_many_rows_fail_with_the_same_words_as_one(db):
     statement = "INSERT INTO sessions VALUES (?, ?, ?)"
     with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"):
         db.executemany(statement, [("hash", 999, NOW.isoformat())])
+    with pytest.raises(sqlite3.OperationalError, match="syntax error"):  # stays the driver's error
+        db.execute("SELEC 1")
     db.execute("PRAGMA query_only = ON")
     with pytest.raises(StudyReadOnly, match="cannot be written to"):
         db.executemany(statement, [("hash", 1, NOW.isoformat())])
-
-
-def test_a_mistake_in_a_statement_stays_the_drivers_error(db):
-    with pytest.raises(sqlite3.OperationalError, match="syntax error"):
-        db.execute("SELEC 1")
 
 
 def test_a_backup_opens_as_a_study_and_is_one_file(planned, tmp_path):
@@ -502,7 +489,7 @@ def test_what_one_connection_commits_is_there_for_another_process_while_more_are
         "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute('SELECT count(*) FROM files').fetchone()[0])"
     )
     with create_database(study_path) as writer:
-        for number in range(1, 6):
+        for number in range(1, 3):
             writer.execute("SELECT count(*) FROM files").fetchone()
             open_database(study_path).close()
             subprocess.run([sys.executable, "-c", count, study_path], check=True, capture_output=True, timeout=300)
@@ -515,7 +502,7 @@ def test_what_one_connection_commits_is_there_for_another_process_while_more_are
 
 def test_threads_of_one_process_write_in_turn_and_nobody_waits_in_vain(study_path, monkeypatch):
     monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 20.0)
-    n_threads, n_writes = 16, 25
+    n_threads, n_writes = 16, 10
     create_database(study_path).close()
 
     def write(number):

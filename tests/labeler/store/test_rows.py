@@ -16,7 +16,7 @@ from labeler.store.assignments import NewAssignment
 from labeler.store.jobs import Job
 from labeler.store.labels import OwnAnswer
 from tests.conftest import examples
-from tests.making import NOW, id_of, item_name
+from tests.making import NOW, id_of
 
 AT = NOW.isoformat()
 RUNS = (np.array([1.0, 2.0, 3.0]), np.array([1.5, 2.5]))
@@ -74,17 +74,12 @@ def test_an_item_comes_back_as_it_was_written(db):
 
 
 def test_items_are_listed_by_name_and_a_name_is_taken_once(db):
-    for name in ("b", "a#2", "a"):
-        add_item(db, name)
+    assert (verdicts.table(db).shape, labels.table(db).shape) == ((0, 14), (0, 17))  # tables have their columns
+    for name, n_runs in (("b", 0), ("a#2", 1), ("a", 2)):
+        assert items.by_id(db, add_item(db, name, n_runs=n_runs, n_iterations=0)).n_runs == n_runs
     assert [item.name for item in items.all_items(db)] == ["a", "a#2", "b"]
     with pytest.raises(sqlite3.IntegrityError, match=r"items\.name"):
         add_item(db, "a")
-
-
-def test_an_item_may_have_no_measurements_or_one_run(db):
-    item_id = add_item(db, "labels only", n_runs=0, n_iterations=0)
-    assert items.by_id(db, item_id).n_runs == items.by_id(db, item_id).n_iterations == 0
-    assert items.by_id(db, add_item(db, "one run", n_runs=1)).n_runs == 1
 
 
 finite_runs = st.lists(
@@ -127,16 +122,11 @@ def test_conditions_of_runs_come_back_as_they_were_written(db, conditions):
     assert [run.tolist() for run in runs.of_item(db, item_id)] == [run.tolist() for run in RUNS]
 
 
-def test_of_runs_without_conditions_and_of_no_runs_nothing_is_known(db):
-    item_id = add_item(db)
-    assert runs.conditions_of_item(db, item_id) == {}
-    runs.add(db, item_id, RUNS)
-    assert runs.conditions_of_item(db, item_id) == {}
-
-
 def test_what_is_known_of_some_runs_only_is_empty_for_the_others(db):
     item_id = add_item(db)
+    assert runs.conditions_of_item(db, item_id) == {}
     runs.add(db, item_id, RUNS)
+    assert runs.conditions_of_item(db, item_id) == {}
     db.execute('UPDATE runs SET conditions = \'{"version": "a"}\' WHERE run = 1')
     assert runs.conditions_of_item(db, item_id) == {"version": ("", "a")}
 
@@ -244,12 +234,8 @@ def test_another_event_for_a_taken_revision_is_refused(planned):
     with pytest.raises(AnswerRefused, match="answered in another window"):
         labels.add(planned, label(task, event_id="f", answer="dissimilar"))
     assert labels.table(planned)["label"].tolist() == ["similar"]
-
-
-def test_an_answer_to_nothing_stays_the_drivers_error(planned):
-    task = replace(first_task(planned), assignment_id=999)
-    with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"):
-        labels.add(planned, label(task))
+    with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"):  # an answer to nothing
+        labels.add(planned, label(replace(task, assignment_id=999)))
 
 
 def test_the_last_revision_is_the_answer_that_stands(planned):
@@ -262,17 +248,7 @@ def test_the_last_revision_is_the_answer_that_stands(planned):
     assert (now.revision, now.answer) == (4, NOT_SURE)
     assert now.n_not_sure == 1  # an undone answer does not count
     assert labels.own_answers(planned, id_of(planned, "ada")) == [
-        OwnAnswer(
-            task.code,
-            answer,
-            revision,
-            (NOW - timedelta(hours=revision)).isoformat(),
-            None,
-            "{}",
-            None,
-            0,
-            None,
-        )
+        OwnAnswer(task.code, answer, revision, (NOW - timedelta(hours=revision)).isoformat(), None, "{}", None, 0, None)
         for revision, answer in enumerate(said)
     ]
     assert labels.own_answers(planned, id_of(planned, "ben")) == []
@@ -349,11 +325,6 @@ def test_the_newest_verdict_of_each_classifier_is_shown_and_none_on_other_measur
     assert len(verdicts.done(db)) == 5
 
 
-def test_tables_without_rows_have_their_columns(db):
-    assert verdicts.table(db).shape == (0, 14)
-    assert labels.table(db).shape == (0, 17)
-
-
 def test_events_are_kept_in_order_with_their_details(db):
     later, earlier = datetime(2026, 11, 21, tzinfo=UTC), datetime(2026, 11, 20, tzinfo=UTC)
     events.Deed(db, "ada", later).log("open", name="ß", n=[1, None])
@@ -378,12 +349,6 @@ def test_a_job_shows_how_far_it_is_and_how_it_ended(db):
     jobs.finish(db, second, "t4", "RuntimeError: stop")
     with open_database(db.path) as other:
         assert jobs.latest(other, "verdicts") == Job(second, 12, 25, 40, "t2", "t4", "t4", "RuntimeError: stop")
-
-
-def test_the_fixtures_hold_what_they_say(study, planned):
-    assert [item.name for item in items.all_items(study)] == sorted(item_name(number) for number in range(8))
-    assert {(item.n_runs, item.n_iterations) for item in items.all_items(study)} == {(3, 60)}
-    assert {row[1] for row in labels.progress(planned)} == {5}
 
 
 def test_segments_are_found_by_what_they_were_computed_from(db):

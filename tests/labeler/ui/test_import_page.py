@@ -5,9 +5,10 @@ import zipfile
 
 from labeler.store import open_database
 from tests.labeler.formats.examples import csv_bytes
-from tests.labeler.service.test_importing_joined import go_file, kept
+from tests.labeler.service.test_importing_joined import go_file
 from tests.labeler.ui.pages import button, checked, coordinator_page, texts
 from tests.labeler.ui.test_data_pages import copied, empty, made, outcome
+from tests.making import runs_by_item
 from tests.sentences import says
 
 __all__ = ["copied", "empty", "made"]  # fixtures
@@ -22,7 +23,7 @@ def test_files_that_are_a_run_each_become_one_item(empty):
     page = upload(coordinator_page("Items", "Add", empty), *files)
     assert outcome(page)["Runs"].to_dict() == {"1.txt, 2.txt": "2"}
     with open_database(empty) as db:
-        assert len(kept(db)["o/p.BenchmarkA"][0]) == 2
+        assert len(runs_by_item(db)["o/p.BenchmarkA"][0]) == 2
 
 
 def test_the_person_can_say_that_a_file_is_a_run(empty):
@@ -31,7 +32,7 @@ def test_the_person_can_say_that_a_file_is_a_run(empty):
     page.selectbox[0].set_value("run").run()
     upload(page, ("1.csv", b"benchmark,value\nb,1\n"), ("2.csv", b"benchmark,value\nb,2\n"))
     with open_database(empty) as db:
-        assert kept(db)["b"][0] == [[1.0], [2.0]]
+        assert runs_by_item(db)["b"][0] == [[1.0], [2.0]]
 
 
 def test_the_files_of_a_zip_file_are_taken_in_one_by_one(empty):
@@ -42,7 +43,7 @@ def test_the_files_of_a_zip_file_are_taken_in_one_by_one(empty):
     page = upload(coordinator_page("Items", "Add", empty), ("all.zip", packed.getvalue()))
     assert outcome(page).index.tolist() == [r"all.zip/../../\<b\>.json", "all.zip/bad.json"]
     with open_database(empty) as db:
-        assert list(kept(db)) == ["<b>"]
+        assert list(runs_by_item(db)) == ["<b>"]
 
 
 def test_hostile_names_are_shown_as_they_are(empty):
@@ -52,7 +53,7 @@ def test_hostile_names_are_shown_as_they_are(empty):
     assert outcome(page).index.tolist() == [r"\*\*\<b\>\*\*.csv", r"\$x\$.json"]
     assert not [one.value for one in page.markdown if "<b>" in one.value or "$x$" in one.value]
     with open_database(empty) as db:
-        assert sorted(kept(db)) == sorted(names)
+        assert sorted(runs_by_item(db)) == sorted(names)
 
 
 def test_an_import_is_taken_back_after_a_tick(empty):
@@ -61,7 +62,7 @@ def test_an_import_is_taken_back_after_a_tick(empty):
     assert button(page, "Take this import back").disabled
     (sure,) = [box for box in page.checkbox if box.label == "I know that this cannot be undone."]
     page = checked(button(checked(sure.check().run()), "Take this import back").click().run())
-    assert "Import taken back: 2 items removed." in texts(page)
-    assert "2 files were imported" not in texts(page)
+    assert "Taken back: 2 items removed." in texts(page)
+    assert "2 files are in" not in texts(page)
     with open_database(empty) as db:
-        assert kept(db) == {}
+        assert runs_by_item(db) == {}
