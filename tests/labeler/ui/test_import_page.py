@@ -62,7 +62,7 @@ def test_an_import_is_taken_back_after_a_tick(empty):
     assert button(page, "Take this import back").disabled
     (sure,) = [box for box in page.checkbox if box.label == "I know that this cannot be undone."]
     page = checked(button(checked(sure.check().run()), "Take this import back").click().run())
-    assert "Taken back: 2 items removed." in texts(page)
-    assert "2 files are in" not in texts(page)
+    assert "Import taken back: 2 items removed." in texts(page)
+    assert "2 files were imported" not in texts(page)
     with open_database(empty) as db:
         assert runs_by_item(db) == {}
