@@ -393,8 +393,8 @@ def test_a_figure_is_drawn_and_named_where_there_is_something_to_show(case, figu
         ("a classifier that judges no labelled item", "item has a verdict"),
         ("verdicts all missing", "item has a verdict"),
         ("a classifier without scores", "cannot be evaluated: rule."),
-        ("only third labels", "With 4 third labels and 0 adjudications"),
-        ("only decisions", "With 0 third labels and 2 adjudications"),
+        ("only third labels", "With 4 third labels and 0 decisions of coordinators"),
+        ("only decisions", "With 0 third labels and 2 decisions of coordinators"),
         ("only calibration", "4 calibration labels"),
     ],
 )
