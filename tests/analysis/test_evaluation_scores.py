@@ -199,11 +199,11 @@ def test_compare_auc_by_hand_on_the_items_with_both_scores():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: auc(["similar"], ["high"]), "scores must be numbers"),
+        (lambda: auc(["similar"], ["high"]), "scores must be numbers"),  # type: ignore[list-item]
         (lambda: roc(["similar", "similar"], [0, float("inf")]), "entry 1 is infinite"),
         (lambda: auc(["similar"], [1, 2]), r"truth has 1.*scores has 2"),
         (lambda: auc([None], [1]), r"truth.*None"),
-        (lambda: compare_auc(["similar"], [1], ["x"]), "scores_b must be numbers"),
+        (lambda: compare_auc(["similar"], [1], ["x"]), "scores_b must be numbers"),  # type: ignore[list-item]
     ],
 )
 def test_scores_that_are_not_numbers_are_rejected(call, message):

@@ -113,13 +113,16 @@ def test_without_variation_equal_means_are_equal_and_others_differ(x, y, p):
     assert welch(x, y) == welch(y, x) == Test(p, reason=NO_VARIATION)
 
 
+WITHOUT_TWO_GROUPS: list[tuple[list[list[float]], int]] = [([], 0), ([[1, 2]], 2), ([[1, 2], []], 2), ([[], []], 0)]
+
+
 @pytest.mark.parametrize(
     ("found", "expected"),
     [
         *((welch(x, y), Test(None, reason=FEW)) for x, y in (([], []), ([1], [1, 2]), ([1, 2], [1]), ([1, 2], []))),
         *((rank_sum(x, y), Test(None, reason=EMPTY)) for x, y in (([], [1]), ([1], []), ([], []))),
         *((kruskal(groups), KruskalWallis(None, reason="at least two groups with values are needed", n=n))
-          for groups, n in (([], 0), ([[1, 2]], 2), ([[1, 2], []], 2), ([[], []], 0))),
+          for groups, n in WITHOUT_TWO_GROUPS),
         (mean_interval([]), Estimate(None, reason="no values")),
         (mean_interval([4]), Estimate(4.0, reason="an interval needs at least two values")),
         (mean_interval([0.1] * 3), Estimate(0.1, 0.0, 0.1, 0.1, NO_VARIATION)),
