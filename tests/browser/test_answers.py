@@ -166,7 +166,7 @@ def test_an_item_answered_not_sure_comes_once_more_at_the_end(page, asking):
     assert item_on_screen(page) == first
     assert "2 of 3 done, 1 not sure" in page.locator(".progress").inner_text()
     press(page, "n")
-    expect(page.get_by_text("1 stay “not sure”")).to_be_visible()
+    expect(page.get_by_text("Still “not sure”: 1.")).to_be_visible()
     assert said(asking, "ada") == ["not sure", "similar", "similar", "not sure"]
 
 
@@ -246,7 +246,7 @@ def test_a_comment_on_an_answer_that_was_refused_is_there_when_the_item_is_looke
     comment(second, "typed in the second tab")
     press(first, "s")
     press(second, "d")
-    expect(second.get_by_text("was answered in another window")).to_be_visible()
+    expect(second.locator(".status")).to_contain_text("was answered in another window")
     second.goto(f"{served.url}/my-labels")
     second.locator(f".st-key-revise-{code} button").click()
     assert item_on_screen(second) == code

@@ -100,7 +100,7 @@ def writing(study):
 
 
 def kept(served, name):
-    return [(answer.code, answer.answer.value) for answer in answers(served, name)]
+    return [(answer.code, answer.answer) for answer in answers(served, name)]
 
 
 def wait_until(page: Page, holds) -> None:

@@ -101,7 +101,7 @@ def assert_a_rerun_completes(db, expected):
 def test_ctrl_c_is_answered_in_one_sentence_and_costs_nothing(db, expected, jobs):
     with computing_process(db, "--jobs", jobs) as process:
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: also to the workers
-        assert process.wait(timeout=180) == 1
+        assert process.wait(timeout=180) == 2
         wait_for(lambda: not alive(process.pid))
     assert errors_of(db) == STOPPED
     assert computing.latest_job(db).error.startswith("KeyboardInterrupt")
@@ -122,7 +122,7 @@ def test_what_was_stored_before_the_process_was_killed_stays(db, expected, signa
 def test_ctrl_c_on_a_dask_cluster_is_answered_in_one_sentence_and_costs_nothing(db, expected, cluster):
     with computing_process(db, "--scheduler", cluster.scheduler_address) as process:
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=180) == 1
+        assert process.wait(timeout=180) == 2
     assert errors_of(db) == STOPPED
     assert_a_rerun_completes(db, expected)
 
@@ -130,6 +130,6 @@ def test_ctrl_c_on_a_dask_cluster_is_answered_in_one_sentence_and_costs_nothing(
 def test_a_scheduler_that_ends_is_said_in_a_sentence(db, cluster):
     with computing_process(db, "--scheduler", cluster.scheduler_address) as process:
         cluster.close()
-        assert process.wait(timeout=180) == 1
+        assert process.wait(timeout=180) == 2
     assert "Traceback" not in errors_of(db)
     assert re.match(r"Error: The Dask cluster at tcp\S+ lost its connection\.", errors_of(db).splitlines()[-1])
