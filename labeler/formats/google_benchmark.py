@@ -77,7 +77,8 @@ def _is_fitted(row: Row) -> bool:
 
 def _machine(context: Mapping[str, Any]) -> dict[str, str]:
     """Return the machine in the context of the file, which does not name the CPU model."""
-    caches = [object_or_empty(cache) for cache in context.get("caches") or () if isinstance(cache, dict)]
+    stated = context.get("caches")
+    caches = [cache for cache in stated if isinstance(cache, dict)] if isinstance(stated, list) else []
     sizes = [f"L{cache.get('level')} {cache.get('type')} {cache.get('size')}" for cache in caches]
     n = context.get("num_cpus")
     cpu = (

@@ -194,9 +194,13 @@ def test_signing_out_ends_it_although_the_provider_asks_nothing(page, served, pr
 
 
 @pytest.mark.slow
-def test_who_comes_back_as_somebody_else_is_somebody_else(page, served, provider):
+def test_who_comes_back_as_somebody_else_is_asked_and_then_somebody_else(page, served, provider):
     enter(page, served, provider, "ada")
-    enter(page, served, provider, "dan")
+    provider.signed_in = address("dan")
+    follow_link(page, served)
+    expect(page.get_by_text("You are signed in as ada. Continue as dan?")).to_be_visible()
+    page.get_by_role("button", name="Continue as dan").click()
+    page.wait_for_url(f"{served.url}/")
     assert person_on_screen(page) == "dan"
 
 
