@@ -155,8 +155,8 @@ class Life(RuleBasedStateMachine):
             self.count_given_up(done[0][1])
 
     def count_given_up(self, change):
-        dropped = re.findall(r"(\d+) of the open (\w+) assignments", "\n".join(change.shortfalls))
-        self.given_up.update({kind: int(number) for number, kind in dropped})
+        dropped = re.findall(r"(\d+) open (?:(\w+) )?items? no longer assigned", "\n".join(change.shortfalls))
+        self.given_up.update({kind or Kind.FRESH: int(number) for number, kind in dropped})
         assert sum(int(number) for number, _ in dropped) == change.n_given_up
 
     @rule(actor=coordinators, number=numbers, why=reasons, is_wrong=st.sampled_from((False, False, False, True)))
