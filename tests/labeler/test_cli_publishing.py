@@ -34,7 +34,7 @@ def test_from_an_empty_file_of_answers_to_a_data_set(study, tmp_path):
     lacks = run("publish", "--dry-run", "--study", study, code=2).stderr
     assert "licence: " in lacks and "sources: no licence for example/app0" in lacks
     fill_in(answers)
-    assert "has every required answer" in run("publish", "--dry-run", "--study", study).stderr
+    assert "has everything that is required" in run("publish", "--dry-run", "--study", study).stderr
     assert "doi: the badge" in run("publish", "--dry-run", "--for", "icse", "--study", study, code=2).stderr
     result = run("publish", "--out", tmp_path / "out", "--quick", "--json", "--study", study)
     files = {row["file"]: row for row in json.loads(result.stdout)}
