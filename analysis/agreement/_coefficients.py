@@ -36,7 +36,7 @@ Functional = Callable[[Floats], tuple[float, Floats]]  # probabilities of the ce
 
 
 def likelihood_ends(counts: Floats, functional: Functional, limit: float) -> tuple[float, float]:
-    """Return the smallest and largest value over all tables of probabilities that the counts do not exclude.
+    """Return the smallest and largest value that the counts do not exclude, from all tables of probabilities.
 
     A table p is not excluded if the mean of log(counts / n / p) over items is at most `limit`. These tables form a
     convex set. Each step approximates the functional by a linear function, and moves towards the table with the

@@ -370,7 +370,7 @@ def _always_valid_share(share: float, n: int, alpha: float) -> Estimate:
 
 
 def _always_valid_kappa(r: Floats, once: Estimate, alpha: float) -> Estimate:
-    """Return kappa with the range over all shares of rows that the mixture does not exclude."""
+    """Return kappa, and its smallest and largest value that the mixture does not exclude."""
     if once.value is None:
         return Estimate(None, reason=once.reason)
     rows, counts = possible_rows(r)

@@ -62,7 +62,7 @@ class Family:
 def leave_one_out(
     family: Family, *, n_draws: int = N_DRAWS, rng: np.random.Generator
 ) -> tuple[float | None, tuple[LeftOutRater, ...]]:
-    """Return the p of the largest change over all raters, and the change of each rater by descending z.
+    """Return the p value of the largest change, and the change that each rater causes, by descending z.
 
     The distribution comes from a parametric bootstrap: label patterns are drawn from the fitted model, and the model is
     fitted again with all raters and without each of them. p is None if no rater can be left out.

@@ -11,8 +11,8 @@ The priors are for a small study [3]_. They assume that reviewers are more often
 about classifiers. For every rater, Se + Sp must be at least 1, because otherwise the two categories could be exchanged.
 
 The rank of the Fisher information is the number of parameters that the labels of a design can determine. For each
-combination of raters, the information is computed exactly, as a sum over all label patterns that these raters can
-produce [5]_. More items with the same combinations of raters multiply the information, but never increase its rank.
+combination of raters, the information is computed exactly: all label patterns that these raters can produce are
+summed [5]_. More items with the same combinations of raters multiply the information, but never increase its rank.
 
 References
 ----------

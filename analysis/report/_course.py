@@ -61,7 +61,7 @@ class ChangedPair:
 
 
 @dataclass(frozen=True)
-class RequiredAgreement:
+class RoundRequirement:
     """The agreement that a calibration round requires."""
 
     on: str  # "reference" or "reviewers"
@@ -69,7 +69,7 @@ class RequiredAgreement:
 
 
 @dataclass(frozen=True)
-class CalibrationResult:
+class ReviewerInRound:
     """The results of a reviewer in the calibration round."""
 
     reviewer: str
@@ -84,10 +84,10 @@ class CalibrationRound:
 
     n_items: int
     n_reference: int
-    reviewers: tuple[CalibrationResult, ...]
+    reviewers: tuple[ReviewerInRound, ...]
     percent: Estimate
     kappa: Estimate
-    gate: RequiredAgreement | None
+    gate: RoundRequirement | None
     not_passed: tuple[str, ...]
     passed: bool
 
