@@ -5,7 +5,7 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
@@ -316,6 +316,14 @@ def open_study(study: Path | None, *, changed_schema: bool = False, dry_run: boo
             ) from error
 
 
+def logged_if_written(db: "Database", out: Path) -> AbstractContextManager[None]:
+    """Write and log an export together: if the file cannot be written, the log does not record the export.
+
+    Standard output may wait for its reader, so the study is not locked meanwhile.
+    """
+    return nullcontext() if str(out) == "-" else db.atomic()
+
+
 def one_of(*options: tuple[str, bool]) -> None:
     """Raise InputError unless exactly one of these options is given; each comes with whether it is given."""
     given = [option for option, is_given in options if is_given]
@@ -344,6 +352,15 @@ def say_if_interim(db: "Database") -> None:
 
     if coordinating.get_study(db).phase is not State.UNBLINDED:
         remark(INTERIM)
+
+
+def log_look(study: Path | None, results: str, actor: str) -> None:
+    """Log that a person sees these results, now that they were computed, and say if pages would still hide them."""
+    from labeler.service.study import coordinating
+
+    with open_study(study) as db:
+        coordinating.log_look(db, results, actor=actor, now=now())
+        say_if_interim(db)
 
 
 def link(url: str, secret: str) -> str:

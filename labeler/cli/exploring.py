@@ -17,10 +17,9 @@ from labeler.cli.common import (
     Renamed,
     figure_formats_option,
     json_option,
-    now,
+    log_look,
     open_study,
     remark,
-    say_if_interim,
     show,
     study_option,
     write_text,
@@ -33,7 +32,6 @@ from labeler.service.files import exploring
 from labeler.service.files.exploring import Gathered, MethodResult, PerRun
 from labeler.service.files.gathering import Advance, ReadOptions, Source
 from labeler.service.outputs import as_csv, write_files
-from labeler.service.study import coordinating
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -301,12 +299,14 @@ def _answer(
     """
     options = {key: arguments.pop(key) for key in (*own, "per_run", "alpha", "seed") if key in arguments}
     out = {key: arguments.pop(key) for key in ("as_json", "html", "folder", "forms")}
-    gathered = gather(context, name, **arguments, gather_as=gather_as)
+    gathered = gather(context, **arguments, gather_as=gather_as)
     report_refused_files(gathered)
     with click.progressbar(length=len(gathered.benchmarks), label=name.title(), file=sys.stderr) as bar:
         explored = exploring.explore(
             name, gathered.benchmarks, advance=lambda done, _total: bar.update(done - bar.pos), **options,
         )  # fmt: skip
+    if not arguments["paths"]:
+        log_look(arguments["study"], name, OWNER)
     put(explored, **out)
     if gathered.refused:
         raise SystemExit(1)
@@ -315,7 +315,6 @@ def _answer(
 
 def gather(
     context: click.Context,
-    name: str,
     paths: Sequence[Path],
     study: Path | None,
     read_options: ReadOptions,
@@ -326,10 +325,7 @@ def gather(
         if read_options != ReadOptions():
             raise InputError("Options such as --format, --columns or --from-name need files. Give the files to read.")
         with open_study(study) as db:
-            gathered = exploring.from_study(db)
-            coordinating.log_look(db, name, actor=OWNER, now=now())
-            say_if_interim(db)
-        return gathered
+            return exploring.from_study(db)
     if context.get_parameter_source("study") is ParameterSource.COMMANDLINE:
         raise InputError("Files and --study FILE cannot be used together. Give only one of them.")
     return read_files(paths, read_options, gather_as)

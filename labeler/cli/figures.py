@@ -45,8 +45,10 @@ def figures(
     with open_study(study) as db:
         charts = evidence.paper_figures(db, applications, items)
         reasons = {name: evidence.describe_reasons(db, name) for name in items}
-        coordinating.log_look(db, "figures", actor=OWNER, now=now())
-    files = {f"{name}.{form}": evidence.as_file(chart, form) for name, chart in charts.items() for form in forms}
-    show_files(write_files(files, out), as_json=as_json)
+        files = {f"{name}.{form}": evidence.as_file(chart, form) for name, chart in charts.items() for form in forms}
+        with db.atomic():  # if the files cannot be written, nobody looked at them
+            coordinating.log_look(db, "figures", actor=OWNER, now=now())
+            written = write_files(files, out)
+    show_files(written, as_json=as_json)
     for name, sentences in reasons.items():
         remark(f"{name}\n" + "\n".join(f"  {sentence}" for sentence in sentences))

@@ -11,6 +11,7 @@ from labeler.cli.common import (
     dry_run_option,
     former_argument,
     json_option,
+    logged_if_written,
     now,
     one_of,
     open_study,
@@ -73,7 +74,7 @@ def labels(
     if dry_run:
         raise InputError("--dry-run needs --import FILE.")
     assert out is not None  # noqa: S101 - checked by one_of
-    with open_study(study) as db:
+    with open_study(study) as db, logged_if_written(db, out):
         if form == exchange.LONG:
             text, n_rows = exchange.export_label_file(db, actor=OWNER, now=now())
             sentence = f"{counted(n_rows, 'answer')} written."
@@ -82,7 +83,7 @@ def labels(
             text, n_rows = exported.text, exported.n_labels
             sentence = f"{counted(n_rows, 'first label')} written. {exported.legend}".rstrip()
         say_if_interim(db)
-    write_text(out, text)
+        write_text(out, text)
     if as_json and str(out) != "-":
         show_json({"file": out, "rows": n_rows})
     remark(sentence)

@@ -10,11 +10,10 @@ from click.core import ParameterSource
 from labeler.cli.common import (
     actor_option,
     json_option,
-    now,
+    log_look,
     open_study,
     out_option,
     remark,
-    say_if_interim,
     show,
     show_files,
     study_option,
@@ -28,10 +27,9 @@ from labeler.questions import SIMILAR
 from labeler.safe_text import one_line
 from labeler.service.files import exploring
 from labeler.service.files.exploring import PerRun
-from labeler.service.files.gathering import Gathered, ReadOptions, from_files
+from labeler.service.files.gathering import ReadOptions, from_files
 from labeler.service.outputs import write_files
 from labeler.service.results import replicating
-from labeler.service.study import coordinating
 
 WITHOUT_DATA = (
     "These numbers come from labels that were built from the counts in the paper. They test how the report computes "
@@ -84,7 +82,8 @@ def replicate(
         return
     measuring = replicating.Measuring(warmup=per_run.warmup)
     if not paths and study is not None:
-        gathered = _from_study(study, actor)
+        with open_study(study) as db:
+            gathered = exploring.from_study(db)
         for benchmark in gathered.benchmarks:
             measuring.add(benchmark)
     else:
@@ -100,6 +99,8 @@ def replicate(
             revisions=replicating.revisions_beside(paths),
             advance=lambda done, _total: bar.update(done - bar.pos),
         )
+    if not paths:
+        log_look(study, "replication", actor)
     report_refused_files(gathered)
     for text in written.remarks:
         remark(one_line(text, 1000))
@@ -109,13 +110,6 @@ def replicate(
         remark("To write the reasons, the figures and all numbers, use --out DIR.")
         return
     show_files(write_files(written.files(), out), as_json=as_json)
-
-
-def _from_study(study: Path, actor: str) -> Gathered:
-    with open_study(study) as db:
-        coordinating.log_look(db, "replication", actor=actor, now=now())
-        say_if_interim(db)
-        return exploring.from_study(db)
 
 
 def _tables(out: Path | None, as_json: bool) -> None:

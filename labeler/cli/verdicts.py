@@ -24,6 +24,7 @@ from labeler.cli.common import (
     actor_option,
     dry_run_option,
     json_option,
+    logged_if_written,
     now,
     open_study,
     out_option,
@@ -137,13 +138,13 @@ def verdicts(
         if model is not None and not dry_run:
             learned, n_given, n_without = learning.apply_model(db, model, actor=OWNER, now=now())
             remark(f"{learned}: {counted(n_given, 'verdict')}; no verdict for {counted(n_without, 'item')}.")
+        table, categories = stored_verdicts.verdict_table(db), coordinating.get_study(db).question.categories
+        if out is not None:
+            with logged_if_written(db, out):
+                write_text(out, as_csv(stored_verdicts.export_table(db, actor=OWNER, now=now())))
         if actor == OWNER:  # not if a page started this command: nobody has seen the verdicts then
             coordinating.log_look(db, "verdicts", actor=OWNER, now=now())
         say_if_interim(db)
-        table, categories = stored_verdicts.verdict_table(db), coordinating.get_study(db).question.categories
-        exported = stored_verdicts.export_table(db, actor=OWNER, now=now()) if out else None
-    if out is not None and exported is not None:
-        write_text(out, as_csv(exported))
     if str(out) != "-":
         show(stored_verdicts.verdict_counts(table, categories), as_json=as_json)
 

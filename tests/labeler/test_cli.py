@@ -12,7 +12,9 @@ import pytest
 from analysis.agreement._coefficients import NO_PAIR
 from analysis.classifiers import CLASSIFIERS
 from labeler.cli import main
+from labeler.store import open_database
 from tests.labeler.commands import run
+from tests.making import log
 from tests.sentences import says
 
 SECRET_LINK = r"http://127\.0\.0\.1:8501/join/[\w-]{32}"
@@ -143,6 +145,9 @@ def test_verdicts_are_computed_once_and_exported(planned, tmp_path):
     assert all(row["dissimilar"] + row["similar"] == 3 for row in counts.values())
     assert "3 of 3 items" in first.stderr
     assert "0 of 3 items" in run("verdicts", "--study", planned).stderr
+    run("verdicts", "--study", planned, "--out", tmp_path / "gone" / "v.csv", code=2)
+    with open_database(planned) as db:
+        assert "export verdicts" not in [action for _actor, action in log(db)]
     run("verdicts", "--study", planned, "--out", tmp_path / "v.csv")
     table = pd.read_csv(tmp_path / "v.csv")
     assert table.columns.tolist()[:16] == [

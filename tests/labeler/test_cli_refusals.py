@@ -158,6 +158,8 @@ REFUSED = [
     ("open", "labels", "Give --out FILE or --import FILE."),
     ("open", "labels --out a --import b", "--out FILE and --import FILE cannot be used together."),
     ("open", "labels --out a --dry-run", "--dry-run needs --import FILE."),
+    *(("open", f"labels --out gone/labels.csv --layout {layout}", "gone/labels.csv could not be written")
+      for layout in ("long", "wide")),
     ("open", "labels --import labels.csv", "labels.csv: Line 2: … no item 'nothing'"),
     ("open", "labels --import rater.csv --layout rater", "rater"),
     ("open", "verdicts --classifier x", "--classifier can only be used with --import."),
@@ -185,6 +187,7 @@ REFUSED = [
     ("open", "publish --out out", "Create it with --init"),
     ("judged", "figures --out out --item nothing", "There is no item 'nothing' in this study."),
     ("judged", "figures --out out --application nothing", "No benchmark has the application 'nothing'."),
+    ("judged", "figures --out text.study/figures", "could not be written"),
     ("open", "figures --out out", "item has the measures"),
     ("judged", "figures --out out --figure-format gif", "'gif' is not one of"),
     ("judged", "figures", "Missing option '--out DIR'"),
@@ -266,6 +269,8 @@ REFUSED = [
         "each entry must begin with [[limit]]", "is not valid TOML"), start=1)),
     # methods
     ("", "spread", "No study given. Use --study FILE, or set LABELER_STUDY."),
+    ("empty", "spread", "There are no measurements to analyse."),
+    ("empty", "replicate", "no measurements"),
     ("", "order gone.csv", "gone.csv: no such file or folder."),
     ("", "contexts empty", "no result files"),
     ("open", "trust table.csv", "Files and --study FILE cannot be used together. Give only one of them."),
