@@ -257,31 +257,6 @@ class Label:
     comment: str | None = None
 
 
-@dataclass(frozen=True)
-class StoredVerdict:
-    """A stored verdict: the fields of `analysis.classifiers.Verdict`, the item, and the hash of the measurements.
-
-    If the classifier gave no verdict, `reason` says why.
-    """
-
-    item_id: int
-    data_hash: str
-    classifier: str
-    verdict: str | None
-    score: float | None = None
-    threshold: float | None = None
-    reason: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    means: Mapping[str, float] = field(default_factory=dict)
-    clusters: tuple[int, ...] = ()
-    pairs: Mapping[str, Series] = field(default_factory=dict)
-    linkage: Series | None = None
-    n_runs: int = 0
-    n_iterations: int = 0
-    n_left_out: int = 0
-    version: int = 1
-
-
 def is_storable(text: str) -> bool:
     """Return whether the database can store a text.
 

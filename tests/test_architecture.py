@@ -48,6 +48,7 @@ ALLOWED: dict[str, set[str]] = {
         "analysis.benchmark", "analysis.power", "psutil", "scipy", *PURE,
     },
     "labeler/store": {"labeler.store", *PURE},
+    "labeler/store/verdicts.py": {"labeler.store", "analysis.classifiers.Verdict", *PURE},
     "labeler/service": {
         "labeler", "labeler.service", "labeler.store", "labeler.formats", "labeler.plan", "labeler.screen",
         "labeler.config", "labeler.safe_text", "labeler.toml_file", "labeler.atomic_files", "labeler.plugins",

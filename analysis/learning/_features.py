@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, pairwise
 from math import log
-from typing import Protocol
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.categories import CATEGORIES
-from analysis.classifiers import CLASSIFIERS
+from analysis.classifiers import CLASSIFIERS, Verdict
 from analysis.consensus import agreed_only, majority
 from analysis.dissimilarity import title_of
 from analysis.points import Segmenter
@@ -216,26 +215,6 @@ DEFINITION = 1  # increase this number if a feature is computed in a different w
 RUNS, SEGMENTS = "runs", "segments"
 
 
-class Evidence(Protocol):
-    """A verdict and the numbers it is based on, such as `analysis.classifiers.Verdict` or a stored verdict."""
-
-    @property
-    def classifier(self) -> str:
-        """Return the name of the classifier in `CLASSIFIERS`."""
-
-    @property
-    def score(self) -> float | None:
-        """Return the score of the verdict."""
-
-    @property
-    def means(self) -> Mapping[str, float]:
-        """Return the mean of each measure across all pairs of runs."""
-
-    @property
-    def pairs(self) -> Mapping[str, Floats]:
-        """Return the values of each measure for all pairs of runs."""
-
-
 @dataclass(frozen=True)
 class Feature:
     """A feature of items. A larger value means that the runs of the item are more dissimilar."""
@@ -243,7 +222,7 @@ class Feature:
     name: str  # key in `FEATURES`, and display name
     title: str
     source: str  # the classifier whose verdict contains the feature, or `RUNS` or `SEGMENTS`
-    value: Callable[[Evidence], float | None] | None = None  # None for features of the runs
+    value: Callable[[Verdict], float | None] | None = None  # None for features of the runs
     # Function of the score, if the feature depends only on the score of the verdict.
     of_score: Callable[[float], float] | None = None
 
@@ -267,15 +246,15 @@ def run_against_rest(pairs: Floats) -> float:
     return float(sums.max() / (k - 1))
 
 
-def _mean(measure: str, verdict: Evidence) -> float | None:
+def _mean(measure: str, verdict: Verdict) -> float | None:
     return verdict.means.get(measure)
 
 
-def _farthest(measure: str, verdict: Evidence) -> float | None:
+def _farthest(measure: str, verdict: Verdict) -> float | None:
     return run_against_rest(verdict.pairs[measure]) if measure in verdict.pairs else None
 
 
-def _from_score(function: Callable[[float], float], verdict: Evidence) -> float | None:
+def _from_score(function: Callable[[float], float], verdict: Verdict) -> float | None:
     return None if verdict.score is None else function(verdict.score)
 
 
@@ -313,7 +292,7 @@ MEASURE_FEATURES = tuple(name for name, feature in FEATURES.items() if feature.s
 
 
 def features_of(
-    verdicts: Iterable[Evidence], runs: Runs | None = None, segments: Mapping[str, float] | None = None
+    verdicts: Iterable[Verdict], runs: Runs | None = None, segments: Mapping[str, float] | None = None
 ) -> dict[str, float | None]:
     """Compute the features of one item from its verdicts and its runs.
 

@@ -18,7 +18,7 @@ from scipy import special
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.classifiers import CLASSIFIERS, Verdict
 from analysis.document import describe_value
-from analysis.learning._features import FEATURES, RUNS, SEGMENTS, Evidence, features_of, segment_features
+from analysis.learning._features import FEATURES, RUNS, SEGMENTS, features_of, segment_features
 from analysis.results import Result
 from analysis.runs import AUTO, Runs, Warmup
 
@@ -284,7 +284,7 @@ class Model:
 
     def judge(
         self,
-        verdicts: Iterable[Evidence],
+        verdicts: Iterable[Verdict],
         runs: Runs | None = None,
         segments: Mapping[str, float] | None = None,
         **background: Any,

@@ -2,16 +2,17 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from labeler.model import StoredVerdict
+from labeler.model import Item
 from labeler.store.database import Database
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from analysis.classifiers import Verdict
 
 # all columns except the ids; `copy` copies these columns
 _KEY = ("item_id", "classifier", "parameters", "data_hash", "version")
@@ -24,8 +25,8 @@ _VALUES = ", ".join(f":{name}" for name in _COLUMNS)
 _INSERT = f"INSERT INTO verdicts ({', '.join(_COLUMNS)}) VALUES ({_VALUES})"  # noqa: S608 - constants
 
 
-def put(db: Database, verdict: StoredVerdict, created_utc: str) -> None:
-    """Store a verdict, which `table` then shows.
+def put(db: Database, item: Item, verdict: "Verdict", created_utc: str) -> None:
+    """Store a verdict on the current measurements of an item, which `table` then shows.
 
     The verdict replaces an earlier verdict of the same classifier, parameters, measurements and version.
     """
@@ -35,7 +36,9 @@ def put(db: Database, verdict: StoredVerdict, created_utc: str) -> None:
     db.execute(
         f"{_INSERT} ON CONFLICT ({', '.join(_KEY)}) DO UPDATE SET {changed}",
         {
-            **{field.name: getattr(verdict, field.name) for field in fields(verdict)},
+            **vars(verdict),
+            "item_id": item.item_id,
+            "data_hash": item.data_hash,
             "parameters": as_key(verdict.parameters),
             "means": json.dumps(means),
             "clusters": json.dumps(list(verdict.clusters)),
@@ -61,7 +64,7 @@ def use(db: Database, judges: Iterable[tuple[str, Mapping[str, Any], int]], used
     )
 
 
-def of_item(db: Database, item_id: int) -> list[StoredVerdict]:
+def of_item(db: Database, item_id: int) -> "list[Verdict]":
     """Return the verdicts of an item that `table` shows, with their evidence, sorted by classifier."""
     rows = db.records(
         f"SELECT {', '.join(_COLUMNS)} FROM shown_verdicts WHERE item_id = ? ORDER BY classifier",  # noqa: S608 - constant
@@ -70,24 +73,15 @@ def of_item(db: Database, item_id: int) -> list[StoredVerdict]:
     return [_stored(row) for row in rows]
 
 
-def _stored(row: Mapping[str, Any]) -> StoredVerdict:
+def _stored(row: Mapping[str, Any]) -> "Verdict":
+    from analysis.classifiers import Verdict  # imported here because most commands read no verdict
+
     means, n_pairs = json.loads(row["means"]), row["n_runs"] * (row["n_runs"] - 1) // 2
     pairs = np.frombuffer(row["pairs"] or b"", dtype="<f4").astype(np.float64)
-    same = (
-        "item_id",
-        "classifier",
-        "data_hash",
-        "version",
-        "score",
-        "threshold",
-        "n_runs",
-        "n_iterations",
-        "n_left_out",
-    )
-    return StoredVerdict(
-        **{name: row[name] for name in same},
+    as_stored = ("classifier", "verdict", "score", "threshold", "n_runs", "n_iterations", "n_left_out", "version")
+    return Verdict(
+        **{name: row[name] for name in as_stored},
         parameters=json.loads(row["parameters"]),
-        verdict=row["verdict"],
         means=means,
         clusters=tuple(json.loads(row["clusters"])),
         # the first measures in `means` are those of `pairs`

@@ -35,7 +35,7 @@ from analysis.runs import Runs, Warmup
 from labeler.errors import InputError, sentence
 from labeler.formats import tables
 from labeler.formats.source import Source
-from labeler.model import Item, ItemRole, StoredVerdict, combined_hash
+from labeler.model import Item, ItemRole, combined_hash
 from labeler.questions import SIMILAR, Question, enumeration, require_default_categories
 from labeler.screen.kinds import FIRST_QUESTION, kind_of
 from labeler.service.files.models import read_model
@@ -120,7 +120,7 @@ def material_of_study(db: Database, *, with_shapes: bool = True, actor: str, now
     features, prints = {}, {}
     for item in counting:  # after the transaction, because reading all runs takes long and reviewers go on
         series = with_unit(runs.of_item(db, item.item_id), item.unit) if with_shapes else []
-        found_by: Sequence[StoredVerdict | Verdict] = evidence[item.name]
+        found_by = evidence[item.name]
         if not question.has_default_categories:  # the built-in classifiers have no verdicts here, but their measures
             found_by = classifying.judge(series, tuple(CLASSIFIERS), JudgeOptions(warmup)) if len(series) else []
         features[item.name] = item_features(found_by, series, segments_of_item(db, item, found_by, series))
@@ -470,8 +470,9 @@ def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple
                 judged = _judged_by_stored_verdicts(db, item, model, segments.get(item.item_id), path)
             verdicts.put(
                 db,
-                StoredVerdict(
-                    item.item_id, item.data_hash, model.classifier,
+                item,
+                Verdict(
+                    model.classifier,
                     judged.verdict, judged.score, judged.threshold,
                     judged.reason if judged.verdict is None else None,
                     {"model": digest, "drop": model.warmup},

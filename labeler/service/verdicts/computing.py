@@ -7,13 +7,13 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from analysis.benchmark import Run
 from analysis.classifiers import Verdict
 from labeler.errors import InputError
-from labeler.model import Item, StoredVerdict
+from labeler.model import Item
 from labeler.screen.kinds import SIDE
 from labeler.service.verdicts.classifying import (
     NOT_INSTALLED,
@@ -213,28 +213,27 @@ def _batches(results: Iterable[ItemVerdicts]) -> Iterator[list[ItemVerdicts]]:
 
 def _keep(db: Database, batch: Sequence[ItemVerdicts], by_name: dict[str, Judge], job_id: int, n_done: int) -> int:
     stored = [
-        _stored(item, verdict, by_name[verdict.classifier])
+        (item, _stored(verdict, by_name[verdict.classifier]))
         for item, item_verdicts in batch
         for verdict in item_verdicts
     ]
     with db.atomic():
-        for verdict in stored:
-            verdicts.put(db, verdict, _now())
+        for item, verdict in stored:
+            verdicts.put(db, item, verdict, _now())
         jobs.advance(db, job_id, n_done, _now())
-    return sum(verdict.verdict is None for verdict in stored)
+    return sum(verdict.verdict is None for _, verdict in stored)
 
 
-def _stored(item: Item, verdict: Verdict, by: Judge) -> StoredVerdict:
-    own = {
-        "classifier": by.name,
-        "parameters": by.parameters,
-        "version": NOT_INSTALLED if verdict.version == NOT_INSTALLED else by.version,
-        "verdict": verdict.verdict,
-        "reason": verdict.reason if verdict.verdict is None else None,
-    }
-    if by.parameters.get("only_verdict", False):
-        own["means"] = {}
-    return StoredVerdict(item.item_id, item.data_hash, **{**vars(verdict), **own})
+def _stored(verdict: Verdict, by: Judge) -> Verdict:
+    """Return a verdict as it is stored: under the name, parameters and version of the classifier that was asked."""
+    return replace(
+        verdict,
+        classifier=by.name,
+        parameters=by.parameters,
+        version=NOT_INSTALLED if verdict.version == NOT_INSTALLED else by.version,
+        reason=verdict.reason if verdict.verdict is None else None,
+        means={} if by.parameters.get("only_verdict", False) else verdict.means,
+    )
 
 
 def _now() -> str:

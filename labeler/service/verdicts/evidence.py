@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -16,7 +16,7 @@ from analysis.dissimilarity import title_of
 from analysis.document import figures
 from analysis.reasons import reasons
 from labeler.errors import InputError, sentence
-from labeler.model import Item, StoredVerdict
+from labeler.model import Item
 from labeler.screen.binning import VIEWS
 from labeler.service.items import drawing
 from labeler.service.items.browsing import item_named
@@ -32,7 +32,7 @@ NO_EVIDENCE = "The details of this verdict were not saved."
 class ExplainedVerdict:
     """A stored verdict, with sentences that explain the verdict; the sentences number runs from 1."""
 
-    verdict: StoredVerdict
+    verdict: Verdict
     reasons: tuple[str, ...]
 
     @property
@@ -49,8 +49,7 @@ class ExplainedVerdict:
 def explained_verdicts(db: Database, item: Item) -> list[ExplainedVerdict]:
     """Return the verdicts on an item with evidence and explanations, sorted by classifier."""
     return [
-        ExplainedVerdict(stored, explain(_verdict(stored)) or (NO_EVIDENCE,))
-        for stored in verdicts.of_item(db, item.item_id)
+        ExplainedVerdict(verdict, explain(verdict) or (NO_EVIDENCE,)) for verdict in verdicts.of_item(db, item.item_id)
     ]
 
 
@@ -201,7 +200,3 @@ def _theta(classifier: str, threshold: float | None) -> float | None:
     """Return the threshold for each measure; return None for SAME, whose threshold is for a tree."""
     known = classifier_named(classifier)
     return threshold if known and known.threshold_name == "theta" else None
-
-
-def _verdict(stored: StoredVerdict) -> Verdict:
-    return Verdict(**{field.name: getattr(stored, field.name) for field in fields(Verdict)})

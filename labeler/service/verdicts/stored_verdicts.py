@@ -20,7 +20,7 @@ from analysis.runs import AUTO, Runs, Warmup
 from analysis.steady import describe_warmup, dropped_warmup, quick_rule
 from labeler.errors import InputError
 from labeler.formats import Source, tables
-from labeler.model import Item, Question, StoredVerdict
+from labeler.model import Item, Question
 from labeler.service.cache import until_changed
 from labeler.service.verdicts.classifying import JudgeOptions, is_variant, judges, plugins_for, with_unit
 from labeler.store import Database, events, items, runs, studies, verdicts
@@ -169,7 +169,7 @@ ROW_OF_SHAPES = "spread"  # the classifier whose rows of a verdict file have the
 
 
 def item_features(
-    evidence: Sequence[StoredVerdict | Verdict], series: Sequence[Run], of_segments: Mapping[str, float] | None = None
+    evidence: Sequence[Verdict], series: Sequence[Run], of_segments: Mapping[str, float] | None = None
 ) -> dict[str, float | None]:
     """Return the features of an item, from its verdicts, its runs without the warm-up of the verdicts, and segments."""
     warmup = _warmup(evidence)
@@ -179,20 +179,18 @@ def item_features(
     return features_of(evidence)
 
 
-def _warmup(evidence: Sequence[StoredVerdict | Verdict]) -> Warmup | None:
+def _warmup(evidence: Sequence[Verdict]) -> Warmup | None:
     warmups = {verdict.parameters["drop"] for verdict in evidence if "drop" in verdict.parameters}
     return warmups.pop() if len(warmups) == 1 else None
 
 
-def stored_segments(
-    db: Database, item: Item, evidence: Sequence[StoredVerdict | Verdict]
-) -> Mapping[str, float] | None:
+def stored_segments(db: Database, item: Item, evidence: Sequence[Verdict]) -> Mapping[str, float] | None:
     """Return the features of the segments of an item's runs, if they were computed before."""
     return runs.segments_of_item(db, item.item_id, _segments_key(item, evidence))
 
 
 def segments_of_item(
-    db: Database, item: Item, evidence: Sequence[StoredVerdict | Verdict], series: Sequence[Run]
+    db: Database, item: Item, evidence: Sequence[Verdict], series: Sequence[Run]
 ) -> Mapping[str, float] | None:
     """Return the features of the segments of an item's runs; they are computed once, in about 2 ms per run, and stored.
 
@@ -209,7 +207,7 @@ def segments_of_item(
     return known
 
 
-def _segments_key(item: Item, evidence: Sequence[StoredVerdict | Verdict]) -> str:
+def _segments_key(item: Item, evidence: Sequence[Verdict]) -> str:
     return f"version {SEGMENT_VERSION}, warm-up {_warmup(evidence)}, {item.data_hash}"
 
 
@@ -291,7 +289,8 @@ def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: 
             name = str(row["item"])
             if name not in by_name and has_measurements:
                 raise InputError(f"{path}: there is no item {name!r} in this study.")
-            verdicts.put(db, _imported(by_name.get(name) or _new_item(db, name, by_name), row), deed.at_utc)
+            item = by_name.get(name) or _new_item(db, name, by_name)
+            verdicts.put(db, item, _imported(item, row), deed.at_utc)
         deed.log("import verdicts", file=path.name, rows=len(table), classifiers=sorted(set(table["classifier"])))
     return len(table)
 
@@ -301,13 +300,10 @@ def _new_item(db: Database, name: str, by_name: dict[str, Item]) -> Item:
     return by_name[name]
 
 
-def _imported(item: Item, row: Mapping[Any, Any]) -> StoredVerdict:
-    return StoredVerdict(
-        item_id=item.item_id,
+def _imported(item: Item, row: Mapping[Any, Any]) -> Verdict:
+    return Verdict(
         classifier=row["classifier"],
         parameters=IMPORTED,
-        data_hash=item.data_hash,
-        version=1,
         verdict=row["verdict"],
         score=row["score"],
         threshold=row["threshold"],

@@ -12,7 +12,7 @@ from labeler.screen import binning
 from labeler.service.items import browsing, drawing
 from labeler.service.verdicts import classifying, computing, evidence, stored_verdicts
 from labeler.service.verdicts.classifying import JudgeOptions
-from labeler.store import items, runs, verdicts
+from labeler.store import items, runs
 from tests.analysis.drawn import cells, titles
 from tests.making import WHO, copy_of, import_all, item_name, make_study, result_file, series
 from tests.sentences import says
@@ -295,8 +295,3 @@ def test_an_item_has_the_chart_and_the_histograms_of_its_runs(study):
 def test_a_figure_in_a_page_is_the_picture_in_the_files(judged_study):
     chart = evidence.by_application(judged_study)
     assert evidence.as_svg(chart).encode() == evidence.as_file(chart, "svg")
-
-
-def test_the_evidence_is_of_the_measurements_that_are_there(judged_study):
-    item = browsing.item_named(judged_study, FIRST)
-    assert {stored.data_hash for stored in verdicts.of_item(judged_study, item.item_id)} == {item.data_hash}

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from analysis.classifiers import Verdict
 from analysis.document import json_values, to_json
 from analysis.report import Report, differences
-from labeler.model import Category, Kind, Label, Role, State, StoredVerdict
+from labeler.model import Category, Kind, Label, Role, State
 from labeler.questions import SIMILAR
 from labeler.service.results import exchange, reporting, written_reports
 from labeler.service.study import staffing
@@ -73,7 +74,7 @@ def record(db, history, called):
     for number, verdict in enumerate(called):
         item_id = items.add(db, f"item {number}", benchmark="b", application="org/app")
         error = None if verdict else "too short"
-        verdicts.put(db, StoredVerdict(item_id, "", "rule", verdict, reason=error), NOW.isoformat())
+        verdicts.put(db, items.by_id(db, item_id), Verdict("rule", verdict, reason=error), NOW.isoformat())
     for number, (who, item, kind, said) in enumerate(history):
         place = person_ids[who], item + 1, kind
         if assignments.find(db, *place) is None:

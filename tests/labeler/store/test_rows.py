@@ -8,8 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
+from analysis.classifiers import Verdict
 from labeler.errors import AnswerRefused, NotAStudy
-from labeler.model import Category, Item, Kind, Label, Protocol, Question, State, StoredVerdict, Study
+from labeler.model import Category, Item, Kind, Label, Protocol, Question, State, Study
 from labeler.questions import NOT_SURE, SIMILAR, WITHDRAWN
 from labeler.store import assignments, events, items, jobs, labels, open_database, runs, studies, verdicts
 from labeler.store.assignments import NewAssignment
@@ -268,19 +269,19 @@ def test_progress_counts_the_answers_that_stand(planned):
     ]
 
 
-def stored_verdict(item_id, **changes):
+def verdict(**changes):
     fields = {
-        "item_id": item_id, "classifier": "same", "parameters": {"cut": 0.2, "b": True}, "data_hash": "h", "version": 1,
+        "classifier": "same", "parameters": {"cut": 0.2, "b": True}, "version": 1,
         "verdict": Category.SIMILAR, "score": 0.1, "threshold": 0.2, "means": {"cosine": 0.05}, "clusters": (1, 1, 2),
         "pairs": {"cosine": np.array([0.1, 0.2, 0.3]), "rmse": np.array([1.0, 2.0, 3.0])},
         "linkage": np.arange(8.0).reshape(2, 4), "n_runs": 3, "n_iterations": 60,
     }  # fmt: skip
-    return StoredVerdict(**fields | changes)
+    return Verdict(**fields | changes)
 
 
 def test_a_verdict_comes_back_with_the_numbers_behind_it(db):
     item_id = add_item(db)
-    verdicts.put(db, stored_verdict(item_id), AT)
+    verdicts.put(db, items.by_id(db, item_id), verdict(), AT)
     row = verdicts.table(db).iloc[0]
     assert (row["item"], row["benchmark"], row["application"]) == ("sort#n=1", "sort", "org/app")
     assert (row["classifier"], row["verdict"], row["score"], row["threshold"]) == ("same", "similar", 0.1, 0.2)
@@ -300,9 +301,9 @@ def test_a_verdict_comes_back_with_the_numbers_behind_it(db):
 
 def test_the_same_computation_again_replaces_its_verdict(db):
     item_id = add_item(db)
-    verdicts.put(db, stored_verdict(item_id), AT)
+    verdicts.put(db, items.by_id(db, item_id), verdict(), AT)
     again = {"verdict": None, "reason": "too short", "score": None, "pairs": {}, "linkage": None, "clusters": ()}
-    verdicts.put(db, stored_verdict(item_id, **again), AT)
+    verdicts.put(db, items.by_id(db, item_id), verdict(**again), AT)
     assert db.execute("SELECT count(*) FROM verdicts").fetchone()[0] == 1
     row = verdicts.table(db).iloc[0]
     assert (row["verdict"], row["error"], row["clusters"]) == (None, "too short", ())
@@ -311,11 +312,11 @@ def test_the_same_computation_again_replaces_its_verdict(db):
 
 def test_the_newest_verdict_of_each_classifier_is_shown_and_none_on_other_measurements(db):
     one, two = add_item(db, "b"), add_item(db, "a")
-    verdicts.put(db, stored_verdict(one), AT)
-    verdicts.put(db, stored_verdict(one, version=2, verdict=Category.DISSIMILAR), AT)
-    verdicts.put(db, stored_verdict(one, classifier="heuristic"), AT)
-    verdicts.put(db, stored_verdict(one, classifier="other data", data_hash="before"), AT)
-    verdicts.put(db, stored_verdict(two), AT)
+    verdicts.put(db, items.by_id(db, one), verdict(), AT)
+    verdicts.put(db, items.by_id(db, one), verdict(version=2, verdict=Category.DISSIMILAR), AT)
+    verdicts.put(db, items.by_id(db, one), verdict(classifier="heuristic"), AT)
+    verdicts.put(db, replace(items.by_id(db, one), data_hash="before"), verdict(classifier="other data"), AT)
+    verdicts.put(db, items.by_id(db, two), verdict(), AT)
     table = verdicts.table(db)[["item", "classifier", "version", "verdict"]]
     assert table.to_numpy().tolist() == [
         ["a", "same", 1, "similar"],
