@@ -22,19 +22,9 @@ COLUMNS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class OwnAnswer:
-    """An answer as the reviewer who gave it sees it; `view` is JSON."""
-
-    code: str
-    answer: str
-    revision: int
-    created_utc: str
-    dwell_ms: int | None
-    view: str
-    confidence: int | None
-    flag: int
-    comment: str | None
+# the columns of a `Label`, in the order of its fields
+_LABEL = """l.assignment_id, l.revision, l.event_id, l.answer, l.created_utc, l.dwell_ms, l.view, l.confidence, l.flag,
+            l.comment"""
 
 
 def add(db: Database, label: Label, source_key: str | None = None) -> bool:
@@ -71,8 +61,7 @@ def add(db: Database, label: Label, source_key: str | None = None) -> bool:
         )
     chain.append(db, "answer", label_id)
     stored = db.execute(
-        """SELECT assignment_id, revision, event_id, answer, created_utc, dwell_ms, view, confidence, flag, comment
-           FROM labels WHERE label_id = ?""",
+        f"SELECT {_LABEL} FROM labels l WHERE label_id = ?",  # noqa: S608 - constant
         (label_id,),
     ).fetchone()
     if stored != given:
@@ -227,15 +216,14 @@ def in_order_given(stored: Sequence[tuple[Any, ...]], merged: Collection[int]) -
     return given
 
 
-def own_answers(db: Database, person_id: int) -> list[OwnAnswer]:
-    """Return the answers of a reviewer in the order in which the reviewer gave them."""
+def own_answers(db: Database, person_id: int) -> list[tuple[str, Label]]:
+    """Return the answers of a reviewer, each with the code of its item, in the order in which they were given."""
     rows = db.execute(
-        """SELECT a.code, l.answer, l.revision, l.created_utc, l.dwell_ms, l.view, l.confidence, l.flag, l.comment
-           FROM labels l JOIN assignments a USING (assignment_id)
-           WHERE a.person_id = ? ORDER BY l.label_id""",
+        f"""SELECT a.code, {_LABEL} FROM labels l JOIN assignments a USING (assignment_id)
+            WHERE a.person_id = ? ORDER BY l.label_id""",  # noqa: S608 - constant
         (person_id,),
     )
-    return [OwnAnswer(code, answer, *rest) for code, answer, *rest in rows]
+    return [(code, _label(*label)) for code, *label in rows]
 
 
 def links_of(db: Database, person_id: int) -> list[tuple[str, str, str, str, str]]:
@@ -391,25 +379,23 @@ class SavedAnswer:
 def saved(db: Database) -> list[SavedAnswer]:
     """Return all answers in the order in which they were stored."""
     rows = db.execute(
-        """SELECT a.code, i.name, p.name, a.kind, a.assignment_id, l.revision, l.event_id, l.answer, l.created_utc,
-                  l.dwell_ms, l.view, l.confidence, l.flag, l.comment, s.source_key
-           FROM labels l JOIN assignments a USING (assignment_id) JOIN items i USING (item_id)
-                JOIN people p USING (person_id) LEFT JOIN imported_labels s USING (label_id)
-           ORDER BY l.label_id"""
+        f"""SELECT a.code, i.name, p.name, a.kind, s.source_key, {_LABEL}
+            FROM labels l JOIN assignments a USING (assignment_id) JOIN items i USING (item_id)
+                 JOIN people p USING (person_id) LEFT JOIN imported_labels s USING (label_id)
+            ORDER BY l.label_id"""  # noqa: S608 - constant
     )
-    return [_saved(*row) for row in rows]
+    return [
+        SavedAnswer(code, item, reviewer, Kind(kind), _label(*label), source_key)
+        for code, item, reviewer, kind, source_key, *label in rows
+    ]
 
 
-def _saved(
-    code: str, item: str, reviewer: str, kind: str, assignment_id: int, revision: int, event_id: str, answer: str,
-    created_utc: str, dwell_ms: int | None, view: str, confidence: int | None, flag: int, comment: str | None,
-    source_key: str | None,
-) -> SavedAnswer:  # fmt: skip
-    label = Label(
-        assignment_id, revision, event_id, answer, datetime.fromisoformat(created_utc), dwell_ms,
-        json.loads(view), confidence, bool(flag), comment,
-    )  # fmt: skip
-    return SavedAnswer(code, item, reviewer, Kind(kind), label, source_key)
+def _label(
+    assignment_id: int, revision: int, event_id: str, answer: str, created_utc: str, dwell_ms: int | None, view: str,
+    confidence: int | None, flag: int, comment: str | None,
+) -> Label:  # fmt: skip
+    created, shown = datetime.fromisoformat(created_utc), json.loads(view)
+    return Label(assignment_id, revision, event_id, answer, created, dwell_ms, shown, confidence, bool(flag), comment)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from contextlib import closing
 
 from playwright.sync_api import Page, expect
 
+from labeler.model import Label
 from labeler.store import labels, open_database, people
-from labeler.store.labels import OwnAnswer
 from tests.browser.conftest import Served
 
 SHOWN = "() => window.__review?.paintedAt && performance.now() - window.__review.paintedAt > 260"
@@ -104,8 +104,16 @@ def wait_until_due(page: Page, begun: float, after_ms: float) -> None:
         page.wait_for_timeout(left_ms)
 
 
-def answers(served: Served, name: str) -> list[OwnAnswer]:
-    """Return the answers of a reviewer in the study, in order of saving."""
+def coded_answers(served: Served, name: str) -> list[tuple[str, str]]:
+    """Return (code, answer) of the answers of a reviewer in the study, in order of saving."""
+    return [(code, label.answer) for code, label in own_answers(served, name)]
+
+
+def answers(served: Served, name: str) -> list[Label]:
+    return [label for _, label in own_answers(served, name)]
+
+
+def own_answers(served: Served, name: str) -> list[tuple[str, Label]]:
     with open_database(served.study) as db:
         person = people.by_name(db, name)
         assert person is not None
@@ -119,7 +127,7 @@ def said(served: Served, name: str) -> list[str]:
 def begin(page: Page, served: Served, name: str) -> tuple[str, Callable[[], list[tuple[str, str]]]]:
     """Return the code of the item on the screen, and a function that returns the (code, answer) saved from now on."""
     code, n_before = item_on_screen(page), len(answers(served, name))
-    return code, lambda: [(answer.code, answer.answer) for answer in answers(served, name)[n_before:]]
+    return code, lambda: coded_answers(served, name)[n_before:]
 
 
 def rows(served: Served, name: str):

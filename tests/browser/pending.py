@@ -19,7 +19,7 @@ from labeler.store import open_database
 from labeler.store.opening import discard
 from tests.browser import studies
 from tests.browser.conftest import Served, invited, start_server, stop_server
-from tests.browser.hands import answers, item_on_screen
+from tests.browser.hands import coded_answers, item_on_screen
 
 BACK_LIMIT_MS = 60_000
 STREAM, REQUESTS = "**/_stcore/stream", "**/api/**"
@@ -78,7 +78,7 @@ class Scene:
 
     def stored(self) -> list[tuple[str, str]]:
         """Return the reviewer's answers in the study, in order."""
-        return [(answer.code, answer.answer) for answer in answers(self.served, self.name)]
+        return coded_answers(self.served, self.name)
 
     def wait_until_saved(self) -> None:
         """Wait until the page has nothing left to send."""
@@ -109,7 +109,7 @@ def scene(browser: Browser, served: Served, name: str) -> Iterator[Scene]:
     """A reviewer who has just signed in."""
     page = browser.new_context(viewport={"width": 1440, "height": 800}).new_page()
     one = Scene(browser, served, name, page)
-    one.pressed = [(answer.code, answer.answer) for answer in answers(served, name)]
+    one.pressed = coded_answers(served, name)
     one.connect(page)
     page.goto(served.link(name))
     try:

@@ -10,7 +10,7 @@ from labeler.model import Protocol
 from labeler.store import open_database
 from tests.browser import studies
 from tests.browser.conftest import serving
-from tests.browser.hands import SAVED, answers, enter, item_on_screen, press, rows, said
+from tests.browser.hands import SAVED, answers, coded_answers, enter, item_on_screen, press, rows, said
 from tests.making import id_of, item_name, series
 
 pytestmark = pytest.mark.browser
@@ -65,7 +65,7 @@ def test_a_tap_labels_and_a_second_tap_at_once_does_not(browser, served):
     for _ in range(2):
         page.touchscreen.tap(at["x"] + at["width"] / 2, at["y"] + at["height"] / 2)
     page.wait_for_function(SAVED)
-    kept = [(answer.code, answer.answer) for answer in answers(served, "eve")]
+    kept = coded_answers(served, "eve")
     assert kept == [(codes[0], "similar"), (codes[1], "dissimilar")]
     assert all(at["height"] >= 44 for at in (key(page, "s").bounding_box(), key(page, "m").bounding_box()))
     context.close()
@@ -233,7 +233,7 @@ def test_an_answer_that_cannot_be_written_now_is_said_kept_and_saved_later(desk,
         writer.execute("ROLLBACK")
     page.wait_for_function(SAVED)
     expect(page.get_by_text(f"{code}: Similar, saved.")).to_be_visible()
-    assert [answer.code for answer in answers(served, "fay")[before:]] == [code]
+    assert [code for code, _ in coded_answers(served, "fay")[before:]] == [code]
 
 
 @pytest.mark.slow
@@ -268,5 +268,5 @@ def test_an_answer_still_on_its_way_does_not_end_the_look_at_another_item(browse
     page.locator(f".st-key-revise-{labelled} button").click()
     page.wait_for_function(SAVED)
     assert item_on_screen(page) == labelled
-    assert [answer.code for answer in answers(served, "gus")][-1] == waiting
+    assert [code for code, _ in coded_answers(served, "gus")][-1] == waiting
     context.close()

@@ -14,7 +14,7 @@ from playwright.sync_api import Error, Page, expect
 
 from tests.browser import studies
 from tests.browser.conftest import serving
-from tests.browser.hands import SAVED, answers, enter, is_sound, item_on_screen
+from tests.browser.hands import SAVED, coded_answers, enter, is_sound, item_on_screen
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]  # test_pending stops a server daily
 
@@ -100,7 +100,7 @@ def writing(study):
 
 
 def kept(served, name):
-    return [(answer.code, answer.answer) for answer in answers(served, name)]
+    return coded_answers(served, name)
 
 
 def wait_until(page: Page, holds) -> None:

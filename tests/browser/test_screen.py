@@ -1,6 +1,5 @@
 """The labelling screen: sizes, pixel densities, kinds of items, keys without a mouse, time."""
 
-import json
 import re
 
 import pytest
@@ -9,7 +8,7 @@ from playwright.sync_api import expect
 from labeler.screen import binning
 from tests.browser import studies
 from tests.browser.conftest import serving
-from tests.browser.hands import SAVED, answers, enter, item_on_screen, press
+from tests.browser.hands import SAVED, answers, coded_answers, enter, item_on_screen, press
 from tests.making import series
 
 pytestmark = pytest.mark.browser
@@ -104,7 +103,7 @@ def test_what_was_looked_at_is_stored_with_the_label_and_the_next_item_begins_an
     for key in ("o", "z", "z", "l", "ArrowRight", "ArrowRight"):
         page.keyboard.press(key)
     press(page, "s")
-    view = json.loads(answers(served, "ida")[-1].view)
+    view = answers(served, "ida")[-1].view
     size = {name: view.pop(name) for name in ("width", "height", "density")}
     assert re.fullmatch("[0-9a-f]+", view.pop("session"))
     assert sorted(view.pop("picture")["order"]) == [0, 1, 2]  # as the server drew it for this assignment
@@ -164,7 +163,7 @@ def test_on_a_dense_screen_the_picture_has_twice_the_pixels(browser, served):
     )
     assert page.evaluate(SHARP)
     press(page, "s")
-    assert json.loads(answers(served, "jon")[-1].view)["density"] == 2
+    assert answers(served, "jon")[-1].view["density"] == 2
     context.close()
 
 
@@ -265,7 +264,7 @@ def test_every_button_is_reached_by_tab_with_a_visible_focus_and_pressed_by_ente
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     page.wait_for_function(SAVED)
-    kept = [(answer.code, answer.answer) for answer in answers(served, "kim")[before:]]
+    kept = coded_answers(served, "kim")[before:]
     assert kept == [(code, "dissimilar")]
 
 
@@ -300,7 +299,7 @@ def test_time_while_the_page_is_hidden_is_a_pause_and_not_time_on_task(desk, ser
     )
     press(page, "s")
     answer = answers(served, "lea")[-1]
-    [[start_ms, length_ms, why]] = json.loads(answer.view)["pauses"]
+    [[start_ms, length_ms, why]] = answer.view["pauses"]
     assert why == "hidden" and start_ms >= 250
     assert length_ms == pytest.approx(hidden_ms, abs=50)
     assert answer.dwell_ms >= start_ms + length_ms

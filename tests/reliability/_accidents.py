@@ -1,6 +1,5 @@
 """Accidents while a reviewer labels: files, permissions, clocks, sleep, connections, other windows and devices."""
 
-import json
 import os
 import re
 import shutil
@@ -24,7 +23,7 @@ from labeler.screen.timing import IDLE_LIMIT_MS, time_on_task
 from labeler.service.people import identity
 from labeler.store import labels, open_database
 from tests.browser.conftest import serve_command
-from tests.browser.hands import SAVED, answers, item_on_screen
+from tests.browser.hands import SAVED, item_on_screen, own_answers
 from tests.reliability._disks import labeler, last_line, of_command, started
 from tests.reliability._scene import ADA, BEN, SAYS, WITHDRAWN, WORDS_LIMIT_S, Command, Room, Scene, poll, scene
 from tests.reliability._small_disk import small_disk
@@ -416,9 +415,9 @@ def hours_asleep(room: Room) -> Iterator[Case]:
 
 def _check_times(one: Scene, code: str, asleep_ms: int) -> None:
     """Check that no more of the sleep counts than of any other time without input."""
-    answer = next(answer for answer in answers(one.served, ADA) if answer.code == code)
+    answer = next(answer for own, answer in own_answers(one.served, ADA) if own == code)
     dwell = answer.dwell_ms or 0
-    counted = time_on_task(dwell, json.loads(answer.view))
+    counted = time_on_task(dwell, answer.view)
     if dwell < asleep_ms:
         one.problems.append(f"only {dwell} ms passed on the screen: it did not sleep")
     if counted > min(asleep_ms, IDLE_LIMIT_MS) + AWAKE_MS:

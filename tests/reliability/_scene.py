@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, TimeoutError as T
 
 from tests.browser import studies
 from tests.browser.conftest import Served, free_port, invited, serve_command, stop_server, wait_until_served
-from tests.browser.hands import SAVED, answers, is_sound, item_on_screen
+from tests.browser.hands import SAVED, coded_answers, is_sound, item_on_screen
 from tests.reliability.outcome import Case, case
 
 ADA, BEN = "ada", "ben"
@@ -159,7 +159,7 @@ class Scene:
 
     def kept(self) -> list[tuple[str, str]]:
         """Return the reviewer's answers in the study, in order of saving."""
-        return [(answer.code, answer.answer) for answer in answers(self.served, ADA)]
+        return coded_answers(self.served, ADA)
 
     def comes_back(self) -> None:
         """Wait until everything is saved; reload as the message asks if the page does not recover by itself."""

@@ -189,10 +189,10 @@ def describe_work(db: Database, reviewer_id: int) -> str:
 def seconds_per_label(db: Database, reviewer_id: int) -> float:
     """Return how long the reviewer usually needs for a label, from the own last answers; at first, the usual time."""
     identity.require(db, reviewer_id, Role.REVIEWER)
-    timed = [answer for answer in labels.own_answers(db, reviewer_id) if answer.dwell_ms is not None]
+    timed = [label for _, label in labels.own_answers(db, reviewer_id) if label.dwell_ms is not None]
     if len(timed) < N_TIMED:
         return USUAL_S
-    times = (timing.time_on_task(answer.dwell_ms or 0, json.loads(answer.view)) for answer in timed[-N_TIMED:])
+    times = (timing.time_on_task(label.dwell_ms or 0, label.view) for label in timed[-N_TIMED:])
     return timing.typical(times) or USUAL_S
 
 
@@ -305,13 +305,13 @@ def own_labels(db: Database, reviewer_id: int) -> list[OwnLabel]:
     is_over = study.phase in (State.CLOSED, State.UNBLINDED) or not _offered(db, reviewer_id, calibrating)
     of_round = {task.code: task for task in assignments.tasks_of(db, reviewer_id, calibration=calibrating)}
     tasks = {code: _as_shown(db, task, study.question) for code, task in of_round.items() if _stands(task)}
-    answers = [answer for answer in labels.own_answers(db, reviewer_id) if answer.code in of_round]
-    by_code: dict[str, list[labels.OwnAnswer]] = {}
-    for answer in answers:
-        by_code.setdefault(answer.code, []).append(answer)
+    answers = [(code, answer) for code, answer in labels.own_answers(db, reviewer_id) if code in of_round]
+    by_code: dict[str, list[Label]] = {}
+    for code, answer in answers:
+        by_code.setdefault(code, []).append(answer)
     numbers = {code: number for number, code in enumerate(by_code, start=1)}
     first_shown = 1 if is_over else len(numbers) - LOOK_BACK + 1
-    order = dict.fromkeys(answer.code for answer in reversed(answers))
+    order = dict.fromkeys(code for code, _ in reversed(answers))
     replies_to = replies.of_assignments(db, [task.assignment_id for task in tasks.values()])
     return [
         replace(
@@ -570,24 +570,18 @@ def _check_marks(question: Question, submission: Submission, n: int | None) -> N
         raise AnswerRefused(f"Item {submission.code}: the whole series was not on the screen. Answer it again.")
 
 
-def _own_label(
-    task: Task, number: int, answers: list[labels.OwnAnswer], answered: tuple[replies.Reply, ...]
-) -> OwnLabel:
+def _own_label(task: Task, number: int, answers: list[Label], answered: tuple[replies.Reply, ...]) -> OwnLabel:
     """Return a task with its answers, for the page My labels.
 
     The given answers must be in order of time, so that the last one is current.
     """
-    times = [
-        timing.time_on_task(answer.dwell_ms, json.loads(answer.view))
-        for answer in answers
-        if answer.dwell_ms is not None
-    ]
+    times = [timing.time_on_task(answer.dwell_ms, answer.view) for answer in answers if answer.dwell_ms is not None]
     last = answers[-1]
     n_taken_back = sum(answer.answer == WITHDRAWN for answer in answers)
     n_kept = len(answers) - 2 * n_taken_back
     return OwnLabel(
-        task, number, last.created_utc, n_kept - 1, sum(times) if times else None, last.confidence,
-        bool(last.flag), last.comment, tuple(reply.text for reply in answered),
+        task, number, last.created.isoformat(), n_kept - 1, sum(times) if times else None, last.confidence,
+        last.flag, last.comment, tuple(reply.text for reply in answered),
     )  # fmt: skip
 
 

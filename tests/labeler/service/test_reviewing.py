@@ -505,7 +505,7 @@ def test_undoing_again_and_again_brings_back_only_the_plots_of_the_latest_items(
         while (last := reviewing.review_queue(db, ada).last) is not None:
             sent.add(last.code)
             reviewing.submit(db, ada, submission(last, "withdrawn"), now=NOW)
-        own = [answer.code for answer in labels.own_answers(db, ada) if answer.revision == 0]
+        own = [code for code, answer in labels.own_answers(db, ada) if answer.revision == 0]
         assert sent == set(own[-reviewing.LOOK_BACK :])
         task = assignments.task_by_code(db, ada, own[-reviewing.LOOK_BACK - 1])
         with pytest.raises(AnswerRefused, match="within your latest 25 items"):

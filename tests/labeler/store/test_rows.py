@@ -15,7 +15,6 @@ from labeler.questions import NOT_SURE, SIMILAR, WITHDRAWN
 from labeler.store import assignments, events, items, jobs, labels, open_database, runs, studies, verdicts
 from labeler.store.assignments import NewAssignment
 from labeler.store.jobs import Job
-from labeler.store.labels import OwnAnswer
 from tests.conftest import examples
 from tests.making import NOW, id_of
 
@@ -249,7 +248,7 @@ def test_the_last_revision_is_the_answer_that_stands(planned):
     assert (now.revision, now.answer) == (4, NOT_SURE)
     assert now.n_not_sure == 1  # an undone answer does not count
     assert labels.own_answers(planned, id_of(planned, "ada")) == [
-        OwnAnswer(task.code, answer, revision, (NOW - timedelta(hours=revision)).isoformat(), None, "{}", None, 0, None)
+        (task.code, label(task, revision, answer=answer, created=NOW - timedelta(hours=revision)))
         for revision, answer in enumerate(said)
     ]
     assert labels.own_answers(planned, id_of(planned, "ben")) == []

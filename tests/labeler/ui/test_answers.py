@@ -67,7 +67,7 @@ def ada(server, study):
 
 def stored(study, name="ada"):
     with open_database(study) as db:
-        return [str(answer.answer) for answer in labels.own_answers(db, id_of(db, name))]
+        return [str(answer.answer) for _, answer in labels.own_answers(db, id_of(db, name))]
 
 
 def test_an_answer_is_saved_and_the_reply_names_the_next_items(ada, study):
