@@ -32,7 +32,8 @@ def folder(tmp_path_factory):
     for number in range(N_APPLICATIONS * PER_APPLICATION):
         gap = rng.uniform(0, 0.3)
         level = np.array([1, 1, 1 + gap])[:, None]
-        files.append(result_file(item_name(number), (level * rng.uniform(1, 1.1, (3, 60))).tolist()))
+        noise = 1 + rng.uniform(0.01, 0.15) * rng.exponential(1, (3, 60))  # of its own size, so that no two are twins
+        files.append(result_file(item_name(number), (level * noise).tolist()))
         label = "dissimilar" if gap + 0.05 * rng.standard_normal() > 0.15 else "similar"
         rows += [[item_name(number), name, label, f"org/app{number % N_APPLICATIONS}"] for name in ("ada", "ben")]
     with open_database(path) as db:
