@@ -73,8 +73,8 @@ def cohen_intervals(n_items: int) -> tuple[Floats, Floats]:
     return np.array(tables, dtype=float), np.array(found)
 
 
-def cohen_coverage(n_items: int) -> list[tuple[float, float, float, float, float]]:
-    """Kappa, share, bias, coverage of the interval, and coverage of value -+ 1.96 standard errors in each setting."""
+def cohen_coverage(n_items: int) -> list[tuple[float, float, float, float, float, float]]:
+    """Kappa, share, bias, share of studies with an interval, its coverage, and that of value -+ 1.96 errors."""
     tables, (value, se, low, high) = cohen_intervals(n_items)[0], cohen_intervals(n_items)[1].T
     rows = []
     for kappa, share, bias, cells in settings(n_items):
@@ -82,7 +82,8 @@ def cohen_coverage(n_items: int) -> list[tuple[float, float, float, float, float
         with_interval, with_se = chance * np.isfinite(low), chance * np.isfinite(se)
         holds = (low - 1e-9 <= kappa) & (kappa <= high + 1e-9)
         normal = np.abs(value - kappa) <= Z * se
-        rows.append((kappa, share, bias, _mean(holds, with_interval), _mean(normal, with_se)))
+        given = float(with_interval.sum() / chance.sum())
+        rows.append((kappa, share, bias, given, _mean(holds, with_interval), _mean(normal, with_se)))
     return rows
 
 
@@ -139,7 +140,7 @@ def main() -> None:
     print("| items | lowest coverage | mean coverage | normal interval, lowest | normal interval, mean |")
     print("| ---: | ---: | ---: | ---: | ---: |")
     for n_items in (5, 10, 15, 20, 30):
-        _, _, _, coverage, normal = np.array(cohen_coverage(n_items)).T
+        *_, coverage, normal = np.array(cohen_coverage(n_items)).T
         print(
             f"| {n_items} | {coverage.min():.3f} | {coverage.mean():.3f} | {normal.min():.3f} | {normal.mean():.3f} |"
         )
