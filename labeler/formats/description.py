@@ -50,7 +50,8 @@ def describe_content(content: bytes) -> str:
         text = content.decode()
     except UnicodeDecodeError:
         return "binary data"
-    line = (text.strip().splitlines() or [""])[0]
+    first = text.strip().partition("\n")[0]  # a list of millions of lines would fill the memory
+    line = (first.splitlines() or [""])[0]
     try:
         header = next(csv.reader([line]), [])
     except csv.Error:
