@@ -71,7 +71,7 @@ def test_by_mouse_a_click_moves_the_cursor_a_double_click_marks_and_a_drag_zooms
     assert page.evaluate(STATE)[2] == [0, N]
     page.get_by_role("button", name="Save").click()
     page.wait_for_function(SAVED)
-    assert said(served, "ben") == ["[40]"]
+    assert said(served, "ben")[-1] == "[40]"
 
 
 def test_answers_survive_a_lost_connection(desk, served):

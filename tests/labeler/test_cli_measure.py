@@ -139,8 +139,11 @@ def test_a_plan_without_any_measurement_fails(folder):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_request_to_stop_ends_at_once_and_the_same_command_goes_on(folder, number):
+    (folder / "wait.py").write_text(  # the second run waits for a file that the test writes after the stop
+        "import os, time\ntime.sleep(60 if os.path.exists('ran') and not os.path.exists('go') else 0)\nopen('ran', 'w')"
+    )
     (folder / "plan.toml").write_text(
-        'runs = 3\n[[benchmarks]]\nname = "b"\ncommand = ["{python}", "-S", "-c", "import time; time.sleep(.3)"]\n'
+        'runs = 3\n[[benchmarks]]\nname = "b"\ncommand = ["{python}", "-S", "wait.py"]\n'
         '[[benchmarks]]\nname = "c"\nvalues = "cpu"\ncommand = ["{python}", "-S", "-c", "pass"]\n'
     )
     with subprocess.Popen(
@@ -155,6 +158,7 @@ def test_a_request_to_stop_ends_at_once_and_the_same_command_goes_on(folder, num
         said = child.communicate(timeout=300)[1]
     assert child.returncode == 130
     assert "run is not recorded" in said
+    (folder / "go").touch()
     assert "6 of 6 runs are in" in run("measure").stdout
 
 
