@@ -152,15 +152,18 @@ def test_the_demo_starts_from_the_wheel_alone(installed, tmp_path):
     log = (tmp_path / "log.txt").open("w+", encoding="utf-8")
     with log, subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=log, stderr=log) as server:
         try:
-            health = answer(f"http://127.0.0.1:{port}/_stcore/health", server)
-            log.seek(0)
-            links = re.findall(r"http://127\.0\.0\.1:\d+/join/\S+", log.read())
-            pages = [answer(link, server) for link in links]
+            health, links = answer(f"http://127.0.0.1:{port}/_stcore/health", server), []
+            end = time.monotonic() + START_S
+            while time.monotonic() < end and len(links) < 2:  # they are printed when both servers answer
+                time.sleep(0.1)
+                log.seek(0)
+                links = re.findall(r"http://127\.0\.0\.1:\d+/join/\S+\n", log.read())
+            pages = [answer(link.strip(), server) for link in links]
         finally:
             server.terminate()
     assert health == "ok"
     assert len(links) == 2
-    assert links[0].endswith("?page=report")
+    assert links[0].endswith("?page=report\n")
     assert all("<form" in page for page in pages)
 
 
