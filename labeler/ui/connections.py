@@ -12,8 +12,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 REQUEST_S = 15.0  # limit for a request to arrive, and between two parts of an upload
 CROWDED_S, FULL_S = 2.0, 0.5  # the same limit if more than half of all connections are in use, and if all are in use
 RESERVED_SHARE, MAX_RESERVED = 4, 512  # files reserved for the study, page runs and program files
-FILES_EACH = 4  # of a window: Streamlit opens three files for each window, and keeps them for a while
-MAX_FILES = 65_536  # more than this server needs
+FILES_EACH = 4  # of a window: its connection, and three files of its Streamlit session
+KEPT_FILES = 3 * 128  # Streamlit keeps the sessions of up to 128 closed windows for two minutes
+MIN_FILES, MAX_FILES = 1024, 65_536  # fewer have no room for windows beside what is kept; more are never needed
 log = logging.getLogger(__name__)
 
 
@@ -25,7 +26,7 @@ def install() -> None:
 def room() -> int:
     """Return the number of connections that may be open at the same time."""
     limit = file_limit()
-    return (limit - min(limit // RESERVED_SHARE, MAX_RESERVED)) // FILES_EACH
+    return (limit - min(limit // RESERVED_SHARE, MAX_RESERVED) - KEPT_FILES) // FILES_EACH
 
 
 def raise_file_limit() -> int:

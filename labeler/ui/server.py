@@ -39,9 +39,13 @@ def serve(study: Path, *, address: str, port: int, url: str | None = None) -> No
 
     `url` is the public address of the application.
     """
+    if (n_files := connections.raise_file_limit()) < connections.MIN_FILES:
+        raise InputError(
+            f"The system allows the server to open only {n_files} files at once, and it needs {connections.MIN_FILES}. "
+            f"Raise the limit with `ulimit -n {connections.MIN_FILES}`, or with `LimitNOFILE` in the systemd unit."
+        )
     sys.stderr = BoundedLog(sys.stderr)
     update_formatter()  # Streamlit's loggers still have the previous stream
-    connections.raise_file_limit()
     os.environ["LABELER_STUDY"] = str(study.resolve())  # the pages read the path of the study from here
     config = streamlit_settings() | {
         "server.address": address,

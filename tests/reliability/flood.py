@@ -1,7 +1,7 @@
 """More windows, connections and faults than the server has files for: labels are saved, and the log stays small.
 
-    python -m tests.reliability.flood [--windows 500] [--reloads 5] [--strangers 1100] [--limit 1024] [--json FILE]
-    python -m tests.reliability.flood --windows 40 --reloads 2 --strangers 300 --limit 256   (short)
+    python -m tests.reliability.flood [--windows 500] [--reloads 5] [--strangers 2000] [--limit 8192] [--json FILE]
+    python -m tests.reliability.flood --windows 40 --reloads 2 --strangers 300 --limit 1024   (short)
 
 The server is `labeler serve` in a separate process, with at most `--limit` open files. All windows are reloaded at
 once, as after a restart; strangers open connections and send half of a request.
@@ -29,7 +29,7 @@ from tests.reliability.outcome import Case
 
 N_REVIEWERS, N_LABELS = 4, 30
 UNFINISHED_S, SLACK_S = 15.0, 5.0  # the time that an unfinished request may stay open
-STRANGERS_MB = 50.0
+STRANGERS_MB = 100.0  # each of them sends up to 60 kB
 LOG_MB_A_MINUTE = 1.0
 LOOK_EVERY_S = 0.1
 HALF_HEAD = b"GET /sign-in HTTP/1.1\r\nHost: localhost\r\nX-Filling: " + b"x" * 15_000
@@ -40,8 +40,8 @@ def main() -> None:
     options = outcome.parser(__doc__)
     options.add_argument("--windows", type=int, default=500, help="open at once")
     options.add_argument("--reloads", type=int, default=5, help="of every window, all windows at once")
-    options.add_argument("--strangers", type=int, default=1100, help="connections with half of a request")
-    options.add_argument("--limit", type=int, default=1024, help="files that the server may have open")
+    options.add_argument("--strangers", type=int, default=2000, help="connections with half of a request")
+    options.add_argument("--limit", type=int, default=8192, help="files that the server may have open")
     outcome.main(options, run)
 
 

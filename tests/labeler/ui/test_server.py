@@ -18,10 +18,10 @@ from labeler.service.items import drawing
 from labeler.service.people import identity
 from labeler.service.study import coordinating
 from labeler.store import open_database
-from labeler.ui import limits, provider, sign_in
+from labeler.ui import connections, limits, provider, sign_in
 from labeler.ui.app import session_cookie
 from labeler.ui.gate import SignInGate
-from labeler.ui.server import allowed_hosts, refresh_in_background, streamlit_settings
+from labeler.ui.server import allowed_hosts, refresh_in_background, serve, streamlit_settings
 from tests.making import make_study
 from tests.sentences import says
 
@@ -290,6 +290,12 @@ def test_as_many_files_as_the_system_allows_may_be_open():
     )
     command = [sys.executable, "-W", "ignore", "-c", script]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "200\n"
+
+
+def test_too_few_files_for_windows_are_refused_before_the_start(monkeypatch, study):
+    monkeypatch.setattr(connections, "raise_file_limit", lambda: 1023)
+    with pytest.raises(InputError, match=r"only 1023 files at once, and it needs 1024\. .* `ulimit -n 1024`"):
+        serve(study, address="127.0.0.1", port=0)
 
 
 def test_settings_send_nothing_anywhere_and_listen_to_this_machine_only():
