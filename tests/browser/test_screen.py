@@ -149,7 +149,7 @@ def test_a_narrow_window_scrolls_down_only_and_keeps_both_answers_in_sight(brows
     assert page.evaluate(SHARP)
     page.get_by_role("button", name="Dissimilar").tap()
     page.wait_for_function(SAVED)
-    assert [answer.answer for answer in answers(served, "jon")] == ["dissimilar"]
+    assert answers(served, "jon")[-1].answer == "dissimilar"
     context.close()
 
 

@@ -241,3 +241,10 @@ def test_an_anonymised_copy_has_neither_the_first_nor_the_shown_names(planned, t
         everything = studies.get(copy).name + "".join(events.table(copy)["details"])
         assert auditing.audit(copy).faults == ()
     assert not [word for word in ("Lovelace", "King", '"ada"') if word in everything]
+
+
+def test_it_is_said_how_many_take_part_in_which_role(study):
+    assert identity.describe_people(study) == "4 reviewers, 1 coordinator"
+    identity.add_person(study, "chris", [Role.COORDINATOR], **WHO)
+    people.set_part(study, id_of(study, "ada"), active=False, paused=False)
+    assert identity.describe_people(study) == "3 reviewers, 2 coordinators, 1 who left"

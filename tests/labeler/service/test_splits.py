@@ -388,6 +388,7 @@ def test_repeated_looks_are_valid_and_say_what_stopping_early_costs(study):
     assert found.sentences[-1] == (
         f"Stopping rule of the plan (kappa within ±0.5): not reached; the interval is now ±{half:.2f}."
     )
+    assert ": reached;" in replace(found, stop_half_width=half).sentences[-1]
     assert verifying.verify_plan(study).problems == ()
 
 

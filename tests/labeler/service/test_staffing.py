@@ -71,6 +71,18 @@ def give_both_roles(db, name):
     db.execute("UPDATE people SET is_coordinator = 1 WHERE name = ?", (name,))
 
 
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (StaffChange(), "ada: no open items reassigned."),
+        (StaffChange(n_moved=1), "ada: 1 open item reassigned, 0 no longer assigned."),
+        (StaffChange(n_given_up=2), "ada: 0 open items reassigned, 2 no longer assigned."),
+    ],
+)
+def test_a_change_of_reviewers_is_described(change, sentence):
+    assert change.describe("ada") == sentence
+
+
 # --- coming
 
 
