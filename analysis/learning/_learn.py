@@ -131,11 +131,7 @@ def learn(
     if not 0 < cost_ratio < np.inf:
         raise ValueError(f"cost_ratio must be a finite number > 0, got {cost_ratio}")
     checked_name(name)
-    unknown = [feature for feature in names if feature not in FEATURES]
-    if unknown:
-        raise ValueError(f"unknown feature {unknown[0]!r}; choose from {', '.join(FEATURES)}")
-    twins = twins_of(prints) if prints else twins_by_features(features.reindex(columns=list(names)))
-    everything = examples_of(truth, features, names, applications, twins)
+    everything = examples_to_learn(truth, features, names, applications, prints)
     measures = everything.only(MEASURE_FEATURES)
     if monotone and not measures.features:
         raise ValueError("a monotone model needs a measure; name one, or learn without monotone")
@@ -195,6 +191,22 @@ def learn(
             *retests, float(examples.dissimilar.mean()), n_agreeing=n_agreeing, level=level
         ),
     )  # fmt: skip
+
+
+def examples_to_learn(
+    truth: pd.DataFrame,
+    features: pd.DataFrame,
+    names: Sequence[str],
+    applications: pd.Series,
+    prints: Mapping[str, Fingerprint] | None,
+    categories: Sequence[str] = CATEGORIES,
+) -> Examples:
+    """Return the examples with their twins; raises ValueError like `examples_of`, and if a feature is unknown."""
+    unknown = [feature for feature in names if feature not in FEATURES]
+    if unknown:
+        raise ValueError(f"unknown feature {unknown[0]!r}; choose from {', '.join(FEATURES)}")
+    twins = twins_of(prints) if prints else twins_by_features(features.reindex(columns=list(names)))
+    return examples_of(truth, features, names, applications, twins, categories)
 
 
 def _areas_of_other_folds(

@@ -4,12 +4,11 @@ The features, the folds and the permutation test are those of `analysis.learning
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import optimize, special, stats
 
 from analysis.bootstrap import N_DRAWS, bootstrap, percentile_interval
@@ -17,70 +16,26 @@ from analysis.evaluation import Evaluation, balanced_folds, evaluate
 from analysis.intervals import Estimate
 from analysis.learning._compare import area_by_groups
 from analysis.learning._features import DEFAULT_FEATURES, FEATURES, SEGMENT_FEATURES, SEGMENT_VERSION
-from analysis.learning._learn import ALPHA, sample_warnings
-from analysis.learning._model import Bools, CategoryModel, CategoryTerm, Floats, RankScale, checked_name
+from analysis.learning._learn import ALPHA, examples_to_learn, sample_warnings
+from analysis.learning._model import CategoryModel, CategoryTerm, Floats, RankScale, checked_name
 from analysis.learning._validation import (
     INNER_FOLDS,
     LOOSE,
     N_PERMUTATIONS,
-    OUTER_FOLDS,
     PENALTIES,
+    Examples,
     Fingerprint,
+    Ints,
     TooFew,
-    groups_of,
-    matched_rows,
+    outer_folds,
     permutation_p,
-    twins_by_features,
-    twins_of,
-    why_too_few,
 )
 from analysis.results import Result
 from analysis.runs import Warmup
 
-Ints = NDArray[np.intp]
 TOLERANCE, MAX_STEPS = 1e-6, 1000
 # A weak penalty on the intercepts makes the solution unique, and finite if no training item has a category.
 ON_INTERCEPTS = 1e-6
-
-
-@dataclass(frozen=True)
-class CategoryExamples:
-    """Training data of a model of any categories, with one row per item or per label."""
-
-    items: tuple[str, ...]
-    applications: tuple[str, ...]
-    category: Ints  # index in `categories`
-    categories: tuple[str, ...]
-    x: Floats
-    features: tuple[str, ...]
-    n_left_out: int = 0  # number of rows that have a category but lack a feature
-    twins: tuple[tuple[str, ...], ...] = ()  # groups of items with nearly the same measurements (`twins_of`)
-
-    @property
-    def group(self) -> Ints:
-        """Return the index of each row's application; applications with twins of each other count as one."""
-        return groups_of(self.items, self.applications, self.twins)
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Return the number of labels of each category."""
-        counts = np.bincount(self.category, minlength=len(self.categories)).tolist()
-        return dict(zip(self.categories, counts, strict=True))
-
-    @property
-    def why_too_few(self) -> str | None:
-        """Return why there are too few data for learning; return None if there are enough."""
-        if len(self.categories) < 2:
-            return "the labels have fewer than two categories"
-        return why_too_few(self.counts, len(set(self.items)), len(set(self.group)))
-
-    def of(self, rows: Bools) -> "CategoryExamples":
-        """Return the selected rows."""
-        numbers = np.flatnonzero(rows)
-        return replace(
-            self, items=tuple(self.items[i] for i in numbers), x=self.x[numbers], category=self.category[numbers],
-            applications=tuple(self.applications[i] for i in numbers),
-        )  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)
@@ -147,7 +102,7 @@ class ChosenMultinomial(Result):
     penalty: float
 
 
-def choose_multinomial(training: CategoryExamples, *, rng: np.random.Generator) -> ChosenMultinomial:
+def choose_multinomial(training: Examples, *, rng: np.random.Generator) -> ChosenMultinomial:
     """Fit a model with the penalty that has the lowest log loss over the inner folds."""
     group, y, k = training.group, training.category, len(training.categories)
     fold = balanced_folds(y, group, min(INNER_FOLDS, int(group.max()) + 1), rng)
@@ -183,14 +138,14 @@ class CategoryOutOfFold(Result):
         return called
 
 
-def cross_validate_categories(examples: CategoryExamples, *, rng: np.random.Generator) -> CategoryOutOfFold:
+def cross_validate_categories(examples: Examples, *, rng: np.random.Generator) -> CategoryOutOfFold:
     """Compute out-of-fold predictions by nested cross-validation; the inner folds choose the penalty.
 
     Raises TooFew with fewer than 60 items, 10 of a category or 5 applications.
     """
     if examples.why_too_few:
         raise TooFew(examples.why_too_few)
-    fold = balanced_folds(examples.category, examples.group, min(OUTER_FOLDS, int(examples.group.max()) + 1), rng)
+    fold = outer_folds(examples, rng)
     score, probability = np.zeros((2, len(fold), len(examples.categories)))
     penalties = []
     for n in range(int(fold.max()) + 1):
@@ -203,7 +158,7 @@ def cross_validate_categories(examples: CategoryExamples, *, rng: np.random.Gene
 
 
 def chance_p_of_categories(
-    examples: CategoryExamples, validated: CategoryOutOfFold, *, rng: np.random.Generator, n: int = N_PERMUTATIONS
+    examples: Examples, validated: CategoryOutOfFold, *, rng: np.random.Generator, n: int = N_PERMUTATIONS
 ) -> float:
     """Test by permutation whether the mean one-against-rest area is larger than by chance; return the p value.
 
@@ -288,16 +243,8 @@ def learn_categories(
     are ordered, the evaluation has a weighted kappa; the model does not use the order.
     """
     checked_name(name)
-    unknown = [feature for feature in names if feature not in FEATURES]
-    if unknown:
-        raise ValueError(f"unknown feature {unknown[0]!r}; choose from {', '.join(FEATURES)}")
-    twins = twins_of(prints) if prints else twins_by_features(features.reindex(columns=list(names)))
-    rows, x, n_left_out = matched_rows(truth, features, names, applications, categories)
-    used = tuple(category for category in categories if (rows["category"] == category).any())
-    codes = np.array([used.index(category) for category in rows["category"]], dtype=np.intp)
-    examples = CategoryExamples(
-        tuple(rows["item"]), tuple(rows["application"]), codes, used, x, tuple(names), n_left_out, twins
-    )
+    examples = examples_to_learn(truth, features, names, applications, prints, categories).of_used_categories()
+    used, codes = examples.categories, examples.category
     rng = np.random.default_rng(seed)
     validated = cross_validate_categories(examples, rng=rng)
     chosen = choose_multinomial(examples, rng=rng)
@@ -331,7 +278,7 @@ def learn_categories(
         n_items=len(set(examples.items)),
         n_labels=len(codes),
         n_applications=len(set(examples.applications)),
-        n_left_out=n_left_out,
+        n_left_out=examples.n_left_out,
         target=target,
         evaluation=evaluation,
         **estimates,
@@ -348,7 +295,7 @@ def learn_categories(
 
 
 def _evaluated(
-    examples: CategoryExamples,
+    examples: Examples,
     called: Sequence[str | None],
     categories: Sequence[str],
     ordered: bool,
@@ -360,7 +307,7 @@ def _evaluated(
 
 def _others(
     verdicts: pd.DataFrame,
-    examples: CategoryExamples,
+    examples: Examples,
     categories: Sequence[str],
     ordered: bool,
     rng: np.random.Generator,
@@ -375,7 +322,7 @@ def _others(
 
 
 def _by_application(
-    examples: CategoryExamples, validated: CategoryOutOfFold, *, rng: np.random.Generator, n_draws: int
+    examples: Examples, validated: CategoryOutOfFold, *, rng: np.random.Generator, n_draws: int
 ) -> dict[str, Estimate]:
     """Return the numbers of the out-of-fold verdicts with intervals from resampled applications."""
     y, k = examples.category, len(examples.categories)
@@ -403,7 +350,7 @@ def _by_application(
 
 
 def _areas(
-    examples: CategoryExamples, validated: CategoryOutOfFold, *, rng: np.random.Generator, n_draws: int
+    examples: Examples, validated: CategoryOutOfFold, *, rng: np.random.Generator, n_draws: int
 ) -> tuple[CategoryArea, ...]:
     group = examples.group
     n_groups = int(group.max()) + 1
@@ -432,7 +379,7 @@ def _useless(evaluation: Evaluation, areas: Sequence[CategoryArea], p: float) ->
 
 
 def _table(
-    examples: CategoryExamples, validated: CategoryOutOfFold, others: Mapping[str, Sequence[str | None]]
+    examples: Examples, validated: CategoryOutOfFold, others: Mapping[str, Sequence[str | None]]
 ) -> pd.DataFrame:
     names = np.array(examples.categories, dtype=object)
     columns: dict[str, Any] = {
@@ -445,7 +392,7 @@ def _table(
     return pd.DataFrame({**columns, **{f"{name} verdict": called for name, called in others.items()}})
 
 
-def _warnings(examples: CategoryExamples, categories: Sequence[str]) -> list[str]:
+def _warnings(examples: Examples, categories: Sequence[str]) -> list[str]:
     """Return warnings about categories without labels, and about intervals that are too narrow."""
     found = [
         f"No label is {category}, so the model never gives this category."

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from analysis.bootstrap import N_DRAWS, bootstrap, percentile_interval
-from analysis.categories import CATEGORIES, DISSIMILAR
+from analysis.categories import CATEGORIES
 from analysis.document import counted
 from analysis.evaluation import balanced_folds
 from analysis.intervals import Estimate, wilson
@@ -23,6 +23,7 @@ from analysis.learning._compare import area_by_groups
 from analysis.learning._model import Bools, Floats, Logistic, Scale, fit_logistic, scale_of
 from analysis.results import Result
 
+Ints = NDArray[np.intp]
 PENALTIES = tuple(
     np.logspace(0.5, -3, 8).tolist()
 )  # from strong to weak penalties, because each fit starts from the previous fit
@@ -40,16 +41,36 @@ class Examples:
 
     items: tuple[str, ...]
     applications: tuple[str, ...]
-    dissimilar: Bools
+    category: Ints  # index in `categories`
     x: Floats
     features: tuple[str, ...]
     n_left_out: int = 0  # number of rows that have a category but lack a feature
     twins: tuple[tuple[str, ...], ...] = ()  # groups of items with nearly the same measurements (`twins_of`)
+    categories: tuple[str, ...] = CATEGORIES
 
     @property
-    def group(self) -> NDArray[np.intp]:
+    def dissimilar(self) -> Bools:
+        """Return whether each row has the second of two categories."""
+        dissimilar: Bools = self.category == 1
+        return dissimilar
+
+    @property
+    def group(self) -> Ints:
         """Return the index of each row's application; applications with twins of each other count as one."""
-        return groups_of(self.items, self.applications, self.twins)
+        application = dict(zip(self.items, self.applications, strict=True))
+        leader = {name: name for name in self.applications}
+        for names in self.twins:
+            found = [leader[application[item]] for item in names if item in application]
+            for name, of in leader.items():
+                if of in found:
+                    leader[name] = found[0]
+        return pd.factorize(pd.Series([leader[name] for name in self.applications], dtype=object))[0]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return the number of labels of each category."""
+        counts = np.bincount(self.category, minlength=len(self.categories)).tolist()
+        return dict(zip(self.categories, counts, strict=True))
 
     def only(self, names: Sequence[str]) -> "Examples":
         """Return the examples with these features only."""
@@ -59,50 +80,40 @@ class Examples:
     @property
     def why_too_few(self) -> str | None:
         """Return why there are too few data for learning; return None if there are enough."""
-        n_dissimilar = int(self.dissimilar.sum())
-        counts = {"similar": len(self.items) - n_dissimilar, "dissimilar": n_dissimilar}
-        return why_too_few(counts, len(set(self.items)), len(set(self.group)))
+        if len(self.categories) < 2:
+            return "the labels have fewer than two categories"
+        n_items, n_applications = len(set(self.items)), len(set(self.group))
+        if n_items < MIN_ITEMS:
+            return f"{n_items} items have a category and all features; at least {MIN_ITEMS} are needed"
+        counts = self.counts
+        rare = min(counts, key=counts.__getitem__)
+        if counts[rare] < MIN_OF_CATEGORY:
+            return (
+                f"{counted(counts[rare], 'label')} {'is' if counts[rare] == 1 else 'are'} {rare}; "
+                f"at least {MIN_OF_CATEGORY} of each category are needed"
+            )
+        if n_applications < MIN_APPLICATIONS:
+            return (
+                f"the items come from {counted(n_applications, 'application')}; at least {MIN_APPLICATIONS} are "
+                "needed, because a model is scored on held-out applications"
+            )
+        return None
 
-    def of(self, rows: NDArray[np.intp] | Bools) -> "Examples":
+    def of_used_categories(self) -> "Examples":
+        """Return the same rows with only the categories that they have."""
+        used, category = np.unique(self.category, return_inverse=True)
+        return replace(self, category=category, categories=tuple(self.categories[k] for k in used))
+
+    def of(self, rows: Ints | Bools) -> "Examples":
         """Return the selected rows."""
         numbers = np.arange(len(self.items))[rows]
         return replace(
             self,
             items=tuple(self.items[i] for i in numbers),
             applications=tuple(self.applications[i] for i in numbers),
-            dissimilar=self.dissimilar[numbers],
+            category=self.category[numbers],
             x=self.x[numbers],
         )
-
-
-def groups_of(items: Sequence[str], applications: Sequence[str], twins: Sequence[Sequence[str]]) -> NDArray[np.intp]:
-    """Return the index of each row's application; applications with twins of each other count as one."""
-    application = dict(zip(items, applications, strict=True))
-    leader = {name: name for name in applications}
-    for names in twins:
-        found = [leader[application[item]] for item in names if item in application]
-        for name, of in leader.items():
-            if of in found:
-                leader[name] = found[0]
-    return pd.factorize(pd.Series([leader[name] for name in applications], dtype=object))[0]
-
-
-def why_too_few(counts: Mapping[str, int], n_items: int, n_applications: int) -> str | None:
-    """Return why there are too few data for learning, from the number of labels of each category; None if enough."""
-    if n_items < MIN_ITEMS:
-        return f"{n_items} items have a category and all features; at least {MIN_ITEMS} are needed"
-    rare = min(counts, key=counts.__getitem__)
-    if counts[rare] < MIN_OF_CATEGORY:
-        return (
-            f"{counted(counts[rare], 'label')} {'is' if counts[rare] == 1 else 'are'} {rare}; "
-            f"at least {MIN_OF_CATEGORY} of each category are needed"
-        )
-    if n_applications < MIN_APPLICATIONS:
-        return (
-            f"the items come from {counted(n_applications, 'application')}; at least {MIN_APPLICATIONS} are "
-            "needed, because a model is scored on held-out applications"
-        )
-    return None
 
 
 MANY_FEATURES, SAME_SHARE, SAME_FEATURE, EQUAL = 30, 0.6, 0.05, 1e-9  # twins by features (`twins_by_features`)
@@ -187,32 +198,15 @@ def examples_of(
     names: Sequence[str],
     applications: pd.Series,
     twins: tuple[tuple[str, ...], ...] = (),
+    categories: Sequence[str] = CATEGORIES,
 ) -> Examples:
     """Match the categories and the features of the same items.
 
-    Raises ValueError if a feature is not in the table, an item has no application, or a category is neither similar nor
-    dissimilar.
+    Raises ValueError if a feature is not in the table, an item has no application, or a category is not one of
+    `categories`.
 
     `truth`: columns item and category; an item may have several rows, one per label; `features`: indexed by item, one
     column per feature. The result is sorted by item. Rows of items that lack a feature are left out and counted.
-    """
-    rows, x, n_left_out = matched_rows(truth, features, names, applications, CATEGORIES)
-    return Examples(
-        tuple(rows["item"]), tuple(rows["application"]), (rows["category"] == DISSIMILAR).to_numpy(dtype=bool),
-        x, tuple(names), n_left_out, twins,
-    )  # fmt: skip
-
-
-def matched_rows(
-    truth: pd.DataFrame,
-    features: pd.DataFrame,
-    names: Sequence[str],
-    applications: pd.Series,
-    categories: Sequence[str],
-) -> tuple[pd.DataFrame, Floats, int]:
-    """Return the rows that have all features, sorted by item; their features; and the number of rows left out.
-
-    The columns are item, category and application. Raises the errors of `examples_of`.
     """
     unknown = [name for name in names if name not in features.columns]
     if unknown or not names:
@@ -234,11 +228,11 @@ def matched_rows(
     without = of_item.isna() | (of_item == "")
     if without.any():
         raise ValueError(f"item {of_item.index[without][0]!r} has no application")
-    matched = pd.DataFrame({
-        "item": [*map(str, rows["item"])], "category": rows["category"].to_numpy(dtype=object),
-        "application": [*map(str, of_item)],
-    })  # fmt: skip
-    return matched, x, int((~complete).sum())
+    codes = pd.Categorical(rows["category"], categories=list(categories)).codes.astype(np.intp)
+    return Examples(
+        tuple(map(str, rows["item"])), tuple(map(str, of_item)), codes, x, tuple(names), int((~complete).sum()), twins,
+        tuple(categories),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)
@@ -263,7 +257,7 @@ class ChosenModel(Result):
 class OutOfFold(Result):
     """Predictions for items of held-out applications."""
 
-    fold: NDArray[np.intp]
+    fold: Ints
     # Log-odds without the intercept, relative to the mean item of the training folds. The ROC curve uses this
     # score. The intercept is left out because it depends on the share of dissimilar items in the training folds,
     # which is low if the held-out fold has many dissimilar items. With the intercept, the area of pure noise
@@ -281,7 +275,7 @@ def cross_validate(
     rng: np.random.Generator,
     monotone: bool = True,
     cost_ratio: float = 1.0,
-    folds: NDArray[np.intp] | None = None,
+    folds: Ints | None = None,
 ) -> OutOfFold:
     """Compute out-of-fold scores by nested cross-validation [1]_.
 
@@ -351,7 +345,7 @@ def chance_p(
 def permutation_p(
     statistic: Callable[[NDArray[Any]], float],
     labels: NDArray[Any],
-    group: NDArray[np.intp],
+    group: Ints,
     *,
     rng: np.random.Generator,
     n: int,
@@ -369,10 +363,10 @@ def permutation_p(
     return (1 + n_as_large) / (1 + n)
 
 
-def outer_folds(examples: Examples, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return the outer fold of each row. Folds keep applications together and balance both categories."""
+def outer_folds(examples: Examples, rng: np.random.Generator) -> Ints:
+    """Return the outer fold of each row. Folds keep applications together and balance all categories."""
     n_folds = min(OUTER_FOLDS, int(examples.group.max()) + 1)
-    return balanced_folds(examples.dissimilar, examples.group, n_folds, rng)
+    return balanced_folds(examples.category, examples.group, n_folds, rng)
 
 
 def choose(
@@ -474,7 +468,7 @@ class Calibration(Result):
 def calibration(
     dissimilar: Bools,
     probability: Floats,
-    group: NDArray[np.intp],
+    group: Ints,
     *,
     rng: np.random.Generator,
     n_draws: int = N_DRAWS,
@@ -588,7 +582,7 @@ class LearningCurve(Result):
 
 
 def learning_curve(
-    examples: Examples, fold: NDArray[np.intp], *, rng: np.random.Generator, monotone: bool = True, level: float = 0.95
+    examples: Examples, fold: Ints, *, rng: np.random.Generator, monotone: bool = True, level: float = 0.95
 ) -> LearningCurve:
     """Fit models to parts of the training applications, and score all models on the same held-out folds.
 
@@ -624,8 +618,8 @@ def learning_curve(
 
 def _scored(
     examples: Examples,
-    fold: NDArray[np.intp],
-    group: NDArray[np.intp],
+    fold: Ints,
+    group: Ints,
     share: float,
     *,
     rng: np.random.Generator,
@@ -648,7 +642,7 @@ def _scored(
     return score, float(np.mean(sizes))
 
 
-def _some(group: NDArray[np.intp], share: float, rng: np.random.Generator) -> NDArray[np.intp]:
+def _some(group: Ints, share: float, rng: np.random.Generator) -> Ints:
     """Draw applications at random until they contain the given share of the rows."""
     names, counts = np.unique(group, return_counts=True)
     order = rng.permutation(len(names))

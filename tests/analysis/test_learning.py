@@ -214,7 +214,7 @@ def test_the_scores_of_a_fold_do_not_depend_on_its_labels_or_are_rejected():
     [
         (lambda e: e.of(np.arange(59)), "59.*features.*60"),
         (
-            lambda e: Examples(e.items, e.applications, np.arange(len(e.items)) < 9, e.x, e.features),
+            lambda e: Examples(e.items, e.applications, (np.arange(len(e.items)) < 9).astype(np.intp), e.x, e.features),
             "9 labels are dissimilar; at least 10",
         ),
         (
