@@ -24,7 +24,6 @@ from analysis.evaluation._compare import (
     Comparison as Comparison,
     Evaluation as Evaluation,
     Extremes as Extremes,
-    MajorityRule as MajorityRule,
     McNemar as McNemar,
     PairedShares as PairedShares,
     against_majority as against_majority,

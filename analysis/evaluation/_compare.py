@@ -70,7 +70,7 @@ class McNemar(Result):
 class AgainstMajority(Result):
     """Comparison of a classifier with the majority rule, which gives every item the most frequent category."""
 
-    category: str  # the category that the rule gives to every item
+    category: str | None  # the category that the rule gives to every item; None if there are no items
     accuracy: Estimate  # share of items on which the rule is right
     difference: Estimate  # accuracy of the classifier minus accuracy of the rule, in [-1, 1]
     mcnemar: McNemar  # test of equal accuracy; `b` counts the items on which only the classifier is right
@@ -168,8 +168,16 @@ def against_majority(confusion: Confusion, *, level: float = 0.95) -> AgainstMaj
         category, counts = DISSIMILAR, (confusion.tp, confusion.tn, confusion.fn, confusion.fp)
     else:
         category, counts = SIMILAR, (confusion.tn, confusion.tp, confusion.fp, confusion.fn)
-    _, only_classifier, only_rule, _ = counts
-    accuracy = wilson(max(n_dissimilar, n_similar), confusion.n, level)
+    return _against_rule(category, counts, level)
+
+
+def _against_rule(category: str, counts: tuple[int, int, int, int], level: float) -> AgainstMajority:
+    """Compare a classifier with a rule; the counts are those of items on which both, one, the other or none is right.
+
+    The second count is that of the classifier.
+    """
+    both, only_classifier, only_rule, _ = counts
+    accuracy = wilson(both + only_rule, sum(counts), level)
     difference, test = paired_difference(*counts, level=level), mcnemar(only_classifier, only_rule)
     return AgainstMajority(category, accuracy, difference, test, verdict_of(difference, test.p_mid, 1 - level))
 
@@ -273,19 +281,6 @@ class CategoryRates(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class MajorityRule(Result):
-    """The rule that gives every item the most frequent category, and the comparison of a classifier with this rule."""
-
-    # The most frequent category; the first of them if several are equally frequent. None if there are no items.
-    category: str | None
-    accuracy: Estimate  # of the rule
-    difference: Estimate  # accuracy of the classifier minus accuracy of the rule, in [-1, 1]
-    # test that both are right equally often; `b` counts the items on which only the classifier is right
-    mcnemar: McNemar
-    verdict: str  # "better", "worse" or "cannot tell", by the mid-p value
-
-
-@dataclass(frozen=True, repr=False)
 class Evaluation(Result):
     """A classifier against a consensus of any number of categories.
 
@@ -309,7 +304,7 @@ class Evaluation(Result):
     mcc: Estimate
     weighted_kappa: Estimate | None  # Cohen's kappa with linear weights. None if the categories are not ordered.
     by_category: tuple[CategoryRates, ...]  # recall and precision of each category
-    baseline: MajorityRule  # the rule that gives every item the most frequent category
+    baseline: AgainstMajority  # if several categories are the most frequent, the rule gives the first of them
 
 
 def evaluate(
@@ -406,18 +401,16 @@ def _correlation(table: NDArray[np.int64], rng: np.random.Generator, n_draws: in
     return percentile_interval(value, correlation(draws), level)
 
 
-def _majority_rule(table: NDArray[np.int64], names: Sequence[str], level: float) -> MajorityRule:
+def _majority_rule(table: NDArray[np.int64], names: Sequence[str], level: float) -> AgainstMajority:
     n = int(table.sum())
     if not n:
         none = Estimate(None, reason=NO_ITEM)
-        return MajorityRule(None, none, none, mcnemar(0, 0), CANNOT_TELL)
+        return AgainstMajority(None, none, none, mcnemar(0, 0), CANNOT_TELL)
     k = int(table.sum(axis=1).argmax())
     both, only_rule = int(table[k, k]), int(table[k].sum() - table[k, k])
     only_classifier = int(np.trace(table)) - both
     counts = both, only_classifier, only_rule, n - both - only_classifier - only_rule
-    difference, test = paired_difference(*counts, level=level), mcnemar(only_classifier, only_rule)
-    accuracy = wilson(both + only_rule, n, level)
-    return MajorityRule(names[k], accuracy, difference, test, verdict_of(difference, test.p_mid, 1 - level))
+    return _against_rule(names[k], counts, level)
 
 
 STATISTICS = (sensitivity, specificity, precision, npv, accuracy, f1, balanced_accuracy, youden)  # names as in `Bounds`

@@ -29,8 +29,8 @@ N_SMOOTH = 60  # windows of the smoothed run
 
 
 @dataclass(frozen=True)
-class Property:
-    """A number that describes one run, computed from the logs of its measurements without outliers."""
+class Statistic:
+    """A number that describes one run, or that says how far the runs differ in such a number."""
 
     name: str
     title: str
@@ -69,33 +69,25 @@ def _smooth(values: Floats) -> Floats:
     return np.array([np.median(values[a:b]) for a, b in pairwise(edges)])
 
 
-PROPERTIES: tuple[Property, ...] = (
-    Property("level", "median", lambda v: float(np.median(v))),
-    Property("level_half", "median of the second half", lambda v: float(np.median(_half(v)))),
-    Property("level_last", f"median of the last {LAST} iterations", lambda v: float(np.median(v[-LAST:]))),
-    Property("level_first", f"median of the first {FIRST} iterations", lambda v: float(np.median(v[:FIRST]))),
-    Property("low", "5 % quantile of the second half", lambda v: float(np.quantile(_half(v), 0.05))),
-    Property("high", "95 % quantile of the second half", lambda v: float(np.quantile(_half(v), 0.95))),
-    Property("width", "interquartile range of the second half",
+# of one run, computed from the logs of its measurements without outliers
+PROPERTIES: tuple[Statistic, ...] = (
+    Statistic("level", "median", lambda v: float(np.median(v))),
+    Statistic("level_half", "median of the second half", lambda v: float(np.median(_half(v)))),
+    Statistic("level_last", f"median of the last {LAST} iterations", lambda v: float(np.median(v[-LAST:]))),
+    Statistic("level_first", f"median of the first {FIRST} iterations", lambda v: float(np.median(v[:FIRST]))),
+    Statistic("low", "5 % quantile of the second half", lambda v: float(np.quantile(_half(v), 0.05))),
+    Statistic("high", "95 % quantile of the second half", lambda v: float(np.quantile(_half(v), 0.95))),
+    Statistic("width", "interquartile range of the second half",
              lambda v: float(np.subtract(*np.quantile(_half(v), [0.75, 0.25])))),
-    Property("slope", "slope of the second half", lambda v: _slope(_half(v))),
+    Statistic("slope", "slope of the second half", lambda v: _slope(_half(v))),
     *(
-        Property(f"memory_{lag}", f"autocorrelation at lag {lag}", partial(_autocorrelation, lag))
+        Statistic(f"memory_{lag}", f"autocorrelation at lag {lag}", partial(_autocorrelation, lag))
         for lag in LAGS
     ),
-    Property("warmup", "first tenth against the second half",
+    Statistic("warmup", "first tenth against the second half",
              lambda v: float(np.median(v[: max(1, len(v) // 10)]) - np.median(_half(v)))),
-    Property("settling", f"last place more than {100 * SETTLED:g} % from the final level", _settling),
+    Statistic("settling", f"last place more than {100 * SETTLED:g} % from the final level", _settling),
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Summary:
-    """A number that says how far the runs differ in a property."""
-
-    name: str
-    title: str
-    value: Callable[[Floats], float]
 
 
 def _range(values: Floats) -> float:
@@ -113,10 +105,10 @@ def _one_odd(values: Floats) -> float:
 
 
 SUMMARIES = (
-    Summary("range", "range", _range),
-    Summary("sd", "standard deviation", lambda v: float(v.std(ddof=1)) if len(v) > 1 else 0.0),
-    Summary("gap", "largest gap", _largest_gap),
-    Summary("odd", "one odd run", _one_odd),
+    Statistic("range", "range", _range),
+    Statistic("sd", "standard deviation", lambda v: float(v.std(ddof=1)) if len(v) > 1 else 0.0),
+    Statistic("gap", "largest gap", _largest_gap),
+    Statistic("odd", "one odd run", _one_odd),
 )
 
 

@@ -102,14 +102,20 @@ class Side:
 
 
 @dataclass(frozen=True)
-class OrderComparison:
-    """The result of one test that compares fixed and random order for one version of a benchmark."""
+class OneVersion:
+    """One version of a benchmark."""
 
-    benchmark: str  # the version is "" if unknown
+    benchmark: str
     application: str
-    version: str
+    version: str  # "" if unknown
     unit: str
     better: str
+
+
+@dataclass(frozen=True)
+class OrderComparison(OneVersion):
+    """The result of one test that compares fixed and random order for one version of a benchmark."""
+
     fixed: Side
     random: Side
     test: KruskalWallis
@@ -130,14 +136,9 @@ class OrderComparison:
 
 
 @dataclass(frozen=True)
-class Cell:
+class Cell(OneVersion):
     """The input of one test: the values of one version of a benchmark in both orders."""
 
-    benchmark: str
-    application: str
-    version: str
-    unit: str
-    better: str
     fixed: Floats
     random: Floats
 

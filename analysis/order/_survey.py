@@ -41,6 +41,7 @@ from analysis.order._compare import (
     PUBLISHED_LEVEL,
     Cell,
     Conclusion,
+    OneVersion,
     OrderComparison,
     below,
     checked_compat,
@@ -159,14 +160,9 @@ class After:
 
 
 @dataclass(frozen=True)
-class Placed:
+class Placed(OneVersion):
     """The results of the two weaker tests for one version of a benchmark. Runs in fixed order are left out."""
 
-    benchmark: str
-    application: str
-    version: str
-    unit: str
-    better: str
     positions: tuple[float, ...]  # one entry per run with a known position
     before: tuple[str, ...]  # the previous benchmark in the same run; "" if there is none
     values: tuple[float, ...]

@@ -90,7 +90,7 @@ class Undecided:
 
 @dataclass(frozen=True, kw_only=True)
 class Alternative:
-    """A model of dependent errors, without its rates."""
+    """A model of dependent errors; only the best one has its rates."""
 
     # "reviewers", "reviewers by verdicts" (a prevalence for each combination of verdicts), or the classifier that is an
     # additional rater
@@ -101,25 +101,8 @@ class Alternative:
     strength: float | None
     lr: float | None
     p: float | None
-    shift: float | None
-    reason: str | None = None
-    possible_strength: float | None = None
-    possible_shift: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class BestAlternative:
-    """The model of dependent errors that explains the labels best, with its rates."""
-
-    raters_of: str
-    model: str
-    kind: str
-    raters: tuple[str, ...]
-    strength: float | None
-    lr: float | None
-    p: float | None
-    prevalence: StatedEstimate
-    rates: tuple[StatedRates, ...]
+    prevalence: StatedEstimate | None = field(default=None, metadata=d.IF_KNOWN)
+    rates: tuple[StatedRates, ...] | None = field(default=None, metadata=d.IF_KNOWN)
     shift: float | None
     reason: str | None = None
     possible_strength: float | None = None
@@ -131,7 +114,7 @@ class Dependences:
     """All models of dependent errors, and the best one if independence is rejected."""
 
     tried: tuple[Alternative, ...]
-    best: BestAlternative | None
+    best: Alternative | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -287,14 +270,14 @@ def _alternative(model: Dependence) -> Alternative:
     return Alternative(model=model.words, **{k: v for k, v in entries(model).items() if k not in hidden})
 
 
-def _best_alternative(model: Dependence | None) -> BestAlternative | None:
+def _best_alternative(model: Dependence | None) -> Alternative | None:
     """Return the numbers of the model of dependent errors that replaces rejected independence."""
     if model is None:
         return None
     shown = entries(model)
     prevalence = _stated(shown.pop("prevalence"), CHOSEN, show_rejected=True)
     rates = tuple(_stated_rates(row, CHOSEN, show_rejected=True) for row in shown.pop("rates"))
-    return BestAlternative(model=model.words, prevalence=prevalence, rates=rates, **shown)
+    return Alternative(model=model.words, prevalence=prevalence, rates=rates, **shown)
 
 
 def _stated(value: Estimate, state: ModelState, *, show_rejected: bool) -> StatedEstimate:
@@ -504,9 +487,10 @@ def _dependence(fitted: Fitted, of: CategorySet, level: str) -> Iterator[d.Block
         yield from _best(found.best, of, level)
 
 
-def _best(best: BestAlternative, of: CategorySet, level: str) -> Iterator[d.Block]:
+def _best(best: Alternative, of: CategorySet, level: str) -> Iterator[d.Block]:
+    prevalence = d.estimate(best.prevalence) if best.prevalence else d.DASH
     yield d.Paragraph(
-        f"If {_model(best)} ({_raters(best.raters_of)}), {d.estimate(best.prevalence)} of the items are "
+        f"If {_model(best)} ({_raters(best.raters_of)}), {prevalence} of the items are "
         f"{of.positive} ({level}). Model: {CHOSEN.state}; {CHOSEN.words}."
     )
     yield d.table(
@@ -516,12 +500,12 @@ def _best(best: BestAlternative, of: CategorySet, level: str) -> Iterator[d.Bloc
             (row_title(str(row.rater)) if row.rater == best.raters_of else row.rater, row.n,
              d.share(row.sensitivity), d.share(row.specificity),
              model_cell(replace(row, state=CHOSEN.state, state_words=CHOSEN.words)))
-            for row in best.rates
+            for row in best.rates or ()
         ],
         numeric=(1,), name="dependent-rates")  # fmt: skip
 
 
-def _model(row: Alternative | BestAlternative) -> str:
+def _model(row: Alternative) -> str:
     """Describe a model of dependent errors in words; a classifier appears with its title."""
     raters = [title_of(rater) if rater == row.raters_of else str(rater) for rater in row.raters]
     return f"{' and '.join(raters)} share errors" if raters else str(row.model)

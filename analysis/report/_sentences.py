@@ -191,12 +191,10 @@ class _AgainstRule:
 
 def _against_rule(row: ClassifierNumbers | CategoryClassifier) -> _AgainstRule:
     if isinstance(row, CategoryClassifier):
-        result, rule = row.result, row.result.baseline
-        return _AgainstRule(
-            result.n, result.accuracy.value, row.verdict, str(rule.category), rule.accuracy.value or 0.0
-        )
-    rates, of = row.rates, row.baseline
-    return _AgainstRule(rates.n, rates.shares.accuracy.value, of.verdict, of.category, of.accuracy.value or 0.0)
+        n, accuracy, verdict, rule = row.result.n, row.result.accuracy, row.verdict, row.result.baseline
+    else:
+        n, accuracy, verdict, rule = row.rates.n, row.rates.shares.accuracy, row.baseline.verdict, row.baseline
+    return _AgainstRule(n, accuracy.value, verdict, str(rule.category), rule.accuracy.value or 0.0)
 
 
 def _of_majority_rule(rows: Sequence[_AgainstRule]) -> str:
