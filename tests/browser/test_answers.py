@@ -73,7 +73,7 @@ def test_a_tap_labels_and_a_second_tap_at_once_does_not(browser, served):
 
 def test_a_flag_and_a_comment_are_stored_with_the_label_and_undo_brings_them_back(desk, served):
     page = desk("fay")
-    first = item_on_screen(page)
+    first, before = item_on_screen(page), len(answers(served, "fay"))
     page.keyboard.press("f")
     comment(page, "steps in run 2")
     expect(key(page, "f")).to_have_attribute("aria-pressed", "true")
@@ -86,7 +86,7 @@ def test_a_flag_and_a_comment_are_stored_with_the_label_and_undo_brings_them_bac
     assert item_on_screen(page) == first
     assert page.evaluate("() => [window.__review.said.flag, window.__review.said.comment]") == [True, "steps in run 2"]
     press(page, "d")
-    kept = [(answer.answer, answer.flag, answer.comment) for answer in answers(served, "fay")]
+    kept = [(answer.answer, answer.flag, answer.comment) for answer in answers(served, "fay")[before:]]
     assert (kept[0], kept[2]) == (("similar", 1, "steps in run 2"), ("dissimilar", 1, "steps in run 2"))
     assert [answer for answer, *_ in kept] == ["similar", "withdrawn", "dissimilar"]
 
@@ -112,7 +112,7 @@ def test_a_hostile_comment_is_shown_as_it_was_written(desk, served):
     expect(page.get_by_text(f"“{HOSTILE}”", exact=True)).to_be_visible()
     assert page.evaluate("() => window.hacked") is None
     assert page.locator("img[src=x], a[href^=javascript], strong:text-is('bold')").count() == 0
-    assert [answer.comment for answer in answers(served, "gus")] == [HOSTILE]
+    assert answers(served, "gus")[-1].comment == HOSTILE
 
 
 @pytest.mark.slow

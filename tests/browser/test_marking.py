@@ -33,7 +33,7 @@ def place(page, point):
 
 def test_by_keyboard_a_set_of_marks_is_saved_undone_and_saved_again(desk, served):
     page = desk("ada")
-    code = item_on_screen(page)
+    code, before = item_on_screen(page), len(said(served, "ada"))
     keys(page, " ")
     expect(page.locator(".status")).to_contain_text("Nothing is marked yet. Press C for “no change”")
     keys(page, "ArrowRight", "ArrowLeft", "Enter", "ArrowLeft", "ArrowLeft", "Enter", "[")
@@ -41,7 +41,7 @@ def test_by_keyboard_a_set_of_marks_is_saved_undone_and_saved_again(desk, served
     expect(page.locator(".marked")).to_have_text("2 marks: 27, 29")
     press(page, " ")
     expect(page.locator(".status")).to_contain_text(f"{code}: 2 marks: 27, 29, saved")
-    assert said(served, "ada") == ["[27, 29]"]
+    assert said(served, "ada")[before:] == ["[27, 29]"]
     press(page, "u")  # the answer, which comes back with its marks
     assert page.evaluate("() => window.__review.code") == code
     assert page.evaluate(STATE)[1] == "[27,29]"
@@ -50,7 +50,7 @@ def test_by_keyboard_a_set_of_marks_is_saved_undone_and_saved_again(desk, served
     press(page, " ")
     keys(page, "c")
     press(page, " ")
-    assert said(served, "ada")[2:] == ["[27]", "no change"]
+    assert said(served, "ada")[before + 2 :] == ["[27]", "no change"]
 
 
 def test_by_mouse_a_click_moves_the_cursor_a_double_click_marks_and_a_drag_zooms(desk, served):
