@@ -14,7 +14,8 @@ from scripts import simulate_interventions
 from tests.labeler.commands import run
 from tests.making import import_all, make_study, result_file
 
-N_APPLICATIONS, PER_APPLICATION = 8, 9
+N_APPLICATIONS, PER_APPLICATION = 5, 12
+LEARN = ("learn", "--features", "m1,spread,level_odd", "--name", "level")
 
 
 def item_name(number):
@@ -23,7 +24,7 @@ def item_name(number):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A study of 72 items with verdicts and labels of two reviewers who follow the level, and its files."""
+    """A study of 60 items with verdicts and labels of two reviewers who follow the level, and its files."""
     folder = tmp_path_factory.mktemp("learning")
     path = folder / "all.study"
     make_study(path, n_items=0, reviewers=())
@@ -43,7 +44,7 @@ def folder(tmp_path_factory):
         csv.writer(file).writerows(rows)
     run("labels", "--study", path, "--import", folder / "labels.csv")
     run("verdicts", "--study", path, "--out", folder / "verdicts.csv")
-    run("learn", "--study", path, "--name", "level", "--out", folder / "model.json", "--report", folder / "report")
+    run(*LEARN, "--study", path, "--out", folder / "model.json", "--report", folder / "report")
     return folder
 
 
@@ -71,8 +72,8 @@ def test_an_account_is_written_with_its_figures_and_the_scores_behind_it(folder)
 
 @pytest.mark.slow
 def test_the_files_of_a_study_teach_the_same_model(folder, tmp_path):
-    arguments = ("--labels", folder / "labels.csv", "--verdicts", folder / "verdicts.csv", "--name", "level")
-    run("learn", *arguments, "--out", tmp_path / "model.json")
+    files = ("--labels", folder / "labels.csv", "--verdicts", folder / "verdicts.csv")
+    run(*LEARN, *files, "--out", tmp_path / "model.json")
     ours, theirs = (json.loads((place / "model.json").read_text()) for place in (folder, tmp_path))
     assert theirs["formula"] == ours["formula"]
     assert theirs["threshold"] == pytest.approx(ours["threshold"])
