@@ -245,7 +245,7 @@ if name == "a":
 def test_the_effect_of_a_file_that_a_leaves_is_found_only_with_a_reset_per_pass(folder, when, finds):
     (folder / "leaves.py").write_text(LEAVES_STATE)
     (folder / "plan.toml").write_text(
-        f'runs = 12\nseed = 2\norder = "both"\nreset = "{when}"\nreset_command = ["rm", "-f", "left"]\n'
+        f'runs = 8\nseed = 2\norder = "both"\nreset = "{when}"\nreset_command = ["rm", "-f", "left"]\n'
         + "".join(
             f'[[benchmarks]]\nname = "{name}"\nvalues = "stdout"\nunit = "ms"\n'
             f'command = ["{{python}}", "-I", "-S", "leaves.py", "{name}", "{{run}}"]\n'
