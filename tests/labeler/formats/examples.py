@@ -88,3 +88,71 @@ def ordersage_rows(trials, host="node1"):
         ("0-1", host, run, 2, command, 0, position, order, 1.5, 2.5, *(status or ["Success"]), result)
         for run, command, position, order, result, *status in trials
     ]
+
+
+def asv_row(result=(0.25,), params=(), samples=((0.5, 0.25, 0.125),), repeat=(3,)):
+    """Return a benchmark of asv 0.6: its cells in the order of `ASV_COLUMNS`."""
+    return [result, params, "0", 1, 1.0, [0.1], [0.2], [0.1], [0.2], [1], repeat, samples]
+
+
+ASV_COLUMNS = ["result", "params", "version", "started_at", "duration", "stats_ci_99_a", "stats_ci_99_b", "stats_q_25",
+               "stats_q_75", "stats_number", "stats_repeat", "samples", "profile"]  # fmt: skip
+
+
+def asv_file(results, **more):
+    """Return a file of asv with these benchmarks by name; `more` replaces what it says of its run."""
+    entry = {"commit_hash": "abc", "env_name": "py3", "params": {"machine": "host"}, "result_columns": ASV_COLUMNS,
+             "results": results, "version": 2}  # fmt: skip
+    return json.dumps(entry | more).encode()
+
+
+def dotnet_measurement(
+    launch=1, iteration=1, nanoseconds=500.0, operations=100, mode="Workload", stage="Actual", **more
+):
+    return {"IterationMode": mode, "IterationStage": stage, "LaunchIndex": launch, "IterationIndex": iteration,
+            "Operations": operations, "Nanoseconds": nanoseconds} | more  # fmt: skip
+
+
+def dotnet_entry(*measurements, name="N.T.M", **more):
+    """One benchmark as BenchmarkDotNet 0.13 writes it; `...` removes a field."""
+    entry = {"DisplayInfo": "T.M: DefaultJob", "FullName": name, "Parameters": "", "Statistics": {"Mean": 1},
+             "Measurements": measurements or [dotnet_measurement()]} | more  # fmt: skip
+    return {key: value for key, value in entry.items() if value is not ...}
+
+
+def dotnet_file(*entries):
+    return json.dumps({"Title": "T", "HostEnvironmentInfo": {}, "Benchmarks": entries}).encode()
+
+
+def google_row(name="Sort/8", time=2.5, **more):
+    """One repetition as Google Benchmark 1.7 writes it; None removes a field."""
+    entry = {"name": name, "run_name": name, "run_type": "iteration", "repetitions": 1, "repetition_index": 0,
+             "threads": 1, "iterations": 100, "real_time": time, "cpu_time": 99.0, "time_unit": "ns"}  # fmt: skip
+    return {key: value for key, value in (entry | more).items() if value is not None}
+
+
+def google_aggregate(name, kind, **more):
+    more = {"run_type": "aggregate", "aggregate_name": kind, "repetition_index": None} | more
+    return google_row(f"{name}_{kind}", run_name=name, **more)
+
+
+def google_row_before_1_5(name, time=2.5, **more):
+    absent = dict.fromkeys(("run_name", "run_type", "repetitions", "repetition_index", "threads"))
+    return google_row(name, time, **absent, **more)
+
+
+def google_file(*rows):
+    return json.dumps({"context": {"date": "2024", "num_cpus": 8}, "benchmarks": rows}).encode()
+
+
+CRITERION = "target/criterion/fib/20/new/sample.json"
+
+
+def criterion_file(times=(10.0, 40.0), iters=(1.0, 2.0), **more):
+    """Return a file as criterion.rs 0.5 writes it; None removes a field."""
+    entry = {"sampling_mode": "Linear", "iters": iters, "times": times} | more
+    return json.dumps({key: value for key, value in entry.items() if value is not None}).encode()
+
+
+def julia_file(*results):
+    return json.dumps([{"Julia": "1.10.4", "BenchmarkTools": "1.5.0"}, results]).encode()

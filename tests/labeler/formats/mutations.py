@@ -42,18 +42,6 @@ def refusal(module, name, content):
     raise AssertionError(f"not refused: {found}")
 
 
-def readers(module, name, written):
-    """Return two functions of what `written` takes: the benchmarks of this file, and the reason for refusing it."""
-
-    def read_written(*parts, **more):
-        return read_with(module, name, written(*parts, **more))
-
-    def refusal_of_written(*parts, **more):
-        return refusal(module, name, written(*parts, **more))
-
-    return read_written, refusal_of_written
-
-
 def mutated(content, rng):
     """The content with one to three changes."""
     for _ in range(rng.choice((1, 1, 2, 3))):

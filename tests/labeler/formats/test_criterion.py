@@ -6,19 +6,14 @@ import pytest
 
 from labeler.formats import Source, criterion, read_benchmarks
 from labeler.formats.source import sources
-from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
+from tests.labeler.formats.examples import CRITERION, criterion_file
+from tests.labeler.formats.mutations import HOSTILE, read_with
 
 FILES = Path(__file__).parent / "files"  # in the layout of criterion.rs 0.5
-NAME = "target/criterion/fib/20/new/sample.json"
 
 
-def written(times=(10.0, 40.0), iters=(1.0, 2.0), **more):
-    told = {"sampling_mode": "Linear", "iters": iters, "times": times} | more
-    return json.dumps({key: value for key, value in told.items() if value is not None}).encode()
-
-
-def read(name=NAME, content=None):
-    (one,) = read_with(criterion, name, content or written())
+def read(name=CRITERION, content=None):
+    (one,) = read_with(criterion, name, content or criterion_file())
     return one
 
 
@@ -39,11 +34,11 @@ def test_each_sample_is_an_iteration_and_each_file_a_run_of_a_version(version, f
 
 
 def test_base_that_a_plain_cargo_bench_copied_from_new_is_the_same_run():
-    files = [Source(NAME.replace("new", version), data=written()) for version in ("new", "base")]
+    files = [Source(CRITERION.replace("new", version), data=criterion_file()) for version in ("new", "base")]
     parts = list(read_benchmarks(files))
     assert [len(benchmark.runs) for part in parts for benchmark in part.benchmarks] == [1]
     remarks = [remark for part in parts for remark in part.remarks]
-    assert remarks == [f"this file has the same content as {NAME} and is counted once"]
+    assert remarks == [f"this file has the same content as {CRITERION} and is counted once"]
 
 
 def test_times_are_divided_by_unequal_counts_of_executions():
@@ -82,38 +77,6 @@ def test_two_lists_elsewhere_are_not_its_own(name):
     assert not criterion.detect(name, b"[[1.0,2.0],[10.0,40.0]]")
 
 
-@pytest.mark.parametrize("folder", ["new", "base"])
-def test_estimates_are_refused_with_the_file_that_has_the_measurements(folder):
-    file = f"criterion/Fibonacci numbers/Iterative/20/{folder}/estimates.json"
-    message = "this file has only averages. The measurements are in sample.json in the same folder"
-    assert refusal(criterion, file, (FILES / file).read_bytes()) == message
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (written(times=[1.0]), "benchmark 'fib/20', run 0: 'times' and 'iters' differ in length (1 and 2)"),
-        (written(times=[1.0, "x"]), "benchmark 'fib/20', run 0, 'times', iteration 1: 'x' is not a number"),
-        (written(iters=[1, None]), "benchmark 'fib/20', run 0, 'iters', iteration 1: None is not a number"),
-        (
-            written(iters=[1, 0]),
-            "benchmark 'fib/20', run 0, iteration 1: the number of executions is 0.0, but must be above 0",
-        ),
-        (
-            written(iters=[float("nan"), 1]),
-            "benchmark 'fib/20', run 0, iteration 0: the number of executions is nan, but must be above 0",
-        ),
-        (written(times=[float("inf"), 1]), "benchmark 'fib/20', run 0, iteration 0: inf is not a finite measurement"),
-        (written(times=None), "the file: 'times' is missing"),
-        (written(iters=3), "the file: 'iters' is 3, not a list"),
-        (written(times=[], iters=[]), "benchmark 'fib/20', run 0: no measurements"),
-        (b"[[1], [1], [1]]", "the file: [[1], [1], [1]] is not an object"),
-    ],
-)
-def test_invalid_content_is_refused_with_place_and_value(content, message):
-    assert refusal(criterion, NAME, content) == message
-
-
 @pytest.mark.parametrize("name", [name for name in HOSTILE if "/" not in name])
 def test_a_folder_is_kept_as_it_is(name):
     assert read(f"target/criterion/{name}/new/sample.json").name == name
@@ -126,7 +89,7 @@ def test_folders_that_lead_elsewhere_are_no_names():
 def test_the_name_is_that_of_benchmark_json_and_the_former_one_is_kept(tmp_path):
     place = tmp_path / "results" / "grp_x" / "fast_" / "new"
     place.mkdir(parents=True)
-    (place / "sample.json").write_bytes(written())
+    (place / "sample.json").write_bytes(criterion_file())
     before = [benchmark.name for part in read_benchmarks(list(sources([place]))) for benchmark in part.benchmarks]
     (place / "benchmark.json").write_text('{"group_id": "grp/x", "full_id": "grp/x/fast?"}')
     for file in (place, place / "sample.json"):

@@ -5,34 +5,20 @@ import pytest
 
 from analysis.benchmark import Failure
 from labeler.formats import google_benchmark
-from tests.labeler.formats.mutations import HOSTILE, read_with, readers, refusal
+from tests.labeler.formats.examples import (
+    google_aggregate as aggregate,
+    google_file,
+    google_row as row,
+    google_row_before_1_5 as old,
+)  # fmt: skip
+from tests.labeler.formats.mutations import read_with
 
 FILES = Path(__file__).parent / "files"  # written by Google Benchmark 1.7.1
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
-def row(name="Sort/8", time=2.5, **more):
-    told = {"name": name, "run_name": name, "run_type": "iteration", "repetitions": 1, "repetition_index": 0,
-            "threads": 1, "iterations": 100, "real_time": time, "cpu_time": 99.0, "time_unit": "ns"} | more  # fmt: skip
-    return {key: value for key, value in told.items() if value is not None}
-
-
-def old(name, time=2.5, **more):
-    """Return a row of a release before 1.5."""
-    return row(name, time, run_name=None, run_type=None, repetitions=None, repetition_index=None, threads=None, **more)
-
-
-def aggregate(name, kind, **more):
-    return row(
-        f"{name}_{kind}", run_name=name, run_type="aggregate", aggregate_name=kind, repetition_index=None, **more
-    )
-
-
-def written(*rows):
-    return json.dumps({"context": {"date": "2024", "num_cpus": 8}, "benchmarks": rows}).encode()
-
-
-read, refused = readers(google_benchmark, "a.json", written)
+def read(*rows):
+    return read_with(google_benchmark, "a.json", google_file(*rows))
 
 
 def values(benchmark):
@@ -59,21 +45,6 @@ def test_a_file_of_the_tool_is_read_unchanged():
     assert not any(one.failures for one in benchmarks[:-1])
 
 
-@pytest.mark.parametrize(
-    ("file", "message"),
-    [
-        (
-            "google-benchmark-aggregates.json",
-            "this file has only averages. Google Benchmark saves all repetitions with ",
-        ),
-        ("google-benchmark.csv", "this is the CSV of Google Benchmark. Write JSON with "),
-    ],
-)
-def test_files_without_repetitions_are_refused_with_the_options_that_keep_them(file, message):
-    options = "--benchmark_report_aggregates_only=false --benchmark_out=FILE.json --benchmark_out_format=json"
-    assert refusal(google_benchmark, file, (FILES / file).read_bytes()) == message + options
-
-
 def test_each_row_has_its_own_unit_of_time():
     rows = [row(time=2.5, repetition_index=at, time_unit=unit) for at, unit in enumerate(("s", "ms", "us", "ns"))]
     assert values(read(*rows)[0]) == [2.5, 2.5 * 1e-3, 2.5 * 1e-6, 2.5 * 1e-9]
@@ -87,7 +58,6 @@ def test_repetitions_come_by_their_number():
 
 def test_aggregates_are_left_out():
     assert [one.name for one in read(row("a"), aggregate("a", "mean"), aggregate("b", "median"))] == ["a"]
-    assert refused(aggregate("a", "mean")).startswith("this file has only averages")
 
 
 @pytest.mark.parametrize(
@@ -104,10 +74,6 @@ def test_in_old_files_names_tell_aggregates(rows, names):
     assert [one.name for one in read(*rows)] == names
 
 
-def test_old_files_with_aggregates_only_are_refused():
-    assert refused(old("a_mean"), old("a_median"), old("a_stddev")).startswith("this file has only averages")
-
-
 def test_repetitions_of_old_files_are_read_unchanged():
     assert values(read(old("a", 3.0, time_unit="s"), old("a", 1.0, time_unit="s"))[0]) == [3.0, 1.0]
 
@@ -122,32 +88,3 @@ def test_errors_and_skips_are_told_and_a_benchmark_that_has_nothing_else_is_left
     assert [failure.reason for failure in one.failures] == [
         "repetition 1: error 'no device'", "repetition 2: skipped 'not here'",
     ]  # fmt: skip
-    message = "no benchmark of the file has a measurement; 'b': repetition 0: error 'no device'"
-    assert refused(row("b", **error)) == message
-
-
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        ([row("a", "x")], "benchmark 'a', run 0, iteration 0: 'x' is not a number"),
-        ([row("a"), row("a", float("nan"), repetition_index=1)],
-         "benchmark 'a', run 0, iteration 1: nan is not a finite measurement"),
-        ([row("a", real_time=None)], "benchmark 'a', run 0, iteration 0: 'real_time' is missing"),
-        ([row("a", time_unit="hour")], "benchmark 'a', run 0, iteration 0: the time unit 'hour' is unknown"),
-        ([row("a", time_unit=[])], "benchmark 'a', run 0, iteration 0: the time unit [] is unknown"),
-        ([row("a"), row("a")], "benchmark 'a': repetition 0 appears twice"),
-        ([row("a", repetition_index="0")], "benchmark 'a': 'repetition_index' is '0', not a whole number"),
-        ([row("a", run_name=3)], "row 'a': 'run_name' is 3, not a text"),
-        ([{"run_name": "a"}], "row 0: 'name' is missing"),
-        ([5], "row 0: 5 is not an object"),
-        ([], "the file contains no benchmarks"),
-    ],
-)  # fmt: skip
-def test_invalid_content_is_refused_with_place_and_value(rows, message):
-    assert refused(*rows) == message
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_name_is_kept_as_it_is(name):
-    (one,) = read(row(name))
-    assert (one.name, one.benchmark) == (name, name)

@@ -12,17 +12,12 @@ from analysis.benchmark import TIME, Failure
 from labeler.errors import Refused
 from labeler.formats import FORMATS, Source, read_benchmarks
 from tests.labeler.formats.examples import read_bytes
-from tests.labeler.formats.mutations import refusal
 
 FILES = Path(__file__).parent / "files"
 
 
 def read(file, /, **options):
     return {one.name: one for one in read_bytes(file, (FILES / file).read_bytes(), **options)}
-
-
-def refused(format_name, content):
-    return refusal(FORMATS[format_name], "a", content.encode())
 
 
 # ReBench
@@ -63,21 +58,6 @@ def test_two_executors_are_versions_also_in_the_older_table():
     assert (one.name, one.of("version"), one.failures) == ("Sort", ("a", "a", "b", "b"), ())
 
 
-@pytest.mark.parametrize(
-    ("row", "words"),
-    [
-        ("1\t1\tx\tms\ttotal\tSort\tvm\tS\t\t1\t\t", "line 2, column 'value': 'x' is not a finite number"),
-        ("1\tnan\t1\tms\ttotal\tSort\tvm\tS\t\t1\t\t", "line 2: 'nan' in column 'iteration' is not a number from 1 on"),
-        ("1\t1\t1\tms\ttotal\tSort\tvm\tS\t\t1\t\t\n" * 2, "line 3: invocation 1, iteration 1 of benchmark 'Sort'"),
-        ("1\t1", "line 2, column 'value': '' is not a finite number"),
-        ("1\t1\t1" + "\t" * 12, "line 2: the row has 15 cells, but the header has 12"),
-        ("1\t1\t1\tms", "line 2: the row has no benchmark"),
-    ],
-)
-def test_a_row_that_rebench_would_not_write_is_refused_with_its_line(row, words):
-    assert refused("rebench", f"{HEADER}{row}\n").startswith(words)
-
-
 # CodSpeed
 
 
@@ -91,13 +71,11 @@ def test_codspeed_gives_the_mean_of_each_benchmark():
     assert found["test_sorting.py::test_sort"].levels("recorded:runtime")[0].startswith("Python 3.")
 
 
-def test_a_file_of_codspeed_without_times_is_refused_and_one_without_rounds_has_failed():
+def test_a_benchmark_of_codspeed_without_rounds_has_failed():
     document = json.loads((FILES / "codspeed.json").read_text())
     document["benchmarks"][0]["stats"] = None
     found = {one.name: one for one in read_bytes("a.json", json.dumps(document).encode())}
     assert found["test_sorting.py::test_sort"].failures == (Failure({}, "no rounds"),)
-    document["instrument"]["type"] = "valgrind"
-    assert "'valgrind'. Measure with the instrument walltime" in refused("codspeed", json.dumps(document))
 
 
 # benchmark-ips
@@ -122,7 +100,6 @@ def test_benchmark_ips_gives_rates_exactly_in_json_and_by_process_in_text():
 
 def test_a_process_that_an_error_ended_has_failed_benchmarks():
     failed = (FILES / "benchmark-ips-failed.txt").read_text()
-    assert "warmed up, but without a result" in refused("benchmark-ips", failed)
     both = {one.name: one for one in read_bytes("a.txt", (FILES / "benchmark-ips.txt").read_bytes() + failed.encode())}
     assert [len(one.runs) for one in both.values()] == [2, 2, 2]
     assert all(one.failures == (Failure({}, "warmed up, but without a result"),) for one in both.values())
@@ -167,13 +144,8 @@ def test_repeated_processes_of_perf_are_runs_only_in_its_table():
     times = re.findall(r"^ +([\d.]+) \([-+]", (FILES / "perf-stat-table.txt").read_text(), re.MULTILINE)
     assert [run[0] for run in elapsed.values] == [float(time) for time in times] and len(times) == 3
     repeated = (FILES / "perf-stat-repeated.txt").read_text()
-    assert "writes only means of several processes" in refused("perf-stat", repeated)
     means = {one.name: one for one in read_bytes("a.txt", repeated.encode(), accept_means=True)}
     assert len(means["sleep 0.01 [time elapsed]"].runs) == 1
-    intervals = (FILES / "perf-stat-intervals.jsonl").read_text()
-    assert "counts of intervals, not of processes" in refused("perf-stat", intervals)
-    by_cpu = '{"cpu" : "0", "counter-value" : "1.0", "unit" : "", "event" : "cycles"}'
-    assert "line 1: the counts are of single CPUs" in refused("perf-stat", by_cpu)
 
 
 def test_hardware_counters_of_a_german_separator_and_modifiers_are_read():
