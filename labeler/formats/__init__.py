@@ -7,39 +7,37 @@ reader raises `ValueError` with the place and the reason. `read` turns this erro
 file. `read_benchmarks` reads many files.
 """
 
-from analysis.benchmark import Benchmark, Failure, Run
-from labeler.formats.joining import Advance, Part, Spool, file_name_pattern, read_benchmarks, without_file_name
-from labeler.formats.known import FILE_IS, FORMATS, VALUES_ARE, Format, table
-from labeler.formats.reading import DEFAULTS, ReadOptions, format_of, read, read_options, with_others
-from labeler.formats.source import ENDINGS, PACKED, ZIP, Source, content_hash, may_hold_results, members, sources
-
-__all__ = [
-    "DEFAULTS",
-    "ENDINGS",
-    "FILE_IS",
-    "FORMATS",
-    "PACKED",
-    "VALUES_ARE",
-    "ZIP",
-    "Advance",
-    "Benchmark",
-    "Failure",
-    "Format",
-    "Part",
-    "ReadOptions",
-    "Run",
-    "Source",
-    "Spool",
-    "content_hash",
-    "file_name_pattern",
-    "format_of",
-    "may_hold_results",
-    "members",
-    "read",
-    "read_benchmarks",
-    "read_options",
-    "sources",
-    "table",
-    "with_others",
-    "without_file_name",
-]  # fmt: skip
+from analysis.benchmark import Benchmark as Benchmark, Failure as Failure, Run as Run
+from labeler.formats.joining import (
+    Advance as Advance,
+    Part as Part,
+    Spool as Spool,
+    file_name_pattern as file_name_pattern,
+    read_benchmarks as read_benchmarks,
+    without_file_name as without_file_name,
+)
+from labeler.formats.known import (
+    FILE_IS as FILE_IS,
+    FORMATS as FORMATS,
+    VALUES_ARE as VALUES_ARE,
+    Format as Format,
+    formats_table as formats_table,
+)
+from labeler.formats.reading import (
+    DEFAULTS as DEFAULTS,
+    ReadOptions as ReadOptions,
+    format_of as format_of,
+    read as read,
+    read_options as read_options,
+    with_others as with_others,
+)
+from labeler.formats.source import (
+    ENDINGS as ENDINGS,
+    PACKED as PACKED,
+    ZIP as ZIP,
+    Source as Source,
+    content_hash as content_hash,
+    may_hold_results as may_hold_results,
+    members as members,
+    sources as sources,
+)

@@ -178,7 +178,7 @@ def _why_not(plugin: Plugin) -> str:
     return "labeler already has a format with this name" if plugin.name in FORMATS else ""
 
 
-def table() -> list[dict[str, Any]]:
+def formats_table() -> list[dict[str, Any]]:
     """Return one row per format: name, title, meaning of run, iteration and file, and the option that saves all values.
 
     If a format of another package cannot be used, the reason replaces the title.

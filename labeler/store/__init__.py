@@ -4,7 +4,11 @@ Only this package contains SQL. The functions for tables never begin or commit a
 and commands may import only `Database` and `open_database`.
 """
 
-from labeler.store.database import Database
-from labeler.store.opening import create_database, damage, discard, open_database, schema_differences
-
-__all__ = ["Database", "create_database", "damage", "discard", "open_database", "schema_differences"]
+from labeler.store.database import Database as Database
+from labeler.store.opening import (
+    create_database as create_database,
+    damage as damage,
+    discard as discard,
+    open_database as open_database,
+    schema_differences as schema_differences,
+)

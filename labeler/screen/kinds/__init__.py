@@ -32,37 +32,17 @@ from labeler.errors import StudyError
 from labeler.marks import START
 from labeler.model import Question
 from labeler.screen.kinds import change, history, run, runs
-from labeler.screen.kinds.change import SIDE, SIDES, paired
+from labeler.screen.kinds.change import SIDE as SIDE, SIDES as SIDES, paired as paired
 from labeler.screen.kinds.kind import (
-    ExampleSet,
-    ItemKind,
-    NewItem,
-    NotAnItem,
-    Payload,
-    Recipe,
-    RunSelection,
-    SkippedBenchmark,
+    ExampleSet as ExampleSet,
+    ItemKind as ItemKind,
+    NewItem as NewItem,
+    NotAnItem as NotAnItem,
+    Payload as Payload,
+    Recipe as Recipe,
+    RunSelection as RunSelection,
+    SkippedBenchmark as SkippedBenchmark,
 )
-
-__all__ = [
-    "FIRST_QUESTION",
-    "KINDS",
-    "QUESTIONS",
-    "SIDE",
-    "SIDES",
-    "ExampleSet",
-    "ItemKind",
-    "NewItem",
-    "NotAnItem",
-    "Payload",
-    "Recipe",
-    "RunSelection",
-    "SkippedBenchmark",
-    "examples_of",
-    "kind_of",
-    "paired",
-    "sides_of",
-]  # fmt: skip
 
 KINDS: Mapping[str, ItemKind] = {kind.name: kind for kind in (runs.KIND, change.KIND, history.KIND, run.KIND)}
 

@@ -181,11 +181,6 @@ def thumbnail(payload: Payload, *, label: str, panel: tuple[int, int] = (34, 26)
     return thumbnails.stacked(parts, label=label, gap=GAP)
 
 
-def medians(payload: Payload) -> Series:
-    """Return the median of each run."""
-    return all_runs.medians(payload)
-
-
 _SLOWER, _SAME, _FASTER = CHANGE.names
 Make = Callable[[list[Series], np.random.Generator], Benchmark]
 
@@ -267,7 +262,7 @@ KIND = ItemKind(
     panels=panels,
     thumbnail=thumbnail,
     chart=all_runs.chart,
-    medians=medians,
+    medians=all_runs.medians,
     sees="You see the runs of one benchmark in two versions, all on one scale, each from its first iteration to its "
     "last. The axis covers {axis}. The grey lanes at the top and bottom show how many values are outside the axis. The "
     "panel with the means has a dot for the mean of each run, and says how much the second version differs from the "

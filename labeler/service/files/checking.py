@@ -17,8 +17,18 @@ from typing import Any
 import numpy as np
 
 from analysis import check as checking
-from analysis.benchmark import Benchmark, Failure, PerRun
-from analysis.check import DEFAULT_RULES, FOUND, INCONCLUSIVE, NOTHING_FOUND, Check, Finding, KnownChange, Limit, Rules
+from analysis.benchmark import Benchmark, Failure, PerRun as PerRun
+from analysis.check import (
+    DEFAULT_RULES,
+    FOUND as FOUND,
+    INCONCLUSIVE as INCONCLUSIVE,
+    NOTHING_FOUND as NOTHING_FOUND,
+    Check,
+    Finding,
+    KnownChange,
+    Limit,
+    Rules as Rules,
+)
 from analysis.classifiers import CLASSIFIERS as REGISTRY
 from analysis.document import Document, clean, json_values, to_html, to_json, to_text
 from analysis.runs import AUTO
@@ -28,17 +38,10 @@ from labeler.formats import DEFAULTS, Advance, Format, Part, ReadOptions, Source
 from labeler.formats.building import missing_benchmarks
 from labeler.formats.more_runs import false_alarms, more_runs
 from labeler.safe_text import one_line
-from labeler.service.files.between import Candidate, by_version, separate
-from labeler.service.files.gathering import Gathered, left_out, usable
-from labeler.service.files.models import read_model_of_runs, warmup_of
+from labeler.service.files.between import Candidate, by_version as by_version, separate as separate
+from labeler.service.files.gathering import Gathered as Gathered, left_out, usable
+from labeler.service.files.models import read_model_of_runs, warmup_of as warmup_of
 from labeler.toml_file import parse as parse_toml
-
-__all__ = [
-    "ANNOTATIONS", "CLASSIFIERS", "FORMS", "FOUND", "INCONCLUSIVE", "NOTHING_FOUND", "CheckResult", "Gathered",
-    "PerRun", "Rules", "by_version", "check_candidates", "check_files", "confirmed", "gather", "naming_warmup",
-    "noise_of", "read_known", "read_limits", "read_names", "separate", "warmup_left_out", "warmup_of",
-    "with_classifier", "with_former_names",
-]  # fmt: skip
 
 CLASSIFIERS = tuple(REGISTRY)
 SPREAD = "spread"

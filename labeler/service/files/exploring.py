@@ -7,12 +7,22 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from analysis import benchmark as measurements, contexts, order, spread, steady, trend, trust
-from analysis.benchmark import ALTERED, HIGHER, UNKNOWN, VERSION, Benchmark, Failure, PerRun, by_name, sorted_by_name
+from analysis.benchmark import (
+    ALTERED,
+    HIGHER,
+    UNKNOWN,
+    VERSION,
+    Benchmark,
+    Failure,
+    PerRun as PerRun,
+    by_name,
+    sorted_by_name,
+)
 from analysis.document import Document, json_values, to_html, to_json, to_text
 from analysis.runs import AUTO
 from labeler.errors import InputError, sentence
 from labeler.model import Item
-from labeler.service.files.gathering import Gathered, from_files, per_run
+from labeler.service.files.gathering import Gathered as Gathered, from_files as from_files, per_run as per_run
 from labeler.store import Database, items, runs
 
 if TYPE_CHECKING:  # the modules load pandas and altair, which a check in a build does not need
@@ -27,11 +37,6 @@ from analysis.benchmark import natural
 from analysis.trend import ChangeDecision
 from labeler.formats import ReadOptions, Source, sources
 from labeler.service.files.gathering import Advance
-
-__all__ = [
-    "AGGREGATES", "DETECTORS", "METHODS", "STEADY_RULES", "Gathered", "Method", "MethodResult", "PerRun", "as_html",
-    "as_json", "as_text", "benchmark_of", "explore", "from_files", "from_study", "per_run", "rows", "variants",
-]  # fmt: skip
 
 AGGREGATES = tuple(measurements.AGGREGATES)
 STEADY_RULES = tuple(steady.RULES)

@@ -10,26 +10,21 @@ from labeler.atomic_files import in_place
 from labeler.errors import InputError, Refused, sentence
 from labeler.formats import (
     DEFAULTS,
-    FILE_IS,
-    VALUES_ARE,
-    Advance,
+    FILE_IS as FILE_IS,
+    VALUES_ARE as VALUES_ARE,
+    Advance as Advance,
     Format,
     Part,
-    ReadOptions,
-    Source,
+    ReadOptions as ReadOptions,
+    Source as Source,
     Spool,
+    formats_table as formats_table,
     histories,
     read_benchmarks,
-    sources,
-    table as formats_table,
-    with_others,
+    sources as sources,
+    with_others as with_others,
     writing,
 )
-
-__all__ = [
-    "BETTER", "FILE_IS", "VALUES_ARE", "Advance", "Gathered", "ReadOptions", "Source", "formats_table", "from_files",
-    "left_out", "per_run", "sources", "usable", "with_others",
-]  # fmt: skip
 
 BETTER = tuple(filter(None, DIRECTIONS))
 FOLDERS = ("icpe", "tcpd")  # forms with a file per benchmark or series

@@ -22,18 +22,15 @@ from analysis.benchmark import (
     in_time_order,
 )
 from analysis.evaluation import EXPERT
-from analysis.points import CHANGES, MATCHINGS, PUBLISHED, STARTS, Detector
+from analysis.points import CHANGES, MATCHINGS as MATCHINGS, PUBLISHED, STARTS, Detector
 from analysis.runs import Floats
 from labeler.errors import InputError, sentence
 from labeler.formats import Source, histories as history_formats, mark_files
-from labeler.formats.mark_files import FORMS, Counting, People, Results
+from labeler.formats.mark_files import FORMS as FORMS, Counting as Counting, People, Results
 from labeler.plugins import detector_plugins
 from labeler.service.files import exploring
 from labeler.service.files.exploring import MethodResult
 from labeler.service.files.gathering import Advance, Gathered, ReadOptions
-
-__all__ = ["ABOUT", "FORMS", "MATCHINGS", "Counting", "Options", "Series", "compare", "convert", "read_people",
-           "read_results", "read_series"]  # fmt: skip
 
 ABOUT = (CHANGES, STARTS)
 Series = Mapping[str, Floats]

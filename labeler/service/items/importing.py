@@ -11,19 +11,19 @@ from analysis.benchmark import DIRECTIONS, LOWER, RUN, Benchmark
 from labeler.errors import InputError, NotAllowed, Refused
 from labeler.formats import (
     DEFAULTS,
-    FILE_IS,
-    VALUES_ARE,
-    Advance,
+    FILE_IS as FILE_IS,
+    VALUES_ARE as VALUES_ARE,
+    Advance as Advance,
     Part,
-    ReadOptions,
+    ReadOptions as ReadOptions,
     Source,
     Spool,
+    formats_table as formats_table,
     members,
     read_benchmarks,
-    read_options,
+    read_options as read_options,
     sources,
-    table as formats_table,
-    with_others,
+    with_others as with_others,
     without_file_name,
 )
 from labeler.model import Protocol, counted, measurement_hash
@@ -35,7 +35,7 @@ from labeler.screen.kinds import (
     ItemKind,
     NewItem,
     NotAnItem,
-    RunSelection,
+    RunSelection as RunSelection,
     SkippedBenchmark,
     kind_of,
     paired,
@@ -44,11 +44,6 @@ from labeler.service import background
 from labeler.service.items import drawing
 from labeler.store import Database, assignments, events, items, jobs, runs, studies
 
-__all__ = [
-    "BETTER", "FILE_IS", "VALUES_ARE", "Advance", "File", "FileBenchmark", "FileResult", "ReadOptions", "RunSelection",
-    "describe", "describe_outcome", "files_below", "formats_table", "import_files", "kind_of_import", "look_into_files",
-    "read_options",     "upload", "uploads", "with_others",
-]  # fmt: skip
 IMPORT, TAKE_BACK = "import file", "remove import"  # actions in the log
 
 

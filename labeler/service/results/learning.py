@@ -23,7 +23,7 @@ from analysis.document.figures import Chart, to_svg
 from analysis.learning import (
     DEFAULT_FEATURES,
     FEATURES,
-    TARGETS,
+    TARGETS as TARGETS,
     Arena,
     CategoryModel,
     Fingerprint,
@@ -38,7 +38,7 @@ from labeler.formats.source import Source
 from labeler.model import Item, ItemRole, combined_hash
 from labeler.questions import SIMILAR, Question, enumeration, require_default_categories
 from labeler.screen.kinds import FIRST_QUESTION, kind_of
-from labeler.service.files.models import read_model
+from labeler.service.files.models import read_model as read_model
 from labeler.service.outputs import as_csv
 from labeler.service.results import exchange
 from labeler.service.verdicts import classifying
@@ -47,11 +47,6 @@ from labeler.service.verdicts.stored_verdicts import ROW_OF_SHAPES, item_feature
 from labeler.store import Database, events, items, runs, studies, verdicts
 
 Floats = NDArray[np.float64]
-__all__ = [
-    "TARGETS", "LearnOptions", "Material", "WrittenResult", "apply_model", "compare_classifiers", "dose_response",
-    "explain_reviewers", "features_named", "has_own_verdicts", "learn", "material_of_files", "material_of_study",
-    "read_model", "written_result",
-]  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -166,7 +166,7 @@ def test_our_own_formats_come_first(site):
 )
 def test_a_package_that_cannot_be_loaded_is_listed_with_its_reason_and_stops_nothing(site, source, reason):
     site.install("broken", source, points={"broken": "broken:FORMAT"}, group=FORMAT_GROUP)
-    assert known.table()[-1] == {
+    assert known.formats_table()[-1] == {
         "name": "broken", "title": f"cannot be used: {reason}", "runs": "", "iterations": "", "file_is": "", "keep": "",
         "package": "",
     }  # fmt: skip
