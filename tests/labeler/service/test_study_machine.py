@@ -68,6 +68,7 @@ class Life(RuleBasedStateMachine):
         self.db = open_database(path)
         self.by = {}  # event id of an answer -> reviewer
         self.n_sent = 0
+        self.closed_from = None  # the state that a reopened study goes back to
         self.planned = Counter()  # item -> slots drawn for the study itself
         self.given_up = Counter()  # kind -> slots
         self.n_third = 0
@@ -185,7 +186,8 @@ class Life(RuleBasedStateMachine):
         elif way == "pause":
             assert (now.state, now.resumes_to) == (State.PAUSED, was)
         else:
-            assert now.state.value == NEXT.get((was, way), "open")
+            assert now.state.value == (self.closed_from if way == "reopen" else NEXT.get((was, way), "open"))
+            self.closed_from = was if way == "close" else self.closed_from
             assert done[0].state is now.state
         if done and step is Step.THIRD:
             self.n_third = sum(kept.assignment.kind is Kind.THIRD for kept in self.standing())
