@@ -141,16 +141,15 @@ def learn(
     rng = np.random.default_rng(seed)
     folds = outer_folds(examples, rng)
     validated = cross_validate(examples, rng=rng, monotone=monotone, cost_ratio=cost_ratio, folds=folds)
-    other_name = BY_RANKS if monotone else MONOTONE
-    other = (
-        cross_validate(alternative, rng=rng, monotone=not monotone, cost_ratio=cost_ratio, folds=folds)
-        if alternative.features
-        else None
-    )
+    variants = {LEARNED: validated}
+    if alternative.features:
+        variants[BY_RANKS if monotone else MONOTONE] = cross_validate(
+            alternative, rng=rng, monotone=not monotone, cost_ratio=cost_ratio, folds=folds
+        )
     others = contestants_of(verdicts, examples.items)
-    both = [_out_of_fold(name, found) for name, found in ((LEARNED, validated), (other_name, other)) if found]
+    own = [Contestant(name, found.score, found.called.astype(np.float64)) for name, found in variants.items()]
     arena = compete(
-        examples.dissimilar, examples.group, [*both, *others], rng=rng, against=LEARNED, cost_ratio=cost_ratio,
+        examples.dissimilar, examples.group, [*own, *others], rng=rng, against=LEARNED, cost_ratio=cost_ratio,
         n_draws=n_draws, level=level,
     )  # fmt: skip
     chosen = choose(examples, rng=rng, monotone=monotone, cost_ratio=cost_ratio)
@@ -181,7 +180,7 @@ def learn(
         curve=learning_curve(examples, folds, rng=rng, monotone=monotone, level=level),
         partitions=partitions,
         folds=validated,
-        table=_table(examples, validated, other, other_name, others),
+        table=_table(examples, variants, others),
         warnings=tuple(_warnings(examples)),
         seed=seed,
         chance_p=p,
@@ -274,10 +273,6 @@ def _nearly_verdicts(
     return tuple(found)
 
 
-def _out_of_fold(name: str, validated: OutOfFold) -> Contestant:
-    return Contestant(name, validated.score, validated.called.astype(np.float64))
-
-
 def _model(
     chosen: ChosenModel,
     names: Sequence[str],
@@ -327,19 +322,15 @@ def _coefficients(
     return tuple(sorted(rows, key=lambda row: -abs(row.value.value or 0.0)))
 
 
-def _table(
-    examples: Examples, validated: OutOfFold, other: OutOfFold | None, other_name: str, others: Sequence[Contestant]
-) -> pd.DataFrame:
+def _table(examples: Examples, variants: Mapping[str, OutOfFold], others: Sequence[Contestant]) -> pd.DataFrame:
     def words(called: "np.ndarray[Any, Any]") -> list[str | None]:
         return [None if np.isnan(value) else CATEGORIES[int(value)] for value in called.astype(float)]
 
     columns: dict[str, Any] = {
         "item": examples.items, "application": examples.applications, "consensus": words(examples.dissimilar),
-        "fold": validated.fold,
+        "fold": variants[LEARNED].fold,
     }  # fmt: skip
-    for name, scores in ((LEARNED, validated), (other_name, other)):
-        if scores is None:
-            continue
+    for name, scores in variants.items():
         columns |= {
             f"{name} score": scores.score, f"{name} probability": scores.probability,
             f"{name} threshold": scores.threshold, f"{name} verdict": words(scores.called),

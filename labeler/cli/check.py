@@ -180,17 +180,10 @@ def check(
     )
     known = checking.read_known(known_file, today=now().date()) if known_file else ()
     options = replace(read_options, accept_means=True, accept_failures=True)  # one number per run is enough
-    if limits_file is not None:
-        of_all, limits = checking.read_limits(limits_file)
-        more = {name: value for name, value in of_all.items() if getattr(rules, name) is None}
-        rules = replace(rules, limits=limits, **more)
-    rules = checking.with_classifier(rules, classifier, theta=theta, cut=cut, model=model)
+    rules = checking.with_classifier(_with_limits(rules, limits_file), classifier, theta=theta, cut=cut, model=model)
     if rules.model is not None:
         per_run = replace(per_run, warmup=checking.warmup_of(rules.model, per_run.warmup))
-    sides = [("--against", against), ("--against-version", against_version), (BETWEEN, between)]
-    ways = [option for option, value in sides if value]
-    if len(ways) > 1:
-        raise InputError(f"Give only one of {' and '.join(ways)}: each of them names the baseline.")
+    _require_one_baseline({"--against": against, "--against-version": against_version, BETWEEN: between})
     names = checking.read_names(names_file) if names_file else {}
 
     def read(files: Sequence[Path]) -> checking.Gathered:
@@ -219,10 +212,7 @@ def check(
         gathered += [second, *([other] if confirm_against else [])]
     checked = checking.naming_warmup(checked, per_run, gathered)
     if annotations:
-        _annotate(annotations, checking.ANNOTATIONS[annotations](checked, [str(path) for path in paths]))
-        if annotations == "github" and os.environ.get(STEP_SUMMARY):
-            with Path(os.environ[STEP_SUMMARY]).open("a", encoding="utf-8") as summary:
-                summary.write(checking.FORMS["markdown"](checked))
+        _annotate(annotations, checked, paths)
     for form, path in sorted(written.items(), key=lambda output: output[1] == STDOUT):  # files first
         _write(path, checking.FORMS[form](checked))
     for source in gathered:
@@ -232,6 +222,21 @@ def check(
         raise SystemExit(FAILED)
     if checked.outcome:
         raise SystemExit(checked.outcome)
+
+
+def _with_limits(rules: Rules, limits_file: Path | None) -> Rules:
+    """Return the rules with the limits of a file; rules that are given take precedence over those of the file."""
+    if limits_file is None:
+        return rules
+    of_all, limits = checking.read_limits(limits_file)
+    more = {name: value for name, value in of_all.items() if getattr(rules, name) is None}
+    return replace(rules, limits=limits, **more)
+
+
+def _require_one_baseline(values: Mapping[str, object]) -> None:
+    ways = [option for option, value in values.items() if value]
+    if len(ways) > 1:
+        raise InputError(f"Give only one of {' and '.join(ways)}: each of them names the baseline.")
 
 
 def _write(path: Path, text: str) -> None:
@@ -246,15 +251,19 @@ def _write(path: Path, text: str) -> None:
         streams.silence("stdout")
 
 
-def _annotate(kind: str, text: str) -> None:
-    """Write the annotations to the place where the build server reads them.
+def _annotate(kind: str, checked: checking.CheckResult, paths: Sequence[Path]) -> None:
+    """Write the annotations to the place where the build server reads them, and for GitHub the summary of the job.
 
     GitHub reads standard error, and GitLab reads a file.
     """
+    text = checking.ANNOTATIONS[kind](checked, [str(path) for path in paths])
     if kind == "gitlab":
         write_text(GITLAB_REPORT, text)
-    else:
-        click.echo(text, err=True, nl=False)
+        return
+    click.echo(text, err=True, nl=False)
+    if os.environ.get(STEP_SUMMARY):
+        with Path(os.environ[STEP_SUMMARY]).open("a", encoding="utf-8") as summary:
+            summary.write(checking.FORMS["markdown"](checked))
 
 
 def _outputs(targets: Mapping[str, Path | None], read: Sequence[Path], *, verbose: bool) -> dict[str, Path]:

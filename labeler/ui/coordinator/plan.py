@@ -87,12 +87,9 @@ def design_plan(db: Database, person: str) -> None:
     progress = st.empty()
     try:
         preview = previewing.preview_for_page(
-            db,
-            parameters,
-            assumed,
-            first=first,
+            db, parameters, assumed, first=first,
             waiting=lambda seconds: progress.caption(f"Creating the plan: {seconds:.0f} s"),
-        )
+        )  # fmt: skip
     except InputError as error:
         with words:
             st.info(escape_markdown(str(error)))
@@ -121,13 +118,9 @@ def design_plan(db: Database, person: str) -> None:
         st.caption("You can still change the plan until the first label.")
     if confirmed:
         previewing.confirm_on_page(
-            db,
-            parameters,
-            first=first,
-            actor=person,
-            now=datetime.now(UTC),
+            db, parameters, first=first, actor=person, now=datetime.now(UTC),
             waiting=lambda seconds: progress.caption(f"Saving the plan: {seconds:.0f} s"),
-        )
+        )  # fmt: skip
         opened = "The calibration round has begun" if parameters.calibration else "The study is open"
         done_at(f"Plan saved: {counted(n_labels, 'label')} for {counted(n_reviewers, 'reviewer')}. {opened}.", "Study")
 
