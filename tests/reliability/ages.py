@@ -74,7 +74,7 @@ def of_later_version(folder: Path, *, wal: bool) -> Path:
 def processes() -> ForkServerContext:
     """Processes that start quickly, because their imports are done once."""
     context = get_context("forkserver")
-    context.set_forkserver_preload([__name__])
+    context.set_forkserver_preload(["tests.reliability._old_studies"])  # `__main__` would not be preloaded
     return context
 
 
