@@ -29,10 +29,11 @@ from tests.reliability._window import AGAIN_S, LOOPBACK, Refused, Reply, Reviewe
 NOBODY = "ffffffffffffffffffffffffffffffff"
 NO_CODE = "ZZZZZZ"
 REPORT_LIMIT_S = 180
+FIGURES, REPORT, LOG = "results?view=figures", "results?view=report", "study?view=log"
 OF_COORDINATORS = (*(title.lower() for title in (*PLACES, ITEM)), *(page for page in MOVED if page not in PLACES))
 OF_REVIEWERS = ("", "my-labels", "guide", "practice", "feedback")
 BROWSED = (
-    "study", "study?view=log", "items?view=all-items", "people", "decide?view=comments",
+    "study", LOG, "items?view=all-items", "people", "decide?view=comments",
     "decide?view=splits", "decide?view=calibration", "item", "results", "results?view=figures", "tools",
 )  # fmt: skip
 PATHS = (
@@ -292,25 +293,25 @@ def browse(window: Visit) -> None:
 
 
 @contextmanager
-def left_open(coordinator: Caller, *, unblinded: bool, everything: bool) -> Iterator[Traces]:
+def left_open(coordinator: Caller, pages: Iterable[str], *, everything: bool) -> Iterator[Traces]:
     """Open a coordinator's windows on pages with downloads, which the server keeps while the page is open.
 
     With `everything`, one of the windows visits every page.
     """
     traces = Traces()
     with ExitStack() as windows:
-        for page in ("results?view=figures", "results?view=report", "study?view=log")[0 if unblinded else -1 :]:
+        for page in pages:
             window = windows.enter_context(Visit(coordinator))
-            if page == "study?view=log" and everything:
+            if page == LOG and everything:
                 browse(window)
             window.go(page)
-            if page == "results?view=report":
+            if page == REPORT:
                 deadline = time.monotonic() + REPORT_LIMIT_S
                 while "Download report.html" not in window.words and time.monotonic() < deadline:
                     time.sleep(0.5)  # polls in a bounded loop; the page says when the report is there
                     window.go(page)
             traces.note(window)
-        if not traces.media or (unblinded and not traces.deferred):
+        if not traces.media or (FIGURES in pages and not traces.deferred):
             raise Unseen("a coordinator is offered no downloads")
         yield traces
 

@@ -98,7 +98,8 @@ def _of_stage(scene: Scene) -> Iterator[Case]:
     """All roles, most of them at the same time; read-only roles first, so that a busy study delays nobody."""
     coordinator = scene.caller(made.COORDINATOR, Heard())
     is_unblinded = scene.stage == "unblinded"
-    left_open = visits.left_open(coordinator, unblinded=is_unblinded, everything=scene.is_thorough)
+    results = (visits.FIGURES, *(() if scene.quick else (visits.REPORT,))) if is_unblinded else ()
+    left_open = visits.left_open(coordinator, (*results, visits.LOG), everything=scene.is_thorough)
     with left_open as traces, ThreadPoolExecutor(4) as pool:
         scene = replace(scene, traces=traces)
         reading: dict[str, tuple[str, Act]] = {"a paused reviewer": (made.PAUSED, _paused)}
