@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -87,12 +87,16 @@ def n_found(wanted: Sequence[tuple[Sent, int]], among: Sequence[Sent], marks: Ca
         What the attacker compares.
     """
     rng = random.Random(1)
-    known = [marks(picture) for picture in among]
-    n_having = Counter(mark for of_one in known for mark in of_one)
+    places: dict[Any, list[int]] = defaultdict(list)  # of the candidates that have a feature
+    for candidate, picture in enumerate(among):
+        for mark in marks(picture):
+            places[mark].append(candidate)
     hits = 0
     for picture, place in wanted:
-        own = marks(picture)
-        scores = [sum(1 / n_having[mark] for mark in own & other) for other in known]
+        scores = [0.0] * len(among)
+        for having in filter(None, map(places.get, marks(picture))):
+            for candidate in having:
+                scores[candidate] += 1 / len(having)
         best = max(scores)
         hits += rng.choice([i for i, score in enumerate(scores) if score == best]) == place
     return hits

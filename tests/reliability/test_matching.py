@@ -64,6 +64,15 @@ def test_the_view_of_an_earlier_label_has_the_lanes_that_were_shown():
     ]
 
 
+def test_a_picture_is_varied_in_the_same_way_on_every_machine():
+    # the first 128 bits of SHA-256 of "one secret CODE1"; then SHA-256 of "SEED run 0" etc., as a number in [0, 1)
+    seed = "8b394018cf96a09a6ff66466b04512ea"
+    variation = blinding.Variation.drawn("one secret", "CODE1", 4)
+    assert variation == blinding.Variation(order=(0, 1, 3, 2), phase=0.5 + 0.694877, seed=seed)  # .11, .67, .97, .71
+    swapped = [number for number in range(8) if blinding.is_swapped("one secret", f"CODE{number}")]
+    assert swapped == [0, 2, 4, 5, 6, 7]
+
+
 @pytest.mark.parametrize("attack", BY_BYTES)
 def test_bytes_values_and_hashes_of_two_pictures_of_one_item_are_no_nearer_than_chance(pair, attack):
     first, second = pair

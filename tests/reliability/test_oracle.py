@@ -63,6 +63,15 @@ def worlds(masters, tmp_path):
         yield first, second
 
 
+@pytest.fixture
+def browsers(worlds, monkeypatch):
+    """A browser of the same person in each study; all of its requests share one event loop."""
+    monkeypatch.setattr(answers, "REQUESTS_PER_S", 1e9)
+    found = [Browser(serving(db.path), db.path, OWN) for db in worlds]
+    with found[0].client, found[1].client:
+        yield found
+
+
 def imported(db):
     """Labels from another source, some with an event id and some without."""
     rows = [
@@ -111,10 +120,8 @@ def replies(browser, event, code):
 
 
 @pytest.mark.parametrize("n_messages", [100, pytest.param(10_000, marks=pytest.mark.slow)])
-def test_the_same_messages_get_the_same_replies_whatever_others_did(worlds, n_messages, monkeypatch):
-    monkeypatch.setattr(answers, "REQUESTS_PER_S", 1e9)
+def test_the_same_messages_get_the_same_replies_whatever_others_did(worlds, browsers, n_messages):
     alone, together = worlds
-    browsers = [Browser(serving(db.path), db.path, OWN) for db in worlds]
     known, own, codes = probes(together)
     rng = random.Random(20261122)
     n_probes = 0
@@ -171,10 +178,8 @@ def test_the_page_of_own_labels_with_its_receipt_is_compared(worlds):
     assert content("my_labels", alone) != before
 
 
-def test_every_address_of_the_review_screen_is_the_same_whatever_others_did(worlds, monkeypatch):
-    monkeypatch.setattr(answers, "REQUESTS_PER_S", 1e9)
+def test_every_address_of_the_review_screen_is_the_same_whatever_others_did(worlds, browsers):
     alone, together = worlds
-    browsers = [Browser(serving(db.path), db.path, OWN) for db in worlds]
     codes = [task.code for task in reviewing.review_queue(alone, id_of(alone, OWN)).offers]
     own = [label.task.code for label in reviewing.own_labels(alone, id_of(alone, OWN))]
     of_others = probes(together)[2]
