@@ -19,7 +19,8 @@ from labeler.service.items import importing
 from labeler.service.labelling import reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
-from labeler.service.results.reporting import STANDARD, ReportOptions, gathered_files
+from labeler.service.results import reporting
+from labeler.service.results.reporting import QUICK, STANDARD, ReportOptions, gathered_files
 from labeler.service.study import coordinating, course
 from labeler.store import Database, events, items, open_database, people, runs
 
@@ -55,6 +56,11 @@ def report_of_files(
 ) -> dict[str, Any]:
     """Return the numbers of the report of two tables."""
     return json_values(gathered_files(label_file, verdict_file, notes, options).report())
+
+
+def report_of(db: Database, options: ReportOptions = QUICK) -> dict[str, Any]:
+    """Return the numbers of the report of a study."""
+    return json_values(reporting.gathered_study(db, options, actor="owner", now=NOW).report())
 
 
 def import_all(db: Database, *files: Source, as_new: bool = False) -> list[importing.FileResult]:
@@ -159,3 +165,9 @@ def end_study(db: Database) -> None:
 def log(db: Database) -> list[tuple[str, str]]:
     """Return the rows of the log: person and action."""
     return list(events.table(db)[["actor", "action"]].itertuples(index=False, name=None))
+
+
+def last_event(db: Database) -> tuple[str, str, Any]:
+    """Return who did what last, with the details in the log."""
+    event = events.of_actions(db, {action for _, action in log(db)})[-1]
+    return event.actor, event.action, event.details

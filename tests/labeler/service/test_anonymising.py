@@ -7,7 +7,6 @@ from itertools import count
 import pytest
 from hypothesis import given, strategies as st
 
-from analysis.document import json_values
 from analysis.report import Resampling
 from labeler.errors import StudyError
 from labeler.formats import tables
@@ -34,9 +33,11 @@ from tests.making import (
     id_of,
     import_all,
     item_name,
+    last_event,
     log,
     new_study,
     offers,
+    report_of,
     result_file,
     series,
     submit,
@@ -306,7 +307,7 @@ def flat(content, place=""):
 
 
 def report(db):
-    content = json.loads(json.dumps(json_values(reporting.gathered_study(db, FAST, actor="owner", now=NOW).report())))
+    content = json.loads(json.dumps(report_of(db, FAST)))
     return {
         place: value for place, value in flat(content) if place not in ("/plan/seed", "/plan/hash", "/hashes/answers")
     }
@@ -337,10 +338,7 @@ def test_a_report_has_the_same_numbers(named, tmp_path, keep_benchmarks):
 @pytest.mark.slow
 def test_what_does_not_depend_on_the_order_of_reviewers_is_the_same_in_any_order(named, tmp_path):
     with anonymised(named, tmp_path / "out.study", token="another") as out:
-        one, other = (
-            json_values(reporting.gathered_study(db, reporting.QUICK, actor="owner", now=NOW).report())
-            for db in (named, out)
-        )
+        one, other = (report_of(db) for db in (named, out))
     assert one["agreement"]["fleiss_kappa"] == other["agreement"]["fleiss_kappa"]
     assert (one["classifiers"], one["left_out"]) == (other["classifiers"], other["left_out"])
     pairs = [sorted((p["n"], p["agree"]) for p in each["agreement"]["pairs"]) for each in (one, other)]
@@ -372,7 +370,7 @@ def test_the_original_has_one_event_more_and_is_as_before(named, tmp_path):
     anonymise(named, tmp_path / "out.study")
     assert [named.execute(f"SELECT * FROM {table}").fetchall() for table in tables] == before
     assert log(named)[n_events:] == [("owner", "anonymise")]
-    assert json.loads(events.table(named)["details"].iloc[-1]) == {
+    assert last_event(named)[2] == {
         "file": "out.study", "comments": "drop", "benchmarks": "keep",
     }  # fmt: skip
 

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from analysis.document import json_values
 from analysis.intervals import wilson
 from labeler.errors import InputError, NotAllowed, NotAssigned, Refused
 from labeler.model import CalibrationGate, Category, Kind, PlanParameters, State
@@ -27,6 +26,7 @@ from tests.making import (
     item_name,
     log,
     make_study,
+    report_of,
     report_of_files,
     submit,
 )
@@ -60,10 +60,6 @@ def reference_file(folder, text):
     path = folder / "reference.csv"
     path.write_text(text, encoding="utf-8")
     return path
-
-
-def report(db):
-    return json_values(reporting.gathered_study(db, reporting.QUICK, actor="owner", now=NOW).report())
 
 
 # --- the round
@@ -304,7 +300,7 @@ def test_labels_of_the_round_enter_no_number_but_their_own(round_):
     set_reference(round_, S, S, S, S)
     answer_everything(round_, SPLIT)
     course.change_state(round_, Step.OPEN, **WHY)
-    nothing = report(round_)
+    nothing = report_of(round_)
     assert nothing["agreement"]["n_labels"] == 0
     assert nothing["agreement"]["percent"]["value"] is None
     assert (nothing["study"]["items"], nothing["study"]["calibration_items"]) == (6, 4)
@@ -313,7 +309,7 @@ def test_labels_of_the_round_enter_no_number_but_their_own(round_):
     assert nothing["course"]["calibration"]["n_items"] == 4
     assert nothing["course"]["calibration"]["percent"]["value"] == pytest.approx(1 / 2)
     answer_everything(round_, dict.fromkeys(REVIEWERS, "similar"))
-    content = report(round_)
+    content = report_of(round_)
     assert content["agreement"]["percent"]["value"] == 1
     assert content["agreement"]["n_labels"] == sum(one.n_done for one in coordinating.status(round_).reviewers)
     assert content["consensus"]["agreed"] == 6
@@ -326,7 +322,7 @@ def test_the_label_file_alone_counts_no_calibration_label_either(round_, tmp_pat
     path = tmp_path / "labels.csv"
     path.write_text(reporting.as_csv(exchange.export_labels(round_, actor="owner", now=NOW)), encoding="utf-8")
     of_files = report_of_files(path, None, options=reporting.QUICK)
-    of_study = report(round_)
+    of_study = report_of(round_)
     for part in ("agreement", "consensus", "left_out"):
         assert of_files[part] == of_study[part]
 

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from analysis.document import json_values, to_json
+from analysis.document import to_json
 from analysis.report import differences
 from labeler.errors import InputError
 from labeler.formats import tables
@@ -28,6 +28,7 @@ from tests.making import (
     copy_of,
     end_study,
     log,
+    report_of,
     report_of_files,
 )
 
@@ -57,7 +58,7 @@ def study(labelled, tmp_path):
 def fresh_report(labelled, tmp_path_factory):
     """The text of its quick report."""
     with copy_of(labelled, tmp_path_factory.mktemp("reported")) as db:
-        return to_json(json_values(reporting.gathered_study(db, QUICK, actor="owner", now=NOW).report()))
+        return to_json(report_of(db))
 
 
 @pytest.fixture
@@ -70,7 +71,7 @@ def fresh(fresh_report, tmp_path):
 def written(db, folder, options=QUICK):
     """Return the report of a study as a file."""
     file = folder / "report.json"
-    file.write_text(to_json(json_values(reporting.gathered_study(db, options, actor="owner", now=NOW).report())))
+    file.write_text(to_json(report_of(db, options)))
     return file
 
 
@@ -334,7 +335,7 @@ def test_every_altered_number_of_a_finished_study_is_found(finished):
     assert n_altered > 500
     with open_database(finished) as db:
         options = reporting.ReportOptions.of_report(content["parameters"])
-        recomputed = json_values(reporting.gathered_study(db, options, actor="owner", now=NOW).report())
+        recomputed = report_of(db, options)
     assert differences(content, recomputed) == []
     assert len(differences(altered, recomputed)) == n_altered
 

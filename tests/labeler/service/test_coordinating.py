@@ -12,8 +12,8 @@ from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.study import coordinating
 from labeler.service.study.coordinating import Progress
-from labeler.store import assignments, events, open_database, people, studies
-from tests.making import NOW, PARAMETERS, REVIEWERS, WHO, answer_next, id_of, log, new_study, submit
+from labeler.store import assignments, open_database, people, studies
+from tests.making import NOW, PARAMETERS, REVIEWERS, WHO, answer_next, id_of, last_event, log, new_study, submit
 
 
 def create(path, name="Caches", question="Alike?", coordinator="carol"):
@@ -97,7 +97,7 @@ def test_what_the_preview_shows_is_what_is_kept(study, parameters):
     assert (kept.state, kept.plan_hash, kept.plan_parameters) == (State.OPEN, plan.hash, asdict(parameters))
     assert log(study)[-1] == ("carol", "draw plan")
     drawn_from = {"items": [item.name for item in coordinating.list_items(study)], "reviewers": list(REVIEWERS)}
-    told = json.loads(events.table(study)["details"].iloc[-1])
+    told = last_event(study)[2]
     assert told == asdict(parameters) | {"hash": plan.hash} | drawn_from
 
 

@@ -12,7 +12,19 @@ from labeler.service.plan import assigning
 from labeler.service.results import exchange, splits
 from labeler.service.study import calibrating, coordinating, course, staffing
 from labeler.store import assignments, events, labels, studies
-from tests.making import NOW, REVIEWERS, WHO, answer_everything, answer_next, id_of, item_name, log, offers, submission
+from tests.making import (
+    NOW,
+    REVIEWERS,
+    WHO,
+    answer_everything,
+    answer_next,
+    id_of,
+    item_name,
+    last_event,
+    log,
+    offers,
+    submission,
+)
 from tests.sentences import says
 
 SPLIT = {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimilar"}
@@ -23,11 +35,6 @@ def move(db, *steps, why="because", **more):
     for step in steps:
         moved = course.change_state(db, step, why=why, **more, **WHO)
     return moved
-
-
-def last_event(db):
-    row = events.table(db).iloc[-1]
-    return row.actor, row.action, events.of_actions(db, [row.action])[-1].details
 
 
 def with_calibration(db):

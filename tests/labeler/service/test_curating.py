@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.document import json_values
 from labeler.errors import InputError, NotAllowed, NotAssigned
 from labeler.model import PlanParameters, State
 from labeler.service.items import browsing
@@ -24,6 +23,7 @@ from tests.making import (
     item_name,
     log,
     offers,
+    report_of,
     submission,
     submit,
 )
@@ -37,10 +37,6 @@ def name_of(db, task):
 
 def names_to_do(db, reviewer):
     return [name_of(db, task) for task in offers(db, reviewer)]
-
-
-def report(db):
-    return json_values(reporting.gathered_study(db, reporting.QUICK, actor="owner", now=NOW).report())
 
 
 def test_an_excluded_item_is_kept_with_the_reason_and_who_left_it_out(study):
@@ -94,9 +90,9 @@ def test_labels_of_an_excluded_item_are_kept_and_enter_no_number(planned):
     answer_everything(planned, dict.fromkeys(("ada", "ben", "cleo"), "similar"))
     odd = answer_next(planned, "dan", "dissimilar")
     answer_everything(planned, {"dan": "similar"})
-    before, n_labels = report(planned), labels.n_labels(planned)
+    before, n_labels = report_of(planned), labels.n_labels(planned)
     browsing.exclude(planned, name_of(planned, odd), **WHY)
-    after = report(planned)
+    after = report_of(planned)
     assert before["agreement"]["percent"]["value"] < 1
     assert after["agreement"]["percent"]["value"] == 1
     n_on_it = int((labels.table(planned)["item"] == name_of(planned, odd)).sum())
@@ -105,7 +101,7 @@ def test_labels_of_an_excluded_item_are_kept_and_enter_no_number(planned):
     assert (after["study"]["items"], after["study"]["excluded_items"]) == (7, 1)
     assert labels.n_labels(planned) == n_labels
     browsing.include(planned, name_of(planned, odd), **WHY)
-    assert report(planned)["agreement"] == before["agreement"]
+    assert report_of(planned)["agreement"] == before["agreement"]
 
 
 def test_an_excluded_item_does_not_change_which_labels_of_other_items_were_first(planned):
@@ -114,10 +110,10 @@ def test_an_excluded_item_does_not_change_which_labels_of_other_items_were_first
     revised = replace(x, revision=1)
     submit(planned, "ada", revised, "dissimilar")
     answer_everything(planned, dict.fromkeys(REVIEWERS, "similar"))
-    assert report(planned)["agreement"]["percent"]["value"] == 1
+    assert report_of(planned)["agreement"]["percent"]["value"] == 1
     browsing.exclude(planned, name_of(planned, y), **WHY)
     assert not splits.split_items(planned)
-    assert report(planned)["agreement"]["percent"]["value"] == 1
+    assert report_of(planned)["agreement"]["percent"]["value"] == 1
 
 
 def test_the_report_lists_what_was_left_out_with_the_reason(planned):

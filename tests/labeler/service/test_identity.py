@@ -13,7 +13,7 @@ from labeler.service.plan import assigning
 from labeler.service.study import coordinating
 from labeler.store import events, labels, open_database, people, studies
 from tests.conftest import examples
-from tests.making import NOW, WHO, answer_next, id_of, log
+from tests.making import NOW, WHO, answer_next, id_of, last_event, log
 
 
 def add(db, name, *roles):
@@ -42,7 +42,7 @@ def test_a_person_is_added_under_the_name_given_and_listed(db):
     assert ada == Person(ada.person_id, "ada", frozenset({Role.REVIEWER}), active=True)
     assert identity.everyone(db) == [ada, people.by_name(db, "carol"), both]
     assert log(db)[-2:] == [("carol", "add person")] * 2
-    assert json.loads(events.table(db)["details"].iloc[-1]) == {
+    assert last_event(db)[2] == {
         "name": "Zoe Müller-Lüdenscheidt",
         "roles": ["coordinator", "reviewer"],
     }

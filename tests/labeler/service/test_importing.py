@@ -13,11 +13,11 @@ from labeler.model import measurement_hash
 from labeler.screen import binning
 from labeler.service.items import importing
 from labeler.service.items.importing import FileBenchmark, FileResult
-from labeler.store import events, items, runs
+from labeler.store import items, runs
 from tests.labeler.formats.examples import COMMITTED
 from tests.labeler.formats.mutations import mutated
 from tests.labeler.formats.test_read import FILES
-from tests.making import WHO, import_all, log, look_into, result_file, series
+from tests.making import WHO, import_all, last_event, log, look_into, result_file, series
 from tests.sentences import says
 
 NAME = "org__app#sort#size=9"
@@ -51,7 +51,7 @@ def test_a_file_becomes_an_item_with_its_measurements_hash_and_bins(db):
     stored = json.loads(runs.bins_of_item(db, item.item_id, binning.VERSION))
     assert stored == binning.payload(runs.of_item(db, item.item_id), "s")
     assert log(db)[-1] == ("carol", "import file")
-    details = json.loads(events.table(db)["details"].iloc[-1])
+    details = last_event(db)[2]
     assert (details["file"], details["items"], len(details["sha256"])) == (f"{NAME}.json", [NAME], 64)
 
 

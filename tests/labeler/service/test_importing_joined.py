@@ -14,10 +14,10 @@ from labeler.model import measurement_hash
 from labeler.service.files import exploring
 from labeler.service.items import importing
 from labeler.service.items.importing import FileBenchmark, FileResult
-from labeler.store import events, items, runs
+from labeler.store import items, runs
 from tests.labeler.formats.examples import csv_bytes, json_bytes
 from tests.labeler.service.test_importing import counts
-from tests.making import WHO, import_all, look_into, runs_by_item
+from tests.making import WHO, import_all, last_event, look_into, runs_by_item
 from tests.sentences import says
 
 SHORT = "fewer than 50 iterations, which is too few to measure the pattern over time"
@@ -230,7 +230,7 @@ def test_failures_of_all_files_are_kept_with_their_runs(db):
 
 def test_an_import_of_many_files_is_one_event_a_benchmark(db):
     imported(db, *(go_file(f"{number:03}.txt", A=[number]) for number in range(120)))
-    details = json.loads(events.table(db)["details"].iloc[-1])
+    details = last_event(db)[2]
     assert (details["file"], details["items"]) == ("000.txt … 119.txt (120 files)", ["o/p.BenchmarkA"])
 
 

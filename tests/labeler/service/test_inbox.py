@@ -16,7 +16,7 @@ from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.results import exchange
 from labeler.store import assignments, events, items, labels, studies
-from tests.making import NOW, PARAMETERS, WHO, id_of, log, offers
+from tests.making import NOW, PARAMETERS, WHO, id_of, last_event, log, offers
 
 EVENT_IDS = count()
 
@@ -179,7 +179,7 @@ def test_comments_imported_with_labels_are_messages_too_listing_is_logged_and_lo
     before = log(planned)
     assert inbox.messages(planned) == inbox.list_messages(planned, actor="owner", now=NOW)
     assert log(planned) == [*before, ("owner", "list flags")]
-    assert json.loads(events.table(planned)["details"].iloc[-1]) == {"messages": 1}
+    assert last_event(planned)[2] == {"messages": 1}
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import pandas as pd
 import pytest
 
 from analysis.classifiers import CLASSIFIERS
-from analysis.document import json_values
 from labeler.cli.common import INTERIM
 from labeler.errors import InputError
 from labeler.formats import Source, tables
@@ -15,7 +14,7 @@ from labeler.store import items
 from tests.labeler.packages import STEADY
 from tests.labeler.service.test_computing import compute, export, shown
 from tests.labeler.test_cli import run
-from tests.making import REVIEWERS, WHO, answer_everything, item_name, log
+from tests.making import REVIEWERS, WHO, answer_everything, item_name, log, report_of
 
 FIRST, SECOND = item_name(0), item_name(1)
 HYPERLINK, SCRIPT = '=HYPERLINK("http://127.0.0.1","x")', "<script>alert(1)</script>"
@@ -101,7 +100,7 @@ def test_an_imported_classifier_stands_beside_the_built_in_ones(planned, take_in
     exported = export(planned)
     assert len(exported) == 8 * len(CLASSIFIERS) + 2
     assert exported.query("classifier == 'mine'")["score"].tolist() == [0.9, 0.1]
-    content = json_values(reporting.gathered_study(planned, reporting.QUICK, **WHO).report())
+    content = report_of(planned)
     assert content["classifiers"]["mine"]["confusion"] == {"tp": 0, "fp": 1, "fn": 0, "tn": 1}
     assert {row["item"]: row for row in shown(planned) if row["classifier"] == "same"} == before
 

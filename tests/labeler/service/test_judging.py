@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from analysis.classifiers import CLASSIFIERS
-from analysis.document import json_values
 from labeler.questions import SIMILAR
 from labeler.service.results import reporting
 from labeler.service.verdicts import computing, stored_verdicts
@@ -16,7 +15,7 @@ from labeler.store import items, open_database, runs
 from tests.labeler.packages import STEADY, STEADY_LIMIT
 from tests.labeler.service.test_computing import compute, export, shown
 from tests.labeler.test_cli import run
-from tests.making import REVIEWERS, WHO, answer_everything, copy_of, import_all, result_file, series
+from tests.making import REVIEWERS, WHO, answer_everything, copy_of, import_all, report_of, result_file, series
 from tests.sentences import says
 
 FRAGILE = """
@@ -107,7 +106,7 @@ def test_its_verdicts_are_counted_and_exported(study, steady):
 def test_the_report_holds_its_verdicts_against_the_labels(planned, steady):
     answer_everything(planned, dict.fromkeys(REVIEWERS, "similar"))
     compute(planned)
-    content = json_values(reporting.gathered_study(planned, reporting.QUICK, **WHO).report())
+    content = report_of(planned)
     said = [*map(category, spreads(planned).values())]
     n_dissimilar, n_similar = said.count("dissimilar"), said.count("similar")
     assert list(content["classifiers"]) == sorted([*CLASSIFIERS, "steady"])

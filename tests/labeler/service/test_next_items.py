@@ -5,7 +5,6 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from analysis.document import json_values
 from analysis.learning import MEASURE_FEATURES
 from labeler.errors import InputError, NotAllowed
 from labeler.model import PlanParameters, Role
@@ -13,7 +12,6 @@ from labeler.plan.lifecycle import Step
 from labeler.service.items import browsing
 from labeler.service.people import identity
 from labeler.service.plan import assigning, verifying
-from labeler.service.results import reporting
 from labeler.service.results.learning import material_of_study
 from labeler.service.results.next_items import next_items
 from labeler.service.study import coordinating, course
@@ -28,6 +26,7 @@ from tests.making import (
     copy_of,
     import_all,
     new_study,
+    report_of,
     result_file,
 )
 from tests.sentences import says
@@ -112,7 +111,7 @@ def test_chosen_items_enter_no_agreement_but_are_learnt_from(study):
     answer_all(study)
     chosen = assigning.chosen_items(study)
     assert assigning.not_counted(study) == chosen
-    report = json_values(reporting.gathered_study(study, reporting.QUICK, **WHO).report())
+    report = report_of(study)
     assert report["study"]["items"] == N_ITEMS - len(chosen)
     assert report["agreement"]["n_labels"] == 2 * (N_FIRST + 3)
     assert says(report["notes"][0], f"{len(chosen)} items", "not drawn at random")

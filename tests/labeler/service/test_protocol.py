@@ -13,7 +13,7 @@ from labeler.service.items import drawing
 from labeler.service.labelling import answering, reviewing
 from labeler.service.study import coordinating
 from labeler.store import events, items, open_database, runs
-from tests.making import NOW, WHO, answer_next, id_of, log, offers, submission
+from tests.making import NOW, WHO, answer_next, id_of, last_event, log, offers, submission
 
 OTHER = Protocol("full", 0.25, asks_confidence=True, shows_numbers=True, instructions="Mind the warm-up.")
 
@@ -54,7 +54,7 @@ def test_a_protocol_is_changed_as_often_as_one_likes_until_somebody_has_answered
         set_protocol(planned, protocol)
         assert protocol_of(planned) == reviewing.brief(planned).protocol == protocol
         assert log(planned)[-1] == ("carol", "set protocol")
-        assert json.loads(events.table(planned)["details"].iloc[-1]) == asdict(protocol)
+        assert last_event(planned)[2] == asdict(protocol)
 
 
 CHANGES = [

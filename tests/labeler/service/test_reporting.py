@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from analysis.classifiers import Verdict
-from analysis.document import json_values, to_json
+from analysis.document import to_json
 from analysis.report import Report, differences
 from labeler.model import Category, Kind, Label, Role, State
 from labeler.questions import SIMILAR
@@ -28,6 +28,7 @@ from tests.making import (
     copy_of,
     id_of,
     lines,
+    report_of,
     report_of_files,
 )
 
@@ -36,10 +37,6 @@ FEW_DRAWS = reporting.ReportOptions(resampling=reporting.Resampling(1, 20, 20, 1
 one_file = settings(
     max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-
-
-def report(db, options=reporting.QUICK):
-    return json_values(reporting.gathered_study(db, options, actor="owner", now=NOW).report())
 
 
 def provenance(db, options=reporting.QUICK):
@@ -125,7 +122,7 @@ def test_the_report_of_any_history_equals_one_computed_by_hand(masters, tmp_path
     history, called = drawn
     with copy_of(masters["empty"], tmp_path) as db:
         record(db, history, called)
-        content = report(db)
+        content = report_of(db)
     first = first_labels_by_hand(history)
     table = by_item(history, first)
     pairs = [(p["a"], p["b"], p["n"], p["agree"], p["percent"]["value"]) for p in content["agreement"]["pairs"]]
@@ -223,7 +220,7 @@ def test_the_exported_files_give_the_same_report_as_the_study(filled, filled_fil
 
 
 def test_the_keys_are_those_of_the_command_contract(filled):
-    content = report(filled)
+    content = report_of(filled)
     assert {"study", "parameters", "plan", "agreement", "consensus", "classifiers", "hashes", "versions"} <= set(
         content
     )
@@ -284,7 +281,7 @@ def test_the_files_of_a_report_are_the_page_the_numbers_and_the_labels(filled, f
         files
     )
     assert all(name.startswith("latex/") for name in list(files)[len(drawn) :])
-    assert differences(json.loads(files["report.json"]), report(filled, FEW_DRAWS)) == []
+    assert differences(json.loads(files["report.json"]), report_of(filled, FEW_DRAWS)) == []
     assert files["labels.csv"] == reporting.as_csv(labels.table(filled))
     written = reporting.write_files(files, tmp_path / "a" / "b")
     contents = [text.encode() if isinstance(text, str) else text for text in files.values()]
@@ -310,7 +307,7 @@ def test_hashes_name_what_the_numbers_were_made_from(filled):
 
 def test_looking_at_a_report_is_logged_with_the_state(planned):
     answer_next(planned, "ada", "similar")
-    report(planned)
+    report_of(planned)
     (event,) = events.of_actions(planned, ["report"])
     assert (event.actor, event.details) == ("owner", {"state": "open", "answers": 1})
 
@@ -331,9 +328,9 @@ def test_labels_that_were_never_given_count_as_missing_after_the_end(planned, le
     if leaves:  # nobody can take over the items that everybody labels
         staffing.remove(planned, "dan", why="left", **WHO)
         answer_everything(planned, dict.fromkeys(REVIEWERS[:3], "similar"))
-    assert report(planned)["agreement"]["if_given"] == []
+    assert report_of(planned)["agreement"]["if_given"] == []
     studies.set_state(planned, State.CLOSED)
-    content = report(planned)
+    content = report_of(planned)
     not_given = content["course"]["not_given"]
     assert {row["reviewer"] for row in not_given} == {"dan"}
     assert len(not_given) == of_dan.count(Kind.OVERLAP) + (0 if leaves else of_dan.count(Kind.FRESH)) > 0
@@ -348,7 +345,7 @@ def test_labels_that_were_never_given_count_as_missing_after_the_end(planned, le
 def test_a_report_without_the_labels_never_given_still_checks(planned):
     answer_everything(planned, dict.fromkeys(REVIEWERS[:3], "similar"))
     studies.set_state(planned, State.CLOSED)
-    now = report(planned)
+    now = report_of(planned)
     earlier = json.loads(to_json(now))
     del earlier["course"]["not_given"]
     earlier["agreement"]["if_given"] = []
@@ -358,7 +355,7 @@ def test_a_report_without_the_labels_never_given_still_checks(planned):
 
 def test_the_level_of_the_options_is_the_level_of_the_history_and_of_the_numbers(planned):
     options = reporting.ReportOptions(0.8, reporting.Resampling.none())
-    assert report(planned, options)["parameters"]["level"] == 0.8
+    assert report_of(planned, options)["parameters"]["level"] == 0.8
 
 
 def test_a_report_is_found_whether_the_study_is_named_by_a_relative_or_an_absolute_path(planned, monkeypatch):

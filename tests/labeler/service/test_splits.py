@@ -6,7 +6,6 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from analysis.document import json_values
 from analysis.tables import counted_labels
 from labeler.errors import InputError, NotAllowed
 from labeler.model import Category, PlanParameters, State
@@ -30,6 +29,7 @@ from tests.making import (
     log,
     new_study,
     offers,
+    report_of,
     report_of_files,
     submission,
     submit,
@@ -57,10 +57,6 @@ def split_by_hand(db):
     said = labels.table(db)
     said = said[said["kind"].isin(("fresh", "overlap"))].groupby("item")["label"].nunique()
     return set(said[said > 1].index)
-
-
-def report(db):
-    return json_values(reporting.gathered_study(db, reporting.QUICK, actor="owner", now=NOW).report())
 
 
 def exported(db, folder):
@@ -228,12 +224,12 @@ def test_what_cannot_be_decided_is_refused_and_leaves_no_trace(closed, name, why
 
 
 def test_decisions_enter_the_adjudicated_consensus_and_no_agreement(closed):
-    before = report(closed)
+    before = report_of(closed)
     remaining = [split.item.name for split in splits.split_items(closed) if split.remains]
     decide(closed, remaining[0], S)
     decide(closed, remaining[0], D)
     decide(closed, remaining[1], S)
-    after = report(closed)
+    after = report_of(closed)
     assert after["agreement"] == before["agreement"]
     majority = {key: after["consensus"]["majority"][key] - before["consensus"]["majority"][key]
                 for key in ("majority", "adjudicated", "split", "n_similar", "n_dissimilar")}  # fmt: skip
@@ -278,7 +274,7 @@ def test_decisions_survive_the_way_into_another_study(closed, masters, tmp_path)
         taken = exchange.import_label_file(other, path, **WHO)
         assert taken.n_new == len(table)
         assert decisions.everything(other) == decisions.everything(closed)
-        assert report(other)["consensus"] == report(closed)["consensus"]
+        assert report_of(other)["consensus"] == report_of(closed)["consensus"]
         again = exchange.import_label_file(other, path, **WHO)
         assert (again.n_new, again.n_already_there) == (0, len(table))
         assert decisions.everything(other) == decisions.everything(closed)
@@ -292,7 +288,7 @@ def test_who_decided_is_not_made_a_reviewer_by_an_import(closed, db, tmp_path):
     _, path = exported(closed, tmp_path)
     taken = exchange.import_label_file(db, path, **WHO)
     assert set(taken.new_reviewers) == set(SPLIT)
-    assert report(db)["consensus"] == report(closed)["consensus"]
+    assert report_of(db)["consensus"] == report_of(closed)["consensus"]
 
 
 def test_the_label_file_alone_gives_the_same_consensus(closed, tmp_path):
@@ -300,7 +296,7 @@ def test_the_label_file_alone_gives_the_same_consensus(closed, tmp_path):
         decide(closed, split.item.name, category)
     _, path = exported(closed, tmp_path)
     of_files = report_of_files(path, None, options=reporting.QUICK)
-    of_study = report(closed)
+    of_study = report_of(closed)
     for part in ("consensus", "agreement"):
         assert of_files[part] == of_study[part]
     assert of_study["consensus"]["majority"]["adjudicated"] == 2
@@ -367,7 +363,7 @@ def test_it_is_what_the_report_says(planned):
     found = current_agreement(planned)
     assert not [name for name in REVIEWERS if name in repr(found)]
     assert found.sentences[-1] == "The plan has no stopping rule, so all items are to be labelled."
-    told = json_values(reporting.gathered_study(planned, reporting.QUICK, actor="owner", now=NOW).report())
+    told = report_of(planned)
     agreement, consensus = told["agreement"], told["consensus"]
     assert counts(found) == (consensus["agreed"], consensus["split"], consensus["incomplete"])
     assert found.percent.value == pytest.approx(agreement["percent"]["value"])

@@ -11,7 +11,7 @@ from labeler.service.plan import assigning, verifying
 from labeler.service.results import reporting
 from labeler.service.study import course, staffing
 from labeler.service.study.staffing import StaffChange
-from labeler.store import assignments, events, labels, people, studies
+from labeler.store import assignments, labels, people, studies
 from tests.making import (
     NOW,
     REVIEWERS,
@@ -20,6 +20,7 @@ from tests.making import (
     answer_next,
     copy_of,
     id_of,
+    last_event,
     log,
     make_study,
     new_study,
@@ -59,11 +60,6 @@ def items_of(db, name, *kinds):
 def open_places(db, *, ended):
     rows = (kept.assignment for kept in assignments.everything(db) if kept.ended is ended)
     return [(row.reviewer, row.item, row.kind) for row in rows]
-
-
-def last_event(db):
-    event = events.of_actions(db, {action for _, action in log(db)})[-1]
-    return event.actor, event.action, event.details
 
 
 def give_both_roles(db, name):

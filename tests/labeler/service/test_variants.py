@@ -6,17 +6,15 @@ import numpy as np
 import pytest
 
 from analysis.classifiers import CLASSIFIERS
-from analysis.document import json_values
 from labeler.errors import InputError
 from labeler.questions import SIMILAR
 from labeler.service.files import checking
-from labeler.service.results import reporting
 from labeler.service.verdicts import classifying, computing, stored_verdicts
 from labeler.service.verdicts.classifying import JudgeOptions
 from labeler.store import events, items, runs
 from tests.labeler.commands import run
 from tests.labeler.packages import STEADY
-from tests.making import WHO, import_all, result_file, series
+from tests.making import WHO, import_all, report_of, result_file, series
 
 
 def compute(db, *names, **options):
@@ -103,7 +101,7 @@ def test_verdicts_from_elsewhere_cannot_take_the_name_of_a_setting_and_can_be_re
 
 def test_the_report_shows_each_setting_with_what_it_was_computed_with(study):
     compute(study, "heuristic@0.30")
-    content = json_values(reporting.gathered_study(study, reporting.QUICK, **WHO).report())
+    content = report_of(study)
     assert content["parameters"]["verdicts"]["heuristic@0.30"] == [
         {"theta": 0.3, "keep_mean": False, "drop": 0.0, "version": 1}
     ]
