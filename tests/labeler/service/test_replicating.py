@@ -276,9 +276,12 @@ VOTES = {name_of(at): {"R1": at % 2, "R2": None if at == 5 else 1} for at in ran
                     for who, vote in votes.items() if vote is not None]),
     ],
 )  # fmt: skip
-def test_labels_are_taken_as_pandas_r_and_json_write_them(tmp_path, text):
-    ours = {claim.claim: claim.ours for claim in replicate(tmp_path, text).replication.claims}
-    assert (ours["items"], ours["agreed items"], ours["agreed, dissimilar"]) == ("6", "2", "2")
+def test_labels_are_taken_as_pandas_r_and_json_write_them(text):
+    table = references.read_reviewer_labels(Source("labels", data=text.encode())).table
+    found = {item: dict(zip(rows["reviewer"], rows["label"], strict=True)) for item, rows in table.groupby("item")}
+    assert found == {
+        item: {who: WORDS[0][vote] for who, vote in votes.items() if vote is not None} for item, votes in VOTES.items()
+    }
 
 
 def test_labels_on_other_measurements_are_not_compared_with_the_paper(tmp_path):
@@ -380,8 +383,12 @@ CLASSES = {name_of(at): "inconsistent" if at < 3 else "steady state" for at in r
         pd.DataFrame(CLASSES.items(), columns=["item", "class"]).to_csv(index=False),
     ],
 )
-def test_classes_are_an_outside_criterion(tmp_path, text):
-    (row, *_) = replicate(tmp_path, classes=text).replication.steady_state
+def test_classes_are_read_as_json_and_csv_write_them(text):
+    assert references.read_classes(Source("classes", data=text.encode())) == CLASSES
+
+
+def test_classes_are_an_outside_criterion(tmp_path):
+    (row, *_) = replicate(tmp_path, classes=json.dumps(CLASSES)).replication.steady_state
     assert (row.n_inconsistent, row.n_steady) == (3, 3)
 
 
