@@ -50,27 +50,38 @@ def test_tables_of_every_shape_give_the_same_benchmark(content, pack):
     assert plain(benchmark) == [[1.5, 2.5], [3.5]]
 
 
-def test_a_column_name_may_hold_another_separator():
-    content = b"benchmark;run;value;time, date\nb;1;1.5;x\n"
-    assert plain(one(content, columns={"ignore:date": "time, date"})) == [[1.5]]
+GIVES = {  # the table, the columns that the person names, and (application, name, better, runs) of each benchmark
+    "a column name may hold another separator": (
+        b"benchmark;run;value;time, date\nb;1;1.5;x\n", {"ignore:date": "time, date"}, [("", "b", "", [[1.5]])]),
+    "named runs come in order of name behind numbered ones": (
+        csv_bytes([("b", "warm", 5), ("b", "10", 3), ("b", "2", 2), ("b", "cold", 4), ("b", "1", 1)]), {},
+        [("", "b", "", [[1.0], [2.0], [3.0], [4.0], [5.0]])]),
+    "benchmarks come in the order of their first rows": (
+        csv_bytes([("z", 1, 1), ("a", 1, 2), ("z", 1, 3), ("m", 1, 4), ("a", 2, 5)]), {},
+        [("", "z", "", [[1.0, 3.0]]), ("", "a", "", [[2.0], [5.0]]), ("", "m", "", [[4.0]])]),
+    "better and application are columns and may differ by benchmark": (
+        csv_bytes([("a", 1, 1, "higher", "o/p"), ("b", 1, 2, "lower", "o/q"), ("c", 1, 3, "", "")],
+                  columns=(*COLUMNS, "better", "application")), {},
+        [("o/p", "a", "higher", [[1.0]]), ("o/q", "b", "lower", [[2.0]]), ("", "c", "", [[3.0]])]),
+    "benchmarks of one name in two applications stay apart": (
+        csv_bytes([("b", 1, 1, "o/p"), ("b", 1, 2, "o/q")], columns=(*COLUMNS, "application")), {},
+        [("o/p", "b", "", [[1.0]]), ("o/q", "b", "", [[2.0]])]),
+    "mapped columns may change places": (
+        b"benchmark,iteration,run,value\nb,1,0,5\nb,1,1,6\n", {"run": "iteration", "iteration": "run"},
+        [("", "b", "", [[5.0, 6.0]])]),
+}  # fmt: skip
 
 
-def test_named_runs_come_in_order_of_name_behind_numbered_ones():
-    content = csv_bytes([("b", "warm", 5), ("b", "10", 3), ("b", "2", 2), ("b", "cold", 4), ("b", "1", 1)])
-    assert plain(one(content)) == [[1.0], [2.0], [3.0], [4.0], [5.0]]
+@pytest.mark.parametrize(("content", "columns", "expected"), GIVES.values(), ids=GIVES)
+def test_a_table_gives_its_benchmarks(content, columns, expected):
+    found = read_bytes("a.csv", content, format="csv", columns=columns)
+    assert [(one.application, one.name, one.better, plain(one)) for one in found] == expected
 
 
 @given(st.permutations(range(12)))
 def test_iterations_are_put_in_order_by_their_number(order):
     rows = [("b", 1, i, i * 0.5) for i in order]
     assert plain(one(csv_bytes(rows, columns=(*COLUMNS[:2], "iteration", "value")))) == [[i * 0.5 for i in range(12)]]
-
-
-def test_benchmarks_come_in_the_order_of_their_first_rows():
-    rows = [("z", 1, 1), ("a", 1, 2), ("z", 1, 3), ("m", 1, 4), ("a", 2, 5)]
-    benchmarks = read_bytes("a.csv", csv_bytes(rows))
-    assert [benchmark.name for benchmark in benchmarks] == ["z", "a", "m"]
-    assert [plain(benchmark) for benchmark in benchmarks] == [[[1.0, 3.0]], [[2.0], [5.0]], [[4.0]]]
 
 
 @pytest.mark.parametrize(
@@ -86,20 +97,6 @@ def test_times_become_seconds_and_other_units_stay(unit, stored, values):
     content = csv_bytes([("b", 1, 1.5, unit), ("b", 1, 2000, unit)], columns=(*COLUMNS, "unit"))
     assert one(content).unit == stored
     assert plain(one(content))[0] == pytest.approx(values, rel=1e-15)
-
-
-def test_better_and_application_are_columns_and_may_differ_by_benchmark():
-    rows = [("a", 1, 1, "higher", "o/p"), ("b", 1, 2, "lower", "o/q"), ("c", 1, 3, "", "")]
-    benchmarks = read_bytes("a.csv", csv_bytes(rows, columns=(*COLUMNS, "better", "application")))
-    assert [(b.name, b.better, b.application) for b in benchmarks] == [
-        ("a", "higher", "o/p"), ("b", "lower", "o/q"), ("c", "", ""),
-    ]  # fmt: skip
-
-
-def test_benchmarks_of_one_name_in_two_applications_stay_apart():
-    content = csv_bytes([("b", 1, 1, "o/p"), ("b", 1, 2, "o/q")], columns=(*COLUMNS, "application"))
-    benchmarks = read_bytes("a.csv", content)
-    assert [(b.application, plain(b)) for b in benchmarks] == [("o/p", [[1.0]]), ("o/q", [[2.0]])]
 
 
 @given(st.lists(NAMES, min_size=1, max_size=4, unique=True))
@@ -126,11 +123,6 @@ def test_columns_are_mapped_by_the_person():
     benchmark = one(content, format="csv", columns=columns)
     assert (benchmark.name, benchmark.application, benchmark.better) == ("b", "o/p", "higher")
     assert plain(benchmark)[0] == pytest.approx([0.0025, 0.0015])
-
-
-def test_mapped_columns_may_change_places():
-    content = b"benchmark,iteration,run,value\nb,1,0,5\nb,1,1,6\n"
-    assert plain(one(content, format="csv", columns={"run": "iteration", "iteration": "run"})) == [[5.0, 6.0]]
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,8 @@ unit = "ms"
 several_per_line = true
 command = [{PYTHON}, "print(1, 2, 3)"]
 """
+FILE = 'values = "file"\nfile = "out.json"'
+STDOUT = 'values = "stdout"'
 
 
 def test_the_table_has_every_run_with_its_place_and_conditions(tmp_path):
@@ -140,11 +142,6 @@ def test_reset_and_setup_come_before_each_run_and_are_not_measured(tmp_path):
     assert log.read_text() == "rsmrsm"
 
 
-def test_a_setup_that_fails_is_the_failure_of_its_run(tmp_path):
-    (row,) = measured(tmp_path, plan_of("pass", 'setup = ["/no/such"]', "runs = 1"))
-    assert row["failure"] == "setup: '/no/such' cannot be started: No such file or directory"
-
-
 def test_a_failing_benchmark_is_recorded_and_stopped_and_the_others_go_on(tmp_path):
     plan = parse_plan(
         f'runs = 6\n[[benchmarks]]\nname = "bad"\ncommand = [{PYTHON}, "raise SystemExit(3)"]\n'
@@ -168,15 +165,34 @@ def test_a_benchmark_that_fails_now_and_then_is_not_stopped(tmp_path):
     assert [row["failure"] for row in measured(tmp_path, plan)] == ["", "exit status 1", "exit status 1"] * 2 + [""]
 
 
-def test_a_result_that_cannot_be_read_or_is_old_is_a_failure(tmp_path):
-    (tmp_path / "out.json").write_text("[[1, 2]]")
-    file = 'values = "file"\nfile = "out.json"'
-    (row,) = measured(tmp_path / "a", plan_of("pass", file, f'runs = 1\ndirectory = "{tmp_path}"'))
-    assert row["failure"] == "the command wrote no file out.json"
-    plan = plan_of("open('out.json', 'w').write('[[1, 2, 3]]')", file, f'runs = 1\ndirectory = "{tmp_path}"')
-    assert [row["value"] for row in measured(tmp_path / "b", plan)] == ["1.0", "2.0", "3.0"]
-    (row,) = measured(tmp_path / "c", plan_of("print('no', 1)", 'values = "stdout"', "runs = 1"))
-    assert row["failure"].startswith("the result cannot be read: not a result file of a known format")
+@pytest.mark.parametrize(
+    ("program", "more", "failure"),
+    [
+        ("pass", 'setup = ["/no/such"]', "setup: '/no/such' cannot be started: No such file or directory"),
+        ("pass", FILE, "the command wrote no file out.json"),
+        ("print('no', 1)", STDOUT, "the result cannot be read: not a result file of a known format"),
+        ("print('0.008 4192736192')", STDOUT, "line 1 of the output has 2 numbers (0.008, 4192736192), but"),
+        ("print('1\\\\n\\\\n2 3 4')", STDOUT, "line 3 of the output has 3 numbers (2, 3 and 1 more), but"),
+    ],
+)
+def test_a_run_without_a_result_that_can_be_used_has_failed(tmp_path, program, more, failure):
+    (tmp_path / "out.json").write_text("[[1, 2]]")  # an old result is none
+    (row,) = measured(tmp_path / "a", plan_of(program, more, f'runs = 1\ndirectory = "{tmp_path}"'))
+    assert (row["value"], row["failure"][: len(failure)]) == ("", failure)
+    assert ("several_per_line = true" in row["failure"]) == ("numbers" in failure)
+
+
+@pytest.mark.parametrize(
+    ("program", "more", "values"),
+    [
+        ("open('out.json', 'w').write('[[1, 2, 3]]')", FILE, [1, 2, 3]),
+        ("print('1\\\\n\\\\n2 ')", STDOUT, [1, 2]),
+        ("print('0.008 4192736192')", f"{STDOUT}\nseveral_per_line = true", [0.008, 4192736192]),
+    ],
+)
+def test_the_numbers_of_a_result_are_the_iterations_of_its_run(tmp_path, program, more, values):
+    rows = measured(tmp_path / "a", plan_of(program, more, f'runs = 1\ndirectory = "{tmp_path}"'))
+    assert [float(row["value"]) for row in rows] == values
 
 
 def test_several_benchmarks_in_one_result_keep_their_names(tmp_path):
@@ -348,24 +364,6 @@ def test_the_table_is_also_there_as_parquet_once_all_runs_are_made(tmp_path):
     assert [source.name.rpartition("/")[2] for source in sources([folder])] == [NAME]  # the folder is read once
     measure(replace(plan, runs=3), folder, tmp_path, limit=1)
     assert not (folder / "measurements.parquet").exists()
-
-
-@pytest.mark.parametrize(
-    ("program", "more", "expected"),
-    [
-        ("print('0.008 4192736192')", "", "line 1 of the output has 2 numbers (0.008, 4192736192), but"),
-        ("print('1\\\\n\\\\n2 3 4')", "", "line 3 of the output has 3 numbers (2, 3 and 1 more), but"),
-        ("print('1\\\\n\\\\n2 ')", "", [1, 2]),
-        ("print('0.008 4192736192')", "several_per_line = true", [0.008, 4192736192]),
-    ],
-)
-def test_an_iteration_has_one_number_unless_the_plan_says_otherwise(tmp_path, program, more, expected):
-    rows = measured(tmp_path, plan_of(program, f'values = "stdout"\n{more}', "runs = 1"))
-    if isinstance(expected, list):
-        assert [float(row["value"]) for row in rows] == expected
-    else:
-        assert rows[0]["failure"].startswith(expected)
-        assert "several_per_line = true" in rows[0]["failure"]
 
 
 def resetting(log, when, runs=2):
