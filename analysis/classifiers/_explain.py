@@ -12,17 +12,9 @@ from analysis.runs import Floats
 
 
 def explain(verdict: Verdict) -> tuple[str, ...]:
-    """Explain why a classifier gave this verdict.
+    """Explain in sentences why a classifier gave this verdict; they number runs from 1, as on the screen.
 
-    Parameters
-    ----------
-    verdict : Verdict
-        The verdict with its evidence; missing evidence is not mentioned.
-
-    Returns
-    -------
-    tuple of str
-        Sentences. Runs are numbered from 1, as on the screen.
+    Missing evidence is not mentioned.
     """
     if verdict.verdict is None:
         return (f"No verdict: {verdict.reason}.",)

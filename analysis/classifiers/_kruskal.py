@@ -21,21 +21,11 @@ def kruskal(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.06, drop: Warm
     ValueError if there are fewer than two runs, a measurement is NaN or infinite (`MeasurementError`), or the limit is
     NaN.
 
-    Parameters
-    ----------
-    runs : sequence of array_like of float, each of shape (n_iterations,), or Runs
-        The runs of one benchmark, at least two; runs of unequal length are cut to the shortest.
-    limit : float
-        In [0, 1]; runs with a larger effect are dissimilar. 0.06 is called a medium effect.
-    drop : int or float
-        Warm-up left out at the start of each run: a number of iterations, or a share below 1.
-
-    Returns
-    -------
-    Verdict
-        If all measurements are equal, the score is 0 and the runs are similar. There is no verdict if the runs have
-        fewer than 50 iterations, because the score of equally distributed runs is about 1 / n_iterations, which must be
-        far below the limit.
+    `limit`: in [0, 1]; runs with a larger effect are dissimilar. 0.06 is called a medium effect. `drop`: warm-up left
+    out at the start of each run, as a number of iterations or a share below 1; runs of unequal length are then cut to
+    the shortest. If all measurements are equal, the score is 0 and the runs are similar. There is no verdict if the
+    runs have fewer than 50 iterations, because the score of equally distributed runs is about 1 / n_iterations, which
+    must be far below the limit.
 
     References
     ----------

@@ -21,20 +21,9 @@ def spread(runs: Sequence[ArrayLike] | Runs, *, limit: float = 0.10, drop: Warmu
     ValueError if there are fewer than two runs, a measurement is NaN or infinite (`MeasurementError`), or the limit is
     NaN.
 
-    Parameters
-    ----------
-    runs : sequence of array_like of float, each of shape (n_iterations,), or Runs
-        The runs of one benchmark, at least two; runs of unequal length are cut to the shortest.
-    limit : float
-        Runs with a larger maxSpread are dissimilar. 0.10 is the second limit of the paper's buckets. maxSpread grows
-        with the number of runs.
-    drop : int or float
-        Warm-up left out at the start of each run: a number of iterations, or a share below 1.
-
-    Returns
-    -------
-    Verdict
-        There is no verdict if the mean is not positive.
+    `limit`: runs with a larger maxSpread, which grows with the number of runs, are dissimilar. 0.10 is the second limit
+    of the paper's buckets. `drop`: warm-up left out at the start of each run, as a number of iterations or a share
+    below 1; runs of unequal length are then cut to the shortest. There is no verdict if the mean is not positive.
 
     References
     ----------

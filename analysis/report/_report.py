@@ -181,40 +181,20 @@ def summarise(
 ) -> Report:
     """Compute all numbers of a report.
 
-    Raises ValueError if a column is missing, a value is unknown or a prevalence is not within (0, 1).
+    `answers`: every answer in chronological order, with the columns item, reviewer, label (a category, not sure,
+    withdrawn); optionally kind (default: fresh), assignment (default: item and kind), application, position,
+    created_utc, dwell_ms, confidence and swapped (whether the sides of the item were shown in the other order);
+    `verdicts`: columns item, classifier, verdict (None if the classifier gave no verdict); optionally score, threshold,
+    application, means (measure -> mean over all pairs of runs), parameters (JSON text) and version; `categories`: if
+    there are two of which one is positive, the report is that of similar and dissimilar in other words; otherwise it
+    has numbers per category, and those of the positive category against all others together; `n_items`: by default, the
+    items with an answer; `not_given`: planned first labels without any answer (item and reviewer); `level`: of all
+    intervals, including credible intervals; tests use 1 - level; `show_rejected`: include the numbers of a rejected
+    latent class model; `prevalences`: shares of positive items for which each classifier gets precision and negative
+    predictive value; `epsilon`: how much worse than a reviewer a classifier may be, within [0, 1), to replace a
+    reviewer; `progress`: called after each finished part with the finished share, in (0, 1].
 
-    Parameters
-    ----------
-    answers : DataFrame
-        Every answer in chronological order: columns item, reviewer, label (a category, not sure, withdrawn);
-        optionally kind (default: fresh), assignment (default: item and kind), application, position, created_utc,
-        dwell_ms, confidence and swapped (whether the sides of the item were shown in the other order).
-    verdicts : DataFrame
-        Columns item, classifier, verdict (None if the classifier gave no verdict); optionally score, threshold,
-        application, means (measure -> mean over all pairs of runs), parameters (JSON text) and version.
-    categories : CategorySet
-        The categories that labels and verdicts can have. If there are two of which one is positive, the report is that
-        of similar and dissimilar in other words; otherwise it has numbers per category, and those of the positive
-        category against all others together.
-    n_items : int, optional
-        Number of items in the study; by default the number of items with an answer.
-    not_given : sequence of mappings
-        Planned first labels without any answer: item and reviewer. Answers without a label, such as "not sure", are
-        found in `answers`.
-    level : float
-        Level of all intervals, including credible intervals; tests use the significance level 1 - level.
-    resampling : Resampling
-        Settings of the bootstrap, the Gibbs sampler and the tests of independent errors. By default, none of them
-        runs.
-    show_rejected : bool
-        Include the numbers of a rejected latent class model; by default they are withheld.
-    prevalences : sequence of float
-        Shares of positive items, within (0, 1), for which each classifier gets precision and negative predictive
-        value.
-    epsilon : float
-        How much worse than a reviewer a classifier may be, within [0, 1), to replace a reviewer.
-    progress : callable, optional
-        Called after each finished part with the share of parts that are finished, in (0, 1].
+    Raises ValueError if a column is missing, a value is unknown or a prevalence is not within (0, 1).
     """
     table, classifiers = with_defaults(answers), _checked_verdicts(verdicts)
     first = first_of(table, categories.names)
