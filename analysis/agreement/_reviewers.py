@@ -226,33 +226,28 @@ def reviewer_drift(
 
 
 def jackknife_over_raters(
-    labels: pd.DataFrame,
-    coefficient: Callable[..., Estimate] = fleiss_kappa,
-    categories: Categories = CATEGORIES,
-    *,
-    level: float = 0.95,
+    labels: pd.DataFrame, categories: Categories = CATEGORIES, *, level: float = 0.95
 ) -> Estimate:
-    """Compute a coefficient with an interval that covers new raters and new items (Gwet's unconditional variance [1]_).
+    """Compute Fleiss' kappa with an interval that covers new raters and new items (Gwet's unconditional variance [1]_).
 
     The variance is the sum of two parts: the variance over items, as in the ordinary interval, and the jackknife
     variance over raters. With R raters, the jackknife variance is (R - 1) / R sum (k_(-r) - mean)^2, where k_(-r) is
-    the coefficient without rater r. Raises ValueError if the label table is invalid.
+    kappa without rater r. Raises ValueError if the label table is invalid.
 
-    `coefficient`: `fleiss_kappa` or another coefficient of a count table; `level`: confidence level (t distribution, R
-    - 1 degrees of freedom). Returns the value of the coefficient. There is no interval if there are fewer than three
-    raters, or if the coefficient is undefined without one of the raters.
+    `level`: confidence level (t distribution, R - 1 degrees of freedom). There is no interval if there are fewer than
+    three raters, or if kappa is undefined without one of the raters.
 
     References
     ----------
     .. [1] Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed., ch. 5
     """
-    whole = coefficient(count_table(labels, categories), categories, level=level)
+    whole = fleiss_kappa(count_table(labels, categories), categories, level=level)
     r = labels["rater"].nunique()
     if whole.value is None:
         return whole
     if r < LEAST_RATERS:
         return Estimate(whole.value, reason="fewer than three reviewers")
-    without = [coefficient(counts, categories).value for counts in _without_each(labels, categories).values()]
+    without = [fleiss_kappa(counts, categories).value for counts in _without_each(labels, categories).values()]
     defined = np.array([value for value in without if value is not None])
     if len(defined) < r or whole.se is None:
         return Estimate(whole.value, reason="the coefficient without one of the reviewers is undefined")

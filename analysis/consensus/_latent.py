@@ -93,11 +93,6 @@ class ModelState(Result):
     # expected likelihood ratio; mean over pairs of reviewers.
     copying_power: float | None = None
 
-    @property
-    def is_marked(self) -> bool:
-        """Return whether results of the model need a warning."""
-        return self.state != NOT_CONTRADICTED
-
 
 @dataclass(frozen=True, repr=False)
 class PairFit(Result):

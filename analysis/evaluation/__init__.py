@@ -9,7 +9,6 @@ from analysis.evaluation._alternative import (
     SimulatedTests as SimulatedTests,
     alternative_annotator as alternative_annotator,
     assignment as assignment,
-    minus_rmse as minus_rmse,
     power_of_alternative as power_of_alternative,
     share_equal as share_equal,
     simulated_tests as simulated_tests,

@@ -153,11 +153,6 @@ def share_equal(answer: object, others: Sequence[object]) -> float:
     return sum(other == answer for other in others) / len(others)
 
 
-def minus_rmse(answer: float, others: Sequence[float]) -> float:
-    """Return minus the root mean square distance from the others: the score of numbers."""
-    return -sqrt(sum((other - answer) ** 2 for other in others) / len(others))
-
-
 Compared = dict[str, tuple[list[Hashable], Floats, Floats]]
 
 
@@ -291,8 +286,6 @@ def power_of_alternative(
     prevalence: float,
     skill: float = 1.0,
     epsilon: float = EXPERT,
-    seed: int = 1,
-    n_studies: int = N_STUDIES,
 ) -> SimulatedTests:
     """Return how often a machine passes that labels as a further person would (`skill` 1) or at random (0).
 
@@ -307,8 +300,8 @@ def power_of_alternative(
     0.98
     """
     assigned = assignment(n_raters, n_people)
-    rng = np.random.default_rng(seed)
-    size = n_studies, len(assigned)
+    rng = np.random.default_rng(1)
+    size = N_STUDIES, len(assigned)
     if kappa > 0:
         scale = (1 - kappa) / kappa
         shares = rng.beta(prevalence * scale, (1 - prevalence) * scale, size)

@@ -50,11 +50,6 @@ class Cuts:
         """Return the number of dissimilar items called dissimilar, for each cut."""
         return self.n_dissimilar - self.fn
 
-    @property
-    def tn(self) -> Ints:
-        """Return the number of similar items called similar, for each cut."""
-        return self.n_similar - self.fp
-
 
 def cuts(dissimilar: Bools, scores: Floats) -> Cuts:
     """Compute all cuts of scored items; return no cuts if there are no items.

@@ -157,9 +157,7 @@ def cross_validate_categories(examples: Examples, *, rng: np.random.Generator) -
     return CategoryOutOfFold(fold, score, probability, tuple(penalties))
 
 
-def chance_p_of_categories(
-    examples: Examples, validated: CategoryOutOfFold, *, rng: np.random.Generator, n: int = N_PERMUTATIONS
-) -> float:
+def chance_p_of_categories(examples: Examples, validated: CategoryOutOfFold, *, rng: np.random.Generator) -> float:
     """Test by permutation whether the mean one-against-rest area is larger than by chance; return the p value.
 
     Each permutation gives the labels of one application to another (`permutation_p`). The model is fitted again in the
@@ -181,7 +179,7 @@ def chance_p_of_categories(
         won = (stats.rankdata(score, axis=0) * is_of).sum(axis=0) - n_of * (n_of + 1) / 2
         return float((won / (n_of * (len(labels) - n_of))).mean())
 
-    return permutation_p(area, examples.category, examples.group, rng=rng, n=n)
+    return permutation_p(area, examples.category, examples.group, rng=rng, n=N_PERMUTATIONS)
 
 
 @dataclass(frozen=True, repr=False)

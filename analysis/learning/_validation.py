@@ -376,16 +376,15 @@ def choose(
     monotone: bool,
     cost_ratio: float = 1.0,
     n_folds: int = INNER_FOLDS,
-    penalties: Sequence[float] = PENALTIES,
 ) -> ChosenModel:
     """Fit a model, and choose its penalty and threshold by cross-validation.
 
-    Of the penalties, which go from strong to weak, the chosen one has the lowest log loss over the inner folds. The
+    Of `PENALTIES`, which go from strong to weak, the chosen one has the lowest log loss over the inner folds. The
     model is then fitted with this penalty to all rows. The chosen threshold has the lowest cost.
     """
     group, y = training.group, training.dissimilar
     fold = balanced_folds(y, group, min(n_folds, int(group.max()) + 1), rng)
-    odds = np.zeros((len(penalties), len(y)))
+    odds = np.zeros((len(PENALTIES), len(y)))
     for k in range(int(fold.max()) + 1):
         inside, outside = fold != k, fold == k
         if y[inside].all() or not y[inside].any():  # learning needs both categories
@@ -394,14 +393,14 @@ def choose(
         scale = scale_of(training.x[inside], monotone=monotone)
         x, held_out = scale.apply(training.x[inside]), scale.apply(training.x[outside])
         model = None
-        for p, penalty in enumerate(penalties):
+        for p, penalty in enumerate(PENALTIES):
             model = fit_logistic(x, y[inside], penalty, monotone=monotone, start=model)
             odds[p, outside] = model.intercept + model.leaning(held_out)
     losses = np.logaddexp(0.0, np.where(y, -odds, odds)).mean(axis=1)
     best = int(losses.argmin())
     scale = scale_of(training.x, monotone=monotone)
-    model = fit_logistic(scale.apply(training.x), y, penalties[best], monotone=monotone)
-    return ChosenModel(scale, model, penalties[best], best_threshold(y, special.expit(odds[best]), cost_ratio))
+    model = fit_logistic(scale.apply(training.x), y, PENALTIES[best], monotone=monotone)
+    return ChosenModel(scale, model, PENALTIES[best], best_threshold(y, special.expit(odds[best]), cost_ratio))
 
 
 def best_threshold(dissimilar: Bools, probability: Floats, cost_ratio: float) -> float:

@@ -7,7 +7,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.agreement import PairAgreement
-from analysis.classifiers import classifier_named
+from analysis.classifiers import CLASSIFIERS
 from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis, to_svg
 from analysis.intervals import Estimate
 from analysis.learning import habit_charts
@@ -75,14 +75,13 @@ def classifier_rates(report: Report) -> Chart | None:
     return drawn
 
 
-def measure_figure(report: Report, classifier: str = "heuristic") -> Chart | None:
-    """Draw the measures of a classifier by application; return None if there are no measures."""
-    rows = report.measures.get(classifier)
+def measure_figure(report: Report) -> Chart | None:
+    """Draw the measures of the heuristic by application; return None if there are no measures."""
+    rows = report.measures.get("heuristic")
     if not rows:
         return None
-    known = classifier_named(classifier)
     table = pd.DataFrame([{"application": row.application, "n": row.n, **row.means} for row in rows])
-    return measures_by_application(table, theta=known.parameters["theta"] if known else None)
+    return measures_by_application(table, theta=CLASSIFIERS["heuristic"].parameters["theta"])
 
 
 def pair_agreement(pairs: Sequence[PairAgreement], total: Estimate) -> Chart | None:

@@ -318,21 +318,21 @@ def quick_rule(run: ArrayLike | Run) -> SteadyRun:
     return found
 
 
-def dropped_warmup(benchmarks: Iterable[Benchmark], mapper: Callable[..., Iterable[SteadyRun]] = map) -> DroppedWarmup:
-    """Return what the warm-up "auto" leaves out of each run; `mapper` is a function like the built-in `map`."""
+def dropped_warmup(benchmarks: Iterable[Benchmark]) -> DroppedWarmup:
+    """Return what the warm-up "auto" leaves out of each run."""
     runs = [
         (benchmark, label, run)
         for benchmark in benchmarks
         for label, run in zip(benchmark.labels, benchmark.runs, strict=True)
     ]
-    found = mapper(quick_rule, [run for _, _, run in runs])
     return DroppedWarmup(
         QUICK,
         tuple(
             RunWarmup(
                 benchmark.application, benchmark.name, label, len(run), steady.n_warmup, steady.verdict, steady.reason
             )
-            for (benchmark, label, run), steady in zip(runs, found, strict=True)
+            for benchmark, label, run in runs
+            for steady in [quick_rule(run)]
         ),
     )
 

@@ -40,7 +40,7 @@ class Variation:
     order: tuple[int, ...]  # the run of the item that is shown in each position
     phase: float  # the width of the first bin and of the first window, in bins and windows, in [0.5, 1.5)
     seed: str  # determines the shifts of values; nobody can compute the secret of the study from this seed
-    share_bytes: int = 2  # per share beyond the axis; views of labels that earlier versions stored have 1
+    share_bytes: int = 2  # per share beyond the axis; views that the first versions stored have 1
 
     @classmethod
     def drawn(cls, secret: str, code: str, n_runs: int) -> "Variation":
@@ -55,11 +55,6 @@ class Variation:
     def json_values(self) -> dict[str, Any]:
         """Return the variation as a dict, which is stored with a label."""
         return {**asdict(self), "order": list(self.order)}
-
-    @classmethod
-    def stored(cls, values: Mapping[str, Any]) -> "Variation":
-        """Return the variation that `json_values` stored, in this or an earlier version."""
-        return cls(tuple(values["order"]), values["phase"], values["seed"], values.get("share_bytes", 1))
 
 
 def is_swapped(secret: str, code: str) -> bool:

@@ -14,16 +14,17 @@ INK, BAND, DOT, SOFT, PAPER = "#12233d", "#9dbcd9", "#5f86ab", "#5b6677", "#ffff
 LANE, GRID, BEYOND = "#f1f2f4", "#e4e8ee", "#b35806"
 LANE_SHARE, LEAST_BAR = 0.07, 1 / 8  # lane height as a share of the axis; minimum bar height as a share of the lane
 COLUMNS = 5
+PANEL, WIDE = (170, 110), (640, 290)  # pixels of the picture of a run, and of a series
 SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 
-def runs(payload: Mapping[str, Any], *, rule: str | None = None, width: int = 170, height: int = 110) -> Any:
+def runs(payload: Mapping[str, Any], *, rule: str | None = None) -> Any:
     """Return a chart of all runs of one benchmark, as small panels with the same axes (Figure 4 of the paper).
 
     Each panel shows the middle half of each window as a band and its median as a line. Dots are the ends of bins that
     lie outside the band. Bars in the grey lanes at the top and the bottom show the share of each window that is beyond
     the axis. `rule` is the view that gives the limits of the y axis, by default the main axis; the title of each panel
-    names the share of the run outside them. Width and height are those of a panel, in pixels.
+    names the share of the run outside them.
     """
     view = rule or payload["rule"]
     factor, unit = _unit(payload)
@@ -57,7 +58,7 @@ def runs(payload: Mapping[str, Any], *, rule: str | None = None, width: int = 17
             f"{mark} {_percent(share)}" for mark, share in zip("▲▼", shares.mean(axis=1), strict=True) if share
         )
         title = f"run {number}" + (f" ({outside})" if outside else "")
-        panels.append(alt.layer(*layers).properties(title=title, width=width, height=height))
+        panels.append(alt.layer(*layers).properties(title=title, width=PANEL[0], height=PANEL[1]))
     chart = alt.concat(*panels, columns=COLUMNS, spacing=14).configure_title(fontSize=11, fontWeight="normal")
     return chart.configure_view(stroke="#d5dae2")
 
@@ -69,8 +70,6 @@ def points(
     middles: NDArray[np.float64],
     *,
     rule: str | None = None,
-    width: int = 640,
-    height: int = 290,
 ) -> Any:
     """Return a chart of one series: a dot for each value at its position, and a line through the middles."""
     factor, unit = _unit(payload)
@@ -87,7 +86,7 @@ def points(
             alt.Chart(inside).mark_circle(color=DOT, opacity=0.6, size=8).encode(x=x, y=y),
             alt.Chart(line).mark_line(color=INK, clip=True, strokeWidth=1.5).encode(x=x, y=y),
         )
-        .properties(width=width, height=height)
+        .properties(width=WIDE[0], height=WIDE[1])
         .configure_view(stroke="#d5dae2")
     )
 

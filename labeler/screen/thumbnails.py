@@ -29,16 +29,14 @@ def svg(
     payload: Mapping[str, Any],
     *,
     label: str,
-    rule: str | None = None,
     panel: tuple[int, int] = (34, 26),
 ) -> str:
     """Draw all runs as small panels with one y axis, as on the labelling screen but without numbers.
 
-    `rule` is the view that gives the limits of the y axis, by default the main axis. Windows that do not fit into a
-    panel (width and height in pixels) are joined.
+    Windows that do not fit into a panel (width and height in pixels) are joined.
     """
     width, height = panel
-    runs, view = payload["runs"], rule or payload["rule"]
+    runs, view = payload["runs"], payload["rule"]
     columns, rows = _grid(len(runs))
     shapes = "".join(
         f'<g transform="translate({(i % columns) * (width + GAP)} {(i // columns) * (height + GAP)})">'

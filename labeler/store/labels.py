@@ -158,9 +158,9 @@ def table(db: Database, *, as_stored: bool = False) -> "pd.DataFrame":
     )  # keeps integers as integers if other cells are empty
 
 
-def classes(db: Database, *, as_stored: bool = False) -> "pd.DataFrame":
+def classes(db: Database) -> "pd.DataFrame":
     """Return all answers as `table` does, with labels that consist of marks as classes (see `Question.class_of`)."""
-    question, answers = studies.get(db).question, table(db, as_stored=as_stored)
+    question, answers = studies.get(db).question, table(db)
     return answers.assign(label=answers["label"].map(question.class_of)) if question.is_marked else answers
 
 

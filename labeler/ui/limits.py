@@ -35,9 +35,9 @@ class RateLimit:
         self._per_s, self._clock, self._lock = per_s, clock, threading.Lock()
         self._left: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()  # what is left, and at what time
 
-    def allows(self, key: Hashable, cost: float = 1.0) -> bool:
+    def allows(self, key: Hashable) -> bool:
         """Return whether this person may do something now, and count it if so."""
-        return self.wait_s(key, cost) == 0.0
+        return self.wait_s(key) == 0.0
 
     def wait_s(self, key: Hashable, cost: float = 1.0) -> float:
         """Return how long this person must wait; if this is 0, the action is counted.

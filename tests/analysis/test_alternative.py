@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analysis.evaluation import alternative_annotator, minus_rmse, share_equal
+from analysis.evaluation import alternative_annotator, share_equal
 from analysis.points import covering, f1
 from tests.analysis.alternative_goals import MACHINES, limit, studies
 
@@ -64,13 +64,19 @@ def test_few_items_are_tested_by_ranks_and_two_people_are_said_to_be_less_reliab
     assert all(0 <= person.p <= 1 for person in found.people)
 
 
-def test_points_and_numbers_use_the_same_function():
+def test_points_use_the_same_function():
     marks = {at: {"a": (10 + at,), "b": (11 + at,), "c": (10 + at, 50)} for at in range(30)}
     machine = {at: (10 + at,) for at in marks}
     by_f1 = alternative_annotator(marks, machine, lambda one, others: f1(dict(enumerate(others)), one).value)
     by_covering = alternative_annotator(marks, machine, lambda one, others: covering(dict(enumerate(others)), one, 100))
     assert (by_f1.passes, by_covering.passes) == (True, True)
-    assert alternative_annotator({0: {"a": 1.0, "b": 3.0}}, {0: 2.0}, minus_rmse).rho == 1
+
+
+def test_numbers_are_scored_by_their_distance():
+    def minus_distance(one, others):
+        return -float(np.linalg.norm(np.array(others) - one))
+
+    assert alternative_annotator({0: {"a": 1.0, "b": 3.0}}, {0: 2.0}, minus_distance).rho == 1
 
 
 def test_without_shared_items_there_is_a_reason():

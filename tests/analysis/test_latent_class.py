@@ -221,7 +221,6 @@ def test_a_copying_pair_rejects_the_model_and_is_named_with_both_agreements():
     assert checked.state.p <= 0.05
     assert "r1 and r2" in checked.state.words
     assert checked.best.raters and checked.best.rates  # the best model of dependent errors has numbers
-    assert checked.state.is_marked
 
 
 def test_the_smallest_p_counts_times_all_models_that_could_have_been_fitted():

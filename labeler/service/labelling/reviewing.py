@@ -604,13 +604,13 @@ def _stands(task: Task) -> bool:
     return task.answer is not None and task.answer != WITHDRAWN
 
 
-def _offered(db: Database, reviewer_id: int, calibrating: bool, limit: int = N_OFFERED) -> list[Task]:
-    """Return the next open tasks, at most `limit`; tasks with one "not sure" answer come last."""
-    still_open = assignments.open_tasks(db, reviewer_id, calibration=calibrating, limit=limit)
-    if len(still_open) == limit:
+def _offered(db: Database, reviewer_id: int, calibrating: bool) -> list[Task]:
+    """Return the next open tasks, at most `N_OFFERED`; tasks with one "not sure" answer come last."""
+    still_open = assignments.open_tasks(db, reviewer_id, calibration=calibrating, limit=N_OFFERED)
+    if len(still_open) == N_OFFERED:
         return still_open
     unsure = assignments.unsure_tasks(db, reviewer_id, calibration=calibrating)
-    return (still_open + [task for task in unsure if task.n_not_sure == 1])[:limit]
+    return (still_open + [task for task in unsure if task.n_not_sure == 1])[:N_OFFERED]
 
 
 def _is_calibrating(study: Study) -> bool:

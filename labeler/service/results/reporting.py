@@ -385,19 +385,18 @@ def gathered_files(
     options: ReportOptions = STANDARD,
     *,
     question: Question | None = None,
-    now: datetime = EPOCH,
 ) -> ReportInput:
     """Read the input of a report from a label table and a verdict table.
 
     The label file has the columns item, reviewer and label, and optionally the other columns of the label file; the
-    verdict file item, classifier and verdict, and optionally score and threshold. Rows without a time get `now`; no
+    verdict file item, classifier and verdict, and optionally score and threshold. Rows without a time get 1970; no
     number depends on it. Without `question`, the categories are those in the table. Raises InputError if a file is
     invalid. The message names file, place and value.
     """
     table = tables.read_labels(_source(label_file))
     asked = _question_of(table) if question is None else question
     try:
-        answers = _answers(table, asked, now)
+        answers = _answers(table, asked)
     except InputError as error:
         raise InputError(f"{label_file}: {error}") from None
     verdict_table = tables.read_verdicts(_source(verdict_file), asked.classes) if verdict_file else EMPTY_VERDICTS
@@ -429,7 +428,6 @@ def _question_of(table: pd.DataFrame) -> Question:
 def files_of_files(
     label_file: Path,
     verdict_file: Path | None,
-    notes: tuple[str, ...] = (),
     options: ReportOptions = STANDARD,
     *,
     question: Question | None = None,
@@ -439,16 +437,16 @@ def files_of_files(
 
     `progress` is called as in `files_of_study`.
     """
-    gathered = gathered_files(label_file, verdict_file, notes, options, question=question)
+    gathered = gathered_files(label_file, verdict_file, options=options, question=question)
     try:
         return gathered.files(gathered.report(progress))
     except ValueError as error:
         raise InputError(f"{label_file}: {error}.") from None
 
 
-def _answers(table: pd.DataFrame, question: Question, now: datetime) -> pd.DataFrame:
+def _answers(table: pd.DataFrame, question: Question) -> pd.DataFrame:
     """Return the answers in a label file, with those optional columns that the file has."""
-    rows = exchange.checked_rows(table, question, now=now)
+    rows = exchange.checked_rows(table, question, now=EPOCH)
     columns: dict[str, list[Any]] = {
         "item": [row.item for row in rows],
         "reviewer": [row.reviewer for row in rows],

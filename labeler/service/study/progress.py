@@ -305,10 +305,6 @@ def _finish(pace: Pace) -> str | None:
     return f"{pace.estimated_end} ({low} to {high})"
 
 
-def _day(day: date) -> str:
-    return f"{day.day} {day:%B %Y}"
-
-
 def _stalled(signs: Sequence[datetime], now: datetime) -> date | None:
     last = max(signs, default=now)
     return last.date() if now - last >= timedelta(days=STALLED_DAYS) else None

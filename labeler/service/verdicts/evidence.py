@@ -97,12 +97,12 @@ def by_application(db: Database, classifier: str = "heuristic") -> figures.Chart
     return measures.measures_by_application(measures.mean_measures(table), theta=theta)
 
 
-def by_benchmark(db: Database, application: str, classifier: str = "heuristic") -> figures.Chart:
+def by_benchmark(db: Database, application: str) -> figures.Chart:
     """Draw Figure 3 of the paper: the measures of each benchmark of one application.
 
     Raises InputError if the application has no benchmark with measures.
     """
-    table, theta = _means_table(db, classifier)
+    table, theta = _means_table(db, "heuristic")
     try:
         return measures.measures_by_benchmark(table, application, theta=theta)
     except ValueError as error:

@@ -85,7 +85,6 @@ def picture(
     decides: Decides | None = None,
     token: str = "",
     height: int = VIEWER_HEIGHT,
-    shows_numbers: bool = False,
     marks: Sequence[tuple[Mark, str]] = (),
 ) -> Press | None:
     """Show the runs of one item as reviewers see them, read-only; return the key that was pressed in this page run.
@@ -94,8 +93,8 @@ def picture(
     this one. `keys` are actions of the page, as letter -> button text: {"p": "Previous", "n": "Next"}. A key has no
     effect while it is held down, in a text field, or before the item is visible. `decides` says which of the keys
     choose a category of a decision: the component sends the decision with `token`, then asks for a page run, or shows
-    why it was not saved. `height` is that of all runs together in a wide window, in pixels; `shows_numbers` adds to
-    each run the distance of its median from the pooled median; each of the `marks` has a note.
+    why it was not saved. `height` is that of all runs together in a wide window, in pixels; each of the
+    `marks` has a note.
 
     The keys Z (axis), L (logarithm) and O (overlay) and the arrow keys change the view, as on the labelling screen. If
     a page has several pictures, the keys apply to the picture that the person last pointed at or focused. Raises
@@ -115,7 +114,6 @@ def picture(
         "decides": decides and asdict(decides),
         "token": token,
         "height": height,
-        "shows_numbers": shows_numbers,
         "marks": [{**asdict(mark), "note": note} for mark, note in marks],
     }
     _mount_viewer(key=key, data=data, on_pressed_change=lambda: None)

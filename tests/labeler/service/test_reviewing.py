@@ -258,7 +258,7 @@ def test_all_that_was_said_is_kept(planned):
     drawn = view.pop("picture")
     assert view == {**UNDER, "session": "5e55", "zoom": 2}
     assert (sorted(drawn["order"]), 0.5 <= drawn["phase"] < 1.5) == ([0, 1, 2], True)
-    variation = blinding.Variation.stored(drawn)
+    variation = blinding.Variation(**drawn | {"order": tuple(drawn["order"])})
     stored = drawing.payload_of_item(planned, task.item_id)
     again = blinding.varied(stored, runs.of_item(planned, task.item_id), variation)
     assert again == reviewing.picture(planned, task)  # the screen can be drawn again from the label

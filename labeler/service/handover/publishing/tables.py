@@ -408,7 +408,6 @@ _SCORES = {
     "these means",
     "kruskal": "epsilon squared, the effect size of Kruskal and Wallis' test over the runs",
 }
-_CONSENSUS_MISSING = "no such category"
 _MEASURED_COLUMNS = (
     Column("item", "text", "name of the item; the key of this table"),
     Column("benchmark", "text", "the measured operation with its parameter values"),
