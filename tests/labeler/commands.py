@@ -1,11 +1,13 @@
 """Run the command `labeler` inside the test."""
 
+import json
 import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from click.testing import CliRunner, Result
 
 from labeler.cli import main
@@ -54,3 +56,13 @@ def _content(path: Path) -> Any:
         return content
     with closing(sqlite3.connect(path)) as db:
         return list(db.iterdump())
+
+
+def write_results(folder: Path) -> Path:
+    """Write three small files of measurements in the ICPE format."""
+    folder.mkdir(exist_ok=True)
+    rng = np.random.default_rng(5)
+    for index in range(3):
+        runs = (1e-6 * (10 + rng.random((4, 60)))).tolist()
+        (folder / f"org__project#bench.Method{index}#size={index}.json").write_text(json.dumps(runs))
+    return folder

@@ -5,7 +5,6 @@ import re
 import shlex
 
 import click
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -13,7 +12,7 @@ from analysis.agreement._coefficients import NO_PAIR
 from analysis.classifiers import CLASSIFIERS
 from labeler.cli import main
 from labeler.store import open_database
-from tests.labeler.commands import run
+from tests.labeler.commands import run, write_results
 from tests.making import log
 from tests.sentences import says
 
@@ -30,13 +29,7 @@ def study(tmp_path):
 @pytest.fixture
 def results(tmp_path):
     """A folder with three small ICPE files."""
-    folder = tmp_path / "results"
-    folder.mkdir()
-    rng = np.random.default_rng(5)
-    for index in range(3):
-        runs = (1e-6 * (10 + rng.random((4, 60)))).tolist()
-        (folder / f"org__project#bench.Method{index}#size={index}.json").write_text(json.dumps(runs))
-    return folder
+    return write_results(tmp_path / "results")
 
 
 @pytest.fixture

@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-import numpy as np
 import pytest
 
 from labeler.cli import main
 from labeler.cli.common import FormerArgument, Renamed
-from tests.labeler.commands import run
+from tests.labeler.commands import run, write_results
 
 PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 SERVERS = {"serve", "demo"}
@@ -117,11 +116,7 @@ def test_every_command_follows_the_grammar(name):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Result files, and a study of them."""
-    folder = tmp_path_factory.mktemp("grammar")
-    rng = np.random.default_rng(5)
-    for index in range(3):
-        runs = (1e-6 * (10 + rng.random((4, 60)))).tolist()
-        (folder / f"org__project#bench.Method{index}#size={index}.json").write_text(json.dumps(runs))
+    folder = write_results(tmp_path_factory.mktemp("grammar"))
     path = folder / "cache.study"
     run("init", "--study", path)
     run("import", "--study", path, folder)

@@ -361,10 +361,13 @@ def test_a_second_round_begins_with_the_items_chosen_for_it(round_):
 @pytest.mark.parametrize(
     ("names", "reason"),
     [(["nothing"], "There is no item 'nothing'"), ([item_name(0)], "is excluded"),
-     ([item_name(number) for number in range(1, 8)], "7 of 7 items are too many")],
+     ([item_name(number) for number in range(1, 7)], "6 of 7 items are too many")],
 )  # fmt: skip
 def test_items_that_cannot_be_used_for_calibration_are_refused(study, names, reason):
     browsing.exclude(study, item_name(0), "broken", **WHO)
     with pytest.raises(InputError, match=reason):
         calibrating.choose_items(study, names, **WHO)
     assert assigning.chosen_for_calibration(study) == []
+    all_but_two = [item_name(number) for number in range(1, 6)]
+    calibrating.choose_items(study, all_but_two, **WHO)
+    assert assigning.chosen_for_calibration(study) == all_but_two
