@@ -28,7 +28,7 @@ from labeler.safe_text import one_line
 from labeler.service.files import exploring
 from labeler.service.files.exploring import PerRun
 from labeler.service.files.gathering import ReadOptions, from_files
-from labeler.service.outputs import write_files
+from labeler.service.outputs import require_writable, write_files
 from labeler.service.results import replicating
 
 WITHOUT_DATA = (
@@ -80,6 +80,8 @@ def replicate(
             raise InputError("--labels, --classes and --warmup need FOLDER, the folder of the measurements.")
         _tables(out, as_json)
         return
+    if out is not None:
+        require_writable(out)
     measuring = replicating.Measuring(warmup=per_run.warmup)
     if not paths and study is not None:
         with open_study(study) as db:

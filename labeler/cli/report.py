@@ -27,7 +27,7 @@ from labeler.cli.common import (
 from labeler.cli.options import options_of
 from labeler.errors import InputError
 from labeler.model import counted
-from labeler.service.outputs import write_files
+from labeler.service.outputs import require_writable, write_files
 from labeler.service.results import reporting, written_reports
 from labeler.service.results.reporting import DEFINITIONS, ReportOptions, Resampling
 from labeler.service.study import coordinating
@@ -94,6 +94,7 @@ def report(
                 label_file, verdict_file, options=options, question=asked, progress=progress
             )
     else:
+        require_writable(out)
         with open_study(required_study(study)) as db:
             with _progress() as progress:
                 files = reporting.files_of_study(db, options, actor=actor, now=now(), progress=progress)

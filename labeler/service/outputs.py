@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from labeler.atomic_files import in_place
@@ -12,6 +13,16 @@ from labeler.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def require_writable(out: Path) -> None:
+    """Raise InputError if files cannot be written into a folder, before results for it are computed and logged."""
+    there = next(folder for folder in (out, *out.absolute().parents) if folder.exists())
+    try:
+        with TemporaryFile(dir=there):
+            pass
+    except OSError as error:
+        raise InputError(f"{out} could not be written: {error.strerror}.") from None
 
 
 def as_csv(table: "pd.DataFrame") -> str:
