@@ -274,8 +274,6 @@ class SimulatedTests:
 
     passes: Estimate
     passes_clustered: Estimate
-    n_items: int
-    items_per_person: float
 
 
 def power_of_alternative(
@@ -359,5 +357,4 @@ def simulated_tests(
             p = [_t_test_of_groups(gap, [names[i] for i in at.tolist()], epsilon) for gap, at in of_each]
             n_passed_clustered += float(np.mean(_benjamini_yekutieli(p, 0.05))) >= PASSES
     clustered = Estimate(None, reason="no groups") if names is None else wilson(n_passed_clustered, len(people))
-    per_person = float(assigned.sum(axis=0).mean())
-    return SimulatedTests(wilson(n_passed, len(people)), clustered, len(assigned), per_person)
+    return SimulatedTests(wilson(n_passed, len(people)), clustered)

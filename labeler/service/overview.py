@@ -92,11 +92,7 @@ class Overview:
     """An overview of a study for its coordinator, without anything that is hidden from this coordinator."""
 
     study: Study
-    # `n_assigned` and `n_done` count labels of the current round. `n_answers` counts all answers in the study.
-    n_items: int
-    n_reviewers: int
-    n_answers: int
-    n_assigned: int
+    n_assigned: int  # labels of the current round
     n_done: int
     stages: tuple[Stage, ...]
     box: Box
@@ -195,8 +191,8 @@ def overview(db: Database, person: str, *, now: datetime) -> Overview:
     is_over = status.study.phase in (State.CLOSED, State.UNBLINDED)
     setting_up = status.study.phase is State.DRAFT
     return Overview(
-        status.study, status.n_items, status.n_reviewers, status.n_answers, facts.n_assigned, facts.n_done,
-        stages_of(facts), box := box_of(facts), parts_of(facts) if setting_up else (),
+        status.study, facts.n_assigned, facts.n_done, stages_of(facts), box := box_of(facts),
+        parts_of(facts) if setting_up else (),
         () if setting_up else _results(facts) if is_over and not hidden else _progress_numbers(facts),
         hidden, _others(facts, box), paces,
     )  # fmt: skip
