@@ -60,6 +60,10 @@ def of_google(name="a", time=2.5, **more):
     return google_file(google_row(name, time, **more))
 
 
+def of_asv_with(more):
+    return asv_file({"a": asv_row()}, **more)
+
+
 def of_rebench(row):
     return f"{REBENCH}{row}\n"
 
@@ -90,7 +94,7 @@ REFUSED = {
         (asv_file({"track_x": [[NAN], []]}), f"{ONLY_FAILURES}'track_x': skipped by its setup"),
         ((FILES / "asv-medians.json").read_bytes(), f"benchmark 'sorting.time_join' {NO_SAMPLES}"),
         (of_asv("time_x", samples=None), f"benchmark 'time_x' {NO_SAMPLES}"),
-        *((asv_file({"a": asv_row()}, **more), message) for more, message in (
+        *((of_asv_with(more), message) for more, message in (
             ({"commit_hash": 3}, "the file: version is 3, not a text"),
             ({"env_name": "\ud800"}, r"the file: environment is '\ud800', not a text"),
             ({"params": {"machine": "a\0"}}, r"the file: context is 'a\x00', not a text"),
@@ -158,8 +162,8 @@ REFUSED = {
             ({"iters": [1, None]}, ", 'iters', iteration 1: None is not a number"),
             ({"iters": [1, 0]}, ", iteration 1: the number of executions is 0.0, but must be above 0"),
             ({"iters": [NAN, 1]}, ", iteration 0: the number of executions is nan, but must be above 0"),
-            ({"times": [INF, 1]}, ", iteration 0: inf is not a finite measurement"),
-            ({"times": [], "iters": []}, ": no measurements"))),
+            ({"times": [INF, 1]}, ", iteration 0: inf is not a finite measurement"))),
+        (criterion_file(times=[], iters=[]), "benchmark 'fib/20', run 0: no measurements"),
         (criterion_file(times=None), "the file: 'times' is missing"),
         (criterion_file(iters=3), "the file: 'iters' is 3, not a list"),
         (b"[[1], [1], [1]]", "the file: [[1], [1], [1]] is not an object"),
