@@ -54,12 +54,7 @@ _MAGIC = (b"\x1f\x8b", b"\x78\x01", b"\x78\x9c", b"\x78\xda")  # gzip, and the t
 
 @dataclass(frozen=True)
 class Hidden:
-    """Forbidden data in lower case: `anywhere` also inside longer words, `words` only as whole words.
-
-    Attributes
-    ----------
-    anywhere, words : frozenset of str
-    """
+    """Forbidden data in lower case: `anywhere` also inside longer words, `words` only as whole words."""
 
     anywhere: frozenset[str]
     words: frozenset[str]

@@ -25,25 +25,13 @@ class Sent:
 
 @dataclass
 class Ledger:
-    """The reviewers' record of their answers, by event id.
-
-    Attributes
-    ----------
-    sent : dict of str to Sent
-    acknowledged : set of str
-    faults : dict
-        What was found wrong, in words, each once.
-    listen : callable
-        Hears what reviewers have told meanwhile: called once the file was read and before it is compared.
-    n_looks, n_checks : int
-        How often the file was looked into, and how often all of it was checked.
-    """
+    """The reviewers' record of their answers, by event id."""
 
     sent: dict[str, Sent] = field(default_factory=dict)
     acknowledged: set[str] = field(default_factory=set)
-    faults: dict[str, None] = field(default_factory=dict)
-    listen: Callable[[], None] = lambda: None
-    n_looks: int = 0
+    faults: dict[str, None] = field(default_factory=dict)  # sentences, each once
+    listen: Callable[[], None] = lambda: None  # gets later reports of reviewers: called before the file is compared
+    n_looks: int = 0  # how often the file was read, and how often it was checked as a whole
     n_checks: int = 0
 
     @property

@@ -28,12 +28,7 @@ AT_ONCE = 65_536
 class Proxy(ThreadingTCPServer):
     """Marks every request as https; each connection carries one request or one websocket.
 
-    Attributes
-    ----------
-    upstream : tuple of str and int
-        Where the server is.
-    source : str
-        The address of this machine that the server sees the proxy at.
+    The server is at `upstream`, and sees the proxy at the address `source` of this machine.
     """
 
     daemon_threads = True

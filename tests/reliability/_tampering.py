@@ -142,22 +142,13 @@ SEED = 20261121
 
 @dataclass
 class Tamperer:
-    """A reviewer with one window at a time, who checks the study after every message.
-
-    Attributes
-    ----------
-    before : list
-        All answers as they were after the message before.
-    offered : set of str
-        The codes that this window was ever offered.
-    counts : Counter
-    """
+    """A reviewer with one window at a time, who checks the study after every message."""
 
     ground: Ground
     cookie: str
     window: Window
-    before: Rows
-    offered: set[str] = field(default_factory=set)
+    before: Rows  # all answers after the previous message
+    offered: set[str] = field(default_factory=set)  # every code that this window was ever offered
     counts: Counter[str] = field(default_factory=Counter)
 
     @classmethod
@@ -287,15 +278,9 @@ def _of_other_times(window: Window, mine: tuple[object, ...], theirs: Rows) -> I
         yield "replay on another item", body(window.event(answer, event_id=mine[1]))
     for row in theirs:
         yield "somebody else's event", body(window.event(event_id=row[1]))
-        yield (
-            "somebody else's event",
-            body(window.event(event_id=row[1], code=row[3], revision=row[4])),
-        )
+        yield "somebody else's event", body(window.event(event_id=row[1], code=row[3], revision=row[4]))
         yield "somebody else's label", body(window.event(code=row[3], revision=1))
-        yield (
-            "somebody else's label taken back",
-            body(window.event("withdrawn", code=row[3], revision=1)),
-        )
+        yield "somebody else's label taken back", body(window.event("withdrawn", code=row[3], revision=1))
     for dwell_ms in (None, 0, MIN_DWELL_MS - 1):
         yield f"looked at for {dwell_ms} ms", body(window.event(dwell_ms=dwell_ms))
     yield "what has no answer taken back", body(window.event("withdrawn", dwell_ms=None))
@@ -316,14 +301,9 @@ def _shapeless(tamperer: Tamperer, *, quick: bool) -> Iterator[tuple[str, Messag
         yield f"page of {size // 2**20} MiB", window.rerun(query_string="x" * size).SerializeToString()
     valid = window.rerun().SerializeToString()
     for data in (
-        b"",
-        b"\x00",
-        b"\xff" * 20,
-        b"GET / HTTP/1.1\r\n\r\n",
-        valid[:-1],
-        valid[: len(valid) // 2],
+        b"", b"\x00", b"\xff" * 20, b"GET / HTTP/1.1\r\n\r\n", valid[:-1], valid[: len(valid) // 2],
         b"\x22\xff\xff\xff\xff\x0f",
-    ):
+    ):  # fmt: skip
         yield f"{data[:20]!r}", data
     for _ in range(5 if quick else 50):
         yield "random bytes", rng.randbytes(rng.randint(1, 2000))

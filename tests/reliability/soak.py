@@ -18,19 +18,10 @@ from typing import Any
 
 from tests.reliability.outcome import Case, cases, load, main, parser
 
-MINUTES = {
-    "kills": 20,
-    "mishaps": 20,
-    "pending": 20,
-    "load": 30,
-    "flood": 10,
-    "crawl": 10,
-    "access": 15,
-    "ages": 15,
-    "backups": 10,
-    "round_trip": 15,
-    "supply": 5,
-}  # script -> time limit in minutes
+MINUTES = {  # the time limit of each script
+    "kills": 20, "mishaps": 20, "pending": 20, "load": 30, "flood": 10, "crawl": 10, "access": 15, "ages": 15,
+    "backups": 10, "round_trip": 15, "supply": 5,
+}  # fmt: skip
 BEGIN, END = "<!-- figures: python -m tests.reliability.soak -->", "<!-- end of figures -->"
 
 
@@ -80,17 +71,9 @@ def parts(text: str) -> dict[str, str]:
 def as_table(name: str, result: dict[str, Any]) -> str:
     machine = ", ".join(f"{what} {value}" for what, value in result["machine"].items())
     rows = [f"| {one.what} | {one.figures.replace('|', '/')} | {one.word} |" for one in cases(result)]
-    return "\n".join(
-        [
-            f"### `python -m tests.reliability.{name}`",
-            "",
-            f"Duration: {result['seconds']:.0f} s. Machine: {machine}.",
-            "",
-            "| case | figures | result |",
-            "|---|---|---|",
-            *rows,
-        ]
-    )
+    took = f"Duration: {result['seconds']:.0f} s. Machine: {machine}."
+    head = [f"### `python -m tests.reliability.{name}`", "", took, "", "| case | figures | result |", "|---|---|---|"]
+    return "\n".join([*head, *rows])
 
 
 if __name__ == "__main__":
