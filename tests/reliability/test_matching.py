@@ -55,7 +55,7 @@ def test_two_pictures_of_short_runs_have_no_equal_lanes_since_a_share_has_two_by
 
 def test_the_view_of_an_earlier_label_has_the_lanes_that_were_shown():
     runs = [np.arange(60.0) + 100 * start for start in (1, 1.5, 3)]
-    earlier = blinding.Variation.stored({"order": [2, 0, 1], "phase": 0.75, "seed": "a seed"})
+    earlier = blinding.Variation((2, 0, 1), 0.75, "a seed", share_bytes=1)
     drawn = blinding.varied(binning.payload(runs, "s"), runs, earlier)
     assert [run["beyond"] for run in drawn["runs"]] == [
         {"levels": "FQA=", "close": "LgA=", "pooled": "AwA="},
