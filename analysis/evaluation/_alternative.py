@@ -284,6 +284,7 @@ def power_of_alternative(
     prevalence: float,
     skill: float = 1.0,
     epsilon: float = EXPERT,
+    seed: int = 1,
 ) -> SimulatedTests:
     """Return how often a machine passes that labels as a further person would (`skill` 1) or at random (0).
 
@@ -298,7 +299,7 @@ def power_of_alternative(
     0.98
     """
     assigned = assignment(n_raters, n_people)
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(seed)
     size = N_STUDIES, len(assigned)
     if kappa > 0:
         scale = (1 - kappa) / kappa
