@@ -79,7 +79,7 @@ class Viewer {
     this.paintedAt = null;
     this.hasPicture = data.panels.length > 0;
     ["canvas.runs", ".legend", ".views"].forEach((name) => (this.root.querySelector(name).hidden = !this.hasPicture));
-    if (this.hasPicture) this.picture.show(unpackAll(data.panels), data.shows_numbers);
+    if (this.hasPicture) this.picture.show(unpackAll(data.panels));
     this.draw();
     requestAnimationFrame(() => {
       this.paintedAt = performance.now();
