@@ -12,8 +12,7 @@ from scipy.sparse import csgraph
 from analysis.agreement._coefficients import Categories
 from analysis.agreement._pairs import TwoByTwo, bias_index, tables_of, two_by_two
 from analysis.categories import CATEGORIES
-from analysis.evaluation import McNemar, mcnemar
-from analysis.intervals import Estimate, checked_level, wilson
+from analysis.intervals import Estimate, McNemar, checked_level, mcnemar, wilson
 from analysis.multiple import holm
 from analysis.results import Result
 from analysis.tables import Floats, positive_category, wide_labels

@@ -11,8 +11,7 @@ from analysis.agreement._coefficients import Categories, fleiss_kappa
 from analysis.agreement._groups import by_group, in_order, partner_agreement
 from analysis.agreement._pairs import TwoByTwo, bias_index, cohen_kappa, pabak_of, pair_table, two_by_two
 from analysis.categories import CATEGORIES
-from analysis.evaluation import McNemar, mcnemar
-from analysis.intervals import Estimate, checked_level, linearised, wilson
+from analysis.intervals import Estimate, McNemar, checked_level, linearised, mcnemar, wilson
 from analysis.multiple import bonferroni, holm
 from analysis.results import Result
 from analysis.tables import Floats, checked_columns, checked_labels, count_table, positive_category, ranks

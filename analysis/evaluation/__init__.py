@@ -23,13 +23,11 @@ from analysis.evaluation._compare import (
     Comparison as Comparison,
     Evaluation as Evaluation,
     Extremes as Extremes,
-    McNemar as McNemar,
     PairedShares as PairedShares,
     against_majority as against_majority,
     bounds as bounds,
     compare as compare,
     evaluate as evaluate,
-    mcnemar as mcnemar,
     verdict_of as verdict_of,
 )
 from analysis.evaluation._confusion import (
@@ -64,4 +62,4 @@ from analysis.evaluation._scores import (
     precision_recall as precision_recall,
     roc as roc,
 )
-from analysis.intervals import paired_difference as paired_difference
+from analysis.intervals import McNemar as McNemar, mcnemar as mcnemar, paired_difference as paired_difference

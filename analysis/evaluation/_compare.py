@@ -28,42 +28,11 @@ from analysis.evaluation._confusion import (
     specificity,
     youden,
 )
-from analysis.intervals import Estimate, paired_difference, wilson
+from analysis.intervals import Estimate, McNemar, mcnemar, paired_difference, wilson
 from analysis.results import Result
 from analysis.tables import declared_categories, positive_category
 
 BETTER, WORSE, CANNOT_TELL = "better", "worse", "cannot tell"
-
-
-@dataclass(frozen=True, repr=False)
-class McNemar(Result):
-    """McNemar's test that two proportions of the same items are equal.
-
-    Attributes
-    ----------
-    b, c : int
-        Numbers of discordant pairs in each direction.
-    p : float
-        Exact two-sided p-value; 1 if there is no discordant pair.
-    p_mid : float
-        Mid-p value [1]_, which reports use because the exact value is too large for few discordant pairs.
-    chi2 : float or None
-        The large-sample statistic (b - c)^2 / (b + c) with 1 degree of freedom, for comparison with published values.
-        The p values do not use it. None if there is no discordant pair.
-    reason : str or None
-        Why `chi2` is None.
-
-    References
-    ----------
-    .. [1] Fagerland, Lydersen, Laake (2013), BMC Med. Res. Methodol. 13:91, doi:10.1186/1471-2288-13-91
-    """
-
-    b: int
-    c: int
-    p: float
-    p_mid: float
-    chi2: float | None
-    reason: str | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,47 +80,6 @@ class Comparison(Result):
     dissimilar: PairedShares
     similar: PairedShares
     n_without_verdict: int
-
-
-def mcnemar(b: int, c: int) -> McNemar:
-    """Test with McNemar's exact test [1]_ whether both kinds of discordant pairs are equally likely.
-
-    Parameters
-    ----------
-    b, c : int
-        Numbers of discordant pairs in each direction, >= 0.
-
-    Returns
-    -------
-    McNemar
-        p is twice the smaller tail of the binomial distribution (b + c, 1/2), at most 1, and 1 if b + c = 0. The mid-p
-        value gives half weight to the observed result: p_mid = p - P(b), or 1 if b = c.
-
-    Raises
-    ------
-    ValueError
-        If b or c is negative or not a whole number.
-
-    References
-    ----------
-    .. [1] McNemar (1947), Psychometrika 12:153-157, doi:10.1007/BF02295996
-
-    Examples
-    --------
-    >>> round(mcnemar(1, 5).p, 6)
-    0.21875
-    """
-    for name, count in (("b", b), ("c", c)):
-        if count < 0 or count != int(count):
-            raise ValueError(f"{name} must be a whole number >= 0, got {count}")
-    if b + c == 0:
-        return McNemar(0, 0, 1.0, 1.0, None, "no discordant pair")
-    from scipy import stats  # slow to import, like the next module
-    from statsmodels.stats import contingency_tables
-
-    p = float(contingency_tables.mcnemar([[0, b], [c, 0]], exact=True).pvalue)
-    p_mid = 1.0 if b == c else p - float(stats.binom.pmf(b, b + c, 0.5))
-    return McNemar(int(b), int(c), min(1.0, p), p_mid, float((b - c) ** 2 / (b + c)))
 
 
 def against_majority(confusion: Confusion, *, level: float = 0.95) -> AgainstMajority:
