@@ -29,7 +29,7 @@ N_SMOOTH = 60  # windows of the smoothed run
 
 
 @dataclass(frozen=True)
-class Statistic:
+class ShapeStatistic:
     """A number that describes one run, or that says how far the runs differ in such a number."""
 
     name: str
@@ -70,23 +70,23 @@ def _smooth(values: Floats) -> Floats:
 
 
 # of one run, computed from the logs of its measurements without outliers
-PROPERTIES: tuple[Statistic, ...] = (
-    Statistic("level", "median", lambda v: float(np.median(v))),
-    Statistic("level_half", "median of the second half", lambda v: float(np.median(_half(v)))),
-    Statistic("level_last", f"median of the last {LAST} iterations", lambda v: float(np.median(v[-LAST:]))),
-    Statistic("level_first", f"median of the first {FIRST} iterations", lambda v: float(np.median(v[:FIRST]))),
-    Statistic("low", "5 % quantile of the second half", lambda v: float(np.quantile(_half(v), 0.05))),
-    Statistic("high", "95 % quantile of the second half", lambda v: float(np.quantile(_half(v), 0.95))),
-    Statistic("width", "interquartile range of the second half",
+PROPERTIES: tuple[ShapeStatistic, ...] = (
+    ShapeStatistic("level", "median", lambda v: float(np.median(v))),
+    ShapeStatistic("level_half", "median of the second half", lambda v: float(np.median(_half(v)))),
+    ShapeStatistic("level_last", f"median of the last {LAST} iterations", lambda v: float(np.median(v[-LAST:]))),
+    ShapeStatistic("level_first", f"median of the first {FIRST} iterations", lambda v: float(np.median(v[:FIRST]))),
+    ShapeStatistic("low", "5 % quantile of the second half", lambda v: float(np.quantile(_half(v), 0.05))),
+    ShapeStatistic("high", "95 % quantile of the second half", lambda v: float(np.quantile(_half(v), 0.95))),
+    ShapeStatistic("width", "interquartile range of the second half",
              lambda v: float(np.subtract(*np.quantile(_half(v), [0.75, 0.25])))),
-    Statistic("slope", "slope of the second half", lambda v: _slope(_half(v))),
+    ShapeStatistic("slope", "slope of the second half", lambda v: _slope(_half(v))),
     *(
-        Statistic(f"memory_{lag}", f"autocorrelation at lag {lag}", partial(_autocorrelation, lag))
+        ShapeStatistic(f"memory_{lag}", f"autocorrelation at lag {lag}", partial(_autocorrelation, lag))
         for lag in LAGS
     ),
-    Statistic("warmup", "first tenth against the second half",
+    ShapeStatistic("warmup", "first tenth against the second half",
              lambda v: float(np.median(v[: max(1, len(v) // 10)]) - np.median(_half(v)))),
-    Statistic("settling", f"last place more than {100 * SETTLED:g} % from the final level", _settling),
+    ShapeStatistic("settling", f"last place more than {100 * SETTLED:g} % from the final level", _settling),
 )  # fmt: skip
 
 
@@ -105,10 +105,10 @@ def _one_odd(values: Floats) -> float:
 
 
 SUMMARIES = (
-    Statistic("range", "range", _range),
-    Statistic("sd", "standard deviation", lambda v: float(v.std(ddof=1)) if len(v) > 1 else 0.0),
-    Statistic("gap", "largest gap", _largest_gap),
-    Statistic("odd", "one odd run", _one_odd),
+    ShapeStatistic("range", "range", _range),
+    ShapeStatistic("sd", "standard deviation", lambda v: float(v.std(ddof=1)) if len(v) > 1 else 0.0),
+    ShapeStatistic("gap", "largest gap", _largest_gap),
+    ShapeStatistic("odd", "one odd run", _one_odd),
 )
 
 

@@ -185,10 +185,10 @@ def summarise(
     withdrawn); optionally kind (default: fresh), assignment (default: item and kind), application, position,
     created_utc, dwell_ms, confidence and swapped (whether the sides of the item were shown in the other order);
     `verdicts`: columns item, classifier, verdict (None if the classifier gave no verdict); optionally score, threshold,
-    application, means (measure -> mean over all pairs of runs), parameters (JSON text) and version; `categories`: if
-    there are two of which one is positive, the report is that of similar and dissimilar in other words; otherwise it
-    has numbers per category, and those of the positive category against all others together; `n_items`: by default, the
-    items with an answer; `not_given`: planned first labels without any answer (item and reviewer); `level`: of all
+    application, means (the mean of each measure over all pairs of runs, by name), parameters (JSON text) and version;
+    `categories`: two categories of which one is positive give the report of similar and dissimilar, in their own words.
+    Other categories give numbers of each category, and of the positive one against all others. `n_items`: by default,
+    the items with an answer; `not_given`: planned first labels without any answer (item and reviewer); `level`: of all
     intervals, including credible intervals; tests use 1 - level; `show_rejected`: include the numbers of a rejected
     latent class model; `prevalences`: shares of positive items for which each classifier gets precision and negative
     predictive value; `epsilon`: how much worse than a reviewer a classifier may be, within [0, 1), to replace a

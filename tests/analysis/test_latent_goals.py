@@ -70,7 +70,7 @@ def consensus_goals(*, n_replicates: int = 20, rng: np.random.Generator) -> tupl
         _at_least("item accuracy above that of the majority, k = 3", gain, 0.02),
         _at_most("calibration error of item posteriors (ECE), k = 3", [o.calibration_error for o in plain], 0.06),
         _at_least("k = 2, reviewers only: not identified, no prevalence", pairs, 1.0),
-        # three tests share one budget, half of which belongs to models of difficulty; a sentence on pairs stands beside
+        # three tests share an error budget of .05, and half of it is for models of difficulty
         _at_least("error shared by r2, r3, r4 and the heuristic: rejected", rejected[MISLED], 0.60),
         Goal("  shared by all four reviewers and the heuristic", float(np.mean(rejected[ALL_MISLED]))),
         Goal("  no shared error: rejects by chance, level .05", float(np.mean(rejected[None]))),
