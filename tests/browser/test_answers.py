@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from labeler.model import Protocol
+from labeler.service.labelling import reviewing
 from labeler.store import open_database
 from tests.browser import studies
 from tests.browser.conftest import serving
@@ -262,9 +263,10 @@ def test_an_answer_still_on_its_way_does_not_end_the_look_at_another_item(browse
     labelled, waiting = press(page, "s"), item_on_screen(page)
     event = {"event_id": "late", "code": waiting, "revision": 0, "answer": "similar", "dwell_ms": 900, "view": {}}
     page.goto(f"{served.url}/my-labels")  # as after a key press while the server was down
-    keep = "([reviewer, event]) => sessionStorage.setItem(`labeler-answers-${reviewer}`, JSON.stringify([event]))"
+    keep = "([owner, entry]) => localStorage.setItem(`labeler-unsaved-${owner}-late`, JSON.stringify(entry))"
     with open_database(served.study) as db:
-        page.evaluate(keep, [id_of(db, "gus"), event])
+        owner = reviewing.browser_mark(db, id_of(db, "gus")).reviewer
+    page.evaluate(keep, [owner, {"event": event, "order": 1}])
     page.locator(f".st-key-revise-{labelled} button").click()
     page.wait_for_function(SAVED)
     assert item_on_screen(page) == labelled

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  adoptEarlier, Drafts, keysOf, memory, ofBrowser, ofWindow, store, stored,
+  Drafts, keysOf, memory, ofBrowser, ofWindow, store, stored,
 } from "../../labeler/ui/component/js/storage.js";
 
 const SAID = { flag: true, comment: "a step at “400”\nand back", confidence: 2 };
@@ -129,14 +129,6 @@ test("names in a storage are found by prefix", () => {
   ["a-1", "b-1", "a-2"].forEach((key) => storage.setItem(key, "1"));
   assert.deepEqual(keysOf(storage, "a-"), ["a-1", "a-2"]);
   assert.deepEqual(keysOf({ get length() { throw new DOMException("denied", "SecurityError"); } }, "a-"), []);
-});
-
-test("answers that an earlier version kept in a window are taken over once", () => {
-  const storage = memory();
-  storage.setItem("labeler-answers-7", JSON.stringify([{ event_id: "a" }, null, 7, { event_id: "b" }]));
-  storage.setItem("labeler-answers-8", "{");
-  assert.deepEqual(adoptEarlier(storage).map((event) => event.event_id), ["a", "b"]);
-  assert.deepEqual(adoptEarlier(storage), []);
 });
 
 /** A `window` in which the browser allows some storages and forbids others. */

@@ -2,7 +2,7 @@
 
 import { Outbox } from "./outbox.js";
 import { AnswerQueue } from "./queue.js";
-import { adoptEarlier, memory, ofBrowser, ofWindow, OWNER } from "./storage.js";
+import { memory, ofBrowser, ofWindow, OWNER } from "./storage.js";
 
 export class Delivery {
   /**
@@ -27,7 +27,6 @@ export class Delivery {
     this.outbox = new Outbox(part, this.queue);
     if (!isPractice) this.#listen();
     this.#receive(data);
-    if (this.listening) adoptEarlier(this.window).forEach((event) => this.queue.push(event));
   }
 
   #listen() {

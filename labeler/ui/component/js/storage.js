@@ -65,15 +65,6 @@ export function store(storage, key, value) {
 
 export const OWNER = "labeler-owner"; // key: the owner of the answers that this window keeps
 
-/** Return and remove the answers that an earlier version of the application kept in this window. */
-export function adoptEarlier(storage) {
-  return keysOf(storage, "labeler-answers-").flatMap((key) => {
-    const events = stored(storage, key, []);
-    store(storage, key, null);
-    return Array.isArray(events) ? events.filter((event) => typeof event?.event_id === "string") : [];
-  });
-}
-
 /** Flag, comment and confidence of items that are not answered yet. */
 export class Drafts {
   constructor(storage, reviewer) {
