@@ -24,6 +24,7 @@ MAX_STRETCH = 0.003  # share of the number of iterations of a long run, because 
 N_WAVES = 3
 TINY = 1e-250
 MAX_SHARE_SHIFT = 8 / binning.WHOLE  # maximum shift of a window's share beyond the axis: less than 0.5 of 12 pixels
+SHARE_BYTES = 2  # per share of a window; with one byte, two pictures of a short run often had equal shares
 LEAST_DRAWN = 1.5 / 12  # smaller shares are all drawn with the same height
 
 _TIMES = ("s", "ms", "µs", "us", "ns", "min", "h")
@@ -40,7 +41,6 @@ class Variation:
     order: tuple[int, ...]  # the run of the item that is shown in each position
     phase: float  # the width of the first bin and of the first window, in bins and windows, in [0.5, 1.5)
     seed: str  # determines the shifts of values; nobody can compute the secret of the study from this seed
-    share_bytes: int = 2  # per share beyond the axis; views that the first versions stored have 1
 
     @classmethod
     def drawn(cls, secret: str, code: str, n_runs: int) -> "Variation":
@@ -107,12 +107,11 @@ def varied(payload: Mapping[str, Any], runs: Sequence[Series], variation: Variat
             view: _moved(
                 binning.beyond_of(block, limits, phase),
                 [f"{variation.seed} {view} {first + run}" for run in range(len(block))],
-                variation.share_bytes,
             )
             for view, limits in payload["axes"].items()
         }
         shown_n = max(round(n * stretch), binning.MAX_BINS + 1) if n > binning.MAX_BINS else n
-        drawn_runs += binning.packed_runs(n, shown_n, parts, beyond, variation.share_bytes)
+        drawn_runs += binning.packed_runs(n, shown_n, parts, beyond, SHARE_BYTES)
     return {
         **payload,
         "n": max(run["n"] for run in drawn_runs),
@@ -123,24 +122,21 @@ def varied(payload: Mapping[str, Any], runs: Sequence[Series], variation: Variat
     }
 
 
-def _moved(shares: NDArray[np.float64], seeds: Sequence[str], share_bytes: int) -> NDArray[np.float64]:
+def _moved(shares: NDArray[np.float64], seeds: Sequence[str]) -> NDArray[np.float64]:
     """Shift the shares of each run by less than the eye can see.
 
     A share of 0 stays 0, and the expected mean stays the same. Small shares are all drawn with the same height, so each
-    small share is multiplied by a random factor between 0 and 2. With 1 byte, a short run has so few shares that two
-    pictures of an item were often equal in all of them.
+    small share is multiplied by a random factor between 0 and 2.
     """
     if not shares.any():
         return shares
-    digests = (hashlib.shake_128(seed.encode()).digest(shares[0].size * share_bytes) for seed in seeds)
-    noise = np.frombuffer(b"".join(digests), dtype=f"<u{share_bytes}").reshape(shares.shape)
-    signed = noise / (binning.largest_code(share_bytes) / 2) - 1
-    room = np.full_like(shares, MAX_SHARE_SHIFT)
-    if share_bytes > 1:  # no share ends at exactly 1
-        room = np.clip(1 - shares, 1 / binning.WHOLE, room)
-        shares = np.minimum(shares, 1 - room)
+    digests = (hashlib.shake_128(seed.encode()).digest(shares[0].size * SHARE_BYTES) for seed in seeds)
+    noise = np.frombuffer(b"".join(digests), dtype=f"<u{SHARE_BYTES}").reshape(shares.shape)
+    signed = noise / (binning.largest_code(SHARE_BYTES) / 2) - 1
+    room = np.clip(1 - shares, 1 / binning.WHOLE, MAX_SHARE_SHIFT)  # no share ends at exactly 1
+    shares = np.minimum(shares, 1 - room)
     moved = np.where(shares < LEAST_DRAWN, shares * (1 + signed), shares + room * signed)
-    return np.where(shares > 0, np.clip(moved, 1 / binning.largest_code(share_bytes), 1), 0.0)
+    return np.where(shares > 0, np.clip(moved, 1 / binning.largest_code(SHARE_BYTES), 1), 0.0)
 
 
 class Shift:

@@ -1,7 +1,6 @@
 """Comparing the bytes of plots finds no two plots of one item; the same attackers succeed if plots are equal."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -36,32 +35,20 @@ def pair(items):
     return pictures(items, "one secret"), pictures(items, "another")
 
 
-def pictures(items, secret, **how):
+def pictures(items, secret):
     return [
-        blinding.varied(payload, runs, replace(blinding.Variation.drawn(secret, f"CODE{number}", len(runs)), **how))
+        blinding.varied(payload, runs, blinding.Variation.drawn(secret, f"CODE{number}", len(runs)))
         for number, (payload, runs) in enumerate(items)
     ]
 
 
-@pytest.mark.parametrize(("share_bytes", "equal"), [(1, range(15, N_ITEMS)), (2, range(2))])
-def test_two_pictures_of_short_runs_have_no_equal_lanes_since_a_share_has_two_bytes(share_bytes, equal):
+def test_two_pictures_of_short_runs_have_hardly_ever_equal_lanes():
     rng = np.random.default_rng(20261124)
     made = [list(rng.uniform(1, 1.2, (3, 60))) for _ in range(N_ITEMS)]
     items = [(json.loads(json.dumps(binning.payload(runs, "s"))), runs) for runs in made]
-    first, second = (pictures(items, secret, share_bytes=share_bytes) for secret in ("one secret", "another"))
+    first, second = (pictures(items, secret) for secret in ("one secret", "another"))
     both = zip(map(as_lanes, first), map(as_lanes, second), strict=True)
-    assert sum(not lanes.isdisjoint(others) for lanes, others in both) in equal
-
-
-def test_the_view_of_an_earlier_label_has_the_lanes_that_were_shown():
-    runs = [np.arange(60.0) + 100 * start for start in (1, 1.5, 3)]
-    earlier = blinding.Variation((2, 0, 1), 0.75, "a seed", share_bytes=1)
-    drawn = blinding.varied(binning.payload(runs, "s"), runs, earlier)
-    assert [run["beyond"] for run in drawn["runs"]] == [
-        {"levels": "FQA=", "close": "LgA=", "pooled": "AwA="},
-        {"levels": "AAU=", "close": "ABA=", "pooled": "AAc="},
-        {},
-    ]
+    assert sum(not lanes.isdisjoint(others) for lanes, others in both) <= 1
 
 
 def test_a_picture_is_varied_in_the_same_way_on_every_machine():
