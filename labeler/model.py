@@ -201,9 +201,6 @@ class PlanParameters:
         "within": "[0, )",
         "help": "Number of calibration items, which everyone labels before the study. No result uses these labels.",
     })  # fmt: skip
-    # Whether the number of items that all reviewers label is the share `overlap` of all items, spread over the
-    # applications. Plans of earlier versions rounded in each application, so that the overlap could vanish.
-    exact_overlap: bool = True
     # None if the study labels all items
     stop_half_width: float | None = field(default=None, metadata={
         "within": "(0, 1)", "metavar": "W",

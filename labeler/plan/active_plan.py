@@ -17,7 +17,6 @@ from labeler.plan.design import Seed, calibration_for, hash_of, key
 from labeler.questions import NOT_SURE, WITHDRAWN, is_label
 
 N_OFFERED = 3  # the item on the reviewer's screen, and the next items, which the browser has already loaded
-N_OFFERED_BEFORE = 2  # the same number in earlier versions, whose log entries do not contain it
 
 Place = tuple[str, str, Kind]  # (reviewer, item, kind), the key of an assignment
 

@@ -88,15 +88,12 @@ def draw_plan(
     )
 
 
-def overlap_of(sizes: Sequence[int], overlap: float, *, exact: bool = True) -> list[int]:
+def overlap_of(sizes: Sequence[int], overlap: float) -> list[int]:
     """Return how many items of each application all reviewers label.
 
     The total is the share `overlap` of all items, rounded. Each application first gets its whole items; the
-    applications with the largest remainders get one more, and equal remainders are served in the given order. If
-    `exact` is false, the share is rounded in each application.
+    applications with the largest remainders get one more, and equal remainders are served in the given order.
     """
-    if not exact:
-        return [floor(overlap * size + 1 / 2) for size in sizes]
     share = Fraction(overlap).limit_denominator(1_000_000)  # exact, so that all machines give the same plan
     shared = [floor(share * size) for size in sizes]
     n_left = floor(share * sum(sizes) + Fraction(1, 2)) - sum(shared)
@@ -357,7 +354,7 @@ def _balanced_parts(items: Mapping[str, str], people: Sequence[str], parameters:
     shared: list[str] = []
     rest: list[str] = []
     applications = _by_application(items, keyed)
-    sizes = overlap_of([len(names) for names in applications], parameters.overlap, exact=parameters.exact_overlap)
+    sizes = overlap_of([len(names) for names in applications], parameters.overlap)
     for names, n_shared in zip(applications, sizes, strict=True):
         shared += names[:n_shared]
         rest += names[n_shared:]

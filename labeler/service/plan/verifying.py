@@ -10,7 +10,7 @@ from typing import Any
 
 from labeler.errors import InputError, LabelerError
 from labeler.model import Origin, PlanParameters, Study
-from labeler.plan.active_plan import N_OFFERED_BEFORE, ActivePlan, place_of
+from labeler.plan.active_plan import ActivePlan, place_of
 from labeler.plan.design import draw_plan
 from labeler.service.plan import assigning
 from labeler.service.plan.assigning import AnswerHistory
@@ -61,30 +61,32 @@ def verify_plan(db: Database) -> VerificationResult:
             ("the log has no entry for the creation of the plan",),
         )
     excluded = reduce(_still_excluded, log[:drawn_at], frozenset[str]())
-    start, problems = _redraw(db, log[drawn_at], study, rows, replace(now, excluded=excluded))
+    start, problems = _redraw(db, log[drawn_at], study, replace(now, excluded=excluded))
     problems += _unanswered_imports(rows, history)
     n_changes = 0
     for event in log[drawn_at + 1 :]:
         start = replace(start, excluded=_still_excluded(start.excluded, event))
         if event.action in _CHANGES:
             n_changes += 1
-            start, problem = _redo(_at(start, event, rows, history), event, history)
+            start, problem = _redo(start, event, rows, history)
             problems += problem
     return VerificationResult(
         study.plan_hash or "", n_changes, now.hash, len(now.imported), (*problems, *_differences(start, now))
     )
 
 
-def _redo(state: ActivePlan, event: Event, history: AnswerHistory) -> tuple[ActivePlan, list[str]]:
+def _redo(
+    state: ActivePlan, event: Event, rows: Sequence[StoredAssignment], history: AnswerHistory
+) -> tuple[ActivePlan, list[str]]:
     """Apply a logged change to a state of the plan; return the new state, and a list of problems."""
     change = f"the change {event.action!r} at {event.at_utc[:16]} (UTC)"
     try:
+        logged = event.details["hash"]
+        state = _at(state, event, rows, history)
         after = _CHANGES[event.action](state, event.details, history)
     except (LabelerError, LookupError) as error:
         return state, [f"{change} cannot be repeated: {error}"]
-    return after, [] if after.hash == event.details["hash"] else [
-        f"{change} does not give the plan that the log recorded"
-    ]
+    return after, [] if after.hash == logged else [f"{change} does not give the plan that the log recorded"]
 
 
 def _unanswered_imports(rows: Sequence[StoredAssignment], history: AnswerHistory) -> list[str]:
@@ -94,21 +96,17 @@ def _unanswered_imports(rows: Sequence[StoredAssignment], history: AnswerHistory
     return [f"{n_without} assignments are marked as imported, but have no answer"] if n_without else []
 
 
-def _redraw(
-    db: Database, event: Event, study: Study, rows: Sequence[StoredAssignment], now: ActivePlan
-) -> tuple[ActivePlan, list[str]]:
+def _redraw(db: Database, event: Event, study: Study, now: ActivePlan) -> tuple[ActivePlan, list[str]]:
     """Derive the original plan again, without the items that are excluded in `now`.
 
     Return the state of the plan, and a list of problems.
     """
     parameters = dict(event.details)
     applications = {item.name: item.application for item in items.all_items(db)}
-    planned = [row.assignment for row in rows if row.origin is Origin.PLAN]
-    names = parameters.pop(
-        "items", [assignment.item for assignment in planned]
-    )  # logs of older versions have no items and no reviewers
-    reviewers = parameters.pop("reviewers", [assignment.reviewer for assignment in planned])
-    parameters.pop("hash")
+    try:
+        names, reviewers, _ = (parameters.pop(name) for name in ("items", "reviewers", "hash"))
+    except KeyError as missing:
+        return replace(now, standing={}), [f"the log entry for the creation of the plan has no {missing}"]
     first, question = parameters.pop("first", None), parameters.pop("question", "")
     chosen = parameters.pop("chosen", ())
     problems = [] if parameters == study.plan_parameters else ["the study and the log have different plan parameters"]
@@ -120,8 +118,7 @@ def _redraw(
     drawn_items = {name: applications[name] for name in names if name in applications}
     try:
         plan = draw_plan(
-            drawn_items, reviewers, PlanParameters(**{"exact_overlap": False} | parameters), studies.plan_secret(db),
-            question, chosen,
+            drawn_items, reviewers, PlanParameters(**parameters), studies.plan_secret(db), question, chosen,
         )  # fmt: skip
     except (InputError, TypeError) as error:
         return replace(now, standing={}), [*problems, f"the plan cannot be derived again: {error}"]
@@ -152,7 +149,7 @@ def _at(state: ActivePlan, event: Event, rows: Sequence[StoredAssignment], histo
         answers=answers,
         imported=state.imported | imported.keys(),
         labelled=history.labelled(n_answers),
-        n_offered=int(event.details.get("offered", N_OFFERED_BEFORE)),
+        n_offered=int(event.details["offered"]),
     )
 
 
@@ -190,7 +187,7 @@ _CHANGES: Mapping[str, _Change] = {
     "join": lambda state, details, _: state.joined(details["name"], calibrating=details["calibrating"])[0],
     "remove reviewer": lambda state, details, _: state.without(details["name"], details["staying"])[0],
     "replace reviewer": lambda state, details, _: state.succeeded(
-        details["name"], details["successor"], details["staying"], calibrating=details.get("calibrating", False)
+        details["name"], details["successor"], details["staying"], calibrating=details["calibrating"]
     )[0],
     "calibrate again": lambda state, details, _: state.calibrated_again(details["items"], details["reviewers"]),
     "next items": lambda state, details, _: state.with_items(

@@ -31,7 +31,6 @@ GRID = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)  # shares of the study's items for whi
 PARAMETERS = {
     "seed": "Seed", "per_item": "Reviewers per item", "overlap": "Share of items that all reviewers label",
     "retest": "Hidden repeats per reviewer", "calibration": "Calibration items", "paper": "Design of the paper",
-    "exact_overlap": "Share of all items, not of each application",
     "stop_half_width": "Stopping rule: half-width of the interval of kappa",
 }  # fmt: skip
 
