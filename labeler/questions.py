@@ -216,7 +216,7 @@ class Question:
             **({"positive": str(self.positive)} if self.positive else {}),
             "not_sure": self.not_sure,
             **({"no_mark": str(self.no_mark), "marks": self.marks, "ranges": self.ranges} if self.is_marked else {}),
-            # only if they are used, so that the hashes of earlier questions stay as they are
+            # only if they are used, as in a question file
             **({"blind_side": True} if self.blind_side else {}),
             **({"facts": list(self.facts)} if self.facts else {}),
             **({"extra": {"text": self.extra.text, "answers": list(self.extra.answers)}} if self.extra else {}),
@@ -260,8 +260,6 @@ SIMILAR = Question(
     positive="dissimilar",
 )
 Category.SIMILAR, Category.DISSIMILAR = SIMILAR.categories
-
-FORMER_TEXT = "Are these ten runs similar?"  # pages replace "ten" by the number of runs of an item
 
 
 def hash_in_plan(question: Question) -> str:

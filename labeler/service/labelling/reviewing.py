@@ -15,7 +15,7 @@ from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
 from labeler.model import Label, Person, Protocol, Question, Role, State, Study, Submission, Task, counted, is_storable
 from labeler.plan.active_plan import N_OFFERED
 from labeler.plan.design import MIN_RETEST_GAP
-from labeler.questions import FORMER_TEXT, NOT_SURE, WITHDRAWN, is_label
+from labeler.questions import NOT_SURE, WITHDRAWN, is_label
 from labeler.screen import binning, blinding, timing
 from labeler.screen.kinds import ItemKind, kind_of, sides_of
 from labeler.service.items import drawing
@@ -159,15 +159,9 @@ def missing_events(db: Database, reviewer_id: int, event_ids: Collection[str]) -
 
 
 def brief(db: Database) -> Brief:
-    """Return the question and the protocol of the study.
-
-    In the default question of earlier versions, `{runs}` is the number of runs of an item; the screen inserts it.
-    """
+    """Return the question and the protocol of the study."""
     study = studies.get(db)
-    question = study.question
-    if question.text == FORMER_TEXT:
-        question = replace(question, text=question.text.replace("ten", "{runs}"))
-    return Brief(question, study.protocol)
+    return Brief(study.question, study.protocol)
 
 
 def study_name(db: Database) -> str:

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from labeler.errors import AnswerRefused
 from labeler.model import Category, Protocol, State, Submission
-from labeler.questions import FORMER_TEXT, SIMILAR
+from labeler.questions import SIMILAR
 from labeler.screen import binning
 from labeler.service.labelling import reviewing
 from labeler.service.labelling.reviewing import Brief
@@ -174,7 +174,8 @@ def test_an_answer_taken_back_keeps_its_number_and_its_time(planned):
 def test_an_answer_that_was_not_timed_has_no_time(planned):
     task = next_task(planned)
     planned.execute(
-        "INSERT INTO labels (assignment_id, revision, event_id, answer, created_utc) VALUES (?, 0, 'e', 'similar', ?)",
+        """INSERT INTO labels (assignment_id, revision, event_id, answer, created_utc, view, flag)
+           VALUES (?, 0, 'e', 'similar', ?, '{}', 0)""",
         (task.assignment_id, NOW.isoformat()),
     )
     (label,) = own(planned)
@@ -261,8 +262,7 @@ def test_a_first_visit_ends_with_being_told_or_with_an_answer_and_only_for_that_
 
 def test_the_question_asks_for_as_many_runs_as_the_items_have(planned):
     assert reviewing.question(planned) == "Are these runs alike?"
-    studies.set_question(planned, replace(SIMILAR, text=FORMER_TEXT))
-    assert reviewing.brief(planned).question.text == "Are these {runs} runs similar?"
+    studies.set_question(planned, replace(SIMILAR, text="Are these {runs} runs similar?"))
     assert reviewing.question(planned) == "Are these three runs similar?"
     printed = reporting.gathered_study(planned, reporting.QUICK, **WHO).provenance.study["question"]
     assert printed == "Are these three runs similar?"
