@@ -1,4 +1,3 @@
-import gzip
 import hashlib
 import html
 import io
@@ -20,7 +19,7 @@ from hypothesis import example, given, strategies as st
 from analysis import fleiss_kappa
 from analysis.report import Resampling
 from labeler.errors import InputError, NotAllowed
-from labeler.model import Category, Role, State
+from labeler.model import Category, Role
 from labeler.plan.lifecycle import Step
 from labeler.questions import SIMILAR
 from labeler.service.handover.publishing import bundle, metadata
@@ -28,11 +27,11 @@ from labeler.service.handover.publishing.publish_file import BLANK, Author, Publ
 from labeler.service.handover.publishing.tables import folds_by_application
 from labeler.service.items import browsing, importing
 from labeler.service.people import identity
-from labeler.service.results import exchange, reporting, splits, written_reports
+from labeler.service.results import exchange, splits, written_reports
 from labeler.service.results.reporting import ReportOptions
 from labeler.service.study import course
 from labeler.store import copies, events, items, open_database, studies
-from tests.conftest import GOLDEN, some_slow
+from tests.conftest import some_slow
 from tests.labeler.service.test_anonymising import BEN, CAROL, DAN, MAIL, NAMES, OLD_MAIL, named_study
 from tests.making import NOW, answer_everything, copy_of, end_study, import_all, new_study
 
@@ -350,13 +349,11 @@ def test_nothing_names_a_person_a_host_a_path_or_an_address(published, finished_
 
 
 @pytest.mark.parametrize("plan_seed", some_slow([False, True], [True]))
-def test_odd_texts_are_harmless_authors_may_be_reviewers_and_a_plan_without_a_secret_says_what_it_reveals(
-    finished, tmp_path, plan_seed
-):
+def test_odd_texts_are_harmless_and_authors_may_be_reviewers(finished, tmp_path, plan_seed):
     with finished.atomic(), copies.rewritable(finished):
         finished.execute("UPDATE labels SET comment = '{a step}' WHERE comment = 'plain'")
         odd = ("a\x9d52;c;eA==\x9c", "\u202eb\x1b[2J?")  # control a terminal
-        finished.execute("UPDATE studies SET name = ?, question = ?, plan_secret = ''", odd)  # as of an earlier version
+        finished.execute("UPDATE studies SET name = ?, question = ?", odd)
     table = comments_of(finished)
     table["publish"] = ["yes" if comment == "{a step}" else "no" for comment in table["comment"]]
     table.to_csv(tmp_path / "comments.csv", index=False)
@@ -371,8 +368,6 @@ def test_odd_texts_are_harmless_authors_may_be_reviewers_and_a_plan_without_a_se
     reviewer = f"publish.toml: uses contains {DAN!r}, which is also the name of a person in the study."
     assert reviewer in done.remarks
     assert "Quillfeather" in (done.folder / "CITATION.cff").read_text()
-    assert len([line for line in done.remarks if "no secret" in line]) == 1
-    assert ("trying all seeds" in (done.folder / "datasheet.md").read_text()) is not plan_seed
 
 
 def test_comments_are_left_out_unless_somebody_read_and_released_them(
@@ -420,19 +415,9 @@ def test_answers_have_minutes_or_days_since_the_first_answer_and_no_date(times, 
             assert since[0] == 0 and since == sorted(since) and own[times].dtype.kind == "i", reviewer
     assert labels["reviewer"].tolist() == sorted(labels["reviewer"])  # not the order among all reviewers
     assert len(labels) == len(exchange.all_answers(finished))
-    assert json.loads((out / "codebook.json").read_text())["version"] == 2
+    assert json.loads((out / "codebook.json").read_text())["version"] == 1
     log = pd.read_csv(out / "report/log.csv")
     assert log.columns.tolist() == (["day"] if times != "none" else []) + ["actor", "action", "details"]
-
-
-def test_a_data_set_of_codebook_version_1_is_still_read(published, tmp_path):
-    new = pd.read_csv(published / "data/labels.csv")
-    at = pd.Timestamp("2026-11-20T12:00:00", tz="UTC")
-    old = new.assign(created_utc=[(at + pd.Timedelta(m, "min")).isoformat() for m in new["minutes"]])
-    old.drop(columns="minutes").to_csv(tmp_path / "old.csv", index=False)
-    share = reporting.gathered_files(tmp_path / "old.csv", None, options=QUICK).report().agreement.percent.value
-    reported = json.loads((published / "report/report.json").read_text())["agreement"]["percent"]["value"]
-    assert share == reported is not None
 
 
 @OLD_CALLS
@@ -514,18 +499,6 @@ def test_what_is_there_already_is_left_alone(finished, tmp_path):
 
 
 # publish.toml
-
-
-OLD = sorted((GOLDEN / "studies").glob("*-over.study.gz"))
-
-
-@pytest.mark.parametrize("file", some_slow(OLD, OLD[1:]), ids=lambda file: file.name)
-def test_studies_of_earlier_versions_are_published(file, tmp_path):
-    (tmp_path / "old.study").write_bytes(gzip.decompress(file.read_bytes()))
-    with open_database(tmp_path / "old.study") as db:
-        assert studies.get(db).phase is State.UNBLINDED
-        out = publish(db, tmp_path / "out", options=replace(OPTIONS, unlicensed=True)).folder
-    assert differences_found(out) == []
 
 
 def test_the_template_can_be_read_names_nobody_and_lacks_what_only_people_know(finished):

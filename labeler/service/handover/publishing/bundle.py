@@ -37,7 +37,7 @@ from labeler.store import Database, events, items, open_database, people, studie
 
 LABELS, ITEMS, MEASUREMENTS = "data/labels.csv", "data/items.parquet", "data/measurements.parquet"
 LABELS_PARQUET, VERDICTS, REPORT = "data/labels.parquet", "report/verdicts.csv", "report/report.json"
-CODEBOOK_VERSION = 2  # 2: labels have minutes or days in place of created_utc, and are sorted by reviewer
+CODEBOOK_VERSION = 1
 EPOCH_OF_ZIP = (1980, 1, 1, 0, 0, 0)  # the earliest possible date in a zip file; all files get this date
 # sign-ins and actions that only read; no result depends on these events
 _READ = frozenset(
@@ -261,7 +261,6 @@ def _build(
             replace(answers, sources=licences),
             has_measurements,
             plan_secret=studies.plan_secret(copy),
-            plan_reveals=anonymising.plan_reveals(db),
         )
         written = gathered.files(report)
         _write_report(written, facts, folder)
@@ -270,8 +269,6 @@ def _build(
             write_files(documents.pages(copy, facts, report_html, with_pictures=has_measurements), folder)
     _write_documents(facts, folder)
     _check_texts(folder)
-    if facts.plan_reveals:
-        remarks.append(facts.plan_reveals)
     if not tables.verdicts.shape[0]:
         remarks.append("The study has no verdicts. To include verdicts, compute them before publishing.")
     return _listed(folder, facts), remarks

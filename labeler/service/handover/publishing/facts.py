@@ -34,7 +34,6 @@ class DatasetFacts:
     answers: PublishFile
     has_measurements: bool
     plan_secret: str = ""  # the secret of the plan; empty unless it is published
-    plan_reveals: str = ""  # what the data set reveals if the plan has no secret
 
     @property
     def n_items(self) -> int:
@@ -303,11 +302,6 @@ class DatasetFacts:
             else "The seed and the secret of the plan are left out, because people who know the reviewers could use "
             "them to find out who gave which label."
         )
-        if self.plan_reveals and not self.answers.plan_seed:
-            said.append(
-                "The plan of this study has no secret: anyone who knows the names of the reviewers and items can find "
-                "the seed by trying all seeds, and then knows who gave which label."
-            )
         return said
 
 
