@@ -1,14 +1,13 @@
 """Compare what two versions of the code make of the same studies, byte for byte.
 
-    python scripts/same_outputs.py COMMIT [STUDY ...]
+    python scripts/same_outputs.py COMMIT STUDY ...
 
-For each study (by default those of tests/golden/studies), the code of the commit and the code of this folder open a
+For each study, the code of the commit and the code of this folder open a
 copy, and write the report, the exports, the status, the plan and the pictures. Files that differ are listed; the exit
 code is 1 if there are any.
 """
 
 import argparse
-import gzip
 import hashlib
 import json
 import os
@@ -18,7 +17,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parent.parent
-STUDIES = ROOT / "tests" / "golden" / "studies"
 VARYING = ("reported_utc", "reported utc", "chain", "Chain")  # in lines with the time of the report, and what follows
 
 
@@ -26,7 +24,7 @@ def main() -> int:
     """Compare both versions, or write the outputs of one version in a child process."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("commit")
-    parser.add_argument("studies", nargs="*", type=Path, metavar="STUDY")
+    parser.add_argument("studies", nargs="+", type=Path, metavar="STUDY")
     parser.add_argument("--within", type=Path, default=None, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.within:
@@ -54,10 +52,9 @@ def outputs(tree: Path, studies: list[Path], out: Path) -> dict[str, bytes]:
     """Return the outputs of the code in a folder, by name."""
     out.mkdir()
     copies = []
-    for packed in studies or sorted(STUDIES.glob("*.study.gz")):
-        copy = out / packed.name.removesuffix(".gz")
-        content = packed.read_bytes()
-        copy.write_bytes(gzip.decompress(content) if packed.suffix == ".gz" else content)
+    for study in studies:
+        copy = out / study.name
+        copy.write_bytes(study.read_bytes())
         copies.append(str(copy))
     command = [sys.executable, __file__, "-", *copies, "--within", str(out)]
     subprocess.run(command, cwd=tree, env=os.environ | {"PYTHONPATH": str(tree)}, check=True)

@@ -146,8 +146,6 @@ def anonymise(
     written = "Would write" if dry_run else "Wrote"
     remark(f"{written} {out}: {people}, {counted(done.n_comments, 'comment')} {outcome}.")
     remark(anonymising.TIMES_STAY)
-    if done.reveals:
-        remark(done.reveals)
 
 
 @click.command(epilog="Example: labeler audit --study cache.study --against report/report.json")

@@ -28,16 +28,16 @@ def _matching(rows: Iterable[tuple[Any, ...]], secret_hash: str) -> tuple[Any, .
 
 @dataclass(frozen=True)
 class Invitation:
-    """An invitation of a person. A time is None if the event has not happened."""
+    """An invitation of a person. `replaced_utc` and `revoked_utc` are None if this has not happened."""
 
     person_id: int
     created_utc: str
-    expires_utc: str | None
+    expires_utc: str
     replaced_utc: str | None
     revoked_utc: str | None
 
 
-def add_invitation(db: Database, secret_hash: str, person_id: int, created_utc: str, expires_utc: str | None) -> None:
+def add_invitation(db: Database, secret_hash: str, person_id: int, created_utc: str, expires_utc: str) -> None:
     """Store a new invitation."""
     db.execute(
         "INSERT INTO invitations (secret_hash, person_id, created_utc, expires_utc) VALUES (?, ?, ?, ?)",

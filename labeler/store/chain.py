@@ -13,7 +13,6 @@ from typing import Any
 
 from labeler.store.database import Database
 
-BEGUN = "begun"  # the first link if an earlier version of labeler created the study
 REMOVED = "removed item"  # the link of an item that was removed, whose id a later item may get
 
 # part -> the queries that read one row by its id; the hash of the row covers their results
@@ -84,21 +83,16 @@ def head(db: Database) -> Head:
     return Head(*row) if row else Head(0, "")
 
 
-def begin(db: Database) -> None:
-    """Build the chain anew from all rows; the first link records the number of rows."""
+def rebuild(db: Database) -> None:
+    """Build the chain anew from all rows, for a copy whose content was changed.
+
+    Call this function only inside `copies.rewritable`.
+    """
     db.execute("DELETE FROM links")
-    rows = [(part, row_id) for part, ids in _IDS.items() for (row_id,) in db.execute(ids).fetchall()]
-    if not rows:
-        return
-    last = _append(db, Head(0, ""), BEGUN, len(rows))
-    for part, row_id in rows:
-        last = _append(db, last, part, row_id)
-
-
-def n_before(db: Database) -> int:
-    """Return the number of rows that existed before the chain began; return 0 if the study always had a chain."""
-    row = db.execute("SELECT row_id FROM links WHERE link_id = 1 AND part = ?", (BEGUN,)).fetchone()
-    return int(row[0]) if row else 0
+    last = Head(0, "")
+    for part, ids in _IDS.items():
+        for (row_id,) in db.execute(ids).fetchall():
+            last = _append(db, last, part, row_id)
 
 
 def digest_at(db: Database, n_links: int) -> str | None:
@@ -119,7 +113,7 @@ def digests_of(db: Database, part: str) -> set[str]:
 
 def digest_of(db: Database, part: str, row_id: int) -> str | None:
     """Return the hash of the present content of a row; return None if the row does not exist."""
-    if part in (BEGUN, REMOVED):
+    if part == REMOVED:
         return hashlib.sha256(str(row_id).encode()).hexdigest()
     digest, is_there = hashlib.sha256(), False
     for query in _CONTENT[part]:
@@ -145,7 +139,7 @@ def faults(db: Database) -> Iterator[Fault]:
         if part == REMOVED:
             newest.pop(("measurement", row_id), None)
             newest.pop(("picture", row_id), None)
-        elif part != BEGUN:
+        else:
             if part != "picture" and (part, row_id) in newest:
                 yield Fault("chain", link_id, f"{part} {row_id} is linked twice")
             newest[part, row_id] = digest

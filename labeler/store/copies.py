@@ -48,7 +48,7 @@ def read_only(path: Path) -> Iterator[Database]:
     lies_still, before = not _logs(path), path.stat()
     with Database(connect(path, mode="ro&immutable=1" if lies_still else "ro"), path) as db:
         check_is_study(db)
-        if migrations.version(db) < len(migrations.MIGRATIONS):
+        if migrations.version(db) < migrations.VERSION:
             raise StudyError(
                 f"{path} was last opened by an older version of labeler. Open it once with: labeler status "
                 f"--study {path}"
@@ -126,7 +126,7 @@ def forget_who_signed_in(db: Database) -> None:
     """Remove data about sign-ins: invitations, sessions, e-mail addresses and jobs."""
     for table in ("invitations", "sessions", "jobs"):
         db.execute(f"DELETE FROM {table}")  # noqa: S608 - names above
-    db.execute("UPDATE people SET email = NULL, secret_hash = NULL, created_utc = (SELECT created_utc FROM studies)")
+    db.execute("UPDATE people SET email = NULL, created_utc = (SELECT created_utc FROM studies)")
 
 
 def forget_events(db: Database, is_forgotten: Callable[[str, str], bool]) -> None:

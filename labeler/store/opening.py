@@ -1,14 +1,14 @@
 """Create, open and check study files.
 
 A study may come from somebody else. A view in place of a table, or another trigger, could change answers or never end,
-so the schema of a file is compared with the schema that the migrations create.
+so the schema of a file is compared with the schema of its version.
 """
 
 import re
 import sqlite3
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
 from functools import cache, lru_cache
 from pathlib import Path
@@ -17,7 +17,8 @@ from labeler.errors import ChangedSchema, NewerStudy, NoStudy, NotAStudy, StudyB
 from labeler.store import migrations
 from labeler.store.database import BUSY_TIMEOUT_S, Database, connect
 
-APPLICATION_ID = 0x42524C31  # "BRL1" in the file's header distinguishes a study from any other SQLite file
+APPLICATION_ID = 0x42524C32  # "BRL2" in the file's header distinguishes a study from any other SQLite file
+BEFORE_1_0 = 0x42524C31  # "BRL1" in studies of versions before 1.0
 MAX_TEXT_BYTES = 32_000_000  # of one text; the log of an import with 200,000 benchmarks has about 20 MB
 MAX_DAMAGE = 100  # faults of one file that SQLite lists
 # Tables that ANALYZE of an SQLite client adds. A name alone proves nothing: a client can also create a trigger with a
@@ -143,9 +144,12 @@ def _switch_to_wal(db: Database) -> None:
 
 def check_is_study(db: Database) -> None:
     """Raise NotAStudy if the file is not a study, and NewerStudy if a newer version of labeler wrote the file."""
-    if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+    application_id = db.execute("PRAGMA application_id").fetchone()[0]
+    if application_id == BEFORE_1_0:
+        raise NotAStudy(f"{db.path} was made by a version before 1.0, which this version cannot open.")
+    if application_id != APPLICATION_ID:
         raise NotAStudy(f"{db.path} is an SQLite file, but not a study.")
-    version, latest = migrations.version(db), len(migrations.MIGRATIONS)
+    version, latest = migrations.version(db), migrations.VERSION
     if version < 0:
         raise NotAStudy(f"{db.path} is damaged: it has schema {version}. Restore a backup.")
     if version > latest:
@@ -182,9 +186,10 @@ def damage(db: Database) -> list[str]:
 
 
 def schema_differences(db: Database) -> list[str]:
-    """Return how the schema of a file differs from the schema of its version."""
+    """Return what the schema of a file has besides the schema of its version, lacks, or has in another form."""
     with db.snapshot():  # version and schema belong together, even if another process migrates the file now
-        return _schema_differences(db, migrations.version(db))
+        expected = migrations.schema_of(migrations.version(db))
+        return list(_differences(tuple(db.execute(_SCHEMA).fetchall()), expected))
 
 
 def check_schema(db: Database, differences: Sequence[str]) -> None:
@@ -196,36 +201,27 @@ def check_schema(db: Database, differences: Sequence[str]) -> None:
         )
 
 
-def _schema_differences(db: Database, n_steps: int) -> list[str]:
-    """Return what the schema of a file has besides, lacks, or has in another form, after `n_steps` migrations."""
-    return list(_differences(tuple(db.execute(_SCHEMA).fetchall()), tuple(migrations.MIGRATIONS), n_steps))
-
-
 @lru_cache(maxsize=8)  # each request of a reviewer opens the study, and its schema stays the same
-def _differences(rows: tuple[Row, ...], all_steps: tuple[migrations.Migration, ...], n_steps: int) -> tuple[str, ...]:
-    there, expected = _entries(rows), _expected(all_steps[:n_steps])
-    named = {(kind, name): table for kind, name, table, _ in (*there, *expected)}
-    if n_steps == 1:  # the early forms that already have this view are the form that step 2 creates
-        expected |= {entry for entry in there & _expected(all_steps[:2]) if entry[1] == "shown_verdicts"}
+def _differences(rows: tuple[Row, ...], script: str) -> tuple[str, ...]:
+    there, expected = _entries(rows), _expected(script)
+    tables = {(kind, name): table for kind, name, table, _ in (*there, *expected)}
     found = []
-    for (kind, name), table in sorted(named.items()):
-        own = {entry for entry in there if entry[:2] == (kind, name)}
-        of_migrations = {entry for entry in expected if entry[:2] == (kind, name)}
-        if own == of_migrations or (own and own <= of_migrations):
-            continue
-        where = f" of {table}" if kind in ("trigger", "index") and table != name else ""
-        how = "was added" if not of_migrations else "is missing" if not own else "was changed"
-        found.append(f"{kind} {name}{where} {how}")
+    for (kind, name), table in sorted(tables.items()):
+        own, wanted = ({entry for entry in entries if entry[:2] == (kind, name)} for entries in (there, expected))
+        if own != wanted:
+            where = f" of {table}" if kind in ("trigger", "index") and table != name else ""
+            how = "was added" if not wanted else "is missing" if not own else "was changed"
+            found.append(f"{kind} {name}{where} {how}")
     return tuple(found)
 
 
-def _entries(rows: Iterable[Row]) -> set[Entry]:
+def _entries(rows: Iterable[Row]) -> frozenset[Entry]:
     """Return the entries of a schema, without statistics, and without indexes that SQLite creates for constraints."""
-    return {
+    return frozenset(
         (kind, name, table, _normalised(sql))
         for kind, name, table, sql in rows
         if sql is not None and sql not in _STATISTICS
-    }
+    )
 
 
 def _normalised(sql: str) -> str:
@@ -234,31 +230,8 @@ def _normalised(sql: str) -> str:
 
 
 @cache
-def _expected(steps: tuple[migrations.Migration, ...]) -> frozenset[Entry]:
-    """Return the schema after these migrations, with all its early forms."""
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        empty = Database(connection, Path(":memory:"))
-        for step in steps:
-            step(empty)
-        entries = _entries(connection.execute(_SCHEMA).fetchall())
-    return frozenset(entries | {early for entry in entries for early in _early_forms(entry)})
-
-
-def _early_forms(entry: Entry) -> Iterator[Entry]:
-    """Yield the other forms that an entry has in files whose first schema is of an early version."""
-    kind, name, table, sql = entry
-    if name == "current_answers":
-        yield kind, name, table, _normalised(_FIRST_CURRENT_ANSWERS)
-    if name == "verdicts":
-        plain = sql.replace(f",{_LEFT_OUT}", "").replace(",used_utc TEXT NOT NULL DEFAULT ''", "")
-        used = plain.replace(",CHECK((verdict", ",used_utc TEXT NOT NULL,CHECK((verdict")
-        yield kind, name, table, used
-        yield kind, name, table, used.replace(",used_utc TEXT NOT NULL", f",used_utc TEXT NOT NULL,{_LEFT_OUT}")
-        yield kind, name, table, used.replace(",pairs BLOB", f",{_LEFT_OUT},pairs BLOB")
-
-
-_LEFT_OUT = "n_left_out INTEGER NOT NULL DEFAULT 0"
-_FIRST_CURRENT_ANSWERS = """CREATE VIEW current_answers AS
-    SELECT assignment_id, answer, revision, label_id, max(revision) + 1 AS n_answers,
-           count(*) FILTER (WHERE answer = 'not sure') AS n_not_sure
-    FROM labels GROUP BY assignment_id"""
+def _expected(script: str) -> frozenset[Entry]:
+    """Return the entries of the schema that a script creates."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(script)
+        return _entries(connection.execute(_SCHEMA).fetchall())

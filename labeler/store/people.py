@@ -11,7 +11,7 @@ _COLUMNS = "person_id, name, is_reviewer, is_coordinator, active, paused"
 
 
 def add(db: Database, name: str, roles: Iterable[Role], created_utc: str) -> int:
-    """Store a new person, without a sign-in secret."""
+    """Store a new person."""
     roles = set(roles)
     row = db.execute(
         """INSERT INTO people (name, is_reviewer, is_coordinator, created_utc) VALUES (?, ?, ?, ?)
@@ -32,17 +32,9 @@ def reviewers(db: Database) -> list[Person]:
 
 
 def by_name(db: Database, name: str) -> Person | None:
-    """Return the person with this name, in upper or lower case of any alphabet; return None if there is none.
-
-    The Unicode form does not matter either, but early versions could add two people whose names differ only in it.
-    Then the person whose name is written in the same way is returned.
-    """
-    everyone = all_people(db)
-    for form in (str, str.casefold, folded):
-        for person in everyone:
-            if form(person.name) == form(name):
-                return person
-    return None
+    """Return the person with this name, in any case and Unicode form of its letters; return None if there is none."""
+    wanted = folded(name)
+    return next((person for person in all_people(db) if folded(person.name) == wanted), None)
 
 
 def folded(name: str) -> str:

@@ -66,9 +66,9 @@ def renew_picture_secret(db: Database) -> None:
 
 
 def plan_secret(db: Database) -> str:
-    """Return the secret from which, together with a seed, plans are computed; "" if the study has none.
+    """Return the secret from which, together with a seed, plans are computed; all backups of a study have the same one.
 
-    Studies that were created before plans had a secret have none. All copies of a study have the same secret.
+    A demo has an empty secret, and so has a copy from which the secret was removed.
     """
     return str(db.execute("SELECT plan_secret FROM studies").fetchone()[0])
 

@@ -71,7 +71,7 @@ def serve(study: Path, *, address: str, port: int, url: str | None = None) -> No
 
 
 def refresh_in_background(study: Path) -> Thread:
-    """Compress program files and update stored pictures of an earlier version, while the application runs."""
+    """Compress program files, and update pictures that another version stored, while the application runs."""
 
     def refresh() -> None:
         static_files.prefetch()

@@ -63,10 +63,10 @@ def test_conflicts_are_a_table_and_the_exit_code_is_1_after_the_rest_went_in(pai
 def test_anonymising_says_what_was_written_and_what_to_read_again(pair, tmp_path):
     study, _ = pair
     done = run("anonymise", "--study", study, "--out", tmp_path / "out.study")
-    wrote, times, reveals = done.stderr.splitlines()
+    wrote, times = done.stderr.splitlines()
     assert wrote == f"Wrote {tmp_path / 'out.study'}: 4 reviewers and 1 coordinator renamed, 0 comments left out."
     assert "has the date and time of every answer, because" in times
-    assert done.stdout == "" and "trying all seeds" in reveals  # this study has no secret
+    assert done.stdout == ""
     with open_database(tmp_path / "out.study") as out:
         assert [person.name for person in people.all_people(out)] == ["C1", "R1", "R2", "R3", "R4"]
     options = ("--keep-comments", "--names-of-benchmarks", "drop")

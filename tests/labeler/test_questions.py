@@ -6,10 +6,9 @@ import pytest
 from analysis.classifiers import Verdict
 from analysis.runs import Runs
 from labeler.model import Category
-from labeler.questions import NOT_SURE, SIMILAR, WITHDRAWN, Question, enumeration, is_label
+from labeler.questions import NOT_SURE, WITHDRAWN, Question, enumeration, is_label
 from labeler.screen.kinds import QUESTIONS
 from labeler.service.verdicts.classifying import checked_verdict
-from labeler.store import migrations
 
 TRIAGE = Question("What is this alert?", (Category("regression", "r", "Slower."), Category("noise", "x", "Not real.")))
 
@@ -33,10 +32,6 @@ def test_each_part_of_a_question_changes_its_hash():
         Question(TRIAGE.text, TRIAGE.categories, not_sure=False),
     ]
     assert len({question.hash for question in [TRIAGE, *others]}) == len(others) + 1
-
-
-def test_the_studies_of_earlier_versions_ask_the_built_in_question():
-    assert json.loads(migrations._FIRST_QUESTION) == SIMILAR.definition()
 
 
 def test_not_sure_and_an_undone_answer_are_answers_but_no_labels():

@@ -19,7 +19,7 @@ from typing import Any
 from tests.reliability.outcome import Case, cases, load, main, parser
 
 MINUTES = {  # the time limit of each script
-    "kills": 20, "mishaps": 20, "pending": 20, "load": 30, "flood": 10, "crawl": 10, "access": 15, "ages": 15,
+    "kills": 20, "mishaps": 20, "pending": 20, "load": 30, "flood": 10, "crawl": 10, "access": 15,
     "backups": 10, "round_trip": 15, "supply": 5,
 }  # fmt: skip
 BEGIN, END = "<!-- figures: python -m tests.reliability.soak -->", "<!-- end of figures -->"

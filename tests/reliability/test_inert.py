@@ -111,7 +111,7 @@ def study(tmp_path_factory):
 
 
 def rename(db):
-    """Insert the texts, even where a form would refuse them: an older version may have accepted them."""
+    """Insert the texts, even where a form would refuse them: somebody may have edited the file."""
     for number, item in enumerate(items.all_items(db)[: len(TEXTS)]):
         text = list(TEXTS.values())[number]
         db.execute(

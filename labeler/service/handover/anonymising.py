@@ -53,8 +53,6 @@ class AnonymisationResult:
     n_reviewers: int
     n_coordinators: int
     n_comments: int  # number of comments that were kept or left out
-    # What the copy reveals although names are replaced; "" if nothing is known to reveal people.
-    reveals: str = ""
 
 
 def anonymise(
@@ -127,20 +125,9 @@ def copy_without_names(
                 copies.forget_events(copy, forget)
             if entry is not None:
                 Deed(copy, "owner", entry[0]).log("anonymise", **entry[1])
-            chain.begin(copy)  # the content has changed, so the copy gets a new hash chain
+            chain.rebuild(copy)  # the content has changed, so the copy gets a new hash chain
         copies.seal(copy)
     return done
-
-
-def plan_reveals(db: Database) -> str:
-    """Return what a copy of the study without names reveals if its plan has no secret; "" if the plan has a secret."""
-    if studies.get(db).plan_hash is None or studies.plan_secret(db):
-        return ""
-    return (
-        "This study was created by a version of labeler whose plans had no secret. Anyone who knows the names of the "
-        "reviewers and items can find the seed of the plan by trying all seeds, which takes about an hour, and then "
-        "knows who gave which label. Ask the reviewers before you publish their labels."
-    )
 
 
 def pseudonyms(everyone: Iterable[Person], token: str) -> dict[str, str]:
@@ -213,7 +200,6 @@ def _anonymise(
     copy: Database, token: str, *, keep_comments: bool, keep_benchmarks: bool, keep_seed: bool
 ) -> AnonymisationResult:
     left_out: frozenset[str] = frozenset() if keep_seed else SEED
-    reveals = plan_reveals(copy)
     names = pseudonyms(people.all_people(copy), token)
     words = {text: names.get(name, SOMEBODY) for text, name in other_names(copy).items()} | names
     if not keep_benchmarks:
@@ -237,14 +223,15 @@ def _anonymise(
     for table in ("labels", "decisions"):
         copies.rewrite(copy, table, "event_id", partial(key, 0, token))
     n_reviewers = sum(name.startswith("R") for name in names.values())
-    return AnonymisationResult(n_reviewers, len(names) - n_reviewers, n_comments, reveals)
+    return AnonymisationResult(n_reviewers, len(names) - n_reviewers, n_comments)
 
 
 def other_names(copy: Database) -> dict[str, str]:
     """Return all current and former e-mail addresses and shown names, as text -> name of the person."""
     found = people.emails(copy)
     for event in events.of_actions(copy, {"set e-mail", RENAME}):
-        found[event.details.get("shown") or event.details.get("email", "")] = event.details["name"]
+        shown = event.details["shown"] if event.action == RENAME else event.details.get("email", "")  # "" in a copy
+        found[shown] = event.details["name"]
     return {text: name for text, name in found.items() if text}
 
 

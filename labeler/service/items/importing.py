@@ -500,8 +500,7 @@ def last_import(db: Database) -> Import | None:
             imports.pop(event.details["imported_utc"], None)
             continue
         earlier = imports.get(event.at_utc, Import(event.at_utc, event.actor, {}, ()))
-        named = event.details.get("files") or [[event.details["file"], event.details["sha256"]]]
-        files = earlier.files | {sha256: name for name, sha256 in named}
+        files = earlier.files | {sha256: name for name, sha256 in event.details["files"]}
         imports[event.at_utc] = Import(event.at_utc, event.actor, files, (*earlier.items, *event.details["items"]))
     return next(reversed(imports.values()), None)
 

@@ -2,14 +2,12 @@
 
 The audit checks the hash chain of the study, and can compare the chain with an earlier report, backup or receipt. The
 chain protects the log; what the log says is compared with the other tables. A table that the chain does not cover can
-be changed in the file, but not without a difference to the log. Details that an early version did not log are not
-compared.
+be changed in the file, but not without a difference to the log.
 """
 
 import hmac
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,7 +16,7 @@ from typing import Any
 
 from labeler.errors import InputError, NotAllowed, NotAStudy
 from labeler.model import counted
-from labeler.questions import SIMILAR, Question
+from labeler.questions import Question
 from labeler.service.plan import verifying
 from labeler.service.study import calibrating, coordinating
 from labeler.store import Database, chain, copies, damage, events, labels, schema_differences, studies
@@ -26,8 +24,7 @@ from labeler.store.chain import Fault
 from labeler.store.events import Event
 
 N_TOLD = 20  # maximum number of faults in the text; the JSON has all faults
-_RECEIPT = "labeler receipt"  # as earlier versions wrote them, with unsealed hashes
-_SEALED_RECEIPT = "labeler receipt 2"
+_RECEIPT = {"what": "labeler receipt", "format": 1}
 _HEAD = re.compile(r"0-|([0-9]{1,18})-([0-9a-f]{64})")
 _PROTOCOL = {
     "axis_rule": "axis_rule", "min_span": "axis_min_span", "asks_confidence": "asks_confidence",
@@ -50,22 +47,17 @@ class Audit:
     """The result of an audit of the hash chain."""
 
     head: str  # the current end of the chain: the number of links and the last hash
-    # Number of rows that are older than the chain. An audit cannot detect changes to these rows from before the
-    # chain began.
-    n_before: int
     faults: tuple[Fault, ...]
     against: str | None = None  # the file or the end of a chain that the study was compared with
 
     def describe(self) -> list[str]:
-        """Return the result as lines of text: the summary, the faults, and what the audit cannot detect."""
+        """Return the result as lines of text: the summary, the faults, and the end of the chain."""
         more = len(self.faults) - N_TOLD
         return [
             f"{counted(len(self.faults), 'fault')} found." if self.faults else "No fault found.",
             *(f"{fault.part} {fault.row_id}: {fault.what}." for fault in self.faults[:N_TOLD]),
             *([f"{counted(more, 'more fault')} not shown. To list all faults, add --json."] if more > 0 else []),
             *([f"The study was compared with {self.against}."] if self.against else []),
-            *([f"Rows older than the hash chain: {self.n_before}. Earlier changes to these rows cannot be detected."]
-              if self.n_before else []),
             f"Chain: {self.head}",
         ]  # fmt: skip
 
@@ -85,7 +77,7 @@ def audit(db: Database, against: str | Path | None = None) -> Audit:
     changed = schema_differences(db)
     if changed:  # reading such tables could give anything, or never end
         found = [Fault("schema", 0, difference) for difference in changed]
-        return Audit("unknown", 0, tuple(found), None if against is None else str(against))
+        return Audit("unknown", tuple(found), None if against is None else str(against))
     damaged = [Fault("file", 0, what) for what in damage(db)]
     try:
         faults = [
@@ -94,11 +86,11 @@ def audit(db: Database, against: str | Path | None = None) -> Audit:
             *_differences_from_log(db),
             *(_against(db, against) if against is not None else ()),
         ]
-        return Audit(head(db), chain.n_before(db), tuple(faults), None if against is None else str(against))
+        return Audit(head(db), tuple(faults), None if against is None else str(against))
     except NotAStudy:
         if not damaged:
             raise
-        return Audit("unknown", 0, tuple(damaged), None if against is None else str(against))
+        return Audit("unknown", tuple(damaged), None if against is None else str(against))
 
 
 def _differences_from_log(db: Database) -> list[Fault]:
@@ -133,7 +125,7 @@ def receipt(
         for code, answer, at, digest, _ in rows
     ]
     end = seal(rows[-1][-1]) if rows else ""
-    return json.dumps({"what": _SEALED_RECEIPT, "made_utc": now.isoformat(), "labels": entries, "chain": end}, indent=1)
+    return json.dumps({**_RECEIPT, "made_utc": now.isoformat(), "labels": entries, "chain": end}, indent=1)
 
 
 def _seal_of(db: Database) -> Callable[[str], str]:
@@ -158,7 +150,7 @@ def _against(db: Database, earlier: str | Path) -> list[Fault]:
     if content is None:
         with copies.read_only(file) as backup:
             return _from_head(db, str(chain.head(backup)))
-    if isinstance(content, dict) and content.get("what") in (_RECEIPT, _SEALED_RECEIPT):
+    if isinstance(content, dict) and {name: content.get(name) for name in _RECEIPT} == _RECEIPT:
         return _from_receipt(db, content, file)
     study = content.get("study") if isinstance(content, dict) else None
     printed = study.get("chain") if isinstance(study, dict) else None
@@ -182,18 +174,16 @@ def _from_head(db: Database, printed: str) -> list[Fault]:
 
 
 def _from_receipt(db: Database, content: Mapping[str, Any], file: Path) -> list[Fault]:
-    digests, heads = chain.digests_of(db, "answer"), chain.all_heads(db)
-    if content["what"] == _SEALED_RECEIPT:
-        seal = _seal_of(db)
-        digests, heads = set(map(seal, digests)), {"", *map(seal, heads)}
+    seal = _seal_of(db)
+    digests, heads = set(map(seal, chain.digests_of(db, "answer"))), {"", *map(seal, chain.all_heads(db))}
     try:
+        end = content["chain"]
         entries = [(str(entry["code"]), str(entry["digest"])) for entry in content["labels"]]
     except (KeyError, TypeError):
-        raise InputError(f"{file}: the receipt has no labels. Give the file exactly as it was downloaded.") from None
+        raise InputError(f"{file}: the receipt is incomplete. Give the file exactly as it was downloaded.") from None
     what = "the end of the chain in the receipt is missing: the study was rolled back, or the chain was rebuilt"
-    known = content.get("chain", "") in heads
     return [
-        *([] if known else [Fault("chain", chain.head(db).n_links, what)]),
+        *([] if end in heads else [Fault("chain", chain.head(db).n_links, what)]),
         *(
             Fault("answer", number, f"the answer to item {code} in the receipt is missing or changed in the study")
             for number, (code, digest) in enumerate(entries, start=1)
@@ -220,7 +210,7 @@ class _Person:
         return {
             "name": self.name, "created_utc": self.created_utc, "is_reviewer": int("reviewer" in self.roles),
             "is_coordinator": int("coordinator" in self.roles), "active": int(self.active), "paused": int(self.paused),
-            "email": self.email, "secret_hash": None,
+            "email": self.email,
         }  # fmt: skip
 
 
@@ -229,7 +219,7 @@ class _Invitation:
     name: str
     created_utc: str
     expires_utc: str
-    link: str | None  # the first digits of the hash of the secret; None if an early version did not log them
+    link: str  # the first digits of the hash of the secret
     ended: dict[str, str] = field(default_factory=dict)  # replaced_utc or revoked_utc -> time
 
 
@@ -238,24 +228,24 @@ class Derived:
 
     def __init__(self, log: Iterable[Event]) -> None:
         self.study: dict[str, Any] = {}
-        self.definition: dict[str, Any] = SIMILAR.definition()  # of the question; not logged if it is this one
+        self.definition: dict[str, Any] = {}  # of the question
         self.people: dict[str, _Person] = {}
         self.knows_people = True  # false in a copy without names, whose log does not say who was added
         self.excluded: dict[str, str] = {}
-        self.reference: dict[str, Any] = {"seal": None}  # without a seal, an early version set the reference labels
-        self.files: dict[str, tuple[str | None, str]] = {}  # sha256 -> (name, time); the name may be unknown
-        self.unnamed_files: set[str] = set()  # times at which an early version imported files without naming all
+        # The seal of the reference labels; empty in a copy without names, whose log has no seal.
+        self.reference: dict[str, Any] = {"seal": None}
+        self.files: dict[str, tuple[str, str]] = {}  # sha256 -> (name, time)
         self.file_of: dict[str, tuple[str, str]] = {}  # item -> sha256 of its file, and time
         self.invitations: list[_Invitation] = []
-        self.sessions: list[tuple[str, str, str | None]] = []  # (name, time, id of the session)
+        self.sessions: dict[tuple[str, str], list[str]] = {}  # (name, time) -> ids of the sessions
         for event in log:
             change = _CHANGES.get(event.action)
             if change is not None:
                 change(self, event)
 
     def person(self, event: Event, key: str = "name") -> _Person | None:
-        """Return the person whom an event names, whatever the case of the letters."""
-        return self.people.get(str(event.details.get(key, "")).casefold())
+        """Return the person whom an event names; return None in a copy without names."""
+        return self.people.get(str(event.details[key]).casefold()) if self.knows_people else None
 
     def create(self, event: Event) -> None:
         """Begin with the study as it was created."""
@@ -263,30 +253,29 @@ class Derived:
         self.study |= {"plan_parameters": None, "plan_hash": None, "gate": None}
         self.describe(event)
         self.protocol(event)
-        if "secrets" in event.details:
+        if "secrets" in event.details:  # a copy without names has other secrets
             self.study["secrets"] = event.details["secrets"]
 
     def describe(self, event: Event) -> None:
         """Take the name and the question."""
-        self.definition = event.details.get("definition", self.definition)
-        self.study |= {key: event.details[key] for key in ("name", "question") if key in event.details}
+        self.definition = event.details["definition"]
+        self.study |= {key: event.details[key] for key in ("name", "question")}
 
     def protocol(self, event: Event) -> None:
         """Take the protocol."""
-        given = {column: event.details[key] for key, column in _PROTOCOL.items() if key in event.details}
+        given = {column: event.details[key] for key, column in _PROTOCOL.items()}
         self.study |= {column: int(value) if isinstance(value, bool) else value for column, value in given.items()}
 
     def plan(self, event: Event) -> None:
         """Take the parameters and the hash of the plan, which also opens the study."""
         parameters = {key: value for key, value in event.details.items() if key not in _NOT_PARAMETERS}
-        state = "calibration" if event.details.get("calibration") else "open"
-        self.study |= {"plan_parameters": parameters, "plan_hash": event.details.get("hash"), "state": state}
+        state = "calibration" if event.details["calibration"] else "open"
+        self.study |= {"plan_parameters": parameters, "plan_hash": event.details["hash"], "state": state}
 
     def step(self, event: Event) -> None:
         """Take the new state."""
-        if "to" in event.details:
-            to = event.details["to"]
-            self.study |= {"state": to, "resumes_to": event.details["from"] if to == "paused" else None}
+        to = event.details["to"]
+        self.study |= {"state": to, "resumes_to": event.details["from"] if to == "paused" else None}
 
     def gate(self, event: Event) -> None:
         """Take the agreement that the calibration round requires."""
@@ -308,11 +297,11 @@ class Derived:
             self.knows_people = False
             return
         name = str(event.details["name"])
-        self.people[name.casefold()] = _Person(name, event.at_utc, set(event.details.get("roles", ())))
+        self.people[name.casefold()] = _Person(name, event.at_utc, set(event.details["roles"]))
 
     def import_labels(self, event: Event) -> None:
         """Add the reviewers of imported labels."""
-        for name in event.details.get("reviewers", ()):
+        for name in event.details["reviewers"]:
             self.people[str(name).casefold()] = _Person(str(name), event.at_utc, {"reviewer"})
 
     def add_role(self, event: Event) -> None:
@@ -330,7 +319,8 @@ class Derived:
 
     def leave(self, event: Event) -> None:
         """Remove a reviewer, who stays if also a coordinator; a successor takes part."""
-        heir, person = self.person(event, "successor"), self.person(event)
+        person = self.person(event)
+        heir = self.person(event, "successor") if event.action == "replace reviewer" else None
         if person is not None:
             person.active = person.paused = "coordinator" in person.roles
         if heir is not None:
@@ -342,39 +332,38 @@ class Derived:
         """Take the e-mail address of a person."""
         person = self.person(event)
         if person is not None:
-            person.email = event.details.get("email") or None
+            person.email = event.details["email"] or None
 
     def invite(self, event: Event) -> None:
         """Add an invitation, which replaces the earlier invitations of the person."""
-        if "name" not in event.details:
+        details = event.details
+        if "name" not in details:
             self.knows_people = False
-        elif "expires" in event.details:
-            self._end_invitations(event, "replaced_utc")
-            details = event.details
-            self.invitations.append(_Invitation(details["name"], event.at_utc, details["expires"], details.get("link")))
+            return
+        self._end_invitations(event, "replaced_utc")
+        self.invitations.append(_Invitation(details["name"], event.at_utc, details["expires"], details["link"]))
 
     def revoke(self, event: Event) -> None:
         """Revoke the invitations and the e-mail address of a person."""
         self._end_invitations(event, "revoked_utc")
-        self.email(event)
+        person = self.person(event)
+        if person is not None:
+            person.email = None
 
     def _end_invitations(self, event: Event, column: str) -> None:
         for invitation in self.invitations:
-            if invitation.name == event.details.get("name") and not invitation.ended:
+            if invitation.name == event.details["name"] and not invitation.ended:
                 invitation.ended[column] = event.at_utc
 
     def sign_in(self, event: Event) -> None:
         """Add a session."""
-        self.sessions.append((event.actor, event.at_utc, event.details.get("session")))
+        self.sessions.setdefault((event.actor, event.at_utc), []).append(event.details["session"])
 
     def import_file(self, event: Event) -> None:
         """Add the files of an import, and the items that came from the first file."""
-        details = event.details
-        for name, sha256 in details.get("files", [(None, details.get("sha256"))]):
+        for name, sha256 in event.details["files"]:
             self.files.setdefault(sha256, (name, event.at_utc))
-        if "files" not in details:
-            self.unnamed_files.add(event.at_utc)
-        self.file_of |= dict.fromkeys(details.get("items", ()), (details.get("sha256", ""), event.at_utc))
+        self.file_of |= dict.fromkeys(event.details["items"], (event.details["sha256"], event.at_utc))
 
     def remove_import(self, event: Event) -> None:
         """Forget the files and items of an import that was taken back."""
@@ -450,15 +439,12 @@ def _items(derived: Derived, rows: list[dict[str, Any]], sha256_of: Mapping[int,
 def _files(derived: Derived, rows: list[dict[str, Any]]) -> Iterator[Fault]:
     for row in rows:
         known = derived.files.get(row["sha256"])
-        if known is None and row["imported_utc"] in derived.unnamed_files:
-            continue  # an early version logged only the first of several files
         if known is None:
             yield Fault("file", row["row_id"], "is not in the log")
-        elif known != (row["name"] if known[0] is not None else None, row["imported_utc"]):
+        elif known != (row["name"], row["imported_utc"]):
             yield Fault("file", row["row_id"], "has another name or time than in the log")
     for sha256 in derived.files.keys() - {row["sha256"] for row in rows}:
-        name = derived.files[sha256][0] or "a file"
-        yield Fault("file", 0, f"{name} was removed, or its hash was changed")
+        yield Fault("file", 0, f"{derived.files[sha256][0]} was removed, or its hash was changed")
 
 
 def _people(derived: Derived, rows: list[dict[str, Any]]) -> Iterator[Fault]:
@@ -478,7 +464,7 @@ def _invitations(derived: Derived, rows: list[dict[str, Any]], names: Mapping[in
         match = next((known for known in waiting if _is_same(known, row, names)), None)
         if match is not None:
             waiting.remove(match)
-        elif row["expires_utc"] is not None or waiting:  # invitations of early versions never expire
+        else:
             yield Fault("invitation", row["row_id"], "differs from the log, or is not in the log")
     for known in waiting:
         yield Fault("invitation", 0, f"of {known.name!r} at {known.created_utc[:16]} (UTC) was removed or changed")
@@ -489,19 +475,14 @@ def _is_same(known: _Invitation, row: Mapping[str, Any], names: Mapping[int, str
         (known.name, known.created_utc, known.expires_utc)
         == (names.get(row["person_id"]), row["created_utc"], row["expires_utc"])
         and all(row[column] == known.ended.get(column) for column in ("replaced_utc", "revoked_utc"))
-        and (known.link is None or row["secret_hash"].startswith(known.link))
+        and row["secret_hash"].startswith(known.link)
     )
 
 
 def _sessions(derived: Derived, rows: list[dict[str, Any]], names: Mapping[int, str]) -> Iterator[Fault]:
-    known = Counter((name, at) for name, at, _ in derived.sessions)
-    ids = {(name, at, session) for name, at, session in derived.sessions}
     for row in rows:
-        at = names.get(row["person_id"], ""), row["created_utc"]
-        logged = {session for name, time, session in ids if (name, time) == at}
-        if not known[at] or (
-            None not in logged and not any(row["session_hash"].startswith(str(id_)) for id_ in logged)
-        ):
+        logged = derived.sessions.get((names.get(row["person_id"], ""), row["created_utc"]), [])
+        if not any(row["session_hash"].startswith(session) for session in logged):
             yield Fault("session", row["row_id"], "is not in the log")
 
 

@@ -344,7 +344,7 @@ def _why_not(invitation: access.Invitation, now: datetime) -> str:
         return f"This sign-in link was replaced by a newer link on {invitation.replaced_utc[:10]}. Open the newer link."
     if invitation.revoked_utc is not None:
         return f"This sign-in link was revoked on {invitation.revoked_utc[:10]}. {next_step}"
-    if invitation.expires_utc is not None and now >= datetime.fromisoformat(invitation.expires_utc):
+    if now >= datetime.fromisoformat(invitation.expires_utc):
         return f"This sign-in link expired on {invitation.expires_utc[:10]}. {next_step}"
     return ""
 

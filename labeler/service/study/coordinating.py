@@ -123,9 +123,8 @@ def question_from(text: str) -> Question:
 
 
 def logged_question(question: Question) -> dict[str, Any]:
-    """Return the question as the log records it: its text, and its definition unless it is that of *similar*."""
-    definition = question.definition()
-    return {"question": question.text, **({} if definition == SIMILAR.definition() else {"definition": definition})}
+    """Return the question as the log records it: its text and its definition."""
+    return {"question": question.text, "definition": question.definition()}
 
 
 def get_study(db: Database) -> Study:
@@ -150,10 +149,7 @@ def describe_study(db: Database, name: str, question: str | Question, *, actor: 
             _check_change(db, study, described)
         studies.rename(db, name)
         studies.set_question(db, described)
-        asked = logged_question(described)
-        if described.definition() != before.definition():  # the log then also has the definition of *similar*
-            asked |= {"definition": described.definition()}
-        deed.log("describe study", name=name, **asked)
+        deed.log("describe study", name=name, **logged_question(described))
 
 
 def finish_by(db: Database) -> date | None:
@@ -190,7 +186,7 @@ def set_protocol(db: Database, protocol: Protocol, *, actor: str, now: datetime)
 
 
 def refresh_pictures(db: Database, *, pause: Callable[[], None] = lambda: None) -> int:
-    """Compute stored pictures again if an older version of the software wrote them; return the number of updated items.
+    """Compute stored pictures again that another version of labeler computed; return the number of updated items.
 
     Each item is updated in a short transaction, and `pause` is called after each item, so that pages do not have to
     wait for all items. A page that shows an item before its update computes the picture itself.

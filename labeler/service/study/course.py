@@ -3,7 +3,7 @@
 The log records the person, time and reason of each step.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -164,7 +164,7 @@ def phases(db: Database, *, now: datetime) -> list[Phase]:
     log = events.of_actions(db, {"create study", "draw plan", *ACTIONS})
     starts: list[tuple[State, datetime]] = []
     for event in log:
-        state = _state_after(event, starts)
+        state = _state_after(event)
         if not starts or starts[-1][0] is not state:
             starts.append((state, datetime.fromisoformat(event.at_utc)))
     if not starts:
@@ -176,9 +176,9 @@ def phases(db: Database, *, now: datetime) -> list[Phase]:
     return [Phase(state, at, until) for (state, at), until in zip(starts, ends, strict=True)]
 
 
-def _state_after(event: Event, starts: Sequence[tuple[State, datetime]]) -> State:
+def _state_after(event: Event) -> State:
     if event.action == "create study":
         return State.DRAFT
     if event.action == "draw plan":
-        return State.CALIBRATION if event.details.get("calibration") else State.OPEN
-    return State(event.details.get("to", starts[-1][0] if starts else State.DRAFT))
+        return State.CALIBRATION if event.details["calibration"] else State.OPEN
+    return State(event.details["to"])

@@ -244,8 +244,9 @@ def test_two_kinds_of_levels_come_together_too(db):
 def test_excluded_items_and_items_without_measurements_are_left_out(study):
     browsing.exclude(study, item_name(2), "measured on another machine", **WHO)
     study.execute(
-        """INSERT INTO items (name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash)
-           VALUES ('x', 'x', '', '{}', 's', 'lower', 0, 0, '')"""
+        """INSERT INTO items (name, benchmark, application, parameters, unit, better, n_runs, n_iterations, failures,
+                              data_hash)
+           VALUES ('x', 'x', '', '{}', 's', 'lower', 0, 0, '[]', '')"""
     )
     names = [one.name for one in exploring.from_study(study).benchmarks]
     assert names == sorted(item_name(number) for number in (0, 1, 3, 4, 5, 6, 7))

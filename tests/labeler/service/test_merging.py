@@ -295,8 +295,8 @@ def test_another_protocol_or_question_is_refused_by_name_and_value(planned, tmp_
 
 def assign_one_more(db):
     db.execute(
-        """INSERT INTO assignments (person_id, item_id, kind, position, code)
-           SELECT person_id, item_id, 'third', 99, 'EXTRA1' FROM assignments WHERE kind = 'fresh' LIMIT 1"""
+        """INSERT INTO assignments (person_id, item_id, kind, position, code, origin)
+           SELECT person_id, item_id, 'third', 99, 'EXTRA1', origin FROM assignments WHERE kind = 'fresh' LIMIT 1"""
     )
 
 

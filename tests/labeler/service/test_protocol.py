@@ -8,6 +8,7 @@ import pytest
 
 from labeler.errors import InputError, NotAllowed
 from labeler.model import Protocol
+from labeler.questions import SIMILAR
 from labeler.screen import binning
 from labeler.service.items import drawing
 from labeler.service.labelling import answering, reviewing
@@ -46,7 +47,7 @@ def test_a_new_study_has_the_protocol_it_was_made_with(study_path):
         assert protocol_of(made) == OTHER
         details = json.loads(events.table(made)["details"].iloc[0])
         assert details.pop("secrets")  # a short hash of the secrets, so that the audit finds a changed secret
-        assert details == {"name": "x", "question": "?", **asdict(OTHER)}
+        assert details == {"name": "x", "question": "?", "definition": SIMILAR.definition(), **asdict(OTHER)}
 
 
 def test_a_protocol_is_changed_as_often_as_one_likes_until_somebody_has_answered(planned):

@@ -16,7 +16,7 @@ from labeler.service.plan import assigning
 from labeler.service.results import exchange
 from labeler.service.study import course
 from labeler.service.verdicts import computing
-from labeler.store import chain, events, items, jobs, open_database
+from labeler.store import events, items, jobs, open_database
 from tests.making import NOW, result_file, series
 from tests.sentences import says
 
@@ -72,7 +72,6 @@ def test_an_item_that_somebody_removed_from_the_file_is_found_although_the_chain
     assert [fault.what for fault in auditing.audit(twice).faults] == [
         "'second' was removed or renamed, and the log does not say so"
     ]
-    assert chain.n_before(twice) == 0
 
 
 def test_a_copy_without_names_of_benchmarks_does_not_have_those_of_removed_items(twice, tmp_path):

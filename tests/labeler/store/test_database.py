@@ -9,8 +9,8 @@ import pytest
 
 from labeler.errors import LabelerError, NewerStudy, NoStudy, NotAStudy, StudyBusy, StudyError, StudyReadOnly
 from labeler.store import create_database, database, events, items, open_database, runs, verdicts
-from labeler.store.migrations import MIGRATIONS
-from labeler.store.opening import APPLICATION_ID
+from labeler.store.migrations import VERSION
+from labeler.store.opening import APPLICATION_ID, BEFORE_1_0
 from tests.labeler.conftest import unprivileged
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -69,6 +69,14 @@ def newer_study(path):
         made.execute("PRAGMA user_version = 999")
 
 
+def study_before_1_0(path):
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA application_id = {BEFORE_1_0}")
+    connection.execute("PRAGMA user_version = 13")
+    connection.execute("CREATE TABLE studies (name TEXT)")
+    connection.close()
+
+
 def damaged_header(path):
     create_database(path).close()
     content = path.read_bytes()
@@ -88,7 +96,8 @@ def cut_short(path):
         (lambda path: path.touch(), NotAStudy, "not a study file"),
         (lambda path: path.write_text("item,reviewer,label\n" * 99), NotAStudy, "not a study file"),
         (other_sqlite_file, NotAStudy, "new.study is an SQLite"),
-        (newer_study, NewerStudy, f"schema 999.*schema {len(MIGRATIONS)}"),
+        (newer_study, NewerStudy, f"schema 999.*schema {VERSION}"),
+        (study_before_1_0, NotAStudy, r"new.study was made by a version before 1.0, which this version cannot open\.$"),
         (damaged_header, NotAStudy, r"new.study is damaged: .*Restore a backup"),
         (cut_short, NotAStudy, r"new.study is damaged: database disk image is malformed. Restore a backup"),
     ],

@@ -36,14 +36,14 @@ def test_of_several_invitations_each_is_found_with_what_became_of_it(study):
     ada, ben = id_of(study, "ada"), id_of(study, "ben")
     access.add_invitation(study, "a1", ada, "1", "9")
     access.replace_invitations(study, ada, "2")
-    access.add_invitation(study, "a2", ada, "2", None)
+    access.add_invitation(study, "a2", ada, "2", "8")
     access.add_invitation(study, "b1", ben, "2", "9")
     assert access.revoke_invitations(study, ada, "3") == 1
     access.replace_invitations(study, ada, "4")  # earlier ends stay unchanged
     assert access.revoke_invitations(study, ada, "5") == 0
     assert [access.find_invitation(study, name) for name in ("a1", "a2", "b1", "none")] == [
         Invitation(ada, "1", "9", "2", None),
-        Invitation(ada, "2", None, None, "3"),
+        Invitation(ada, "2", "8", None, "3"),
         Invitation(ben, "2", "9", None, None),
         None,
     ]
@@ -53,7 +53,7 @@ def test_secrets_whose_hashes_begin_alike_are_distinguished(study):
     ada, ben = id_of(study, "ada"), id_of(study, "ben")
     alike = "0123456789abcdef"
     for rest, person_id in (("0" * 48, ada), ("f" * 48, ben)):
-        access.add_invitation(study, alike + rest, person_id, "1", None)
+        access.add_invitation(study, alike + rest, person_id, "1", "9")
         access.add_session(study, alike + rest, person_id, "1")
     for rest, person_id in (("0" * 48, ada), ("f" * 48, ben)):
         assert access.find_invitation(study, alike + rest).person_id == person_id
