@@ -194,7 +194,7 @@ class PlanParameters:
     # The items are then split at random into parts of nearly equal size. `per_item` must be 2, and `overlap` and
     # `retest` must be 0.
     paper: bool = field(default=False, metadata={
-        "flag": "--paper-design", "old": "--paper",
+        "flag": "--paper-design",
         "help": "Use the design of the paper: random parts, with one pair of reviewers per part.",
     })  # fmt: skip
     calibration: int = field(default=0, metadata={

@@ -154,7 +154,7 @@ class Rules:
 
     # "worse" also means changes whose direction is unknown
     fail_on: str = field(default=WORSE, metadata={
-        "choices": FAIL_ON, "former choices": {"slower": WORSE},
+        "choices": FAIL_ON,
         "help": "Changes that are findings. worse: changes for the worse. change: all changes.",
     })  # fmt: skip
     test: str = field(default=COMBINED, metadata={  # as in `analysis.comparison.compare`
@@ -176,7 +176,7 @@ class Rules:
     # A name in `CLASSIFIERS`, or a variant such as "heuristic@0.30"; its verdict decides if there is no baseline.
     classifier: str = SPREAD
     limit: float = field(default=CLASSIFIERS[SPREAD].parameters["limit"], metadata={
-        "flag": "--max-spread", "old": "--limit", "share": True, "metavar": "SHARE",
+        "flag": "--max-spread", "share": True, "metavar": "SHARE",
         "help": "Spread above which runs are dissimilar.",
     })  # fmt: skip
     # "missing" means only in the baseline

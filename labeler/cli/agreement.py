@@ -8,8 +8,6 @@ from typing import Any
 import click
 
 from labeler.cli.common import (
-    Renamed,
-    former_argument,
     json_option,
     open_study,
     remark,
@@ -46,10 +44,9 @@ class RequirementType(click.ParamType[tuple[str, float]]):
 
 @click.command(epilog="Example: labeler agreement --labels labels.csv --fail-under alpha:.67")
 @study_option
-@former_argument("labels")
 @click.option("--labels", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
               help="Labels to use instead of a study: a CSV file with the columns item, reviewer, label.")  # fmt: skip
-@click.option("--against", "before", cls=Renamed, old="--before", type=click.Path(path_type=Path), default=None,
+@click.option("--against", "before", type=click.Path(path_type=Path), default=None,
               metavar="FILE",
               help="Earlier round to compare with: a study, or a CSV file of labels.")  # fmt: skip
 @click.option("--fail-under", type=RequirementType(), default=None, metavar="NAME:X",

@@ -295,7 +295,6 @@ def _outputs(targets: Mapping[str, Path | None], read: Sequence[Path], *, verbos
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed.")
 @out_option(
     "FILE.toml", "Also write the limits for runs by turns to this file, for `labeler check --limits`.", required=False,
-    old="--write",
 )  # fmt: skip
 @json_option
 @reading_options

@@ -7,12 +7,10 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from click.core import ParameterSource
 
 from labeler.atomic_files import in_place
 from labeler.cli import streams
@@ -182,81 +180,18 @@ def dry_run_option(help_text: str) -> Callable[[Function], Function]:
     return click.option("--dry-run", is_flag=True, help=help_text)
 
 
-class Renamed(click.Option):
-    """An option that also accepts its name in earlier versions, which help and messages no longer show."""
-
-    def __init__(self, *args: Any, old: str, **attributes: Any) -> None:
-        super().__init__(*args, **attributes)
-        self.old = old
-
-    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        self.opts.append(self.old)
-        super().add_to_parser(parser, ctx)
-        self.opts.remove(self.old)
-
-
-class FormerArgument(click.Argument):
-    """An argument of earlier versions that is an option now; help and messages do not show the argument."""
-
-    def get_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """Return nothing to show."""
-        del ctx
-        return []
-
-
-def former_argument(parameter: str) -> Callable[[Function], Function]:
-    """Accept the path of an option also as an argument, as earlier versions did."""
-
-    def decorated(function: Any) -> Any:
-        @wraps(function)
-        def command(**arguments: Any) -> Any:
-            former, context = arguments.pop(f"former_{parameter}"), click.get_current_context()
-            if former is not None:
-                if context.get_parameter_source(parameter) is ParameterSource.COMMANDLINE:
-                    raise click.UsageError(f"Unexpected argument '{former}', because --{parameter} is given.", context)
-                arguments[parameter] = former
-            return function(**arguments)
-
-        path = click.Path(path_type=Path)
-        return click.argument(f"former_{parameter}", cls=FormerArgument, required=False, type=path)(command)
-
-    return decorated
-
-
 def out_option(
-    metavar: str,
-    help_text: str,
-    *,
-    required: bool = True,
-    folder: bool | None = False,
-    old: str | None = None,
-    was_argument: bool = False,
+    metavar: str, help_text: str, *, required: bool = True, folder: bool | None = False
 ) -> Callable[[Function], Function]:
-    """Add `--out`: the file or folder to write (`folder` None: either of them).
-
-    `old` is the name of the option in earlier versions; `was_argument` is true if it was an argument.
-    """
+    """Add `--out`: the file or folder to write (`folder` None: either of them)."""
     path = click.Path(path_type=Path, dir_okay=folder is not False, file_okay=folder is not True)
-    renamed: dict[str, Any] = {} if old is None else {"cls": Renamed, "old": old}
-
-    def decorated(function: Any) -> Any:
-        @wraps(function)
-        def command(**arguments: Any) -> Any:
-            if required and arguments["out"] is None:
-                raise click.UsageError(f"Missing option '--out {metavar}'.", click.get_current_context())
-            return function(**arguments)
-
-        text = f"{help_text}  [required]" if required else help_text
-        command = click.option("--out", "-o", type=path, default=None, metavar=metavar, help=text, **renamed)(command)
-        return former_argument("out")(command) if was_argument else command
-
-    return decorated
+    return click.option("--out", "-o", type=path, required=required, metavar=metavar, help=help_text)
 
 
 def figure_formats_option(function: Function) -> Function:
     """Add `--figure-format`: the file formats of figures."""
     return click.option(
-        "--figure-format", "forms", cls=Renamed, old="--as", type=click.Choice(FIGURE_FORMATS), multiple=True,
+        "--figure-format", "forms", type=click.Choice(FIGURE_FORMATS), multiple=True,
         default=["svg"], show_default=True,
         help="File format of the figures. Repeatable.",
     )(function)  # fmt: skip
@@ -264,7 +199,7 @@ def figure_formats_option(function: Function) -> Function:
 
 def reason_option(function: Function) -> Function:
     """Add `--reason`: the reason, which is written to the log."""
-    return click.option("--reason", "why", cls=Renamed, old="--why", required=True, metavar="TEXT", help=WHY)(function)
+    return click.option("--reason", "why", required=True, metavar="TEXT", help=WHY)(function)
 
 
 def actor_option(function: Function) -> Function:
@@ -311,8 +246,8 @@ def open_study(study: Path | None, *, changed_schema: bool = False, dry_run: boo
                 raise
             raise CommandFailed(
                 f"The command failed unexpectedly while it read {db.path} ({_short(error)}). If another program "
-                f"changed this file, labeler audit {db.path} shows what was changed. Otherwise, please report this; "
-                "LABELER_TRACEBACK=1 shows where it failed."
+                f"changed this file, labeler audit --study {db.path} shows what was changed. Otherwise, please report "
+                "this; LABELER_TRACEBACK=1 shows where it failed."
             ) from error
 
 

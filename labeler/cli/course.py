@@ -8,7 +8,6 @@ import click
 from labeler.cli.common import (
     OWNER,
     WHY,
-    Renamed,
     json_option,
     now,
     open_study,
@@ -35,9 +34,7 @@ from labeler.service.study.calibrating import CalibrationResult
 @click.argument("step", type=click.Choice([step.value for step in Step]))
 @study_option
 @reason_option
-@click.option(
-    "--force", cls=Renamed, old="--anyway", is_flag=True, help="Open the study even though calibration was not passed."
-)
+@click.option("--force", is_flag=True, help="Open the study even though calibration was not passed.")
 @json_option
 def state(step: str, study: Path | None, why: str, force: bool, as_json: bool) -> None:
     """Open, pause, close or unblind the study, or begin the third-label round.
@@ -75,7 +72,7 @@ def exclude(item: str, study: Path | None, why: str, undo: bool, as_json: bool) 
 @click.argument("item", required=False)
 @click.argument("category", required=False)
 @study_option
-@click.option("--reason", "why", cls=Renamed, old="--why", default=None, metavar="TEXT", help=WHY)
+@click.option("--reason", "why", default=None, metavar="TEXT", help=WHY)
 @json_option
 def adjudicate(item: str | None, category: str | None, study: Path | None, why: str | None, as_json: bool) -> None:
     """Decide a split item of a closed study; without ITEM, list the split items.
@@ -112,8 +109,6 @@ def adjudicate(item: str | None, category: str | None, study: Path | None, why: 
 @click.option(
     "--required-agreement",
     "gate",
-    cls=Renamed,
-    old="--gate",
     type=click.FloatRange(0, 1),
     default=None,
     help="Agreement that reviewers must reach before the study opens, from 0 to 1.",

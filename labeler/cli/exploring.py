@@ -14,7 +14,6 @@ from click.core import ParameterSource
 
 from labeler.cli.common import (
     OWNER,
-    Renamed,
     figure_formats_option,
     json_option,
     log_look,
@@ -76,15 +75,13 @@ def out_options(function: Function) -> Function:
 
 @click.command(epilog="Example: labeler spread results/ --html spread.html")
 @in_options
-@click.option("--subset-runs", "per", cls=Renamed, old="--per", type=click.IntRange(min=2), default=None, metavar="N",
+@click.option("--subset-runs", "per", type=click.IntRange(min=2), default=None, metavar="N",
               help="Average maxSpread across all subsets of N runs, to compare it with suites that have N "
                    "runs.")  # fmt: skip
 @click.option("--baseline", default=None, metavar="NAME", help="Value in the column `altered` to use as the baseline.")
 @click.option(
     "--altered-slowdown",
     "v",
-    cls=Renamed,
-    old="--v",
     type=click.FloatRange(min=0, min_open=True),
     default=None,
     metavar="SHARE",
@@ -114,8 +111,6 @@ def spread(context: click.Context, /, **arguments: Any) -> None:
 @click.option(
     "--level",
     "ci_level",
-    cls=Renamed,
-    old="--ci-level",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=None,
     metavar="X",
@@ -182,8 +177,6 @@ def steady(context: click.Context, /, jobs: int, **arguments: Any) -> None:
 @click.option("--candidate", default=None, metavar="VERSION", help="Version to compare with the baseline.")
 @click.option(
     "--instrumentation",
-    cls=Renamed,
-    old="--observer",
     default=None,
     metavar="NAME",
     help="Condition or factor that gives the amount of instrumentation. Also show its effect on each version.",

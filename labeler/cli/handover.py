@@ -7,9 +7,7 @@ import click
 
 from labeler.cli.common import (
     OWNER,
-    Renamed,
     dry_run_option,
-    former_argument,
     json_option,
     logged_if_written,
     now,
@@ -32,15 +30,12 @@ from labeler.service.results import exchange
 
 @click.command(epilog="Example: labeler labels --study cache.study --out labels.csv")
 @study_option
-@out_option(
-    "FILE", "Write all answers to FILE, one row per answer; - is standard output.", required=False, old="--export"
-)
+@out_option("FILE", "Write all answers to FILE, one row per answer; - is standard output.", required=False)
 @click.option("--import", "import_file", type=click.Path(path_type=Path), default=None, metavar="FILE",
               help="Import labels of another tool from FILE. Columns: item, reviewer, label, and any column that "
                    "--out writes.")  # fmt: skip
-@click.option("--layout", "form", cls=Renamed, old="--as",
+@click.option("--layout", "form", default="long", show_default=True,
               type=click.Choice(["long", "wide", "label-studio", "potato", "rater", "irrcac"]),
-              default="long", show_default=True,
               help="Form of the file. long has all answers; the other forms have only first labels.")  # fmt: skip
 @click.option("--force", is_flag=True,
               help="With --import: add reviewers whose names only look like names of other people.")  # fmt: skip
@@ -113,18 +108,17 @@ def merge(source: Path, study: Path | None, dry_run: bool, as_json: bool) -> Non
 
 @click.command(epilog="Example: labeler anonymise --study cache.study --out published.study --keep-comments")
 @study_option
-@out_option("FILE", "Study file to create.", was_argument=True)
+@out_option("FILE", "Study file to create.")
 @click.option("--keep-comments", is_flag=True,
               help="Keep comments. Known names and addresses in them are replaced, but other details can identify "
                    "people: read the comments before you publish them.")  # fmt: skip
-@click.option("--comments", type=click.Choice(["drop", "keep"]), default="drop", hidden=True)  # of earlier versions
 @click.option("--names-of-benchmarks", "benchmarks", type=click.Choice(["keep", "drop"]), default="keep",
               show_default=True, help="Keep the names of items, applications and files, or replace them with "
                                       "numbers.")  # fmt: skip
 @dry_run_option("Show what the copy would contain, without writing it.")
 @json_option
 def anonymise(
-    study: Path | None, out: Path, keep_comments: bool, comments: str, benchmarks: str, dry_run: bool, as_json: bool
+    study: Path | None, out: Path, keep_comments: bool, benchmarks: str, dry_run: bool, as_json: bool
 ) -> None:
     """Write an anonymised copy of a study.
 
@@ -134,14 +128,14 @@ def anonymise(
     except those that rest on random draws: the draws follow the order of the names, so they can change slightly. The
     dates and times of answers stay too: anyone who knows when a person labelled can find this person in the copy.
     """
-    keep = keep_comments or comments == "keep"
     with open_study(study) as db:
         done = anonymising.anonymise(
-            db, out, keep_comments=keep, keep_benchmarks=benchmarks == "keep", dry_run=dry_run, actor=OWNER, now=now()
-        )
+            db, out, keep_comments=keep_comments, keep_benchmarks=benchmarks == "keep", dry_run=dry_run, actor=OWNER,
+            now=now(),
+        )  # fmt: skip
     if as_json:
         show_json({"file": out} | asdict(done))
-    outcome = "kept (check them before you publish)" if keep else "left out"
+    outcome = "kept (check them before you publish)" if keep_comments else "left out"
     people = f"{counted(done.n_reviewers, 'reviewer')} and {counted(done.n_coordinators, 'coordinator')} renamed"
     written = "Would write" if dry_run else "Wrote"
     remark(f"{written} {out}: {people}, {counted(done.n_comments, 'comment')} {outcome}.")
@@ -150,7 +144,6 @@ def anonymise(
 
 @click.command(epilog="Example: labeler audit --study cache.study --against report/report.json")
 @study_option
-@former_argument("study")
 @click.option("--against", default=None, metavar="FILE|CHAIN",
               help="Compare the study with this report.json, backup, or receipt of a reviewer, or with the end of the "
                    "chain that was printed earlier.")  # fmt: skip

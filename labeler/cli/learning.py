@@ -5,7 +5,6 @@ from pathlib import Path
 import click
 
 from labeler.cli.common import (
-    Renamed,
     actor_option,
     json_option,
     now,
@@ -51,11 +50,9 @@ def _material(study: Path | None, label_file: Path | None, verdict_file: Path | 
     "Folder for the model, the report, its figures, and the scores behind the figures; or a file for the model alone.",
     required=False, folder=None,
 )  # fmt: skip
-@click.option("--report", "folder", type=click.Path(path_type=Path, file_okay=False), hidden=True)  # now --out DIR
-@click.option("--plain", is_flag=True, hidden=True, expose_value=False)  # the default since models use ranks
-@click.option("--force", "even_if_useless", cls=Renamed, old="--even-if-useless", is_flag=True,
+@click.option("--force", "even_if_useless", is_flag=True,
               help="Write the model even if the features do not predict the labels.")  # fmt: skip
-@click.option("--by-reviewer", "of_reviewers", cls=Renamed, old="--reviewers", is_flag=True,
+@click.option("--by-reviewer", "of_reviewers", is_flag=True,
               help="Show which measures predict each reviewer's labels; learn no classifier.")  # fmt: skip
 @click.option("--interventions", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
               help="Show which reviewers and classifiers detect the interventions in this file; learn no classifier. "
@@ -69,7 +66,6 @@ def learn(
     options: LearnOptions,
     out: Path | None,
     even_if_useless: bool,
-    folder: Path | None,
     of_reviewers: bool,
     interventions: Path | None,
     actor: str,
@@ -80,6 +76,7 @@ def learn(
     All results are for held-out applications. The labels must give a category to 60 items, at least 10 items per
     category, from 5 applications. To use the model, give it to `labeler verdicts --model` or `labeler check --model`.
     """
+    folder = None
     if out is not None and (out.is_dir() or not out.suffix) and str(out) != "-":
         folder, out = out, None
     if (of_reviewers or interventions) and out is not None:
@@ -129,7 +126,6 @@ def _votes(_context: click.Context, _option: click.Parameter, texts: tuple[str, 
                    "Repeatable.")  # fmt: skip
 @out_option(
     "DIR", "Folder for the report, its figures, and the scores behind the figures.", required=False, folder=True,
-    old="--report",
 )  # fmt: skip
 @actor_option
 @json_option

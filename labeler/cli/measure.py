@@ -11,7 +11,6 @@ from types import FrameType
 import click
 
 from labeler.cli.common import (
-    Renamed,
     dry_run_option,
     json_option,
     remark,
@@ -42,7 +41,7 @@ N_SHOWN = 12  # number of runs that a dry run shows
               metavar="DIR", help="Folder for the measurements.")  # fmt: skip
 @click.option("--init", is_flag=True, help="Write an example plan that explains every key, and measure nothing.")
 @dry_run_option("Show the runs, their expected time, and the questions that the plan can answer; measure nothing.")
-@click.option("--max-runs", cls=Renamed, old="--limit", type=click.IntRange(min=1), default=None, metavar="N",
+@click.option("--max-runs", type=click.IntRange(min=1), default=None, metavar="N",
               help="Run at most N runs now.")  # fmt: skip
 @click.option("--runs", type=click.IntRange(min=1), default=None, metavar="N",
               help="Number of runs of each benchmark; overrides the plan.")  # fmt: skip

@@ -3,11 +3,9 @@
 A field becomes an option if its metadata has a help text. The default value, the type and the name of the option come
 from the field. The metadata can also have:
 
-    old      the option of earlier versions, which is still accepted
     flag     the option, if its name is not the name of the field. A flag of a field that is true by default turns it
              off.
     choices  the accepted texts; a tuple of texts is given as one text, separated by commas
-    former choices  texts of earlier versions that are still accepted, with the present text
     within   the accepted numbers as an interval, such as "(0, 1)" or "[2, )"
     or       a word that is accepted instead of a number
     share    true if the number is a share that may be written in percent
@@ -26,7 +24,6 @@ from typing import Any, TypeVar, get_args
 import click
 from click.core import ParameterSource
 
-from labeler.cli.common import Renamed
 from labeler.errors import InputError, LabelerError, sentence
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -51,18 +48,6 @@ class Share(click.ParamType[float]):
         if share >= 1 and not text.endswith("%"):
             self.fail(f"{value!r} means {100 * share:g} %. If you mean {value} percent, write {value}%.", param, ctx)
         return share
-
-
-class Choice(click.Choice[str]):
-    """A choice that also accepts words of earlier versions, which help and messages do not show."""
-
-    def __init__(self, choices: tuple[str, ...], former: Mapping[str, str]) -> None:
-        super().__init__(choices)
-        self.former = former
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the present word."""
-        return super().convert(self.former.get(value, value), param, ctx)
 
 
 class NumberOr(click.ParamType[float | str]):
@@ -170,18 +155,14 @@ def _option(field: Field[Any]) -> Callable[[Any], Any]:
     """Return the click option of a field."""
     about, default = dict(field.metadata), None if field.default in (MISSING, "", ()) else field.default
     flag = about.get("flag", f"--{field.name.replace('_', '-')}")
-    more: dict[str, Any] = {"cls": Renamed, "old": about["old"]} if "old" in about else {}
     if isinstance(default, bool):
-        return click.option(
-            flag, field.name, is_flag=True, flag_value=not default, default=default, help=about["help"], **more
-        )
+        return click.option(flag, field.name, is_flag=True, flag_value=not default, default=default, help=about["help"])
     if about.get("share") and default is not None:
         about["default"] = f"{100 * default:g}%"
     help_text = f"{about['help']}  [default: {about['default']}]" if "default" in about else about["help"]
     return click.option(
         flag, field.name, type=_type_of(field), default=default, help=help_text, metavar=about.get("metavar"),
         show_default="default" not in about and default is not None, multiple=_is_repeatable(field),
-        **more,
     )  # fmt: skip
 
 
@@ -196,7 +177,7 @@ def _type_of(field: Field[Any]) -> Any:
     if "choices" in about:
         if "tuple[" in str(field.type):
             return Names(tuple(about["choices"]))
-        return Choice(tuple(about["choices"]), about.get("former choices", {}))
+        return click.Choice(tuple(about["choices"]))
     if "within" in about:
         numbers = _range(about["within"], whole=int in kinds)
         return NumberOr(about["or"], numbers) if "or" in about else numbers

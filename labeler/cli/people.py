@@ -11,7 +11,6 @@ from labeler.cli.common import (
     NOTHING_SAVED,
     OWNER,
     Commands,
-    Renamed,
     dry_run_option,
     json_option,
     link,
@@ -193,7 +192,7 @@ def resume(name: str, study: Path | None, as_json: bool) -> None:
 @click.command("result", epilog="Example: labeler reviewers result ada --study cache.study")
 @click.argument("name")
 @study_option
-@click.option("--undo", cls=Renamed, old="--withdraw", is_flag=True, help="No longer let the reviewer see the result.")
+@click.option("--undo", is_flag=True, help="No longer let the reviewer see the result.")
 @json_option
 def result(name: str, study: Path | None, undo: bool, as_json: bool) -> None:
     """Let a reviewer see their own labels beside those of the other reviewers, whose names stay hidden.

@@ -7,8 +7,8 @@ import click
 
 from labeler.atomic_files import in_place
 from labeler.cli.common import (
-    Renamed,
     actor_option,
+    dry_run_option,
     json_option,
     now,
     one_of,
@@ -32,10 +32,10 @@ from labeler.store import Database
 
 @click.command(epilog="Example: labeler publish --study cache.study --out cache-labels --for zenodo")
 @study_option
-@out_option("DIR", "Folder to create; the command also writes DIR.zip.", required=False, folder=True, was_argument=True)
+@out_option("DIR", "Folder to create; the command also writes DIR.zip.", required=False, folder=True)
 @click.option("--init", is_flag=True, help=f"Only write {FILE_NAME}, which you then fill in.")
-@click.option("--publish-file", "answers_file", cls=Renamed, old="--answers",
-              type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
+@click.option("--publish-file", "answers_file", type=click.Path(path_type=Path, dir_okay=False), default=None,
+              metavar="FILE",
               help=f"File with the facts that the study does not have [default: {FILE_NAME} in the study's "
                    "folder].")  # fmt: skip
 @click.option("--for", "venue", type=click.Choice([venue.value for venue in Venue]), default=None,
@@ -46,8 +46,7 @@ from labeler.store import Database
                                       "numbers.")  # fmt: skip
 @click.option("--list-comments", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
               help="Only write all comments to a file; then enter yes or no in the column `publish`.")  # fmt: skip
-@click.option("--dry-run", cls=Renamed, old="--check", is_flag=True,
-              help=f"Only list what {FILE_NAME} lacks; publish nothing.")  # fmt: skip
+@dry_run_option(f"Only list what {FILE_NAME} lacks; publish nothing.")
 @click.option("--quick", is_flag=True, help="Skip all resampling: bootstrap and latent class.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
               help="Random seed for the resampling.")  # fmt: skip

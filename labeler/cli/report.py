@@ -10,7 +10,6 @@ import click
 
 from labeler.cli.common import (
     OWNER,
-    Renamed,
     actor_option,
     json_option,
     now,
@@ -50,9 +49,9 @@ from labeler.service.study import coordinating
 )
 @options_of(ReportOptions)
 @click.option("--pdf", is_flag=True, help="Also write report.pdf, with Chromium or Chrome on this machine.")
-@click.option("--paper-size", "paper", cls=Renamed, old="--paper", type=click.Choice(["a4", "letter"]), default="a4",
+@click.option("--paper-size", "paper", type=click.Choice(["a4", "letter"]), default="a4",
               show_default=True, help="Paper size of the PDF.")  # fmt: skip
-@click.option("--verify", "check", cls=Renamed, old="--check", type=click.Path(path_type=Path, dir_okay=False),
+@click.option("--verify", "check", type=click.Path(path_type=Path, dir_okay=False),
               default=None, metavar="FILE",
               help="Recompute this report (.json, .html or .md) and show which numbers differ; write "
                    "nothing.")  # fmt: skip

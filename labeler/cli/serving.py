@@ -83,7 +83,6 @@ def serve(study: Path | None, port: int | None, address: str, url: str | None, u
 )
 @out_option(
     "FILE", "Study file to create, or to continue with [default: demo.study, or demo-fresh.study].", required=False,
-    old="--study",
 )  # fmt: skip
 @click.option("--fresh", is_flag=True, help="Start with a study that has no labels yet.")
 @click.option("--question", default=None, metavar="NAME",

@@ -238,7 +238,7 @@ def status(study: Path | None, with_agreement: bool, as_json: bool) -> None:
 
 @click.command(epilog="Example: labeler backup --study cache.study --out cache-copy.study")
 @study_option
-@out_option("FILE", "Study file to create.", was_argument=True)
+@out_option("FILE", "Study file to create.")
 @json_option
 def backup(study: Path | None, out: Path, as_json: bool) -> None:
     """Copy the study into a new file.
@@ -254,7 +254,7 @@ def backup(study: Path | None, out: Path, as_json: bool) -> None:
 
 @click.command(epilog="Example: labeler log --study cache.study --out events.csv")
 @study_option
-@out_option("FILE.csv", "Write the log instead of printing it; - is standard output.", required=False, old="--export")
+@out_option("FILE.csv", "Write the log instead of printing it; - is standard output.", required=False)
 @json_option
 def log(study: Path | None, out: Path | None, as_json: bool) -> None:
     """Show the audit log: every event of the study, in order."""

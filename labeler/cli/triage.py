@@ -10,7 +10,6 @@ import click
 from labeler.cli.common import (
     COORDINATOR,
     OWNER,
-    Renamed,
     dry_run_option,
     json_option,
     link,
@@ -59,10 +58,10 @@ def filter_options(function: Callable[..., None]) -> Callable[..., None]:
         click.option("--verdict", callback=_pair, default=None, metavar="CLASSIFIER=VERDICT",
                      help="Verdict of a classifier, such as heuristic=dissimilar."),
         click.option("--disagree", is_flag=True, help="Show only items on which classifiers disagree."),
-        click.option("--min-range", cls=Renamed, old="--min-spread", type=float, default=None, metavar="SHARE",
+        click.option("--min-range", type=float, default=None, metavar="SHARE",
                      help="Minimum range of medians: largest minus smallest median of a run, as a share of the overall "
                           "median."),
-        click.option("--max-range", cls=Renamed, old="--max-spread", type=float, default=None, metavar="SHARE",
+        click.option("--max-range", type=float, default=None, metavar="SHARE",
                      help="Maximum range of medians."),
         click.option("--min-iterations", type=int, default=None, help="Minimum number of iterations in the shortest "
                                                                       "run."),
@@ -108,7 +107,7 @@ def browse(study: Path | None, filters: Filter, as_json: bool) -> None:
 
 @click.command(epilog="Example: labeler triage --study cache.study --out split.study --disagree")
 @study_option
-@out_option("FILE", "Study file to create.", was_argument=True)
+@out_option("FILE", "Study file to create.")
 @filter_options
 @click.option("--name", default=None, metavar="NAME", help="Name of the new study [default: the file's name].")
 @click.option(

@@ -20,7 +20,6 @@ import click
 
 from labeler.cli.common import (
     OWNER,
-    Renamed,
     actor_option,
     dry_run_option,
     json_option,
@@ -74,7 +73,6 @@ THRESHOLD = click.FloatRange(0, 1)
 @options_of(JudgeOptions)
 @out_option(
     "FILE.csv", "Also write all verdicts with their numbers to this file; - is standard output.", required=False,
-    old="--export",
 )  # fmt: skip
 @click.option("--import", "import_file", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
               help="Import verdicts of another tool from this file. Columns: item, verdict, and optionally "
@@ -82,7 +80,7 @@ THRESHOLD = click.FloatRange(0, 1)
 @click.option("--model", type=click.Path(path_type=Path), default=None, metavar="MODEL.json",
               help="Also compute the verdicts of a model from `labeler learn`, as learned:NAME. They stay in the study "
                    "until you use --remove.")  # fmt: skip
-@click.option("--classifier", "name", cls=Renamed, old="--name", default=None, metavar="NAME",
+@click.option("--classifier", "name", default=None, metavar="NAME",
               help="With --import: name of the classifier, if the file has no column for it.")  # fmt: skip
 @dry_run_option("With --import or --remove: show what would change, without changing it.")
 @actor_option
@@ -197,7 +195,7 @@ def _executor(jobs: int, scheduler: str | None) -> Iterator[Executor | None]:
 
 @click.command(epilog="Example: labeler classifiers --study cache.study --most-disputed 20")
 @study_option
-@click.option("--most-disputed", "n", cls=Renamed, old="--send-first", type=click.IntRange(min=1), default=None,
+@click.option("--most-disputed", "n", type=click.IntRange(min=1), default=None,
               metavar="N",
               help="List the N items on which the classifiers disagree most, so that reviewers can label them "
                    "first.")  # fmt: skip

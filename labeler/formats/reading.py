@@ -51,7 +51,7 @@ class ReadOptions:
         "help": "Pattern that reads conditions of the runs from file names, such as {version}-{context}.json.",
     })  # fmt: skip
     name: str = field(default="", metadata={
-        "flag": "--benchmark", "old": "--name", "metavar": "NAME",
+        "flag": "--benchmark", "metavar": "NAME",
         "help": "Name of the benchmark, for files that do not name it: a column of numbers, a table without a column "
                 "benchmark, or perf stat.",
     })  # fmt: skip

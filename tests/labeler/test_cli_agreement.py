@@ -75,7 +75,7 @@ def labels_file(path, *rows, header="item,reviewer,label"):
     ],
 )  # fmt: skip
 def test_a_build_fails_if_the_lower_limit_is_below_what_is_required(tmp_path, required, code, words):
-    result = run(write(tmp_path / "l.csv", (0.95, 0.95), 4), "--fail-under", required, code=code)
+    result = run("--labels", write(tmp_path / "l.csv", (0.95, 0.95), 4), "--fail-under", required, code=code)
     assert result.stdout.startswith(words)
     assert result.stdout.count("\n") == 1
     assert "80 items" in result.stdout
@@ -83,13 +83,13 @@ def test_a_build_fails_if_the_lower_limit_is_below_what_is_required(tmp_path, re
 
 def test_the_gate_judges_the_lower_limit_and_not_the_point_estimate(tmp_path):
     path = write(tmp_path / "l.csv", (0.95, 0.95), 4)
-    found = json.loads(run(path, "--fail-under", "alpha:.5", "--json").stdout)
+    found = json.loads(run("--labels", path, "--fail-under", "alpha:.5", "--json").stdout)
     value, low = found["estimate"]["value"], found["estimate"]["low"]
     assert low < value
     between = (low + value) / 2
-    judged = json.loads(run(path, "--fail-under", f"alpha:{between}", "--json", code=1).stdout)
+    judged = json.loads(run("--labels", path, "--fail-under", f"alpha:{between}", "--json", code=1).stdout)
     assert (judged["passed"], judged["required"], judged["n_items"]) == (False, between, 80)
-    wider = json.loads(run(path, "--fail-under", "alpha:.5", "--level", "0.99", "--json").stdout)
+    wider = json.loads(run("--labels", path, "--fail-under", "alpha:.5", "--level", "0.99", "--json").stdout)
     assert wider["estimate"]["low"] < low
 
 
@@ -98,7 +98,9 @@ def test_labels_of_any_categories_can_be_judged(tmp_path):
     truth = rng.integers(0, 4, 60)
     rows = [f"i{n},{name},{'abcd'[truth[n]]}" for n in range(60) for name in ("ada", "ben")]
     rows[::17] = [row[:-1] + "a" for row in rows[::17]]
-    assert run(labels_file(tmp_path / "l.csv", *rows), "--fail-under", "alpha:.6").stdout.startswith("Passed")
+    assert run("--labels", labels_file(tmp_path / "l.csv", *rows), "--fail-under", "alpha:.6").stdout.startswith(
+        "Passed"
+    )
 
 
 @pytest.mark.parametrize(
@@ -112,7 +114,7 @@ def test_labels_of_any_categories_can_be_judged(tmp_path):
     ],
 )
 def test_what_cannot_be_known_and_what_cannot_be_read_are_no_failures(tmp_path, rows, code, words):
-    result = run(labels_file(tmp_path / "l.csv", *rows), "--fail-under", "alpha:.67", code=code)
+    result = run("--labels", labels_file(tmp_path / "l.csv", *rows), "--fail-under", "alpha:.67", code=code)
     assert words in result.output
 
 

@@ -129,13 +129,15 @@ def test_spread_of_altered_methods_gets_a_score(tmp_path):
     rows = [("b", run, 1 + (altered == "f") + 0.001 * run + 0.0001 * i, altered)
             for altered in ("", "f") for run in range(5) for i in range(20)]  # fmt: skip
     (tmp_path / "abs.csv").write_bytes(csv_bytes(rows, ("benchmark", "run", "value", "altered")))
-    found = json.loads(run("spread", tmp_path / "abs.csv", "--v", 0.1, "--json").stdout)
+    found = json.loads(run("spread", tmp_path / "abs.csv", "--altered-slowdown", 0.1, "--json").stdout)
     assert found["parameters"]["v"] == 0.1
     assert found["score"] is not None
-    without = json.loads(run("spread", tmp_path / "abs.csv", "--v", 0.1, "--without", "b", "--json").stdout)
+    without = json.loads(
+        run("spread", tmp_path / "abs.csv", "--altered-slowdown", 0.1, "--without", "b", "--json").stdout
+    )
     assert without["parameters"]["without"] == ["b"]
     limited = json.loads(
-        run("spread", tmp_path / "abs.csv", "--v", 0.1, "--unit", "s", "--budget", 1.5, "--json").stdout
+        run("spread", tmp_path / "abs.csv", "--altered-slowdown", 0.1, "--unit", "s", "--budget", 1.5, "--json").stdout
     )
     assert limited["environments"][0]["time"]["parts"][-1]["limit"] == 90
 

@@ -11,12 +11,11 @@ import click
 import pytest
 
 from labeler.cli import main
-from labeler.cli.common import FormerArgument, Renamed
 from tests.labeler.commands import run, write_results
 
 PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 SERVERS = {"serve", "demo"}
-INTERNAL = {"--actor", "--until-stdin-ends", "--plain"}  # for pages and other processes, and one without a meaning now
+INTERNAL = {"--actor", "--until-stdin-ends"}  # for pages and other processes
 CHANGING = {  # commands that import, remove or publish
     "import", "merge", "labels", "verdicts", "reviewers remove", "reviewers replace", "publish", "anonymise",
 }  # fmt: skip
@@ -68,46 +67,18 @@ def test_options_of_several_commands_have_one_meaning_and_the_values_in_the_tabl
     assert told == shared
 
 
-def test_former_names_are_accepted_but_not_shown():
-    former = {
-        (row[0], "" if row[1] == "an argument" else row[1], name.strip("` "))
-        for row in table("Former names of options")
-        for name in row[2].split(",")
-    }
-    found = set()
-    for name, command in COMMANDS.items():
-        for parameter in command.params:
-            if isinstance(parameter, FormerArgument):
-                found.add((f"--{str(parameter.name).removeprefix('former_')}", "", name))
-            elif isinstance(parameter, Renamed):
-                found.add((name_of(parameter), parameter.old, name))
-        shown = run(*name.split(), "--help").stdout
-        for now, before, of in former:
-            if of == name and before:
-                assert not re.search(rf"{before}(?![\w-])", shown), (name, before)
-                refused = run(*name.split(), before, "--nothing", "--nothing", code=2).stderr
-                assert f"No such option '{before}'" not in refused, (name, before)
-                assert now in shown
-    assert former - found == {
-        ("--out", "--report", "learn"), ("--keep-comments", "--comments", "anonymise"),  # another kind of value
-    }  # fmt: skip
-    assert found <= former
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_follows_the_grammar(name):
     command = COMMANDS[name]
     names = {name_of(option) for option in options(command)}
     assert "--json" in names or name in SERVERS
     assert "--dry-run" in names or name not in CHANGING
-    hidden = {option for option in options(command) if option.hidden}
-    former = {row[1] for row in table("Former names of options")}
-    assert {name_of(option) for option in hidden} <= INTERNAL | former
+    assert {name_of(option) for option in options(command) if option.hidden} <= INTERNAL
     for option in options(command):
         assert option.hidden or option.help, f"{name} {name_of(option)}: no help"
         assert not re.match(r"--(output|export|write|to-file)$", name_of(option)), "the main result goes to --out"
     for argument in command.params:
-        if isinstance(argument, click.Argument) and not isinstance(argument, FormerArgument):
+        if isinstance(argument, click.Argument):
             assert "study" not in str(argument.metavar).lower(), "a study is --study, a new file is --out"
     takes_study = any(option.name == "study" for option in options(command))
     assert takes_study == ("--study" in names)
@@ -178,10 +149,3 @@ def test_a_dry_run_changes_nothing(study, tmp_path):
     rows = json.loads(run("reviewers", "list", "--json", "--study", study).stdout)
     assert [row["reviewer"] for row in rows] == ["ada", "ben", "dan"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["labels.csv", "own.study", "verdicts.csv"]
-
-
-def test_former_arguments_still_work(study, tmp_path, monkeypatch):
-    monkeypatch.setenv("LABELER_STUDY", str(study))
-    run("backup", tmp_path / "copy.study")
-    run("audit", "--study", tmp_path / "copy.study")  # the argument wins over the variable
-    assert str(tmp_path / "none.study") in run("audit", "--study", tmp_path / "none.study", code=2).stderr

@@ -24,11 +24,12 @@ COMMANDS = [
     ("verdicts", "--study", "S", "--out", "-"), ("labels", "--study", "S", "--out", "-"),
     ("labels", "--study", "S", "--out", "-", "--layout", "wide"), ("agreement", "--study", "S"),
     ("state", "--study", "S", "pause", "--reason", "x"), ("exclude", "--study", "S", "x", "--reason", "x"),
-    ("plan", "--study", "S", "--verify"), ("backup", "--study", "S", "OUT"), ("anonymise", "--study", "S", "OUT"),
+    ("plan", "--study", "S", "--verify"), ("backup", "--study", "S", "--out", "OUT"),
+    ("anonymise", "--study", "S", "--out", "OUT"),
     ("merge", "--study", "S", "GOOD", "--dry-run"), ("merge", "--study", "GOOD", "S", "--dry-run"),
-    ("audit", "S"), ("audit", "S", "--json"), ("audit", "GOOD", "--against", "S"),
+    ("audit", "--study", "S"), ("audit", "--study", "S", "--json"), ("audit", "--study", "GOOD", "--against", "S"),
     ("learn", "--study", "S"), ("compare", "--study", "S"), ("publish", "--study", "S", "--init"),
-    ("triage", "--study", "S", "OUT"),
+    ("triage", "--study", "S", "--out", "OUT"),
 ]  # fmt: skip
 REPORT = ("report", "--study", "S", "--out", "OUT")
 FINDINGS = {"audit", "merge", "plan"}  # commands that may end with 1
@@ -131,7 +132,9 @@ SCHEMAS = {
 def test_another_schema_is_refused_by_every_command(good, tmp_path, statement):
     hostile = changed(good, tmp_path, statement)
     for command, done in outcomes(good, hostile, tmp_path, [*COMMANDS, REPORT]):
-        expected = 1 if command[:2] == ("audit", "S") and "below" not in statement and "-1" not in statement else 2
+        expected = (
+            1 if command[:3] == ("audit", "--study", "S") and "below" not in statement and "-1" not in statement else 2
+        )
         assert done.exit_code == expected, (command, done.output)
         assert "unexpectedly" not in done.output, command
 
@@ -152,7 +155,7 @@ def test_an_audit_names_damage_that_the_chain_cannot_show(good, tmp_path):
         "UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'labels') "
         "WHERE name = 'sqlite_autoindex_labels_1'",
     )
-    done = CliRunner().invoke(main, ["audit", str(hostile), "--json"])
+    done = CliRunner().invoke(main, ["audit", "--study", str(hostile), "--json"])
     assert done.exit_code == 1
     assert {fault["part"] for fault in json.loads(done.stdout)["faults"]} == {"file"}
     assert "page" in done.stdout

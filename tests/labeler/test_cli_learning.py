@@ -44,7 +44,8 @@ def folder(tmp_path_factory):
         csv.writer(file).writerows(rows)
     run("labels", "--study", path, "--import", folder / "labels.csv")
     run("verdicts", "--study", path, "--out", folder / "verdicts.csv")
-    run(*LEARN, "--study", path, "--out", folder / "model.json", "--report", folder / "report")
+    run(*LEARN, "--study", path, "--out", folder / "report")
+    shutil.copy(folder / "report" / "model.json", folder)
     return folder
 
 

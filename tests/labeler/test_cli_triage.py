@@ -67,7 +67,7 @@ def test_browse_prints_the_catalogue_as_a_table_and_how_many_were_chosen(study):
         (("--disagree",), [0]),
         (("--min-range", 0), [0, 1, 2, 3]),
         (("--min-range", 5), []),
-        (("--max-spread", 5), [0, 1, 2, 3]),
+        (("--max-range", 5), [0, 1, 2, 3]),
         (("--min-iterations", 60, "--max-iterations", 60), [0, 1, 2, 3]),
         (("--min-iterations", 61), []),
         (("--max-iterations", 59), []),

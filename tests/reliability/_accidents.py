@@ -258,7 +258,7 @@ def server_clock(room: Room) -> Iterator[Case]:
         study, out = one.served.study, Path(tempfile.mkdtemp(dir=room.folder))
         for arguments in (
             ("status",), ("plan", "--verify"), ("labels", "--out", out / "labels.csv"),
-            ("report", "--quick", "--out", out / "report"), ("backup", out / "copy.study"),
+            ("report", "--quick", "--out", out / "report"), ("backup", "--out", out / "copy.study"),
         ):  # fmt: skip
             code, said = labeler(*arguments, "--study", study)
             problems = of_command(code, said) + ([f"exit code {code}"] if code else [])

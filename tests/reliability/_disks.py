@@ -131,11 +131,11 @@ def backing_up(room: Room) -> Iterator[Case]:
             for n_pages in (0, 9, 12, 40):
                 fill(disk, but=n_pages)
                 target = folder / f"copy-{n_pages}.study"
-                code, said = labeler("backup", target, "--study", study)
+                code, said = labeler("backup", "--out", target, "--study", study)
                 free(disk)
                 problems = of_command(code, said) + _of_copies(folder, target, code, said)
                 if not target.exists():
-                    code, again = labeler("backup", target, "--study", study)
+                    code, again = labeler("backup", "--out", target, "--study", study)
                     problems += [f"a second try: {again}"] if code else []
                 target.unlink(missing_ok=True)
                 yield case(f"backup to {where} from a full disk, {n_pages} pages left", last_line(said), problems)

@@ -80,7 +80,7 @@ EXPORTS = (
     ("labels", "--out", "-"), ("labels", "--out", "-", "--layout", "wide"),
     ("labels", "--out", "-", "--layout", "label-studio"), ("labels", "--out", "-", "--layout", "potato"),
     ("verdicts", "--out", "-"), ("log", "--out", "-"), ("log", "--json"), ("flags", "--json"),
-    ("audit", "STUDY"), ("audit", "STUDY", "--json"), ("plan", "--verify"), ("agreement",),
+    ("audit",), ("audit", "--json"), ("plan", "--verify"), ("agreement",),
 )  # fmt: skip
 
 
@@ -220,8 +220,7 @@ def test_no_text_file_holds_a_control_character(files):
 
 @pytest.mark.parametrize("command", EXPORTS, ids=" ".join)
 def test_data_on_standard_output_do_not_control_the_terminal(study, command):
-    of_study = () if str(command[0]) == "audit" else ("--study", study)
-    shown = run(*(study if part == "STUDY" else part for part in command), *of_study, code=None)
+    shown = run(*command, "--study", study, code=None)
     assert shown.stdout
     assert CONTROL.search(shown.stdout + shown.stderr) is None
 
