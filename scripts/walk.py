@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from labeler.config import bundled
 from labeler.store import open_database
-from labeler.ui.coordinator.places import MOVED, PLACES
+from labeler.ui.coordinator.places import PLACES
 from labeler.ui.coordinator.shared import address
 from scripts.screenshots import TOLERANCES, label
 from tests.browser.conftest import CHROMIUM_OPTIONS, chromium_path, free_port, stop_server, wait_until_served, welcome
@@ -231,9 +231,6 @@ def look_around(walk: Walk) -> None:
             walk.picture(f"{address(place)}-{address(view)}")
     walk.page.goto(f"{walk.root}/item")
     walk.picture("item")
-    for old, new in MOVED.items():
-        walk.page.goto(f"{walk.root}/{old}")
-        walk.page.wait_for_url(f"{walk.root}/{new}*", timeout=LIMIT_MS)
 
 
 def main() -> None:

@@ -17,7 +17,6 @@ from labeler.service.people import identity
 from labeler.store import open_database
 from labeler.ui import answers, component, provider, sign_in, static_files
 from labeler.ui.app import session_cookie, session_of
-from labeler.ui.coordinator.places import MOVED
 from labeler.ui.limits import RateLimit
 from labeler.ui.messages import MESSAGES_PER_S, Messages
 
@@ -95,8 +94,6 @@ class SignInGate:
             return _FROM_ELSEWHERE
         if Role.COORDINATOR not in person.roles and not _is_for_everyone(path):
             return PlainTextResponse("Only coordinators of the study can open this page.", status_code=403)
-        if Role.COORDINATOR in person.roles and path.strip("/") in MOVED:
-            return RedirectResponse(f"/{MOVED[path.strip('/')]}", status_code=303)
         return static_files.response(connection) or self._app
 
     def _person_of_websocket(self, connection: HTTPConnection) -> Person | None:

@@ -21,7 +21,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from labeler.ui import component
 from labeler.ui.answers import ANSWERS, ITEMS, METHODS, TOKEN_HEADER
 from labeler.ui.app import SESSION_COOKIE
-from labeler.ui.coordinator.places import ITEM, MOVED, PLACES
+from labeler.ui.coordinator.places import ITEM, PLACES
 from tests.performance.wire import acknowledgement, answer_to, body_of, events_of, is_saved, page_run, trigger_of
 from tests.reliability._hidden import Hidden, leaves
 from tests.reliability._window import AGAIN_S, LOOPBACK, Refused, Reply, ReviewersWindow, ask
@@ -30,7 +30,7 @@ NOBODY = "ffffffffffffffffffffffffffffffff"
 NO_CODE = "ZZZZZZ"
 REPORT_LIMIT_S = 180
 FIGURES, REPORT, LOG = "results?view=figures", "results?view=report", "study?view=log"
-OF_COORDINATORS = (*(title.lower() for title in (*PLACES, ITEM)), *(page for page in MOVED if page not in PLACES))
+OF_COORDINATORS = tuple(title.lower() for title in (*PLACES, ITEM))
 OF_REVIEWERS = ("", "my-labels", "guide", "practice", "feedback")
 BROWSED = (
     "study", LOG, "items?view=all-items", "people", "decide?view=comments",

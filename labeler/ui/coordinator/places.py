@@ -1,4 +1,4 @@
-"""The places of a coordinator, with their views, and where the pages of earlier versions went.
+"""The places of a coordinator, with their views.
 
 To add a view, add a line here and a function `render_…(db, person)` in the module of its place.
 """
@@ -22,7 +22,7 @@ from labeler.service.verdicts import evidence, stored_verdicts
 from labeler.store import Database, open_database
 from labeler.ui.coordinator import decide, items, one_item, people, plan, publish, results, study, tools
 from labeler.ui.coordinator.items import N_FIRST
-from labeler.ui.coordinator.shared import acknowledge, address, heading
+from labeler.ui.coordinator.shared import acknowledge, heading
 
 Render = Callable[[Database, str], None]
 
@@ -46,22 +46,6 @@ PLACES: Mapping[str, Mapping[str, Render]] = {
     },
 }  # fmt: skip
 ITEM = "Item"  # the page of one item, which other pages open
-MOVED: Mapping[str, str] = {
-    "data": "items?view=add",
-    "plan": "study?view=plan",
-    "progress": "study?view=overview",
-    "calibration": "decide?view=calibration",
-    "inbox": "decide?view=comments",
-    "splits": "decide?view=splits",
-    "verdicts": "items?view=all-items",
-    "report": "results?view=report",
-    "classifiers": "results?view=classifiers",
-    "figures": "results?view=figures",
-    "publish": "results?view=publish",
-    "handover": "study?view=log",
-    "replication": "tools?view=replication",
-    **{address(method.title): f"tools?view={address(method.title)}" for method in METHODS.values()},
-}  # address of a page of an earlier version -> the place and view that have its content
 _waiting: set[Path] = set()  # the studies that the server of this process serves and that are not prepared yet
 
 

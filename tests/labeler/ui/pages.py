@@ -15,7 +15,6 @@ from labeler.model import Person, Role
 from labeler.service.people import identity
 from labeler.store import Database, open_database
 from labeler.ui import app
-from labeler.ui.coordinator.places import MOVED
 from labeler.ui.coordinator.shared import address
 
 LIMIT_S = 300  # generous, for a busy machine
@@ -44,16 +43,13 @@ def app_page(token: str) -> AppTest:
 def signed_in(
     monkeypatch: Any, path: Path, url: str = "", person: str = "carol", role: Role = Role.COORDINATOR, **state: Any
 ) -> AppTest:
-    """One page of the whole application, with messages for refusals; the first page has no address.
-
-    The address of a page of an earlier version opens the place that has its content, as in a browser.
-    """
+    """One page of the whole application, with messages for refusals, by its address; the first page has no address."""
     monkeypatch.setenv("LABELER_STUDY", str(path))
     now = datetime.now(UTC)
     with open_database(path) as db:
         token = identity.sign_in(db, identity.invite(db, person, role, actor="test", now=now), now=now)
     page = app_page(token)
-    path, _, query = MOVED.get(url, url).partition("?view=")
+    path, _, query = url.partition("?view=")
     (page._page_hash,) = [key for key, info in page._registered_pages.items() if info["url_pathname"] == path]
     if query:
         page.query_params["view"] = query

@@ -164,22 +164,22 @@ def test_figures_page_draws_the_item_and_the_axis_chosen(studies):
     ],
 )
 def test_the_application_says_in_words_why_there_is_no_figure(app, study, title, message):
-    page = app(study, "figures", title)
+    page = app(study, "results?view=figures", title)
     (error,) = page.error
     assert error.value.startswith(escape_markdown(message))
     assert len(pictures(page)) == 0
 
 
 def test_a_figure_can_be_chosen_again_after_one_that_there_is_not(app):
-    page = app("unjudged", "figures", results.BY_APPLICATION)
+    page = app("unjudged", "results?view=figures", results.BY_APPLICATION)
     choose(page, "selectbox", "figure", results.RUNS_OF_ONE)
     assert (len(page.error), len(pictures(page))) == (0, 1)
 
 
-@pytest.mark.parametrize("url", ["item", "verdicts"])
+@pytest.mark.parametrize("url", ["item", "items"])
 def test_the_application_opens_the_page_in_a_study_of_nothing(app, url):
     page = app("empty", url)
-    assert page.title[0].value.lower() == {"item": "item", "verdicts": "items"}[url]
+    assert page.title[0].value.lower() == url
     assert len(page.error) == 0
 
 
