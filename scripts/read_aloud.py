@@ -301,7 +301,7 @@ def texts_of_errors(folder: Path) -> Iterator[Text]:
         for name in ("check", "import --dry-run", "noise", "spread", "order", "trend", "convert --to csv --out x"):
             yield from ran("errors", [*name.split(), here / file])
         for option in ("labels --import", "verdicts --import", "calibration --reference", "report --out x --labels",
-                       "agreement --labels", "init --question", "measure", "audit --against", "merge"):  # fmt: skip
+                       "agreement --labels", "init --question", "measure", "audit --against"):  # fmt: skip
             yield from ran(
                 "errors", [*option.split(), here / file, *([] if option == "measure" else ["--study", study])]
             )

@@ -4,7 +4,7 @@ import json
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 
 from analysis.document import json_values
 from labeler.formats import DEFAULTS, ReadOptions, Source
-from labeler.model import PlanParameters, Role, Submission, Task
+from labeler.model import Label, PlanParameters, Role, Submission, Task
 from labeler.plan.lifecycle import Step
 from labeler.service.items import importing
 from labeler.service.labelling import reviewing
@@ -22,7 +22,7 @@ from labeler.service.plan import assigning
 from labeler.service.results import reporting
 from labeler.service.results.reporting import QUICK, STANDARD, ReportOptions, gathered_files
 from labeler.service.study import coordinating, course
-from labeler.store import Database, events, items, open_database, people, runs
+from labeler.store import Database, events, items, labels, open_database, people, runs
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 REVIEWERS = ("ada", "ben", "cleo", "dan")
@@ -171,3 +171,32 @@ def last_event(db: Database) -> tuple[str, str, Any]:
     """Return who did what last, with the details in the log."""
     event = events.of_actions(db, {action for _, action in log(db)})[-1]
     return event.actor, event.action, event.details
+
+
+@dataclass(frozen=True)
+class SavedAnswer:
+    """An answer with its item and reviewer; only imported answers have a `source_key`."""
+
+    code: str
+    item: str
+    reviewer: str
+    label: Label
+    source_key: str | None
+
+
+def saved_answers(db: Database) -> list[SavedAnswer]:
+    """Return all answers in the order in which they were stored."""
+    by_mark = {
+        (label.assignment_id, label.event_id): label
+        for person in people.all_people(db)
+        for _, label in labels.own_answers(db, person.person_id)
+    }
+    rows = db.execute(
+        """SELECT a.code, i.name, p.name, s.source_key, l.assignment_id, l.event_id
+           FROM labels l JOIN assignments a USING (assignment_id) JOIN items i USING (item_id)
+                JOIN people p USING (person_id) LEFT JOIN imported_labels s USING (label_id)
+           ORDER BY l.label_id"""
+    )
+    return [
+        SavedAnswer(code, item, reviewer, by_mark[tuple(mark)], source) for code, item, reviewer, source, *mark in rows
+    ]

@@ -56,7 +56,6 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
         "exclude": Place("course:exclude", "Exclude an item"),
         "log": Place("study:log", "Show the audit log"),
         "backup": Place("study:backup", "Copy the study into a new file"),
-        "merge": Place("handover:merge", "Add the labels from a copy of the study"),
         "audit": Place("handover:audit", "Detect changed, removed, inserted or rolled-back records"),
     },
     "Results": {

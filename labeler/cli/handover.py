@@ -1,4 +1,4 @@
-"""Commands that export and import labels, merge copies, and anonymise or audit a study."""
+"""Commands that export and import labels, and anonymise or audit a study."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -16,14 +16,13 @@ from labeler.cli.common import (
     out_option,
     remark,
     say_if_interim,
-    show,
     show_json,
     study_option,
     write_text,
 )
 from labeler.errors import InputError
 from labeler.model import counted
-from labeler.service.handover import anonymising, merging
+from labeler.service.handover import anonymising
 from labeler.service.labelling import auditing
 from labeler.service.results import exchange
 
@@ -82,28 +81,6 @@ def labels(
     if as_json and str(out) != "-":
         show_json({"file": out, "rows": n_rows})
     remark(sentence)
-
-
-@click.command(epilog="Example: labeler merge --study cache.study cache-of-ada.study --dry-run")
-@click.argument("source", metavar="FROM", type=click.Path(path_type=Path, dir_okay=False))
-@study_option
-@dry_run_option("Show what the merge would add, without merging.")
-@json_option
-def merge(source: Path, study: Path | None, dry_run: bool, as_json: bool) -> None:
-    """Add the labels from a copy of the study.
-
-    FROM is a copy that was made with `labeler backup`; the merge does not change it. If the copy has a different answer
-    of a reviewer to an item, this answer is listed and not merged, and the exit code is 1. If you merge the same copy
-    again, nothing is added.
-    """
-    with open_study(study, dry_run=dry_run) as db:
-        merged = merging.merge(db, source, actor=OWNER, now=now())
-    show([conflict.json_values() for conflict in merged.conflicts], as_json=as_json)
-    done = "would be merged" if dry_run else "merged"
-    remark(f"{counted(merged.n_new, 'answer')} {done}, {merged.n_already_there} already in the study.")
-    if merged.conflicts:
-        remark(f"Not merged: {counted(len(merged.conflicts), 'answer')} of {source}, listed above.")
-        raise SystemExit(1)
 
 
 @click.command(epilog="Example: labeler anonymise --study cache.study --out published.study --keep-comments")

@@ -154,8 +154,7 @@ def email(role: Role, name: str, address: str, study: Path | None, as_json: bool
 def rename(role: Role, name: str, shown: str, study: Path | None, force: bool, as_json: bool) -> None:
     """Show a {role} under another name.
 
-    Pages and invitations show the new name. The plan, the log, exports and reports keep the first name, so that copies
-    of the study can still be merged.
+    Pages and invitations show the new name. The plan, the log, exports and reports keep the first name.
     """
     with open_study(study) as db:
         shown = identity.rename(db, name, role, shown, look_alike=force, actor=OWNER, now=now())

@@ -3,11 +3,9 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from labeler.errors import NoStudy, StudyBusy, StudyError
-from labeler.model import Kind
 from labeler.store import migrations
 from labeler.store.database import Database, connect
 from labeler.store.opening import check_is_study, check_schema, check_texts, schema_differences
@@ -19,19 +17,6 @@ FREE_TEXTS = (
     ("events", "details"), ("items", "excluded_why"), ("decisions", "why"), ("decisions", "decided_by"),
     ("replies", "text"), ("replies", "written_by"),
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Assigned:
-    """An assignment; all values except `assignment_id` are the same in all copies of a study."""
-
-    assignment_id: int
-    reviewer: str
-    item: str
-    data_hash: str
-    kind: Kind
-    block: int | None
-    position: int | None
 
 
 @contextmanager
@@ -67,16 +52,9 @@ def _logs(path: Path) -> list[Path]:
     return [log for log in logs if log.exists()]
 
 
-def assigned(db: Database) -> dict[str, Assigned]:
-    """Return all assignments, as code -> assignment."""
-    rows = db.execute(
-        """SELECT a.code, a.assignment_id, p.name, i.name, i.data_hash, a.kind, a.block, a.position
-           FROM assignments a JOIN people p USING (person_id) JOIN items i USING (item_id)"""
-    )
-    return {
-        code: Assigned(assignment_id, reviewer, item, data_hash, Kind(kind), block, position)
-        for code, assignment_id, reviewer, item, data_hash, kind, block, position in rows
-    }
+def assignments_by_code(db: Database) -> list[int]:
+    """Return the ids of all assignments, in the order of their codes."""
+    return [assignment_id for (assignment_id,) in db.execute("SELECT assignment_id FROM assignments ORDER BY code")]
 
 
 @contextmanager

@@ -2,13 +2,13 @@
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from labeler.errors import AnswerRefused, StudyError
-from labeler.model import Kind, Label
+from labeler.model import Label
 from labeler.store import chain, studies
 from labeler.store.assignments import STANDS
 from labeler.store.database import Database
@@ -126,15 +126,7 @@ def n_labels(db: Database) -> int:
 
 
 def rows(db: Database) -> list[tuple[Any, ...]]:
-    """Return all answers in the order in which reviewers gave them (see `in_order_given`).
-
-    Each answer is a row with the columns of the label file.
-    """
-    stored = _stored(db)
-    return [stored[place] for place in in_order_given(stored, merged(db))]
-
-
-def _stored(db: Database) -> list[tuple[Any, ...]]:
+    """Return all answers in the order in which reviewers gave them, as rows with the columns of the label file."""
     return db.execute(
         """SELECT i.name, i.benchmark, i.application, a.block, p.name, a.assignment_id, l.revision, a.kind, l.answer,
                   l.created_utc, a.position, l.dwell_ms, l.view, l.confidence, l.flag, l.comment, l.event_id
@@ -144,17 +136,12 @@ def _stored(db: Database) -> list[tuple[Any, ...]]:
     ).fetchall()
 
 
-def table(db: Database, *, as_stored: bool = False) -> "pd.DataFrame":
-    """Return all answers as a DataFrame with the columns of the label file.
-
-    The rows are in the order in which reviewers gave the answers. If `as_stored` is true, the rows are in the order in
-    which the answers were stored; merged answers then come later.
-    """
+def table(db: Database) -> "pd.DataFrame":
+    """Return all answers, as `rows` does, as a DataFrame."""
     import pandas as pd  # imported here because many commands need no table
 
-    answers = _stored(db) if as_stored else rows(db)
     return pd.DataFrame(
-        answers, columns=list(COLUMNS), dtype=object
+        rows(db), columns=list(COLUMNS), dtype=object
     )  # keeps integers as integers if other cells are empty
 
 
@@ -162,58 +149,6 @@ def classes(db: Database) -> "pd.DataFrame":
     """Return all answers as `table` does, with labels that consist of marks as classes (see `Question.class_of`)."""
     question, answers = studies.get(db).question, table(db)
     return answers.assign(label=answers["label"].map(question.class_of)) if question.is_marked else answers
-
-
-def merged(db: Database) -> frozenset[int]:
-    """Return which answers `labeler merge` added from a copy, as positions in the order of storage.
-
-    A merge first stores the answers and then an event. In the hash chain, the links of the merged answers therefore
-    come directly before the link of this event. Merges that are older than the chain are not recognised.
-    """
-    merges = db.execute(
-        """SELECT k.link_id, json_extract(e.details, '$.new') FROM events e
-           JOIN links k ON k.part = 'event' AND k.row_id = e.event_id WHERE e.action = 'merge labels'"""
-    ).fetchall()
-    label_ids: set[int] = set()
-    for link_id, n_new in merges:
-        links = db.execute(
-            "SELECT row_id FROM links WHERE part = 'answer' AND link_id < ? ORDER BY link_id DESC LIMIT ?",
-            (link_id, n_new),
-        )
-        label_ids.update(row_id for (row_id,) in links)
-    if not label_ids:
-        return frozenset()
-    in_order = db.execute("SELECT label_id FROM labels ORDER BY label_id")
-    return frozenset(place for place, (label_id,) in enumerate(in_order) if label_id in label_ids)
-
-
-def in_order_given(stored: Sequence[tuple[Any, ...]], merged: Collection[int]) -> list[int]:
-    """Return the positions of the answers in the order in which reviewers gave them.
-
-    Answers that were given in this study stay in the order of storage, even if a clock was set back. Merged answers are
-    sorted by time among the other answers of the same reviewer. The first label is therefore the label that the
-    reviewer gave first in any of the files. `stored` has the columns of `COLUMNS`, in order of storage; `merged` holds
-    the positions of the answers that came from a copy.
-    """
-    if not merged:
-        return list(range(len(stored)))
-    reviewer, created = COLUMNS.index("reviewer"), COLUMNS.index("created_utc")
-    latest: dict[tuple[str, bool], datetime] = {}
-    keys = []
-    for place, row in enumerate(stored):
-        source = row[reviewer], place in merged
-        time = datetime.fromisoformat(row[created])
-        latest[source] = max(time, latest.get(source, time))
-        keys.append((latest[source], place))
-    # the answers of a reviewer exchange only positions with each other
-    places: dict[str, list[int]] = {}
-    for place, row in enumerate(stored):
-        places.setdefault(row[reviewer], []).append(place)
-    given = list(range(len(stored)))
-    for own in places.values():
-        for place, answer in zip(own, sorted(own, key=keys.__getitem__), strict=True):
-            given[place] = answer
-    return given
 
 
 def own_answers(db: Database, person_id: int) -> list[tuple[str, Label]]:
@@ -351,43 +286,6 @@ def marks(db: Database) -> list[tuple[int, int, str]]:
     """Return all answers in the order in which they were stored, each as (label id, assignment id, answer)."""
     rows = db.execute("SELECT label_id, assignment_id, answer FROM labels ORDER BY label_id")
     return rows.fetchall()
-
-
-@dataclass(frozen=True)
-class SavedAnswer:
-    """An answer, described by values that are the same in all copies of the study.
-
-    Only imported answers have a `source_key`.
-    """
-
-    code: str
-    item: str
-    reviewer: str
-    kind: Kind
-    label: Label
-    source_key: str | None = None
-
-    @property
-    def mark(self) -> tuple[str, str]:
-        """The values that identify the answer in all copies of the study.
-
-        Imported labels are not identified by their event ids, which differ between copies.
-        """
-        return self.code, self.source_key or self.label.event_id
-
-
-def saved(db: Database) -> list[SavedAnswer]:
-    """Return all answers in the order in which they were stored."""
-    rows = db.execute(
-        f"""SELECT a.code, i.name, p.name, a.kind, s.source_key, {_LABEL}
-            FROM labels l JOIN assignments a USING (assignment_id) JOIN items i USING (item_id)
-                 JOIN people p USING (person_id) LEFT JOIN imported_labels s USING (label_id)
-            ORDER BY l.label_id"""  # noqa: S608 - constant
-    )
-    return [
-        SavedAnswer(code, item, reviewer, Kind(kind), _label(*label), source_key)
-        for code, item, reviewer, kind, source_key, *label in rows
-    ]
 
 
 def _label(

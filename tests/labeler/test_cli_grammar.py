@@ -17,7 +17,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 SERVERS = {"serve", "demo"}
 INTERNAL = {"--actor", "--until-stdin-ends"}  # for pages and other processes
 CHANGING = {  # commands that import, remove or publish
-    "import", "merge", "labels", "verdicts", "reviewers remove", "reviewers replace", "publish", "anonymise",
+    "import", "labels", "verdicts", "reviewers remove", "reviewers replace", "publish", "anonymise",
 }  # fmt: skip
 
 

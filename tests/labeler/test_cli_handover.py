@@ -1,9 +1,8 @@
-"""The commands that merge copies of a study and create an anonymised copy, as a person runs them."""
-
-import json
+"""The commands that export and import labels and create an anonymised copy, as a person runs them."""
 
 import pytest
 
+from labeler.service.plan import verifying
 from labeler.store import labels, open_database, people
 from tests.labeler.commands import run
 from tests.making import answer_everything, answer_next, make_study
@@ -30,34 +29,30 @@ def n_answers(path):
         return labels.n_labels(db)
 
 
-def test_merging_says_how_many_answers_came_in(pair):
+def test_labels_given_in_a_copy_are_added_once_by_export_and_import(pair, tmp_path):
     study, copy = pair
-    answer(copy, "ada", "similar")
-    dry = run("merge", "--study", study, copy, "--dry-run")
-    assert (dry.stdout, dry.stderr) == ("", "1 answer would be merged, 0 already in the study.\n")
-    assert n_answers(study) == 0
-    assert says(run("merge", "--study", study, copy).stderr, "1 answer merged", "0 already")
-    again = run("merge", "--study", study, copy, "--json")
-    assert (again.stdout, again.stderr) == ("[]\n", "0 answers merged, 1 already in the study.\n")
+    answer(study, "ben", "similar")
+    answer(copy, "ada", "dissimilar")
+    run("labels", "--study", copy, "--out", tmp_path / "labels.csv")
+    joining = ("labels", "--study", study, "--import", tmp_path / "labels.csv")
+    assert run(*joining).stderr == "1 label imported, 0 already in the study.\n"
+    assert run(*joining).stderr == "0 labels imported, 1 already in the study.\n"
+    with open_database(study) as db:
+        assert labels.table(db)[["reviewer", "label"]].to_numpy().tolist() == [
+            ["ben", "similar"],
+            ["ada", "dissimilar"],
+        ]
+        assert verifying.verify_plan(db).problems == ()
 
 
-def test_conflicts_are_a_table_and_the_exit_code_is_1_after_the_rest_went_in(pair):
+def test_two_answers_to_the_same_item_are_refused_with_the_line(pair, tmp_path):
     study, copy = pair
     answer(study, "ada", "similar")
     answer(copy, "ada", "dissimilar")
-    answer(copy, "ben", "similar")
-    dry = run("merge", "--study", study, copy, "--dry-run", "--json", code=1)
+    run("labels", "--study", copy, "--out", tmp_path / "labels.csv")
+    refused = run("labels", "--study", study, "--import", tmp_path / "labels.csv", code=2)
+    assert "labels.csv: Line 2: the next revision of 'ada'" in refused.stderr
     assert n_answers(study) == 1
-    merged = run("merge", "--study", study, copy, code=1)
-    assert n_answers(study) == 2
-    assert merged.stdout.split()[:8] == [
-        "item", "reviewer", "kind", "revision", "into", "into_utc", "from", "from_utc",
-    ]  # fmt: skip
-    assert says(merged.stderr, "1 answer merged", "0 already")
-    assert says(merged.stderr, "Not merged: 1 answer of")
-    (row,) = json.loads(run("merge", "--study", study, copy, "--json", code=1).stdout)
-    assert [row] == json.loads(dry.stdout)
-    assert (row["reviewer"], row["into"], row["from"]) == ("ada", "similar", "dissimilar")
 
 
 def test_anonymising_says_what_was_written_and_what_to_read_again(pair, tmp_path):

@@ -26,13 +26,12 @@ COMMANDS = [
     ("state", "--study", "S", "pause", "--reason", "x"), ("exclude", "--study", "S", "x", "--reason", "x"),
     ("plan", "--study", "S", "--verify"), ("backup", "--study", "S", "--out", "OUT"),
     ("anonymise", "--study", "S", "--out", "OUT"),
-    ("merge", "--study", "S", "GOOD", "--dry-run"), ("merge", "--study", "GOOD", "S", "--dry-run"),
     ("audit", "--study", "S"), ("audit", "--study", "S", "--json"), ("audit", "--study", "GOOD", "--against", "S"),
     ("learn", "--study", "S"), ("compare", "--study", "S"), ("publish", "--study", "S", "--init"),
     ("triage", "--study", "S", "--out", "OUT"),
 ]  # fmt: skip
 REPORT = ("report", "--study", "S", "--out", "OUT")
-FINDINGS = {"audit", "merge", "plan"}  # commands that may end with 1
+FINDINGS = {"audit", "plan"}  # commands that may end with 1
 TERMINAL = "a\x1b]52;c;eA==\x07\u202eb"
 NOT_A_NUMBER = struct.pack("<60d", *[float("nan")] * 60)
 ENDLESS = "WITH RECURSIVE endless(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM endless)"

@@ -74,8 +74,6 @@ REFUSED = [
     ("open", "init", "s.study already exists."),
     ("open", "backup", "Missing option '--out'"),
     ("open", "backup a --out b", "Got unexpected extra argument (a)"),
-    ("open", "merge s.study", "s.study … itself"),
-    ("open", "merge none.study", "There is no study none.study"),
     ("open", "anonymise --out text.study", "text.study exists already"),
     ("", "init --study new.study --axis own", "'own' is not one of 'levels', 'core', 'pooled', 'full'"),
     ("", "init --study new.study --min-span -0.1", "is not in the range 0<=x<=10"),

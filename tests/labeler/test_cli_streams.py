@@ -148,7 +148,7 @@ def test_a_link_that_leads_back_to_itself_is_called_so(tmp_path):
         assert (done.exit_code, "leads back to itself" in " ".join(done.stderr.split())) == (2, True), done.stderr
 
 
-@pytest.mark.parametrize("name", ["check", "import", "spread", "convert", "merge"])
+@pytest.mark.parametrize("name", ["check", "import", "spread", "convert"])
 def test_a_device_or_a_pipe_is_refused_before_it_is_read(tmp_path, name):
     os.mkfifo(tmp_path / "pipe")
     more = ["--to", "csv", "-o", str(tmp_path / "o.csv")] if name == "convert" else []

@@ -51,7 +51,7 @@ def test_small_commands_import_no_statistics_and_no_browser(study, tmp_path):
         "--version", "--help", f"status --study {study}", f"status --json --study {study}",
         f"labels --out - --study {study}", f"reviewers list --study {study}", f"flags --study {study}",
         f"backup --out {tmp_path / 'copy.study'} --study {study}", "calibration --help", "state --help", "plan --help",
-        "log --help", "serve --help", "merge --help", "anonymise --help",
+        "log --help", "serve --help", "anonymise --help",
     ]  # fmt: skip
     assert modules_of_all(*(command.split() for command in commands)) & HEAVY == set()
 

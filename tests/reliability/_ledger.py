@@ -7,8 +7,8 @@ from pathlib import Path
 
 from labeler.errors import LabelerError
 from labeler.service.plan import verifying
-from labeler.store import Database, labels, open_database
-from labeler.store.labels import SavedAnswer
+from labeler.store import Database, open_database
+from tests.making import SavedAnswer, saved_answers
 
 EXAMPLES = 3
 
@@ -77,7 +77,7 @@ class Ledger:
             with open_database(study) as db:
                 for problem in verifying.verify_plan(db).problems:
                     self.fault(f"the plan does not verify: {problem}")
-                kept = labels.saved(db)
+                kept = saved_answers(db)
         except LabelerError as error:
             self.fault(f"the file cannot be checked: {error}")
             return

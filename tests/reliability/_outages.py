@@ -15,11 +15,12 @@ from playwright.async_api import Browser, Error, Page, Request, Response, async_
 from websockets.exceptions import WebSocketException
 
 from labeler.model import PlanParameters
-from labeler.store import labels, open_database
+from labeler.store import open_database
 from labeler.ui.answers import ANSWERS
 from tests.browser import studies
 from tests.browser.conftest import CHROMIUM_OPTIONS, Served, chromium_path, serving
 from tests.browser.hands import SAVED, SHOWN
+from tests.making import saved_answers
 from tests.performance.measuring import percentiles
 from tests.performance.wire import Refused, Visit, answer_to
 from tests.reliability._ledger import Ledger, Sent
@@ -275,7 +276,7 @@ class Outages:
         for task in self._tasks.values():
             task.result()
         with open_database(self.served.study) as db:
-            kept = labels.saved(db)
+            kept = saved_answers(db)
         for name, desk in self.desks.items():
             stored = [(one.code, one.label.answer) for one in kept if one.reviewer == name]
             if stored != desk.pressed:

@@ -4,7 +4,8 @@
 
 For each study: its label file can be imported into a fresh study of the same measurements and exported again as the
 same file; the same holds for external verdicts; the numbers of the report are the same; its measurements have the same
-hashes in every format that `labeler convert` writes; the anonymised study and a merged copy have the same numbers.
+hashes in every format that `labeler convert` writes; the anonymised study has the same numbers, and so does a study
+with the labels that were given in a copy.
 """
 
 import argparse
@@ -26,7 +27,7 @@ from labeler.errors import LabelerError
 from labeler.model import Role, measurement_hash
 from labeler.plan.lifecycle import ALLOWED, Action
 from labeler.service.files import gathering
-from labeler.service.handover import anonymising, merging
+from labeler.service.handover import anonymising
 from labeler.service.items import browsing, importing
 from labeler.service.plan import assigning
 from labeler.service.results import exchange, reporting
@@ -179,9 +180,9 @@ def numbers(value: Any) -> Any:
     return None if isinstance(value, str) else value
 
 
-def of_merged(made: MadeUp, folder: Path) -> list[str]:
-    """A copy in which people continued is merged into the original: the label file and the numbers are the same."""
-    copy = folder / "copy.study"
+def of_joined(made: MadeUp, folder: Path) -> list[str]:
+    """Labels that people gave in a copy are imported into the original: the label file and the numbers are the same."""
+    copy, file = folder / "copy.study", folder / "labels.csv"
     with open_database(made.path) as db:
         db.backup(copy)
         closed = coordinating.get_study(db).state not in (ALLOWED[Action.LABEL] & ALLOWED[Action.ADD_LABELS])
@@ -191,15 +192,14 @@ def of_merged(made: MadeUp, folder: Path) -> list[str]:
     with open_database(copy) as db:
         made.answer(db, 0.95)
         wanted, n_there = csv_of(db), labels.n_labels(db)
+    file.write_text(wanted, encoding="utf-8", newline="")
     made.path = home
     with open_database(home) as db:
-        merged = merging.merge(db, copy, **BY)
+        exchange.import_label_file(db, file, **BY)
         found, n_here = csv_of(db), labels.n_labels(db)
-        twice = merging.merge(db, copy, **BY).n_new
-    problems = (
-        [] if (n_here, found) == (n_there, wanted) and not merged.conflicts else ["other labels than in the copy"]
-    )
-    return problems + (["merged twice"] if twice else []) + other_numbers(results(copy), results(home))
+        twice = exchange.import_label_file(db, file, **BY).n_new
+    problems = [] if (n_here, found) == (n_there, wanted) else ["other labels than in the copy"]
+    return problems + (["imported twice"] if twice else []) + other_numbers(results(copy), results(home))
 
 
 QUESTIONS: dict[str, Question] = {
@@ -207,7 +207,7 @@ QUESTIONS: dict[str, Question] = {
     "report of the imported data": of_reports,
     "measurements through parquet, csv and icpe": of_measurements,
     "anonymised": of_anonymised,
-    "a copy with further labels, merged": of_merged,
+    "labels given in a copy, exported and imported": of_joined,
 }
 
 

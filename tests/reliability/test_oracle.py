@@ -22,7 +22,7 @@ from tests.conftest import some_slow
 from tests.labeler.service.test_marking import make_study as make_marks_study
 from tests.labeler.ui.clients import Browser, serving
 from tests.labeler.ui.pages import reviewer_page
-from tests.making import NOW, answer_next, id_of, item_name, make_study
+from tests.making import NOW, answer_next, id_of, item_name, make_study, saved_answers
 
 OWN, OTHERS = "ada", ("ben", "cleo", "dan")
 ANSWERS = list(SIMILAR.answers)
@@ -89,7 +89,7 @@ def probes(together):
         key(0, "imported", item_name(number), name, kind.value, "0", category.value)
         for number, name, kind, category in product(range(8), (*OTHERS, "zoe"), (Kind.FRESH, Kind.THIRD), Category)
     ]
-    kept = labels.saved(together)
+    kept = saved_answers(together)
     of_others = [mark for row in kept if row.reviewer != OWN for mark in (row.label.event_id, row.source_key) if mark]
     own = [row.label.event_id for row in kept if row.reviewer == OWN]
     codes = [code for (code,) in together.execute("SELECT code FROM assignments ORDER BY code")]
@@ -212,6 +212,6 @@ def test_event_ids_of_imported_labels_cannot_be_worked_out(worlds):
     _, together = worlds
     known, _, _ = probes(together)
     guessed = {mark for mark in known if len(mark) == 64}
-    drawn = [row.label.event_id for row in labels.saved(together) if row.source_key in guessed]
+    drawn = [row.label.event_id for row in saved_answers(together) if row.source_key in guessed]
     assert len(drawn) == 4
     assert guessed.isdisjoint(drawn)

@@ -1,1 +1,1 @@
-"""Give a study to others: copies, merges and data sets."""
+"""Give a study to others: copies and data sets."""

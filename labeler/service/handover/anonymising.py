@@ -243,8 +243,8 @@ def _renumber(copy: Database, names: list[str]) -> None:
     copies.renumber(
         copy, "people", {person.person_id: names.index(person.name) + 1 for person in people.all_people(copy)}
     )
-    in_order = enumerate(sorted(copies.assigned(copy).items()), start=1)
-    copies.renumber(copy, "assignments", {row.assignment_id: number for number, (_, row) in in_order})
+    in_order = enumerate(copies.assignments_by_code(copy), start=1)
+    copies.renumber(copy, "assignments", {assignment_id: number for number, assignment_id in in_order})
 
 
 def _make_plan_hash_anew(copy: Database, left_out: Collection[str]) -> dict[str, str]:

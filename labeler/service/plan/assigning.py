@@ -34,7 +34,7 @@ NEXT_ITEMS = "next items"
 
 @dataclass(frozen=True)
 class AnswerHistory:
-    """The answers of a study, in the order in which they were stored.
+    """The answers of a study, in the order in which reviewers gave them.
 
     When the plan changes, the log records how many answers there were. From this number, the state of the plan just
     before the change can be derived again.
@@ -43,7 +43,6 @@ class AnswerHistory:
     marks: Sequence[tuple[Place, str]]  # the assignment and the answer
     table: "pd.DataFrame"  # the same answers with the columns of the label file
     categories: Sequence[str]  # all labels in the table
-    merged: frozenset[int]  # positions of the answers that were merged from a copy of the study
     # If labels are marks: whether the labels of an item differ by more than the margin.
     differ: Callable[[str, Mapping[str, str]], bool] | None = None
 
@@ -63,7 +62,7 @@ class AnswerHistory:
         from analysis.tables import counted_labels  # imported here because most functions in this module need no table
 
         first: dict[str, dict[str, str]] = defaultdict(dict)
-        for row in counted_labels(self._given(n_answers), self.categories).itertuples():
+        for row in counted_labels(self.table.iloc[:n_answers], self.categories).itertuples():
             first[str(row.item)][str(row.rater)] = str(row.category)
         if self.differ is not None:
             for item, of_item in first.items():
@@ -75,16 +74,9 @@ class AnswerHistory:
         """Return the assignments that have a first label among the first `n_answers` answers of the study."""
         from analysis.tables import first_of, with_defaults
 
-        first = first_of(with_defaults(self._given(n_answers)), self.categories)
+        first = first_of(with_defaults(self.table.iloc[:n_answers]), self.categories)
         columns = (first[name].tolist() for name in ("rater", "item", "kind"))
         return frozenset((rater, item, Kind(kind)) for rater, item, kind in zip(*columns, strict=True))
-
-    def _given(self, n_answers: int) -> "pd.DataFrame":
-        """Return the table of the first `n_answers` stored answers, sorted by when reviewers gave the answers."""
-        table = self.table.iloc[:n_answers]
-        if not self.merged:
-            return table
-        return table.iloc[labels.in_order_given(list(table.itertuples(index=False, name=None)), self.merged)]
 
 
 def preview_plan(db: Database, parameters: PlanParameters, first: int | None = None) -> Plan:
@@ -145,10 +137,10 @@ def answer_history(db: Database) -> AnswerHistory:
     """Return all answers so far, with the data to derive earlier states of the plan."""
     places = {row.assignment_id: place_of(row.assignment) for row in assignments.everything(db)}
     marks = [(places[assignment_id], answer) for _, assignment_id, answer in labels.marks(db)]
-    question, table = studies.get(db).question, labels.table(db, as_stored=True)
-    categories, merged = question.labels_in(table["label"]), labels.merged(db)
+    question, table = studies.get(db).question, labels.table(db)
+    categories = question.labels_in(table["label"])
     if not question.is_marked:
-        return AnswerHistory(marks, table, categories, merged)
+        return AnswerHistory(marks, table, categories)
     from labeler.service.plan import mark_consensus  # imported here because only these studies need it
 
     by_name = {item.name: item for item in items.all_items(db)}
@@ -156,7 +148,7 @@ def answer_history(db: Database) -> AnswerHistory:
     def differ(item: str, of_item: Mapping[str, str]) -> bool:
         return mark_consensus.consensus(question, of_item, drawing.n_points(db, by_name[item]) or 1).is_split
 
-    return AnswerHistory(marks, table, categories, merged, differ)
+    return AnswerHistory(marks, table, categories, differ)
 
 
 def active_plan(db: Database) -> ActivePlan:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import streamlit as st
 
-from labeler.config import settings
 from labeler.errors import InputError
 from labeler.model import Protocol, State, Study, counted, describe_minutes
 from labeler.plan.lifecycle import Action, Step
@@ -16,7 +15,7 @@ from labeler.questions import enumeration, read_question, to_toml
 from labeler.screen import course_charts
 from labeler.screen.kinds import KINDS, QUESTIONS
 from labeler.service import background, overview
-from labeler.service.handover import merging, triage
+from labeler.service.handover import triage
 from labeler.service.items import folders
 from labeler.service.labelling import guide
 from labeler.service.overview import Box, Button, Line, Overview
@@ -384,7 +383,7 @@ def edit_protocol(now: Protocol, *, fixed: bool) -> Protocol | None:
 
 
 def render_log(db: Database, person: str) -> None:
-    """Show the forms for backup, merge and template, and the download of labels."""
+    """Show the forms for backup and template, and the download of labels."""
     log = coordinating.event_log(db)
     if identity.reviews_too(db, person):  # details contain decisions of other people
         log = log.drop(columns="details")
@@ -399,20 +398,6 @@ def render_log(db: Database, person: str) -> None:
                 target = folders.path_in_study_folder(db.path, name)
                 end = coordinating.back_up(db, target, actor=person, now=datetime.now(UTC))
                 st.success(escape_markdown(f"Copied to {target.name} in the folder of the study. Chain: {end}"))
-    with st.form("merge"):
-        root = settings().import_root or db.path.parent
-        st.write("**Merge.** Import the labels that were given in a copy of this study.")
-        path = st.text_input("Path of the copy on the server")
-        st.text(f"The path must be inside {root.resolve()}")
-        if st.form_submit_button("Merge the labels"):
-            with errors_here():
-                if not path.strip():
-                    raise InputError("Enter the path of the copy.")
-                merged = merging.merge(db, folders.below(root, path.strip()), actor=person, now=datetime.now(UTC))
-                st.success(f"{counted(merged.n_new, 'answer')} merged; {merged.n_already_there} already in the study.")
-                if merged.conflicts:
-                    left_out = counted(len(merged.conflicts), "answer")
-                    st.warning(f"{left_out} not merged, because the study has a different answer to the same item.")
     with st.form("template"):
         st.write("**Copy as a template.** Write a new study with this question, guide, protocol and these people.")
         st.caption("It has no items, plan or labels. Everybody gets a new link there.")

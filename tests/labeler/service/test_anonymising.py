@@ -21,7 +21,7 @@ from labeler.service.plan import assigning
 from labeler.service.results import exchange, reporting
 from labeler.service.study import coordinating, staffing
 from labeler.service.verdicts import computing
-from labeler.store import assignments, copies, decisions, events, items, labels, open_database, people, studies
+from labeler.store import assignments, copies, decisions, events, items, open_database, people, studies
 from labeler.store.decisions import Decision
 from tests.conftest import some_slow
 from tests.making import (
@@ -39,6 +39,7 @@ from tests.making import (
     offers,
     report_of,
     result_file,
+    saved_answers,
     series,
     submit,
 )
@@ -122,7 +123,7 @@ def test_the_bytes_of_the_file_hold_no_name_address_or_hash(named, tmp_path, kee
     hashes = [row[0] for row in named.execute(sql)]
     assert len(hashes) == 5 + 4
     words = [*NAMES, CAROL, MAIL, OLD_MAIL, *hashes, studies.get(named).plan_hash]
-    words += [answer.label.event_id for answer in labels.saved(named)]
+    words += [answer.label.event_id for answer in saved_answers(named)]
     coordinating.back_up(named, tmp_path / "before.study", actor="owner", now=NOW)
     assert leaks(tmp_path / "before.study", words) == words
     done = anonymise(named, tmp_path / "out.study", keep_comments=keep_comments, keep_benchmarks=keep_benchmarks)
@@ -165,8 +166,8 @@ def test_the_ids_and_the_log_do_not_tell_the_order_of_the_old_names(named, tmp_p
         ids = [(person.person_id, person.name) for person in people.all_people(out)]
         assert sorted(ids) == [(1, "R1"), (2, "R2"), (3, "R3"), (4, "R4"), (5, "C1")]
         assert out.execute("SELECT DISTINCT created_utc FROM people").fetchall() == [(NOW.isoformat(),)]
-        assigned = copies.assigned(out)
-        assert [row.assignment_id for _, row in sorted(assigned.items())] == list(range(1, len(assigned) + 1))
+        ids = [assignment_id for (assignment_id,) in out.execute("SELECT assignment_id FROM assignments ORDER BY code")]
+        assert ids == list(range(1, len(ids) + 1))
         added = events.table(out).query("action in ('add person', 'invite')")["details"]
         assert len(added) == 10
         assert not [text for text in added if re.search(r"[RC]\d", text)]
@@ -229,9 +230,10 @@ def test_every_column_of_text_is_gone_through_or_known_to_hold_no_free_words(db)
 def test_codes_times_and_answers_stay_with_their_people(named, tmp_path):
     names = pseudonyms(people.all_people(named), "t")
     with anonymised(named, tmp_path / "out.study", token="t") as out:
-        pairs = list(zip(labels.saved(named), labels.saved(out), strict=True))
-        one, other = copies.assigned(named), copies.assigned(out)
-    assert {code: names[row.reviewer] for code, row in one.items()} == {c: row.reviewer for c, row in other.items()}
+        pairs = list(zip(saved_answers(named), saved_answers(out), strict=True))
+        sql = "SELECT code, name FROM assignments JOIN people USING (person_id)"
+        one, other = (dict(db.execute(sql).fetchall()) for db in (named, out))
+    assert {code: names[name] for code, name in one.items()} == other
     for before, after in pairs:
         assert (before.code, before.item, names[before.reviewer]) == (after.code, after.item, after.reviewer)
         assert (before.label.answer, before.label.created, before.label.dwell_ms, before.label.flag) == (
@@ -243,7 +245,7 @@ def test_codes_times_and_answers_stay_with_their_people(named, tmp_path):
 def test_kept_comments_and_views_have_the_new_names(named, tmp_path):
     names = pseudonyms(people.all_people(named), "t")
     with anonymised(named, tmp_path / "out.study", keep_comments=True, token="t") as out:
-        kept = labels.saved(out)
+        kept = saved_answers(out)
         study = studies.get(out)
     ada, ben, dan = (names[name] for name in (ADA, BEN, DAN))
     assert [answer.label.comment for answer in kept if answer.label.comment] == [
@@ -419,7 +421,7 @@ def test_hostile_names_are_replaced_and_nothing_else_is(tmp_path):
         anonymise(db, tmp_path / "out.study", keep_comments=True, token="t")
     assert sorted(names.values()) == sorted(["C1", *(f"R{n}" for n in range(1, len(HOSTILE) + 1))])
     with open_database(tmp_path / "out.study") as out:
-        (answer,) = labels.saved(out)
+        (answer,) = saved_answers(out)
         details = [json.loads(text) for text in events.table(out)["details"]]
         assert {person.name for person in people.all_people(out)} == set(names.values())
     assert answer.label.comment == (
@@ -434,7 +436,7 @@ def test_hostile_names_are_replaced_and_nothing_else_is(tmp_path):
 def test_imported_labels_do_not_keep_an_id_made_from_their_reviewers_name(db, tmp_path):
     table = importing.upload("labels.csv", b"item,reviewer,label\nx,Zebulon,similar\n")
     exchange.import_labels(db, tables.read_labels(table), actor="owner", now=NOW)
-    (old,) = labels.saved(db)
+    (old,) = saved_answers(db)
     assert old.source_key == exchange.key(0, "imported", "x", "Zebulon", "fresh", "0", "similar")
     anonymise(db, tmp_path / "out.study")
     secret = studies.picture_secret(db)

@@ -373,7 +373,7 @@ def test_an_endless_view_in_place_of_the_log_ends_every_command_at_once(study):
                SELECT x AS event_id, '' AS at_utc, '' AS actor, '' AS action, '{}' AS details FROM n"""
         )
     for command in ("status", "log", "backup"):
-        arguments = [command, "--study", study, *([study.parent / "b.study"] if command == "backup" else [])]
+        arguments = [command, "--study", study, *(["--out", study.parent / "b.study"] if command == "backup" else [])]
         assert "was changed by another program" in run(*arguments, code=2).stderr
     run("audit", "--study", study, code=1)
 

@@ -1,4 +1,4 @@
-"""A study whose answers are marks, from the first mark to decisions, exports and merges."""
+"""A study whose answers are marks, from the first mark to decisions, and exports."""
 
 import json
 from dataclasses import replace
@@ -12,7 +12,6 @@ from labeler.errors import AnswerRefused, InputError
 from labeler.model import PlanParameters, Role, Submission
 from labeler.plan.lifecycle import Step
 from labeler.questions import MARKED, WITHDRAWN, Category, Question, read_question
-from labeler.service.handover import merging
 from labeler.service.labelling import answering, auditing, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning, mark_consensus, verifying
@@ -197,15 +196,6 @@ def test_marks_leave_and_come_back_in_a_label_file(db, tmp_path):
         wrong.write_text(f'item,reviewer,label\napp#bench_1,ada,"{label}"\n', encoding="utf-8")
         with open_database(make_study(tmp_path / f"{len(label)}.study")) as copy, pytest.raises(InputError, match=why):
             exchange.import_label_file(copy, wrong, **WHO)
-
-
-def test_marks_of_a_copy_are_merged(db, tmp_path):
-    db.backup(tmp_path / "copy.study")
-    with open_database(tmp_path / "copy.study") as copy:
-        answer(copy, "ada", "[12]")
-    answer(db, "ben", "[13]")
-    assert merging.merge(db, tmp_path / "copy.study", **WHO).n_new == 1
-    assert sorted(labels.table(db)["label"]) == ["[12]", "[13]"]
 
 
 def test_third_labels_go_only_to_items_whose_marks_differ(db, tmp_path):

@@ -1,4 +1,4 @@
-"""The page Handover: copies beside the study, merging labels from a copy, and the label file."""
+"""The page Handover: copies beside the study and the label file."""
 
 import shutil
 
@@ -11,22 +11,20 @@ from labeler.ui.coordinator.study import label_file
 from tests.labeler.ui.pages import button, checked, coordinator_page, texts
 from tests.making import answer_next, end_study
 
-BACK_UP, MERGE = range(2)
-
 
 @pytest.fixture
 def study(masters, tmp_path):
     return shutil.copy(masters["planned"], tmp_path / "cache.study")
 
 
-def send(page, form, text):
-    page.text_input[form].set_value(text)
-    page.button[form].click().run()
+def back_up(page, name):
+    page.text_input[0].set_value(name)
+    page.button[0].click().run()
     return page
 
 
 def test_a_backup_is_written_beside_the_study_and_logged(study):
-    page = send(coordinator_page("Study", "Log", study), BACK_UP, "monday")
+    page = back_up(coordinator_page("Study", "Log", study), "monday")
     assert "Copied to monday" in page.success[0].value
     with open_database(study.with_name("monday.study")) as copy:
         assert coordinating.get_study(copy).name == "Caches"
@@ -34,29 +32,8 @@ def test_a_backup_is_written_beside_the_study_and_logged(study):
         assert coordinating.event_log(db)[["actor", "action"]].iloc[-1].tolist() == ["carol", "backup"]
 
 
-def test_labels_given_in_a_copy_come_back_once(study):
-    send(coordinator_page("Study", "Log", study), BACK_UP, "copy")
-    with open_database(study.with_name("copy.study")) as copy:
-        answer_next(copy, "ada", "similar")
-    page = send(coordinator_page("Study", "Log", study), MERGE, "copy.study")
-    assert "1 answer merged; 0 already" in page.success[0].value
-    page = send(coordinator_page("Study", "Log", study), MERGE, "copy.study")
-    assert ("0 answers merged; 1 already" in page.success[0].value, len(page.warning)) == (True, 0)
-
-
-def test_answers_at_odds_are_counted_and_not_told(study):
-    send(coordinator_page("Study", "Log", study), BACK_UP, "copy")
-    for path, said in ((study, "similar"), (study.with_name("copy.study"), "dissimilar")):
-        with open_database(path) as db:
-            answer_next(db, "ada", said)
-    page = send(coordinator_page("Study", "Log", study), MERGE, "copy.study")
-    assert page.warning[0].value.startswith("1 answer not merged")
-    assert "similar" not in texts(page)
-
-
-@pytest.mark.parametrize(("form", "path"), [(BACK_UP, "../elsewhere"), (MERGE, "/etc/passwd")])
-def test_a_path_outside_of_the_folder_is_neither_written_nor_read(study, form, path):
-    page = send(coordinator_page("Study", "Log", study), form, path)
+def test_a_backup_outside_of_the_folder_is_not_written(study):
+    page = back_up(coordinator_page("Study", "Log", study), "../elsewhere")
     assert (len(page.error), len(page.success)) == (1, 0)
     assert not study.parent.with_name("elsewhere.study").exists()
 
