@@ -235,7 +235,7 @@ CHANGING = (
     "reviewers replace ada zoe --reason x", f"adjudicate {ITEM} similar --reason x",
     f"flags --answer {ITEM} 'Look again.'",
     "verdicts", "verdicts --theta 0.3", "verdicts --remove heuristic@0.30", "backup --out NEW", "anonymise --out NEW",
-    "anonymise --out NEW --keep-comments --dry-run", "triage --out NEW --disagree --dry-run", "triage --out NEW",
+    "anonymise --out NEW --keep-comments --dry-run", "template --out NEW",
     "publish --init", "publish --out NEW", "figures --out NEW", "report --out NEW --quick",
 )  # fmt: skip
 

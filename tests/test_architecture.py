@@ -259,7 +259,7 @@ NAMES_OF_CATEGORIES = {
     "labeler/cli/learning.py": 1,
     "labeler/cli/planning.py": 1,
     "labeler/cli/study.py": 3,
-    "labeler/cli/triage.py": 3,
+    "labeler/cli/items.py": 3,
     "labeler/service/overview.py": 2,
     "labeler/service/plan/planning.py": 3,
     "labeler/service/results/learning.py": 4,

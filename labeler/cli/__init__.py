@@ -38,10 +38,9 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
         "import": Place("data:import_", "Import benchmark results"),
         "reviewers": Place("people:reviewers", "Manage the reviewers"),
         "coordinators": Place("people:coordinators", "Manage the coordinators"),
-        "browse": Place("triage:browse", "List the items with their lengths, range of medians and verdicts"),
-        "triage": Place("triage:triage", "Create a new study from some items of an existing study"),
+        "browse": Place("items:browse", "List the items with their lengths, range of medians and verdicts"),
         "template": Place(
-            "triage:template", "Create a new study with the question, guide and people of an existing study"
+            "items:template", "Create a new study with the question, guide and people of an existing study"
         ),
         "planning": Place("planning:planning", "Estimate how many items and hours a study needs"),
         "simulate": Place("planning:simulate", "Simulate a study with known truth"),

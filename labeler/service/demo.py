@@ -1,7 +1,7 @@
 """Create the demo studies: measured items with known changes, and simulated labels."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -11,17 +11,18 @@ from uuid import UUID
 
 import numpy as np
 
+from analysis.benchmark import Benchmark
 from labeler import marks
 from labeler.errors import InputError, LabelerError, Refused
-from labeler.formats import Source, tables
+from labeler.formats import Source, tables, writing
 from labeler.marks import Mark
 from labeler.model import Category, PlanParameters, Role, Series, State, Submission, Task
 from labeler.plan.lifecycle import Step
 from labeler.questions import enumeration
 from labeler.screen import binning
 from labeler.screen.kinds import QUESTIONS, Payload
-from labeler.service.handover import triage
-from labeler.service.items import drawing, importing
+from labeler.service.files import exploring
+from labeler.service.items import browsing, drawing, importing
 from labeler.service.items.importing import RunSelection
 from labeler.service.labelling import own_result, reviewing
 from labeler.service.people import identity
@@ -131,8 +132,11 @@ def build_yours(finished: Path, path: Path, *, which: int = 0, now: datetime) ->
         names = [item.name for item in coordinating.list_items(db)]
         chosen = names[which :: max(1, len(names) // N_YOURS)][:N_YOURS]
         changes = {name: words for name, words in own_result.known_changes(db).items() if name in chosen}
-        triage.make_study(db, chosen, path, name=YOURS, coordinator=COORDINATOR, actor="demo", now=now)
+        measurements = _as_source(exploring.benchmark_of(db, browsing.item_named(db, name)) for name in chosen)
+    coordinating.create_study(path, name=YOURS, coordinator=COORDINATOR, now=now)
     with open_database(path) as db:
+        _import(db, [measurements], now)
+        computing.compute_verdicts(db, actor="demo")
         protocol = coordinating.get_study(db).protocol
         coordinating.set_protocol(db, replace(protocol, instructions=YOUR_GUIDE), actor="demo", now=now)
         for name in REVIEWERS:
@@ -208,6 +212,13 @@ def _begin(path: Path, data: Path, measurements: Sequence[str], name: str, now: 
         _log_changes(db, {name: done for name, done in _changes(data / CHANGES).items() if name in names}, now)
         for reviewer in REVIEWERS:
             identity.add_person(db, reviewer, [Role.REVIEWER], actor="demo", now=now)
+
+
+def _as_source(benchmarks: Iterable[Benchmark]) -> Source:
+    """Return a file with these benchmarks, as if it were uploaded."""
+    names = writing.columns([])
+    lines = (line for benchmark in benchmarks for line in writing.csv_rows(benchmark, names))
+    return importing.upload("ten-items.csv", "".join([writing.csv_header(names), *lines]).encode())
 
 
 def _import(db: Database, files: Sequence[Source], now: datetime, selection: RunSelection = importing.ALL_RUNS) -> None:

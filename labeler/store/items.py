@@ -118,22 +118,6 @@ def set_excluded(db: Database, item_id: int, why: str | None) -> None:
     db.execute("UPDATE items SET excluded_why = ? WHERE item_id = ?", (why, item_id))
 
 
-def copy(db: Database, into: Database, item_id: int) -> int:
-    """Copy an item into another study and return the new id; the file and an exclusion are not copied."""
-    row = db.execute(
-        """SELECT name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash, failures
-           FROM items WHERE item_id = ?""",
-        (item_id,),
-    ).fetchone()
-    copied = into.execute(
-        """INSERT INTO items (name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash,
-                              failures)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING item_id""",
-        row,
-    ).fetchone()
-    return int(copied[0])
-
-
 def remove(db: Database, names: Iterable[str]) -> None:
     """Remove items with their runs, pictures and verdicts; nothing else may refer to these items."""
     for name in names:

@@ -50,16 +50,6 @@ def conditions_of_item(db: Database, item_id: int) -> dict[str, tuple[str, ...]]
     }
 
 
-def copy(db: Database, into: Database, item_id: int, new_id: int) -> None:
-    """Copy the runs of an item, with their conditions, into another study, in which the item has the id `new_id`."""
-    rows = db.execute("SELECT run, measurements, conditions FROM runs WHERE item_id = ? ORDER BY run", (item_id,))
-    into.executemany(
-        "INSERT INTO runs (item_id, run, measurements, conditions) VALUES (?, ?, ?, ?)",
-        ((new_id, *row) for row in rows),
-    )
-    chain.append(into, "measurement", new_id)
-
-
 def put_bins(db: Database, item_id: int, version: int, payload: bytes) -> None:
     """Store the bins of an item; bins of an older version are replaced."""
     db.execute(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from analysis.classifiers import Verdict
 
-# all columns except the ids; `copy` copies these columns
+# all columns except the id
 _KEY = ("item_id", "classifier", "parameters", "data_hash", "version")
 _NUMBERS = (
     "verdict", "score", "threshold", "means", "clusters", "n_runs", "n_iterations", "n_left_out", "pairs", "linkage",
@@ -22,7 +22,6 @@ _NUMBERS = (
 )  # fmt: skip
 _COLUMNS = (*_KEY, *_NUMBERS)
 _VALUES = ", ".join(f":{name}" for name in _COLUMNS)
-_INSERT = f"INSERT INTO verdicts ({', '.join(_COLUMNS)}) VALUES ({_VALUES})"  # noqa: S608 - constants
 
 
 def put(db: Database, item: Item, verdict: "Verdict", created_utc: str) -> None:
@@ -34,7 +33,8 @@ def put(db: Database, item: Item, verdict: "Verdict", created_utc: str) -> None:
     means = {name: own_means.get(name, float(np.mean(values))) for name, values in verdict.pairs.items()} | own_means
     changed = ", ".join(f"{name} = excluded.{name}" for name in _NUMBERS)
     db.execute(
-        f"{_INSERT} ON CONFLICT ({', '.join(_KEY)}) DO UPDATE SET {changed}",
+        f"""INSERT INTO verdicts ({", ".join(_COLUMNS)}) VALUES ({_VALUES})
+            ON CONFLICT ({", ".join(_KEY)}) DO UPDATE SET {changed}""",  # noqa: S608 - constants
         {
             **vars(verdict),
             "item_id": item.item_id,
@@ -165,13 +165,3 @@ def table(db: Database) -> "pd.DataFrame":
     frame["means"] = [json.loads(text) for text in frame["means"]]
     frame["clusters"] = [tuple(json.loads(text)) for text in frame["clusters"]]
     return frame
-
-
-def copy(db: Database, into: Database, item_id: int, new_id: int) -> None:
-    """Copy the verdicts on the current measurements of an item into another study, in which its id is `new_id`."""
-    rows = db.records(
-        """SELECT v.* FROM verdicts v JOIN items i USING (item_id)
-           WHERE v.item_id = ? AND v.data_hash = i.data_hash ORDER BY v.verdict_id""",
-        (item_id,),
-    )
-    into.executemany(_INSERT, [{**row, "item_id": new_id} for row in rows])

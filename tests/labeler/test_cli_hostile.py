@@ -28,7 +28,7 @@ COMMANDS = [
     ("anonymise", "--study", "S", "--out", "OUT"),
     ("audit", "--study", "S"), ("audit", "--study", "S", "--json"), ("audit", "--study", "GOOD", "--against", "S"),
     ("learn", "--study", "S"), ("compare", "--study", "S"), ("publish", "--study", "S", "--init"),
-    ("triage", "--study", "S", "--out", "OUT"),
+    ("template", "--study", "S", "--out", "OUT"),
 ]  # fmt: skip
 REPORT = ("report", "--study", "S", "--out", "OUT")
 FINDINGS = {"audit", "plan"}  # commands that may end with 1

@@ -95,13 +95,12 @@ REFUSED = [
     ("", "convert table.csv --to icpe -o empty", "empty already exists"),
     ("open", "exclude nowhere --reason x", "no item 'nowhere'"),
     ("open", "exclude {agreed}", "Missing option '--reason'"),
-    ("judged", "triage", "Missing option '--out'"),
-    ("judged", "triage --out new.study --verdict his=similar", "These classifiers have verdicts: heuristic"),
-    ("judged", "triage --out new.study --verdict mine=odd", "'odd' is not a verdict"),
-    ("judged", "triage --out new.study --application x", "no application 'x'"),
-    ("judged", "triage --out new.study --min-range 2 --max-range 1", "the smaller limit first"),
-    ("judged", "triage --out new.study --text nowhere", "No items match"),
-    ("judged", "triage --out s.study --disagree", "already exists"),
+    ("judged", "template", "Missing option '--out'"),
+    ("judged", "browse --verdict his=similar", "These classifiers have verdicts: heuristic"),
+    ("judged", "browse --verdict mine=odd", "'odd' is not a verdict"),
+    ("judged", "browse --application x", "no application 'x'"),
+    ("judged", "browse --min-range 2 --max-range 1", "the smaller limit first"),
+    ("judged", "template --out s.study", "already exists"),
     ("judged", "browse --verdict heuristic", "CLASSIFIER=VERDICT"),
     ("judged", "browse --verdict =similar", "CLASSIFIER=VERDICT"),
     ("judged", "browse --verdict mine=", "CLASSIFIER=VERDICT"),
@@ -195,7 +194,7 @@ REFUSED = [
     ("", "agreement --labels maybe.csv", "maybe"),
     ("", "agreement --labels nobody.csv --fail-under alpha:.67", "nobody.csv, line 3: the reviewer is empty."),
     ("", "agreement --labels a --fail-under kappa:2", "NAME is one of: alpha, kappa, ac1, percent"),
-    *(("", f"agreement one-label.csv --fail-under {required}", "such as alpha:.67")
+    *(("", f"agreement --labels one-label.csv --fail-under {required}", "such as alpha:.67")
       for required in ("alpha", "alpha:x", "alpha:2", "beta:.5", ":.5", "alpha:nan")),
     # planning and simulating
     *(("", f"planning {option}", words) for option, words in (

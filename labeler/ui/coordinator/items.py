@@ -15,7 +15,6 @@ from labeler.model import Item, combined_hash, counted
 from labeler.plan.lifecycle import ALLOWED, Action, require
 from labeler.screen.kinds import kind_of
 from labeler.service import background
-from labeler.service.handover import triage
 from labeler.service.items import browsing, drawing, folders, importing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
@@ -34,7 +33,6 @@ from labeler.ui.coordinator.shared import (
     go_to,
     link,
     refresh,
-    study_created,
     table,
 )
 
@@ -220,8 +218,6 @@ def render_all_items(db: Database, person: str) -> None:
     with fold("Classifiers", "fold-classifiers") as part:
         if part.open:
             render_classifiers(db, person)
-    if not hidden:
-        offer_triage(db, matches, person)
     if coordinating.get_study(db).phase in ALLOWED[Action.CALIBRATE]:
         offer_calibration(db, matches["item"].tolist(), person)
     with fold("Import log", "fold-import-log") as part:
@@ -332,20 +328,6 @@ def offer_calibration(db: Database, names: list[str], person: str) -> None:
             if chosen and st.button("Choose at random"):
                 calibrating.choose_items(db, [], actor=person, now=now)
                 done("The plan chooses the calibration items at random.", stays=True)
-
-
-def offer_triage(db: Database, matches: browsing.Catalogue, person: str) -> None:
-    """Show the form that creates a new study from the matching items, to people who may see verdicts.
-
-    Other people may not create it, because the new study does not hide verdicts.
-    """
-    names = triage.usable(matches)["item"].tolist()
-    with st.expander(f"Make a new study from {counted(len(names), 'item')}", type="compact"):
-        name = st.text_input("Name of the new study", help="Its file is written to the folder of this study.")
-        if st.button(f"Create a study from {counted(len(names), 'item')}", disabled=not names):
-            with errors_here():
-                lines = triage.make_beside(db, name, names, coordinator=person, now=datetime.now(UTC))
-                study_created(lines)
 
 
 def ask_filter(table: browsing.Catalogue, text: str, categories: Sequence[str]) -> browsing.Filter:

@@ -15,7 +15,7 @@ from labeler.questions import enumeration, read_question, to_toml
 from labeler.screen import course_charts
 from labeler.screen.kinds import KINDS, QUESTIONS
 from labeler.service import background, overview
-from labeler.service.handover import triage
+from labeler.service.handover import template
 from labeler.service.items import folders
 from labeler.service.labelling import guide
 from labeler.service.overview import Box, Button, Line, Overview
@@ -404,7 +404,7 @@ def render_log(db: Database, person: str) -> None:
         name = st.text_input("Name of the new study")
         if st.form_submit_button("Copy as a template"):
             with errors_here():
-                study_created(triage.make_beside(db, name, coordinator=person, now=datetime.now(UTC)))
+                study_created(template.make_beside(db, name, coordinator=person, now=datetime.now(UTC)))
     offer_labels(db.path, person, identity.why_hidden(db, person, Action.SEE_NAMES))
 
 

@@ -12,7 +12,7 @@ from labeler.errors import StudyError
 from labeler.formats import tables
 from labeler.model import Category, Person, Role, Submission
 from labeler.plan.design import Plan, draw_plan
-from labeler.service.handover import anonymising, triage
+from labeler.service.handover import anonymising, template
 from labeler.service.handover.anonymising import AnonymisationResult, in_json, pseudonyms, replacing
 from labeler.service.items import importing
 from labeler.service.labelling import inbox, reviewing
@@ -480,10 +480,9 @@ def test_trying_all_seeds_names_nobody_if_the_study_has_a_secret(tmp_path, plan_
     assert not secret or secret.encode() not in out.read_bytes()
 
 
-def test_copies_of_a_study_keep_the_secret_of_its_plan_and_a_study_from_its_items_draws_its_own(planned, tmp_path):
+def test_copies_of_a_study_keep_the_secret_of_its_plan_and_a_template_draws_its_own(planned, tmp_path):
     coordinating.back_up(planned, tmp_path / "backup.study", actor=CAROL, now=NOW)
-    triage.make_study(planned, [item_name(1), item_name(2)], tmp_path / "new.study", name="new", coordinator="dora",
-                      **WHO)  # fmt: skip
+    template.make_template(planned, tmp_path / "new.study", name="new", coordinator="dora", **WHO)
     with open_database(tmp_path / "backup.study") as backup, open_database(tmp_path / "new.study") as new:
         assert studies.plan_secret(backup) == studies.plan_secret(planned) != studies.plan_secret(new)
         assert len(studies.plan_secret(new)) == 32

@@ -8,7 +8,7 @@ import pytest
 from analysis.benchmark import Benchmark, Failure
 from labeler.formats import Part
 from labeler.model import measurement_hash
-from labeler.service.handover import anonymising, triage
+from labeler.service.handover import anonymising
 from labeler.service.items import importing
 from labeler.service.items.importing import FileBenchmark
 from labeler.store import items, open_database, runs
@@ -151,16 +151,6 @@ def with_conditions_and_failure(db):
     trials = [(run, "./a.sh", 0, "fixed", 1.5) for run in (0, 1)] + [(2, "./a.sh", 0, "fixed", "", "Failure")]
     rows = ordersage_rows(trials, "ada-laptop")
     import_all(db, importing.upload("r.csv", csv_bytes(rows, columns=ORDERSAGE)))
-
-
-def test_a_study_made_of_some_items_knows_the_same_of_their_runs(db, study_path):
-    with_conditions_and_failure(db)
-    triage.make_study(db, ["./a.sh"], study_path, name="Some", coordinator="dora", **WHO)
-    (item,) = items.all_items(db)
-    with open_database(study_path) as new:
-        (copied,) = items.all_items(new)
-        assert runs_by_item(new) == runs_by_item(db)
-        assert items.failures_of(new, copied.item_id) == items.failures_of(db, item.item_id) != ()
 
 
 @pytest.mark.parametrize("keep_benchmarks", [True, False])

@@ -6,11 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from labeler.errors import NotAllowed
 from labeler.model import Role, State
 from labeler.plan.lifecycle import Action
-from labeler.service.handover import triage
-from labeler.service.items import browsing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
 from labeler.service.study import coordinating
@@ -205,16 +202,13 @@ def test_verdicts_choose_in_a_draft(four):
     assert items_shown(checked(page)) == [0]
 
 
-def test_a_coordinator_who_labels_sees_no_verdict_in_a_draft_and_makes_no_study_of_some_items(four):
+def test_a_coordinator_who_labels_sees_no_verdict_in_a_draft(four):
     with open_database(four) as db, db.atomic():
         people.add(db, "both", [Role.REVIEWER, Role.COORDINATOR], NOW.isoformat())
         why = identity.why_hidden(db, "both", Action.SEE_VERDICTS)
     page = coordinator_page("Items", "All items", four, "both")
     assert "mine" not in everything(page)
     assert why in texts(page)
-    assert not [button for button in page.button if "Create a study" in button.label]
-    with open_database(four) as db, pytest.raises(NotAllowed, match="after the study is"):
-        triage.make_beside(db, "Split", [item_name(0)], coordinator="both", now=NOW)
 
 
 def everything(page):
@@ -273,36 +267,6 @@ def test_long_lists_come_in_pages_with_a_small_picture_of_each_item(four, monkey
     button(page, "Next").click().run()
     assert items_shown(checked(page)) == [3]
     assert button(page, "Next").disabled and not button(page, "Previous").disabled
-
-
-def make(page, name):
-    next(one for one in page.text_input if one.label.startswith("Name of the new study")).set_value(name).run()
-    return checked(button(page, "Create a study").click().run())
-
-
-def test_the_items_that_are_shown_become_a_study_without_the_excluded_one(four):
-    with open_database(four) as db:
-        browsing.exclude(db, item_name(0), "measured twice", actor="carol", now=NOW)
-    page = coordinator_page("Items", "All items", four)
-    page.multiselect[0].set_value(["example/app0"]).run()
-    assert items_shown(page) == [0, 2]
-    assert "1 item" in button(page, "Create a study").label
-    page = make(page, "Only two")
-    path = four.with_name("Only two.study")
-    command, way_in = page.code[0].value.splitlines()
-    assert command == f"labeler serve --study '{path}'"
-    with open_database(path) as new:
-        assert [item.name for item in items.all_items(new)] == [item_name(2)]
-        assert identity.sign_in(new, way_in.removeprefix("/join/"), now=NOW)
-        assert [person.name for person in people.all_people(new)] == ["carol"]
-
-
-@pytest.mark.parametrize(("name", "words"), [("../x", "is not a valid file name"), ("four", "already exists")])
-def test_a_name_that_cannot_be_makes_no_file(four, name, words):
-    before = sorted(four.parent.iterdir())
-    page = make(coordinator_page("Items", "All items", four), name)
-    assert words in page.error[0].value
-    assert (len(page.code), sorted(four.parent.iterdir())) == (0, before)
 
 
 def test_the_matching_items_are_used_for_calibration(tmp_path):

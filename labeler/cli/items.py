@@ -8,9 +8,7 @@ from typing import Any
 import click
 
 from labeler.cli.common import (
-    COORDINATOR,
     OWNER,
-    dry_run_option,
     json_option,
     link,
     now,
@@ -24,7 +22,7 @@ from labeler.cli.common import (
     url_option,
 )
 from labeler.model import counted
-from labeler.service.handover import triage as service
+from labeler.service.handover.template import make_template
 from labeler.service.items import browsing
 from labeler.service.items.browsing import Filter
 from labeler.service.people import identity
@@ -78,13 +76,6 @@ def _limits(low: float | None, high: float | None) -> tuple[float, float] | None
     return (-float("inf") if low is None else low, float("inf") if high is None else high)
 
 
-def _show(table: browsing.Catalogue, *, as_json: bool) -> None:
-    """Print the rows of a catalogue; in the table, the range of medians has its name in full."""
-    rows = browsing.json_rows(table)
-    named = [{"range of medians" if name == "spread" else name: value for name, value in row.items()} for row in rows]
-    show(rows if as_json else named, as_json=as_json)
-
-
 @click.command(epilog="Example: labeler browse --study cache.study --verdict heuristic=dissimilar --max-range 0.05")
 @study_option
 @filter_options
@@ -97,59 +88,14 @@ def browse(study: Path | None, filters: Filter, as_json: bool) -> None:
     """
     with open_study(study) as db:
         table = browsing.catalogue(db, verdicts=True)
+        matches = browsing.filtered(table, filters, coordinating.get_study(db).question.categories)
         coordinating.log_look(db, "items with verdicts", actor=OWNER, now=now())
         say_if_interim(db)
-        matches = browsing.filtered(table, filters, coordinating.get_study(db).question.categories)
-    _show(matches, as_json=as_json)
+    rows = browsing.json_rows(matches)
+    named = [{"range of medians" if name == "spread" else name: value for name, value in row.items()} for row in rows]
+    show(rows if as_json else named, as_json=as_json)
     n = counted(len(table), "item")
     remark(f"{len(matches)} of {n}." if len(table) else "The study has no items yet. Import measurements first.")
-
-
-@click.command(epilog="Example: labeler triage --study cache.study --out split.study --disagree")
-@study_option
-@out_option("FILE", "Study file to create.")
-@filter_options
-@click.option("--name", default=None, metavar="NAME", help="Name of the new study [default: the file's name].")
-@click.option(
-    "--coordinator",
-    default=COORDINATOR,
-    show_default=True,
-    metavar="NAME",
-    help="Name of the first coordinator of the new study.",
-)
-@dry_run_option("List the items without creating a study.")
-@url_option
-@json_option
-def triage(
-    study: Path | None,
-    out: Path,
-    filters: Filter,
-    name: str | None,
-    coordinator: str,
-    dry_run: bool,
-    url: str,
-    as_json: bool,
-) -> None:
-    """Create a new study from some items of an existing study.
-
-    The new study has the measurements and verdicts of these items and the same question and protocol, but no labels,
-    reviewers or plan. Excluded items and items without measurements are left out. The command prints the sign-in link
-    of the new coordinator.
-    """
-    with open_study(study) as db:
-        table, categories = browsing.catalogue(db, verdicts=True), coordinating.get_study(db).question.categories
-        matches = service.usable(browsing.filtered(table, filters, categories))
-        secret = None
-        if not dry_run:
-            names = matches["item"].tolist()
-            secret = service.make_study(db, names, out, name=name or out.stem, coordinator=coordinator, actor=OWNER,
-                                        now=now())  # fmt: skip
-    _show(matches, as_json=as_json)
-    if secret is None:
-        remark(f"{counted(len(matches), 'item')} would be in {out}.")
-        return
-    remark(f"Created {out} with {counted(len(matches), 'item')}. Next: labeler reviewers add --study {out} NAME...")
-    click.echo(f"{coordinator}: {link(url, secret)}", err=as_json)  # only JSON goes to standard output
 
 
 @click.command(epilog="Example: labeler template --study cache.study --out next.study")
@@ -169,6 +115,6 @@ def template(study: Path | None, out: Path, name: str | None, coordinator: str |
     """
     with open_study(study) as db:
         coordinator = coordinator or identity.first_coordinator(db)
-        secret = service.make_template(db, out, name=name or out.stem, coordinator=coordinator, actor=OWNER, now=now())
+        secret = make_template(db, out, name=name or out.stem, coordinator=coordinator, actor=OWNER, now=now())
     remark(f"Created {out}. Next: labeler import --study {out} FOLDER")
     show_links([(coordinator, link(url, secret))], as_json=as_json)

@@ -1,4 +1,4 @@
-"""The commands that list the items of a study and create a study from some, as a person runs them."""
+"""The commands that list the items of a study and create a study like it, as a person runs them."""
 
 import json
 import re
@@ -8,9 +8,8 @@ import pytest
 
 from labeler.cli.common import INTERIM
 from labeler.service.items import browsing
-from labeler.service.people import identity
 from labeler.service.verdicts import stored_verdicts
-from labeler.store import events, items, open_database, people, studies
+from labeler.store import open_database
 from tests.labeler.commands import run
 from tests.making import NOW, item_name, make_study
 
@@ -25,7 +24,7 @@ SAID = f"""item,classifier,verdict
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """Four items, two of them with verdicts of two classifiers, the third excluded."""
-    folder = tmp_path_factory.mktemp("triage")
+    folder = tmp_path_factory.mktemp("items")
     path = folder / "cache.study"
     make_study(path, n_items=4)
     (folder / "verdicts.csv").write_text(SAID)
@@ -76,48 +75,6 @@ def test_browse_prints_the_catalogue_as_a_table_and_how_many_were_chosen(study):
 )
 def test_every_option_leaves_what_fulfils_it(study, options, expected):
     assert chosen("--study", study, *options) == expected
-
-
-def test_triage_makes_the_study_lists_its_items_and_prints_the_link(study, tmp_path):
-    new = tmp_path / "split.study"
-    done = run(
-        "triage", "--study", study, "--out", new, "--verdict", "mine=dissimilar", "--url", "https://bench.example/"
-    )
-    *_, first, second, way_in = done.stdout.splitlines()
-    assert (first.split()[0], second.split()[0]) == (item_name(0), item_name(1))
-    assert done.stderr == f"Created {new} with 2 items. Next: labeler reviewers add --study {new} NAME...\n"
-    coordinator, _, link = way_in.partition(": ")
-    assert coordinator == "coordinator" and link.startswith("https://bench.example/join/")
-    with open_database(new) as db:
-        assert [item.name for item in items.all_items(db)] == [item_name(0), item_name(1)]
-        assert studies.get(db).name == "split"
-        assert identity.sign_in(db, link.rpartition("/")[2], now=NOW)
-    with open_database(study) as db:
-        assert events.table(db)[["actor", "action"]].iloc[-1].tolist() == ["owner", "triage"]
-
-
-def test_the_new_study_and_its_coordinator_are_called_as_asked(study, tmp_path):
-    new = tmp_path / "split.study"
-    run("triage", "--study", study, "--out", new, "--disagree", "--name", "Split", "--coordinator", "dora")
-    with open_database(new) as db:
-        assert studies.get(db).name == "Split"
-        assert [person.name for person in people.all_people(db)] == ["dora"]
-
-
-def test_a_dry_run_only_lists(study, tmp_path):
-    new = tmp_path / "split.study"
-    dry = run("triage", "--study", study, "--out", new, "--disagree", "--dry-run", "--json")
-    assert [row["item"] for row in json.loads(dry.stdout)] == [item_name(0)]
-    assert dry.stderr == f"1 item would be in {new}.\n"
-    assert not new.exists()
-    with open_database(study) as db:
-        assert "triage" not in events.table(db)["action"].tolist()
-
-
-def test_with_json_the_link_is_not_among_the_data(study, tmp_path):
-    done = run("triage", "--study", study, "--out", tmp_path / "split.study", "--disagree", "--json")
-    assert [row["item"] for row in json.loads(done.stdout)] == [item_name(0)]
-    assert "/join/" in done.stderr
 
 
 def test_a_template_prints_the_link_of_the_coordinator_and_has_the_people(tmp_path):
