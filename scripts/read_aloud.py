@@ -310,24 +310,16 @@ def texts_of_errors(folder: Path) -> Iterator[Text]:
 
 
 def texts_of_reports(folder: Path) -> Iterator[Text]:
-    """Yield the lines of the report of each study, and of simulated studies."""
+    """Yield the lines of the report of each study, and of the labels of the replication."""
     here = folder / made(folder, "reports")
     for state, study in studies(here):
         out = study.with_suffix(".report")
         CliRunner().invoke(cli, ["report", "--study", str(study), "--out", str(out), "--quick"])
         yield from _lines(f"report of {state}", out / "report.md")
-    for n, more in (
-        (3, ()),
-        (40, ()),
-        (60, ("--per-item", "3")),
-        (200, ("--shared-error", "0.2")),
-        (200, ("--hard", "0.3")),
-    ):
-        made_up, out = here / f"made-{n}{''.join(more)}", here / f"out-{n}{''.join(more)}"
-        CliRunner().invoke(cli, ["simulate", "--items", str(n), *more, "--out", str(made_up)])
-        labels = ["--labels", str(made_up / "labels.csv"), "--verdicts", str(made_up / "verdicts.csv")]
-        CliRunner().invoke(cli, ["report", *labels, "--out", str(out), "--prevalence", "0.1"])
-        yield from _lines(f"report of {n} simulated items {' '.join(more)}", out / "report.md")
+    replication = ROOT / "data" / "replication"
+    labels = ["--labels", str(replication / "labels.csv"), "--verdicts", str(replication / "verdicts.csv")]
+    CliRunner().invoke(cli, ["report", *labels, "--out", str(here / "replication"), "--prevalence", "0.1"])
+    yield from _lines("report of the replication", here / "replication" / "report.md")
 
 
 def _lines(place: str, file: Path) -> Iterator[Text]:

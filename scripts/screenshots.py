@@ -165,9 +165,9 @@ def coordinator(browser: Browser, served: Served, folder: str, out: Path) -> Non
             label(reviewer, db, name)
             reviewer.close()
     move(served, Step.CLOSE, "every label is there")
-    take(page, served, "splits", "Save the decision", out, height=1000)
+    take(page, served, "decide?view=splits", "splits", "Save the decision", out, height=1000)
     move(served, Step.UNBLIND, "labelling has ended")
-    take(page, served, "item", "Mean of each measure over all pairs", out, height=2000)
+    take(page, served, "item", "item", "Mean of each measure over all pairs", out, height=2000)
     subprocess.run(
         [sys.executable, "-m", "labeler", "report", "--study", str(served.study), "--out", f"{folder}/report"],
         check=True, capture_output=True,
@@ -185,10 +185,10 @@ def signed_in(browser: Browser, served: Served) -> Page:
     return page
 
 
-def take(page: Page, served: Served, name: str, text: str, out: Path, *, height: int) -> None:
+def take(page: Page, served: Served, url: str, name: str, text: str, out: Path, *, height: int) -> None:
     """Take a picture of a coordinator's page when it shows the text."""
     page.set_viewport_size({"width": 1200, "height": height})
-    page.goto(f"{served.url}/{name}")
+    page.goto(f"{served.url}/{url}")
     page.get_by_text(text).first.wait_for()
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(1000)  # tables and pictures fade in
@@ -211,9 +211,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_OPTIONS)
         with serving(study_without_plan(Path(folder) / "new.study")) as served:
-            take(signed_in(browser, served), served, "plan", "Confirm the plan", out, height=1280)
+            take(signed_in(browser, served), served, "study?view=plan", "plan", "Confirm the plan", out, height=1280)
         with serving(study_in_progress(Path(folder) / "progress.study")) as served:
-            take(signed_in(browser, served), served, "progress", "Labels by day", out, height=1160)
+            take(
+                signed_in(browser, served), served, "study?view=overview", "progress", "Labels by day", out, height=1160
+            )
         with serving(demo_study(Path(folder) / "demo.study")) as served:
             reviewers(browser, served, out)
             coordinator(browser, served, folder, out)

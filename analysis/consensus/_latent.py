@@ -474,12 +474,16 @@ def latent_class(
 
     Examples
     --------
-    >>> from analysis.simulation import Rater, SimulatedDesign, simulate
-    >>> reviewers = [Rater("ada", 0.9, 0.9), Rater("ben", 0.8, 0.9), Rater("cleo", 0.8, 0.8)]
-    >>> study = simulate(SimulatedDesign(n_items=500, k=3), reviewers, [], 0.4, rng=np.random.default_rng(1))
-    >>> model = latent_class(study.labels, rng=np.random.default_rng(1))
-    >>> round(model.prevalence.value, 2), round(float((study.truth == "dissimilar").mean()), 2)
-    (0.46, 0.42)
+    Ada, Ben and Cleo labelled 100 items; for example, all three gave the label dissimilar (d) to 36 items.
+
+    >>> patterns = ["ddd"] * 36 + ["dds"] * 9 + ["dsd"] * 5 + ["sdd"] * 4 + ["ssd"] * 6 + ["sss"] * 40
+    >>> names = {"d": "dissimilar", "s": "similar"}
+    >>> rows = [(f"i{n}", rater, names[letter]) for n, letters in enumerate(patterns)
+    ...         for rater, letter in zip(["ada", "ben", "cleo"], letters)]
+    >>> labels = pd.DataFrame(rows, columns=["item", "rater", "category"])
+    >>> model = latent_class(labels, rng=np.random.default_rng(1))
+    >>> round(model.prevalence.value, 2), round(model.reviewers[2].sensitivity.value, 2)
+    (0.5, 0.8)
     """
     check_settings(level, n_sweeps)
     if not 0 <= undecided[0] <= undecided[1] <= 1:

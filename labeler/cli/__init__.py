@@ -43,7 +43,6 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
             "items:template", "Create a new study with the question, guide and people of an existing study"
         ),
         "planning": Place("planning:planning", "Estimate how many items and hours a study needs"),
-        "simulate": Place("planning:simulate", "Simulate a study with known truth"),
         "questions": Place("study:questions", "List the built-in questions, or print one to edit"),
         "plan": Place("study:plan", "Plan which reviewer labels which items, and in which order"),
     },

@@ -1,38 +1,17 @@
-"""Commands that estimate the size and precision of a study before labelling, and that simulate a study."""
+"""The command that estimates the size and precision of a study before labelling."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
-from labeler.cli.common import json_option, open_study, out_option, remark, show, show_files, show_json, study_option
+from labeler.cli.common import json_option, open_study, remark, show, show_json, study_option
 from labeler.cli.options import options_of
 from labeler.errors import InputError
 from labeler.model import counted
-from labeler.service.outputs import write_files
 from labeler.service.plan import planning as service
-from labeler.service.plan.planning import Assumptions, Rater
+from labeler.service.plan.planning import Assumptions
 from labeler.service.study import coordinating
-
-SHARE = click.FloatRange(0, 1)
-REVIEWERS = ("A=0.95/0.9", "B=0.8/0.7", "C=0.7/0.85", "D=0.6/0.6")
-CLASSIFIERS = ("same=0.3/0.85", "heuristic=0.92/0.45")
-
-
-def design_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for the size and design of a study."""
-    for option in (
-        click.option(
-            "--overlap", type=SHARE, default=0.2, show_default=True, help="Share of items that every reviewer labels."
-        ),
-        click.option(
-            "--per-item", type=click.IntRange(min=2), default=2, show_default=True, help="Number of reviewers per item."
-        ),
-    ):
-        function = option(function)
-    return function
 
 
 @click.command(epilog="Example: labeler planning --items 586 --reviewers 4 --half-width 0.08")
@@ -41,7 +20,13 @@ def design_options(function: Callable[..., Any]) -> Callable[..., Any]:
               help="Number of items.  [default: as in the study; without a study, 586]")  # fmt: skip
 @click.option("--reviewers", type=click.IntRange(min=2), default=None, metavar="N",
               help="Number of reviewers.  [default: as in the study; without a study, 4]")  # fmt: skip
-@design_options
+@click.option(
+    "--per-item", type=click.IntRange(min=2), default=2, show_default=True, help="Number of reviewers per item."
+)
+@click.option(
+    "--overlap", type=click.FloatRange(0, 1), default=0.2, show_default=True,
+    help="Share of items that every reviewer labels.",
+)  # fmt: skip
 @click.option(
     "--retest", type=click.IntRange(min=0), default=20, show_default=True, help="Number of hidden retests per reviewer."
 )
@@ -94,53 +79,3 @@ def planning(
     remark(replacing)
     for sentence in unknown:
         remark(f"Cannot be estimated: {sentence}.")
-
-
-def _raters(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> list[Rater]:
-    try:
-        return [service.rater_from(text) for text in texts]
-    except InputError as error:
-        raise click.BadParameter(str(error)) from None
-
-
-@click.command(epilog="Example: labeler simulate --items 200 --per-item 3 --out made-up")
-@click.option(
-    "--items", type=click.IntRange(min=1), default=586, show_default=True, metavar="N", help="Number of items."
-)
-@design_options
-@click.option("--reviewer", "reviewers", multiple=True, default=REVIEWERS, show_default=True, callback=_raters,
-              metavar="NAME=X/X",
-              help="Reviewer, as NAME=SENSITIVITY/SPECIFICITY. Repeatable.")  # fmt: skip
-@click.option("--classifier", "classifiers", multiple=True, default=CLASSIFIERS, show_default=True, callback=_raters,
-              metavar="NAME=X/X",
-              help="Classifier, as NAME=SENSITIVITY/SPECIFICITY. Repeatable.")  # fmt: skip
-@click.option("--prevalence", type=SHARE, default=0.55, show_default=True, help="Share of dissimilar items.")
-@click.option("--hard", type=SHARE, default=0.0, show_default=True, help="Share of items that are hard for everyone.")
-@click.option("--shared-error", type=SHARE, default=0.0, show_default=True,
-              help="Share of items on which both the first reviewer and the first classifier are wrong.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed.")
-@out_option("DIR", "Output folder.", folder=True)
-@json_option
-def simulate(
-    items: int,
-    per_item: int,
-    overlap: float,
-    reviewers: list[Rater],
-    classifiers: list[Rater],
-    prevalence: float,
-    hard: float,
-    shared_error: float,
-    seed: int,
-    out: Path,
-    as_json: bool,
-) -> None:
-    """Simulate a study with known truth, to see what its report would show.
-
-    The command writes the labels, the verdicts and the true categories as CSV files into the folder.
-    """
-    planned = service.design(items, len(reviewers), per_item, overlap, 0)
-    files = service.simulate(
-        planned, reviewers, classifiers, prevalence, hard_share=hard, shared_error=shared_error, seed=seed
-    )
-    show_files(write_files(files, out), as_json=as_json)
-    remark(f"Next: labeler report --labels {out}/labels.csv --verdicts {out}/verdicts.csv --out {out}/report")

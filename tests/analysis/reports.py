@@ -13,7 +13,7 @@ import pandas as pd
 from analysis import report as of_analysis
 from analysis.document import json_values
 from analysis.report import Report, Resampling
-from analysis.simulation import Difficulty, Rater, SimulatedDesign, simulate
+from tests.analysis.simulated import Difficulty, Rater, SimulatedDesign, simulate
 
 
 def summarise(*args: Any, **options: Any) -> dict[str, Any]:

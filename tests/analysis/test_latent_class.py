@@ -12,8 +12,8 @@ from analysis.consensus._dependence import Family, leave_one_out
 from analysis.consensus._latent import COPIED, STATES, check_independence
 from analysis.consensus._model import fit, patterns_of
 from analysis.consensus._rates import _drawn_dissimilar, two_step
-from analysis.simulation import Rater, SimulatedDesign, simulate
 from tests.analysis.model_goals import GOOD, WORLDS, outcome, simulated as simulated_world
+from tests.analysis.simulated import Rater, SimulatedDesign, simulate
 from tests.analysis.test_latent_model import label_table, verdict_table
 from tests.conftest import examples, some_slow
 

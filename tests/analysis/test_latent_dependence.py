@@ -25,8 +25,8 @@ from analysis.consensus._model import all_cells, fit, patterns_of
 from analysis.document import json_values, to_json
 from analysis.report import SIMILARITY, Resampling
 from analysis.report._consensus import CountedConsensus, latent_numbers
-from analysis.simulation import Difficulty, Rater, SharedError, Simulated, SimulatedDesign, simulate
 from tests.analysis.reports import summarise, to_html, to_markdown
+from tests.analysis.simulated import Difficulty, Rater, SharedError, Simulated, SimulatedDesign, simulate
 
 PEOPLE = (Rater("r1", 0.9, 0.85), Rater("r2", 0.8, 0.75), Rater("r3", 0.75, 0.85), Rater("r4", 0.7, 0.7))
 CLASSIFIERS = (Rater("c1", 0.9, 0.9), Rater("c2", 0.6, 0.8))

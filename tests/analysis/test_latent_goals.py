@@ -11,7 +11,7 @@ from analysis.consensus import majority
 from analysis.consensus._latent import REJECTED, check_independence, latent_class
 from analysis.consensus._model import Bools, Floats, Theta, patterns_of, posterior
 from analysis.consensus._rates import identifiability
-from analysis.simulation import Rater, SharedError, Simulated, SimulatedDesign, simulate
+from tests.analysis.simulated import Rater, SharedError, Simulated, SimulatedDesign, simulate
 
 N_ITEMS, PREVALENCE = 586, 0.55
 REVIEWERS = (Rater("r1", 0.95, 0.90), Rater("r2", 0.80, 0.70), Rater("r3", 0.70, 0.85), Rater("r4", 0.60, 0.60))

@@ -32,7 +32,7 @@ from analysis.consensus._model import (
     starts,
     step,
 )
-from analysis.simulation import Rater, SimulatedDesign, simulate
+from tests.analysis.simulated import Rater, SimulatedDesign, simulate
 from tests.conftest import examples
 from tests.sentences import says
 

@@ -29,7 +29,6 @@ from analysis.report._consensus import StatedRates, mark_of, model_cell
 from analysis.report._replacing import TITLE
 from analysis.report._sentences import in_short
 from analysis.report._settings import CategorySet
-from analysis.simulation import Rater, SimulatedDesign, simulate
 from scripts.simulate_interventions import simulate_labels
 from tests.analysis.reports import (
     document as values_document,
@@ -38,6 +37,7 @@ from tests.analysis.reports import (
     to_html as values_to_html,
     to_markdown as values_to_markdown,
 )
+from tests.analysis.simulated import Rater, SimulatedDesign, simulate
 from tests.analysis.ten_studies import FOLDER, NAMES, STUDIES
 from tests.conftest import some_slow
 

@@ -118,7 +118,6 @@ def study(folder, tmp_path):
         ("backup --out COPY --study S", {"file", "chain"}),
         ("anonymise --out COPY --dry-run --study S", {"file", "n_reviewers", "n_comments"}),
         ("convert FOLDER --to csv --out COPY", {"out", "n_benchmarks", "n_values", "refused"}),
-        ("simulate --items 20 --out COPY", {"files"}),
         ("plan --seed 1 --retest 0 --study S", {"reviewer"}),
         ("state pause --reason x --study S", {"state", "remarks"}),
         ("labels --out COPY --study S", {"file", "rows"}),

@@ -196,7 +196,7 @@ REFUSED = [
     ("", "agreement --labels a --fail-under kappa:2", "NAME is one of: alpha, kappa, ac1, percent"),
     *(("", f"agreement --labels one-label.csv --fail-under {required}", "such as alpha:.67")
       for required in ("alpha", "alpha:x", "alpha:2", "beta:.5", ":.5", "alpha:nan")),
-    # planning and simulating
+    # planning
     *(("", f"planning {option}", words) for option, words in (
         ("--kappa 1", "appa must be at least -0.818"), ("--kappa nan", "appa must be at least -0.818"),
         ("--prevalence 0", "revalence must be within"), ("--half-width 1", "(0, 1), got 1"),
@@ -205,16 +205,6 @@ REFUSED = [
         ("--reviewers 1", "--reviewers"), ("--per-item 1", "--per-item"), ("--overlap 1.1", "--overlap"),
         ("--retest -1", "--retest"), ("--study none.study", "no study"))),
     ("empty", "planning", "items"),
-    *(("", f"simulate --out s {option}", words) for option, words in (
-        ("--reviewer ada", "'--reviewer' … form NAME=SENSITIVITY/SPECIFICITY"),
-        ("--reviewer ada=0.9", "'--reviewer' … form NAME=SENSITIVITY/SPECIFICITY"),
-        ("--classifier ada=high/low", "'--classifier' … form NAME=SENSITIVITY/SPECIFICITY"),
-        ("--reviewer a=0.9/0.9", "with 1 reviewers"),
-        ("--reviewer a=2/0.9 --reviewer b=0.9/0.9", "ensitivity of a must be within"),
-        ("--reviewer a=0.9/nan --reviewer b=0.9/0.9", "pecificity of a must be within"),
-        ("--reviewer a=0.9/0.9 --reviewer a=0.9/0.9", "aters must differ"),
-        ("--per-item 5", "got 5 with 4 reviewers"))),
-    ("", "simulate --out text.study/s", "could not be written"),
     # the check
     ("", "check", "Missing argument 'PATH...'"),
     ("", "check gone.json", "gone.json: no such file or folder."),

@@ -147,24 +147,6 @@ def test_planning_takes_the_sizes_of_a_study(labelled, monkeypatch):
     assert "8 items, 4 reviewers" in run("planning").stderr
 
 
-# Simulated studies
-
-
-def simulate(out, *arguments, code=0):
-    return run("simulate", "--items", 30, "--out", out, *arguments, code=code)
-
-
-def test_a_made_up_study_is_read_by_the_report(tmp_path):
-    result = simulate(tmp_path / "s", "--per-item", 3)
-    assert result.stdout.split() == [str(tmp_path / "s" / f"{name}.csv") for name in ("labels", "verdicts", "truth")]
-    assert "Next: labeler report --labels" in result.stderr
-    words = result.stderr.strip().removeprefix("Next: labeler ").split()
-    run(*words, "--quick")
-    content = json.loads((tmp_path / "s" / "report" / "report.json").read_text())
-    assert content["consensus"]["n_items"] == 30
-    assert set(content["classifiers"]) == {"same", "heuristic"}
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex; apt install texlive-latex-extra")
 def test_pdflatex_compiles_the_report(tmp_path):

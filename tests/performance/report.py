@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis import simulation
 from analysis.report import Resampling, draw, summarise, to_html
+from tests.analysis import simulated
 from tests.performance.measuring import print_table
 
 SIZES = (
@@ -44,9 +44,9 @@ def main() -> None:
 def study(n_items: int, n_reviewers: int, per_item: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Answers with all their columns, and verdicts with scores."""
     rng = np.random.default_rng(1)
-    reviewers = [simulation.Rater(f"r{i}", 0.7 + 0.02 * (i % 10), 0.65 + 0.02 * (i % 10)) for i in range(n_reviewers)]
-    classifiers = [simulation.Rater(f"c{i}", 0.5 + 0.1 * i, 0.8 - 0.05 * i) for i in range(4)]
-    made = simulation.simulate(simulation.SimulatedDesign(n_items, per_item), reviewers, classifiers, 0.55, rng=rng)
+    reviewers = [simulated.Rater(f"r{i}", 0.7 + 0.02 * (i % 10), 0.65 + 0.02 * (i % 10)) for i in range(n_reviewers)]
+    classifiers = [simulated.Rater(f"c{i}", 0.5 + 0.1 * i, 0.8 - 0.05 * i) for i in range(4)]
+    made = simulated.simulate(simulated.SimulatedDesign(n_items, per_item), reviewers, classifiers, 0.55, rng=rng)
     labels = made.labels.rename(columns={"rater": "reviewer", "category": "label"})
     application = {item: f"application {rng.integers(N_APPLICATIONS)}" for item in made.truth.index}
     answers = labels.assign(

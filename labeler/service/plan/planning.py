@@ -1,4 +1,4 @@
-"""Plan a study: compute what a design can estimate and how precisely, and simulate studies."""
+"""Plan a study: compute what a design can estimate and how precisely."""
 
 import dataclasses
 from collections import Counter
@@ -8,22 +8,18 @@ from itertools import accumulate, combinations, pairwise
 from math import floor
 from typing import Any
 
-import numpy as np
-import pandas as pd
 from scipy import optimize
 
-from analysis import consensus, evaluation, planning, simulation
+from analysis import consensus, evaluation, planning
 from analysis.categories import CATEGORIES
 from analysis.consensus import identifiability_of_plan
 from analysis.intervals import Estimate
 from labeler.errors import InputError, sentence
-from labeler.formats import tables
 from labeler.model import counted, describe_minutes
 from labeler.plan.design import copies_that_fit, overlap_of
 from labeler.questions import Question
 from labeler.store import Database, items, people
 
-Rater = simulation.Rater
 MAX_REVIEWERS_OF_LATENT = 8  # with more reviewers per item, there are too many possible rows of labels
 SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)  # shares of items that all reviewers label, for a figure
 MOST_RANDOM = 0.1  # probability that random labels pass a test, above which a pass says little
@@ -336,56 +332,3 @@ def sizes_of(n_items: int, shares: Sequence[int]) -> list[int]:
     """Divide a number of items into whole numbers in the given proportions, and return these numbers."""
     ends = [round(n_items * part / sum(shares)) for part in accumulate(shares)]
     return [end - begin for begin, end in pairwise([0, *ends])]
-
-
-def simulate(
-    planned: planning.Design,
-    reviewers: Sequence[Rater],
-    classifiers: Sequence[Rater],
-    prevalence: float,
-    *,
-    hard_share: float = 0.0,
-    shared_error: float = 0.0,
-    seed: int,
-) -> dict[str, str]:
-    """Simulate a study whose true categories are known; return files for `labeler report --labels`, as name -> text.
-
-    Returns labels.csv, verdicts.csv and truth.csv. On hard items, all raters make more errors; on the share
-    `shared_error`, both the first reviewer and the first classifier are wrong. Raises InputError if a share or rate is
-    out of its range.
-    """
-    misled = tuple(rater.name for rater in (*reviewers[:1], *classifiers[:1]))
-    try:
-        study = simulation.simulate(
-            simulation.SimulatedDesign(planned.n_items, planned.per_item, planned.overlap),
-            reviewers,
-            classifiers,
-            prevalence,
-            rng=np.random.default_rng(seed),
-            item_difficulty=simulation.Difficulty(hard_share=hard_share),
-            shared_error=simulation.SharedError(shared_error, misled) if shared_error else None,
-        )
-    except ValueError as error:
-        raise InputError(sentence(error)) from None
-    labels = study.labels.rename(columns={"rater": "reviewer", "category": "label"})
-    truth = pd.DataFrame({"item": study.truth.index, "truth": study.truth.to_numpy()})
-    return {
-        "labels.csv": tables.write(labels[["item", "reviewer", "label"]]),
-        "verdicts.csv": tables.write(study.verdicts[["item", "classifier", "verdict"]]),
-        "truth.csv": tables.write(truth),
-    }
-
-
-def rater_from(text: str) -> Rater:
-    """Return the rater that a text NAME=SENSITIVITY/SPECIFICITY describes; raises InputError for any other text."""
-    name, _, rates = text.partition("=")
-    sensitivity, _, specificity = rates.partition("/")
-    try:
-        parsed = Rater(name, float(sensitivity), float(specificity))
-    except ValueError:
-        parsed = None
-    if parsed is None or not name.strip():
-        raise InputError(
-            f"{text!r} does not have the form NAME=SENSITIVITY/SPECIFICITY. Example: ada=0.95/0.9"
-        ) from None
-    return parsed

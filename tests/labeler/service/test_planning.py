@@ -1,9 +1,8 @@
-"""The expected precision of a design, and simulated studies."""
+"""The expected precision of a design."""
 
-import csv
-import io
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -13,13 +12,11 @@ from labeler.plan.design import draw_plan
 from labeler.questions import SIMILAR, Category
 from labeler.service.people import identity
 from labeler.service.plan import planning
-from labeler.service.plan.planning import Assumptions, Rater
-from labeler.service.results import reporting
+from labeler.service.plan.planning import Assumptions
+from tests.analysis.simulated import Rater, SimulatedDesign, simulate
 from tests.conftest import examples
-from tests.making import WHO, report_of_files
+from tests.making import WHO
 
-REVIEWERS = [Rater("A", 0.95, 0.9), Rater("B", 0.8, 0.7), Rater("C", 0.7, 0.85), Rater("D", 0.6, 0.6)]
-CLASSIFIERS = [Rater("same", 0.3, 0.85), Rater("heuristic", 0.92, 0.45)]
 STANDARD = Assumptions()
 PAPER = planning.design(586, 4, 2, 0.0, 20)
 
@@ -31,15 +28,6 @@ def rows_of(needed):
 def expected(design=PAPER, assumed=STANDARD):
     told, unknown = planning.expected_of(design, assumed)
     return {row["what"]: (row["expected"], row["half-width"]) for row in told}, unknown
-
-
-def simulated(n_items=200, per_item=2, overlap=0.0, seed=1, reviewers=REVIEWERS, classifiers=CLASSIFIERS, **options):
-    planned = planning.design(n_items, len(reviewers), per_item, overlap, 0)
-    return planning.simulate(planned, reviewers, classifiers, 0.55, seed=seed, **options)
-
-
-def records(text):
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 TRIAGE, TWO = (
@@ -193,113 +181,13 @@ def test_the_sizes_of_a_study_are_its_items_and_reviewers(study, db):
     assert planning.size_of_study(study) == (8, 5, 2)
 
 
-def test_the_same_seed_makes_the_same_files():
-    assert simulated() == simulated()
-    assert all(one != other for one, other in zip(simulated().values(), simulated(seed=2).values(), strict=True))
-
-
-def test_a_made_up_study_has_the_labels_of_its_design():
-    files = simulated(n_items=100, per_item=3, overlap=0.1)
-    labels = records(files["labels.csv"])
-    assert len(labels) == 90 * 3 + 10 * 4
-    assert len(records(files["verdicts.csv"])) == 2 * 100
-    assert [row["item"] for row in records(files["truth.csv"])] == [f"i{n}" for n in range(100)]
-    assert len({(row["item"], row["reviewer"]) for row in labels}) == len(labels)
-
-
-def rates(rows, name, truth, column):
-    """Shares of correct labels on dissimilar and on similar items."""
-    said = [(truth[row["item"]], row[column]) for row in rows if row[name[0]] == name[1]]
-    for category in ("dissimilar", "similar"):
-        of_category = [label for true, label in said if true == category]
-        yield of_category.count(category) / len(of_category)
-
-
-def test_the_rates_that_were_asked_for_are_found_in_a_large_study():
-    files = simulated(n_items=8000)
-    truth = {row["item"]: row["truth"] for row in records(files["truth.csv"])}
-    assert list(truth.values()).count("dissimilar") / 8000 == pytest.approx(0.55, abs=0.02)
-    labels, verdicts = records(files["labels.csv"]), records(files["verdicts.csv"])
-    for rater in REVIEWERS:
-        found = list(rates(labels, ("reviewer", rater.name), truth, "label"))
-        assert found == pytest.approx([rater.sensitivity, rater.specificity], abs=0.04)
-    for rater in CLASSIFIERS:
-        found = list(rates(verdicts, ("classifier", rater.name), truth, "verdict"))
-        assert found == pytest.approx([rater.sensitivity, rater.specificity], abs=0.04)
-
-
-@pytest.mark.slow
-def test_the_latent_class_of_a_large_study_by_three_is_near_its_truth(tmp_path):
-    files = simulated(n_items=2000, per_item=3, seed=4)
-    for name, text in files.items():
-        (tmp_path / name).write_text(text)
-    options = reporting.ReportOptions(resampling=reporting.Resampling(1, 0, 200, 19))
-    content = report_of_files(tmp_path / "labels.csv", tmp_path / "verdicts.csv", options=options)
-    latent = content["consensus"]["latent"]
-    assert latent["prevalence"]["value"] == pytest.approx(0.55, abs=0.05)
-    for rater in CLASSIFIERS:
-        found = content["classifiers"][rater.name]["by_consensus"]["latent"]
-        assert found["sensitivity"]["value"] == pytest.approx(rater.sensitivity, abs=0.06)
-        assert found["specificity"]["value"] == pytest.approx(rater.specificity, abs=0.06)
-
-
-def test_a_shared_error_makes_the_first_reviewer_and_the_first_classifier_wrong_together():
-    files = simulated(n_items=2000, shared_error=1.0)
-    truth = {row["item"]: row["truth"] for row in records(files["truth.csv"])}
-    assert all(row["label"] != truth[row["item"]] for row in records(files["labels.csv"]) if row["reviewer"] == "A")
-    assert all(
-        row["verdict"] != truth[row["item"]] for row in records(files["verdicts.csv"]) if row["classifier"] == "same"
-    )
-
-
-def test_hard_items_bring_everybody_nearer_to_guessing():
-    perfect = [Rater(name, 0.95, 0.95) for name in "ABCD"]
-
-    def share_right(**options):
-        files = simulated(n_items=2000, reviewers=perfect, **options)
-        truth = {row["item"]: row["truth"] for row in records(files["truth.csv"])}
-        labels = records(files["labels.csv"])
-        return sum(row["label"] == truth[row["item"]] for row in labels) / len(labels)
-
-    assert share_right() == pytest.approx(0.95, abs=0.01)
-    assert share_right(hard_share=1.0) < 0.85
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"reviewers": [Rater("A", 1.5, 0.5), Rater("B", 0.5, 0.5)]}, "Sensitivity of A must be within"),
-        ({"reviewers": [Rater("A", 0.5, 0.5), Rater("A", 0.5, 0.5)]}, "Names of raters must differ"),
-        ({"classifiers": [Rater("A", 0.5, 0.5)]}, "Names of raters must differ"),
-        ({"hard_share": 2.0}, "hard_share must be within"),
-        ({"shared_error": -1.0}, "share must be within"),
-        ({"seed": -1}, "seed|non-negative"),
-    ],
-)
-def test_a_made_up_study_that_cannot_be_is_refused_in_words(change, message):
-    with pytest.raises(InputError, match=f"(?i){message}"):
-        simulated(**change)
-
-
-def test_a_rater_is_written_as_name_sensitivity_specificity():
-    assert planning.rater_from("ada=0.95/0.9") == Rater("ada", 0.95, 0.9)
-    assert planning.rater_from("a b=1/0") == Rater("a b", 1.0, 0.0)
-
-
-NO_RATERS = ["", "ada", "ada=", "ada=0.9", "ada=0.9/", "ada=/0.9", "ada=x/0.9", "ada=0.9/0.8/0.7", "=0.9/0.8", " =1/1"]
-
-
-@pytest.mark.parametrize("text", NO_RATERS)
-def test_a_text_that_is_no_rater_is_refused(text):
-    with pytest.raises(InputError, match=r"does not have the form NAME=SENSITIVITY/SPECIFICITY"):
-        planning.rater_from(text)
-
-
 @settings(max_examples=examples(60), deadline=None)
-@given(st.integers(1, 60), st.integers(2, 4), st.floats(0, 1), st.integers(0, 5), st.integers(0, 2**32))
-def test_every_design_can_be_made_up_and_expected(n_items, per_item, overlap, retest, seed):
+@given(st.integers(1, 60), st.integers(2, 4), st.floats(0, 1), st.integers(0, 5))
+def test_a_simulated_study_of_every_design_has_the_expected_number_of_labels(n_items, per_item, overlap, retest):
     planned = planning.design(n_items, 4, per_item, overlap, retest)
-    labels = records(planning.simulate(planned, REVIEWERS, CLASSIFIERS, 0.5, seed=seed)["labels.csv"])
+    reviewers = [Rater(name, 0.9, 0.8) for name in "ABCD"]
+    design = SimulatedDesign(planned.n_items, planned.per_item, planned.overlap)
+    labels = simulate(design, reviewers, [], 0.5, rng=np.random.default_rng(1)).labels
     told, _unknown = planning.expected_of(planned, Assumptions())
     expected_labels = next(row["expected"] for row in told if row["what"] == "labels per reviewer")
     assert len(labels) == pytest.approx(4 * (expected_labels - retest))

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.simulation import Difficulty, Rater, SharedError, SimulatedDesign, simulate
+from tests.analysis.simulated import Difficulty, Rater, SharedError, SimulatedDesign, simulate
 from tests.conftest import examples
 
 PERFECT = [Rater(name, 1.0, 1.0) for name in ("ada", "ben", "cleo", "dan")]
