@@ -219,7 +219,7 @@ READING = (
     "browse", "browse --disagree", "classifiers", "classifiers --most-disputed 3", "agreement",
     "agreement --fail-under kappa:.2", "plan --verify", "audit", "planning", "labels --out -",
     "labels --layout wide --out -",
-    "publish --dry-run", "spread", "trust", "steady", "learn", "compare",
+    "publish --dry-run", "spread", "trust", "steady", "learn",
 )  # fmt: skip
 REVIEWER_PAGES = ("first_visit", "label", "my_labels", "guide", "practice", "feedback")
 HISTORIES = ROOT / "data" / "demo" / "histories"
@@ -361,7 +361,7 @@ def texts_of_questions(folder: Path) -> Iterator[Text]:
     finished = here / "similar.study"
     demo.build_finished(finished, data, advance=lambda *_counts: None, now=BEGIN)
     known = ["--interventions", data / "interventions.csv"]
-    for words in (["learn", *known], ["learn", "--by-reviewer"], ["compare", "--vote", "2:heuristic,same,spread"]):
+    for words in (["learn", *known], ["learn", "--by-reviewer"]):
         yield from ran("demo", [*words, "--study", finished])
     for name in sorted(demo.DEMOS):
         study, out = here / f"{name}.study", here / f"{name}.report"
@@ -372,7 +372,6 @@ def texts_of_questions(folder: Path) -> Iterator[Text]:
             "adjudicate",
             "classifiers",
             "learn",
-            "compare",
             "planning",
             "plan --verify",
         ):

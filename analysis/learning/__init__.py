@@ -8,10 +8,8 @@ from analysis.learning._compare import (
     Contestant as Contestant,
     compete as compete,
     contestants_of as contestants_of,
-    vote as vote,
 )
 from analysis.learning._document import (
-    arena_document as arena_document,
     categories_document as categories_document,
     document as document,
     dose_document as dose_document,
@@ -87,12 +85,11 @@ from analysis.learning._validation import (
 
 if TYPE_CHECKING:
     from analysis.learning._figures import (
-        arena_charts as arena_charts,
         category_charts as category_charts,
         charts as charts,
         dose_charts as dose_charts,
         habit_charts as habit_charts,
     )
 
-_FIGURES = ("arena_charts", "category_charts", "charts", "dose_charts", "habit_charts")
+_FIGURES = ("category_charts", "charts", "dose_charts", "habit_charts")
 __getattr__ = on_first_use(__name__, dict.fromkeys(_FIGURES, "_figures"))

@@ -112,25 +112,6 @@ def _numbers(column: "pd.Series[Any]", items: Sequence[str]) -> Floats:
     return np.asarray(numbers, dtype=np.float64)
 
 
-def vote(contestants: Sequence[Contestant], at_least: int) -> Contestant:
-    """Build a classifier that calls an item dissimilar if at least `at_least` other classifiers do so.
-
-    Raises ValueError if there are fewer than two voters, or `at_least` is out of its range.
-
-    `at_least`: required number of votes, from 1 to the number of voters. The score is the number of votes for
-    dissimilar. Items without a verdict of every voter have no verdict.
-    """
-    if len(contestants) < 2 or not 1 <= at_least <= len(contestants):
-        raise ValueError(
-            f"a vote needs at least two classifiers, and at_least must be from 1 to their number; got {at_least} of "
-            f"{len(contestants)}"
-        )
-    votes = np.sum([contestant.verdicts for contestant in contestants], axis=0)
-    called = np.where(np.isnan(votes), np.nan, votes >= at_least)
-    names = ", ".join(contestant.name for contestant in contestants)
-    return Contestant(f"{at_least} of {len(contestants)} ({names})", votes, called)
-
-
 def compete(
     dissimilar: Bools,
     group: NDArray[np.intp],

@@ -139,16 +139,6 @@ def _category_method(learned: LearnedCategories) -> str:
     )
 
 
-def arena_document(arena: Arena, target: str) -> d.Document:
-    """Build the report that compares all classifiers on one consensus, without a learned classifier."""
-    n_positive = arena.n_dissimilar
-    lead = (
-        f"{d.counted(arena.n, 'item')} of {d.counted(arena.n_applications, 'application')}; "
-        f"{n_positive} {'is' if n_positive == 1 else 'are'} dissimilar. Consensus: {target}."
-    )
-    return d.Document("Classifiers compared", lead, "", arena_sections(arena), kind="comparison")
-
-
 def arena_sections(arena: Arena) -> tuple[d.Section, ...]:
     """Build the sections with the table of all classifiers and the differences between them."""
     rows = [

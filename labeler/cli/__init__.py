@@ -60,7 +60,6 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
         "verdicts": Place("verdicts:verdicts", "Compute the verdicts of every classifier"),
         "classifiers": Place("verdicts:classifiers", "Show the agreement between classifiers"),
         "learn": Place("learning:learn", "Learn a classifier from labels"),
-        "compare": Place("learning:compare", "Compare all classifiers on the same consensus"),
         "adjudicate": Place("course:adjudicate", "Decide a split item of a closed study"),
         "labels": Place("handover:labels", "Export labels as a table, or import labels from another tool"),
         "agreement": Place(

@@ -1,4 +1,4 @@
-"""Commands that learn a classifier from labels, and compare all classifiers on the same consensus."""
+"""The command that learns a classifier from labels."""
 
 from pathlib import Path
 
@@ -21,14 +21,6 @@ from labeler.service.outputs import write_files
 from labeler.service.results import learning
 from labeler.service.results.learning import LearnOptions, Material, WrittenResult
 
-LABEL_FILE = click.option("--labels", "label_file", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
-                          help="Labels to use instead of a study: a CSV file with the columns item, reviewer, label, "
-                               "application.")  # fmt: skip
-VERDICT_FILE = click.option(
-    "--verdicts", "verdict_file", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
-    help="With --labels: file of verdicts and measures that `labeler verdicts --out` wrote.",
-)  # fmt: skip
-
 
 def _material(study: Path | None, label_file: Path | None, verdict_file: Path | None, actor: str) -> Material:
     if (label_file is None) != (verdict_file is None):
@@ -42,8 +34,13 @@ def _material(study: Path | None, label_file: Path | None, verdict_file: Path | 
 
 @click.command(epilog="Example: labeler learn --study cache.study --out learning")
 @study_option
-@LABEL_FILE
-@VERDICT_FILE
+@click.option("--labels", "label_file", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
+              help="Labels to use instead of a study: a CSV file with the columns item, reviewer, label, "
+                   "application.")  # fmt: skip
+@click.option(
+    "--verdicts", "verdict_file", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
+    help="With --labels: file of verdicts and measures that `labeler verdicts --out` wrote.",
+)  # fmt: skip
 @options_of(LearnOptions)
 @out_option(
     "DIR|MODEL.json",
@@ -101,54 +98,6 @@ def learn(
         if out is not None:
             write_text(out, learned.model.to_text())
     _write(account, folder, as_json=as_json, quiet=str(out) == "-")
-
-
-def _votes(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> list[tuple[int, list[str]]]:
-    votes = []
-    for text in texts:
-        at_least, _, names = text.partition(":")
-        voters = [name.strip() for name in names.split(",") if name.strip()]
-        if not at_least.isdigit() or len(set(voters)) < len(voters) or not 1 <= int(at_least) <= len(voters):
-            raise click.BadParameter(
-                f"{text!r} is not a vote. Write it as K:NAME,NAME,..., such as 2:heuristic,same,spread"
-            )
-        votes.append((int(at_least), voters))
-    return votes
-
-
-@click.command(epilog="Example: labeler compare --study cache.study --vote 2:heuristic,same,spread")
-@study_option
-@LABEL_FILE
-@VERDICT_FILE
-@options_of(LearnOptions, without=("features", "monotone", "name"))
-@click.option("--vote", "votes", multiple=True, callback=_votes, metavar="K:NAMES",
-              help="Add a classifier that says dissimilar if at least K of these classifiers say dissimilar. "
-                   "Repeatable.")  # fmt: skip
-@out_option(
-    "DIR", "Folder for the report, its figures, and the scores behind the figures.", required=False, folder=True,
-)  # fmt: skip
-@actor_option
-@json_option
-def compare(
-    study: Path | None,
-    label_file: Path | None,
-    verdict_file: Path | None,
-    options: LearnOptions,
-    votes: list[tuple[int, list[str]]],
-    out: Path | None,
-    actor: str,
-    as_json: bool,
-) -> None:
-    """Compare all classifiers on the same consensus.
-
-    The result has the AUC, the rates and the costs of each classifier, and the difference of each pair of classifiers.
-    Built-in, learned and imported classifiers are treated in the same way; classifiers without scores are compared by
-    their verdicts. A model that was learned from the same labels looks better than it is. Use `labeler learn` for a
-    fair comparison.
-    """
-    material = _material(study, label_file, verdict_file, actor)
-    compared = learning.compare_classifiers(material, options, votes=votes)
-    _write(learning.written_result(compared, options.consensus), out, as_json=as_json)
 
 
 def _write(account: WrittenResult, folder: Path | None, *, as_json: bool, quiet: bool = False) -> None:

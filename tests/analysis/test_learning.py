@@ -31,7 +31,6 @@ from analysis.learning import (
     retest_counts,
     run_against_rest,
     target_of,
-    vote,
 )
 from analysis.learning._document import _slope
 from analysis.learning._validation import LearningCurve, best_threshold
@@ -281,7 +280,7 @@ def test_a_dear_miss_lowers_the_threshold():
     assert best_threshold(dissimilar, probability, 5.0) < 0.3
 
 
-def test_votes_and_verdicts_without_scores_compete():
+def test_verdicts_without_scores_compete():
     found = examples(default_rng(4), 1.0)
     table = pd.concat(
         [
@@ -289,19 +288,13 @@ def test_votes_and_verdicts_without_scores_compete():
             for j, name in enumerate("abc")
         ]
     )
-    voters = contestants_of(table, found.items)
-    assert not any(voter.has_score for voter in voters)
-    both = vote(voters[:2], 2)
-    assert (both.verdicts == ((found.x[:, 0] > 0) & (found.x[:, 1] > 0))).all()
-    arena = compete(found.dissimilar, found.group, [*voters, both], rng=default_rng(1), n_draws=100, cost_ratio=3)
+    contestants = contestants_of(table, found.items)
+    assert not any(contestant.has_score for contestant in contestants)
+    arena = compete(found.dissimilar, found.group, contestants, rng=default_rng(1), n_draws=100, cost_ratio=3)
     row = next(row for row in arena.standings if row.name == "a")
     assert "no scores" in row.auc.reason
     assert row.cost == pytest.approx((3 * row.confusion.fn + row.confusion.fp) / len(found.items))
     assert arena.standings[-1].name in ("always similar", "always dissimilar")
-    voter = Contestant("a", np.zeros(2), np.zeros(2))
-    for voters, k in (([voter], 1), ([voter, voter], 3)):
-        with pytest.raises(ValueError, match="vote needs"):
-            vote(voters, k)
 
 
 def test_the_interval_by_application_is_wider_where_applications_differ():

@@ -27,7 +27,7 @@ COMMANDS = [
     ("plan", "--study", "S", "--verify"), ("backup", "--study", "S", "--out", "OUT"),
     ("anonymise", "--study", "S", "--out", "OUT"),
     ("audit", "--study", "S"), ("audit", "--study", "S", "--json"), ("audit", "--study", "GOOD", "--against", "S"),
-    ("learn", "--study", "S"), ("compare", "--study", "S"), ("publish", "--study", "S", "--init"),
+    ("learn", "--study", "S"), ("publish", "--study", "S", "--init"),
     ("template", "--study", "S", "--out", "OUT"),
 ]  # fmt: skip
 REPORT = ("report", "--study", "S", "--out", "OUT")

@@ -98,16 +98,6 @@ def test_a_model_judges_a_study_and_result_files(folder, study, tmp_path):
     assert "learned:level calls the" in checked
 
 
-def test_all_classifiers_and_a_vote_are_compared(folder):
-    arguments = ("compare", "--study", folder / "all.study", "--vote", "2:same,spread,kruskal")
-    table = json.loads(run(*arguments, "--json").stdout)
-    names = [row["name"] for row in table["standings"]]
-    assert {"2 of 3 (same, spread, kruskal)", "heuristic", "spread"} <= set(names)
-    assert names[-1].startswith("always ")
-    assert len(table["differences"]) == 6 * 5 / 2
-    assert "difference of areas" in run(*arguments).output
-
-
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
@@ -146,10 +136,9 @@ def test_what_cannot_be_learnt_from_is_refused_in_words(folder, monkeypatch, tmp
         (("verdicts", "--study", "all.study", "--model", "none.json"), "none.json"),
         (("verdicts", "--study", "all.study", "--model", "model.json", "--only-verdict"), "needs all measures"),
         (("verdicts", "--study", "all.study", "--model", "model.json", "--warmup", "5"), "with --warmup 0"),
-        (("compare", "--study", "all.study", "--vote", "1:nobody"), "unknown classifier: 'nobody'"),
     ],
 )
-def test_models_and_votes_that_cannot_be_used_are_refused_in_words(folder, monkeypatch, tmp_path, command, why):
+def test_models_that_cannot_be_used_are_refused_in_words(folder, monkeypatch, tmp_path, command, why):
     for name in ("all.study", "model.json"):
         shutil.copy(folder / name, tmp_path / name)
     (tmp_path / "odd.json").write_text("{")

@@ -167,7 +167,6 @@ REFUSED = [
     ("open", "learn --labels a", "Give both --labels and --verdicts, or neither."),
     ("open", "learn --by-reviewer --out x.json", "Give a folder instead of --out x.json"),
     ("open", "learn --by-reviewer --interventions i.csv", "cannot be used together"),
-    *(("open", f"compare --vote {vote}", "K:NAME") for vote in ("2", "3:a,b", "0:a,b", "1:a,a", "k:a,b")),
     ("open", "report", "Give --out DIR or --verify FILE."),
     ("open", "report --out a --verify b", "--out DIR and --verify FILE cannot be used together."),
     ("open", "report --verdicts a --out b", "--verdicts needs --labels."),

@@ -24,7 +24,6 @@ from analysis.learning import (
     DEFAULT_FEATURES,
     FEATURES,
     TARGETS as TARGETS,
-    Arena,
     CategoryModel,
     Fingerprint,
     Learned,
@@ -51,7 +50,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class LearnOptions:
-    """Options for learning and comparing classifiers."""
+    """Options for learning a classifier."""
 
     consensus: str = field(default=learning.AGREED, metadata={
         "choices": tuple(TARGETS),
@@ -273,44 +272,6 @@ def _learn_categories(material: Material, options: LearnOptions) -> LearnedCateg
         raise InputError(sentence(error)) from None
 
 
-def compare_classifiers(
-    material: Material, options: LearnOptions = STANDARD, *, votes: Sequence[tuple[int, Sequence[str]]] = ()
-) -> Arena:
-    """Compare the classifiers with a consensus of the labels.
-
-    A vote is a pair (k, classifiers): it is dissimilar if at least k of these classifiers say dissimilar. Raises
-    InputError if no item can be compared, a vote names an unknown classifier, or an option is invalid.
-    """
-    require_default_categories(
-        material.question, "Comparing areas and costs", "Compare the classifiers with: labeler report"
-    )
-    try:
-        truth = learning.target_of(material.answers, options.consensus).sort_values("item", kind="stable")
-        truth = truth[truth["item"].isin(set(material.verdicts["item"]))]
-        if not len(truth):
-            raise InputError(
-                f"No item has both a verdict and a consensus category. The consensus is: {TARGETS[options.consensus]}."
-            )
-        names = truth["item"].tolist()
-        contestants = learning.contestants_of(material.verdicts, names)
-        by_name = {contestant.name: contestant for contestant in contestants}
-        for at_least, voters in votes:
-            unknown = [voter for voter in voters if voter not in by_name]
-            if unknown:
-                raise InputError(
-                    f"The vote names an unknown classifier: {unknown[0]!r}. Choose from: {', '.join(by_name)}."
-                )
-            contestants.append(learning.vote([by_name[voter] for voter in voters], at_least))
-        applications = material.applications.reindex(names).fillna("").tolist()
-        group = pd.factorize(pd.Series(applications, dtype=object))[0]
-        return learning.compete(
-            (truth["category"] == SIMILAR.positive).to_numpy(dtype=bool), group, contestants,
-            rng=np.random.default_rng(options.seed), cost_ratio=options.cost_ratio,
-        )  # fmt: skip
-    except ValueError as error:
-        raise InputError(sentence(error)) from None
-
-
 def explain_reviewers(material: Material, options: LearnOptions = STANDARD) -> learning.Habits:
     """Find out which measures predict the labels of each reviewer.
 
@@ -390,19 +351,14 @@ class WrittenResult:
 
 
 def written_result(
-    result: Learned | LearnedCategories | Arena | learning.Habits | tuple[learning.Response, ...],
-    consensus: str = "",
+    result: Learned | LearnedCategories | learning.Habits | tuple[learning.Response, ...],
     *,
     with_model: bool = True,
 ) -> WrittenResult:
     """Return a result in a form that can be written as text, JSON, HTML and figures.
 
-    `consensus` is a name in `TARGETS`. It is needed only for the result of `compare_classifiers`. Without
-    `with_model`, the files contain no model.
+    Without `with_model`, the files contain no model.
     """
-    if isinstance(result, Arena):
-        document = learning.arena_document(result, TARGETS[consensus])
-        return WrittenResult("comparison", json_values(result), document, learning.arena_charts(result))
     if isinstance(result, Learned | LearnedCategories):
         further = {"model.json": result.model.to_text()} if with_model else {}
         further["out-of-fold.csv"] = as_csv(result.table)

@@ -23,11 +23,10 @@ FULL, QUICK = "Full report", "Without bootstrap and latent class (faster)"
 REPORT_KIND = "report-kind"  # key in the session state: which report is shown
 REPORT_REFRESH_S = 1.0
 MARKS_PAGE = "marks.html"  # the file of a report on marks
-COMPARE, LEARN, REVIEWERS = "Compare all classifiers", "Learn a classifier", "Why reviewers disagree"
+LEARN, REVIEWERS = "Learn a classifier", "Why reviewers disagree"
 MEANINGS = {
-    COMPARE: "Compares the AUC, rates and costs of all classifiers, including imported classifiers.",
-    LEARN: "Learns a logistic model of the measures and evaluates it on held-out applications. This needs 60 items "
-    "with a category, at least 10 per category, from 5 applications.",
+    LEARN: "Learns a logistic model of the measures and compares it with all classifiers on held-out applications. This "
+    "needs 60 items with a category, at least 10 per category, from 5 applications.",
     REVIEWERS: "Shows which measures predict each reviewer's labels, and whether all reviewers weight the measures "
     "equally.",
 }
@@ -115,7 +114,7 @@ def wait_for_report(path: str, person: str, quick: bool) -> None:
 
 def render_classifiers(db: Database, person: str) -> None:
     """Let the person choose a question, then show the result and offer its files for download."""
-    st.write("Compare the classifiers with the labels, learn a classifier, or find out why reviewers disagree.")
+    st.write("Learn a classifier and compare it with the others, or find out why reviewers disagree.")
     hidden = identity.why_hidden(db, person, Action.SEE_NAMES)
     if hidden:
         st.info(f"{hidden} The comparison of classifiers appears here.")
@@ -144,8 +143,6 @@ def classifier_options(question: str) -> tuple[str, dict[str, Any]]:
     target = left.selectbox("Truth", list(learning.TARGETS), format_func=learning.TARGETS.__getitem__, key="target")
     cost = right.number_input("Cost ratio", 0.05, 20.0, 1.0, 0.5, key="cost-ratio", help=COST_HELP)
     options = {"consensus": str(target), "cost_ratio": f"{cost:g}"}
-    if question == COMPARE:
-        return "compare", options
     monotone = left.checkbox("Monotone model", value=False, key="monotone", help=MONOTONE_HELP)
     return "learn", {**options, "monotone": monotone}
 
