@@ -255,7 +255,6 @@ NAMES_OF_CATEGORIES = {
     "analysis/trust/_document.py": 1,
     "labeler/cli/check.py": 1,
     "labeler/cli/course.py": 1,
-    "labeler/cli/learning.py": 1,
     "labeler/cli/study.py": 3,
     "labeler/cli/items.py": 3,
     "labeler/service/overview.py": 2,

@@ -32,18 +32,21 @@ class Place(NamedTuple):
     summary: str
 
 
+# Commands that are one ability stand next to each other.
 SECTIONS: Mapping[str, Mapping[str, Place]] = {
     "Set up a study": {
+        "demo": Place("serving:demo", "Show a finished demo study in the browser"),
+        "serve": Place("serving:serve", "Start the browser application for a study"),
         "init": Place("study:init", "Create an empty study and print the sign-in link of its coordinator"),
-        "import": Place("data:import_", "Import benchmark results"),
-        "reviewers": Place("people:reviewers", "Manage the reviewers"),
-        "coordinators": Place("people:coordinators", "Manage the coordinators"),
-        "browse": Place("items:browse", "List the items with their lengths, range of medians and verdicts"),
         "template": Place(
             "items:template", "Create a new study with the question, guide and people of an existing study"
         ),
-        "planning": Place("planning:planning", "Estimate how many items and hours a study needs"),
         "questions": Place("study:questions", "List the built-in questions, or print one to edit"),
+        "import": Place("data:import_", "Import benchmark results"),
+        "browse": Place("items:browse", "List the items with their lengths, range of medians and verdicts"),
+        "reviewers": Place("people:reviewers", "Manage the reviewers"),
+        "coordinators": Place("people:coordinators", "Manage the coordinators"),
+        "planning": Place("planning:planning", "Estimate how many items and hours a study needs"),
         "plan": Place("study:plan", "Plan which reviewer labels which items, and in which order"),
     },
     "Run a study": {
@@ -52,9 +55,9 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
         "status": Place("study:status", "Show the progress of the study and of each reviewer"),
         "flags": Place("course:flags", "List flags and comments of reviewers"),
         "exclude": Place("course:exclude", "Exclude an item"),
-        "log": Place("study:log", "Show the audit log"),
         "backup": Place("study:backup", "Copy the study into a new file"),
         "audit": Place("handover:audit", "Detect changed, removed, inserted or rolled-back records"),
+        "log": Place("study:log", "Show the audit log"),
     },
     "Results": {
         "verdicts": Place("verdicts:verdicts", "Compute the verdicts of every classifier"),
@@ -72,9 +75,10 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
         "replicate": Place("replicate:replicate", "Compare the claims of the published paper with its measurements"),
     },
     "Check and explore files": {
-        "measure": Place("measure:measure", "Run the benchmarks of a plan and record the conditions of every run"),
         "check": Place("check:check", "Check the runs in result files and compare them with a baseline"),
         "noise": Place("check:noise", "Find the limits that keep false alarms of a check rare"),
+        "measure": Place("measure:measure", "Run the benchmarks of a plan and record the conditions of every run"),
+        "variants": Place("exploring:variants", "Plan measurements in many contexts"),
         "spread": Place("exploring:spread", "Measure how far apart the runs of each benchmark are"),
         "order": Place("exploring:order", "Test whether the order of benchmarks affects their results"),
         "trust": Place("exploring:trust", "Estimate how reliable intervals and tests are"),
@@ -82,13 +86,8 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
         "steady": Place("exploring:steady", "Find when each run becomes steady, and which runs never do"),
         "trend": Place("exploring:trend", "Find at which version each benchmark became slower or faster"),
         "points": Place("points:points", "Compare marked changes of several people with each other and with detectors"),
-        "variants": Place("exploring:variants", "Plan measurements in many contexts"),
         "formats": Place("formats:formats", "List the formats that can be read"),
         "convert": Place("data:convert", "Convert measurements to a single table or folder"),
-    },
-    "Server and demo": {
-        "serve": Place("serving:serve", "Start the browser application for a study"),
-        "demo": Place("serving:demo", "Show a finished demo study in the browser"),
     },
 }
 UNUSED = ("numpy.f2py", "numpy.testing", "pydoc")  # what `scipy.special` imports, and `check` does not need

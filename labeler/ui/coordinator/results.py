@@ -25,8 +25,8 @@ REPORT_REFRESH_S = 1.0
 MARKS_PAGE = "marks.html"  # the file of a report on marks
 LEARN, REVIEWERS = "Learn a classifier", "Why reviewers disagree"
 MEANINGS = {
-    LEARN: "Learns a logistic model of the measures and compares it with all classifiers on held-out applications. This "
-    "needs 60 items with a category, at least 10 per category, from 5 applications.",
+    LEARN: "Learns a logistic model of the measures and compares it with all classifiers on held-out applications. "
+    "This needs 60 items with a category, at least 10 per category, from 5 applications.",
     REVIEWERS: "Shows which measures predict each reviewer's labels, and whether all reviewers weight the measures "
     "equally.",
 }
