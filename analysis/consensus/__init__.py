@@ -1,6 +1,5 @@
 """Determine the category of each item: count labels, use adjudications, or fit a model of the raters."""
 
-from analysis.consensus._dependence import Dependence as Dependence, LeftOutRater as LeftOutRater
 from analysis.consensus._latent import (
     BY_VERDICTS as BY_VERDICTS,
     NOT_CONTRADICTED as NOT_CONTRADICTED,
@@ -8,7 +7,6 @@ from analysis.consensus._latent import (
     REJECTED as REJECTED,
     UNDECIDED as UNDECIDED,
     UNTESTABLE as UNTESTABLE,
-    WEAK as WEAK,
     LatentClass as LatentClass,
     ModelState as ModelState,
     PairFit as PairFit,

@@ -288,40 +288,22 @@ def by_stratum(values: Floats, patterns: Patterns) -> Floats:
     return sums
 
 
-def climb(
-    start: Theta, patterns: Patterns, n: Floats, *, tolerance: float = _TOLERANCE, together: bool = True
-) -> Theta:
-    """Run EM from several starts until no parameter changes by more than `tolerance`.
+def climb(start: Theta, patterns: Patterns, n: Floats, *, tolerance: float = _TOLERANCE) -> Theta:
+    """Run EM from several starts until no parameter of any fit changes by more than `tolerance`.
 
-    `n` has shape (n_patterns,), or (n_fits, n_patterns) if each fit has different data. The log posterior never
-    decreases. If `together` is true, all fits run as many iterations as the slowest fit; otherwise each fit stops
-    separately.
+    `n` has shape (n_patterns,). The log posterior never decreases.
 
     An extrapolation step [4]_ follows every two iterations, unless it lowers the log posterior. Without extrapolation,
     EM would need thousands of iterations if labels hardly distinguish two parameters.
     """
-    theta, n = start, np.broadcast_to(n, (len(start.pi), n.shape[-1]))
-    reached, running = np.full(len(n), -np.inf), np.arange(len(n))
-    stopped = [part.copy() for part in _parts(start)]
+    theta, reached = start, np.full(len(start.pi), -np.inf)
     for _ in range(_MAX_ITERATIONS):
         first = step(posterior(theta, patterns), patterns, n)
         second = step(posterior(first, patterns), patterns, n)
-        moves = np.abs(first.columns - second.columns).max(axis=1, initial=0) > tolerance
-        if not moves.any():
-            return _put(stopped, running, second)
-        theta, next_reached = _leapt(theta, first, second, patterns, n, reached)
-        if not together and not moves.all():
-            _put(stopped, running[~moves], second.rows(~moves))
-            theta, n, next_reached, running = theta.rows(moves), n[moves], next_reached[moves], running[moves]
-        reached = next_reached
-    return _put(stopped, running, theta)
-
-
-def _put(stopped: list[Floats], rows: Ints, theta: Theta) -> Theta:
-    """Store finished fits in their rows of the array of all fits, and return all fits."""
-    for part, values in zip(stopped, _parts(theta), strict=True):
-        part[rows] = values
-    return Theta(*stopped)
+        if np.abs(first.columns - second.columns).max(initial=0) <= tolerance:
+            return second
+        theta, reached = _leapt(theta, first, second, patterns, n, reached)
+    return theta
 
 
 def _leapt(

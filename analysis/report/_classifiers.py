@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis import document as d, evaluation
 from analysis.categories import DISSIMILAR
-from analysis.consensus import REJECTED, PairFit
+from analysis.consensus import NOT_CONTRADICTED, REJECTED
 from analysis.evaluation import (
     AgainstMajority,
     AucComparison,
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from analysis.report._report import Report
 
 BY_CONSTRUCTION = "fixed by construction"
-MOST_FAVOURED = 3  # maximum number of pairs of a reviewer and a classifier in the text
 NEAR = 0.1  # a nearly best threshold costs at most this share more than the best threshold
 STATISTICS: Mapping[str, Callable[..., Estimate]] = {
     name: getattr(evaluation, name)
@@ -393,12 +392,11 @@ def main_classifier_blocks(report: "Report") -> Iterator[d.Block]:
         yield from category_classifier_blocks(report, by_category)
         return
     yield _classifier_table(report, rows, judges=judges)
-    mark = mark_of(report)
-    if mark:
+    if mark_of(report):
         yield d.Paragraph(
-            f"These rates take agreed labels for true, so they have the same mark as the latent class model: {mark}. "
-            "Their intervals do not include errors in agreed labels.",
-            "warning" if mark == REJECTED else "note",
+            "These rates take agreed labels for true, so they have the same mark as the latent class model: "
+            f"{REJECTED}. Their intervals do not include errors in agreed labels.",
+            "warning",
         )
     yield d.Figure("classifiers", _figure_caption(report))
 
@@ -570,37 +568,22 @@ def _by_consensus(report: "Report") -> Iterator[d.Block]:
             f"If all agreed labels were right, accuracy over all items would be {'; '.join(ends)}. Errors in agreed "
             "labels can put it outside."
         )
-    yield d.Paragraph(" ".join(_favoured(report)))
+    yield d.Paragraph(_favoured(report))
 
 
-def _favoured(report: "Report") -> Iterator[str]:
+def _favoured(report: "Report") -> str:
     """Say whether a reviewer and a classifier agree more often than the model of independent errors expects."""
     fitted = report.consensus.latent.fitted if report.consensus.latent else None
-    tests: dict[tuple[str, str], float] = {}
-    fits: dict[tuple[str, str], PairFit] = {}
-    if fitted:
-        for of_pair in fitted.pair_fits:
-            if of_pair.b == of_pair.raters_of:
-                fits[str(of_pair.a), str(of_pair.b)] = of_pair
-        for model in fitted.dependence.tried:
-            if model.p is not None and model.raters_of in model.raters:
-                tests[model.raters[0], model.raters[1]] = model.p
-    found = [
-        fits[pair]
-        for pair, p in sorted(tests.items(), key=lambda entry: entry[1])
-        if pair in fits and p * len(fits) <= report.alpha and fits[pair].observed > fits[pair].expected
-    ]
-    for of_pair in found[:MOST_FAVOURED]:
-        yield (
-            f"{of_pair.a} and {title_of(str(of_pair.b))} agree on {100 * of_pair.observed:.0f} % of their items, and a "
-            f"model of independent errors expects {100 * of_pair.expected:.0f} %."
+    found = fitted.state.pair_fit if fitted else None
+    if found and found.b == found.raters_of and found.observed > found.expected:
+        return (
+            f"{found.a} and {title_of(str(found.b))} agree on {100 * found.observed:.0f} % of their items, and a model "
+            f"of independent errors expects {100 * found.expected:.0f} %. A classifier that errs on the same items as "
+            "a reviewer is favoured on agreed items."
         )
-    if found:
-        yield "A classifier that errs on the same items as a reviewer is favoured on agreed items."
-        return
-    yield "A classifier that uses what a reviewer uses, and so errs on the same items, is favoured on agreed items."
-    if tests:
-        yield "These labels show no such reviewer and classifier."
+    words = "A classifier that uses what a reviewer uses, and so errs on the same items, is favoured on agreed items."
+    is_tested = fitted is not None and fitted.state.state == NOT_CONTRADICTED
+    return f"{words} These labels show no such reviewer and classifier." if is_tested else words
 
 
 def _scores(report: "Report") -> Iterator[d.Block]:

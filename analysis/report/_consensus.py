@@ -8,24 +8,15 @@ import pandas as pd
 
 from analysis import consensus, document as d
 from analysis.categories import DISSIMILAR, SIMILAR
-from analysis.consensus import BY_VERDICTS, Dependence, Identifiability, LeftOutRater, ModelState, PairFit, RaterRates
+from analysis.consensus import Identifiability, ModelState, RaterRates
 from analysis.intervals import Estimate, wilson
 from analysis.report._agreement import Labels
 from analysis.report._categories import true_category_section
-from analysis.report._settings import CategorySet, Resampling, entries, row_title, title_of
+from analysis.report._settings import CategorySet, Resampling, entries
 
 if TYPE_CHECKING:
     from analysis.report._report import Report
 
-# the state of a model of dependent errors, which is only fitted to numbers if independent errors are rejected
-CHOSEN = ModelState(
-    consensus.WEAK,
-    "this model was chosen because independent errors are rejected, so its numbers are valid only if this model is "
-    "right",
-)
-START_OF_NOTE = {"weak": "less certain than the interval shows: ", "rejected": "rejected: "}
-MOST_DEPENDENT = 10  # maximum number of models of dependent errors in the table
-NO_STRENGTH = 0.01  # dependence weaker than this counts as independence
 UNSEEN = (
     "No test can see errors that all raters share. If m % of the items mislead everybody, every rate is too high by "
     "about m times (sensitivity − 0.1) percentage points: 10 % mean about 8 points."
@@ -89,35 +80,6 @@ class Undecided:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Alternative:
-    """A model of dependent errors; only the best one has its rates."""
-
-    # "reviewers", "reviewers by verdicts" (a prevalence for each combination of verdicts), or the classifier that is an
-    # additional rater
-    raters_of: str
-    model: str
-    kind: str
-    raters: tuple[str, ...]
-    strength: float | None
-    lr: float | None
-    p: float | None
-    prevalence: StatedEstimate | None = field(default=None, metadata=d.IF_KNOWN)
-    rates: tuple[StatedRates, ...] | None = field(default=None, metadata=d.IF_KNOWN)
-    shift: float | None
-    reason: str | None = None
-    possible_strength: float | None = None
-    possible_shift: float | None = None
-
-
-@dataclass(frozen=True)
-class Dependences:
-    """All models of dependent errors, and the best one if independence is rejected."""
-
-    tried: tuple[Alternative, ...]
-    best: Alternative | None
-
-
-@dataclass(frozen=True, kw_only=True)
 class Fitted:
     """The numbers of a latent class model that was fitted."""
 
@@ -127,9 +89,6 @@ class Fitted:
     reviewers: tuple[StatedRates, ...]
     n_decided: Mapping[str, int] | None  # None if the numbers are withheld
     undecided: tuple[Undecided, ...] | None
-    dependence: Dependences
-    left_out: tuple[LeftOutRater, ...]  # what changes without each rater
-    pair_fits: tuple[PairFit, ...]  # observed and expected agreement of each pair
 
 
 @dataclass(frozen=True)
@@ -232,7 +191,6 @@ def latent_numbers(
             third_labels=third,
             level=level,
             n_sweeps=resampling.n_sweeps,
-            n_draws=resampling.n_misfit,
             rng=resampling.rng("latent class"),
         )
     )
@@ -247,9 +205,6 @@ def latent_numbers(
         if is_withheld
         else dict(zip((of.negative, of.positive), _by_category(items, (SIMILAR, DISSIMILAR)).values(), strict=True)),
         undecided=None if is_withheld else tuple(_undecided_items(items, state.state)),
-        dependence=Dependences(tuple(map(_alternative, found.alternatives)), _best_alternative(found.best)),
-        left_out=found.left_out,
-        pair_fits=found.pairs,
     )
     return Latent(found.identifiability, numbers), {
         str(rates.rater): _stated_rates(rates, state, show_rejected=show_rejected) for rates in found.classifiers
@@ -263,21 +218,6 @@ def _two_categories(table: pd.DataFrame, column: str, of: CategorySet) -> pd.Dat
     return table.assign(
         **{column: table[column].map(lambda name: DISSIMILAR if name == of.positive else SIMILAR, na_action="ignore")}
     )
-
-
-def _alternative(model: Dependence) -> Alternative:
-    hidden = ("prevalence", "rates")
-    return Alternative(model=model.words, **{k: v for k, v in entries(model).items() if k not in hidden})
-
-
-def _best_alternative(model: Dependence | None) -> Alternative | None:
-    """Return the numbers of the model of dependent errors that replaces rejected independence."""
-    if model is None:
-        return None
-    shown = entries(model)
-    prevalence = _stated(shown.pop("prevalence"), CHOSEN, show_rejected=True)
-    rates = tuple(_stated_rates(row, CHOSEN, show_rejected=True) for row in shown.pop("rates"))
-    return Alternative(model=model.words, prevalence=prevalence, rates=rates, **shown)
 
 
 def _stated(value: Estimate, state: ModelState, *, show_rejected: bool) -> StatedEstimate:
@@ -311,24 +251,21 @@ def model_cell(row: StatedRates) -> d.Marked:
     A note explains the state. There is no note if the labels do not contradict the model. There is also no note if the
     row has no numbers, because other notes of the row then give the reason.
     """
-    reason = row.state_words.removesuffix(".")
     has_numbers = row.sensitivity.value is not None or row.specificity.value is not None
-    note = (
-        ""
-        if row.state == consensus.NOT_CONTRADICTED or not has_numbers
-        else f"{START_OF_NOTE.get(row.state, '')}{reason}"
-    )
-    return d.Marked(row.state, note)
+    if row.state == consensus.NOT_CONTRADICTED or not has_numbers:
+        return d.Marked(row.state, "")
+    start = "rejected: " if row.state == consensus.REJECTED else ""
+    return d.Marked(row.state, f"{start}{row.state_words.removesuffix('.')}")
 
 
 def mark_of(report: "Report") -> str:
-    """Return "rejected" or "weak" if the model has this mark, and otherwise "".
+    """Return "rejected" if the model is rejected, and otherwise "".
 
     Agreed labels and majorities carry the same mark as the model, because they are wrong for the same reasons.
     """
     latent = report.consensus.latent
     fitted = latent.fitted if latent else None
-    return fitted.state.state if fitted and fitted.state.state in (consensus.REJECTED, consensus.WEAK) else ""
+    return fitted.state.state if fitted and fitted.state.state == consensus.REJECTED else ""
 
 
 def consensus_sections(report: "Report") -> tuple[d.Section, ...]:
@@ -404,7 +341,6 @@ def _latent(report: "Report", latent: Latent) -> Iterator[d.Block]:
     if identifiability.identified:
         yield d.Paragraph(UNSEEN)
         yield from _rates(fitted, of)
-        yield from _dependence(fitted, of, report.level_text)
     if not report.study.interim:  # the table names items
         yield from _undecided(latent, of)
 
@@ -443,81 +379,9 @@ def _rates(fitted: Fitted, of: CategorySet) -> Iterator[d.Block]:
         numeric=(1,), name="reviewer-rates")  # fmt: skip
 
 
-def _dependence(fitted: Fitted, of: CategorySet, level: str) -> Iterator[d.Block]:
-    """Compare models of dependent errors with the model of independent errors."""
-    found = fitted.dependence
-    if fitted.pair_fits:
-        yield d.Figure(
-            "residual-agreement",
-            "Observed minus expected agreement of each pair of raters, if errors are independent. The lines extend two "
-            "standard errors in each direction. Above zero, the raters agree more often than expected.",
-        )
-    if fitted.left_out:
-        worst = fitted.left_out[0]
-        within = ", with a prevalence for each combination of verdicts" if worst.raters_of == BY_VERDICTS else ""
-        yield d.Paragraph(
-            f"The model was also fitted without each reviewer{within}. The largest change compared with chance: "
-            f"without {worst.rater}, the {worst.parameter} changes from {d.percent(worst.value)} to "
-            f"{d.percent(worst.without)}."
-        )
-    if not found.tried:
-        return
-    strong = [row for row in found.tried if row.p is not None and (row.strength or 0) >= NO_STRENGTH]
-    strong = sorted(strong, key=lambda row: float(row.p or 0))[:MOST_DEPENDENT]
-    if strong:
-        yield d.table(
-            "Models in which errors depend on each other. Strength says how strongly they depend on each other; p "
-            "belongs to the likelihood ratio test of independence, not corrected for the number of models. Largest "
-            "difference is the largest change of a prevalence or rate at the estimated strength; the last column is "
-            "the largest change at any strength that the labels do not exclude. The table shows the "
-            f"{len(strong)} of {len(found.tried)} models with the smallest p; report.json has all models.",
-            ("Raters", "Model", "Strength", "p", "Largest difference", "Largest difference not excluded"),
-            [
-                (_raters(row.raters_of), _model(row), d.number(row.strength, 2), d.p_value(row.p),
-                 d.number(row.shift, 2), d.number(row.possible_shift, 2))
-                for row in strong
-            ],
-            numeric=(2, 3, 4, 5), name="dependence")  # fmt: skip
-    unknown = dict.fromkeys(_raters(row.raters_of) for row in found.tried if row.p is None)
-    if unknown:
-        yield d.Paragraph(
-            f"These raters have too few labels to estimate how their errors depend on each other: {', '.join(unknown)}."
-        )
-    if found.best:
-        yield from _best(found.best, of, level)
-
-
-def _best(best: Alternative, of: CategorySet, level: str) -> Iterator[d.Block]:
-    prevalence = d.estimate(best.prevalence) if best.prevalence else d.DASH
-    yield d.Paragraph(
-        f"If {_model(best)} ({_raters(best.raters_of)}), {prevalence} of the items are "
-        f"{of.positive} ({level}). Model: {CHOSEN.state}; {CHOSEN.words}."
-    )
-    yield d.table(
-        f"Estimated share of right labels of each rater if {_model(best)}.",
-        ("Rater", "Items", f"On {of.positive} items ({level})", f"On {of.negative} items ({level})", "Model"),
-        [
-            (row_title(str(row.rater)) if row.rater == best.raters_of else row.rater, row.n,
-             d.share(row.sensitivity), d.share(row.specificity),
-             model_cell(replace(row, state=CHOSEN.state, state_words=CHOSEN.words)))
-            for row in best.rates or ()
-        ],
-        numeric=(1,), name="dependent-rates")  # fmt: skip
-
-
-def _model(row: Alternative) -> str:
-    """Describe a model of dependent errors in words; a classifier appears with its title."""
-    raters = [title_of(rater) if rater == row.raters_of else str(rater) for rater in row.raters]
-    return f"{' and '.join(raters)} share errors" if raters else str(row.model)
-
-
 def _describe_state(judged: ModelState) -> str:
     words = str(judged.words).removesuffix(".")
     return words if words.startswith(judged.state) else f"{judged.state}; {words}"
-
-
-def _raters(name: str) -> str:
-    return {"reviewers": name, BY_VERDICTS: "reviewers, by verdicts"}.get(name, f"reviewers with {title_of(name)}")
 
 
 def _undecided(latent: Latent, of: CategorySet) -> Iterator[d.Block]:

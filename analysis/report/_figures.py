@@ -29,7 +29,6 @@ def draw(report: Report) -> dict[str, str]:
         "pair-agreement": pair_agreement(report.agreement.pairs, report.agreement.percent),
         "pair-heat-map": pair_heat_map(report),
         "label-strip": label_strip(report),
-        "residual-agreement": residual_agreement(report),
         "measures-by-application": measure_figure(report),
         "roc": roc(report),
         "precision-recall": precision_recall(report),
@@ -179,37 +178,6 @@ def _place(labels: str, letter_of: Mapping[str, int]) -> tuple[int, float]:
     places = [letter_of[letter] for letter in labels if letter != "-"]
     most = 0 if len(letter_of) == 2 else max(range(len(letter_of)), key=places.count)
     return most, sum(places) / max(len(places), 1)
-
-
-def residual_agreement(report: Report) -> Chart | None:
-    """Draw observed minus expected agreement of each pair of raters.
-
-    Return None if the model was not fitted or is not identified.
-    """
-    latent = report.consensus.latent
-    if not latent or not latent.fitted or not latent.fitted.pair_fits or not latent.identifiability.identified:
-        return None
-    rows = pd.DataFrame([
-        {
-            "pair": f"{row.a} – {row.b}",
-            "value": row.observed - row.expected,
-            "low": row.observed - row.expected - 2 * (row.observed * (1 - row.observed) / row.n) ** 0.5,
-            "high": row.observed - row.expected + 2 * (row.observed * (1 - row.observed) / row.n) ** 0.5,
-        }
-        for row in latent.fitted.pair_fits
-    ])  # fmt: skip
-    y = alt.Y("pair:N", title=None, sort=None, axis=alt.Axis(labelLimit=0))
-    base = alt.Chart(rows)
-    title = "observed minus expected agreement"
-    chart = alt.layer(
-        alt.Chart(pd.DataFrame({"value": [0]}))
-        .mark_rule(color=SOFT, strokeDash=[4, 3])
-        .encode(x=alt.X("value:Q", title=title)),
-        base.mark_rule(color=INK).encode(x=alt.X("low:Q", title=title), x2="high:Q", y=y),
-        base.mark_point(color=INK, filled=True, size=50, opacity=1).encode(x=alt.X("value:Q", title=title), y=y),
-    )
-    drawn: Chart = chart.properties(width=380, height=alt.Step(22)).configure_view(stroke=None)
-    return drawn
 
 
 def roc(report: Report) -> Chart | None:

@@ -9,7 +9,7 @@ first, and nothing is said about classifiers.
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from analysis.consensus import REJECTED, UNTESTABLE, WEAK, ModelState
+from analysis.consensus import REJECTED, UNTESTABLE, ModelState
 from analysis.document import (
     Block,
     Section,
@@ -253,9 +253,7 @@ def _reasons(report: Report) -> Iterator[str]:
     if numbers.if_given:
         n_missing = numbers.if_given[0].n
         yield f"{counted(n_missing, 'planned label')} {'is' if n_missing == 1 else 'are'} missing"
-    if state == WEAK:
-        yield "the accuracy of each reviewer depends on errors being independent"
-    elif state == UNTESTABLE:
+    if state == UNTESTABLE:
         yield "these labels cannot test whether reviewers err independently"
     elif not (by_category.truth.identified if by_category else latent and latent.identifiability.identified):
         yield "these labels cannot show how accurate each reviewer is"
@@ -263,12 +261,10 @@ def _reasons(report: Report) -> Iterator[str]:
 
 def _dependent(state: ModelState, classifiers: set[str]) -> str:
     """Say whose errors are not independent, and what follows; a model that fits better need not be the cause."""
-    raters = [str(rater) for rater in state.raters]
+    raters = [str(state.pair_fit.a), str(state.pair_fit.b)] if state.pair_fit else []
     favoured = [title_of(rater) for rater in raters if rater in classifiers]
-    overstated = "agreement and the agreed items may overstate reliability"
-    if len(raters) == 1:
-        return f"the rates of the other reviewers depend on {raters[0]}, so {overstated}"
     names = [title_of(rater) if rater in classifiers else rater for rater in raters] or ["several reviewers"]
+    overstated = "agreement and the agreed items may overstate reliability"
     follows = f"the agreed items favour {favoured[0]}" if favoured else overstated
     return f"{' and '.join(names)} err on the same items, so {follows}"
 
@@ -478,8 +474,7 @@ def _resampling(report: Report) -> Iterator[str]:
         yield (
             "Independent errors were tested at a joint level of 0.05, for the reviewers alone, with each classifier, "
             "and with a prevalence for each combination of verdicts: by likelihood ratio tests against models of "
-            "dependent errors, corrected for all models, and by leaving out each reviewer in turn (parametric "
-            f"bootstrap, {resampling.n_misfit} draws, seed {resampling.seed})."
+            "dependent errors, corrected for all models."
         )
     if latent.fitted.prevalence.value is not None:
         yield (

@@ -1,4 +1,4 @@
-"""Latent class models: rates and prevalence found back, tests of independent errors, and their status."""
+"""Latent class models: rates and prevalence found back, the test of independent errors, and their status."""
 
 import numpy as np
 import pandas as pd
@@ -8,9 +8,8 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from analysis.consensus import identifiability, latent_class
-from analysis.consensus._dependence import Family, leave_one_out
-from analysis.consensus._latent import COPIED, STATES, check_independence
-from analysis.consensus._model import fit, patterns_of
+from analysis.consensus._dependence import alternatives
+from analysis.consensus._latent import STATES, _by_verdicts, _families, check_independence
 from analysis.consensus._rates import _drawn_dissimilar, two_step
 from tests.analysis.model_goals import GOOD, WORLDS, outcome, simulated as simulated_world
 from tests.analysis.simulated import Rater, SimulatedDesign, simulate
@@ -30,7 +29,7 @@ def rng(seed=1):
 
 
 def classifier_rates(labels, verdicts, **options):
-    return latent_class(labels, verdicts, n_draws=19, **options).classifiers
+    return latent_class(labels, verdicts, **options).classifiers
 
 
 def estimates_of(result):
@@ -163,8 +162,8 @@ def test_a_classifier_of_one_verdict_or_worse_than_chance_is_shown_as_that():
 @given(SMALL_STUDIES)
 def test_any_labels_and_verdicts_give_numbers_or_reasons(matrix):
     labels, verdicts = label_table(matrix[:, :3]), verdict_table(matrix[:, 3:])
-    alone = latent_class(labels, rng=rng(), n_sweeps=10, n_draws=99)
-    judged = latent_class(labels, verdicts, rng=rng(), n_sweeps=10, n_draws=99)
+    alone = latent_class(labels, rng=rng(), n_sweeps=10)
+    judged = latent_class(labels, verdicts, rng=rng(), n_sweeps=10)
     assert judged.state.state in STATES
     assert judged.state.p is None or 0 < judged.state.p <= 1
     for estimate in (*estimates_of(alone), *estimates_of(judged)):
@@ -182,7 +181,7 @@ def test_names_of_reviewers_and_order_of_items_do_not_matter(names, seed):
     study = simulate(SimulatedDesign(120, 3), REVIEWERS, [], 0.5, rng=rng(seed))
     renamed = study.labels.assign(rater=study.labels["rater"].map({f"r{i + 1}": f"r{names[i] + 1}" for i in range(4)}))
     renamed = renamed.sample(frac=1, random_state=seed)
-    one, other = (latent_class(table, rng=rng(), n_sweeps=10, n_draws=99) for table in (study.labels, renamed))
+    one, other = (latent_class(table, rng=rng(), n_sweeps=10) for table in (study.labels, renamed))
     assert one.prevalence.value == pytest.approx(other.prevalence.value, abs=1e-4)
     for i, rates in enumerate(one.reviewers):
         assert rates.sensitivity.value == pytest.approx(other.reviewers[names[i]].sensitivity.value, abs=1e-4)
@@ -193,7 +192,6 @@ def test_names_of_reviewers_and_order_of_items_do_not_matter(names, seed):
     [
         ({"level": 1.0}, "level must be within"),
         ({"n_sweeps": 9}, "n_sweeps.*10"),
-        ({"n_draws": 18}, "n_draws must be at least 19"),
         ({"undecided": (0.9, 0.1)}, "undecided"),
         ({"verdicts": verdict_table([[1]]).drop(columns="verdict")}, "lacks the column verdict"),
         ({"verdicts": verdict_table([[1]]).assign(verdict="maybe")}, "'maybe'"),
@@ -204,89 +202,62 @@ def test_settings_out_of_range_are_rejected(settings_, message):
         latent_class(label_table([[1, 0]]), rng=rng(), **settings_)
 
 
-def found(labels, verdicts=None, n_draws=99):
-    return check_independence(
-        labels, verdicts, identifiability(labels), n_draws=n_draws, level=0.95, rng=np.random.default_rng(1)
-    )
+def found(labels, verdicts=None):
+    return check_independence(labels, verdicts, identifiability(labels))
 
 
 def test_a_copying_pair_rejects_the_model_and_is_named_with_both_agreements():
     labels, verdicts = simulated_world(GOOD, 400, 1, np.random.default_rng(5))
     wide = labels.pivot(index="item", columns="rater", values="category")
-    of_both = wide["r1"].notna() & wide["r2"].notna() & (np.random.default_rng(6).random(len(wide)) < 0.9)
+    of_both = wide["r1"].notna() & wide["r2"].notna() & (np.random.default_rng(6).random(len(wide)) < 0.5)
     wide.loc[of_both, "r2"] = wide.loc[of_both, "r1"]
     copied = wide.stack().dropna().rename("category").reset_index()
-    checked = found(copied, verdicts)
-    assert (checked.state.state, set(checked.state.raters)) == ("rejected", {"r1", "r2"})
-    assert checked.state.p <= 0.05
-    assert "r1 and r2" in checked.state.words
-    assert checked.best.raters and checked.best.rates  # the best model of dependent errors has numbers
+    state = found(copied, verdicts)
+    assert (state.state, state.pair_fit.a, state.pair_fit.b) == ("rejected", "r1", "r2")
+    assert state.p <= 0.05
+    wide = wide[["r1", "r2"]].dropna()
+    share = float((wide["r1"] == wide["r2"]).mean())
+    assert (state.pair_fit.n, state.pair_fit.observed) == (len(wide), pytest.approx(share))
+    expected = f"r1 and r2 agree on {100 * share:.0f} % of their items, and the model expects"
+    assert expected in state.words and state.pair_fit.expected < share
 
 
-def test_the_smallest_p_counts_times_all_models_that_could_have_been_fitted():
-    labels, verdicts = simulated_world(GOOD, 400, 2, np.random.default_rng(2))
-    checked = found(labels, verdicts)
+@pytest.mark.parametrize("seed", range(2, 6))
+def test_the_smallest_p_counts_times_all_models_that_could_have_been_fitted(seed):
+    labels, verdicts = simulated_world(GOOD, 400, 2, np.random.default_rng(seed))
 
-    def smallest(by_verdicts, of_pairs):
-        return min(
-            model.p for model in checked.alternatives
-            if (model.raters_of == "reviewers by verdicts") == by_verdicts and bool(model.raters) == of_pairs
-        )  # fmt: skip
+    def smallest(families, of_pairs):
+        models = [model for family in families for model in alternatives(family)[0]]
+        return min(model.p for model in models if bool(model.raters) == of_pairs)
 
-    # Four reviewers: 6 pairs and 2 models of difficulty; with each classifier 10 pairs and 2. Shares of the budget: .3
-    # for each of both kinds, and by verdicts .15 for each of both kinds.
+    alone, by_verdicts = _families(labels, verdicts), _by_verdicts(labels, verdicts)
+    # Four reviewers: 6 pairs and 2 models of difficulty; with each classifier 10 pairs and 2. Shares of the level: .325
+    # for each of both kinds, and by verdicts .175 for each of both kinds.
     expected = min(
-        1.0, smallest(False, True) * 26 / 0.3, smallest(False, False) * 6 / 0.3,
-        smallest(True, True) * 6 / 0.15, smallest(True, False) * 2 / 0.15,
+        1.0, smallest(alone, True) * 26 / 0.325, smallest(alone, False) * 6 / 0.325,
+        smallest(by_verdicts, True) * 6 / 0.175, smallest(by_verdicts, False) * 2 / 0.175,
     )  # fmt: skip
-    if checked.state.test == "leave one out":
-        assert checked.state.p < expected
-    else:
-        assert checked.state.p == pytest.approx(expected)
+    assert found(labels, verdicts).p == pytest.approx(expected)
 
 
 def test_three_reviewers_on_all_items_cannot_be_tested_without_a_classifier():
     raters = [Rater("a", 0.9, 0.8), Rater("b", 0.8, 0.9), Rater("c", 0.8, 0.8)]
     study = simulate(SimulatedDesign(200, 3), raters, [Rater("x", 0.8, 0.8)], 0.5, rng=np.random.default_rng(1))
-    assert found(study.labels).state.state == "untestable"
-    assert found(study.labels, study.verdicts).state.state != "untestable"
+    assert found(study.labels).state == "untestable"
+    assert found(study.labels, study.verdicts).state != "untestable"
 
 
 @pytest.mark.parametrize("rows", [[], [[1, 1, 0]], [[1, 1, 1]] * 9])
 def test_labels_that_determine_nothing_have_a_status_with_a_reason(rows):
-    state = latent_class(label_table(rows), rng=np.random.default_rng(1), n_draws=99).state
+    state = latent_class(label_table(rows), rng=np.random.default_rng(1)).state
     assert state.state == "not identified"
     assert state.words.startswith("not identified")
-
-
-def test_the_power_to_notice_a_copying_reviewer_grows_with_the_items():
-    powers = [
-        found(simulated_world(GOOD, n, 1, np.random.default_rng(seed))[0]).state.copying_power
-        for n, seed in ((150, 11), (1500, 12))
-    ]
-    assert None not in powers
-    assert 0 <= powers[0] < powers[1] <= 1
-    assert COPIED == 0.4  # the sentence of a report states this number
-
-
-def test_leaving_out_each_rater_finds_the_change_of_the_other_rates():
-    labels, _ = simulated_world(GOOD, 300, 0, np.random.default_rng(4))
-    patterns = patterns_of(labels)
-    p, changes = leave_one_out(Family("reviewers", patterns, fit(patterns)), n_draws=99, rng=np.random.default_rng(1))
-    assert 0.01 <= p <= 1
-    assert {change.rater for change in changes} == {"r1", "r2", "r3", "r4"}
-    without = patterns_of(labels[labels["rater"] != changes[0].rater])
-    rates = fit(without)
-    rate, _, rater = changes[0].parameter.partition(" of ")
-    column = without.raters.index(rater) if rater else 0
-    value = {"prevalence": rates.pi, "sensitivity": rates.se, "specificity": rates.sp}[rate][0, column]
-    assert changes[0].without == pytest.approx(value, abs=1e-3)
 
 
 def test_the_order_of_rows_changes_no_drawn_number():
     labels, verdicts = simulated_world(GOOD, 90, 1, np.random.default_rng(6))
     shuffled = [table.sample(frac=1, random_state=1) for table in (labels, verdicts)]
-    assert found(labels, verdicts, n_draws=39).state == found(*shuffled, n_draws=39).state
+    assert found(labels, verdicts) == found(*shuffled)
 
 
 @pytest.mark.parametrize("world", some_slow(WORLDS, set(list(WORLDS)[2:])))

@@ -10,16 +10,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.consensus import latent_class
 from analysis.consensus._dependence import (
     DIFFICULTY,
     HARD,
+    Family,
     _log_p,
     _log_prior,
     _packed,
     _strength,
     alternatives,
-    with_rates,
 )
 from analysis.consensus._model import all_cells, fit, patterns_of
 from analysis.document import json_values, to_json
@@ -107,7 +106,7 @@ def simulated(kind: str, design: str, n_items: int, prevalence: float, replicate
         study.verdicts,
         SIMILARITY,
         LEVEL,
-        Resampling(replicate, 0, 300, 99),
+        Resampling(replicate, 0, 300, 19),
         show_rejected=True,
         done=lambda result: result,
     )
@@ -136,7 +135,7 @@ def wrong_rows_of(studies: Iterable[dict[str, Any]]) -> WrongRows:
     return cell
 
 
-RESAMPLED = Resampling(1, 0, 100, 39)
+RESAMPLED = Resampling(1, 0, 100, 19)
 
 
 @cache
@@ -144,12 +143,9 @@ def copying(design="three on all", seed=1):
     return study_of("copying", design, 586, 0.5, np.random.default_rng(seed))
 
 
-def dependence(labels, verdicts=None):
-    """Fit models of dependent errors with their rates, by ascending p."""
-    patterns = patterns_of(labels, verdicts)
-    mode = fit(patterns)
-    models = [m if m.p is None else with_rates(m, patterns, mode, 0.95) for m in alternatives(patterns, mode)[0]]
-    return sorted(models, key=lambda model: 2.0 if model.p is None else model.p)
+def alternatives_of(labels):
+    patterns = patterns_of(labels)
+    return alternatives(Family("reviewers", patterns, fit(patterns)))
 
 
 def report_of(study, *, verdicts=True, **options):
@@ -224,37 +220,16 @@ def test_hard_items_are_those_of_the_simulation():
     assert np.exp(_log_p(patterns_of(labels), HARD)(x)[0])[0] == pytest.approx(0.7 * easy**2 + 0.3 * hard**2)
 
 
-def test_a_copying_reviewer_is_found_by_name():
-    study = copying("k = 3")
-    best = dependence(study.labels)[0]
-    assert best.raters == ("r1", "r2")
-    assert best.strength > 0.8
+def test_a_copying_reviewer_is_found_by_name_among_all_pairs():
+    models, n_pairs = alternatives_of(copying("k = 3").labels)
+    best = min(models, key=lambda model: model.p)
+    assert (best.raters, len(models), n_pairs) == (("r1", "r2"), 8, 6)
     assert best.p < 0.001 / 8
-    rates = {row.rater: row for row in best.rates}
-    assert rates["r1"].sensitivity.low < 0.90 < rates["r1"].sensitivity.high
 
 
-def test_numbers_that_hard_items_would_change_are_marked_although_independence_is_not_rejected():
-    study = study_of("difficulty", "three on all", 586, 0.5, np.random.default_rng(6))
-    verdicts = study.verdicts[study.verdicts["classifier"] == "c1"]
-    models = dependence(study.labels, verdicts)
-    hard = next(model for model in models if model.kind == HARD)
-    assert min(model.p for model in models) > 0.05 / 8
-    assert hard.strength <= hard.possible_strength <= 0.5
-    assert hard.possible_strength > 0.2  # the truth, 0.3, is not excluded
-    assert max(hard.shift, 0.10) <= hard.possible_shift
-    state = latent_class(study.labels, verdicts, rng=np.random.default_rng(1), n_sweeps=20, n_draws=99).state
-    assert (state.state, "which these labels do not exclude" in state.words) == ("weak", True)
-
-
-def test_independent_errors_exclude_hard_items_and_three_reviewers_rest_on_independence():
-    raters = [Rater(name, 0.9, 0.9) for name in ("ada", "ben", "cleo", "dan")]
-    study = simulate(SimulatedDesign(586, 4), raters, [], 0.5, rng=np.random.default_rng(3))
-    for model in dependence(study.labels):
-        assert model.raters or model.possible_shift < 0.05
-    models = dependence(copying().labels)
-    assert {model.reason for model in models} == {"not identified by these labels"}
-    assert {model.strength for model in models} == {None}
+def test_three_reviewers_rest_on_independence():
+    models, _ = alternatives_of(copying().labels)
+    assert {model.p for model in models} == {None}
     content = report_of(copying(), verdicts=False)
     assert {row["state"] for row in content["consensus"]["latent"]["reviewers"]} == {"untestable"}
     assert "cannot test" in to_html(content)
@@ -281,9 +256,8 @@ def test_the_numbers_of_a_copying_reviewer_are_shown_on_request_with_their_state
     assert first["sensitivity"]["value"] > 0.94  # the true value is .90; the copied labels lead to this wrong estimate
     assert first["state"] == "rejected"
     assert "do not trust" in to_html(content)
-    # the model that includes the copying is shown next to it
-    best = content["consensus"]["latent"]["dependence"]["best"]
-    assert best["raters"] == ["r1", "r2"]
+    pair = content["consensus"]["latent"]["state"]["pair_fit"]
+    assert (pair["a"], pair["b"]) == ("r1", "r2") and pair["observed"] > pair["expected"]
 
 
 @pytest.mark.slow

@@ -233,7 +233,7 @@ def test_the_methods_say_seed_and_draws_or_nothing_of_them():
     made = study("k = 3 with overlap")
     text = methods(summarise(made.answers, made.verdicts, resampling=Resampling(5, 60, 70, 19), show_rejected=True))
     assert "70 sweeps" in text
-    assert says(text, "Independent errors were tested", "19 draws, seed 5")
+    assert says(text, "Independent errors were tested", "joint level of 0.05", "corrected for all models")
     text = methods(small(resampling=Resampling.none()))
     assert not re.search(r"[Rr]esampling|bootstrap|Gibbs|latent", text)
 

@@ -433,50 +433,19 @@ def test_a_saturated_model_is_called_untestable_in_the_row_and_in_short():
 
 
 @pytest.mark.parametrize("case", ["withheld", "shown"])
-def test_a_rejected_model_is_named_in_every_row_and_its_alternative_is_weak(case):
-    content = CASES[case]()
-    found = tables_of(content)
-    assert {row[-1].split()[0] for row in found["reviewer-rates"].rows} == {"rejected"}
-    assert any("98." in row[2] or "99." in row[2] for row in found["reviewer-rates"].rows) == (case == "shown")
-    assert {row[-1] for row in found["dependent-rates"].rows} == {"weak (a)"}
-    assert "only if this model is right" in found["dependent-rates"].notes[0]
+def test_a_rejected_model_is_named_in_every_row(case):
+    rows = tables_of(CASES[case]())["reviewer-rates"].rows
+    assert {row[-1].split()[0] for row in rows} == {"rejected"}
+    assert any("98." in row[2] or "99." in row[2] for row in rows) == (case == "shown")
 
 
-def test_dependent_errors_name_classifiers_by_their_titles_and_earlier_reports_still_check():
-    content = copying(with_classifiers=True)
-    pairs = [row["raters"] for row in content["consensus"]["latent"]["dependence"]["tried"]]
-    assert any("heuristic-printed" in raters for raters in pairs)
-    text = values_to_markdown(content).partition("## Latent class")[2].partition("## Confusion")[0]
-    assert "heuristic-printed" not in text
-    assert "ada and ben share errors" in text
-    words = [row["by_consensus"]["latent"]["state_words"] for row in content["classifiers"].values()]
-    assert not any("heuristic-printed" in text for text in words)
-    content = copying(with_classifiers=True)
-    earlier = copying(with_classifiers=True) | {"consensus": without_later_states(content["consensus"])}
-    assert earlier != content
-    assert differences(earlier, content) == []
-
-
-def without_later_states(consensus):
-    latent = consensus["latent"]
-    best = latent["dependence"]["best"]
-    best = {name: bare(entry) for name, entry in best.items()} | {"rates": [bare(row) for row in best["rates"]]}
-    undecided = [bare(row) for row in latent["undecided"]] if latent["undecided"] else latent["undecided"]
-    latent = latent | {"undecided": undecided, "dependence": latent["dependence"] | {"best": best}}
-    return consensus | {"latent": latent}
-
-
-def bare(row):
-    """Return a row without its state; other values do not change."""
-    return {k: v for k, v in row.items() if k not in ("state", "state_words")} if isinstance(row, dict) else row
-
-
-def test_a_weak_row_says_what_weak_means_and_a_row_without_numbers_has_no_second_note():
-    weak = StatedRates("ada", 9, Estimate(0.9), Estimate(0.8), state="weak", state_words="few items")
-    rows = [(model_cell(weak),), (model_cell(replace(weak, state="not contradicted")),)]
-    assert table("T.", ("a",), rows).rows == (("weak (a)",), ("not contradicted",))
-    assert table("T.", ("a",), rows).notes == ("(a) Less certain than the interval shows: few items.",)
-    withheld = replace(weak, state="rejected", sensitivity=Estimate(None), specificity=Estimate(None))
+def test_a_row_says_why_its_model_is_uncertain_and_a_row_without_numbers_has_no_second_note():
+    row = StatedRates("ada", 9, Estimate(0.9), Estimate(0.8), state="untestable", state_words="it cannot be tested")
+    shown = replace(row, state="rejected", state_words="ada and ben agree.")
+    rows = [(model_cell(row),), (model_cell(shown),), (model_cell(replace(row, state="not contradicted")),)]
+    assert table("T.", ("a",), rows).rows == (("untestable (a)",), ("rejected (b)",), ("not contradicted",))
+    assert table("T.", ("a",), rows).notes == ("(a) It cannot be tested.", "(b) Rejected: ada and ben agree.")
+    withheld = replace(row, state="rejected", sensitivity=Estimate(None), specificity=Estimate(None))
     assert model_cell(withheld) == Marked("rejected", "")
 
 
