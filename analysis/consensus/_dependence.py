@@ -303,7 +303,7 @@ def _p(patterns: Patterns, mode: Theta, which: tuple[int, int] | str, base: floa
 
 
 def _starts(patterns: Patterns, mode: Theta, which: tuple[int, int] | str) -> Sequence[Floats]:
-    """Return two starting points: the independent fit with weak dependence, and equal raters with strong dependence."""
+    """Return starting points: the independent fit with weak and with strong dependence, and equal raters."""
     n_strata, n_raters = len(patterns.strata), len(patterns.raters)
     packed = np.clip(_packed(mode), -4, 4)
     weak, strong = (np.log(0.3), np.log(1.2)) if which == DIFFICULTY else (-2.0, 1.5)

@@ -49,11 +49,7 @@ SHARE_OF_DIFFICULTY = 0.5  # share of the models of difficulty, in both of these
 SMALL_DIFFERENCE = 0.03  # a smaller difference between observed and expected agreement is not worth a sentence
 ALONE, BY_VERDICTS = "reviewers", "reviewers by verdicts"
 MOST_STRATA = 8
-AFTER_REJECTION = (
-    "a model with dependent errors of these raters",
-    "more labels per item",
-    "adjudication of split items",
-)
+AFTER_REJECTION = ("more labels per item", "adjudication of split items")
 
 
 @dataclass(frozen=True, repr=False)

@@ -572,14 +572,13 @@ def _by_consensus(report: "Report") -> Iterator[d.Block]:
 
 
 def _favoured(report: "Report") -> str:
-    """Say whether a reviewer and a classifier agree more often than the model of independent errors expects."""
+    """Say whether the labels show that a classifier errs on the same items as a reviewer."""
     fitted = report.consensus.latent.fitted if report.consensus.latent else None
-    found = fitted.state.pair_fit if fitted else None
-    if found and found.b == found.raters_of and found.observed > found.expected:
+    pair = fitted.state.pair_fit if fitted else None
+    if pair and pair.b == pair.raters_of:
         return (
-            f"{found.a} and {title_of(str(found.b))} agree on {100 * found.observed:.0f} % of their items, and a model "
-            f"of independent errors expects {100 * found.expected:.0f} %. A classifier that errs on the same items as "
-            "a reviewer is favoured on agreed items."
+            f"A model in which {pair.a} and {title_of(str(pair.b))} share errors fits better than independent errors; "
+            "see Latent class. A classifier that errs on the same items as a reviewer is favoured on agreed items."
         )
     words = "A classifier that uses what a reviewer uses, and so errs on the same items, is favoured on agreed items."
     is_tested = fitted is not None and fitted.state.state == NOT_CONTRADICTED

@@ -24,7 +24,7 @@ class Resampling:
     seed: int = 1
     n_bootstrap: int = 2000  # bootstrap draws of items; 0 for none
     n_sweeps: int = 1500  # sweeps of the Gibbs sampler of the latent class model; if 0, the model is not fitted
-    n_misfit: int = 199  # data sets drawn for the misfit test, at least 19 if the model is fitted
+    n_misfit: int = 199  # data sets drawn for the test of the model of true categories, at least 19 if n_sweeps > 0
 
     def __post_init__(self) -> None:
         """Check the numbers of draws; raise ValueError if a number is invalid."""

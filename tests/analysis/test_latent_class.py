@@ -222,6 +222,12 @@ def test_a_copying_pair_rejects_the_model_and_is_named_with_both_agreements():
     assert expected in state.words and state.pair_fit.expected < share
 
 
+def test_difficult_items_reject_the_model_and_no_pair_is_named():
+    state = found(*simulated_world("normal difficulty", 586, 2, np.random.default_rng(1)))
+    assert (state.state, state.pair_fit) == ("rejected", None)
+    assert "a model in which items differ in difficulty fits better" in state.words
+
+
 @pytest.mark.parametrize("seed", range(2, 6))
 def test_the_smallest_p_counts_times_all_models_that_could_have_been_fitted(seed):
     labels, verdicts = simulated_world(GOOD, 400, 2, np.random.default_rng(seed))
