@@ -1,10 +1,7 @@
 """Models of dependent errors, and the status that is shown with every number of a latent class model."""
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,126 +18,28 @@ from analysis.consensus._dependence import (
     alternatives,
 )
 from analysis.consensus._model import all_cells, fit, patterns_of
-from analysis.document import json_values, to_json
-from analysis.report import SIMILARITY, Resampling
-from analysis.report._consensus import CountedConsensus, latent_numbers
+from analysis.document import to_json
+from analysis.report import Resampling
 from tests.analysis.reports import summarise, to_html, to_markdown
-from tests.analysis.simulated import Difficulty, Rater, SharedError, Simulated, SimulatedDesign, simulate
+from tests.analysis.simulated import Rater, Simulated, SimulatedDesign, simulate
 
 PEOPLE = (Rater("r1", 0.9, 0.85), Rater("r2", 0.8, 0.75), Rater("r3", 0.75, 0.85), Rater("r4", 0.7, 0.7))
 CLASSIFIERS = (Rater("c1", 0.9, 0.9), Rater("c2", 0.6, 0.8))
-KINDS = ("independent", "difficulty", "shared errors", "copying")
-DESIGNS = ("k = 3", "three on all")
-LEVEL, FAR = 0.90, 0.10
 COPIED = 0.95
-HARD_ITEMS = Difficulty(0.3, 2.0)
-MISLEADING = SharedError(0.2, ("r2", "r3", "c1"))
-
-
-@dataclass
-class WrongRows:
-    """The number of studies with an interval that misses the truth by more than .10, and of those with a warning."""
-
-    n_wrong: int = 0
-    n_wrong_marked: int = 0
-
-
-def study_of(kind: str, design: str, n_items: int, prevalence: float, rng: np.random.Generator) -> Simulated:
-    """Simulate a study that violates one assumption of the model."""
-    reviewers = PEOPLE if design == "k = 3" else PEOPLE[:3]
-    study = simulate(
-        SimulatedDesign(n_items, 3),
-        reviewers,
-        CLASSIFIERS,
-        prevalence,
-        rng=rng,
-        item_difficulty=HARD_ITEMS if kind == "difficulty" else None,
-        shared_error=MISLEADING if kind == "shared errors" else None,
-    )
-    return Simulated(_copied(study.labels, rng), study.verdicts, study.truth) if kind == "copying" else study
-
-
-def _copied(labels: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """Let the second reviewer copy 95 % of the first reviewer's labels."""
-    of_first = labels[labels["rater"] == "r1"].set_index("item")["category"]
-    takes = (labels["rater"] == "r2") & labels["item"].isin(of_first.index) & (rng.random(len(labels)) < COPIED)
-    taken = of_first.reindex(labels.loc[takes, "item"]).to_numpy()
-    return labels.assign(category=labels["category"].where(~takes, pd.Series(taken, index=labels.index[takes])))
-
-
-def true_rates(kind: str, design: str, prevalence: float) -> dict[str, float]:
-    """Prevalence, and how often each rater is right, over all items that could be drawn."""
-    rates = {"prevalence": prevalence}
-    for rater in (*PEOPLE, *CLASSIFIERS):
-        for name, right, of_first in (
-            ("sensitivity", rater.sensitivity, PEOPLE[0].sensitivity),
-            ("specificity", rater.specificity, PEOPLE[0].specificity),
-        ):
-            if kind == "shared errors" and rater.name in MISLEADING.raters:
-                right *= 1 - MISLEADING.share
-            elif kind == "copying" and rater.name == "r2":
-                # with three of four reviewers on an item, the first is there for 2/3 of the second's items
-                right += COPIED * (1 if design == "three on all" else 2 / 3) * (of_first - right)
-            rates[f"{rater.name} {name}"] = float(right)
-    return rates
-
-
-def rows_of(
-    latent: dict[str, Any], classifiers: dict[str, dict[str, Any]]
-) -> Iterator[tuple[str, dict[str, Any], Any]]:
-    """Return all numbers of a report that depend on the model: name, row with its state, estimate."""
-    yield "prevalence", latent["prevalence"], latent["prevalence"]
-    for row in (*latent["reviewers"], *classifiers.values()):
-        for rate in ("sensitivity", "specificity"):
-            yield f"{row['rater']} {rate}", row, row[rate]
-
-
-def simulated(kind: str, design: str, n_items: int, prevalence: float, replicate: int) -> dict[str, Any]:
-    """Simulate one study and return the rows of its report: name, state, value, low, high, truth."""
-    truth = true_rates(kind, design, prevalence)
-    seed = [replicate, n_items, int(100 * prevalence), KINDS.index(kind), DESIGNS.index(design)]
-    study = study_of(kind, design, n_items, prevalence, np.random.default_rng(seed))
-    latent, classifiers = latent_numbers(
-        CountedConsensus(pd.DataFrame(), pd.DataFrame(), study.labels.iloc[:0]),
-        study.labels,
-        study.verdicts,
-        SIMILARITY,
-        LEVEL,
-        Resampling(replicate, 0, 300, 19),
-        show_rejected=True,
-        done=lambda result: result,
-    )
-    latent, classifiers = json_values(latent), json_values(classifiers)
-    return {
-        "study": [kind, design, n_items, prevalence, replicate],
-        "state": latent["state"]["state"],
-        "rows": [
-            [name, row["state"], found["value"], found["low"], found["high"], truth[name]]
-            for name, row, found in rows_of(latent, classifiers)
-            if found["value"] is not None
-        ],
-    }
-
-
-def wrong_rows_of(studies: Iterable[dict[str, Any]]) -> WrongRows:
-    """Count wrong and marked rows over studies."""
-    cell = WrongRows()
-    for study in studies:
-        wrong = [
-            state != "not contradicted"
-            for _, state, _, low, high, truth in study["rows"] if max(low - truth, truth - high) > FAR
-        ]  # fmt: skip
-        cell.n_wrong += bool(wrong)
-        cell.n_wrong_marked += bool(wrong) and all(wrong)
-    return cell
-
-
 RESAMPLED = Resampling(1, 0, 100, 19)
 
 
 @cache
-def copying(design="three on all", seed=1):
-    return study_of("copying", design, 586, 0.5, np.random.default_rng(seed))
+def copying(n_reviewers=3):
+    """Simulate a study with three labels per item, in which r2 copies 95 % of the labels of r1."""
+    rng = np.random.default_rng(1)
+    study = simulate(SimulatedDesign(586, 3), PEOPLE[:n_reviewers], CLASSIFIERS, 0.5, rng=rng)
+    labels = study.labels
+    of_first = labels[labels["rater"] == "r1"].set_index("item")["category"]
+    takes = (labels["rater"] == "r2") & labels["item"].isin(of_first.index) & (rng.random(len(labels)) < COPIED)
+    taken = of_first.reindex(labels.loc[takes, "item"]).to_numpy()
+    category = labels["category"].where(~takes, pd.Series(taken, index=labels.index[takes]))
+    return Simulated(labels.assign(category=category), study.verdicts, study.truth)
 
 
 def alternatives_of(labels):
@@ -166,7 +65,7 @@ def test_the_patterns_of_a_combination_of_raters_have_probability_one(which, str
 @pytest.mark.parametrize("which", [None, DIFFICULTY, HARD, (0, 1), (2, 0)])
 @pytest.mark.parametrize("strength", [-3.0, 1.5])
 def test_slopes_are_the_derivatives_of_the_log_probabilities(which, strength):
-    study = copying("k = 3")
+    study = copying(4)
     labels = study.labels.assign(item=study.labels["item"].where(study.labels.index % 7 > 0, "i0")).drop_duplicates(
         ["item", "rater"]
     )
@@ -182,7 +81,7 @@ def test_slopes_are_the_derivatives_of_the_log_probabilities(which, strength):
 
 @pytest.mark.parametrize("which", [DIFFICULTY, HARD, (0, 1)])
 def test_the_slope_of_the_prior_is_its_derivative(which):
-    patterns = patterns_of(copying("k = 3").labels, copying("k = 3").verdicts)
+    patterns = patterns_of(copying(4).labels, copying(4).verdicts)
     log_prior = _log_prior(patterns, which)
     x = np.linspace(-1.5, 2.0, patterns.n_parameters + 1)  # includes raters with Se + Sp < 1
     steps = 1e-5 * np.eye(len(x))
@@ -221,7 +120,7 @@ def test_hard_items_are_those_of_the_simulation():
 
 
 def test_a_copying_reviewer_is_found_by_name_among_all_pairs():
-    models, n_pairs = alternatives_of(copying("k = 3").labels)
+    models, n_pairs = alternatives_of(copying(4).labels)
     best = min(models, key=lambda model: model.p)
     assert (best.raters, len(models), n_pairs) == (("r1", "r2"), 8, 6)
     assert best.p < 0.001 / 8
@@ -258,13 +157,3 @@ def test_the_numbers_of_a_copying_reviewer_are_shown_on_request_with_their_state
     assert "do not trust" in to_html(content)
     pair = content["consensus"]["latent"]["state"]["pair_fit"]
     assert (pair["a"], pair["b"]) == ("r1", "r2") and pair["observed"] > pair["expected"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("design", ["k = 3", "three on all"])
-@pytest.mark.parametrize("kind", ["shared errors", "copying"])  # docs/results/consensus.md: hard items are hardly found
-def test_a_wrong_number_is_marked(kind, design):
-    studies = (simulated(kind, design, 586, prevalence, seed) for prevalence in (0.2, 0.5, 0.8) for seed in (900, 901))
-    cell = wrong_rows_of(studies)
-    assert cell.n_wrong >= 1
-    assert cell.n_wrong_marked >= 0.8 * cell.n_wrong
