@@ -92,10 +92,11 @@ def alternatives(family: Family) -> tuple[list[Alternative], int]:
     return found, len(pairs)
 
 
-def _correlations(patterns: Patterns, mode: Theta) -> list[tuple[int, int, float, float, float]]:
-    """Return the number of common items, the observed and the expected correlation of each pair of raters.
+def _pairs(patterns: Patterns, mode: Theta) -> list[tuple[int, int]]:
+    """Return the pairs of raters for which to fit shared errors, largest residual correlation first.
 
-    Pairs without common items are left out.
+    The residual, observed minus expected correlation, is compared with its standard error. Pairs without common items
+    are left out.
     """
     rows, seen = [], patterns.seen
     for i, j in combinations(range(len(patterns.raters)), 2):
@@ -112,17 +113,9 @@ def _correlations(patterns: Patterns, mode: Theta) -> list[tuple[int, int, float
         model = [pi * mode.se[0, k] + (1 - pi) * (1 - mode.sp[0, k]) for k in (i, j)]
         scale = (model[0] * (1 - model[0]) * model[1] * (1 - model[1])) ** 0.5
         if spread > 0 and scale > 0:
-            rows.append((i, j, float(n), float((ab - a * b) / spread), float(covariance / scale)))
-    return rows
-
-
-def _pairs(patterns: Patterns, mode: Theta) -> list[tuple[int, int]]:
-    """Return the pairs of raters for which to fit shared errors.
-
-    These are the pairs whose residual correlation is largest compared with its standard error.
-    """
-    ranked = sorted(_correlations(patterns, mode), key=lambda row: -(row[3] - row[4]) * row[2] ** 0.5)
-    return [(i, j) for i, j, *_ in ranked]
+            residual = (ab - a * b) / spread - covariance / scale
+            rows.append((-float(residual * n**0.5), i, j))
+    return [(i, j) for _, i, j in sorted(rows)]
 
 
 def _packed(theta: Theta) -> Floats:
