@@ -1,7 +1,6 @@
 """Determine the category of each item: count labels, use adjudications, or fit a model of the raters."""
 
 from analysis.consensus._latent import (
-    BY_VERDICTS as BY_VERDICTS,
     NOT_CONTRADICTED as NOT_CONTRADICTED,
     NOT_IDENTIFIED as NOT_IDENTIFIED,
     REJECTED as REJECTED,
