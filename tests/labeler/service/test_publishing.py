@@ -136,7 +136,7 @@ def test_every_file_of_the_description_is_there(published):
     there = {path.relative_to(published).as_posix() for path in published.rglob("*") if path.is_file()}
     assert there >= {
         "README.md", "data/labels.csv", "data/labels.parquet", "data/items.parquet", "data/measurements.parquet",
-        "codebook.md", "codebook.json", "datasheet.md", "croissant.json", "CITATION.cff", "read.ipynb",
+        "codebook.md", "codebook.json", "datasheet.md", "croissant.json", "CITATION.cff",
         "report/report.html", "report/report.json", "report/plan.csv",
         "report/plan.json", "report/log.csv", "report/verdicts.csv",
     }  # fmt: skip
@@ -241,28 +241,14 @@ def test_the_report_is_checked_from_the_data_set_alone_and_a_changed_label_is_fo
     assert any(place.startswith("agreement.") for place in places)
 
 
-def code_of_notebook(folder):
-    cells = json.loads((folder / "read.ipynb").read_text(encoding="utf-8"))["cells"]
-    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-
-
-def names_in_notebook(folder):
-    """Run the notebook; return its variables."""
+def test_the_pandas_example_in_the_readme_loads_the_labels_that_the_report_counts(published, monkeypatch):
+    text = (published / "README.md").read_text(encoding="utf-8")
     names = {}
-    for text in code_of_notebook(folder):
-        exec(text, names)
-    return names
-
-
-def test_the_notebook_runs_with_pandas_alone_and_finds_the_reported_kappa(published, monkeypatch, capsys):
-    code = code_of_notebook(published)
-    imported = {word for text in code for word in re.findall(r"^(?:import|from) (\w+)", text, flags=re.MULTILINE)}
-    assert imported == {"json", "pandas"}
     monkeypatch.chdir(published)
-    names = names_in_notebook(published)
-    reported = json.loads((published / "report/report.json").read_text())["agreement"]["fleiss_kappa"]["value"]
-    assert names["kappa"] == pytest.approx(reported)
-    assert "items with several labels" in capsys.readouterr().out
+    exec(text.partition("```python\n")[2].partition("```")[0], names)
+    reported = json.loads((published / "report/report.json").read_text())["agreement"]
+    assert len(names["counted"]) == reported["n_labels"] > 0
+    assert len(names["items"]) == 8
 
 
 # Formats of other tools
@@ -363,7 +349,7 @@ def test_odd_texts_are_harmless_and_authors_may_be_reviewers(finished, tmp_path,
     )  # fmt: skip
     done = publish(finished, tmp_path / "out", answers, replace(OPTIONS, comments=tmp_path / "comments.csv"))
     assert pd.read_csv(done.folder / "data/labels.csv")["comment"].dropna().tolist() == ["{a step}"]
-    documents = [path for path in done.folder.rglob("*") if path.suffix in (".md", ".json", ".cff", ".ipynb", ".html")]
+    documents = [path for path in done.folder.rglob("*") if path.suffix in (".md", ".json", ".cff", ".html")]
     assert [path.name for path in documents if re.search("[\x1b\x9c\x9d\u202e]", path.read_text("utf-8"))] == []
     reviewer = f"publish.toml: uses contains {DAN!r}, which is also the name of a person in the study."
     assert reviewer in done.remarks
@@ -558,7 +544,7 @@ def test_folds_are_even_and_keep_applications_together():
 
 
 @pytest.mark.parametrize("answer", some_slow([None, "similar", "not sure"], ["not sure"]))
-def test_a_study_whose_kappa_is_undefined_is_published_as_such(tmp_path, monkeypatch, answer):
+def test_a_study_whose_kappa_is_undefined_is_published_as_such(tmp_path, answer):
     with new_study(tmp_path / "few.study", n_items=2, plan=True) as db:
         if answer:
             answer_everything(db, {"ada": answer, "ben": answer})
@@ -566,5 +552,3 @@ def test_a_study_whose_kappa_is_undefined_is_published_as_such(tmp_path, monkeyp
         out = publish(db, tmp_path / "out").folder
     assert differences_found(out) == []
     assert "undefined" in (out / "README.md").read_text()
-    monkeypatch.chdir(out)
-    assert names_in_notebook(out)["kappa"] is None

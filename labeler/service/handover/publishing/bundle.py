@@ -353,7 +353,6 @@ def _write_documents(facts: DatasetFacts, folder: Path) -> None:
         "codebook.json": to_json({"version": CODEBOOK_VERSION, "tables": book}),
         "codebook.md": documents.codebook_md(book),
         "datasheet.md": documents.datasheet(facts),
-        "read.ipynb": documents.notebook(facts),
         "CITATION.cff": metadata.citation_cff(facts.answers),
     }
     write_files(texts, folder)
@@ -375,7 +374,6 @@ _MEANINGS = {
     "datasheet.md": "datasheet with the questions of Gebru et al. (2021)",
     "croissant.json": "Croissant 1.1 with its responsible-AI fields",
     "CITATION.cff": "citation metadata",
-    "read.ipynb": "notebook: load the tables with pandas and compute kappa",
     "report/report.html": "the report",
     "report/report.md": "the report as Markdown",
     REPORT: "every number of the report",

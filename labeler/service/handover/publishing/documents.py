@@ -1,4 +1,4 @@
-"""Write the texts of a published study: README, datasheet, codebook and notebook, and pages that need no server."""
+"""Write the texts of a published study: README, datasheet and codebook, and pages that need no server."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.classifiers import CLASSIFIERS
-from analysis.document import clean, percent, to_json
+from analysis.document import clean, percent
 from analysis.report import document
 from labeler.model import Item, ItemRole, Kind
 from labeler.questions import NOT_SURE
@@ -82,70 +82,6 @@ def codebook_md(codebook: Sequence[Mapping[str, Any]]) -> str:
             rows.append(f"| `{column['name']}` | {' | '.join(map(escaped, cells))} |")
         parts.append("\n".join(rows))
     return "\n\n".join(parts) + "\n"
-
-
-def notebook(facts: DatasetFacts) -> str:
-    """Return the text of the notebook read.ipynb, which loads the tables with pandas and computes kappa.
-
-    The notebook has no outputs.
-    """
-    cells = [
-        ("markdown", f"# {escaped(facts.answers.title)}\n\nLoad the data with pandas and compute kappa."),
-        ("code", _LOAD),
-        ("markdown", "Agreement is computed from the first labels that count, at most one per reviewer and item."),
-        ("code", _KAPPA),
-        ("markdown", "Compare the result with kappa in the report."),
-        ("code", _COMPARE),
-        (
-            "markdown",
-            "Count the applications and items in each fold for cross-validation. No application is in two folds.",
-        ),
-        ("code", _FOLDS),
-    ]
-    content = {
-        "cells": [
-            {
-                "cell_type": kind,
-                "id": f"cell-{number}",
-                "metadata": {},
-                "source": text.splitlines(keepends=True),
-                **({"execution_count": None, "outputs": []} if kind == "code" else {}),
-            }
-            for number, (kind, text) in enumerate(cells, start=1)
-        ],
-        "metadata": {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}},
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
-    return to_json(content)
-
-
-_LOAD = """\
-import json
-
-import pandas as pd
-
-labels = pd.read_csv("data/labels.csv")
-items = pd.read_parquet("data/items.parquet")
-labels.head()"""
-_KAPPA = """\
-counted = labels[labels["counts"] == 1]
-counts = pd.crosstab(counted["item"], counted["label"])  # items by categories
-n = counts.sum(axis=1)  # number of labels per item; Fleiss' kappa for unequal numbers (Gwet 2008)
-share = counts.div(n, axis=0).mean()
-several = n >= 2
-observed = ((counts * (counts - 1)).sum(axis=1)[several] / (n * (n - 1))[several]).mean()
-expected = (share**2).sum()
-kappa = (observed - expected) / (1 - expected) if several.any() and expected < 1 else None
-print(f"{several.sum()} items with several labels, observed agreement {observed:.4f}, kappa {kappa}")"""
-_COMPARE = """\
-with open("report/report.json", encoding="utf-8") as file:
-    reported = json.load(file)["agreement"]["fleiss_kappa"]["value"]
-assert (kappa is None) == (reported is None)
-assert kappa is None or abs(kappa - reported) < 1e-9
-print(f"reported {reported}")"""
-_FOLDS = """\
-items.groupby("fold_by_application")[["application", "item"]].nunique()"""
 
 
 def _rendered(name: str, facts: DatasetFacts, **values: Any) -> str:

@@ -64,8 +64,7 @@ _CONTEXT: Mapping[str, Any] = {
 }
 FORMATS = {
     ".csv": "text/csv", ".parquet": "application/x-parquet", ".json": "application/json",
-    ".md": "text/markdown", ".html": "text/html", ".svg": "image/svg+xml",
-    ".ipynb": "application/x-ipynb+json", ".cff": "text/yaml",
+    ".md": "text/markdown", ".html": "text/html", ".svg": "image/svg+xml", ".cff": "text/yaml",
 }  # fmt: skip
 
 
