@@ -250,7 +250,6 @@ NAMES_OF_CATEGORIES = {
     "analysis/report/_agreement.py": 4,
     "analysis/report/_classifiers.py": 18,
     "analysis/report/_consensus.py": 6,
-    "analysis/report/_differences.py": 1,
     "analysis/report/_reviewers.py": 1,
     "analysis/trust/_document.py": 1,
     "labeler/cli/check.py": 1,

@@ -37,7 +37,6 @@ from analysis.document._content import (
 )
 from analysis.document._html import to_html as to_html
 from analysis.document._json import (
-    IF_KNOWN as IF_KNOWN,
     inline as inline,
     json_values as json_values,
     read_back as read_back,

@@ -8,7 +8,6 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-IF_KNOWN = {"if known": True}  # metadata of a field that JSON leaves out as long as its value is None
 _PREFIX = "prefix"
 
 
@@ -32,22 +31,23 @@ def _entries(value: Any) -> Iterator[tuple[str, Any]]:
     for field in fields(value):
         entry = getattr(value, field.name)
         if _PREFIX in field.metadata:
-            for name, of_name in ({} if entry is None else json_values(entry)).items():
+            entries = dict.fromkeys(_inner_names(type(value), field)) if entry is None else json_values(entry)
+            for name, of_name in entries.items():
                 yield f"{field.metadata[_PREFIX]}{name}", of_name
-        elif entry is not None or "if known" not in field.metadata:
+        else:
             yield key_of(field), json_values(entry)
 
 
 def key_of(field: Field[Any]) -> str:
-    """Return the key of a field in JSON. A field that was renamed has its earlier name as `key` in its metadata."""
+    """Return the key of a field in JSON: its name, or the `key` in its metadata, such as "class"."""
     return str(field.metadata.get("key", field.name))
 
 
 def read_back(kind: Any, value: Any, place: str = "") -> Any:
     """Convert plain values back to a type, by the types of its fields: the reverse of `json_values`.
 
-    A missing field takes its default, or None if its type allows None; fields that the type does not have are ignored.
-    Raises ValueError that names the place if a value does not fit.
+    A missing field takes its default; entries that the type does not have are ignored. Raises ValueError that names the
+    place if a value does not fit, or a field without a default is missing.
     """
     origin, parts = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
@@ -90,28 +90,24 @@ def _field(kind: Any, field: Field[Any], value: Mapping[str, Any], place: str) -
     inside = f"{place}.{key}".removeprefix(".")
     if _PREFIX in field.metadata:
         entries = _inline_entries(kind, field, value)
-        return None if not entries and NoneType in get_args(of_field) else read_back(of_field, entries, place)
+        is_none = NoneType in get_args(of_field) and all(entry is None for entry in entries.values())
+        return None if is_none else read_back(of_field, entries, place)
     if key in value:
         return read_back(of_field, value[key], inside)
     if field.default is not MISSING:
         return field.default
     if field.default_factory is not MISSING:
         return field.default_factory()
-    if NoneType in get_args(of_field):
-        return None
     raise ValueError(f"{inside} is missing")
 
 
 def _inline_entries(kind: Any, field: Field[Any], value: Mapping[str, Any]) -> dict[str, Any]:
     """Return the entries of an inline field: its own fields, or all that no other field has if it is a mapping."""
-    prefix, of_field = field.metadata[_PREFIX], _hints(kind)[field.name]
-    inner = _inner(of_field)
-    names = _names(inner) if inner else None
-    taken = _names(kind)
+    prefix, names, taken = field.metadata[_PREFIX], _inner_names(kind, field), _names(kind)
     return {
         name.removeprefix(prefix): entry
         for name, entry in value.items()
-        if (name in names if names is not None else name.startswith(prefix) and name not in taken)
+        if (name in names if names else name.startswith(prefix) and name not in taken)
     }
 
 
@@ -120,20 +116,24 @@ def _inner(kind: Any) -> Any:
     return next((part for part in (kind, *get_args(kind)) if is_dataclass(part)), None)
 
 
+def _inner_names(kind: Any, field: Field[Any]) -> tuple[str, ...]:
+    """Return the names of all entries of an inline dataclass; nothing for an inline mapping."""
+    inner = _inner(_hints(kind)[field.name])
+    return _names(inner) if inner else ()
+
+
 @cache
 def _hints(kind: Any) -> dict[str, Any]:
     return get_type_hints(kind)
 
 
 @cache
-def _names(kind: Any) -> frozenset[str]:
-    """Return the names of all entries of a dataclass except those of inline mappings."""
-    names: set[str] = set()
+def _names(kind: Any) -> tuple[str, ...]:
+    """Return the names of all entries of a dataclass, in order, except those of inline mappings."""
+    names: list[str] = []
     for field in fields(kind):
-        of_field = _hints(kind)[field.name]
-        inner = _inner(of_field)
-        names |= (_names(inner) if inner else set()) if _PREFIX in field.metadata else {key_of(field)}
-    return frozenset(names)
+        names += _inner_names(kind, field) if _PREFIX in field.metadata else (key_of(field),)
+    return tuple(names)
 
 
 def to_json(content: Mapping[str, Any]) -> str:

@@ -1,14 +1,7 @@
 """Compute a report from labels and verdicts: all numbers, typed, and a document that shows the same numbers."""
 
 from analysis.report._agreement import PICTURES as PICTURES
-from analysis.report._differences import (
-    DEFINITIONS as DEFINITIONS,
-    ReportDifference as ReportDifference,
-    defined_anew as defined_anew,
-    differences as differences,
-    is_former as is_former,
-    recomputed_as as recomputed_as,
-)
+from analysis.report._differences import ReportDifference as ReportDifference, differences as differences
 from analysis.report._document import (
     document as document,
     paper_tables as paper_tables,

@@ -1,7 +1,7 @@
 """Agreement of the reviewers, for example overall, by pair, by group, and in retests: numbers and sections."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -153,13 +153,13 @@ class Disputed:
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """All numbers on agreement. Fields with a default are missing in reports of earlier versions."""
+    """All numbers on agreement."""
 
     n_labels: int
     n_items: int
     n_items_with_two_labels: int
     pairs: tuple[PairNumbers, ...]
-    pair_equality: PairEquality | None = None
+    pair_equality: PairEquality | None  # None without labels
     percent: Estimate
     fleiss_kappa: Kappa
     gwet_ac1: Kappa
@@ -171,21 +171,21 @@ class Agreement:
     bootstrap: Mapping[str, Estimate]  # name of a statistic -> its bootstrap interval; empty without resampling
     warning: str | None
     leniency: Leniency | None  # None without a positive category
-    against_the_rest: tuple[AgainstRest, ...] = ()
-    drift: tuple[Drift, ...] = ()  # empty if the order of labels is unknown
+    against_the_rest: tuple[AgainstRest, ...]
+    drift: tuple[Drift, ...]  # empty if the order of labels is unknown
     retest: tuple[Retest, ...]
     by_labels_used: tuple[LabelsUsed, ...]
-    by_application: tuple[GroupAgreement, ...] = ()
-    by_date: tuple[GroupAgreement, ...] = ()
-    by_position: tuple[GroupAgreement, ...] = ()
-    by_time_quartile: tuple[GroupAgreement, ...] = ()
-    by_axis_rule: tuple[GroupAgreement, ...] | None = field(default=None, metadata=d.IF_KNOWN)
+    by_application: tuple[GroupAgreement, ...]
+    by_date: tuple[GroupAgreement, ...]
+    by_position: tuple[GroupAgreement, ...]
+    by_time_quartile: tuple[GroupAgreement, ...]
+    by_axis_rule: tuple[GroupAgreement, ...]  # empty if one rule applied to all labels
     order: OrderTest | None
-    jackknife: Estimate | None = None
-    if_given: tuple[AgreementIfGiven, ...] = ()
-    confidence: Confidence | None = None
-    time_on_task: tuple[TimeOnTask, ...] = ()
-    disputed: Disputed = Disputed((), (), ())
+    jackknife: Estimate | None  # None without labels
+    if_given: tuple[AgreementIfGiven, ...]
+    confidence: Confidence | None  # None if no reviewer stated a confidence
+    time_on_task: tuple[TimeOnTask, ...]
+    disputed: Disputed
 
 
 def agreement_numbers(labels: Labels, of: CategorySet, level: float, resampling: Resampling) -> Agreement:
@@ -314,8 +314,8 @@ def _by_groups(first: pd.DataFrame, of: CategorySet, level: float) -> dict[str, 
         parts[name] = ()
         if has_values(first, column):
             parts[name] = tuple(agreement.by_order(first, column, n_parts=n_parts, **of_categories))
-    if has_values(first, "axis_rule") and first["axis_rule"].nunique() > 1:
-        parts["by_axis_rule"] = tuple(agreement.by_group(first, "axis_rule", **of_categories))
+    several_rules = has_values(first, "axis_rule") and first["axis_rule"].nunique() > 1
+    parts["by_axis_rule"] = tuple(agreement.by_group(first, "axis_rule", **of_categories)) if several_rules else ()
     return parts
 
 
@@ -524,7 +524,7 @@ def _groups(report: "Report") -> Iterator[d.Block]:
         ("by_date", "Agreement by date.", "Date"),
         ("by_axis_rule", "Agreement by the axis rule that applied when the label was given.", "Axis rule"),
     ):
-        rows = getattr(numbers, name) or ()
+        rows = getattr(numbers, name)
         if len(rows) > 1:
             more = (
                 f" The table shows the first {MANY} of {len(rows)} rows; report.json has all rows."

@@ -1,7 +1,7 @@
 """What a report has for more than two categories, or for two of which none is positive: numbers and sections."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -88,7 +88,7 @@ class ByCategory:
 
     weighted: tuple[WeightedCoefficient, ...]  # empty if the categories have no order
     reviewers: tuple[SharesOfReviewer, ...]
-    rank_test: RankTest | None = field(default=None, metadata=d.IF_KNOWN)  # None if the categories have no order
+    rank_test: RankTest | None  # None if the categories have no order
     truth: TrueCategories
     classifiers: Mapping[str, CategoryClassifier]
     comparisons: tuple[ComparedByCategory, ...]

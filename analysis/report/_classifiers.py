@@ -119,7 +119,7 @@ class ClassifierNumbers:
     scores: Scores | None
     by_consensus: ByConsensus
     # one entry for each prevalence that the reader chose
-    predictive_values: tuple[PredictiveValues, ...] | None = field(default=None, metadata=d.IF_KNOWN)
+    predictive_values: tuple[PredictiveValues, ...]
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -195,7 +195,7 @@ def classifier_numbers(
         ),
         scores=_score_numbers(name, rows, truth.agreed, applications, of, level, resampling),
         by_consensus=ByConsensus(_rates_against(adjudicated, level), latent),
-        predictive_values=tuple(evaluation.predictive_values(confusion, p, level=level) for p in prevalences) or None,
+        predictive_values=tuple(evaluation.predictive_values(confusion, p, level=level) for p in prevalences),
     )
 
 
@@ -493,7 +493,7 @@ def _confusion(report: "Report") -> Iterator[d.Block]:
     chosen = [
         (row_title(name), d.percent(values.prevalence), d.share(values.precision), d.share(values.npv))
         for name, row in report.classifiers.items()
-        for values in row.predictive_values or ()
+        for values in row.predictive_values
     ]
     if chosen:
         yield d.table(

@@ -1,10 +1,10 @@
 """How a study proceeded: its steps, people, excluded items and calibration round."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analysis.document import IF_KNOWN, Block, Paragraph, Section, percent, plain_number, share, table
+from analysis.document import Block, Paragraph, Section, percent, plain_number, share, table
 from analysis.intervals import Estimate
 from analysis.learning import WeightedEstimates
 
@@ -38,9 +38,9 @@ class PersonChange:
     at_utc: str
     change: str
     by: str
-    name: str | None = field(default=None, metadata=IF_KNOWN)
-    successor: str | None = field(default=None, metadata=IF_KNOWN)
-    why: str | None = field(default=None, metadata=IF_KNOWN)
+    name: str | None
+    successor: str | None
+    why: str | None
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class Course:
-    """How a study proceeded. Reports of earlier versions lack the fields with a default."""
+    """How a study proceeded."""
 
     unblinded: Unblinding | None
     steps: tuple[StudyStep, ...]
@@ -133,9 +133,9 @@ class Course:
     excluded: tuple[Excluded, ...]
     changed_pairs: tuple[ChangedPair, ...]
     calibration: CalibrationRound | None
-    selection: ChosenItems | None = field(default=None, metadata=IF_KNOWN)
-    not_given: tuple[NotGiven, ...] | None = field(default=None, metadata=IF_KNOWN)
-    flags: tuple[Flag, ...] | None = field(default=None, metadata=IF_KNOWN)
+    selection: ChosenItems | None  # None if no items were chosen
+    not_given: tuple[NotGiven, ...]  # empty while reviewers can label
+    flags: tuple[Flag, ...]
 
 
 def course_sections(report: "Report") -> Iterator[Section]:
@@ -145,7 +145,7 @@ def course_sections(report: "Report") -> Iterator[Section]:
         yield Section("Course of the study", tuple(_course(course, interim=report.study.interim)))
         if course.calibration:
             yield Section("Calibration round", tuple(_calibration(course.calibration, report.level_text)))
-        if course.selection:  # reports of earlier versions lack this
+        if course.selection:
             yield Section(
                 "Random and chosen items",
                 tuple(_selection(course.selection, report.category_set.positive, report.level_text)),
@@ -172,7 +172,7 @@ def _course(course: Course, *, interim: bool) -> Iterator[Block]:
         pairs = [(row.a, row.b, row.items) for row in course.changed_pairs]
         words = "Pairs that share items although the plan did not intend it: one reviewer took over items of another."
         yield table(words, ("Reviewer", "Reviewer", "Items"), pairs, numeric=(2,))
-    if course.flags:  # reports of earlier versions lack this
+    if course.flags:
         named = not interim
         flags = [
             (*([row.item] if named else []), row.code, row.reviewer, "yes" if row.flag else "",

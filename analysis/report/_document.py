@@ -119,7 +119,10 @@ def _provenance(report: Report) -> Iterator[d.Block]:
         ("Versions", report.versions),
     )
     cells = [
-        (title, d.readable_name(name), d.describe_value(value)) for title, part in parts for name, value in part.items()
+        (title, d.readable_name(name), d.describe_value(value))
+        for title, part in parts
+        for name, value in part.items()
+        if value not in (None, [])
     ]
     yield d.table("Where the numbers of this report come from.", ("Part", "Name", "Value"), cells, name="provenance")
 

@@ -93,7 +93,7 @@ def _is_designed(row: Replacement) -> bool:
     return not row.compared_with_one and len(people) > 2 and min(person.n for person in people) >= ENOUGH_ITEMS
 
 
-def replacement_sections(found: Sequence[Replacement] | None, level: str) -> Iterator[d.Section]:
+def replacement_sections(found: Sequence[Replacement], level: str) -> Iterator[d.Section]:
     """Yield the section; yield nothing if there are no classifiers. `level` is such as "95 % CI"."""
     if found:
         yield d.Section(TITLE, tuple(_blocks(found, level)))

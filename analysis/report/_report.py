@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
-from typing import Any, Self
+from typing import Any
 
 import pandas as pd
 
 from analysis.agreement import SideBias, side_bias
 from analysis.categories import NOT_SURE, WITHDRAWN
-from analysis.document import IF_KNOWN, inline, json_values, read_back
+from analysis.document import inline, json_values, read_back
 from analysis.learning import Habits
 from analysis.measures import measure_numbers
 from analysis.report._agreement import Agreement, Labels, agreement_numbers
@@ -26,7 +26,6 @@ from analysis.report._classifiers import (
 )
 from analysis.report._consensus import Consensus, Done, consensus_numbers, latent_numbers, truths
 from analysis.report._course import Course
-from analysis.report._differences import DEFINITIONS, OLDEST_DEFINITIONS
 from analysis.report._replacing import EXPERT, Replacement, replacements
 from analysis.report._reviewers import habit_numbers
 from analysis.report._settings import SIMILARITY, CategorySet, Provenance, Resampling
@@ -54,32 +53,30 @@ class Parameters:
     """The parameters with which a report was computed."""
 
     level: float
-    show_rejected: bool = True  # earlier versions always showed the numbers of a rejected model
+    show_rejected: bool
     resampling: Resampling = NO_RESAMPLING
     more: Mapping[str, Any] = field(default_factory=dict, metadata=inline())  # the protocol of the study
     # name -> properties in the registry
-    classifiers: Mapping[str, Mapping[str, Any]] | None = field(default=None, metadata=IF_KNOWN)
-    measures: Mapping[str, Mapping[str, Any]] | None = field(default=None, metadata=IF_KNOWN)
+    classifiers: Mapping[str, Mapping[str, Any]] | None = None
+    measures: Mapping[str, Mapping[str, Any]] | None = None
     # classifier -> the parameters of its verdicts; several if the parameters changed
-    verdicts: Mapping[str, tuple[Mapping[str, Any], ...]] | None = field(default=None, metadata=IF_KNOWN)
+    verdicts: Mapping[str, tuple[Mapping[str, Any], ...]] | None = None
     # shares of dissimilar items for which the report has precision and negative predictive value
-    prevalences: tuple[float, ...] | None = field(default=None, metadata=IF_KNOWN)
+    prevalences: tuple[float, ...]
     # of the alternative annotator test: how much worse than a reviewer a classifier may be
-    epsilon: float | None = field(default=None, metadata=IF_KNOWN)
-    tables: str | None = field(default=None, metadata=IF_KNOWN)  # `PAPER`: also the layout of the paper's tables
+    epsilon: float
+    tables: str | None = None  # `PAPER`: also the layout of the paper's tables
 
 
 @dataclass(frozen=True)
 class PlanFacts:
     """What the methods paragraph says about a plan."""
 
-    per_item: int | None = None
     seed: object = None  # None in an anonymised study
-    # number of reviewers -> number of items assigned to so many, and number of hidden repeats, both as the plan became;
-    # None in reports of earlier versions
-    assigned: Mapping[str, int] | None = None
-    repeats: int | None = None
-    paper: bool | None = None  # whether pairs of reviewers share random parts of the items, as in the paper
+    # number of reviewers -> number of items assigned to so many, and number of hidden repeats, both as the plan became
+    assigned: Mapping[str, int] = field(default_factory=dict)
+    repeats: int = 0
+    paper: bool = False  # whether pairs of reviewers share random parts of the items, as in the paper
 
 
 @dataclass(frozen=True)
@@ -98,7 +95,6 @@ class PublishedNumber:
 class Report:
     """All numbers of an agreement report. Every undefined number is None and has a reason."""
 
-    definitions: str = OLDEST_DEFINITIONS  # the version of the definitions of all numbers
     study: StudyFacts
     parameters: Parameters
     plan: Mapping[str, Any] | None
@@ -107,26 +103,20 @@ class Report:
     left_out: Mapping[str, int]  # reason -> number of answers that the tables leave out
     classifiers: Mapping[str, ClassifierNumbers]
     comparisons: tuple[Compared, ...]
-    replacing: tuple[Replacement, ...] | None = field(default=None, metadata=IF_KNOWN)
+    replacing: tuple[Replacement, ...]
     measures: Mapping[str, tuple[MeansOfApplication, ...]]
-    reviewers_follow: Habits | None = field(default=None, metadata=IF_KNOWN)
+    reviewers_follow: Habits | None
     hashes: Mapping[str, str]
     versions: Mapping[str, str]
     notes: tuple[str, ...]
     course: Course | None
-    published: tuple[PublishedNumber, ...] | None = field(default=None, metadata=IF_KNOWN)
+    published: tuple[PublishedNumber, ...] = ()
     # what a report on a question with own categories has: None if the categories are similar and dissimilar
-    question: Mapping[str, Any] | None = field(default=None, metadata=IF_KNOWN)
-    categories: tuple[CategoryRow, ...] | None = field(default=None, metadata=IF_KNOWN)
-    sides: SideBias | None = field(default=None, metadata=IF_KNOWN)  # None if reviewers knew which side is which
+    question: Mapping[str, Any] | None
+    categories: tuple[CategoryRow, ...] | None
+    sides: SideBias | None  # None if reviewers knew which side is which
     # None if there are two categories and one of them is positive
-    by_category: ByCategory | None = field(default=None, metadata=IF_KNOWN)
-
-    @classmethod
-    def of(cls, content: Mapping[str, Any]) -> Self:
-        """Read a report from its JSON; raise ValueError that names the place if the report has another form."""
-        report: Self = read_back(cls, content)
-        return report
+    by_category: ByCategory | None
 
     @property
     def level_text(self) -> str:
@@ -208,12 +198,10 @@ def summarise(
     )
     agreement = done(agreement_numbers(labels, categories, level, resampling))
     settings: dict[str, Any] = {
-        "level": level, "show_rejected": show_rejected, "resampling": json_values(resampling), "epsilon": epsilon,
+        "level": level, "show_rejected": show_rejected, "resampling": json_values(resampling),
+        "prevalences": list(prevalences), "epsilon": epsilon,
     }  # fmt: skip
-    if prevalences:
-        settings["prevalences"] = list(prevalences)
     return Report(
-        definitions=DEFINITIONS,
         study=read_back(StudyFacts, json_values(provenance.study), "study"),
         parameters=read_back(Parameters, {**settings, **json_values(provenance.parameters), **_used(verdicts)}),
         plan=json_values(provenance.plan),
@@ -232,7 +220,7 @@ def summarise(
         replacing=replacements(
             labels.first, verdicts, applications, epsilon=epsilon, level=level, n_draws=resampling.n_bootstrap,
             seed=resampling.seed,
-        ) or None,
+        ),
         measures={
             name: tuple(MeansOfApplication(**row) for row in measure_numbers(rows))
             for name, rows in classifiers.items()

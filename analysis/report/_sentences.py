@@ -211,7 +211,7 @@ def _of_majority_rule(rows: Sequence[_AgainstRule]) -> str:
 
 
 def _replacing(report: Report) -> str:
-    return may_replace(report.replacing or ()) if chance_state(report.agreement) == MORE else ""
+    return may_replace(report.replacing) if chance_state(report.agreement) == MORE else ""
 
 
 def _verb(names: list[str], one: str, several: str) -> str:
@@ -368,17 +368,14 @@ def _sentences(report: Report) -> Iterator[str]:
 
 
 def _plan(plan: PlanFacts | None, n_retests: int) -> Iterator[str]:
-    if not plan or plan.per_item is None:
+    if not plan:
         return
     seed = "" if plan.seed is None else f" (seed {plan.seed})"  # an anonymised study has no seed
     if plan.paper:
         yield f"Items were split at random into parts, and each part was assigned to one pair of reviewers{seed}."
         return
-    if plan.assigned is None:  # a report of an earlier version
-        assigned = f"The plan asked for {counted(plan.per_item, 'label')} per item"
-    else:
-        assigned = _assigned(plan.assigned)
-    yield f"{assigned}, in balanced blocks within applications{seed}."
+    if plan.assigned:
+        yield f"{_assigned(plan.assigned)}, in balanced blocks within applications{seed}."
     if plan.repeats:
         given = f"{counted(n_retests, 'pair')} of first and second labels" if n_retests else "no second label"
         yield (

@@ -1,10 +1,12 @@
-"""The command that writes the agreement report, or checks the numbers of an earlier report."""
+"""The command that writes the agreement report, or checks the numbers of a written report."""
 
+import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -19,16 +21,17 @@ from labeler.cli.common import (
     remark,
     required_study,
     say_if_interim,
-    show,
     show_files,
+    show_json,
     study_option,
 )
 from labeler.cli.options import options_of
 from labeler.errors import InputError
 from labeler.model import counted
+from labeler.safe_text import one_line
 from labeler.service.outputs import require_writable, write_files
 from labeler.service.results import reporting, written_reports
-from labeler.service.results.reporting import DEFINITIONS, ReportOptions, Resampling
+from labeler.service.results.reporting import ReportOptions, Resampling
 from labeler.service.study import coordinating
 
 
@@ -53,8 +56,7 @@ from labeler.service.study import coordinating
               show_default=True, help="Paper size of the PDF.")  # fmt: skip
 @click.option("--verify", "check", type=click.Path(path_type=Path, dir_okay=False),
               default=None, metavar="FILE",
-              help="Recompute this report (.json, .html or .md) and show which numbers differ; write "
-                   "nothing.")  # fmt: skip
+              help="Recompute the numbers of this report.json and show which differ; write nothing.")  # fmt: skip
 @actor_option
 @json_option
 def report(
@@ -75,7 +77,7 @@ def report(
     """Write the agreement report.
 
     The folder gets the report as HTML, Markdown and JSON, its tables in LaTeX, its figures, and the labels as tables.
-    With --verify, nothing is written. The command recomputes all numbers of an earlier report with the same seed; the
+    With --verify, nothing is written. The command recomputes all numbers of a report.json with the same seed; the
     exit code is 1 if a number differs.
     """
     if verdict_file is not None and label_file is None:
@@ -124,15 +126,18 @@ def _check(file: Path, study: Path | None, label_file: Path | None, verdict_file
     else:
         with open_study(required_study(study)) as db:
             differences = written_reports.check_study(db, file, actor=OWNER, now=now())
-    rows = [{"place": d.place, "in the file": d.reported, "recomputed": d.recomputed} for d in differences]
-    if not as_json:  # with all digits: a rounded table would hide the difference
-        rows = [{name: value if isinstance(value, str) else repr(value) for name, value in row.items()} for row in rows]
-    show(rows, as_json=as_json)
-    anew = written_reports.defined_anew(file)
-    if anew:
-        remark(f"Defined differently since {DEFINITIONS}, so not compared: {', '.join(anew)}.")
+    if as_json:
+        show_json([{"place": d.place, "in the file": d.reported, "recomputed": d.recomputed} for d in differences])
+    else:
+        for d in differences:
+            click.echo(one_line(f"{d.place}: {_value(d.reported)} in the file, {_value(d.recomputed)} recomputed"))
     if differences:
         places = counted(len(differences), "place differs", "places differ")
         remark(f"{file}: {places} from the present data.")
         raise SystemExit(1)
-    remark(f"All {'other ' if anew else ''}numbers in {file} match the recomputed values.")
+    remark(f"All numbers in {file} match the recomputed values.")
+
+
+def _value(value: Any) -> str:
+    """Return a value with all digits, because a rounded value could hide the difference."""
+    return "nothing" if value is None else json.dumps(value, ensure_ascii=False)

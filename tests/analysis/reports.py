@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from analysis import report as of_analysis
-from analysis.document import json_values
+from analysis.document import json_values, read_back
 from analysis.report import Report, Resampling
 from tests.analysis.simulated import Difficulty, Rater, SimulatedDesign, simulate
 
@@ -23,7 +23,7 @@ def summarise(*args: Any, **options: Any) -> dict[str, Any]:
 
 
 def _again(make: Any, content: dict[str, Any], *args: Any, **options: Any) -> Any:
-    return make(Report.of(content), *args, **options)
+    return make(read_back(Report, content), *args, **options)
 
 
 to_html, to_markdown, to_latex, draw, document = (

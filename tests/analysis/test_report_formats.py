@@ -36,7 +36,7 @@ FROM_LATEX = {
     "\\textgreater{}": ">", "\\textbar{}": "|", "\\textquotedbl{}": '"', "--": "–", "``": "“", "''": "”",
     "$\\chi$": "χ", "\\textsuperscript{2}": "²", "$\\theta$": "θ", "$\\blacktriangle$": "▲", "\\textmu{}": "µ",
 }  # fmt: skip
-PLAN = {"hash": "abc", "seed": 7, "per_item": 3, "overlap": 0.2, "retest": 20}
+PLAN = {"hash": "abc", "seed": 7, "per_item": 3, "overlap": 0.2, "retest": 20, "assigned": {"3": 36}}
 
 
 @cache
@@ -211,16 +211,13 @@ def test_the_methods_count_the_assignments_and_quote_no_parameter(assigned, sent
     assert "20 %" not in text
 
 
-def test_the_methods_say_what_a_plan_asked_for_or_nothing_of_one():
-    text = methods(small(plan=PLAN))
-    assert "The plan asked for 3 labels per item, in balanced blocks within applications (seed 7)." in text
-    assert "20 %" not in text
+def test_the_methods_name_the_random_parts_of_a_plan_as_in_the_paper():
     text = methods(small(plan={"hash": "abc", "seed": 7, "paper": True, "per_item": 2}))
     assert says(text, "at random into parts", "(seed 7)")
     assert "balanced blocks" not in text
 
 
-@pytest.mark.parametrize("plan", [None, {}, {"hash": "abc"}])
+@pytest.mark.parametrize("plan", [None, {}, {"hash": "abc"}, {"hash": "abc", "assigned": {}, "repeats": 0}])
 def test_without_a_plan_the_methods_say_nothing_of_one(plan):
     text = methods(small(plan=plan))
     assert not re.search(r"assigned|at random|blocks|hidden|None", text)

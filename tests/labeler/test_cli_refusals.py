@@ -177,6 +177,7 @@ REFUSED = [
     ("open", "report --verify list.json", "not a report of labeler"),
     ("open", "report --verify part.json", "not a report of labeler"),
     ("open", "report --verify none.json", "No such file"),
+    *(("open", f"report --verify out/report.{kind}", "Give the report.json beside it.") for kind in ("html", "md")),
     ("open", "publish", "Give --out DIR, --init, --list-comments FILE.csv or --dry-run."),
     ("open", "publish --init --dry-run", "--init and --dry-run cannot be used together."),
     ("open", "publish --out a --init", "--out DIR and --init cannot be used together."),

@@ -40,15 +40,15 @@ def study_course(db: Database, *, level: float = 0.95) -> dict[str, Any]:
                 "at_utc": e.at_utc,
                 "change": e.action,
                 "by": e.actor,
-                **{k: e.details[k] for k in _DETAILS if k in e.details},
+                **{name: e.details.get(name) for name in _DETAILS},
             }
             for e in people
         ],
         "excluded": [{"item": name, "why": why} for name, why in items.excluded(db).items()],
         "changed_pairs": _changed_pairs(db),
         "calibration": _calibration(db, level),
-        **({"selection": selection} if selection else {}),
-        **({"not_given": not_given} if not_given else {}),
+        "selection": selection,
+        "not_given": not_given,
         "flags": [
             {"item": m.item, "code": m.code, "reviewer": m.reviewer, "flag": m.flag, "comment": m.comment}
             for m in sorted(inbox.messages(db), key=lambda m: (m.item, m.reviewer, m.code))

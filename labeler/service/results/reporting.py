@@ -24,7 +24,6 @@ from analysis.document import json_values, to_json
 from analysis.document.figures import svg_to_pdf
 from analysis.points import CHANGES, STARTS
 from analysis.report import (
-    DEFINITIONS as DEFINITIONS,
     PAPER as PAPER,
     CategorySet,
     Report,
@@ -69,7 +68,7 @@ COMPUTED = (
     "prevalences",
     "epsilon",
     "verdicts",
-)  # parameters of a report that are computed again, not taken from an earlier report
+)  # parameters of a report that are computed again, not taken from the report that is compared
 EXCLUDED = "excluded"  # column of a label file; 1 means that the item is left out of all results
 EMPTY_VERDICTS = pd.DataFrame({"item": [], "classifier": [], "verdict": []})
 
@@ -138,12 +137,10 @@ class ReportOptions:
         Raises KeyError, TypeError or ValueError if the parameters of the report are missing or invalid.
         """
         level, resampling = float(parameters["level"]), Resampling.of(parameters["resampling"])
-        shows_rejected = bool(parameters.get("show_rejected", True))  # earlier versions always showed these estimates
-        prevalences = tuple(map(float, parameters.get("prevalences") or ()))
-        epsilon = parameters.get("epsilon")
+        prevalences = tuple(map(float, parameters["prevalences"]))
         return cls(
-            level, resampling, shows_rejected, PAPER if parameters.get("tables") else None, prevalences,
-            report.EXPERT if epsilon is None else float(epsilon),
+            level, resampling, bool(parameters["show_rejected"]), PAPER if parameters["tables"] else None, prevalences,
+            float(parameters["epsilon"]),
         )  # fmt: skip
 
 
@@ -211,7 +208,7 @@ class ReportInput:
             versions=self.provenance.versions,
             notes=self.provenance.notes,
             course=reported["course"],
-            question=reported.get("question"),
+            question=reported["question"],
         )
         return replace(self, provenance=told, n_items=reported["study"]["items"])
 
@@ -498,10 +495,8 @@ def _protocol(study: Study) -> dict[str, Any]:
         "asks_confidence": protocol.asks_confidence,
         "shows_numbers": protocol.shows_numbers,
         "idle_limit_ms": timing.IDLE_LIMIT_MS,
-        **({"facts": list(study.question.facts)} if study.question.facts else {}),
-        **(
-            {"varies_pictures": True} if protocol.varies_pictures else {}
-        ),  # reports of earlier versions do not have this parameter
+        "facts": list(study.question.facts),
+        "varies_pictures": protocol.varies_pictures,
     }
 
 

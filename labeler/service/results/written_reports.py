@@ -1,8 +1,7 @@
-"""Keep the reports that pages show, print them, and compare an earlier report with the data of today."""
+"""Keep the reports that pages show, print them, and compare a written report with the current data."""
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import time
@@ -10,26 +9,17 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from difflib import SequenceMatcher
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock, Thread
 from typing import Any
 
-from analysis import report
-from analysis.report import (
-    PICTURES,
-    Report,
-    ReportDifference,
-    defined_anew as report_definitions,
-    differences,
-    is_former,
-    recomputed_as,
-)
+from analysis.document import json_values
+from analysis.report import ReportDifference, differences
 from labeler.errors import InputError, LabelerError
 from labeler.model import Question
 from labeler.service import background
-from labeler.service.results.reporting import ReportOptions, gathered_files, gathered_study, pictures_of
+from labeler.service.results.reporting import ReportOptions, gathered_files, gathered_study
 from labeler.store import Database, events, labels, open_database
 
 # The report that pages show: a separate process computes it, and it is kept until the study changes
@@ -178,56 +168,49 @@ def to_pdf(page: str, *, paper: str = "a4") -> bytes:
         return target.read_bytes()
 
 
-# Checking an earlier report against the current data
+# Comparing a written report with the current data
 
 
-PARTS = {"agreement", "classifiers", "parameters", "notes"}
-PAGES: dict[str, Callable[[Report, Mapping[str, str]], str]] = {".html": report.to_html, ".md": report.to_markdown}
-IN_PAGE = re.compile(
-    rf'<figure id="figure-{PICTURES}">(?P<svg>.*?)<figcaption|^!\[.*\]\(figures/{PICTURES}\.svg\)$', re.MULTILINE
-)
+PARTS = {"agreement", "classifiers", "course", "parameters", "question"}
+PAGES = (".html", ".md", ".pdf")
 
 
 def check_study(db: Database, file: Path, *, actor: str, now: datetime) -> list[ReportDifference]:
-    """Compare all numbers of a report with numbers that are computed from the study now.
+    """Compare all values of a report.json with values that are computed from the study now.
 
-    The random seed and the confidence level are taken from the report. A report.html or report.md is compared through
-    the report.json in the same folder. Times and software versions are not compared. Raises InputError if the file
-    cannot be read or is not a report.
+    The random seed and the confidence level are taken from the report. Raises InputError if the file cannot be read or
+    is not a report.
     """
-    stored = _read(_numbers_of(file))
+    stored = _read(file)
     gathered = gathered_study(db, _options(stored, file), actor=actor, now=now)
-    recomputed = gathered.report()
-    pictures = pictures_of(db, recomputed) if file.suffix in PAGES else {}
-    return [*differences(stored, recomputed_as(stored, recomputed)), *_of_page(file, stored, pictures)]
+    return differences(stored, json_values(gathered.report()))
 
 
 def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list[ReportDifference]:
-    """Compare all numbers of a report with numbers that are computed from a label table and a verdict table.
+    """Compare all values of a report.json with values that are computed from a label table and a verdict table.
 
     The tables do not contain the plan, the history and the measurements of the study, and they lack some columns that
     enter the hash of the verdicts. These values are taken from the report. Changed verdicts are still found, because
-    other numbers of the report depend on the verdicts. The pictures of items are not compared, because they are drawn
-    from the measurements.
+    other numbers of the report depend on the verdicts.
     """
-    stored = _read(_numbers_of(file))
+    stored = _read(file)
     notes = tuple(map(str, stored["notes"]))
     gathered = gathered_files(label_file, verdict_file, notes, _options(stored, file), question=_asked(stored))
-    gathered = replace(gathered, provenance=replace(gathered.provenance, question=stored.get("question")))
-    if stored.get("course") is not None:
+    gathered = replace(gathered, provenance=replace(gathered.provenance, question=stored["question"]))
+    if stored["course"] is not None:
         try:
             gathered = gathered.as_told_by(stored)
         except (KeyError, TypeError) as error:
             raise InputError(f"{file} is not a complete report of labeler ({error}).") from None
     try:
-        return [*differences(stored, recomputed_as(stored, gathered.report())), *_of_page(file, stored)]
+        return differences(stored, json_values(gathered.report()))
     except ValueError as error:
         raise InputError(f"{label_file}: {error}.") from None
 
 
 def _asked(stored: Mapping[str, Any]) -> Question | None:
     """Return the question of a report about own categories; None for any other report."""
-    definition = stored.get("question")
+    definition = stored["question"]
     if not isinstance(definition, Mapping):
         return None
     study = stored.get("study")
@@ -238,61 +221,18 @@ def _asked(stored: Mapping[str, Any]) -> Question | None:
         raise InputError(f"the question of the report cannot be read: {error}.") from None
 
 
-def defined_anew(file: Path) -> list[str]:
-    """Return what is not compared, because it is defined otherwise since the report was made."""
-    names = list(report_definitions(_read(_numbers_of(file))))
-    return [*names, "the text of the page"] if names and file.suffix in PAGES else names
-
-
-def _numbers_of(file: Path) -> Path:
-    """Return the path of the report.json beside a report page; if the file is not a page, return its own path."""
-    return file.with_name("report.json") if file.suffix in PAGES else file
-
-
-def _of_page(
-    file: Path, stored: Mapping[str, Any], pictures: Mapping[str, str] | None = None
-) -> list[ReportDifference]:
-    """Return the lines in which a report page differs from the page that its report.json gives.
-
-    `pictures` are the pictures of items as SVG. If they are None, the pictures in the page are not compared.
-    """
-    if file.suffix not in PAGES or report_definitions(stored):
-        return []  # the page of an earlier version has other sentences
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file} cannot be read: {error}.") from None
-    if pictures is None:
-        found = IN_PAGE.search(text)
-        pictures = {PICTURES: found["svg"] or ""} if found else {}
-    try:
-        of_file = Report.of(stored)
-    except ValueError as error:
-        raise InputError(f"{file} cannot be made again from its report.json: {error}. Check report.json.") from None
-    written, expected = (
-        text.splitlines(),
-        PAGES[file.suffix](of_file, {**report.draw(of_file), **pictures}).splitlines(),
-    )
-    return [
-        ReportDifference(
-            f"{file.name}, line {first + 1}", "\n".join(written[first:last]), "\n".join(expected[start:end])
-        )
-        for what, first, last, start, end in SequenceMatcher(None, written, expected, autojunk=False).get_opcodes()
-        if what != "equal"
-    ]
-
-
 def _read(file: Path) -> dict[str, Any]:
+    if file.suffix in PAGES:
+        raise InputError(f"{file} is a page, not the numbers of a report. Give the report.json beside it.")
     try:
         stored: Any = json.loads(file.read_bytes())
     except OSError as error:
         raise InputError(f"{file}: {error.strerror}.") from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"{file} is not valid JSON: {error}.") from None
-    is_report = isinstance(stored, dict) and isinstance(stored.get("notes"), list)
-    if not is_report or not (set(stored) >= PARTS or is_former(stored)):
-        raise InputError(f"{file} is not a report of labeler. Give a file report.json, report.md or report.html.")
-    return dict(stored)
+    if not (isinstance(stored, dict) and isinstance(stored.get("notes"), list) and set(stored) >= PARTS):
+        raise InputError(f"{file} is not a report of labeler. Give the report.json that labeler report wrote.")
+    return stored
 
 
 def _options(stored: Mapping[str, Any], file: Path) -> ReportOptions:

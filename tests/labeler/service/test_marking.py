@@ -225,9 +225,8 @@ def test_the_report_of_marks_says_how_far_people_agree_on_whether_there_are_any(
     assert places["changes"]["n_people"] == 3
     assert places["detectors"][0]["name"] == "none" and places["detectors"][0]["n_items"] == 4
     assert "May a detector replace a person?" in files["marks.html"]
-    for name in ("report.json", "report.md"):
-        (tmp_path / name).write_text(files[name], encoding="utf-8")
-    assert written_reports.check_study(db, tmp_path / "report.md", **WHO) == []
+    (tmp_path / "report.json").write_text(files["report.json"], encoding="utf-8")
+    assert written_reports.check_study(db, tmp_path / "report.json", **WHO) == []
     file = tmp_path / "labels.csv"
     file.write_text(files["labels.csv"], encoding="utf-8")
     again = json.loads(reporting.files_of_files(file, None, options=reporting.QUICK, question=QUESTION)["report.json"])

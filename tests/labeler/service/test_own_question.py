@@ -21,7 +21,6 @@ from labeler.service.results import exchange, reporting, splits, written_reports
 from labeler.service.study import coordinating, course
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, open_database
-from tests.conftest import GOLDEN
 from tests.labeler.service.test_publishing import ANSWERS
 from tests.making import NOW, WHO, import_all, offers, result_file, series, submit
 
@@ -104,9 +103,8 @@ def test_five_categories_from_labels_to_a_report_that_is_recomputed(alerts, tmp_
     assert "No reviewer used improvement, so nothing can be said about this category." in files["report.md"]
     assert "It became slower, and the code is the cause." in files["report.html"]
     assert not [word for word in ("similar", "dissimilar") if f" {word} " in files["report.md"]]
-    for name in ("report.json", "report.md"):
-        (tmp_path / name).write_text(files[name], encoding="utf-8")
-    assert written_reports.check_study(alerts, tmp_path / "report.md", **WHO) == []
+    (tmp_path / "report.json").write_text(files["report.json"], encoding="utf-8")
+    assert written_reports.check_study(alerts, tmp_path / "report.json", **WHO) == []
     numbers["categories"][0]["n_labels"] += 1
     (tmp_path / "report.json").write_text(json.dumps(numbers), encoding="utf-8")
     assert [found.place for found in written_reports.check_study(alerts, tmp_path / "report.json", **WHO)] == [
@@ -197,19 +195,6 @@ def test_a_question_has_two_to_nine_categories():
         more = "".join(f'[[category]]\nname = "c{i}"\nkey = "{"abcdeghijk"[i]}"\nmeaning = "m"\n' for i in range(n))
         with pytest.raises(InputError, match=r"needs categories|has 2 to 9 categories"):
             read_question(f'text = "?"\n{more}', "q.toml")
-
-
-def test_a_report_on_own_categories_of_the_former_version_is_checked(tmp_path):
-    folder = GOLDEN / "reports" / "own-categories-0.2"
-    files = folder / "labels.csv", folder / "verdicts.csv"
-    assert written_reports.check_files(*files, folder / "report.json") == []
-    changed = json.loads((folder / "report.json").read_text())
-    changed["classifiers"][0]["result"]["accuracy"]["value"] += 0.01
-    changed["reviewers"][1]["n"] += 1
-    (tmp_path / "report.json").write_text(json.dumps(changed))
-    assert [found.place for found in written_reports.check_files(*files, tmp_path / "report.json")] == [
-        "reviewers[1].n", "classifiers[0].result.accuracy.value",
-    ]  # fmt: skip
 
 
 # --- three people triage 60 alerts with five categories, from labels to a published data set whose report is checked

@@ -12,7 +12,7 @@ import pytest
 
 from analysis import replication as replicated
 from analysis.benchmark import Benchmark
-from analysis.document import json_values, to_markdown
+from analysis.document import json_values, read_back, to_markdown
 from analysis.replication import survey
 from analysis.report import Report
 from labeler.errors import InputError, Refused
@@ -85,7 +85,7 @@ def test_kappa_and_its_interval_are_those_that_follow_from_the_counts(content):
 
 
 def test_the_report_says_what_of_the_data_is_arbitrary(content):
-    files = replicating.replication(FOLDER).files(replicating.with_published(Report.of(content)))
+    files = replicating.replication(FOLDER).files(replicating.with_published(read_back(Report, content)))
     written = json.loads(files["report.json"])
     assert {row["agrees"] for row in written.pop("published")} == {True}
     assert written == content
