@@ -1,3 +1,3 @@
 """The application: people label whether the repeated runs of a benchmark are similar."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"

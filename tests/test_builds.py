@@ -134,7 +134,9 @@ def steps_of_release(job, word):
     return next(step for step in workflow["jobs"][job]["steps"] if word in step.get("name", ""))
 
 
-@pytest.mark.parametrize(("tag", "is_right"), [(f"v{labeler.__version__}", True), ("v99.0.0", False), ("0.1.0", False)])
+@pytest.mark.parametrize(
+    ("tag", "is_right"), [(f"v{labeler.__version__}", True), ("v99.0.0", False), (labeler.__version__, False)]
+)
 def test_a_release_goes_on_only_if_the_tag_names_the_version(runner, tag, is_right):
     runner.event, runner.workspace = {"ref": f"refs/tags/{tag}"}, ROOT
     runner.step(steps_of_release("build", "Compare"), {})
@@ -151,14 +153,14 @@ case "$1" in
 esac
 """)
     docker.chmod(0o755)
-    runner.event, runner.workspace = {"ref": "refs/tags/v0.1.0"}, ROOT
+    runner.event, runner.workspace = {"ref": "refs/tags/v1.0.0"}, ROOT
     (runner.temp / "health").write_text("healthy")
     runner.step(steps_of_release("image", "Build"), {})
     calls = (runner.temp / "calls").read_text().splitlines()
     assert runner.code == 0
-    assert calls[0] == "build --tag ghcr.io/owner/benchmark-run-labeler:0.1.0 ."
+    assert calls[0] == "build --tag ghcr.io/owner/benchmark-run-labeler:1.0.0 ."
     assert "--read-only" in calls[1] and "--cap-drop ALL" in calls[1]
-    assert calls[-1] == "push ghcr.io/owner/benchmark-run-labeler:0.1.0"
+    assert calls[-1] == "push ghcr.io/owner/benchmark-run-labeler:1.0.0"
 
 
 @pytest.mark.parametrize(("schema", "files"), [

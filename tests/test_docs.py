@@ -177,9 +177,12 @@ def test_the_glossary_has_at_most_forty_terms_each_once_and_all_in_use():
     assert [word for word in words if word.strip() not in text] == []  # every term is used
 
 
-def test_the_citation_names_the_version():
+def test_citation_and_changelog_name_the_version_and_its_date():
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert re.search(rf"^version: {re.escape(labeler.__version__)}$", citation, re.MULTILINE)
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    version, date = re.findall(r"^## (\d+\.\d+\.\d+) \((.+)\)$", changelog, re.MULTILINE)[0]
+    assert version == labeler.__version__
+    assert f"\nversion: {version}\ndate-released: {date}\n" in citation
 
 
 def test_every_setting_of_the_browser_application_says_why():

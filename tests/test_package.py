@@ -123,12 +123,6 @@ def test_the_files_that_the_image_is_built_from_are_enough(wheel, tmp_path):
     assert re.search(r"^USER (?!root)\w+$", dockerfile, re.MULTILINE) and "HEALTHCHECK" in dockerfile
 
 
-def test_the_changelog_begins_with_what_comes_next_or_the_version_that_is_built():
-    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    headings = re.findall(r"^## (\S+)", changelog, flags=re.MULTILINE)
-    assert next(heading for heading in headings if heading != "Unreleased") == labeler.__version__
-
-
 @pytest.mark.slow
 def test_the_commands_work_from_the_wheel_alone(installed, tmp_path):
     assert output(installed / "benchmark-run-labeler", "--version", folder=tmp_path) == output(

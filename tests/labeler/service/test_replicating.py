@@ -87,8 +87,8 @@ def test_kappa_and_its_interval_are_those_that_follow_from_the_counts(content):
 def test_the_report_says_what_of_the_data_is_arbitrary(content):
     files = replicating.replication(FOLDER).files(replicating.with_published(read_back(Report, content)))
     written = json.loads(files["report.json"])
-    assert {row["agrees"] for row in written.pop("published")} == {True}
-    assert written == content
+    assert {row["agrees"] for row in written["published"]} == {True}
+    assert written | {"published": []} == content
     assert content["notes"] == [reporting.REPLICATION_NOTE]
     assert "reconstructed from the counts" in files["report.html"]
 
