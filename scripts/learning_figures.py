@@ -29,7 +29,7 @@ from labeler.service.results.learning import features_named, material_of_study
 from labeler.store import open_database
 
 IMG = Path(__file__).parent.parent / "docs" / "img"
-ACCOUNT_FIGURES = ("areas", "calibration", "learning-curve")
+ACCOUNT_FIGURES = ("areas", "calibration")
 
 
 @dataclass(frozen=True, repr=False)

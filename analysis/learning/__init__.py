@@ -1,4 +1,4 @@
-"""Learn classifiers from labels, explain why reviewers disagree, and choose which items to label next."""
+"""Learn classifiers from labels, compare classifiers, and choose which items to label next."""
 
 from typing import TYPE_CHECKING
 
@@ -12,9 +12,6 @@ from analysis.learning._compare import (
 from analysis.learning._document import (
     categories_document as categories_document,
     document as document,
-    dose_document as dose_document,
-    habit_sections as habit_sections,
-    habits_document as habits_document,
 )
 from analysis.learning._features import (
     AGREED as AGREED,
@@ -29,8 +26,6 @@ from analysis.learning._features import (
     SEGMENTS as SEGMENTS,
     TARGETS as TARGETS,
     features_of as features_of,
-    features_of_table as features_of_table,
-    label_table as label_table,
     retest_counts as retest_counts,
     run_against_rest as run_against_rest,
     segment_features as segment_features,
@@ -53,13 +48,6 @@ from analysis.learning._multinomial import (
     LearnedCategories as LearnedCategories,
     fit_multinomial as fit_multinomial,
     learn_categories as learn_categories,
-)
-from analysis.learning._reviewers import (
-    ASPECTS as ASPECTS,
-    Habits as Habits,
-    Response as Response,
-    dose_response as dose_response,
-    habits as habits,
 )
 from analysis.learning._selection import (
     WeightedEstimates as WeightedEstimates,
@@ -87,9 +75,7 @@ if TYPE_CHECKING:
     from analysis.learning._figures import (
         category_charts as category_charts,
         charts as charts,
-        dose_charts as dose_charts,
-        habit_charts as habit_charts,
     )
 
-_FIGURES = ("category_charts", "charts", "dose_charts", "habit_charts")
+_FIGURES = ("category_charts", "charts")
 __getattr__ = on_first_use(__name__, dict.fromkeys(_FIGURES, "_figures"))

@@ -1,4 +1,4 @@
-"""Build the reports on learned classifiers, on disagreement of reviewers, and on detected changes."""
+"""Build the reports on learned classifiers, and on the comparison of classifiers."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,8 +7,7 @@ from analysis.categories import DISSIMILAR
 from analysis.learning._compare import Arena, Difference
 from analysis.learning._learn import LEARNED, Learned
 from analysis.learning._multinomial import LearnedCategories
-from analysis.learning._reviewers import Habits, Response, aspect_title
-from analysis.learning._validation import Ceiling, LearningCurve
+from analysis.learning._validation import Ceiling
 
 NOT_FOR = (
     "The model is valid for the kinds of benchmarks, machines and reviewers in its training data. Do not use it to "
@@ -23,7 +22,6 @@ def document(learned: Learned) -> d.Document:
         *arena_sections(learned.arena),
         d.Section("Calibration: are the probabilities right?", tuple(_calibration(learned))),
         d.Section("The model", tuple(_model(learned))),
-        d.Section("Area by number of labels", tuple(_curve(learned.curve))),
         d.Section("Method", tuple(_method(learned))),
     )
     lead = f"A classifier learned from {learned.n_labels} labels of {learned.n_items} items. Target: {learned.target}"
@@ -320,25 +318,6 @@ def _model(learned: Learned) -> Iterator[d.Block]:
     yield d.Paragraph(NOT_FOR, "warning")
 
 
-def _curve(curve: LearningCurve) -> Iterator[d.Block]:
-    rows = [(point.n, d.estimate(point.auc, as_percent=False)) for point in curve.points]
-    yield d.table("Out-of-fold area under the ROC curve by number of training labels.", ("labels", "AUC"), rows, (0,))
-    yield d.Figure("learning-curve", "Out-of-fold area by number of training labels.")
-    yield d.Paragraph(_slope(curve))
-
-
-def _slope(curve: LearningCurve) -> str:
-    slope = curve.slope
-    if slope.value is None:
-        return f"The slope of the curve is not printed: {slope.reason}."
-    way = "rises" if slope.value >= 0 else "falls"
-    ends = "" if slope.ends is None else f" (95 % interval of the change: {d.interval(slope, as_percent=False)})"
-    return (
-        f"Within these numbers of labels, the area {way} by {d.number(abs(slope.value))} per doubling of the "
-        f"labels{ends}. The curve does not show what more labels would do."
-    )
-
-
 def _method(learned: Learned) -> Iterator[d.Block]:
     n_folds = int(learned.folds.fold.max()) + 1
     yield d.Paragraph(
@@ -356,87 +335,3 @@ def _method(learned: Learned) -> Iterator[d.Block]:
         "has many dissimilar items. Intervals apply to these fitted models and do not include the effect of other "
         f"training items. Random seed {learned.seed}."
     )
-
-
-def habit_sections(found: Habits) -> tuple[d.Section, ...]:
-    """Build the sections that explain why reviewers disagree. The report on agreement also contains these sections."""
-    blocks: list[d.Block] = [d.Bullets(tuple(habit.sentence for habit in found.habits))]
-    blocks.append(d.Paragraph(_alike(found)))
-    estimated = [habit for habit in found.habits if not habit.reason]
-    if estimated:
-        header = ("reviewer", "labels", "dissimilar", *(aspect_title(name) for name in found.features), "AUC")
-        rows = [
-            (
-                habit.reviewer, habit.n, d.percent(habit.share),
-                *(d.estimate(habit.joint.get(name) or habit.own[name], as_percent=False) for name in found.features),
-                d.number(habit.auc.value),
-            )
-            for habit in estimated
-        ]  # fmt: skip
-        caption = (
-            "Change of the log-odds of dissimilar per standard deviation of each measure, with 95 % intervals. AUC "
-            "says how well all measures together predict the reviewer's labels on held-out applications."
-        )
-        blocks += [
-            d.table(caption, header, rows, (1, 2)),
-            d.Figure("habits", "Measures that predict each reviewer's labels."),
-        ]
-    blocks.append(
-        d.Paragraph(
-            "A measure can predict a reviewer's labels although the reviewer looked at something else, because "
-            "measures are correlated and other properties were not measured. The table says nothing about motives.",
-            "note",
-        )
-    )
-    return (d.Section("Why reviewers disagree", tuple(blocks)),)
-
-
-def habits_document(found: Habits) -> d.Document:
-    """Build the report on why reviewers disagree."""
-    lead = f"Measures that predict each reviewer's labels. Data: {found.n_labels} first labels on {found.n_items} items"
-    return d.Document("Why reviewers disagree", lead, "", habit_sections(found), kind="report on reviewers")
-
-
-def _alike(found: Habits) -> str:
-    if found.p is None:
-        return f"It was not possible to test whether all reviewers weigh the measures equally: {found.reason}."
-    chi = f"chi-squared = {d.number(found.statistic, 1)}, {found.df} degrees of freedom"
-    test = f"Wald's test, {chi}, p = {d.p_value(found.p)}"
-    beside = f"Labels on the same item have a residual correlation of {d.number(found.correlation, 2)}."
-    if found.p < 0.05:
-        return f"Reviewers weigh the measures differently ({test}). {beside}"
-    return f"The data show no significant difference in how reviewers weigh the measures ({test}). {beside}"
-
-
-def dose_document(rows: Sequence[Response]) -> d.Document:
-    """Build the report on the known changes that each classifier and each reviewer detects."""
-    raters = list(dict.fromkeys((row.rater, row.is_reviewer) for row in rows))
-    sections = []
-    for kind in dict.fromkeys(row.kind for row in rows):
-        amounts = sorted({row.amount for row in rows if row.kind == kind})
-        of_kind = {(row.rater, row.is_reviewer, row.amount): row for row in rows if row.kind == kind}
-        cells = [
-            (
-                rater, "reviewer" if is_reviewer else "classifier",
-                *(_share_of(of_kind.get((rater, is_reviewer, amount))) for amount in amounts),
-            )
-            for rater, is_reviewer in raters
-        ]  # fmt: skip
-        header = ("rater", "kind", *("share" if not amount else f"by {amount:g}" for amount in amounts))
-        caption = (
-            "Percentage of items called dissimilar by amount of the change. Each cell has the percentage, its 95 % "
-            "interval and the number of items."
-        )
-        sections.append(d.Section(kind.capitalize(), (d.table(caption, header, cells),)))
-    figure = d.Section(
-        "All together", (d.Figure("dose-response", "Share of items called dissimilar by amount of the change."),)
-    )
-    lead = "How often does each classifier and reviewer call items with known changes dissimilar?"
-    return d.Document("Detection of known changes", lead, "", (*sections, figure), kind="dose-response table")
-
-
-def _share_of(row: Response | None) -> str:
-    if row is None or row.dissimilar.ends is None:
-        return d.DASH
-    value, low, high = (100 * end for end in row.dissimilar.ends)
-    return f"{value:.0f} ({low:.0f}–{high:.0f}); {row.n}"

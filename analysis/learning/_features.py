@@ -303,36 +303,6 @@ def features_of(
     }
 
 
-def features_of_table(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Compute the features that need only a verdict table, which are means of measures and functions of scores.
-
-    `verdicts`: columns item and classifier, and optionally score and means (measure -> mean over all pairs of runs).
-    The table is indexed by item, with one column per available feature. Features of the farthest run are not available,
-    because they need all pairs of runs.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"item": ["a"], "classifier": ["spread"], "score": [1.0]})
-    >>> features_of_table(rows)["spread"].tolist()
-    [0.5]
-    """
-    columns = {}
-    for name, feature in FEATURES.items():
-        rows = verdicts[verdicts["classifier"] == feature.source]
-        if feature.value is None:
-            continue
-        if feature.of_score is not None and "score" in rows:
-            numbers = pd.to_numeric(rows["score"]).astype(float).map(feature.of_score)
-        elif feature.of_score is None and "means" in rows:
-            numbers = pd.Series([dict(means or {}).get(name) for means in rows["means"]], dtype=float)
-        else:
-            continue
-        column = pd.Series(numbers.to_numpy(dtype=np.float64), index=rows["item"].to_numpy())
-        if column.notna().any():
-            columns[name] = column
-    return pd.DataFrame(columns)
-
-
 AGREED, MAJORITY, LABELS = "agreed", "majority", "labels"
 TARGETS = {
     AGREED: "items with equal first labels",
@@ -341,34 +311,26 @@ TARGETS = {
 }
 
 
-def label_table(answers: pd.DataFrame, categories: Sequence[str] = CATEGORIES) -> pd.DataFrame:
-    """Return the first labels that count, in the columns item, rater and category.
-
-    `answers`: columns item, reviewer, label; optionally kind and assignment (`analysis.tables.with_defaults`).
-    """
-    first = first_of(with_defaults(answers), categories)
-    counted = first.loc[first["kind"].isin(COUNTED_KINDS), ["item", "rater", "category"]]
-    return counted.drop_duplicates(["item", "rater"]).reset_index(drop=True)
-
-
 def target_of(answers: pd.DataFrame, consensus: str = AGREED, categories: Sequence[str] = CATEGORIES) -> pd.DataFrame:
     """Return the categories that a model learns from: one row per item with a consensus, or one row per label.
 
     Raises ValueError if the target is unknown, or the answer table is invalid.
 
-    `answers`: as for `label_table`. Answers of the kinds third and adjudicated count for the majority. The result has
-    the columns item and category. With "labels" there is one row per label, so an item may have several rows.
+    `answers`: columns item, reviewer, label; optionally kind and assignment (`analysis.tables.with_defaults`). Answers
+    of the kinds third and adjudicated count for the majority. The result has the columns item and category. With
+    "labels" there is one row per label, so an item may have several rows.
     """
     if consensus not in TARGETS:
         raise ValueError(f"the target must be one of {', '.join(TARGETS)}, got {consensus!r}")
-    labels = label_table(answers, categories)
+    answered = with_defaults(answers)
+    first = first_of(answered, categories)
+    counted = first.loc[first["kind"].isin(COUNTED_KINDS), ["item", "rater", "category"]]
+    labels = counted.drop_duplicates(["item", "rater"])
     if consensus == LABELS:
         return labels[["item", "category"]]
     if consensus == AGREED:
         table = agreed_only(labels, categories)
     else:
-        answered = with_defaults(answers)
-        first = first_of(answered, categories)
         third = first[first["kind"] == "third"].drop_duplicates(["item", "rater"])
         own = pd.MultiIndex.from_frame(labels[["item", "rater"]])
         third = third[~pd.MultiIndex.from_frame(third[["item", "rater"]]).isin(own)]

@@ -21,7 +21,6 @@ from analysis.learning._validation import (
     ChosenModel,
     Examples,
     Fingerprint,
-    LearningCurve,
     OutOfFold,
     TooFew,
     calibration,
@@ -30,7 +29,6 @@ from analysis.learning._validation import (
     choose,
     cross_validate,
     examples_of,
-    learning_curve,
     outer_folds,
     twins_by_features,
     twins_of,
@@ -71,7 +69,6 @@ class Learned(Result):
     arena: Arena  # the out-of-fold results of the learned model and all other classifiers on the same items
     calibration: Calibration  # calibration of the out-of-fold probabilities
     coefficients: tuple[Coefficient, ...]  # largest first
-    curve: LearningCurve
     # Areas under the ROC curve of the learned model if items are divided into folds in other ways. They show how
     # much the result depends on the folds.
     partitions: tuple[float, ...]
@@ -177,7 +174,6 @@ def learn(
         arena=arena,
         calibration=measured,
         coefficients=_coefficients(examples, chosen, monotone=monotone, rng=rng, level=level),
-        curve=learning_curve(examples, folds, rng=rng, monotone=monotone, level=level),
         partitions=partitions,
         folds=validated,
         table=_table(examples, variants, others),

@@ -8,7 +8,6 @@ import pandas as pd
 
 from analysis import consensus, document as d
 from analysis.categories import CATEGORIES
-from analysis.learning import habit_sections
 from analysis.report._agreement import PICTURES, agreement_sections
 from analysis.report._categories import question_blocks
 from analysis.report._classifiers import classifier_sections, main_classifier_blocks
@@ -64,7 +63,6 @@ def document(report: Report, *, with_pictures: bool = False) -> d.Document:
         *classifier_sections(report),
         *replacement_sections(report.replacing, report.level_text),
         *course_sections(report),
-        *(habit_sections(report.reviewers_follow) if report.reviewers_follow else ()),
         d.Section("Parameters and provenance", tuple(_provenance(report))),
     )
     titles = [section.title for section in (*sections, *appendix)]

@@ -10,7 +10,6 @@ from analysis.agreement import PairAgreement
 from analysis.classifiers import CLASSIFIERS
 from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis, to_svg
 from analysis.intervals import Estimate
-from analysis.learning import habit_charts
 from analysis.measures import measures_by_application
 from analysis.report._classifiers import ClassifierNumbers, Scores
 from analysis.report._report import Report
@@ -32,7 +31,6 @@ def draw(report: Report) -> dict[str, str]:
         "measures-by-application": measure_figure(report),
         "roc": roc(report),
         "precision-recall": precision_recall(report),
-        **(habit_charts(report.reviewers_follow) if report.reviewers_follow else {}),
     }
     return {name: to_svg(chart) for name, chart in charts.items() if chart is not None}
 

@@ -12,7 +12,6 @@ import pandas as pd
 from analysis.agreement import SideBias, side_bias
 from analysis.categories import NOT_SURE, WITHDRAWN
 from analysis.document import inline, json_values, read_back
-from analysis.learning import Habits
 from analysis.measures import measure_numbers
 from analysis.report._agreement import Agreement, Labels, agreement_numbers
 from analysis.report._categories import ByCategory, CategoryClassifier, CategoryRow, category_numbers, category_rows
@@ -27,7 +26,6 @@ from analysis.report._classifiers import (
 from analysis.report._consensus import Consensus, Done, consensus_numbers, latent_numbers, truths
 from analysis.report._course import Course
 from analysis.report._replacing import EXPERT, Replacement, replacements
-from analysis.report._reviewers import habit_numbers
 from analysis.report._settings import SIMILARITY, CategorySet, Provenance, Resampling
 from analysis.tables import COUNTED_KINDS, first_of, with_defaults
 
@@ -105,7 +103,6 @@ class Report:
     comparisons: tuple[Compared, ...]
     replacing: tuple[Replacement, ...]
     measures: Mapping[str, tuple[MeansOfApplication, ...]]
-    reviewers_follow: Habits | None
     hashes: Mapping[str, str]
     versions: Mapping[str, str]
     notes: tuple[str, ...]
@@ -225,9 +222,6 @@ def summarise(
             name: tuple(MeansOfApplication(**row) for row in measure_numbers(rows))
             for name, rows in classifiers.items()
         },
-        reviewers_follow=habit_numbers(labels.first, verdicts, applications, resampling, level)
-        if categories.is_built_in
-        else None,
         hashes=json_values(provenance.hashes),
         versions=json_values(provenance.versions),
         notes=tuple(provenance.notes),

@@ -1,17 +1,17 @@
-"""Reviewers one by one: leniency, drift, retests, time on task, and which measures predict their labels."""
+"""Reviewers one by one: leniency, drift, retests, and time on task."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis import agreement, document as d, learning
+from analysis import agreement, document as d
 from analysis.agreement import Leniency, LeniencyTest, RetestAgreement, SideBias
 from analysis.intervals import Estimate
 from analysis.multiple import holm
 from analysis.report._categories import shares_of_categories
-from analysis.report._settings import CategorySet, Resampling, capitalised, entries
+from analysis.report._settings import CategorySet, capitalised, entries
 
 if TYPE_CHECKING:
     from analysis.report._report import Report
@@ -19,31 +19,6 @@ if TYPE_CHECKING:
 IMPLAUSIBLE_S = 1.0  # nobody can look at ten runs in less time
 LEAST_AGAINST_REST = 3  # with two reviewers, the rest is the other reviewer, as in the table of pairs
 NO_POSITIVE = "the question has no positive category"
-# values in files of verdicts are rounded, so that results computed from these files are equal
-IN_VERDICT_FILES = ("m1", "m2", "m3", "m4", "m5", "same_height", "spread", "kruskal")
-
-
-def habit_numbers(
-    labels: pd.DataFrame,
-    verdicts: pd.DataFrame,
-    applications: Mapping[object, object],
-    resampling: Resampling,
-    level: float,
-) -> learning.Habits | None:
-    """Compute which measures predict each reviewer's labels, from verdicts with columns score and means.
-
-    Return None if there are too few labels, or if resampling is turned off.
-    """
-    features = learning.features_of_table(verdicts)
-    features = features[[name for name in IN_VERDICT_FILES if name in features.columns]]
-    names = [name for name in learning.ASPECTS if name in features.columns]
-    if not resampling.n_bootstrap or len(names) < len(learning.ASPECTS):
-        return None
-    found = learning.habits(
-        labels[["item", "rater", "category"]], features, pd.Series(dict(applications), dtype=object),
-        rng=resampling.rng("reviewers"), names=names, level=level,
-    )  # fmt: skip
-    return found if any(not habit.reason for habit in found.habits) else None
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

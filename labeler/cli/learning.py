@@ -49,11 +49,6 @@ def _material(study: Path | None, label_file: Path | None, verdict_file: Path | 
 )  # fmt: skip
 @click.option("--force", "even_if_useless", is_flag=True,
               help="Write the model even if the features do not predict the labels.")  # fmt: skip
-@click.option("--by-reviewer", "of_reviewers", is_flag=True,
-              help="Show which measures predict each reviewer's labels; learn no classifier.")  # fmt: skip
-@click.option("--interventions", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
-              help="Show which reviewers and classifiers detect the interventions in this file; learn no classifier. "
-                   "Columns: benchmark, run, intervention, amount.")  # fmt: skip
 @actor_option
 @json_option
 def learn(
@@ -63,8 +58,6 @@ def learn(
     options: LearnOptions,
     out: Path | None,
     even_if_useless: bool,
-    of_reviewers: bool,
-    interventions: Path | None,
     actor: str,
     as_json: bool,
 ) -> None:
@@ -76,27 +69,17 @@ def learn(
     folder = None
     if out is not None and (out.is_dir() or not out.suffix) and str(out) != "-":
         folder, out = out, None
-    if (of_reviewers or interventions) and out is not None:
-        raise InputError(f"--by-reviewer and --interventions learn no model. Give a folder instead of --out {out}.")
-    if of_reviewers and interventions is not None:
-        raise InputError("--by-reviewer and --interventions cannot be used together. Give only one of them.")
-    material = _material(study, label_file, verdict_file, actor)
-    if of_reviewers:
-        account = learning.written_result(learning.explain_reviewers(material, options))
-    elif interventions is not None:
-        account = learning.written_result(learning.dose_response(material, interventions))
-    else:
-        learned = learning.learn(material, options)
-        is_useful = even_if_useless or learned.useless is None
-        account = learning.written_result(learned, with_model=is_useful)
-        if out is not None and not is_useful:
-            _write(account, folder, as_json=as_json, quiet=str(out) == "-")
-            raise InputError(
-                f"No model was written, because these features do not predict the labels: {learned.useless}. "
-                "To write it anyway, pass --force."
-            )
-        if out is not None:
-            write_text(out, learned.model.to_text())
+    learned = learning.learn(_material(study, label_file, verdict_file, actor), options)
+    is_useful = even_if_useless or learned.useless is None
+    account = learning.written_result(learned, with_model=is_useful)
+    if out is not None and not is_useful:
+        _write(account, folder, as_json=as_json, quiet=str(out) == "-")
+        raise InputError(
+            f"No model was written, because these features do not predict the labels: {learned.useless}. "
+            "To write it anyway, pass --force."
+        )
+    if out is not None:
+        write_text(out, learned.model.to_text())
     _write(account, folder, as_json=as_json, quiet=str(out) == "-")
 
 

@@ -9,7 +9,6 @@ from scipy import optimize, special
 
 from analysis.document import to_text
 from analysis.evaluation import auc, compare_auc
-from analysis.intervals import Estimate
 from analysis.learning import (
     FEATURES,
     MEASURE_FEATURES,
@@ -22,7 +21,6 @@ from analysis.learning import (
     contestants_of,
     cross_validate,
     document,
-    dose_response,
     examples_of,
     features_of,
     fit_logistic,
@@ -32,8 +30,7 @@ from analysis.learning import (
     run_against_rest,
     target_of,
 )
-from analysis.learning._document import _slope
-from analysis.learning._validation import LearningCurve, best_threshold
+from analysis.learning._validation import best_threshold
 from tests.sentences import says
 
 APPLICATIONS, PER_APPLICATION = 24, 8
@@ -167,7 +164,7 @@ def test_a_feature_that_holds_the_answer_is_found():
 def test_the_same_seed_gives_the_same_result_and_an_honest_feature_no_alarm(account):
     assert account.warnings == ()
     one, two = account, learnt(examples(default_rng(9), 2.0))
-    assert (one.model, one.arena, one.curve, one.coefficients) == (two.model, two.arena, two.curve, two.coefficients)
+    assert (one.model, one.arena, one.coefficients) == (two.model, two.arena, two.coefficients)
     pd.testing.assert_frame_equal(one.table, two.table)
 
 
@@ -246,7 +243,6 @@ def test_a_signal_is_learnt_and_its_feature_named_first(account):
     found = account
     assert found.coefficients[0].feature == "m1"
     assert found.coefficients[0].value.low > 0
-    assert found.curve.points[-1].auc.value > 0.7
     assert [row.a for row in found.arena.differences] == ["learned", "learned"]
 
 
@@ -427,7 +423,7 @@ def test_noise_is_named_as_noise_and_labels_that_are_verdicts_are_named(noise, s
     assert signal.nearly_verdicts == ()
 
 
-def test_a_signal_is_useful_and_has_a_ceiling_and_no_slope_below_150_labels(signal):
+def test_a_signal_is_useful_and_has_a_ceiling(signal):
     assert signal.useless is None
     assert "do not predict" not in to_text(document(signal))
     assert in_short(signal).count("No classifier can reach more than") == 2
@@ -435,11 +431,6 @@ def test_a_signal_is_useful_and_has_a_ceiling_and_no_slope_below_150_labels(sign
     assert "A monotone model of the measures" in in_short(signal)
     assert "On new applications, it would agree with the labels on about" in in_short(signal)
     assert "heuristic on" in in_short(signal)
-    assert signal.curve.slope.reason == "fewer than 150 labels (120)"
-    assert "would" not in _slope(signal.curve).replace("would do", "")
-    rising = LearningCurve((), Estimate(0.01, low=-0.002, high=0.021))
-    assert "the area rises by 0.010 per doubling of the labels" in _slope(rising)
-    assert "the area falls by 0.010 " in _slope(LearningCurve((), Estimate(-0.01)))
 
 
 @pytest.mark.parametrize(
@@ -469,26 +460,3 @@ def test_two_equal_labels_are_wrong_less_often_and_retests_are_counted_once():
     rows = [("a", "ada", "similar", "fresh"), ("a", "ada", "dissimilar", "retest"), ("b", "ada", "similar", "overlap"),
             ("b", "ada", "similar", "retest"), ("b", "ben", "similar", "fresh")]  # fmt: skip
     assert retest_counts(pd.DataFrame(rows, columns=["item", "reviewer", "label", "kind"])) == (1, 2)
-
-
-KNOWN = {"benchmark": ["a", "b"], "run": [0, 9], "intervention": ["slowdown", "cold start"], "amount": [0.5, 1.0]}
-VERDICTS = pd.DataFrame(
-    {"item": ["a", "b", "c"], "classifier": "same", "verdict": ["dissimilar", "similar", "similar"]}
-)
-
-
-@pytest.mark.parametrize(
-    ("column", "value", "message"),
-    [
-        ("benchmark", "nobody", "row 2: the benchmark 'nobody' is not an item"),
-        ("intervention", "slowdwon", "row 2: unknown intervention 'slowdwon'. Choose from: noise alone, slowdown"),
-        ("run", "x", "row 2: 'x' is not the number of a run"),
-        ("run", -1, "row 2: -1 is not the number of a run"),
-        ("run", 10, "row 2: 10 is not the number of a run of the 10 runs of 'b', which are counted from 0"),
-    ],
-)
-def test_unknown_benchmarks_runs_and_kinds_are_refused(column, value, message):
-    table = pd.DataFrame(KNOWN).astype({"run": object})
-    table.loc[1, column] = value
-    with pytest.raises(ValueError, match=message):
-        dose_response(table, VERDICTS, n_runs={"a": 10, "b": 10})

@@ -10,7 +10,6 @@ import pytest
 
 from labeler.service.verdicts import computing
 from labeler.store import events, open_database
-from scripts import simulate_interventions
 from tests.labeler.commands import run
 from tests.making import import_all, make_study, result_file
 
@@ -57,9 +56,9 @@ def study(folder, tmp_path):
 def test_an_account_is_written_with_its_figures_and_the_scores_behind_it(folder):
     names = {path.relative_to(folder / "report").as_posix() for path in (folder / "report").rglob("*.*")}
     assert {"learning.html", "learning.md", "learning.json", "model.json", "out-of-fold.csv"} <= names
-    assert {f"figures/{name}.svg" for name in ("areas", "calibration", "coefficients", "learning-curve")} <= names
+    assert {f"figures/{name}.svg" for name in ("areas", "calibration", "coefficients")} <= names
     page = (folder / "report" / "learning.html").read_text()
-    assert page.count("<svg") == 4
+    assert page.count("<svg") == 3
     assert "None" not in page
     with (folder / "report" / "out-of-fold.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -144,24 +143,3 @@ def test_models_that_cannot_be_used_are_refused_in_words(folder, monkeypatch, tm
     (tmp_path / "odd.json").write_text("{")
     monkeypatch.chdir(tmp_path)
     assert re.search(why, " ".join(run(*command, code=2).output.split()))
-
-
-@pytest.mark.slow
-def test_a_made_study_goes_from_measurements_to_habits_and_doses(tmp_path):
-    made = tmp_path / "made"
-    simulate_interventions.simulate(made, 60, n_iterations=60, per_item=2, seed=3, advance=lambda _done: None)
-    assert {path.name for path in made.iterdir()} == {"measurements", "interventions.csv", "labels.csv", "habits.csv"}
-    study = tmp_path / "made.study"
-    run("init", "--study", study, "--name", "made")
-    assert "60 items imported" in run("import", "--study", study, made / "measurements").output
-    run("verdicts", "--study", study)
-    run("labels", "--study", study, "--import", made / "labels.csv")
-    text = run("learn", "--study", study, "--by-reviewer", "--out", tmp_path / "reviewers").output
-    assert "not estimated, because 30 labels are fewer than 50" in text
-    assert (tmp_path / "reviewers" / "reviewers.html").is_file()
-    arguments = ("learn", "--study", study, "--interventions", made / "interventions.csv")
-    rows = json.loads(run(*arguments, "--json", "--out", tmp_path / "dose").stdout)
-    assert {row["kind"] for row in rows} >= {"noise alone", "slowdown", "drift"}
-    assert (tmp_path / "dose" / "figures" / "dose-response.svg").is_file()
-    large = [row for row in rows if (row["kind"], row["amount"], row["rater"]) == ("slowdown", 0.5, "spread")]
-    assert large[0]["dissimilar"]["value"] == 1

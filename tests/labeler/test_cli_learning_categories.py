@@ -69,7 +69,6 @@ def test_a_model_of_own_categories_is_learned_and_judges_the_study(folder):
     [
         (("learn", "--study", "own.study", "--monotone"), "--monotone needs the categories similar and dissimilar,"),
         (("learn", "--study", "own.study", "--cost-ratio", "2"), "--cost-ratio needs the categories"),
-        (("learn", "--study", "own.study", "--by-reviewer"), "--by-reviewer needs the categories"),
         (("learn", "--study", "history.study"), "they show one benchmark over its versions"),
         (("verdicts", "--study", "history.study", "--model", "report/model.json"), "they show one benchmark over"),
         (

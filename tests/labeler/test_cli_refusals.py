@@ -165,8 +165,6 @@ REFUSED = [
     ("open", "flags --answer {agreed} ' '", "The answer is empty"),
     ("open", "flags --answer {agreed} ? --reviewer dan", "dan flagged or commented on"),
     ("open", "learn --labels a", "Give both --labels and --verdicts, or neither."),
-    ("open", "learn --by-reviewer --out x.json", "Give a folder instead of --out x.json"),
-    ("open", "learn --by-reviewer --interventions i.csv", "cannot be used together"),
     ("open", "report", "Give --out DIR or --verify FILE."),
     ("open", "report --out a --verify b", "--out DIR and --verify FILE cannot be used together."),
     ("open", "report --verdicts a --out b", "--verdicts needs --labels."),

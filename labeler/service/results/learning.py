@@ -88,7 +88,6 @@ class Material:
     verdicts: pd.DataFrame  # columns item, classifier, verdict and score
     warmup: Warmup = 0.0  # the warm-up that was left out of each run before the features were computed
     hashes: Mapping[str, str] = field(default_factory=dict)  # hashes of the input data, by name
-    n_runs: Mapping[str, int] = field(default_factory=dict)  # number of runs of each item; empty if unknown
     prints: Mapping[str, Fingerprint] = field(default_factory=dict)  # of the runs of each item; empty if unknown
     question: Question = FIRST_QUESTION
 
@@ -131,7 +130,6 @@ def material_of_study(db: Database, *, with_shapes: bool = True, actor: str, now
         counted[["item", "classifier", "verdict", "score"]].reset_index(drop=True),
         warmup,
         {"measurements": combined_hash(item.data_hash for item in counting), "answers": _hash(as_csv(answers))},
-        {item.name: item.n_runs for item in counting},
         prints,
         question,
     )  # fmt: skip
@@ -272,49 +270,6 @@ def _learn_categories(material: Material, options: LearnOptions) -> LearnedCateg
         raise InputError(sentence(error)) from None
 
 
-def explain_reviewers(material: Material, options: LearnOptions = STANDARD) -> learning.Habits:
-    """Find out which measures predict the labels of each reviewer.
-
-    Raises InputError if a measure is missing.
-    """
-    require_default_categories(
-        material.question,
-        "--by-reviewer",
-        "The report shows the shares of categories of each reviewer: labeler report",
-    )
-    features, known = options.features, list(material.features.columns)
-    names = [n for n in learning.ASPECTS if n in known] if features == "default" else features_named(features, known)
-    try:
-        return learning.habits(
-            learning.label_table(material.answers), material.features, material.applications,
-            rng=np.random.default_rng(options.seed), names=names,
-        )  # fmt: skip
-    except ValueError as error:
-        raise InputError(sentence(error)) from None
-
-
-def dose_response(material: Material, path: Path) -> tuple[learning.Response, ...]:
-    """Measure how often reviewers and classifiers detect known changes of runs, which a file lists.
-
-    The file is CSV with the columns benchmark, run, intervention and amount. Raises InputError if the file is invalid.
-    """
-    require_default_categories(
-        material.question, "--interventions", "Compare the classifiers with the labels: labeler report"
-    )
-    source = Source(str(path), path)
-    known = tables.read_table(source, ("benchmark", "run", "intervention", "amount"))
-    amounts = [_number(text or "?", path, line, "amount") for line, text in known["amount"].items()]
-    try:
-        return learning.dose_response(
-            known.assign(amount=amounts).reset_index(drop=True),
-            material.verdicts,
-            learning.label_table(material.answers),
-            n_runs=material.n_runs,
-        )
-    except ValueError as error:
-        raise InputError(f"{path}: {sentence(error)}") from None
-
-
 @dataclass(frozen=True)
 class WrittenResult:
     """A result that can be written in several forms: numbers, a text with tables, figures, and further files."""
@@ -351,7 +306,7 @@ class WrittenResult:
 
 
 def written_result(
-    result: Learned | LearnedCategories | learning.Habits | tuple[learning.Response, ...],
+    result: Learned | LearnedCategories,
     *,
     with_model: bool = True,
 ) -> WrittenResult:
@@ -359,21 +314,13 @@ def written_result(
 
     Without `with_model`, the files contain no model.
     """
-    if isinstance(result, Learned | LearnedCategories):
-        further = {"model.json": result.model.to_text()} if with_model else {}
-        further["out-of-fold.csv"] = as_csv(result.table)
-        if isinstance(result, LearnedCategories):
-            document, charts = learning.categories_document(result), learning.category_charts(result)
-        else:
-            document, charts = learning.document(result), learning.charts(result)
-        return WrittenResult("learning", content(result), document, charts, further)
-    if isinstance(result, learning.Habits):
-        return WrittenResult(
-            "reviewers", json_values(result), learning.habits_document(result), learning.habit_charts(result)
-        )
-    return WrittenResult(
-        "dose-response", json_values(result), learning.dose_document(result), learning.dose_charts(result)
-    )
+    further = {"model.json": result.model.to_text()} if with_model else {}
+    further["out-of-fold.csv"] = as_csv(result.table)
+    if isinstance(result, LearnedCategories):
+        document, charts = learning.categories_document(result), learning.category_charts(result)
+    else:
+        document, charts = learning.document(result), learning.charts(result)
+    return WrittenResult("learning", content(result), document, charts, further)
 
 
 def content(learned: Learned | LearnedCategories) -> Any:

@@ -23,13 +23,7 @@ FULL, QUICK = "Full report", "Without bootstrap and latent class (faster)"
 REPORT_KIND = "report-kind"  # key in the session state: which report is shown
 REPORT_REFRESH_S = 1.0
 MARKS_PAGE = "marks.html"  # the file of a report on marks
-LEARN, REVIEWERS = "Learn a classifier", "Why reviewers disagree"
-MEANINGS = {
-    LEARN: "Learns a logistic model of the measures and compares it with all classifiers on held-out applications. "
-    "This needs 60 items with a category, at least 10 per category, from 5 applications.",
-    REVIEWERS: "Shows which measures predict each reviewer's labels, and whether all reviewers weight the measures "
-    "equally.",
-}
+LEARN = "Learn a classifier"
 MONOTONE_HELP = "A higher dissimilarity of runs can never make an item more similar."
 USUAL_S = 8.0
 COST_HELP = "The cost of a missed dissimilar item, if a false alarm costs 1."
@@ -113,21 +107,22 @@ def wait_for_report(path: str, person: str, quick: bool) -> None:
 
 
 def render_classifiers(db: Database, person: str) -> None:
-    """Let the person choose a question, then show the result and offer its files for download."""
-    st.write("Learn a classifier and compare it with the others, or find out why reviewers disagree.")
+    """Learn a classifier on request, then show the result and offer its files for download."""
+    st.write(
+        "Learn a logistic model of the measures, and compare it with all classifiers on held-out applications. This "
+        "needs 60 items with a category, at least 10 per category, from 5 applications."
+    )
     hidden = identity.why_hidden(db, person, Action.SEE_NAMES)
     if hidden:
         st.info(f"{hidden} The comparison of classifiers appears here.")
         return
-    question = str(st.radio("Question", list(MEANINGS), horizontal=True, key="classifiers-question"))
-    st.caption(MEANINGS[question])
-    command, options = classifier_options(question)
-    key = f"classifiers-{command}-{options}"
-    if st.button(question, type="primary"):
+    options = learn_options()
+    key = f"classifiers-{options}"
+    if st.button(LEARN, type="primary"):
         bar = Bar("Computing")
         with errors_here():
             st.session_state[key] = background.files_of(
-                command, into="out", study=db.path, actor=person, **options,
+                "learn", into="out", study=db.path, actor=person, **options,
                 waiting=lambda seconds: bar.show(seconds, USUAL_S),
             )  # fmt: skip
         bar.end()
@@ -135,16 +130,13 @@ def render_classifiers(db: Database, person: str) -> None:
         show_files(st.session_state[key])
 
 
-def classifier_options(question: str) -> tuple[str, dict[str, Any]]:
-    """Show the fields for the options of a question; return the command that answers the question, and its options."""
-    if question == REVIEWERS:
-        return "learn", {"by_reviewer": True}
+def learn_options() -> dict[str, Any]:
+    """Show the fields for the options of the command `learn`, and return the options."""
     left, right = st.columns(2)
     target = left.selectbox("Truth", list(learning.TARGETS), format_func=learning.TARGETS.__getitem__, key="target")
     cost = right.number_input("Cost ratio", 0.05, 20.0, 1.0, 0.5, key="cost-ratio", help=COST_HELP)
-    options = {"consensus": str(target), "cost_ratio": f"{cost:g}"}
     monotone = left.checkbox("Monotone model", value=False, key="monotone", help=MONOTONE_HELP)
-    return "learn", {**options, "monotone": monotone}
+    return {"consensus": str(target), "cost_ratio": f"{cost:g}", "monotone": monotone}
 
 
 def show_files(files: dict[str, bytes]) -> None:

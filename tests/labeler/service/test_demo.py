@@ -19,7 +19,7 @@ from labeler.service import demo
 from labeler.service.labelling import auditing, own_result, reviewing
 from labeler.service.people import identity
 from labeler.service.plan import assigning
-from labeler.service.results import learning, reporting, splits
+from labeler.service.results import reporting, splits
 from labeler.service.study import coordinating
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import assignments, items, labels, open_database, people, runs
@@ -185,19 +185,6 @@ def test_after_the_tenth_label_a_newcomer_sees_the_own_result_and_no_names(finis
         logged = log(db)
         assert demo.reveal(db, now=NOW)
         assert log(db) == logged  # it is revealed once only
-
-
-def test_the_known_changes_of_the_demo_are_noticed_by_classifiers_and_reviewers(finished):
-    with open_database(finished) as db:
-        material = learning.material_of_study(db, actor="demo", now=NOW)
-    rows = learning.dose_response(material, DATA / "interventions.csv")
-    n_changed = len({row["benchmark"] for row in interventions()})
-    by_rater = {rater: [row for row in rows if row.rater == rater] for rater in {row.rater for row in rows}}
-    assert set(by_rater) == {*CLASSIFIERS, *demo.REVIEWERS}
-    assert sum(row.n for row in by_rater["same"] if row.kind != "noise alone") == n_changed
-    assert {row.rater for row in rows if row.is_reviewer} == set(demo.REVIEWERS)
-    halved = [row for row in by_rater["spread"] if (row.kind, row.amount) == ("slowdown", 0.5)]
-    assert [row.dissimilar.value for row in halved] == [1.0]  # a run of half the speed cannot be missed
 
 
 @pytest.mark.slow
