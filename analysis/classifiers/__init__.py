@@ -15,10 +15,7 @@ from analysis.classifiers._changes import (
     CHANGE_CATEGORIES as CHANGE_CATEGORIES,
     CHANGE_RULES as CHANGE_RULES,
     NO_CHANGE as NO_CHANGE,
-    WARMUP_CATEGORIES as WARMUP_CATEGORIES,
-    WARMUP_RULES as WARMUP_RULES,
     ChangeRule as ChangeRule,
-    WarmupRule as WarmupRule,
 )
 from analysis.classifiers._explain import explain as explain, runs_apart as runs_apart
 from analysis.classifiers._heuristic import heuristic as heuristic

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from analysis.classifiers._changes import CHANGE_RULES, WARMUP_RULES
+from analysis.classifiers._changes import CHANGE_RULES
 from analysis.classifiers._verdict import Verdict
 from analysis.dissimilarity import title_of
 from analysis.runs import Floats
@@ -21,11 +21,6 @@ def explain(verdict: Verdict) -> tuple[str, ...]:
     if verdict.classifier in CHANGE_RULES and verdict.score is not None:
         size = f"{100 * abs(verdict.score):.2g} % {'worse' if verdict.score > 0 else 'better'}"
         return (f"The mean of the runs is {size} after the change." if verdict.score else "The means are equal.",)
-    if verdict.classifier in WARMUP_RULES:
-        if verdict.score is None:
-            return ("The run never becomes steady.",)
-        return (f"The run is steady after {verdict.score:.0f} iterations." if verdict.score else "The run is steady "
-                "from the start.",)  # fmt: skip
     sentences = [_clusters(verdict.clusters, verdict.threshold)] if verdict.clusters else []
     if verdict.means and not verdict.clusters and verdict.threshold is not None:
         sentences.append(_means(verdict, verdict.threshold))

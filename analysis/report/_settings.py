@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from analysis.categories import CATEGORIES
-from analysis.classifiers import CHANGE_RULES, CLASSIFIERS, WARMUP_RULES, ChangeRule, WarmupRule, classifier_named
+from analysis.classifiers import CHANGE_RULES, CLASSIFIERS, classifier_named
 from analysis.dissimilarity import MEASURES
 from analysis.document import json_values
 
@@ -87,7 +87,6 @@ class CategorySet:
 
 
 SIMILARITY = CategorySet()
-_RULES: Mapping[str, ChangeRule | WarmupRule] = {**CHANGE_RULES, **WARMUP_RULES}
 
 
 @dataclass(frozen=True)
@@ -106,8 +105,8 @@ class Provenance:
 
 
 def registry_of_rules(names: Iterable[str]) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return "classifiers": the rules for a change or for warm-up with these names -> properties, without functions."""
-    return {"classifiers": {name: _row(_RULES[name]) for name in names}}
+    """Return "classifiers": the rules for a change with these names -> properties, without functions."""
+    return {"classifiers": {name: _row(CHANGE_RULES[name]) for name in names}}
 
 
 def registry() -> dict[str, dict[str, dict[str, Any]]]:
@@ -125,7 +124,7 @@ def _row(entry: Any) -> dict[str, Any]:
 
 def title_of(classifier: str) -> str:
     """Return the title of a classifier."""
-    known = _RULES.get(classifier) or classifier_named(classifier)
+    known = CHANGE_RULES.get(classifier) or classifier_named(classifier)
     return known.title if known else classifier
 
 

@@ -85,9 +85,12 @@ def serve(study: Path | None, port: int | None, address: str, url: str | None, u
     "FILE", "Study file to create, or to continue with [default: demo.study, or demo-fresh.study].", required=False,
 )  # fmt: skip
 @click.option("--fresh", is_flag=True, help="Start with a study that has no labels yet.")
-@click.option("--question", default=None, metavar="NAME",
-              help="Show a finished study of another built-in question: change, triage, warmed-up or "
-                   "mark-changes.")  # fmt: skip
+@click.option(
+    "--question",
+    default=None,
+    metavar="NAME",
+    help="Show a finished study of another built-in question: change or mark-changes.",
+)
 def demo(port: int | None, out: Path | None, fresh: bool, question: str | None) -> None:
     """Show a finished demo study in the browser, and a second study in which you label ten items yourself.
 

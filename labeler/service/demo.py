@@ -57,7 +57,6 @@ HISTORIES = "histories/histories.parquet", "histories/changes.csv"
 LEAST_STAY = 3  # versions of a level that a simulated reviewer takes for a new level
 NOISE_PER_DIFFERENCE = 0.954  # median absolute difference of two values with a standard deviation of 1
 
-Judge = Callable[[Payload, float], str]
 Answer = Callable[[Payload, np.random.Generator], str]
 
 
@@ -365,10 +364,6 @@ def _label_by_picture(db: Database, demo: QuestionDemo, begin: datetime, rng: np
             reviewing.submit(db, person.person_id, given, now=at)
 
 
-def _measured(data: Path) -> list[Source]:
-    return [Source(file, data / file) for file in MEASUREMENTS]
-
-
 def _changed_runs(data: Path) -> list[Source]:
     """Return a table with two versions of each benchmark of the demo: without its known change, and with it.
 
@@ -406,26 +401,6 @@ def _changes_of_histories(data: Path) -> dict[str, str]:
         )
         for benchmark, rows in table.groupby("benchmark")
     }
-
-
-def _judged(question: str, judge: Judge) -> Mapping[str, tuple[Answer, float]]:
-    """Return the reviewers who judge by a tolerance, and sometimes choose another category by mistake."""
-    names = QUESTIONS[question].names
-
-    def answer_of(reviewer: SimulatedReviewer) -> Answer:
-        def answer(payload: Payload, rng: np.random.Generator) -> str:
-            given = judge(payload, reviewer.tolerance * STRICTNESS)
-            if rng.random() < reviewer.slip:
-                given = str(rng.choice([other for other in names if other != given]))
-            return given
-
-        return answer
-
-    return {name: (answer_of(reviewer), reviewer.seconds) for name, reviewer in SIMULATED_REVIEWERS.items()}
-
-
-def _carefully(judge: Judge) -> Callable[[Split, Payload], str]:
-    return lambda _split, payload: judge(payload, CAREFUL.tolerance * STRICTNESS)
 
 
 @dataclass(frozen=True)
@@ -485,40 +460,27 @@ def _judge_change(payload: Payload, tolerance: float) -> str:
     return "slower" if by > tolerance else "faster" if by < -tolerance else "no change"
 
 
-def _judge_history(payload: Payload, tolerance: float) -> str:
-    line = binning.series_of(payload, payload, "middles")
-    level = float(np.median(line))
-    noise = float(np.median(np.abs(np.diff(line)))) / level
-    places = range(3, len(line) - 2)
-    steps = [float(np.median(line[place:]) - np.median(line[:place])) / level for place in places]
-    step = max(steps, key=abs, default=0.0)
-    smallest = max(tolerance, 4 * noise)
-    if abs(step) > smallest:
-        return "regression" if step > 0 else "improvement"
-    if noise > 2 * tolerance:
-        return "unstable"
-    return "spike" if float(np.abs(line - level).max()) / level > 3 * smallest else "stable"
+def _change_answer(reviewer: SimulatedReviewer) -> Answer:
+    """Return how a reviewer judges a change by a tolerance, and sometimes chooses another category by mistake."""
+
+    def answer(payload: Payload, rng: np.random.Generator) -> str:
+        category = _judge_change(payload, reviewer.tolerance * STRICTNESS)
+        if rng.random() < reviewer.slip:
+            category = str(rng.choice([other for other in QUESTIONS["change"].names if other != category]))
+        return category
+
+    return answer
 
 
-def _judge_run(payload: Payload, tolerance: float) -> str:
-    line = binning.series_of(payload, payload, "middles")
-    n = len(line)
-    begin, before, end = (float(np.median(part)) for part in (line[: max(n // 20, 1)], line[-n // 3 : -n // 6],
-                                                               line[-n // 6 :]))  # fmt: skip
-    if abs(end / before - 1) > tolerance:
-        return "no steady state"
-    return "warm-up" if begin / end - 1 > tolerance else "slowdown" if end / begin - 1 > tolerance else "flat"
+def _decide_change(_split: Split, payload: Payload) -> str:
+    return _judge_change(payload, CAREFUL.tolerance * STRICTNESS)
 
 
 DEMOS: Mapping[str, QuestionDemo] = {
     "change": QuestionDemo(
-        _changed_runs, _judged("change", _judge_change), _carefully(_judge_change),
-        RunSelection(before="before", after="after"), is_judged=True,
-    ),
-    "triage": QuestionDemo(_histories, _judged("triage", _judge_history), _carefully(_judge_history)),
-    "warmed-up": QuestionDemo(
-        _measured, _judged("warmed-up", _judge_run), _carefully(_judge_run),
-        RunSelection(runs_per_benchmark=1, seed=SEED),
+        _changed_runs,
+        {name: (_change_answer(reviewer), reviewer.seconds) for name, reviewer in SIMULATED_REVIEWERS.items()},
+        _decide_change, RunSelection(before="before", after="after"), is_judged=True,
     ),
     "mark-changes": QuestionDemo(
         _histories, MARKERS, _with_ties, parameters=MARKS_PARAMETERS, known_changes=_changes_of_histories

@@ -43,7 +43,7 @@ def test_two_versions_are_imported_from_two_folders_or_one_table(files, sides):
         assert "only_old is left out: no runs after the change" in done.stderr
 
 
-@pytest.mark.parametrize("name", ["change", "triage", "warmed-up"])
+@pytest.mark.parametrize("name", ["change", "mark-changes", "mark-steady"])
 def test_each_built_in_question_is_listed_and_printed_as_a_file_to_edit(files, name):
     assert name in run("questions").stdout
     printed = run("questions", name).stdout

@@ -15,12 +15,9 @@ from analysis.classifiers import (
     CHANGE_CATEGORIES,
     CHANGE_RULES,
     CLASSIFIERS,
-    WARMUP_CATEGORIES,
-    WARMUP_RULES,
     ChangeRule,
     Classifier,
     Verdict,
-    WarmupRule,
     classifier_named,
 )
 from analysis.runs import AUTO, Floats, Runs, Warmup, checked_drop, n_warmup
@@ -91,12 +88,10 @@ def is_variant(name: str) -> bool:
     return name not in CLASSIFIERS and classifier_named(name) is not None
 
 
-def rules_for(question: Question) -> Mapping[str, ChangeRule] | Mapping[str, WarmupRule]:
-    """Return the built-in rules that can answer a question, which is about a change or about the start of a run."""
-    names = set(question.names)
-    if kind_of(question).swapped is not None:
-        return CHANGE_RULES if names == set(CHANGE_CATEGORIES) else {}
-    return WARMUP_RULES if names == set(WARMUP_CATEGORIES) else {}
+def rules_for(question: Question) -> Mapping[str, ChangeRule]:
+    """Return the built-in rules that can answer a question; only questions about a change have rules."""
+    is_answered = kind_of(question).swapped is not None and set(question.names) == set(CHANGE_CATEGORIES)
+    return CHANGE_RULES if is_answered else {}
 
 
 def plugins_for(question: Question) -> Mapping[str, Plugin]:
@@ -113,8 +108,10 @@ def judges(options: JudgeOptions, more: Sequence[str] = (), question: Question =
     ]
     rules = rules_for(question)
     if rules:
-        drop = {"drop": options.drop} if rules is CHANGE_RULES else {}
-        return [Judge(rule.name, rule.version, {**rule.parameters, **drop}) for rule in rules.values()] + of_packages
+        built_in = [
+            Judge(rule.name, rule.version, {**rule.parameters, "drop": options.drop}) for rule in rules.values()
+        ]
+        return built_in + of_packages
     if not question.has_default_categories:
         return of_packages
     known = [*CLASSIFIERS.values(), *filter(None, map(classifier_named, more))]
@@ -130,7 +127,7 @@ def judges(options: JudgeOptions, more: Sequence[str] = (), question: Question =
 
 
 def _is_free(name: str) -> bool:
-    return classifier_named(name) is None and name not in CHANGE_RULES and name not in WARMUP_RULES
+    return classifier_named(name) is None and name not in CHANGE_RULES
 
 
 def ignored_plugins() -> list[str]:
@@ -167,24 +164,11 @@ def judge(
     if any(isinstance(run, Run) and run.of(SIDE) for run in series):
         return [_verdict_on_change(name, [run for run in series if isinstance(run, Run)], options, categories)
                 for name in names]  # fmt: skip
-    of_run = [_verdict_on_run(name, series) for name in names if name in WARMUP_RULES]
-    names = [name for name in names if name not in WARMUP_RULES]
-    if not names:
-        return of_run
     try:
         shared = Runs(series, options.warmup)
     except ValueError as error:
-        return of_run + [Verdict(name, None, reason=str(error)) for name in names]
-    return of_run + [_verdict(name, shared, options, categories) for name in names]
-
-
-def _verdict_on_run(name: str, series: Sequence[Run] | Sequence[Series]) -> Verdict:
-    if len(series) != 1:
-        return Verdict(name, None, reason=f"the rule judges a single run, not {len(series)} runs", n_runs=len(series))
-    try:
-        return WARMUP_RULES[name](series[0])
-    except ValueError as error:
-        return Verdict(name, None, reason=str(error))
+        return [Verdict(name, None, reason=str(error)) for name in names]
+    return [_verdict(name, shared, options, categories) for name in names]
 
 
 def _verdict(name: str, shared: Runs, options: JudgeOptions, categories: Sequence[str]) -> Verdict:

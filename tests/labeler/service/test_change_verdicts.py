@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.benchmark import Run
-from analysis.classifiers import CHANGE_RULES, WARMUP_CATEGORIES, WARMUP_RULES, Verdict, explain
+from analysis.classifiers import CHANGE_RULES, Verdict
 from labeler import plugins
 from labeler.config import bundled
 from labeler.formats import Source
@@ -23,7 +22,7 @@ from labeler.service.study import coordinating
 from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, open_database
 from tests.conftest import GOLDEN
-from tests.making import NOW, WHO, end_study, import_all, result_file
+from tests.making import NOW, WHO, end_study
 
 LEVELS = (1.2, 1.0, 0.8)  # of the version after the change: slower, no change, faster
 CATEGORIES = ("slower", "no change", "faster")
@@ -175,53 +174,3 @@ def test_the_next_items_of_any_question_are_those_on_which_rules_differ(unplanne
     page = reporting.files_of_study(unplanned, reporting.QUICK, **WHO)["report.md"]
     assert "## Random and chosen items" in page
     assert "Share of" not in page.split("## Random and chosen items")[1].split("## ")[0]
-
-
-# --- the rules for warm-up judge the items of a study about single runs, beside the people
-
-
-SHAPES = {"flat": [(2000, 1.0)], "warm-up": [(500, 1.3), (1500, 1.0)], "slowdown": [(500, 0.7), (1500, 1.0)],
-          "no steady state": [(1800, 1.3), (200, 1.0)]}  # fmt: skip
-
-
-def series(shape, seed=1, factor=1.0):
-    rng = np.random.default_rng(seed)
-    return factor * np.concatenate([rng.normal(level, 0.005, n) for n, level in SHAPES[shape]])
-
-
-@pytest.mark.parametrize("rule", WARMUP_RULES)
-@pytest.mark.parametrize("shape", SHAPES)
-def test_each_rule_names_each_shape(rule, shape):
-    verdict = WARMUP_RULES[rule](series(shape))
-    assert verdict.verdict == shape
-    assert verdict.score == (
-        None if shape == "no steady state" else pytest.approx(0 if shape == "flat" else 500, abs=3)
-    )
-    (sentence,) = explain(verdict)
-    words = {"flat": "from the start", "no steady state": "never becomes steady"}
-    assert words.get(shape, "is steady after") in sentence
-
-
-def test_a_rate_that_rises_warms_up():
-    run = Run(series("slowdown", factor=1e6), "ops/s", "higher")
-    assert WARMUP_RULES["warmup-quick"](run).verdict == "warm-up"
-
-
-def test_a_study_about_single_runs_has_the_verdicts_of_these_rules_only(tmp_path):
-    path = tmp_path / "run.study"
-    coordinating.create_study(
-        path, name="Runs", question=QUESTIONS["warmed-up"], coordinator="carol", plan_secret="", now=NOW
-    )
-    with open_database(path) as db:
-        files = [result_file(f"app#{shape.replace(' ', '-')}", [series(shape).tolist()]) for shape in SHAPES]
-        import_all(db, *files, result_file("app#short", [series("flat")[:30].tolist()]))
-        computed = computing.compute_verdicts(db, actor="carol")
-        assert (computed.n_items, computed.n_without_verdict) == (5, 3)
-        table = stored_verdicts.brief_table(db)
-        assert set(table["classifier"]) == set(WARMUP_RULES)
-        found = table[table["classifier"] == "warmup-quick"].set_index("item")
-        assert [found.loc[f"app#{shape.replace(' ', '-')}", "verdict"] for shape in SHAPES] == list(SHAPES)
-        assert found.loc["app#short", "error"].startswith("too short to find the end of warm-up (30 iterations")
-        gathered = reporting.gathered_study(db, reporting.QUICK, **WHO)
-        assert set(gathered.provenance.parameters["classifiers"]) == set(WARMUP_RULES)
-    assert set(QUESTIONS["warmed-up"].names) == set(WARMUP_CATEGORIES)

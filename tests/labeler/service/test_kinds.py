@@ -390,28 +390,13 @@ def test_the_examples_of_each_built_in_question_are_what_they_are_said_to_be():
                 assert json.loads(json.dumps(example.panels, allow_nan=False)) == list(example.panels)
 
 
-def ends(picture):
-    """The last level of a history or run, relative to its first levels or to its first value."""
-    line = binning.unpacked(picture["middles"])
-    end = float(np.median(line[-8:]))
-    return end / float(np.median(line[:8])), end / line[0]
-
-
 @pytest.mark.parametrize("seed", range(5))
-def test_practice_examples_have_the_difference_or_level_that_their_answer_says(seed):
+def test_practice_examples_have_the_difference_that_their_answer_says(seed):
     for example in guide.practice_round(seed, QUESTIONS["change"]):
         means = np.array(example.picture["means"])
         before, after = (means[np.array(example.picture["sides"]) == side] for side in (0, 1))
         apart = {"slower": after.min() > before.max(), "faster": after.max() < before.min()}
         assert apart.get(str(example.category), not any(apart.values())), example.title
-    for example in guide.practice_round(seed, QUESTIONS["triage"]):
-        end, _ = ends(example.picture)
-        expected = {"regression": end > 1.04, "improvement": end < 0.97, "stable": abs(end - 1) < 0.02}
-        assert expected.get(str(example.category), True), example.title
-    for example in guide.practice_round(seed, QUESTIONS["warmed-up"]):
-        _, end = ends(example.picture)
-        expected = {"warm-up": end < 0.96, "slowdown": end > 1.03, "flat": abs(end - 1) < 0.02}
-        assert expected.get(str(example.category), True), example.title
 
 
 NOT_OF_AN_ITEM = ("percentiles", "min_span", "at", "beyond")  # the same in many pictures; bytes of shares are few

@@ -83,15 +83,15 @@ def test_the_question_can_be_edited_until_the_plan(tmp_path):
     path = tmp_path / "own.study"
     coordinating.create_study(path, name="Own", coordinator="carol", plan_secret="", now=NOW)
     page = coordinator_page("Study", "Guide", path, "carol")
-    page.selectbox[0].select("triage").run()
+    page.selectbox[0].select("change").run()
     button(page, "Save question").click().run()
     with open_database(path) as db:
-        assert coordinating.get_study(db).question == QUESTIONS["triage"]
-    page.text_area(key="question-triage").set_value("text = ''")
+        assert coordinating.get_study(db).question == QUESTIONS["change"]
+    page.text_area(key="question-change").set_value("text = ''")
     button(page, "Save question").click().run()
     assert "Question file, line 1: text" in texts(page)
     with open_database(path) as db:
-        assert coordinating.get_study(db).question == QUESTIONS["triage"]
+        assert coordinating.get_study(db).question == QUESTIONS["change"]
 
 
 @pytest.mark.parametrize("shows", KINDS)
@@ -105,7 +105,7 @@ def test_pages_show_items_of_each_kind(tmp_path, shows):
 
 @pytest.mark.slow
 def test_the_places_of_a_finished_study_of_another_question_open(tmp_path):
-    demo.build_for_question(tmp_path / "d.study", bundled("data", "demo"), "triage", now=NOW)
+    demo.build_for_question(tmp_path / "d.study", bundled("data", "demo"), "change", now=NOW)
     for place, view in (("Items", "All items"), ("Item", ""), ("Decide", "Splits"), ("Results", "Report"),
                         ("Study", "Overview")):  # fmt: skip
         page = coordinator_page(place, view, tmp_path / "d.study", "coordinator")
