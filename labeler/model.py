@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labeler.questions import Category as Category, Question as Question
+from labeler.questions import Question as Question
 
 Series = NDArray[np.float64]
 AXIS_RULES = ("levels", "core", "pooled", "full")  # rules for the main axis of a picture

@@ -3,9 +3,9 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from labeler import marks, toml_file
 from labeler.errors import InputError
@@ -31,53 +31,25 @@ def enumeration(names: Sequence[str], word: str = "or") -> str:
     return f" {word} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-class _BuiltInCategories(type):
-    """Lets plug-ins of the first version go through `Category`, which was an enumeration of two categories."""
+@dataclass(frozen=True)
+class Category:
+    """A category of a question; tables and files hold its name as plain text."""
 
-    def __iter__(cls) -> Iterator["Category"]:
-        return iter(SIMILAR.categories)
-
-
-class Category(str, metaclass=_BuiltInCategories):
-    """A category of a question: its name, with the key, the meaning and the colour that belong to the name.
-
-    A category equals its name, so tables and files hold plain text. `colour` is a text such as "#8a4b00", or "".
-    `short` is the meaning in half a sentence, for tables; "" if it is the whole meaning.
-    """
-
-    __slots__ = ("colour", "key", "meaning", "short")
-    SIMILAR: ClassVar["Category"]  # for plug-ins of the first version
-    DISSIMILAR: ClassVar["Category"]
-
-    key: str
-    meaning: str
-    colour: str
-    short: str
-
-    def __new__(cls, name: str, key: str = "", meaning: str = "", colour: str = "", short: str = "") -> Self:
-        """Return a category; only its name decides which category it is."""
-        category = super().__new__(cls, name)
-        category.key, category.meaning, category.colour, category.short = key, meaning, colour, short
-        return category
-
-    def __getnewargs__(self) -> tuple[str, str, str, str, str]:  # type: ignore[override]
-        """Return what a copy in another process needs."""
-        return str(self), self.key, self.meaning, self.colour, self.short
+    name: str
+    key: str = ""
+    meaning: str = ""
+    colour: str = ""  # such as "#8a4b00"
+    short: str = ""  # the meaning in half a sentence, for tables; "" if it is the whole meaning
 
     def definition(self) -> dict[str, str]:
         """Return the category as values for JSON, with the names that a question file uses."""
-        values = {"name": str(self), "key": self.key, "meaning": self.meaning}
+        values = {"name": self.name, "key": self.key, "meaning": self.meaning}
         return values | {name: getattr(self, name) for name in ("colour", "short") if getattr(self, name)}
-
-    @property
-    def value(self) -> str:
-        """The name as plain text."""
-        return str(self)
 
     @property
     def label(self) -> str:
         """The name as it stands on a button."""
-        return f"{self[:1].upper()}{self[1:]}"
+        return f"{self.name[:1].upper()}{self.name[1:]}"
 
 
 @dataclass(frozen=True)
@@ -112,8 +84,8 @@ class Question:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the categories as plain texts."""
-        return tuple(map(str, self.categories))
+        """The names of the categories."""
+        return tuple(category.name for category in self.categories)
 
     @property
     def is_marked(self) -> bool:
@@ -123,12 +95,12 @@ class Question:
     @property
     def kinds(self) -> tuple[Category, ...]:
         """The kinds of marks; a question without kinds has marks that are only places."""
-        return tuple(category for category in self.categories if self.is_marked and category != self.no_mark)
+        return tuple(category for category in self.categories if self.is_marked and category.name != self.no_mark)
 
     @property
-    def labels(self) -> tuple[Category, ...]:
-        """The categories that are labels by themselves, without marks."""
-        return tuple(category for category in self.categories if not self.is_marked or category == self.no_mark)
+    def labels(self) -> tuple[str, ...]:
+        """The names of the categories that are labels by themselves, without marks."""
+        return tuple(name for name in self.names if not self.is_marked or name == self.no_mark)
 
     @property
     def has_default_categories(self) -> bool:
@@ -138,7 +110,7 @@ class Question:
     @property
     def choices(self) -> tuple[str, ...]:
         """The labels as messages list them; an example stands for all marks."""
-        return (*map(str, self.labels), *(["marks such as [12]"] if self.is_marked else []))
+        return (*self.labels, *(["marks such as [12]"] if self.is_marked else []))
 
     @property
     def answers(self) -> tuple[str, ...]:
@@ -154,7 +126,7 @@ class Question:
         """Return all labels that can be in a table of answers: the categories, or the labels with marks in it."""
         if not self.is_marked:
             return self.names
-        return tuple(dict.fromkeys([*map(str, self.labels), *filter(marks.are_marks, answers)]))
+        return tuple(dict.fromkeys([*self.labels, *filter(marks.are_marks, answers)]))
 
     def class_of(self, answer: str) -> str:
         """Return the class of a label; an answer that is no label is its own class."""
@@ -174,7 +146,8 @@ class Question:
     def _checked(self, answer: object, possible: Sequence[str], n: int | None) -> str:
         if isinstance(answer, str) and self.is_marked and marks.are_marks(answer):
             found = marks.read(answer)
-            marks.check(found, how_many=str(self.marks), ranges=self.ranges, kinds=self.kinds, n=n)
+            kinds = [kind.name for kind in self.kinds]
+            marks.check(found, how_many=str(self.marks), ranges=self.ranges, kinds=kinds, n=n)
             return marks.write(found)
         if not isinstance(answer, str) or answer not in possible:
             more = ["marks such as [12]"] if self.is_marked else []
@@ -198,14 +171,14 @@ class Question:
 
     def mirrored(self, answer: str) -> str:
         """Return the answer that means the same if the two sides of an item change places."""
-        return str(self.categories[-1 - self.names.index(answer)]) if answer in self.names else answer
+        return self.names[-1 - self.names.index(answer)] if answer in self.names else answer
 
     def category(self, name: str) -> Category:
         """Return the category with this name; raise ValueError that lists the categories if there is none."""
         for category in self.categories:
-            if category == name:
+            if category.name == name:
                 return category
-        raise ValueError(f"{name!r} is not one of: {', '.join(self.categories)}")
+        raise ValueError(f"{name!r} is not one of: {', '.join(self.names)}")
 
     def definition(self) -> dict[str, Any]:
         """Return everything except the text as values for JSON, with the names that a question file uses."""
@@ -213,9 +186,9 @@ class Question:
             "shows": self.shows,
             "answer": self.answer,
             **({} if self.is_marked else {"ordered": self.ordered}),
-            **({"positive": str(self.positive)} if self.positive else {}),
+            **({"positive": self.positive} if self.positive else {}),
             "not_sure": self.not_sure,
-            **({"no_mark": str(self.no_mark), "marks": self.marks, "ranges": self.ranges} if self.is_marked else {}),
+            **({"no_mark": self.no_mark, "marks": self.marks, "ranges": self.ranges} if self.is_marked else {}),
             # only if they are used, as in a question file
             **({"blind_side": True} if self.blind_side else {}),
             **({"facts": list(self.facts)} if self.facts else {}),
@@ -259,7 +232,6 @@ SIMILAR = Question(
     ),
     positive="dissimilar",
 )
-Category.SIMILAR, Category.DISSIMILAR = SIMILAR.categories
 
 
 def hash_in_plan(question: Question) -> str:
@@ -355,8 +327,9 @@ class _QuestionFile:
         for number, row in enumerate(rows, start=1):
             categories.append(self._category(row, number, categories, answer))
         positive = self.entries.get("positive")
-        if positive is not None and positive not in categories:
-            raise self._error("positive", f"{positive!r} is not one of: {', '.join(categories)}")
+        names = [category.name for category in categories]
+        if positive is not None and positive not in names:
+            raise self._error("positive", f"{positive!r} is not one of: {', '.join(names)}")
         ordered, not_sure = self._flag("ordered", default=False), self._flag("not_sure", default=True)
         blind_side = self._flag("blind_side", default=False)
         if blind_side and not ordered:
@@ -403,7 +376,7 @@ class _QuestionFile:
             )
         if name.casefold() in (NOT_SURE, WITHDRAWN, "none", "total", *([MARKED] if answer == POINTS else [])):
             raise self._error("name", f"{name!r} has another meaning. Choose another name", number)
-        if name.casefold() in {category.casefold() for category in earlier}:
+        if name.casefold() in {category.name.casefold() for category in earlier}:
             raise self._error("name", f"two categories are called {name!r}", number)
         key = row.get("key")
         if not isinstance(key, str) or not re.fullmatch("[a-z1-9]", key):
@@ -415,7 +388,7 @@ class _QuestionFile:
             )
         same = next((category for category in earlier if category.key == key), None)
         if same is not None:
-            raise self._error("key", f"the categories {same!s} and {name} have the same key {key.upper()}", number)
+            raise self._error("key", f"the categories {same.name} and {name} have the same key {key.upper()}", number)
         colour, short = row.get("colour", ""), row.get("short", "")
         if colour and not (isinstance(colour, str) and _COLOUR.fullmatch(colour)):
             raise self._error("colour", f'a colour is written as "#8a4b00", not {colour!r}', number)

@@ -27,8 +27,9 @@ from unittest import mock
 
 from click.testing import CliRunner
 
+from analysis.categories import DISSIMILAR, SIMILAR
 from labeler.cli import main
-from labeler.model import Category, Submission
+from labeler.model import Submission
 from labeler.plan.design import key
 from labeler.service.labelling import reviewing
 from labeler.service.people import identity
@@ -170,7 +171,7 @@ def _label_next(db: Database, person_id: int, name: str, names: dict[int, str]) 
     task, item = offers[0], names[offers[0].item_id]
     errs = int(key(1, "errs", name, item), 16) % 100 < 20
     is_dissimilar = (int(key(1, "truth", item), 16) % 100 < 55) is not errs
-    answer = Category.DISSIMILAR if is_dissimilar else Category.SIMILAR
+    answer = DISSIMILAR if is_dissimilar else SIMILAR
     comment = "One run is slower from the start." if int(key(1, "comment", name, item), 16) % 100 < 3 else None
     dwell_ms = 4000 + int(key(1, "time", name, item), 16) % 9000
     event = Submission(

@@ -125,7 +125,7 @@ def calibration(study: Path | None, reference: Path | None, gate: float | None, 
     """
     with open_study(study) as db:
         if reference is not None:
-            labels = calibrating.read_reference(reference, coordinating.get_study(db).question.categories)
+            labels = calibrating.read_reference(reference, coordinating.get_study(db).question.names)
             calibrating.set_reference(db, labels, actor=OWNER, now=now())
             remark(f"{counted(len(labels), 'reference label')} saved.")
             others = sorted(labels.keys() - set(calibrating.item_names(db)))

@@ -88,7 +88,7 @@ def browse(study: Path | None, filters: Filter, as_json: bool) -> None:
     """
     with open_study(study) as db:
         table = browsing.catalogue(db, verdicts=True)
-        matches = browsing.filtered(table, filters, coordinating.get_study(db).question.categories)
+        matches = browsing.filtered(table, filters, coordinating.get_study(db).question.names)
         coordinating.log_look(db, "items with verdicts", actor=OWNER, now=now())
         say_if_interim(db)
     rows = browsing.json_rows(matches)

@@ -22,7 +22,6 @@ from labeler.cli.formats import read_files, reading_options, report_refused_file
 from labeler.cli.options import options_of
 from labeler.config import bundled
 from labeler.errors import InputError
-from labeler.model import Category
 from labeler.questions import SIMILAR
 from labeler.safe_text import one_line
 from labeler.service.files import exploring
@@ -44,7 +43,7 @@ WITHOUT_DATA = (
 @click.option("--labels", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.csv",
               help="File with the reviewers' labels. Columns: item, reviewer, label; or item and one column per "
                    "reviewer.")  # fmt: skip
-@click.option("--one-is", type=click.Choice(list(SIMILAR.categories)), default="dissimilar",
+@click.option("--one-is", type=click.Choice(SIMILAR.names), default="dissimilar",
               show_default=True, help="With --labels: meaning of 1, if labels are 0 and 1.")  # fmt: skip
 @click.option("--classes", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
               help="JSON or CSV file with the class of each benchmark by another method: inconsistent or steady "
@@ -96,7 +95,7 @@ def replicate(
             measuring,
             bundled("data", "replication"),
             labels=labels,
-            one_is=Category(one_is),
+            one_is=one_is,
             classes=classes,
             revisions=replicating.revisions_beside(paths),
             advance=lambda done, _total: bar.update(done - bar.pos),

@@ -136,7 +136,7 @@ def verdicts(
         if model is not None and not dry_run:
             learned, n_given, n_without = learning.apply_model(db, model, actor=OWNER, now=now())
             remark(f"{learned}: {counted(n_given, 'verdict')}; no verdict for {counted(n_without, 'item')}.")
-        table, categories = stored_verdicts.verdict_table(db), coordinating.get_study(db).question.categories
+        table, categories = stored_verdicts.verdict_table(db), coordinating.get_study(db).question.names
         if out is not None:
             with logged_if_written(db, out):
                 write_text(out, as_csv(stored_verdicts.export_table(db, actor=OWNER, now=now())))

@@ -70,7 +70,7 @@ def write_irrcac(labels: pd.DataFrame, _categories: Sequence[str]) -> str:
 def write_rater(labels: pd.DataFrame, categories: Sequence[str]) -> str:
     """Write the columns item, rater and rating, as whole numbers from 1; `rater_legend` explains the numbers."""
     items, reviewers = _numbers(labels["item"]), _numbers(labels["reviewer"])
-    numbers = {str(category): number for number, category in enumerate(categories, start=1)}
+    numbers = {category: number for number, category in enumerate(categories, start=1)}
     table = pd.DataFrame(
         {
             "item": labels["item"].map(items),

@@ -5,19 +5,19 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from analysis.categories import CATEGORIES, DISSIMILAR, SIMILAR
 from labeler.errors import Refused
 from labeler.formats import json_text
 from labeler.formats.source import Source
 from labeler.formats.text_table import read_text_table
-from labeler.model import Category
 
 ITEM = ("item", "benchmark", "file", "filename", "file_name", "name")
 REVIEWER = ("reviewer", "rater", "annotator", "person", "user", "author", "voter")
 LABEL = ("label", "vote", "rating", "category", "answer", "classification", "similar", "dissimilar")
 UNNAMED = ("", "Unnamed: 0")
 CLASS = ("class", "classification", "category", "steadiness")
-SIMILAR = {"similar", "same", "alike", "s"}
-DISSIMILAR = {"dissimilar", "different", "not similar", "unsimilar", "d"}
+WORDS_FOR_SIMILAR = {"similar", "same", "alike", "s"}
+WORDS_FOR_DISSIMILAR = {"dissimilar", "different", "not similar", "unsimilar", "d"}
 EMPTY = {"", "na", "n/a", "nan", "none", "null", "-"}  # cells that say that the reviewer did not label the item
 ONE, ZERO = {"1", "1.0", "yes", "true"}, {"0", "0.0", "no", "false"}
 
@@ -32,7 +32,7 @@ class ReviewerLabels:
     note: str = ""  # the meaning of 0 and 1; "" if the file has words
 
 
-def read_reviewer_labels(source: Source, *, one_is: Category = Category.DISSIMILAR) -> ReviewerLabels:
+def read_reviewer_labels(source: Source, *, one_is: str = DISSIMILAR) -> ReviewerLabels:
     """Read a table of labels with one row per label, or one row per item and one column per reviewer.
 
     CSV has a column for the item (item, benchmark, file or name, or a first column without a name) and either columns
@@ -46,8 +46,8 @@ def read_reviewer_labels(source: Source, *, one_is: Category = Category.DISSIMIL
     reviewer = _first(table, REVIEWER)
     if reviewer is not None:
         label = _column(source, table, LABEL, "label")
-        if label.strip().lower() in (Category.SIMILAR, Category.DISSIMILAR):
-            one_is = Category(label.strip().lower())
+        if label.strip().lower() in CATEGORIES:
+            one_is = label.strip().lower()
         cells = [
             (row[item], row[reviewer], row[label], line)
             for row, line in zip(table.to_dict("records"), lines, strict=True)
@@ -62,8 +62,8 @@ def read_reviewer_labels(source: Source, *, one_is: Category = Category.DISSIMIL
             for name in reviewers
             if row[name].strip().lower() not in EMPTY
         ]
-    words = {**dict.fromkeys(SIMILAR, Category.SIMILAR), **dict.fromkeys(DISSIMILAR, Category.DISSIMILAR)}
-    other = Category.SIMILAR if one_is is Category.DISSIMILAR else Category.DISSIMILAR
+    words = {**dict.fromkeys(WORDS_FOR_SIMILAR, SIMILAR), **dict.fromkeys(WORDS_FOR_DISSIMILAR, DISSIMILAR)}
+    other = SIMILAR if one_is == DISSIMILAR else DISSIMILAR
     numbers = {**dict.fromkeys(ONE, one_is), **dict.fromkeys(ZERO, other)}
     rows, seen, has_numbers = [], set(), False
     for name, person, text, line in cells:
@@ -78,7 +78,7 @@ def read_reviewer_labels(source: Source, *, one_is: Category = Category.DISSIMIL
             raise Refused(source.name, f"reviewer {person!r} has two labels on {name!r}", f"line {line}")
         seen.add((name, person))
         has_numbers |= said in numbers
-        rows.append((name, person.strip(), (words | numbers)[said].value, line))
+        rows.append((name, person.strip(), (words | numbers)[said], line))
     if not rows:
         raise Refused(source.name, "the file contains no labels")
     note = f"In {source.name}, 1 is read as {one_is} and 0 as {other}." if has_numbers else ""

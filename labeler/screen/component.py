@@ -85,7 +85,7 @@ def brief(question: Question, protocol: Protocol, sees: str, overlay: str) -> di
             "marking": _marking(question) if question.is_marked else None,
             "categories": [
                 {
-                    "name": category,
+                    "name": category.name,
                     "label": category.label,
                     "key": category.key,
                     "meaning": category.meaning,
@@ -108,5 +108,5 @@ def _marking(question: Question) -> dict[str, Any]:
         "ranges": question.ranges,
         "no_mark": str(question.no_mark),
         "no_mark_key": question.category(str(question.no_mark)).key,
-        "kinds": [{"name": str(kind), "key": kind.key} for kind in question.kinds],
+        "kinds": [{"name": kind.name, "key": kind.key} for kind in question.kinds],
     }

@@ -12,11 +12,12 @@ from uuid import UUID
 import numpy as np
 
 from analysis.benchmark import Benchmark
+from analysis.categories import DISSIMILAR, SIMILAR
 from labeler import marks
 from labeler.errors import InputError, LabelerError, Refused
 from labeler.formats import Source, tables, writing
 from labeler.marks import Mark
-from labeler.model import Category, PlanParameters, Role, Series, State, Submission, Task
+from labeler.model import PlanParameters, Role, Series, State, Submission, Task
 from labeler.plan.lifecycle import Step
 from labeler.questions import enumeration
 from labeler.screen import binning
@@ -115,7 +116,7 @@ def build_finished(path: Path, data: Path, *, advance: computing.Advance, now: d
         _move(db, Step.CLOSE, begin + timedelta(days=6))
         for split in splits.split_items(db):
             if split.remains:
-                seen = Category.DISSIMILAR if _apart(db, split.item.item_id) > 0.08 else Category.SIMILAR
+                seen = DISSIMILAR if _apart(db, split.item.item_id) > 0.08 else SIMILAR
                 at = begin + timedelta(days=6, hours=1)
                 splits.adjudicate(db, split.item.name, seen, MADE_UP, actor=COORDINATOR, now=at)
         _move(db, Step.UNBLIND, begin + timedelta(days=6, hours=2))
@@ -265,7 +266,7 @@ def simulate_labels(db: Database, begin: datetime, rng: np.random.Generator, *, 
             seconds = reviewer.seconds * float(rng.lognormal(0.0, 0.5))
             at += timedelta(seconds=seconds)
             is_apart = _apart(db, task.item_id, reviewer.tails) > reviewer.tolerance
-            answer = Category.DISSIMILAR if is_apart != (rng.random() < reviewer.slip) else Category.SIMILAR
+            answer = DISSIMILAR if is_apart != (rng.random() < reviewer.slip) else SIMILAR
             event_id = str(UUID(bytes=rng.bytes(16), version=4))
             given = Submission(event_id, task.code, task.revision, answer, round(1000 * seconds), {"axis": "core"})
             reviewing.submit(db, person.person_id, given, now=at)

@@ -92,7 +92,7 @@ def set_question(db: Database, question: Question) -> None:
         (definition, question.is_marked),
     )
     db.execute("DELETE FROM categories")  # triggers compare answers with these names
-    db.executemany("INSERT INTO categories (position, name) VALUES (?, ?)", enumerate(map(str, question.labels)))
+    db.executemany("INSERT INTO categories (position, name) VALUES (?, ?)", enumerate(question.labels))
 
 
 def set_protocol(db: Database, protocol: Protocol) -> None:

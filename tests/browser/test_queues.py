@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import expect
 
-from labeler.model import Category
 from labeler.plan.lifecycle import Step
 from labeler.service.labelling import inbox, reviewing
 from labeler.service.results import splits
@@ -41,7 +40,7 @@ def served(tmp_path_factory):
     studies.make(study, studies.many(N_ITEMS), reviewers=("ada", "ben"), parameters=studies.EVERYTHING_BY_ALL)
     with open_database(study) as db:
         for task in reviewing.review_queue(db, id_of(db, "ada")).offers[:N_ITEMS]:
-            words = replace(submission(task, Category.SIMILAR), comment="One level?")
+            words = replace(submission(task, "similar"), comment="One level?")
             reviewing.submit(db, id_of(db, "ada"), words, now=now())
         answer_everything(db, {"ada": "similar", "ben": "dissimilar"})
         course.change_state(db, Step.CLOSE, why="complete", actor="carol", now=now())

@@ -3,7 +3,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from labeler.model import ALL, Assignment, Category, Kind, PlanParameters
+from analysis.categories import CATEGORIES
+from labeler.model import ALL, Assignment, Kind, PlanParameters
 from labeler.plan.active_plan import ActivePlan, place_of
 from labeler.plan.changes import LOADING, Changes, Move
 from labeler.plan.design import draw_plan, key
@@ -75,7 +76,7 @@ def states_with_imports(draw):
 def has_label(state, place):
     """Return whether a category was given that the next answer did not undo."""
     given = state.answers.get(place, ())
-    return any(answer in tuple(Category) and given[at + 1 : at + 2] != (WITHDRAWN,) for at, answer in enumerate(given))
+    return any(answer in CATEGORIES and given[at + 1 : at + 2] != (WITHDRAWN,) for at, answer in enumerate(given))
 
 
 # --- the hash
@@ -132,7 +133,7 @@ def test_of_an_item_that_a_leaver_has_open_twice_the_one_that_was_not_imported_g
 
 def test_a_third_label_of_two_labels_on_an_item_is_the_one_that_a_third_round_sees():
     first, third = row("ada", "x", 0), row("ada", "x", 1, Kind.THIRD)
-    split = {"x": {"ada": Category.SIMILAR, "ben": Category.DISSIMILAR}}
+    split = {"x": {"ada": "similar", "ben": "dissimilar"}}
     answers = said("ada", "x", "similar") | said("ada", "x", "similar", kind=Kind.THIRD)
     for rows in ((first, third), (third, first)):
         for imported in ([], [place_of(third)], [place_of(first), place_of(third)]):
@@ -211,8 +212,8 @@ def test_an_item_waits_for_an_answer_unless_it_is_excluded_or_of_a_calibration_r
 def test_third_labels_come_after_what_a_reviewer_had_and_only_for_items_that_count():
     rows = [row(name, item, at) for name in ("ada", "ben") for at, item in enumerate("xya")]
     state = underway(*rows, row("cleo", "w", 4), excluded=["y"])
-    split, agreed = {"ada": Category.SIMILAR, "ben": Category.DISSIMILAR}, dict.fromkeys(
-        ("ada", "ben"), Category.SIMILAR
+    split, agreed = {"ada": "similar", "ben": "dissimilar"}, dict.fromkeys(
+        ("ada", "ben"), "similar"
     )  # fmt: skip
     third, shortfalls = state.in_third_round({"x": split, "y": split, "a": agreed}, NAMES)
     order = sorted("xa", key=lambda item: key(1, "third", "cleo", item))

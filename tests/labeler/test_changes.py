@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from labeler.errors import InputError
-from labeler.model import ALL, Assignment, Category, Kind, PlanParameters
+from labeler.model import ALL, Assignment, Kind, PlanParameters
 from labeler.plan.changes import (
     WHY_GIVEN_UP,
     Changes,
@@ -24,7 +24,7 @@ from tests.sentences import says
 NAMES = ["ada", "ben", "cleo", "dan", "eve"]
 JOINER = "zoe"
 LOADING = {Kind.FRESH, Kind.OVERLAP, Kind.THIRD}
-S, D = Category.SIMILAR, Category.DISSIMILAR
+S, D = "similar", "dissimilar"
 
 
 @dataclass(frozen=True)

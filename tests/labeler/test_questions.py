@@ -1,14 +1,9 @@
 import json
-import pickle
 
 import pytest
 
-from analysis.classifiers import Verdict
-from analysis.runs import Runs
-from labeler.model import Category
-from labeler.questions import NOT_SURE, WITHDRAWN, Question, enumeration, is_label
+from labeler.questions import NOT_SURE, WITHDRAWN, Category, Question, enumeration, is_label
 from labeler.screen.kinds import QUESTIONS
-from labeler.service.verdicts.classifying import checked_verdict
 
 TRIAGE = Question("What is this alert?", (Category("regression", "r", "Slower."), Category("noise", "x", "Not real.")))
 
@@ -42,16 +37,9 @@ def test_not_sure_and_an_undone_answer_are_answers_but_no_labels():
 
 
 def test_an_unknown_category_is_named_with_those_there_are():
-    assert TRIAGE.category("noise").key == "x"
+    assert (TRIAGE.category("noise").key, TRIAGE.category("noise").label) == ("x", "Noise")
     with pytest.raises(ValueError, match="'similar' is not one of: regression, noise"):
         TRIAGE.category("similar")
-
-
-def test_a_category_is_its_name_wherever_it_goes():
-    category = pickle.loads(pickle.dumps(TRIAGE.categories[0]))
-    assert (category, category.key, category.meaning) == ("regression", "r", "Slower.")
-    assert json.dumps({category: [category]}) == '{"regression": ["regression"]}'
-    assert category.label == "Regression"
 
 
 @pytest.mark.parametrize(
@@ -59,14 +47,3 @@ def test_a_category_is_its_name_wherever_it_goes():
 )
 def test_names_in_a_sentence(names, text):
     assert enumeration(names) == text
-
-
-def test_a_classifier_for_the_first_version_still_runs():
-    def judge(runs):
-        """As plug-ins were written while `Category` was an enumeration."""
-        assert [category.value for category in Category] == ["similar", "dissimilar"]
-        assert Category("similar") == Category.SIMILAR != Category.DISSIMILAR
-        return Verdict("mine", Category.DISSIMILAR if runs.k > 2 else Category.SIMILAR)
-
-    runs = Runs([[1.0, 2.0], [1.0, 2.0], [3.0, 4.0]])
-    assert checked_verdict("mine", judge(runs), runs.k, runs.n).verdict == "dissimilar"

@@ -96,7 +96,7 @@ def services(db: Database) -> list[dict[str, Any]]:
         computing.n_missing(db)
         table = stored_verdicts.brief_table(db)
         counting = stored_verdicts.without_excluded(db, table)
-        stored_verdicts.verdict_counts(table, SIMILAR.categories)
+        stored_verdicts.verdict_counts(table, SIMILAR.names)
         stored_verdicts.classifier_agreement(counting, SIMILAR)
         stored_verdicts.most_disputed(counting, SIMILAR, 20)
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
-from labeler.model import Category, PlanParameters, Role
+from labeler.model import PlanParameters, Role
 from labeler.plan.lifecycle import Step
 from labeler.service.labelling import inbox, reviewing
 from labeler.service.people import identity
@@ -114,7 +114,7 @@ def _take(db: Database, step: Step) -> None:
 
 def _calibration(db: Database) -> None:
     assigning.confirm_plan(db, PLAN, actor=COORDINATOR, now=datetime.now(UTC))
-    reference = dict.fromkeys(calibrating.item_names(db), Category.SIMILAR)
+    reference = dict.fromkeys(calibrating.item_names(db), "similar")
     calibrating.set_reference(db, reference, actor=COORDINATOR, now=datetime.now(UTC))
     for name in (*PARTNERS, REMOVED):
         say(db, name)
@@ -158,7 +158,7 @@ def _third(db: Database) -> None:
 def _closed(db: Database) -> None:
     _take(db, Step.CLOSE)
     first = splits.split_items(db)[0].item.name
-    splits.adjudicate(db, first, Category.SIMILAR, "ibis", actor=COORDINATOR, now=datetime.now(UTC))
+    splits.adjudicate(db, first, "similar", "ibis", actor=COORDINATOR, now=datetime.now(UTC))
 
 
 STAGES: Mapping[str, Callable[[Database], None]] = {

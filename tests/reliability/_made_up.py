@@ -10,8 +10,9 @@ from typing import TypedDict
 
 import pandas as pd
 
+from analysis.categories import CATEGORIES
 from labeler.formats import Source
-from labeler.model import Category, PlanParameters, Protocol, Role, Submission
+from labeler.model import PlanParameters, Protocol, Role, Submission
 from labeler.plan.lifecycle import Step
 from labeler.questions import NOT_SURE, WITHDRAWN
 from labeler.service.items import browsing, importing
@@ -120,7 +121,7 @@ class MadeUp:
 
     def category(self) -> str:
         """Return the category that a reviewer chooses for an item."""
-        sure = [Category.SIMILAR, Category.SIMILAR, Category.DISSIMILAR]
+        sure = ["similar", "similar", "dissimilar"]
         return self.rng.choice(sure if self.all_sure else [*sure, NOT_SURE])
 
     def say(self, db: Database, person: int, code: str, revision: int, answer: str) -> None:
@@ -149,7 +150,7 @@ class MadeUp:
         for split in splits.split_items(db)[: self.rng.randint(0, 3)]:
             for _ in range(self.rng.randint(1, 2)):
                 why = self.rng.choice([*WORDS, *IN_COMMENTS]).strip() or "so"
-                splits.adjudicate(db, split.item.name, self.rng.choice(list(Category)), why, **self.by)
+                splits.adjudicate(db, split.item.name, self.rng.choice(CATEGORIES), why, **self.by)
         if self.rng.random() < 0.5:
             course.change_state(db, Step.UNBLIND, why="done", **self.by)
 

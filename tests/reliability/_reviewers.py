@@ -9,7 +9,7 @@ from typing import Any
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from labeler.errors import LabelerError
-from labeler.model import Category, Role, Submission
+from labeler.model import Role, Submission
 from labeler.plan.lifecycle import Step
 from labeler.service.labelling import reviewing
 from labeler.service.people import identity
@@ -319,11 +319,11 @@ def service_functions(ground: Ground) -> Case:
     tally, now, left = Tally("service functions for reviewers", "calls"), datetime.now(UTC), ground.ids[LEFT]
     with open_database(ground.study) as db:
         task = reviewing.review_queue(db, left).offers[0]
-        reviewing.submit(db, left, Submission("before", task.code, task.revision, Category.SIMILAR, 900), now=now)
+        reviewing.submit(db, left, Submission("before", task.code, task.revision, "similar", 900), now=now)
         staffing.remove(db, LEFT, why="away", actor=COORDINATOR, now=now)
         given = {
             "code": task.code,
-            "submission": Submission("after", task.code, 1, Category.DISSIMILAR, 900),
+            "submission": Submission("after", task.code, 1, "dissimilar", 900),
             "now": now,
         }
         given |= {"session": None, "event_ids": ["before"]}

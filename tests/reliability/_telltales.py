@@ -10,7 +10,7 @@ from typing import Any
 
 from scipy import stats
 
-from labeler.model import Category, Kind, PlanParameters, Task
+from labeler.model import Kind, PlanParameters, Task
 from labeler.plan.changes import Slot, third_round
 from labeler.plan.lifecycle import Step
 from labeler.service.labelling import answering, reviewing
@@ -186,8 +186,8 @@ def split_items_have_no_place() -> Case:
     first, slots = {}, []
     for number in range(24):
         pair = (OWN, OTHERS[0]) if number % 2 else (OTHERS[0], OTHERS[1])
-        second = Category.DISSIMILAR if number % 3 == 0 else Category.SIMILAR
-        first[f"i{number}"] = {pair[0]: Category.SIMILAR, pair[1]: second}
+        second = "dissimilar" if number % 3 == 0 else "similar"
+        first[f"i{number}"] = {pair[0]: "similar", pair[1]: second}
         slots += [Slot(name, f"i{number}", Kind.FRESH, answered=True) for name in pair]
     places: dict[bool, list[float]] = {True: [], False: []}
     for seed in range(N_SEEDS):

@@ -18,7 +18,7 @@ from uuid import uuid4
 import numpy as np
 
 from labeler.errors import LabelerError, StudyError
-from labeler.model import Category, Submission
+from labeler.model import Submission
 from labeler.questions import NOT_SURE, WITHDRAWN
 from labeler.service.items import importing
 from labeler.service.labelling import reviewing
@@ -30,7 +30,7 @@ GUESTS = ("gus", "hal")
 N_IN_FILE, N_RUNS = 3, 5
 DWELL_MS = 700
 END_LIMIT_S = 120
-ANSWERS = (Category.SIMILAR, Category.DISSIMILAR, NOT_SURE)
+ANSWERS = ("similar", "dissimilar", NOT_SURE)
 VIEW = {"axis": "core", "log": False, "overlay": False, "run": None, "width": 1280, "height": 625, "density": 1}
 
 CONTEXT = multiprocessing.get_context("forkserver")

@@ -22,7 +22,7 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 
 from labeler.errors import LabelerError, StudyError
-from labeler.model import Category, PlanParameters, Role, State, Submission
+from labeler.model import PlanParameters, Role, State, Submission
 from labeler.plan.lifecycle import Step
 from labeler.service.items import browsing
 from labeler.service.labelling import reviewing
@@ -88,7 +88,7 @@ def answered(study: Path, name: str, event_id: str, codes: list[str], number: in
         person = id_of(db, name)
         offers = reviewing.review_queue(db, person).offers
         task = offers[0] if offers else reviewing.task_by_code(db, person, codes[number % len(codes)])
-        answer = (Category.SIMILAR, Category.DISSIMILAR)[number % 2]
+        answer = ("similar", "dissimilar")[number % 2]
         sent = Submission(event_id, task.code, task.revision, answer, 900 + number, {"axis": "core"})
         reviewing.submit(db, person, sent, now=datetime.now(UTC))
         if offers:

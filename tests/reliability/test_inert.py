@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from labeler.formats import tables
-from labeler.model import Category, PlanParameters, State, Submission
+from labeler.model import PlanParameters, State, Submission
 from labeler.plan.lifecycle import Step
 from labeler.service.handover import anonymising
 from labeler.service.items import browsing
@@ -101,7 +101,7 @@ def study(tmp_path_factory):
         browsing.exclude(db, texts[-1], texts[1], actor=COORDINATOR, now=NOW)
         course.change_state(db, Step.CLOSE, why=texts[5], force=True, actor=COORDINATOR, now=NOW)
         for split, text in zip(splits.split_items(db), texts, strict=False):
-            splits.adjudicate(db, split.item.name, Category.SIMILAR, text, actor=COORDINATOR, now=NOW)
+            splits.adjudicate(db, split.item.name, "similar", text, actor=COORDINATOR, now=NOW)
         verdicts = path.with_name("verdicts.csv")
         rows = pd.DataFrame({"item": texts, "classifier": CLASSIFIER, "verdict": "similar"})
         verdicts.write_text(tables.write(rows), encoding="utf-8")

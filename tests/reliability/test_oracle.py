@@ -9,7 +9,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from labeler.model import Category, Kind
+from analysis.categories import CATEGORIES
+from labeler.model import Kind
 from labeler.plan.design import key
 from labeler.questions import SIMILAR
 from labeler.service.labelling import answering, reviewing
@@ -87,7 +88,7 @@ def probes(together):
     """Event ids and codes that exist, or could exist, for others: from the study, and guessed from names."""
     guessed = [
         key(0, "imported", item_name(number), name, kind.value, "0", category.value)
-        for number, name, kind, category in product(range(8), (*OTHERS, "zoe"), (Kind.FRESH, Kind.THIRD), Category)
+        for number, name, kind, category in product(range(8), (*OTHERS, "zoe"), (Kind.FRESH, Kind.THIRD), CATEGORIES)
     ]
     kept = saved_answers(together)
     of_others = [mark for row in kept if row.reviewer != OWN for mark in (row.label.event_id, row.source_key) if mark]

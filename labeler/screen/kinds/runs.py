@@ -8,8 +8,9 @@ import numpy as np
 
 from analysis import schemes
 from analysis.benchmark import ALTERED, TIME, VERSION, Benchmark, by_level
+from analysis.categories import DISSIMILAR, SIMILAR
+from labeler import questions
 from labeler.model import Protocol, Series, counted
-from labeler.questions import SIMILAR, Category
 from labeler.screen import binning, blinding, thumbnails
 from labeler.screen.kinds.kind import ExampleSet, ItemKind, NewItem, NotAnItem, Payload, Recipe, RunSelection
 
@@ -157,41 +158,41 @@ _ALIKE = Recipe(
     "Alike",
     "These are real runs that were scaled to the same level. The differences between the runs are random. In every "
     "run, the line of medians and the band with the middle half of the iterations are at the same height.",
-    Category.SIMILAR,
+    SIMILAR,
     _item(_as_they_are),
 )
 _SPIKES = Recipe(
     "Random spikes",
     "Sometimes an iteration takes much longer. This happens at different times in each run. The medians do not change, "
     "and no run has more spikes than the others, so the runs still behave alike.",
-    Category.SIMILAR,
+    SIMILAR,
     _item(_spikes),
 )
 _ONE = Recipe(
     "One run at a different level",
     "One run takes 5 % longer from the first iteration to the last. Anyone who measured only this run would have "
     "reported a different number.",
-    Category.DISSIMILAR,
+    DISSIMILAR,
     _item(_one_slower(0.05)),
 )
 _LEVELS = Recipe(
     "Two levels",
     "Four of the ten runs take 4 % longer from the first iteration to the last. Each run is steady, but the runs have "
     "two levels. The result of a measurement depends on the level that a run happens to have.",
-    Category.DISSIMILAR,
+    DISSIMILAR,
     _item(_two_levels(0.04)),
 )
 _NOISE = Recipe(
     "One run much noisier",
     "One run varies far more than the others: its band is tall, its bar is long, and its curve is steep.",
-    Category.DISSIMILAR,
+    DISSIMILAR,
     _item(_noisier),
 )
 _STEPS = Recipe(
     "Steps at different times",
     "Three runs become 7 % slower, each at a different time. Press O to overlay the medians. You then see that the "
     "steps are not at the same time.",
-    Category.DISSIMILAR,
+    DISSIMILAR,
     _item(_steps),
 )
 _WARMUP = Recipe(
@@ -253,15 +254,14 @@ KIND = ItemKind(
     sees=SEES,
     help=HELP,
     overlay="the medians of all runs in one panel",
-    questions={"similar": SIMILAR},
+    questions={"similar": questions.SIMILAR},
     examples={
         "similar": ExampleSet(
             WHAT_TO_JUDGE,
             worked=(_ALIKE, _ONE, _LEVELS, _STEPS, _SPIKES, _NOISE, _WARMUP),
             practice=(_ALIKE, _ALIKE, _SPIKES, _ONE, _LEVELS, _NOISE, _STEPS),
             simulated=tuple(
-                Recipe(name.capitalize(), words, Category.DISSIMILAR, _simulated(name))
-                for name, words in _SCHEMES.items()
+                Recipe(name.capitalize(), words, DISSIMILAR, _simulated(name)) for name, words in _SCHEMES.items()
             ),
         )
     },

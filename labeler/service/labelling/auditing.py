@@ -401,7 +401,7 @@ def faults(db: Database, secrets_now: str, reference_now: str | None) -> Iterato
         now = {"definition": _as_json(row["definition"]), "takes_marks": row["takes_marks"]}
         logged = {"definition": derived.definition, "takes_marks": int(question.is_marked)}
         yield from _differences("question", row["row_id"], now, logged)
-    categories = dict(enumerate(map(str, question.labels)))
+    categories = dict(enumerate(question.labels))
     for row in tables["categories"]:
         yield from _differences("category", row["row_id"], row, {"name": categories.get(row["position"])})
     yield from _items(derived, tables["items"], {row["file_id"]: row["sha256"] for row in tables["files"]})

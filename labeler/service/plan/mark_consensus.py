@@ -67,7 +67,7 @@ def consensus(question: Question, labels: Mapping[str, str], n: int) -> MarksOfI
             for person, at in zip(of.people, of.marks, strict=True)
         )
         kinds = Counter(mark.kind for mark in places)
-        kind = max((*map(str, question.kinds), None), key=lambda name: kinds[name])
+        kind = max((*(kind.name for kind in question.kinds), None), key=lambda name: kinds[name])
         return Cluster(Mark(of.at, of.at, kind), places, len(people))
 
     return MarksOfItem(*(tuple(map(cluster, which)) for which in (found.agreed, found.ties, found.lone)))

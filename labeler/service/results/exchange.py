@@ -170,7 +170,7 @@ def import_label_file(
 
     source = Source(str(path), path)
     try:
-        categories = studies.get(db).question.categories
+        categories = studies.get(db).question.names
         table = tables.read_labels(source) if form == LONG else _reader(form)(source, categories)
         return import_labels(db, table, look_alike=look_alike, actor=actor, now=now)
     except Refused:

@@ -154,7 +154,7 @@ def material_of_files(label_file: Path, verdict_file: Path) -> Material:
     labels, verdict_text = (Source(str(path), path) for path in (label_file, verdict_file))
     answers = tables.read_table(labels, (*tables.LABEL_COLUMNS, "application")).reset_index(drop=True)
     raw = tables.read_table(verdict_text, ("item", "classifier", "verdict"))
-    table = tables.read_verdicts(verdict_text, SIMILAR.categories)
+    table = tables.read_verdicts(verdict_text, SIMILAR.names)
     features = _features_of_file(raw, verdict_file)
     applications = answers.drop_duplicates("item").set_index("item")["application"].astype(object)
     parameters = [json.loads(text) for text in set(raw["parameters"]) - {""}] if "parameters" in raw else []

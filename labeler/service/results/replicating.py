@@ -28,7 +28,7 @@ from analysis.report import PublishedNumber, Report
 from analysis.runs import Warmup
 from labeler.errors import InputError, Refused, sentence
 from labeler.formats import Source, references
-from labeler.model import Category, combined_hash, counted
+from labeler.model import combined_hash, counted
 from labeler.screen import binning, charts as screen_charts
 from labeler.service.files.gathering import Gathered as GatheredFiles
 from labeler.service.results.reporting import QUICK, REPLICATION_NOTE, ReportInput, gathered_files
@@ -175,7 +175,7 @@ def replicate(
     bundled: Path,
     *,
     labels: Path | None = None,
-    one_is: Category = Category.DISSIMILAR,
+    one_is: str = DISSIMILAR,
     classes: Path | None = None,
     revisions: Path | None = None,
     advance: Advance = lambda _done, _total: None,

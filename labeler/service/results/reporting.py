@@ -36,8 +36,8 @@ from labeler.errors import InputError
 from labeler.formats import tables
 from labeler.formats.source import Source
 from labeler.marks import START
-from labeler.model import LABELLED_BY_PLAN, Category, ItemRole, Kind, Origin, Question, State, Study, combined_hash
-from labeler.questions import MARKED, NOT_SURE, SIMILAR, WITHDRAWN
+from labeler.model import LABELLED_BY_PLAN, ItemRole, Kind, Origin, Question, State, Study, combined_hash
+from labeler.questions import MARKED, NOT_SURE, SIMILAR, WITHDRAWN, Category
 from labeler.safe_text import one_line
 from labeler.screen import thumbnails, timing
 from labeler.service.files import exploring, marked
@@ -183,11 +183,10 @@ class ReportInput:
         asked = self.question
         if asked.has_default_categories:
             return report.SIMILARITY
-        meanings = {str(category): category.meaning for category in asked.labels}
+        meanings = {category.name: category.meaning for category in map(asked.category, asked.labels)}
         if asked.is_marked:
             meanings[MARKED] = "The reviewer marked at least one point. The places are in marks.html."
-        positive = None if asked.positive is None else str(asked.positive)
-        return CategorySet(asked.classes, positive, asked.ordered, meanings)
+        return CategorySet(asked.classes, asked.positive, asked.ordered, meanings)
 
     @property
     def question_facts(self) -> dict[str, Any]:

@@ -144,7 +144,7 @@ def describe_labels(db: Database, shown: Sequence[Item]) -> list[str]:
     for item_id, reviewer, kind, answer in labels.on_items(db, [item.item_id for item in shown]):
         if kind in COUNTED_KINDS and question.is_label(answer):
             of_item[item_id][answer].append(reviewer)
-    keys = {str(category): category.key.upper() for category in question.categories}
+    keys = {category.name: category.key.upper() for category in question.categories}
     return [
         " · ".join(
             f"{keys.get(label) or marks.describe(label)}: {', '.join(of_item[item.item_id][label])}"
@@ -221,7 +221,7 @@ def adjudicate(db: Database, name: str, category: str | None, why: str, *, actor
         if reason:
             raise NotAllowed(reason)
         decisions.add(db, item.item_id, Decision(item.name, category, why, actor, deed.at_utc, str(uuid4())))
-        deed.log("adjudicate", item=item.name, category=str(category), why=why)
+        deed.log("adjudicate", item=item.name, category=category, why=why)
     return category
 
 

@@ -73,7 +73,7 @@ def verdict_counts(table: pd.DataFrame, categories: Sequence[str]) -> list[dict[
     """
     return [
         {"classifier": str(name), "threshold": _only(rows["threshold"])}
-        | {str(category): int((rows["verdict"] == category).sum()) for category in reversed(categories)}
+        | {category: int((rows["verdict"] == category).sum()) for category in reversed(categories)}
         | {"none": int(rows["verdict"].isna().sum())}
         for name, rows in table.groupby("classifier")
     ]
@@ -273,7 +273,7 @@ def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: 
     InputError if the file is invalid, or a classifier has two verdicts on one item. In a study with measurements, also
     if the study lacks an item of the file, or labeler itself computes the classifier. Then nothing is imported.
     """
-    table = tables.read_verdicts(Source(str(path), path), studies.get(db).question.categories, classifier)
+    table = tables.read_verdicts(Source(str(path), path), studies.get(db).question.names, classifier)
     computed_here = {judge.name for judge in judges(JudgeOptions(), question=studies.get(db).question)}
     reserved = {name for name in set(table["classifier"]) if name in computed_here or is_variant(name)}
     with events.by(db, actor, now) as deed:

@@ -196,7 +196,7 @@ def render_all_items(db: Database, person: str) -> None:
     """Show the matching items, and the folds below them."""
     hidden = identity.why_hidden(db, person, Action.SEE_VERDICTS)
     with_labels = not identity.why_hidden(db, person, Action.SEE_NAMES)
-    table, categories = browsing.catalogue(db, verdicts=not hidden), coordinating.get_study(db).question.categories
+    table, categories = browsing.catalogue(db, verdicts=not hidden), coordinating.get_study(db).question.names
     if table.empty:
         st.info("No items yet. Drop your result files under Add.")
         return
@@ -235,7 +235,7 @@ def show_page(db: Database, matches: browsing.Catalogue, *, with_labels: bool) -
     show_rows(db, page, with_labels=with_labels)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         categories = coordinating.get_study(db).question.categories
-        signs = ", ".join(f"{category.key.upper()}: {category}" for category in categories)
+        signs = ", ".join(f"{category.key.upper()}: {category.name}" for category in categories)
         st.caption(f"{begin + 1} to {begin + len(page)} of {len(matches)}. Click a row to open the item. {signs}.")
         if n_pages > 1:
             with st.container(horizontal=True, width="content"):
@@ -274,8 +274,8 @@ def open_item(matches: browsing.Catalogue, name: str) -> None:
 def show_rows(db: Database, page: browsing.Catalogue, *, with_labels: bool) -> None:
     """Show one page of the items as a table; a click anywhere in a row opens the item."""
     listed = [browsing.item_named(db, name) for name in page["item"]]
-    categories = coordinating.get_study(db).question.categories
-    signs = " · ".join(category.key.upper() for category in categories)
+    question = coordinating.get_study(db).question
+    signs = " · ".join(category.key.upper() for category in question.categories)
     shown = page.assign(runs_small=[small_picture(db, item) for item in listed], spread=100 * page["spread"])
     columns = {
         "runs_small": st.column_config.ImageColumn("Runs", width=164),
@@ -286,7 +286,7 @@ def show_rows(db: Database, page: browsing.Catalogue, *, with_labels: bool) -> N
         shown = shown.assign(labels=splits.describe_labels(db, listed), result=splits.describe_results(db, listed))
         columns["labels"] = st.column_config.TextColumn("Labels")
     if browsing.classifiers(page):
-        shown = shown.assign(verdicts=browsing.describe_verdicts(page, categories))
+        shown = shown.assign(verdicts=browsing.describe_verdicts(page, question.names))
         columns["verdicts"] = st.column_config.TextColumn(f"Classifiers {signs}", width="small")
     columns["spread"] = st.column_config.NumberColumn("Spread", format="%.3g %%", width="small", help=SPREAD)
     if with_labels:

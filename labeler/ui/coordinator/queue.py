@@ -22,7 +22,7 @@ NO_PICTURE = "The study has no measurements of this item, so it has no picture."
 
 def categories_of(question: Question) -> dict[str, str]:
     """Return the categories of a decision by their keys."""
-    return {category.key: str(category) for category in question.categories}
+    return {category.key: category.name for category in question.categories}
 
 
 def choices_of(question: Question) -> dict[str, str]:

@@ -188,7 +188,7 @@ def card(db: Database, reviewer_id: int) -> None:
         with columns.pop(0):
             st.header(f"{category.key.upper()}: {category.label}", anchor=False)
             st.text(category.meaning)
-            for example in [example for example in examples if example.category == category][:1]:
+            for example in [example for example in examples if example.category == category.name][:1]:
                 words = f"Example: {example.title}"
                 component.still(example.thumbnail(words, PANEL), words)
                 st.text(f"{example.title}. {example.explanation}")

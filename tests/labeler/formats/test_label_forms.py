@@ -25,7 +25,7 @@ READ = [name for name, form in FORMS.items() if form.read]
 
 
 def read(form, text):
-    return FORMS[form].read(Source("there/labels", data=text.encode()), SIMILAR.categories)
+    return FORMS[form].read(Source("there/labels", data=text.encode()), SIMILAR.names)
 
 
 def rows(table):
@@ -34,7 +34,7 @@ def rows(table):
 
 @pytest.mark.parametrize("form", READ)
 def test_labels_read_back_as_they_were_written(form):
-    assert rows(read(form, FORMS[form].write(LABELS, SIMILAR.categories))) == rows(LABELS)
+    assert rows(read(form, FORMS[form].write(LABELS, SIMILAR.names))) == rows(LABELS)
 
 
 awkward = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zs"]), min_size=1)
@@ -51,11 +51,11 @@ def test_awkward_names_survive(form, items, reviewer):
             "created_utc": "2026-11-20T12:00:00+00:00", "dwell_ms": None,
         }
     )  # fmt: skip
-    assert rows(read(form, FORMS[form].write(labels, SIMILAR.categories))) == rows(labels)
+    assert rows(read(form, FORMS[form].write(labels, SIMILAR.names))) == rows(labels)
 
 
 def test_a_wide_table_has_a_column_for_each_reviewer():
-    text = FORMS["wide"].write(LABELS, SIMILAR.categories)
+    text = FORMS["wide"].write(LABELS, SIMILAR.names)
     assert list(csv.reader(io.StringIO(text))) == [
         ["item", "application", "ada", "ben"],
         ["a", "org/app", "similar", "dissimilar"],
@@ -64,19 +64,19 @@ def test_a_wide_table_has_a_column_for_each_reviewer():
 
 
 def test_ratings_for_irrcac_have_na_where_a_reviewer_has_no_label():
-    assert FORMS["irrcac"].write(LABELS, SIMILAR.categories) == "item,ada,ben\na,similar,dissimilar\nb,NA,dissimilar\n"
+    assert FORMS["irrcac"].write(LABELS, SIMILAR.names) == "item,ada,ben\na,similar,dissimilar\nb,NA,dissimilar\n"
 
 
 def test_ratings_for_rater_are_numbers_and_the_legend_says_of_what():
-    assert FORMS["rater"].write(LABELS, SIMILAR.categories) == "item,rater,rating\n1,1,1\n1,2,2\n2,2,2\n"
-    assert FORMS["rater"].legend(LABELS, SIMILAR.categories) == (
+    assert FORMS["rater"].write(LABELS, SIMILAR.names) == "item,rater,rating\n1,1,1\n1,2,2\n2,2,2\n"
+    assert FORMS["rater"].legend(LABELS, SIMILAR.names) == (
         "Items are numbered by name. Raters: 1 = ada, 2 = ben. Ratings: 1 = similar, 2 = dissimilar."
     )
     assert FORMS["rater"].read is None
 
 
 def test_label_studio_gets_tasks_with_choices_and_the_time():
-    tasks = json.loads(FORMS["label-studio"].write(LABELS, SIMILAR.categories))
+    tasks = json.loads(FORMS["label-studio"].write(LABELS, SIMILAR.names))
     assert [task["data"] for task in tasks] == [
         {"item": "a", "application": "org/app"}, {"item": "b", "application": "org/app"},
     ]  # fmt: skip
@@ -144,4 +144,4 @@ def test_a_file_that_cannot_be_used_is_refused_with_its_place(form, text, reason
 
 def test_a_reviewer_named_like_a_column_has_no_place_in_a_wide_table():
     with pytest.raises(Refused, match="called 'item'"):
-        FORMS["wide"].write(LABELS.assign(reviewer="item").drop_duplicates("item"), SIMILAR.categories)
+        FORMS["wide"].write(LABELS.assign(reviewer="item").drop_duplicates("item"), SIMILAR.names)

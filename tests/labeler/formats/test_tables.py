@@ -24,7 +24,7 @@ def labels_of(content):
 
 
 def verdicts_of(content, classifier=None):
-    return read_verdicts(Source("there/v.csv", data=content), SIMILAR.categories, classifier)
+    return read_verdicts(Source("there/v.csv", data=content), SIMILAR.names, classifier)
 
 
 def label_table(*rows, columns=("item", "reviewer", "label")):

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from analysis.report import Resampling
 from labeler.errors import StudyError
 from labeler.formats import tables
-from labeler.model import Category, Person, Role, Submission
+from labeler.model import Person, Role, Submission
 from labeler.plan.design import Plan, draw_plan
 from labeler.service.handover import anonymising, template
 from labeler.service.handover.anonymising import AnonymisationResult, in_json, pseudonyms, replacing
@@ -69,7 +69,7 @@ def named_study(tmp_path_factory):
         comments = (f"{ADA.upper()} says {MAIL}; {OLD_MAIL}", f"as {DAN}_2, not {DAN}ish", "plain")
         for name, comment in zip(NAMES, comments, strict=False):
             task = offers(db, name)[0]
-            sent = Submission(f"by {ADA}: {name}", task.code, 0, Category.SIMILAR, 900, {"axis": BEN}, 1, True, comment)
+            sent = Submission(f"by {ADA}: {name}", task.code, 0, "similar", 900, {"axis": BEN}, 1, True, comment)
             reviewing.submit(db, id_of(db, name), sent, now=NOW)
         answer_everything(db, {ADA: "similar", BEN: "dissimilar", CLEO: "similar", DAN: "not sure"})
         coordinating.back_up(db, path.with_name(f"copy for {BEN}.study"), actor=CAROL, now=NOW)
@@ -286,12 +286,12 @@ def test_answers_go_with_dropped_comments_and_stay_with_kept_ones_under_the_new_
 def test_decisions_get_other_event_ids_and_new_names(named, tmp_path):
     item = items.all_items(named)[0]
     event_id = f"of {CAROL}"
-    decided = Decision(item.name, Category.SIMILAR, f"{BEN} is right", CAROL, NOW.isoformat(), event_id)
+    decided = Decision(item.name, "similar", f"{BEN} is right", CAROL, NOW.isoformat(), event_id)
     decisions.add(named, item.item_id, decided)
     names = pseudonyms(people.all_people(named), "t")
     with anonymised(named, tmp_path / "out.study", token="t") as out:
         (after,) = decisions.everything(out)
-    assert (after.item, after.category, after.created_utc) == (item.name, Category.SIMILAR, NOW.isoformat())
+    assert (after.item, after.category, after.created_utc) == (item.name, "similar", NOW.isoformat())
     assert (after.why, after.decided_by) == (f"{names[BEN]} is right", "C1")
     assert after.event_id not in ("", event_id)
     assert leaks(tmp_path / "out.study", [event_id]) == []

@@ -13,7 +13,7 @@ from labeler.service.verdicts import computing, stored_verdicts
 from labeler.store import items, runs
 from tests.making import WHO, import_all, item_name, result_file
 
-CATEGORIES = SIMILAR.categories
+CATEGORIES = SIMILAR.names
 
 SAID = f"""item,classifier,verdict
 {item_name(0)},mine,dissimilar

@@ -6,7 +6,7 @@ import pytest
 
 from analysis.intervals import wilson
 from labeler.errors import InputError, NotAllowed, NotAssigned, Refused
-from labeler.model import CalibrationGate, Category, Kind, PlanParameters, State
+from labeler.model import CalibrationGate, Kind, PlanParameters, State
 from labeler.plan.lifecycle import Step
 from labeler.questions import SIMILAR
 from labeler.service.items import browsing
@@ -33,7 +33,7 @@ from tests.making import (
 
 WHY = {"why": "because", **WHO}
 SPLIT = {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimilar"}
-S, D = Category.SIMILAR, Category.DISSIMILAR
+S, D = "similar", "dissimilar"
 
 
 @pytest.fixture(scope="module")
@@ -247,13 +247,13 @@ def test_with_one_unknown_item_no_reference_label_is_kept(round_):
 )
 def test_a_file_that_is_no_reference_is_refused_by_file_line_and_value(tmp_path, text, message):
     path = reference_file(tmp_path, "label,note,item\nsimilar,x,a\ndissimilar,,b\nsimilar,again,a\n")
-    assert calibrating.read_reference(path, SIMILAR.categories) == {"a": S, "b": D}
+    assert calibrating.read_reference(path, SIMILAR.names) == {"a": S, "b": D}
     reference_file(tmp_path, text)
     with pytest.raises(InputError, match=message) as refused:
-        calibrating.read_reference(path, SIMILAR.categories)
+        calibrating.read_reference(path, SIMILAR.names)
     assert str(path) in str(refused.value)
     with pytest.raises(Refused):
-        calibrating.read_reference(tmp_path / "missing.csv", SIMILAR.categories)
+        calibrating.read_reference(tmp_path / "missing.csv", SIMILAR.names)
 
 
 # --- feedback to reviewers

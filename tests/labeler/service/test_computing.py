@@ -19,7 +19,7 @@ from labeler.store import items, open_database, runs
 from tests.labeler.test_cli import run
 from tests.making import WHO, import_all, item_name, log, make_study, new_study, report_of_files, result_file, series
 
-CATEGORIES = SIMILAR.categories
+CATEGORIES = SIMILAR.names
 
 NAMES = tuple(sorted(CLASSIFIERS))  # in the form of tables
 LONG_RUNS_ONLY = [name for name in NAMES if name != "spread"]

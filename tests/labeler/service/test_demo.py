@@ -13,7 +13,7 @@ from analysis.classifiers import CLASSIFIERS
 from labeler import marks
 from labeler.config import bundled
 from labeler.errors import InputError, NotAllowed, Refused, StudyError
-from labeler.model import Category, Role, State, Submission
+from labeler.model import Role, State, Submission
 from labeler.plan.lifecycle import Action
 from labeler.service import demo
 from labeler.service.labelling import auditing, own_result, reviewing
@@ -169,7 +169,7 @@ def test_after_the_tenth_label_a_newcomer_sees_the_own_result_and_no_names(finis
                 own_result.own_result(db, person.person_id)
             task = reviewing.review_queue(db, person.person_id).offers[0]
             view = {"axis": "core"}
-            given = Submission(f"{n_done:032x}", task.code, task.revision, Category.SIMILAR, 4000, view)
+            given = Submission(f"{n_done:032x}", task.code, task.revision, "similar", 4000, view)
             reviewing.submit(db, person.person_id, given, now=NOW)
         assert demo.reveal(db, now=NOW)
         assert coordinating.get_study(db).state is State.UNBLINDED

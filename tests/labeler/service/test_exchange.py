@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from labeler.errors import InputError, NotAllowed, Refused
 from labeler.formats import tables
-from labeler.model import Category, Kind, Label, Role
+from labeler.model import Kind, Label, Role
 from labeler.questions import SIMILAR
 from labeler.service.items import importing
 from labeler.service.plan import assigning
@@ -145,7 +145,7 @@ def test_labels_exported_and_imported_are_the_same_labels(masters, tmp_path, his
 
 @pytest.mark.parametrize("comment", ["'=1+1", "one\rtwo"])
 def test_any_comment_survives_export_and_import(masters, tmp_path, db, comment):
-    record(db, [(0, 0, Kind.FRESH, {"answer": Category.SIMILAR, "created": NOW, "comment": comment})])
+    record(db, [(0, 0, Kind.FRESH, {"answer": "similar", "created": NOW, "comment": comment})])
     with open_database(shutil.copy(masters["empty"], tmp_path / "other.study")) as other:
         take_in(other, reporting.as_csv(export(db)))
         assert export(other)["comment"].tolist() == [comment]

@@ -76,7 +76,7 @@ def test_an_empty_verdict_is_none_with_a_reason(study, take_in):
     take_in(study, "item,verdict,score", f"{FIRST},,", name="mine")
     (row,) = shown(study)
     assert (row["verdict"], "imported file" in row["error"]) == (None, True)
-    assert stored_verdicts.verdict_counts(stored_verdicts.verdict_table(study), SIMILAR.categories) == [
+    assert stored_verdicts.verdict_counts(stored_verdicts.verdict_table(study), SIMILAR.names) == [
         {"classifier": "mine", "threshold": None, "dissimilar": 0, "similar": 0, "none": 1}
     ]
 
@@ -94,7 +94,7 @@ def test_an_imported_classifier_stands_beside_the_built_in_ones(planned, take_in
     compute(planned)
     before = {row["item"]: row for row in shown(planned) if row["classifier"] == "same"}
     take_in(planned, "item,verdict,score", f"{FIRST},dissimilar,0.9", f"{SECOND},similar,0.1", name="mine")
-    counts = stored_verdicts.verdict_counts(stored_verdicts.verdict_table(planned), SIMILAR.categories)
+    counts = stored_verdicts.verdict_counts(stored_verdicts.verdict_table(planned), SIMILAR.names)
     assert [row["classifier"] for row in counts] == sorted([*CLASSIFIERS, "mine"])
     assert {"classifier": "mine", "threshold": None, "dissimilar": 1, "similar": 1, "none": 0} in counts
     exported = export(planned)
@@ -177,7 +177,7 @@ def test_hostile_names_are_inert_in_the_exported_file_and_come_back_as_they_were
     run("verdicts", "--study", hostile.path, "--import", tmp_path / "verdicts.csv", "--out", path)
     cells = pd.read_csv(path, dtype=str)[["item", "benchmark", "classifier"]].to_numpy().ravel().tolist()
     assert {cell for cell in cells if not cell.startswith("'=")} == {SCRIPT}
-    back = tables.read_verdicts(Source("out.csv", path), SIMILAR.categories)
+    back = tables.read_verdicts(Source("out.csv", path), SIMILAR.names)
     assert set(back["item"]) == {HYPERLINK}
     assert set(back["classifier"]) == {HYPERLINK, SCRIPT}
 

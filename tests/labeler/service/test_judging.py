@@ -93,7 +93,7 @@ def test_its_verdicts_are_counted_and_exported(study, steady):
     compute(study)
     n_dissimilar = [*map(category, spreads(study).values())].count("dissimilar")
     assert 0 < n_dissimilar < 8
-    assert stored_verdicts.verdict_counts(stored_verdicts.verdict_table(study), SIMILAR.categories)[-1] == {
+    assert stored_verdicts.verdict_counts(stored_verdicts.verdict_table(study), SIMILAR.names)[-1] == {
         "classifier": "steady", "threshold": STEADY_LIMIT,
         "dissimilar": n_dissimilar, "similar": 8 - n_dissimilar, "none": 0,
     }  # fmt: skip

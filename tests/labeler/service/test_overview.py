@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from labeler.model import Category, PlanParameters, Role, State, describe_minutes
+from labeler.model import PlanParameters, Role, State, describe_minutes
 from labeler.plan.lifecycle import Step
 from labeler.service import overview
 from labeler.service.labelling import reviewing
@@ -50,7 +50,7 @@ def move(db, step, now=NOW):
 
 def decide_all(db):
     for split in splits.split_items(db):
-        splits.adjudicate(db, split.item.name, Category.SIMILAR, "seen", **WHO)
+        splits.adjudicate(db, split.item.name, "similar", "seen", **WHO)
 
 
 def test_the_next_step_leads_from_nothing_to_the_report(db, study_path):

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from labeler.errors import InputError, NotAllowed
-from labeler.model import Category
 from labeler.questions import read_question
 from labeler.screen.kinds import FIRST_QUESTION
 from labeler.service.items import browsing, drawing
@@ -17,8 +16,8 @@ from tests.labeler.service.test_own_question import ALERTS
 from tests.making import WHO, answer_next, item_name
 from tests.sentences import says
 
-STEP = OwnExample(item_name(1), Category.DISSIMILAR, "Run 2 changes its level.", GUIDE)
-NOISE = OwnExample(item_name(2), Category.SIMILAR, "Only noise.", PRACTICE)
+STEP = OwnExample(item_name(1), "dissimilar", "Run 2 changes its level.", GUIDE)
+NOISE = OwnExample(item_name(2), "similar", "Only noise.", PRACTICE)
 
 
 def add(db, *given):

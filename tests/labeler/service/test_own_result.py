@@ -3,7 +3,7 @@
 import pytest
 
 from labeler.errors import InputError, NotAllowed
-from labeler.model import Category, State
+from labeler.model import State
 from labeler.service.labelling import own_result
 from labeler.store import studies
 from tests.labeler.commands import run
@@ -55,10 +55,10 @@ def test_labels_are_compared_with_those_of_the_others(planned):
     assert all(sum(item.others.values()) >= 2 for item in found.alone)
     assert {row.n_same for row in found.reviewers} == {0}
     assert sum(row.n for row in found.reviewers) == sum(sum(item.others.values()) for item in found.items)
-    assert found.shares == {Category.DISSIMILAR: (1.0, 0.0), Category.SIMILAR: (0.0, 1.0)}
+    assert found.shares == {"dissimilar": (1.0, 0.0), "similar": (0.0, 1.0)}
     other = own_result.own_result(planned, id_of(planned, "ben"))
     assert not other.alone
-    assert next(item.others for item in other.divided).get(Category.DISSIMILAR) == 1
+    assert next(item.others for item in other.divided).get("dissimilar") == 1
     assert {row.rater for row in other.reviewers} == {f"Reviewer {i + 1}" for i in range(len(other.reviewers))}
 
 

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import pandas as pd
 import pytest
 
-from labeler.model import Category, PlanParameters, Role, State, Submission
+from labeler.model import PlanParameters, Role, State, Submission
 from labeler.plan.active_plan import N_OFFERED
 from labeler.plan.lifecycle import Step
 from labeler.questions import WITHDRAWN
@@ -105,7 +105,7 @@ def test_what_is_left_is_what_the_screen_still_offers(planned):
 def test_a_label_changed_is_still_one_and_a_label_taken_back_is_none(planned):
     task = say(planned, "ada", "similar", dwell_ms=3_000)
     assert pace_of(planned).end_between is None  # before the second day
-    changed = Submission("again", task.code, 1, Category.DISSIMILAR, 900)
+    changed = Submission("again", task.code, 1, "dissimilar", 900)
     reviewing.submit(planned, id_of(planned, "ada"), changed, now=NOW)
     assert (pace_of(planned).n_done, pace_of(planned).labels_per_day) == (1, 1.0)
     take_back(planned, "ada", replace(task, revision=1))

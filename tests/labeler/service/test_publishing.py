@@ -19,7 +19,7 @@ from hypothesis import example, given, strategies as st
 from analysis import fleiss_kappa
 from analysis.report import Resampling
 from labeler.errors import InputError, NotAllowed
-from labeler.model import Category, Role
+from labeler.model import Role
 from labeler.plan.lifecycle import Step
 from labeler.questions import SIMILAR
 from labeler.service.handover.publishing import bundle, metadata
@@ -66,7 +66,7 @@ def finished_study(named_study, tmp_path_factory):
         browsing.exclude(db, names[0], why=f"{DAN} saw it before", actor=CAROL, now=NOW)
         course.change_state(db, Step.CLOSE, why=f"{BEN} is done", actor=CAROL, now=NOW)
         split = splits.split_items(db)[0]
-        splits.adjudicate(db, split.item.name, Category.SIMILAR, why=f"{BEN} convinced us", actor=CAROL, now=NOW)
+        splits.adjudicate(db, split.item.name, "similar", why=f"{BEN} convinced us", actor=CAROL, now=NOW)
         course.change_state(db, Step.UNBLIND, why=f"as {CAROL} says", actor=CAROL, now=NOW)
     return path
 

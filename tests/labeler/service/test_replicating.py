@@ -17,7 +17,6 @@ from analysis.replication import survey
 from analysis.report import Report
 from labeler.errors import InputError, Refused
 from labeler.formats import Source, references
-from labeler.model import Category
 from labeler.service.files import gathering
 from labeler.service.items import importing
 from labeler.service.results import replicating, reporting
@@ -258,7 +257,7 @@ def test_labels_are_taken_in_the_forms_in_which_they_may_come(tmp_path, named, w
 
 def test_one_column_for_each_reviewer_and_the_other_meaning_of_1(tmp_path):
     table = "item;R1;R2\n" + "".join(f"{name_of(at)};{at % 2};{'' if at == 5 else at % 2}\n" for at in range(6))
-    written = replicate(tmp_path, table, one_is=Category.SIMILAR)
+    written = replicate(tmp_path, table, one_is="similar")
     ours = {claim.claim: claim.ours for claim in written.replication.claims}
     assert (ours["items"], ours["agreed items"], ours["agreed, similar"]) == ("6", "5", "2")
 

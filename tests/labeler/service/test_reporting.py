@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from analysis.categories import CATEGORIES
 from analysis.classifiers import Verdict
 from analysis.document import read_back
 from analysis.report import Report, differences
-from labeler.model import Category, Kind, Label, Role, State
+from labeler.model import Kind, Label, Role, State
 from labeler.questions import SIMILAR
 from labeler.service.results import exchange, reporting, written_reports
 from labeler.service.study import staffing
@@ -32,7 +33,7 @@ from tests.making import (
     report_of_files,
 )
 
-CATEGORIES = tuple(Category)
+CATEGORIES = CATEGORIES
 FEW_DRAWS = reporting.ReportOptions(resampling=reporting.Resampling(1, 20, 20, 19))
 one_file = settings(
     max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -62,7 +63,7 @@ def histories(draw):
     row = st.tuples(st.integers(0, 2), st.integers(0, 4), kinds)
     counted = draw(st.lists(st.sampled_from([Kind.FRESH, Kind.OVERLAP]), min_size=5, max_size=5))
     rows = draw(st.lists(st.tuples(row, st.sampled_from(SIMILAR.answers)), max_size=40))
-    called = draw(st.lists(st.none() | st.sampled_from(list(Category)), min_size=5, max_size=5))
+    called = draw(st.lists(st.none() | st.sampled_from(CATEGORIES), min_size=5, max_size=5))
     return [(who, item, counted[item] if kind == "counted" else kind, said) for (who, item, kind), said in rows], called
 
 
@@ -299,7 +300,7 @@ def test_hashes_name_what_the_numbers_were_made_from(filled):
     label_file = reporting.as_csv(labels.table(filled))  # the file labels.csv of the report
     assert before["answers"] == hashlib.sha256(label_file.encode()).hexdigest()
     task = assignments.tasks_of(filled, id_of(filled, "ada"))[0]
-    labels.add(filled, Label(task.assignment_id, task.revision, "one more", Category.SIMILAR, NOW))
+    labels.add(filled, Label(task.assignment_id, task.revision, "one more", "similar", NOW))
     assert changed() == {"answers"}
     filled.execute("UPDATE items SET data_hash = 'other' WHERE item_id = 1")
     assert changed() == {"answers", "measurements", "verdicts"}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
-from labeler.model import Category, Kind, PlanParameters, Protocol, Role, State, Submission
+from labeler.model import Kind, PlanParameters, Protocol, Role, State, Submission
 from labeler.plan.lifecycle import ALLOWED, Action
 from labeler.questions import SIMILAR, WITHDRAWN
 from labeler.screen import binning, blinding
@@ -90,7 +90,7 @@ def test_only_an_item_on_offer_to_this_reviewer_is_labelled(planned, what):
     task = {
         "of ben": offers(planned, "ben")[0],
         "not on offer yet": assignments.tasks_of(planned, ada)[3],
-        "made up": Submission("e", "X" * 60, 0, Category.SIMILAR),
+        "made up": Submission("e", "X" * 60, 0, "similar"),
     }[what]
     message = rf"^You cannot label item {task.code[:20]} now\."
     refused(planned, NotAssigned, message, "ada", task)
@@ -135,7 +135,7 @@ def test_another_window_with_stale_data_is_refused_in_words(planned):
     message = rf"Item {task.code} was answered in another window"
     refused(planned, AnswerRefused, message, "ada", task, "dissimilar")
     refused(planned, AnswerRefused, message, "ada", task, "withdrawn", "e")
-    ahead = Submission("f", task.code, 5, Category.SIMILAR, 900)
+    ahead = Submission("f", task.code, 5, "similar", 900)
     refused(planned, AnswerRefused, message, "ada", ahead)
 
 
@@ -247,7 +247,7 @@ UNDER = {"rule": "levels", "rule_version": 1, "min_span": 0.15, "drawing": binni
 def test_all_that_was_said_is_kept(planned):
     task = offers(planned, "ada")[0]
     said = Submission(
-        "e", task.code, 0, Category.DISSIMILAR, 812, {"zoom": 2, "session": "forged"}, 3, flag=True, comment="steps"
+        "e", task.code, 0, "dissimilar", 812, {"zoom": 2, "session": "forged"}, 3, flag=True, comment="steps"
     )
     reviewing.submit(planned, id_of(planned, "ada"), said, now=NOW, session="5e55")
     row = labels.table(planned).iloc[0]
@@ -387,11 +387,11 @@ EVENT = {
 
 
 def test_an_event_of_the_screen_is_read_as_it_is_meant():
-    expected = Submission("e", "ABCDEF", 0, Category.SIMILAR, 300, {"axis": "log"})
+    expected = Submission("e", "ABCDEF", 0, "similar", 300, {"axis": "log"})
     assert reviewing.submission_from(EVENT) == expected
     assert reviewing.submission_from(EVENT | {"more": 1}) == expected
     short = {key: EVENT[key] for key in ("event_id", "code", "revision", "answer")}
-    assert reviewing.submission_from(short) == Submission("e", "ABCDEF", 0, Category.SIMILAR)
+    assert reviewing.submission_from(short) == Submission("e", "ABCDEF", 0, "similar")
     assert reviewing.submission_from(EVENT | {"answer": "withdrawn"}).answer is WITHDRAWN
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from labeler.errors import AnswerRefused
-from labeler.model import Category, Protocol, State, Submission
+from labeler.model import Protocol, State, Submission
 from labeler.questions import SIMILAR
 from labeler.screen import binning
 from labeler.service.labelling import reviewing
@@ -243,7 +243,7 @@ def test_any_text_is_a_comment_unless_a_file_cannot_hold_it(comment, flag, confi
 def test_a_replay_with_other_words_is_acknowledged_and_changes_nothing(planned):
     task = answer_next(planned, "ada", "similar")
     event_id = labels.table(planned)["event_id"].iloc[0]
-    again = Submission(event_id, task.code, 0, Category.SIMILAR, 900, {}, 3, flag=True, comment="later")
+    again = Submission(event_id, task.code, 0, "similar", 900, {}, 3, flag=True, comment="later")
     reviewing.submit(planned, id_of(planned, "ada"), again, now=NOW)
     assert kept(planned) == [["similar", None, 0, None]]
 

@@ -8,7 +8,7 @@ import pytest
 
 from analysis.tables import counted_labels
 from labeler.errors import InputError, NotAllowed
-from labeler.model import Category, PlanParameters, State
+from labeler.model import PlanParameters, State
 from labeler.plan.lifecycle import Step
 from labeler.service.items import browsing
 from labeler.service.labelling import reviewing
@@ -37,7 +37,7 @@ from tests.making import (
 
 WHY = {"why": "because", **WHO}
 SPLIT = {"ada": "similar", "ben": "similar", "cleo": "similar", "dan": "dissimilar"}
-S, D = Category.SIMILAR, Category.DISSIMILAR
+S, D = "similar", "dissimilar"
 
 
 @pytest.fixture

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import HealthCheck, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
+from analysis.categories import CATEGORIES
 from analysis.tables import counted_labels
 from labeler.errors import LabelerError, NotAllowed
-from labeler.model import Category, Kind, Origin, PlanParameters, Role, State, Submission
+from labeler.model import Kind, Origin, PlanParameters, Role, State, Submission
 from labeler.plan.lifecycle import Step
 from labeler.questions import WITHDRAWN
 from labeler.service.items import browsing
@@ -30,7 +31,6 @@ N_ITEMS, PER_ITEM = 8, 2
 AT_FIRST, LATER, ELSEWHERE = ("ada", "ben", "cleo"), ("eve", "fay"), "zed"
 BOTH = "dan"  # reviewer and coordinator
 COUNTED, ONCE = (Kind.FRESH, Kind.OVERLAP), (Kind.FRESH, Kind.OVERLAP, Kind.THIRD)
-CATEGORIES = ("similar", "dissimilar")
 TABLES = ("studies", "people", "items", "assignments", "labels", "decisions", "events")
 NEXT = {
     ("draft", "open"): "open", ("calibration", "open"): "open", ("open", "third"): "third", ("open", "close"): "closed",
@@ -192,7 +192,7 @@ class Life(RuleBasedStateMachine):
         if done and step is Step.THIRD:
             self.n_third = sum(kept.assignment.kind is Kind.THIRD for kept in self.standing())
 
-    @rule(actor=coordinators, place=st.integers(0, 99), category=st.sampled_from(list(Category)), number=numbers)
+    @rule(actor=coordinators, place=st.integers(0, 99), category=st.sampled_from(CATEGORIES), number=numbers)
     def decide_a_split_item(self, actor, place, category, number):
         split = [one.item.name for one in splits.split_items(self.db)] or [item_name(number)]
         before = counted_labels(exchange.all_answers(self.db))

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from labeler.errors import LabelerError, NotAllowed
-from labeler.model import Category, Kind, PlanParameters, Role, State, Submission
+from labeler.model import Kind, PlanParameters, Role, State, Submission
 from labeler.plan.lifecycle import Step
 from labeler.service.items import browsing
 from labeler.service.labelling import reviewing
@@ -111,8 +111,8 @@ def test_two_decisions_on_one_item_are_both_kept_and_the_later_stands(shared):
     name = splits.split_items(shared)[0].item.name
     found = at_once(
         shared,
-        lambda db: splits.adjudicate(db, name, Category.SIMILAR, "one", **WHO),
-        lambda db: splits.adjudicate(db, name, Category.DISSIMILAR, "two", actor="chris", now=NOW),
+        lambda db: splits.adjudicate(db, name, "similar", "one", **WHO),
+        lambda db: splits.adjudicate(db, name, "dissimilar", "two", actor="chris", now=NOW),
     )
     assert not any(isinstance(outcome, LabelerError) for outcome in found)
     kept = decisions.everything(shared)
@@ -141,7 +141,7 @@ def test_a_plan_is_not_drawn_over_an_answer_that_comes_at_the_same_time(shared):
     """Either the answer is saved and the plan stays, or the plan is new and the answer is refused with a message."""
     ada = id_of(shared, "ada")
     task = reviewing.review_queue(shared, ada).offers[0]
-    sent = Submission("one", task.code, task.revision, Category.SIMILAR, 900)
+    sent = Submission("one", task.code, task.revision, "similar", 900)
     plan, answer = at_once(
         shared,
         lambda db: assigning.confirm_plan(db, PlanParameters(9, retest=0), actor="chris", now=NOW),
@@ -163,7 +163,7 @@ def test_what_reviewers_send_while_somebody_closes_is_kept_before_the_end_or_ref
                 waiting = offers(db, name)
                 if not waiting:
                     break
-                sent = Submission(f"{name} {number}", waiting[0].code, waiting[0].revision, Category.SIMILAR, 900)
+                sent = Submission(f"{name} {number}", waiting[0].code, waiting[0].revision, "similar", 900)
                 try:
                     reviewing.submit(db, id_of(db, name), sent, now=NOW)
                     said[sent.event_id] = True
@@ -186,7 +186,7 @@ def test_what_reviewers_send_while_somebody_closes_is_kept_before_the_end_or_ref
 def test_what_a_reviewer_sends_while_they_are_removed_is_kept_or_refused_but_not_both(shared):
     ada = id_of(shared, "ada")
     task = reviewing.review_queue(shared, ada).offers[0]
-    sent = Submission("last", task.code, task.revision, Category.SIMILAR, 900)
+    sent = Submission("last", task.code, task.revision, "similar", 900)
     removed, answer = at_once(
         shared,
         lambda db: staffing.remove(db, "ada", why="left", **WHO),

@@ -47,7 +47,7 @@ def test_a_setting_stands_beside_the_default_with_its_parameters(study):
             assert (row["verdict"], row["score"], row["threshold"]) == (direct.verdict, default["score"], threshold)
             assert row["clusters"] == direct.clusters
             assert f"{threshold}" in row["parameters"]
-    counts = {row["classifier"]: row for row in stored_verdicts.verdict_counts(table.reset_index(), SIMILAR.categories)}
+    counts = {row["classifier"]: row for row in stored_verdicts.verdict_counts(table.reset_index(), SIMILAR.names)}
     assert (counts["same"]["threshold"], counts["same@0.01"]["threshold"]) == (0.2, 0.01)
     assert counts["same@0.01"]["dissimilar"] > counts["same"]["dissimilar"]
     assert '"settings": ["heuristic@0.90", "same@0.01"]' in events.table(study)["details"].iloc[-1]

@@ -10,8 +10,8 @@ from hypothesis.extra import numpy as hnp
 
 from analysis.classifiers import Verdict
 from labeler.errors import AnswerRefused, NotAStudy
-from labeler.model import Category, Item, Kind, Label, Protocol, Question, State, Study
-from labeler.questions import NOT_SURE, SIMILAR, WITHDRAWN
+from labeler.model import Item, Kind, Label, Protocol, Question, State, Study
+from labeler.questions import NOT_SURE, SIMILAR, WITHDRAWN, Category
 from labeler.store import assignments, events, items, jobs, labels, open_database, runs, studies, verdicts
 from labeler.store.assignments import NewAssignment
 from labeler.store.jobs import Job
@@ -195,7 +195,7 @@ def test_what_is_open_and_what_was_not_sure_is_found_without_looking_at_every_ta
     unsure = assignments.unsure_tasks(planned, ada, calibration=False)
     assert [(task.code, task.n_not_sure, task.revision) for task in unsure] == [(one.code, 1, 1), (four.code, 1, 3)]
     assert assignments.n_by_answer(planned, ada, calibration=False) == {
-        NOT_SURE: 2, WITHDRAWN: 1, Category.DISSIMILAR: 1, None: 1,
+        NOT_SURE: 2, WITHDRAWN: 1, "dissimilar": 1, None: 1,
     }  # fmt: skip
     planned.execute("UPDATE items SET excluded_why = 'x' WHERE item_id = ?", (five.item_id,))
     assert codes(assignments.open_tasks(planned, ada, calibration=False, limit=5)) == [two.code]
@@ -223,7 +223,7 @@ def test_the_same_event_twice_is_kept_once(planned):
     assert labels.add(planned, label(task, event_id="e")) is False
     assert labels.add(planned, label(task, revision=1, event_id="e", answer="dissimilar")) is False
     assert labels.n_labels(planned) == 1
-    assert labels.own_event(planned, id_of(planned, "ada"), "e") == (task.assignment_id, Category.SIMILAR)
+    assert labels.own_event(planned, id_of(planned, "ada"), "e") == (task.assignment_id, "similar")
     assert labels.own_event(planned, id_of(planned, "ada"), "E") is None
     assert labels.own_event(planned, id_of(planned, "ben"), "e") is None
 
@@ -271,7 +271,7 @@ def test_progress_counts_the_answers_that_stand(planned):
 def verdict(**changes):
     fields = {
         "classifier": "same", "parameters": {"cut": 0.2, "b": True}, "version": 1,
-        "verdict": Category.SIMILAR, "score": 0.1, "threshold": 0.2, "means": {"cosine": 0.05}, "clusters": (1, 1, 2),
+        "verdict": "similar", "score": 0.1, "threshold": 0.2, "means": {"cosine": 0.05}, "clusters": (1, 1, 2),
         "pairs": {"cosine": np.array([0.1, 0.2, 0.3]), "rmse": np.array([1.0, 2.0, 3.0])},
         "linkage": np.arange(8.0).reshape(2, 4), "n_runs": 3, "n_iterations": 60,
     }  # fmt: skip
@@ -312,7 +312,7 @@ def test_the_same_computation_again_replaces_its_verdict(db):
 def test_the_newest_verdict_of_each_classifier_is_shown_and_none_on_other_measurements(db):
     one, two = add_item(db, "b"), add_item(db, "a")
     verdicts.put(db, items.by_id(db, one), verdict(), AT)
-    verdicts.put(db, items.by_id(db, one), verdict(version=2, verdict=Category.DISSIMILAR), AT)
+    verdicts.put(db, items.by_id(db, one), verdict(version=2, verdict="dissimilar"), AT)
     verdicts.put(db, items.by_id(db, one), verdict(classifier="heuristic"), AT)
     verdicts.put(db, replace(items.by_id(db, one), data_hash="before"), verdict(classifier="other data"), AT)
     verdicts.put(db, items.by_id(db, two), verdict(), AT)

@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from labeler.model import Category, PlanParameters, Role, State
+from labeler.model import PlanParameters, Role, State
 from labeler.plan.lifecycle import ALLOWED, SIGHTS, Action, Step
 from labeler.service.files.exploring import METHODS
 from labeler.service.labelling import inbox
@@ -75,7 +75,7 @@ def live_through(db):
     """Take the study from plan to unblinding."""
     parameters = PlanParameters(seed=1, overlap=0.25, retest=0, calibration=3)
     assigning.confirm_plan(db, parameters, actor=COORDINATOR, now=NOW)
-    reference = dict.fromkeys(calibrating.item_names(db), Category.SIMILAR)
+    reference = dict.fromkeys(calibrating.item_names(db), "similar")
     calibrating.set_reference(db, reference, actor=COORDINATOR, now=NOW)
     answer_all(db, unlike_others=NAMES[0])
     take(db, Step.OPEN, force=True)
@@ -84,7 +84,7 @@ def live_through(db):
     answer_all(db, unlike_others=NAMES[1])
     take(db, Step.CLOSE)
     (first, *_) = splits.split_items(db)
-    splits.adjudicate(db, first.item.name, Category.SIMILAR, DECISION, actor=COORDINATOR, now=NOW)
+    splits.adjudicate(db, first.item.name, "similar", DECISION, actor=COORDINATOR, now=NOW)
     inbox.reply(db, inbox.messages(db)[0].code, REPLY, actor=COORDINATOR, now=NOW)
     take(db, Step.UNBLIND)
 

@@ -10,7 +10,7 @@ import pytest
 from streamlit.runtime.media_file_storage import MediaFileKind
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
-from labeler.model import CalibrationGate, Category, PlanParameters, Role, State
+from labeler.model import CalibrationGate, PlanParameters, Role, State
 from labeler.plan.lifecycle import Step
 from labeler.service import overview
 from labeler.service.labelling import auditing, reviewing
@@ -212,7 +212,7 @@ def test_a_whole_study_is_run_on_the_study_page_without_a_typed_reason(calibrate
         if step is Step.UNBLIND:
             with open_database(calibrated) as db:
                 for split in [split for split in splits.split_items(db) if split.remains]:
-                    splits.adjudicate(db, split.item.name, Category.SIMILAR, "noise", actor="carol", now=TODAY)
+                    splits.adjudicate(db, split.item.name, "similar", "noise", actor="carol", now=TODAY)
             page = coordinator_page("Study", "Overview", calibrated)
             checked(page.checkbox[0].check().run())
             labelled(page.button, overview.BUTTONS[step]).click().run()  # leads to another page
@@ -275,9 +275,7 @@ def test_a_coordinator_who_labels_is_not_told_what_the_calibration_round_reached
 ):
     with open_database(calibrated) as db:
         calibrating.set_gate(db, CalibrationGate("reference", 0.9), actor="carol", now=NOW)
-        calibrating.set_reference(
-            db, dict.fromkeys(calibrating.item_names(db), Category.SIMILAR), actor="carol", now=NOW
-        )
+        calibrating.set_reference(db, dict.fromkeys(calibrating.item_names(db), "similar"), actor="carol", now=NOW)
     answer_all(calibrated, SAID | {BOTH: "similar"})
     page = app(calibrated, person=BOTH, url="study")
     press(page, "Open the study")
@@ -622,7 +620,7 @@ def test_gate_and_reference_labels_are_kept_and_the_round_is_judged_by_them(cali
     page = coordinator_page("Decide", "Calibration", calibrated)
     put_gate(page, "reference", 50)
     assert study_of(calibrated).gate == CalibrationGate("reference", 0.5)
-    for name, category in zip(in_round(calibrated), (Category.SIMILAR, Category.DISSIMILAR), strict=True):
+    for name, category in zip(in_round(calibrated), ("similar", "dissimilar"), strict=True):
         put_reference(page, calibrated, name, category)
     assert "Items with a reference label: 2 of 2" in texts(page)
     answer_all(calibrated, SAID | {BOTH: "not sure"})
@@ -657,7 +655,7 @@ def test_a_coordinator_who_labels_sees_how_far_the_round_is_but_not_what_it_reac
 def test_feedback_comes_once_the_round_is_over_and_tells_own_labels_and_the_reference_only(calibrated):
     first, second = in_round(calibrated)
     with open_database(calibrated) as db:
-        calibrating.set_reference(db, {first: Category.SIMILAR}, actor="carol", now=NOW)
+        calibrating.set_reference(db, {first: "similar"}, actor="carol", now=NOW)
         tasks = assignments.tasks_of(db, id_of(db, "ada"), calibration=True)
         codes = {items.by_id(db, task.item_id).name: task.code for task in tasks}
     answer_all(calibrated, SAID | {BOTH: "similar"})

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from labeler.config import bundled
-from labeler.model import Category, Role
+from labeler.model import Role
 from labeler.plan.lifecycle import Step
 from labeler.questions import NOT_SURE, SIMILAR
 from labeler.service import demo
@@ -86,7 +86,7 @@ def test_every_page_of_a_reviewer_sends_the_answers_that_the_browser_keeps(study
 
 def test_reviewers_pages_name_nothing_that_would_unblind(study):
     for name in ("ada", "ben"):
-        say(study, name, Category.SIMILAR)
+        say(study, name, "similar")
     with open_database(study) as db:
         words = {item.name for item in coordinating.list_items(db)} | {"ben", "cleo", "dan", "heuristic", "overlap"}
     for module in ("label", "my_labels"):
@@ -125,7 +125,7 @@ def test_people_page_adds_reviewers_and_shows_them_at_once_with_links_and_mails(
 
 def test_progress_page_counts_but_never_tells_what_was_said(study, empty):
     assert "Not made yet" in texts(coordinator_page("Study", "Overview", empty))
-    say(study, "ada", Category.DISSIMILAR)
+    say(study, "ada", "dissimilar")
     say(study, "ada", NOT_SURE)
     page = coordinator_page("Study", "Overview", study)
     table = page.table[0].value

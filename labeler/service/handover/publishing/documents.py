@@ -241,7 +241,7 @@ def _practice(copy: Database, facts: DatasetFacts) -> list[PracticeItem]:
     """Return items drawn at random from those with two labels or more and measurements; always the same."""
     frame = facts.tables.items.frame
     counted = {
-        row["item"]: {str(category): row[f"n_{category}"] for category in facts.categories}
+        row["item"]: {category: row[f"n_{category}"] for category in facts.categories}
         for row in frame[(frame["role"] == ItemRole.COUNTED.value) & (frame["n_runs"] > 0)].to_dict("records")
     }
     names = sorted(name for name, labels in counted.items() if sum(labels.values()) >= 2)
@@ -261,7 +261,7 @@ def _practice(copy: Database, facts: DatasetFacts) -> list[PracticeItem]:
 
 def _round(facts: DatasetFacts, practice: list[PracticeItem]) -> dict[str, Any]:
     question, kind = facts.study.question, kind_of(facts.study.question)
-    possible = (*question.categories, *([NOT_SURE] if question.not_sure else []))
+    possible = (*question.names, *([NOT_SURE] if question.not_sure else []))
     agreement = facts.report.agreement.percent.value
     return {
         "mode": "practice",

@@ -193,7 +193,9 @@ def codebook(tables: Sequence[tuple[str, str, Sequence[Column]]]) -> list[dict[s
 
 def meanings_of(question: Question) -> dict[str, str]:
     """Return what each category means, for the descriptions of columns."""
-    meanings = {str(category): category.short or category.meaning for category in question.labels}
+    meanings = {
+        category.name: category.short or category.meaning for category in map(question.category, question.labels)
+    }
     return meanings | ({MARKED: "at least one point is marked"} if question.is_marked else {})
 
 
