@@ -130,7 +130,8 @@ class Benchmark:
     failures : tuple of Failure
         Failed runs.
     former_names : tuple of str
-        Names that the same benchmark had in earlier results, such as a name before a change of the reader.
+        Names that the same benchmark can have in other results, such as the name of its folder, or a name before it
+        was renamed.
 
     Raises
     ------

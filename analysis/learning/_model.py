@@ -179,8 +179,9 @@ def scale_of(x: Floats, *, monotone: bool) -> Scale:
     return Standardiser.of(x) if monotone else RankScale.of(x)
 
 
-FORMAT, FORMAT_VERSION, OF_CATEGORIES = "labeler model", 2, 3
-READABLE = (1, FORMAT_VERSION, OF_CATEGORIES)  # models of version 1 have no ranks, those of version 3 any categories
+FORMAT = 1  # of model files
+OF_ANY_MODEL = ("format", "name", "intercept", "penalty", "warmup", "formula", "terms", "training")
+OF_TWO_CATEGORIES = ("monotone", "threshold", "cost_ratio")
 LEARNED = "learned"
 MOST_CHARACTERS = 60
 MOST_TERMS, SHOWN_TERMS = 30, 6  # a formula with more terms is shortened to the largest in texts
@@ -319,7 +320,7 @@ class Model:
     def to_text(self) -> str:
         """Return the content of the model file as JSON text with all digits of each number."""
         content = {
-            "format": FORMAT, "version": FORMAT_VERSION, "name": self.name, "monotone": self.monotone,
+            "format": FORMAT, "name": self.name, "monotone": self.monotone,
             "intercept": self.intercept, "threshold": self.threshold, "penalty": self.penalty,
             "cost_ratio": self.cost_ratio, "warmup": self.warmup, "formula": self.formula,
             "terms": [_content(term) for term in self.terms],
@@ -415,10 +416,9 @@ class CategoryModel:
     def to_text(self) -> str:
         """Return the content of the model file as JSON text with all digits of each number."""
         content = {
-            # the keys of earlier versions, so that an earlier program reads the version and refuses it
-            "format": FORMAT, "version": OF_CATEGORIES, "name": self.name, "monotone": False,
-            "intercept": dict(zip(self.categories, self.intercepts, strict=True)), "threshold": None,
-            "penalty": self.penalty, "cost_ratio": 1.0, "warmup": self.warmup, "formula": self.formula,
+            "format": FORMAT, "name": self.name,
+            "intercept": dict(zip(self.categories, self.intercepts, strict=True)),
+            "penalty": self.penalty, "warmup": self.warmup, "formula": self.formula,
             "terms": [
                 {
                     "feature": term.feature, "version": term.version, "quantiles": list(term.quantiles),
@@ -450,15 +450,14 @@ def model_from_text(text: str) -> Model | CategoryModel:
         raise ModelError(f"the file is not JSON: {error.msg}, line {error.lineno}") from None
     except RecursionError:
         raise ModelError("the file is nested too deeply") from None
-    names = ("format", "version", "name", "monotone", "intercept", "threshold", "penalty", "cost_ratio", "warmup",
-             "formula", "terms", "training")  # fmt: skip
-    _check_names(content, names, "the model")
-    if content["format"] != FORMAT or content["version"] not in READABLE or content["version"] is True:
-        versions = f"{', '.join(map(str, READABLE[:-1]))} or {READABLE[-1]}"
-        raise ModelError(f"the file is not a model of version {versions}: format {content['format']!r}, "
-                         f"version {content['version']!r}")  # fmt: skip
-    if content["version"] == OF_CATEGORIES:
+    if not isinstance(content, dict):
+        raise ModelError("the model is not an object")
+    if content.get("format", FORMAT) != FORMAT or content.get("format") is True:
+        raise ModelError(f"the file has the format {content['format']!r}, but this version reads the format {FORMAT}")
+    if isinstance(content.get("intercept"), dict):
+        _check_names(content, OF_ANY_MODEL, "the model")
         return _category_model(content)
+    _check_names(content, (*OF_ANY_MODEL, *OF_TWO_CATEGORIES), "the model")
     if not isinstance(content["monotone"], bool):
         raise ModelError(f"monotone is {content['monotone']!r}, not true or false")
     _check_lists(content)
@@ -477,10 +476,8 @@ def model_from_text(text: str) -> Model | CategoryModel:
 def _category_model(content: Mapping[str, Any]) -> CategoryModel:
     _check_lists(content)
     categories = content["intercept"]
-    if not isinstance(categories, dict) or len(categories) < 2:
+    if len(categories) < 2:
         raise ModelError("intercept is not an object with at least two categories")
-    if content["monotone"] is not False or content["threshold"] is not None or content["cost_ratio"] != 1:
-        raise ModelError("a model of categories has no threshold, no cost ratio, and is not monotone")
     terms = []
     for n, term in enumerate(content["terms"]):
         where = f"term {n + 1}"
@@ -541,22 +538,19 @@ def _content(term: Term) -> dict[str, Any]:
 
 def _term(term: Any, n: int, *, monotone: bool) -> Term:
     where = f"term {n + 1}"
-    has_ranks = isinstance(term, dict) and "quantiles" in term
-    scale = ("quantiles",) if has_ranks else ("mean", "sd")
+    scale = ("mean", "sd") if monotone else ("quantiles",)
     _check_names(term, ("feature", "version", *scale, "coefficient", "title"), where)
     name = _known_feature(term, where)
     version = FEATURES[name].version
     coefficient = _number(term, "coefficient", place=f"{where}, ")
-    if has_ranks:
-        read = Term(name, version, 0.0, 1.0, coefficient, _quantiles(term["quantiles"], where))
-    else:
-        mean, sd = (_number(term, part, place=f"{where}, ") for part in ("mean", "sd"))
-        read = Term(name, version, mean, sd, coefficient)
-    if read.sd <= 0:
-        raise ModelError(f"{where}: sd must be > 0, got {read.sd}")
-    if monotone and read.coefficient < 0:
-        raise ModelError(f"{where}: a monotone model has the negative coefficient {read.coefficient}")
-    return read
+    if not monotone:
+        return Term(name, version, 0.0, 1.0, coefficient, _quantiles(term["quantiles"], where))
+    mean, sd = (_number(term, part, place=f"{where}, ") for part in ("mean", "sd"))
+    if sd <= 0:
+        raise ModelError(f"{where}: sd must be > 0, got {sd}")
+    if coefficient < 0:
+        raise ModelError(f"{where}: a monotone model has the negative coefficient {coefficient}")
+    return Term(name, version, mean, sd, coefficient)
 
 
 def _known_feature(term: Mapping[str, Any], where: str) -> str:

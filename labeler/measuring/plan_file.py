@@ -131,7 +131,6 @@ def parse_plan(text: str) -> MeasurementPlan:
     factors = (*_factors(table, seed), *_altered(table))
     variables = {*GIVEN, *(name for own in versions.values() for name in own), *(factor.name for factor in factors)}
     shared = _shared(table)
-    reset = shared.pop("when")
     entries = table.tables("benchmarks")
     if not entries:
         raise ValueError('no benchmark; write [[benchmarks]] with a name and a command, such as ["./sort", "1000"]')
@@ -146,7 +145,8 @@ def parse_plan(text: str) -> MeasurementPlan:
         contexts=table.whole("contexts", None, low=1) if "contexts" in table.entries else None,
         runs=table.whole("runs", 10, low=1), order=order, interleave=table.flag("interleave", default=True), seed=seed,
         directory=table.text("directory", "."), environment=table.texts("environment"),
-        inherit=None if inherit is True else tuple(inherit), pause=table.number("pause", 0.0, low=0.0), reset=reset,
+        inherit=None if inherit is True else tuple(inherit), pause=table.number("pause", 0.0, low=0.0),
+        reset=table.word("reset", p.RUN, p.RESETS) if "reset" in table.entries else "",
         application=table.text("application", ""),
         keep_hostname=record.flag("hostname", default=False),
         keep_environment_names=record.flag("environment_names", default=False),
@@ -379,28 +379,8 @@ def _shared(table: _Table) -> dict[str, Any]:
         "shell": shell,
         "timeout": table.number("timeout", 600.0, low=0.001),
         "setup": table.command("setup", shell=shell),
-        **_reset(table, shell=shell),
+        "reset": table.command("reset_command", shell=shell),
     }
-
-
-def _reset(table: _Table, *, shell: bool) -> dict[str, Any]:
-    """Return the reset command and when it runs; `reset` has the command in old plans, and the time in new plans."""
-    if table.entries.get("reset") in p.RESETS:
-        return {"when": table.take("reset"), "reset": table.command("reset_command", shell=shell)}
-    return {"when": "", "reset": _reset_command(table, shell=shell)}
-
-
-def _reset_command(table: _Table, *, shell: bool) -> Command | None:
-    value = table.entries.get("reset")
-    if value is not None and "reset_command" in table.entries:
-        raise ValueError(f"{table.place}: reset and reset_command both have a command; keep one of them")
-    if value in p.RESETS:
-        raise ValueError(f'{table.place}: write reset = "{value}" at the top of the plan, for all benchmarks')
-    if isinstance(value, str) and not shell:
-        raise table.wrong(
-            "reset", 'one of pass, run, or a command as a list of words, such as ["make", "clean"]', value
-        )
-    return table.command("reset", shell=shell) or table.command("reset_command", shell=shell)
 
 
 def _benchmark(own: _Table, versions: Mapping[str, Mapping[str, str]], shared: Mapping[str, Any]) -> PlanEntry:
@@ -411,7 +391,7 @@ def _benchmark(own: _Table, versions: Mapping[str, Mapping[str, str]], shared: M
     shell = own.flag("shell", default=shared["shell"])
     timeout = own.number("timeout", shared["timeout"], low=0.001)
     setup = own.command("setup", shell=shell) or shared["setup"]
-    reset = _reset_command(own, shell=shell) or shared["reset"]
+    reset = own.command("reset_command", shell=shell) or shared["reset"]
     environment = own.texts("environment")
     unit, better = own.text("unit", ""), own.word("better", "", ("lower", "higher", ""))
     if "tool" in own.entries:

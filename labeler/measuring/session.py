@@ -40,7 +40,7 @@ from labeler.measuring.process import Ended
 from labeler.measuring.results import RunResult, file_states, results_of
 from labeler.measuring.table import NAME, PARQUET, Done, MeasurementTable, place_of, write_parquet
 
-LOCK = "plan.lock"  # name of the file that records the parts of the plan that must not change
+LOCK, FORMAT = "plan.lock", 1  # name and format of the file that records the parts of the plan that must not change
 MAY_CHANGE = ("runs", "pause", "keep_hostname", "keep_environment_names")
 MAX_FAILURES = 3  # number of consecutive failures after which a benchmark in a version is not run again
 RESET_FAILED = "reset before this pass"  # begins the failure of each run of a pass whose reset failed
@@ -193,18 +193,21 @@ def _prepare(plan: MeasurementPlan, out: Path) -> None:
             f"{out} contains other files, such as {min(others)}. Choose an empty or new folder with --out."
         )
     with in_place(out / LOCK) as partial:
-        partial.write_text(json.dumps(_fingerprint(plan), indent=1) + "\n", encoding="utf-8")
+        lock = {"format": FORMAT, "parts": _fingerprint(plan)}
+        partial.write_text(json.dumps(lock, indent=1) + "\n", encoding="utf-8")
 
 
 def _check_lock(plan: MeasurementPlan, out: Path) -> None:
     try:
-        known = json.loads((out / LOCK).read_text(encoding="utf-8"))
+        lock = json.loads((out / LOCK).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise InputError(f"{out / LOCK} is missing or damaged, so the plan of this folder is unknown. "
-                         "Choose another folder with --out.") from None  # fmt: skip
-    changed = [
-        part for part, mark in _fingerprint(plan).items() if not isinstance(known, dict) or known.get(part) != mark
-    ]
+        lock = None
+    if not isinstance(lock, dict) or lock.get("format") != FORMAT or not isinstance(lock.get("parts"), dict):
+        raise InputError(
+            f"{out / LOCK} is missing or damaged, or another version wrote it, so the plan of this folder is unknown. "
+            "Choose another folder with --out."
+        )
+    changed = [part for part, mark in _fingerprint(plan).items() if lock["parts"].get(part) != mark]
     if changed:
         raise InputError(
             f"{out} belongs to a different plan: {', '.join(changed)} changed. Choose another folder with --out, "
@@ -215,11 +218,7 @@ def _check_lock(plan: MeasurementPlan, out: Path) -> None:
 def _fingerprint(plan: MeasurementPlan) -> dict[str, str]:
     """Return a hash of each part of the plan; values whose names suggest a secret are left out."""
     parts = {name: value for name, value in asdict(plan).items() if name not in MAY_CHANGE}
-    if not plan.resets_passes:  # earlier versions did not record these keys if they had no effect
-        del parts["reset"]
-    for entry in parts["benchmarks"]:
-        if not entry["several_per_line"]:
-            del entry["several_per_line"]
+    parts["reset"] = plan.resets_passes  # without an entry, resets run before each run
     text = json.dumps(_without_secret_values(parts), sort_keys=True)
     return {name: hashlib.sha256(json.dumps(part, sort_keys=True).encode()).hexdigest()[:16]
             for name, part in json.loads(text).items()}  # fmt: skip

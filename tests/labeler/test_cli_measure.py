@@ -106,7 +106,7 @@ def test_a_dry_run_runs_nothing_and_says_what_it_would_do_and_could_tell(folder)
         ('runs = 20\norder = "both"', "Order: 1 test of 20 runs in fixed against 20 in random order."),
         ('runs = 5\nversions = ["a", "b"]', "Versions: with 5 runs per version and context"),
         ("contexts = 2\n[factors.gc]\nlevels = [1, 2, 3]", "2 of 3 combinations … Contexts: 2 for one version"),
-        ('reset = ["true"]', "Reset: before each run."),
+        ('reset_command = ["true"]', "Reset: before each run."),
         ('reset = "pass"\nreset_command = ["true"]', "Reset: once before each pass of all benchmarks."),
         ('altered = ["parse", "sort"]\nruns = 2',
          "x baseline and 2 altered methods x 1 context x 2 runs … Contexts: cannot be compared … 2 altered methods"),
@@ -118,7 +118,7 @@ def test_a_dry_run_says_what_a_plan_has_and_lacks(folder, lines, words):
     (folder / "plan.toml").write_text(f"{lines}\n{benchmark}")
     shown = run("measure", "--dry-run")
     assert [part for part in words.split(" … ") if not says_in_order(shown.stdout, part)] == []
-    assert ("does not say when the reset command runs" in shown.stderr) == (lines == 'reset = ["true"]')
+    assert ("does not say when the reset command runs" in shown.stderr) == (lines == 'reset_command = ["true"]')
 
 
 def test_the_example_is_written_once_and_runs(folder):

@@ -134,7 +134,7 @@ def test_reset_and_setup_come_before_each_run_and_are_not_measured(tmp_path):
     write = f"open({str(log)!r}, 'a').write"
     plan = plan_of(
         f"{write}('m')",
-        f'values = "wall"\nreset = [{PYTHON}, "{write}(\'r\')"]\n'
+        f'values = "wall"\nreset_command = [{PYTHON}, "{write}(\'r\')"]\n'
         f"setup = [{PYTHON}, \"import time; time.sleep(.3); {write}('s')\"]",
         "runs = 2",
     )
@@ -380,7 +380,7 @@ def resetting(log, when, runs=2):
     [
         ('reset = "pass"\nreset_command', "12abc12abc"),
         ('reset = "run"\nreset_command', "1a2b1c1a2b1c"),
-        ("reset", "1a2b1c1a2b1c"),
+        ("reset_command", "1a2b1c1a2b1c"),
     ],
 )
 def test_a_reset_runs_before_each_pass_or_before_each_run(tmp_path, when, log):
@@ -410,15 +410,16 @@ def test_no_benchmark_of_a_pass_runs_if_its_reset_fails(tmp_path):
     assert log.read_text() == "21abc"
 
 
-def test_a_folder_of_an_earlier_version_continues_with_its_reset(tmp_path):
-    old = resetting(tmp_path / "log", "reset")
-    measure(old, tmp_path / "results", tmp_path, limit=1)
-    lock = json.loads((tmp_path / "results" / LOCK).read_text())
-    assert "reset" not in lock  # as earlier versions wrote it
-    same = resetting(tmp_path / "log", 'reset = "run"\nreset_command')
-    assert measure(same, tmp_path / "results", tmp_path).n_made == 5
+def test_a_folder_belongs_to_the_resets_of_its_plan_and_to_this_version(tmp_path):
+    measure(resetting(tmp_path / "log", "reset_command"), tmp_path / "results", tmp_path, limit=1)
+    plan = resetting(tmp_path / "log", 'reset = "run"\nreset_command')  # says what is the default
+    assert measure(plan, tmp_path / "results", tmp_path, limit=1).n_made == 1
     with pytest.raises(InputError, match="different plan: reset changed"):
-        measure(replace(same, reset="pass"), tmp_path / "results", tmp_path)
+        measure(replace(plan, reset="pass"), tmp_path / "results", tmp_path)
+    lock = json.loads((tmp_path / "results" / LOCK).read_text())
+    (tmp_path / "results" / LOCK).write_text(json.dumps(lock | {"format": 2}))
+    with pytest.raises(InputError, match=r"plan\.lock is missing or damaged, or another version wrote it"):
+        measure(plan, tmp_path / "results", tmp_path)
 
 
 def test_the_experiment_of_the_score_runs_from_a_plan(tmp_path):
