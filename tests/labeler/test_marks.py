@@ -73,7 +73,7 @@ def test_a_series_of_one_point_has_nothing_to_mark_but_may_be_steady_from_the_st
 def test_not_sure_and_withdrawn_are_answers_but_no_labels():
     assert PLAIN.answers == ("no change", NOT_SURE, WITHDRAWN)
     assert [PLAIN.is_label(answer) for answer in PLAIN.answers] == [True, False, False]
-    assert (OF_KINDS.kinds, OF_KINDS.labels, OF_KINDS.classes) == (KINDS, (NO_CHANGE,), ("no change", MARKED))
+    assert (OF_KINDS.kinds, OF_KINDS.labels, OF_KINDS.classes) == (KINDS, ("no change",), ("no change", MARKED))
 
 
 def test_marks_are_read_and_described():

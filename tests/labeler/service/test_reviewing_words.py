@@ -1,6 +1,7 @@
 """The details of an answer (flag, comment, confidence), and what the reviewer sees of them later."""
 
 import json
+import re
 from dataclasses import asdict, fields, replace
 from datetime import timedelta
 from typing import Any
@@ -192,7 +193,7 @@ def test_the_brief_holds_nothing_of_the_plan(planned):
     expected = Protocol("pooled", 0.15, asks_confidence=False, shows_numbers=False, instructions="Mind the warm-up.")
     assert brief == Brief(replace(SIMILAR, text="Are these runs alike?"), expected)
     assert {field.name for field in fields(Brief)} == {"question", "protocol"}
-    words = json.dumps(asdict(brief)).lower()
+    words = set(re.findall(r"[\w-]+", json.dumps(asdict(brief)).lower()))
     study = studies.get(planned)
     assert not [word for word in ("plan", "seed", "overlap", "retest", study.plan_hash, *REVIEWERS) if word in words]
 
