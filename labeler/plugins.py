@@ -1,7 +1,8 @@
 """Load classifiers, detectors and formats from other packages.
 
-A package registers a classifier under the entry point group `analysis.classifiers`, a rule for a change between two
-versions under `analysis.change_rules`, a detector under `analysis.detectors`, and a format under `labeler.formats`:
+A package registers a classifier under the entry point group `analysis.classifiers`, a rule for a change between
+two versions under `analysis.change_rules`, a detector under `analysis.detectors`, and a format under
+`labeler.formats`:
 
     [project.entry-points."analysis.classifiers"]
     mine = "my_package:judge"
@@ -9,12 +10,13 @@ versions under `analysis.change_rules`, a detector under `analysis.detectors`, a
     [project.entry-points."labeler.formats"]
     mine = "my_package:FORMAT"
 
-A classifier is a function that takes the runs of one benchmark and returns an `analysis.classifiers.Verdict`. The runs
-are an `analysis.runs.Runs`, whose `values` is an array of shape (k, n). A rule for a change takes the runs before and
-after the change, two lists of arrays, and the keyword `lower_is_better`; it also returns a Verdict. If a function
-raises an error, only the verdict on this item is missing. A detector is a function that takes the values of a series as
-an array and returns the first point of each new segment, counted from 0. A format is a `labeler.formats.Format`. If the
-reader of a format raises an error, the file is refused. No other module uses importlib.metadata.
+A classifier is a function that takes the runs of one benchmark and returns an `analysis.runs.classifiers.Verdict`. The
+runs are an `analysis.runs.runs.Runs`, whose `values` is an array of shape (k, n). A rule for a change takes the runs
+before and after the change, two lists of arrays, and the keyword `lower_is_better`; it also returns a Verdict. If a
+function raises an error, only the verdict on this item is missing. A detector is a function that takes the values of a
+series as an array and returns the first point of each new segment, counted from 0. A format is a
+`labeler.files.formats.Format`. If the reader of a format raises an error, the file is refused. No other module uses
+importlib.metadata.
 """
 
 from collections.abc import Mapping

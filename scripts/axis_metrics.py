@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from labeler import formats
-from labeler.model import Series
-from labeler.screen import binning
+from analysis.arrays import Series
+from labeler.files import formats
+from labeler.studies.screen import binning
 
 PAGE = Path(__file__).parent.parent / "docs" / "results" / "axis.md"
 SPANS = {"core": 0.10, "levels": 0.15}  # of the pooled median, the default of new studies

@@ -20,14 +20,14 @@ from playwright.sync_api import Browser, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from labeler import formats
-from labeler.model import PlanParameters, Protocol, Role
-from labeler.screen import binning
-from labeler.service.items import importing
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.study import coordinating
-from labeler.store import assignments, items, open_database, people
+from labeler.files import formats
+from labeler.studies.course import coordinating
+from labeler.studies.items import importing
+from labeler.studies.model import PlanParameters, Protocol, Role
+from labeler.studies.people import identity
+from labeler.studies.preparing import assigning
+from labeler.studies.screen import binning
+from labeler.studies.store import assignments, items, open_database, people
 from scripts.axis_metrics import SPANS
 from scripts.screenshots import palette
 from tests.browser.conftest import CHROMIUM_OPTIONS, Served, chromium_path, serving

@@ -16,7 +16,7 @@ from playwright.sync_api import Page, sync_playwright
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from labeler.config import bundled
-from labeler.service import demo
+from labeler.studies import demo
 from scripts.screenshots import film
 from tests.browser.conftest import CHROMIUM_OPTIONS, chromium_path, serving
 

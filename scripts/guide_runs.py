@@ -2,7 +2,7 @@
 
     python scripts/guide_runs.py
 
-Run the script after a change of `BASES` in labeler/service/labelling/guide.py or of the demo data; a test compares the
+Run the script after a change of `BASES` in labeler/studies/labelling/guide.py or of the demo data; a test compares the
 file with the demo data.
 """
 
@@ -10,8 +10,8 @@ import gzip
 import json
 
 from labeler.config import bundled
-from labeler.formats import Source, read
-from labeler.service.labelling.guide import BASES, RUNS
+from labeler.files.formats import Source, read
+from labeler.studies.labelling.guide import BASES, RUNS
 
 if __name__ == "__main__":
     runs = {

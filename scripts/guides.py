@@ -29,12 +29,12 @@ from click.testing import CliRunner
 
 from analysis.categories import DISSIMILAR, SIMILAR
 from labeler.cli import main
-from labeler.model import Submission
-from labeler.plan.design import key
-from labeler.service.labelling import reviewing
-from labeler.service.people import identity
-from labeler.service.study import coordinating
-from labeler.store import Database, open_database
+from labeler.studies.course import coordinating
+from labeler.studies.labelling import reviewing
+from labeler.studies.model import Submission
+from labeler.studies.people import identity
+from labeler.studies.plan.design import key
+from labeler.studies.store import Database, open_database
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

@@ -18,15 +18,15 @@ import numpy as np
 import pandas as pd
 
 from analysis import learning
+from analysis.arrays import Floats
 from analysis.document import figures
 from analysis.document.figures import INK, Chart
-from analysis.evaluation import auc
 from analysis.learning import Examples, rank_next, selection_weights
-from analysis.learning._model import Floats
 from analysis.learning._validation import choose
-from analysis.results import Result
-from labeler.service.results.learning import features_named, material_of_study
-from labeler.store import open_database
+from analysis.raters.evaluation import auc
+from analysis.statistics.results import Result
+from labeler.studies.results.learning import features_named, material_of_study
+from labeler.studies.store import open_database
 
 IMG = Path(__file__).parent.parent / "docs" / "img"
 ACCOUNT_FIGURES = ("areas", "calibration")

@@ -1,7 +1,7 @@
 """Plant faults in modules, one at a time, and count how many the tests find.
 
-    python scripts/mutate.py analysis/intervals.py labeler/service/items/importing.py --faults 10 --seed 1
-    make mutate MODULES="analysis/intervals.py" FAULTS=20
+    python scripts/mutate.py analysis/statistics/intervals.py labeler/studies/items/importing.py --faults 10 --seed 1
+    make mutate MODULES="analysis/statistics/intervals.py" FAULTS=20
 
 A fault changes one operator, one number or truth value, or one condition. Only test files that use the module are run,
 with slow tests left out: first the nearest files and, for a fault that these do not find, more files. The working tree
@@ -33,13 +33,14 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 HEAVY = ("numpy", "pandas", "scipy.stats", "statsmodels.api", "altair", "streamlit")  # imported once, before forking
 MODULES = (
-    "analysis/intervals.py", "analysis/multiple.py", "analysis/bootstrap.py", "analysis/two_samples.py",
-    "analysis/comparison.py", "analysis/power.py", "analysis/agreement/_coefficients.py",
-    "analysis/consensus/_votes.py", "analysis/evaluation/_confusion.py", "analysis/order/_compare.py",
-    "labeler/plan/design.py", "labeler/plan/lifecycle.py", "labeler/screen/binning.py", "labeler/screen/timing.py",
-    "labeler/store/labels.py", "labeler/store/assignments.py", "labeler/store/migrations.py",
-    "labeler/service/items/browsing.py", "labeler/service/labelling/reviewing.py",
-    "labeler/service/results/splits.py",
+    "analysis/statistics/intervals.py", "analysis/statistics/multiple.py", "analysis/statistics/bootstrap.py",
+    "analysis/statistics/two_samples.py", "analysis/runs/comparison.py", "analysis/runs/power.py",
+    "analysis/raters/agreement/_coefficients.py", "analysis/raters/consensus/_votes.py",
+    "analysis/raters/evaluation/_confusion.py", "analysis/methods/order/_compare.py",
+    "labeler/studies/plan/design.py", "labeler/studies/plan/lifecycle.py", "labeler/studies/screen/binning.py",
+    "labeler/studies/screen/timing.py", "labeler/studies/store/labels.py", "labeler/studies/store/assignments.py",
+    "labeler/studies/store/migrations.py", "labeler/studies/items/browsing.py",
+    "labeler/studies/labelling/reviewing.py", "labeler/studies/results/splits.py",
 )  # fmt: skip  # what is examined if no module is named
 N_NEAREST, N_MORE = 4, 12  # test files per module, and more of them for a fault that the nearest do not find
 SLOWEST, AT_LEAST_S = 5, 30  # with more processor time than this many times the usual, tests count as hanging

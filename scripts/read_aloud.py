@@ -30,17 +30,17 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from labeler.cli import main as cli  # noqa: E402 - the folder is on the path only now
-from labeler.model import PlanParameters, Role  # noqa: E402
-from labeler.plan.lifecycle import Step  # noqa: E402
-from labeler.questions import NOT_SURE  # noqa: E402
-from labeler.service import demo  # noqa: E402
-from labeler.service.labelling import own_result, reviewing  # noqa: E402
-from labeler.service.people import identity  # noqa: E402
-from labeler.service.plan import assigning  # noqa: E402
-from labeler.service.results import splits  # noqa: E402
-from labeler.service.study import coordinating, course, staffing  # noqa: E402
-from labeler.service.verdicts import computing  # noqa: E402
-from labeler.store import Database, open_database  # noqa: E402
+from labeler.studies import demo  # noqa: E402
+from labeler.studies.course import coordinating, course, staffing  # noqa: E402
+from labeler.studies.labelling import own_result, reviewing  # noqa: E402
+from labeler.studies.model import PlanParameters, Role  # noqa: E402
+from labeler.studies.people import identity  # noqa: E402
+from labeler.studies.plan.lifecycle import Step  # noqa: E402
+from labeler.studies.preparing import assigning  # noqa: E402
+from labeler.studies.questions import NOT_SURE  # noqa: E402
+from labeler.studies.results import splits  # noqa: E402
+from labeler.studies.store import Database, open_database  # noqa: E402
+from labeler.studies.verdicts import computing  # noqa: E402
 from tests.making import id_of, import_all, item_name, result_file, series, submission  # noqa: E402
 
 Text = tuple[str, str]  # place, text
@@ -392,8 +392,8 @@ def texts_of_questions(folder: Path) -> Iterator[Text]:
 
 def texts_of_pages(folder: Path) -> Iterator[Text]:
     """Yield what the pages of coordinators and reviewers show for each study."""
-    from labeler.service import background
-    from labeler.ui.coordinator.places import PLACES
+    from labeler.studies import background
+    from labeler.studies.ui.coordinator.places import PLACES
     from tests.labeler.ui import pages
 
     background.start_verdicts = lambda *_arguments, **_options: None

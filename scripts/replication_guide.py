@@ -10,11 +10,11 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from analysis.replication import Claim
+from analysis.methods.replication import Claim
 from labeler.config import bundled
-from labeler.service.files import gathering
-from labeler.service.items import importing
-from labeler.service.results import replicating
+from labeler.files import gathering
+from labeler.studies.items import importing
+from labeler.studies.results import replicating
 
 PAGE = Path(__file__).parent.parent / "docs" / "results" / "replication.md"
 HEADER = ["| where | claim | paper | ours | outcome |", "|---|---|---|---|---|"]

@@ -68,8 +68,8 @@ def write_outputs(study: Path, out: Path) -> None:
     from click.testing import CliRunner
 
     from labeler.cli import main as cli
-    from labeler.service.items import drawing
-    from labeler.store import items, open_database, studies
+    from labeler.studies.items import drawing
+    from labeler.studies.store import items, open_database, studies
 
     out.mkdir()
     of = ("--study", str(study))

@@ -16,7 +16,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-INTERFACE = ("labeler/ui", "labeler/cli", "labeler/service", "labeler/formats", "labeler/errors.py", "analysis")
+INTERFACE = (
+    "labeler/studies/ui",
+    "labeler/cli",
+    "labeler/studies",
+    "labeler/files/formats",
+    "labeler/errors.py",
+    "analysis",
+)
 GENERATED = {"api.md", "commands.md"}
 MIN_WORDS, MIN_PARAGRAPH = 3, 12
 Text = tuple[str, str]  # place, text
@@ -52,7 +59,7 @@ def strings() -> Iterator[Text]:
             text = _text_of(node)
             if text and _is_for_people(text):
                 yield f"{path}:{node.lineno}", text  # type: ignore[attr-defined]
-    for path in sorted((ROOT / "labeler/ui/component/js").rglob("*.js")):
+    for path in sorted((ROOT / "labeler/studies/ui/component/js").rglob("*.js")):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             for match in re.finditer(r"\"([^\"\n]+)\"|`([^`\n]+)`", line):
                 text = match[1] or match[2]

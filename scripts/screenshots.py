@@ -23,14 +23,14 @@ from playwright.sync_api import Browser, Page, sync_playwright
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from labeler.config import bundled
-from labeler.model import PlanParameters, Role
-from labeler.plan.lifecycle import Step
-from labeler.service import demo
-from labeler.service.items import importing
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.study import coordinating, course
-from labeler.store import Database, assignments, open_database, people, runs
+from labeler.studies import demo
+from labeler.studies.course import coordinating, course
+from labeler.studies.items import importing
+from labeler.studies.model import PlanParameters, Role
+from labeler.studies.people import identity
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning
+from labeler.studies.store import Database, assignments, open_database, people, runs
 from tests.browser.conftest import CHROMIUM_OPTIONS, Served, chromium_path, serving
 
 TOLERANCES = {"ada": 0.03, "ben": 0.08, "cleo": 0.15, "dan": 0.30}

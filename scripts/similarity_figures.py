@@ -14,14 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from analysis import measures, schemes
-from analysis.dissimilarity import MEASURES
 from analysis.document import figures
 from analysis.report import registry
+from analysis.runs import measures, schemes
+from analysis.runs.dissimilarity import MEASURES
 from labeler.config import bundled
-from labeler.service import demo
-from labeler.service.verdicts import evidence
-from labeler.store import open_database
+from labeler.studies import demo
+from labeler.studies.store import open_database
+from labeler.studies.verdicts import evidence
 
 DOCS = Path(__file__).parent.parent / "docs"
 SEED = 1

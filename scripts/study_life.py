@@ -3,8 +3,8 @@
 python scripts/study_life.py > docs/study-life.md
 """
 
-from labeler.model import State
-from labeler.plan.lifecycle import ALLOWED, SIGHTS, STEPS, Action, Step
+from labeler.studies.model import State
+from labeler.studies.plan.lifecycle import ALLOWED, SIGHTS, STEPS, Action, Step
 
 PHASES = [state for state in State if state is not State.PAUSED]
 MEANING = {

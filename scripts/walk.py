@@ -23,9 +23,9 @@ from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from labeler.config import bundled
-from labeler.store import open_database
-from labeler.ui.coordinator.places import PLACES
-from labeler.ui.coordinator.shared import address
+from labeler.studies.store import open_database
+from labeler.studies.ui.coordinator.places import PLACES
+from labeler.studies.ui.coordinator.shared import address
 from scripts.screenshots import TOLERANCES, label
 from tests.browser.conftest import CHROMIUM_OPTIONS, chromium_path, free_port, stop_server, wait_until_served, welcome
 

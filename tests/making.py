@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 
 from analysis.document import json_values
-from labeler.formats import DEFAULTS, ReadOptions, Source
-from labeler.model import Label, PlanParameters, Role, Submission, Task
-from labeler.plan.lifecycle import Step
-from labeler.service.items import importing
-from labeler.service.labelling import reviewing
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.results import reporting
-from labeler.service.results.reporting import QUICK, STANDARD, ReportOptions, gathered_files
-from labeler.service.study import coordinating, course
-from labeler.store import Database, events, items, labels, open_database, people, runs
+from labeler.files.formats import DEFAULTS, ReadOptions, Source
+from labeler.studies.course import coordinating, course
+from labeler.studies.items import importing
+from labeler.studies.labelling import reviewing
+from labeler.studies.model import Label, PlanParameters, Role, Submission, Task
+from labeler.studies.people import identity
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning
+from labeler.studies.results import reporting
+from labeler.studies.results.reporting import QUICK, STANDARD, ReportOptions, gathered_files
+from labeler.studies.store import Database, events, items, labels, open_database, people, runs
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 REVIEWERS = ("ada", "ben", "cleo", "dan")

@@ -6,111 +6,131 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("analysis", "labeler")
 MODULES = sorted(path.relative_to(ROOT) for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
 FIGURES = {"altair", "vl_convert"}
-PURE = {"labeler.model", "labeler.questions", "labeler.marks", "labeler.errors", "numpy", "pandas"}
-SHELL = {"labeler.service", "labeler.model", "labeler.questions", "labeler.marks", "labeler.errors", "labeler.config",
-         "labeler.screen", "labeler.store.Database", "labeler.store.open_database"}  # fmt: skip
+TEXTS = {"labeler.errors", "labeler.text", "labeler.safe_text", "labeler.marks", "labeler.toml_file"}
+COMMON = {*TEXTS, "labeler", "labeler.atomic_files", "labeler.config", "labeler.plugins"}
+PURE = {
+    "labeler.studies.model", "labeler.studies.questions", "analysis.arrays", "analysis.categories", "numpy", "pandas",
+    *TEXTS,
+}  # fmt: skip
+# what pages and commands may use of the studies: every room, but of the store only the type and how it is opened
+ROOMS = {
+    f"labeler.studies.{room}"
+    for room in (
+        "model", "questions", "label_forms", "references", "background", "cache", "screen", "plan.lifecycle", "people",
+        "items", "preparing", "verdicts", "course", "audit", "labelling", "results", "handover", "overview", "demo",
+        "store.Database", "store.open_database",
+    )
+}  # fmt: skip
+SHELL = {*ROOMS, "labeler.files", *COMMON}
 # path prefix -> allowed imports in addition to the standard library; the longest matching prefix counts
 ALLOWED: dict[str, set[str]] = {
     "analysis": {"analysis", "numpy", "pandas", "scipy", "statsmodels"},
-    "analysis/document": {"analysis.document", "analysis.intervals.Estimate", "jinja2"},
+    "analysis/document": {"analysis.document", "analysis.text", "analysis.statistics.intervals.Estimate", "jinja2"},
     "analysis/document/figures.py": {"analysis.document", *FIGURES},
     **{
         f"analysis/{package}/_figures.py": {"analysis", "numpy", "pandas", "scipy", *FIGURES}
         for package in (
-            "contexts", "learning", "measures", "order", "points", "replication", "report", "spread", "steady", "trend",
-            "trust",
+            "learning", "methods/contexts", "methods/order", "methods/points", "methods/replication", "methods/spread",
+            "methods/steady", "methods/trend", "methods/trust", "report", "runs/measures",
         )
     },
     "labeler/__init__.py": set(),
     "labeler/__main__.py": {"labeler.cli"},
-    "labeler/model.py": {"labeler.questions", "numpy"},
-    "labeler/questions.py": {"labeler.errors", "labeler.toml_file", "labeler.marks"},
-    "labeler/marks.py": set(),
-    "labeler/safe_text.py": set(),
-    "labeler/toml_file.py": set(),
     "labeler/atomic_files.py": {"labeler.errors"},
-    "labeler/errors.py": set(),
     "labeler/config.py": set(),
+    "labeler/errors.py": set(),
+    "labeler/marks.py": set(),
     "labeler/plugins.py": set(),
-    "labeler/plan": {"labeler.plan", *PURE},
-    "labeler/screen": {
-        "labeler.screen", "analysis.benchmark", "analysis.categories", "analysis.schemes", "altair", *PURE,
+    "labeler/safe_text.py": set(),
+    "labeler/text.py": set(),
+    "labeler/toml_file.py": set(),
+    "labeler/cli": {"labeler.cli", "click", "dask", *COMMON},
+    "labeler/files": {"labeler.files", "analysis", "numpy", "pandas", "scipy", "altair", *COMMON},
+    "labeler/files/formats": {
+        "labeler.files.formats", "analysis.arrays", "analysis.runs.benchmark", "labeler.plugins", "orjson",
+        "pyarrow", "numpy", "pandas",
+        *TEXTS,
     },
-    "labeler/formats": {
-        "labeler.formats", "labeler.safe_text", "labeler.plugins", "labeler.marks", "analysis.benchmark",
-        "analysis.categories", "orjson", "pyarrow", *PURE,
+    "labeler/files/measuring": {
+        "labeler.files.measuring", "labeler.files.formats", "labeler.atomic_files", "analysis.runs.benchmark",
+        "analysis.runs.power", "numpy", "pandas", "psutil", "scipy", *TEXTS,
     },
-    "labeler/measuring": {
-        "labeler.measuring", "labeler.formats", "labeler.safe_text", "labeler.toml_file", "labeler.atomic_files",
-        "analysis.benchmark", "analysis.power", "psutil", "scipy", *PURE,
+    "labeler/files/commands": {"labeler.files", "labeler.cli", "click", *COMMON},
+    "labeler/studies": {
+        "labeler.studies", "labeler.files", "analysis", "numpy", "pandas", "scipy", "altair", *COMMON
     },
-    "labeler/store": {"labeler.store", *PURE},
-    "labeler/store/verdicts.py": {"labeler.store", "analysis.classifiers.Verdict", *PURE},
-    "labeler/service": {
-        "labeler", "labeler.service", "labeler.store", "labeler.formats", "labeler.plan", "labeler.screen",
-        "labeler.config", "labeler.safe_text", "labeler.toml_file", "labeler.atomic_files", "labeler.plugins",
-        "analysis", "scipy", "altair",
-        *PURE,
+    "labeler/studies/commands": {
+        "labeler.studies.commands", "labeler.studies.ui.server", "labeler.cli", "click", "dask", *SHELL
     },
-    "labeler/service/handover/publishing": {
-        "labeler", "labeler.service", "labeler.store", "labeler.formats", "labeler.atomic_files", "labeler.safe_text",
-        "labeler.toml_file", "labeler.plan", "labeler.screen", "analysis", "jinja2", "pyarrow", *PURE,
+    "labeler/studies/handover/publishing": {
+        "labeler.studies", "labeler.files", "analysis", "numpy", "pandas", "jinja2", "pyarrow", *COMMON
     },
-    "labeler/ui/__init__.py": set(),
-    "labeler/ui/component": {"labeler.screen.component", "labeler.marks", "streamlit"},
-    "labeler/ui/reviewer": {
-        "labeler.ui.reviewer", "labeler.ui.component", "labeler.service.labelling.reviewing",
-        "labeler.service.labelling.answering", "labeler.service.labelling.guide",
-        "labeler.service.labelling.own_result", "labeler.model", "labeler.questions", "labeler.marks",
-        "labeler.errors", "labeler.screen", "labeler.store.Database", "streamlit",
-    },
-    "labeler/ui/coordinator": {
-        "labeler.ui.coordinator", "labeler.ui.component", "labeler.ui.input_queue", "labeler.plan.lifecycle",
-        "labeler.safe_text", "streamlit", *SHELL,
-    },
-    "labeler/ui/app.py": {"labeler.ui", "streamlit", *SHELL},
-    "labeler/ui/page_run.py": {"labeler.config", "labeler.ui", "streamlit"},
-    "labeler/ui/answers.py": {"labeler.ui", "starlette", *SHELL},
-    "labeler/ui/connections.py": {"uvicorn"},
-    "labeler/ui/limits.py": set(),
-    "labeler/ui/input_queue.py": {"streamlit"},
-    "labeler/ui/static_files.py": {"labeler.ui.component", "streamlit", "starlette"},
-    "labeler/ui/provider.py": {"streamlit"},
-    "labeler/ui/sign_in.py": {"labeler.ui", "labeler.safe_text", "starlette", *SHELL},
-    "labeler/ui/gate.py": {"labeler.ui", "starlette", *SHELL},
-    "labeler/ui/messages.py": {"labeler.model", "labeler.ui.limits", "streamlit", "starlette", "google.protobuf"},
-    "labeler/ui/server.py": {"labeler.ui", "streamlit", "starlette", *SHELL},
-    "labeler/cli": {
-        "labeler", "labeler.cli", "labeler.measuring", "labeler.safe_text", "labeler.atomic_files", "labeler.ui.server",
-        "labeler.plan.lifecycle", "click", "dask",
+    "labeler/studies/label_forms.py": {"labeler.files.formats", *PURE},
+    "labeler/studies/model.py": {"labeler.studies.questions", "analysis.arrays", "numpy"},
+    "labeler/studies/plan": {"labeler.studies.plan", *PURE},
+    "labeler/studies/questions.py": TEXTS,
+    "labeler/studies/references.py": {"labeler.files.formats", *PURE},
+    "labeler/studies/screen": {"labeler.studies.screen", "analysis.runs", "altair", *PURE},
+    "labeler/studies/store": {"labeler.studies.store", *PURE},
+    "labeler/studies/store/verdicts.py": {"labeler.studies.store", "analysis.runs.classifiers.Verdict", *PURE},
+    "labeler/studies/ui/__init__.py": set(),
+    "labeler/studies/ui/answers.py": {"labeler.studies.ui", "starlette", *SHELL},
+    "labeler/studies/ui/app.py": {"labeler.studies.ui", "streamlit", *SHELL},
+    "labeler/studies/ui/component": {"labeler.studies.screen.component", "labeler.marks", "streamlit"},
+    "labeler/studies/ui/connections.py": {"uvicorn"},
+    "labeler/studies/ui/coordinator": {
+        "labeler.studies.ui.coordinator", "labeler.studies.ui.component", "labeler.studies.ui.input_queue", "streamlit",
         *SHELL,
     },
+    "labeler/studies/ui/gate.py": {"labeler.studies.ui", "starlette", *SHELL},
+    "labeler/studies/ui/input_queue.py": {"streamlit"},
+    "labeler/studies/ui/limits.py": set(),
+    "labeler/studies/ui/messages.py": {
+        "labeler.studies.model", "labeler.studies.ui.limits", "streamlit", "starlette", "google.protobuf"
+    },
+    "labeler/studies/ui/page_run.py": {"labeler.config", "labeler.studies.ui", "streamlit"},
+    "labeler/studies/ui/provider.py": {"streamlit"},
+    # reviewers stay blind to each other: their pages reach nothing that returns names, verdicts or others' labels
+    "labeler/studies/ui/reviewer": {
+        "labeler.studies.ui.reviewer", "labeler.studies.ui.component", "labeler.studies.labelling.reviewing",
+        "labeler.studies.labelling.answering", "labeler.studies.labelling.guide",
+        "labeler.studies.labelling.own_result", "labeler.studies.model", "labeler.studies.questions", "labeler.marks",
+        "labeler.errors", "labeler.text",
+        "labeler.studies.screen", "labeler.studies.store.Database", "streamlit",
+    },
+    "labeler/studies/ui/server.py": {"labeler.studies.ui", "streamlit", "starlette", *SHELL},
+    "labeler/studies/ui/sign_in.py": {"labeler.studies.ui", "starlette", *SHELL},
+    "labeler/studies/ui/static_files.py": {"labeler.studies.ui.component", "streamlit", "starlette"},
 }  # fmt: skip
-# labeler/service stands in floors: a module imports only from its own floor and from the floors below it
-FLOORS = (
-    ("overview", "demo"),
-    ("handover",),
-    ("results",),
-    ("labelling",),
-    ("study",),
-    ("plan", "verdicts"),
-    ("items",),
-    ("files",),
-    ("people",),
-    ("background",),
-    ("cache", "outputs"),
-)
+# Rooms stand on floors, the bottom one first: a room imports from itself and from floors below it.
+FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "analysis": (
+        ("_lazy", "arrays", "categories", "text"), ("statistics",), ("document",), ("raters", "runs"), ("learning",),
+        ("methods", "report"),
+    ),
+    "labeler": (
+        ("config", "errors", "marks", "plugins", "safe_text", "text", "toml_file"), ("atomic_files",), ("cli",),
+        ("files",), ("studies",),
+    ),
+    "labeler.studies": (
+        ("questions",), ("model",), ("label_forms", "references"), ("store", "plan", "screen"), ("cache", "background"),
+        ("people",), ("items",), ("preparing", "verdicts"), ("course", "audit"), ("labelling",), ("results",),
+        ("handover",), ("overview", "demo"), ("ui",), ("commands",),
+    ),
+}  # fmt: skip
 CLOCK_AND_CHANCE = {"time", "datetime", "random", "secrets"}
 # the standard library is allowed, with exceptions
 FORBIDDEN_STDLIB: dict[str, set[str]] = {
     "analysis": {"sqlite3", "time", "datetime", "random", "pathlib", "os", "io", "subprocess"},
-    "labeler/plan": CLOCK_AND_CHANCE,
-    "labeler/store": {"random"},
+    "labeler/studies/plan": CLOCK_AND_CHANCE,
+    "labeler/studies/store": {"random"},
 }
 NOWHERE = {"pickle", "marshal", "shelve"}
 
@@ -165,7 +185,7 @@ def test_modules_keep_away_from_the_forbidden_parts_of_the_standard_library():
 
 
 def test_sql_is_in_the_store_only():
-    outside = [path for path in MODULES if not str(path).startswith("labeler/store/")]
+    outside = [path for path in MODULES if not str(path).startswith("labeler/studies/store/")]
     imports = [
         f"{path}: {name}" for path in outside for name in imported_names(path) if name.split(".")[0] == "sqlite3"
     ]
@@ -183,32 +203,55 @@ def test_no_text_is_run_as_code():
 
 
 def test_a_planted_import_is_caught():
-    page = rule(Path("labeler/ui/reviewer/label.py"), ALLOWED)
-    assert not is_allowed("labeler.store.labels", page)
-    assert not is_allowed("labeler.service.study.coordinating", page)
-    assert is_allowed("labeler.service.labelling.reviewing", page)
-    assert not is_allowed("analysis.agreement", rule(Path("labeler/store/labels.py"), ALLOWED))
-    assert not is_allowed("streamlit", rule(Path("labeler/service/labelling/reviewing.py"), ALLOWED))
-    assert page != rule(Path("labeler/ui/server.py"), ALLOWED)
+    page = rule(Path("labeler/studies/ui/reviewer/label.py"), ALLOWED)
+    assert not is_allowed("labeler.studies.store.labels", page)
+    assert not is_allowed("labeler.studies.course.coordinating", page)
+    assert is_allowed("labeler.studies.labelling.reviewing", page)
+    assert not is_allowed("analysis.raters.agreement", rule(Path("labeler/studies/store/labels.py"), ALLOWED))
+    assert not is_allowed("streamlit", rule(Path("labeler/studies/labelling/reviewing.py"), ALLOWED))
+    assert not is_allowed("labeler.studies.model", rule(Path("labeler/files/gathering.py"), ALLOWED))
+    assert not is_allowed("labeler.studies.store.labels", rule(Path("labeler/studies/commands/report.py"), ALLOWED))
+    assert page != rule(Path("labeler/studies/ui/server.py"), ALLOWED)
 
 
-def floor(name: str) -> int | None:
-    """Return the floor of a module of `labeler.service`, counted from the top; None for every other module."""
-    parts = name.split(".")
-    if parts[:2] != ["labeler", "service"] or len(parts) < 3 or parts[2] == "__init__":
+def module_name(path: Path) -> str:
+    """Return the dotted name of a module; that of a package is the name of its folder."""
+    return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+
+
+MODULE_NAMES = {module_name(path): path for path in MODULES}
+
+
+@cache
+def imported_modules(path: Path) -> set[str]:
+    """Return the modules of this project that a module imports, anywhere in it."""
+    found = set()
+    for name in imported_names(path):
+        while name and name not in MODULE_NAMES:
+            name = name.rpartition(".")[0]
+        found.add(name)
+    return found - {"", module_name(path)}
+
+
+def room_and_floor(name: str, house: str) -> tuple[str, int] | None:
+    """Return the room of a module within a package, and its floor from the bottom; None outside the package's rooms."""
+    if not name.startswith(f"{house}."):
         return None
-    return next(number for number, members in enumerate(FLOORS) if parts[2] in members)
+    room = name.removeprefix(f"{house}.").split(".")[0]
+    return next(((room, number) for number, rooms in enumerate(FLOORS[house]) if room in rooms), None)
 
 
-def test_no_service_imports_from_a_floor_above_it():
-    module_names = {path: ".".join(path.with_suffix("").parts) for path in MODULES}
+@pytest.mark.parametrize("house", FLOORS)
+def test_no_room_imports_from_its_own_floor_or_from_a_floor_above_it(house):
+    rooms = {path.relative_to(Path(*house.split("."))).parts[0].removesuffix(".py") for path in MODULES
+             if path.is_relative_to(Path(*house.split(".")))}  # fmt: skip
+    assert sorted(rooms - {"__init__", "__main__"} - {room for floor in FLOORS[house] for room in floor}) == []
     assert [
-        f"{path}: {name}"
-        for path in MODULES
-        if (own := floor(module_names[path])) is not None
-        for name in imported_names(path)
-        if (other := floor(name)) is not None
-        and (other < own or (other == own and name.split(".")[2] != path.with_suffix("").parts[2]))
+        f"{name} -> {other}"
+        for name, path in MODULE_NAMES.items()
+        if (own := room_and_floor(name, house))
+        for other in sorted(imported_modules(path))
+        if (that := room_and_floor(other, house)) and that[0] != own[0] and that[1] >= own[1]
     ] == []
 
 
@@ -220,50 +263,50 @@ def test_every_module_has_a_rule():
 
 # These belong to the built-in question *similar*: its value, the classifiers of runs, its examples, and the paper.
 OF_SIMILAR = (
-    "labeler/questions.py", "analysis/classifiers/", "analysis/replication/",
-    "labeler/service/results/replicating.py", "labeler/cli/replicate.py", "labeler/formats/references.py",
-    "labeler/screen/kinds/runs.py", "labeler/service/demo.py",
+    "labeler/studies/questions.py", "analysis/runs/classifiers/", "analysis/methods/replication/",
+    "labeler/studies/results/replicating.py", "labeler/studies/commands/replicate.py", "labeler/studies/references.py",
+    "labeler/studies/screen/kinds/runs.py", "labeler/studies/demo.py",
 )  # fmt: skip
 # How often any other module names the two categories in code. This list may only become shorter: code that takes
 # categories as arguments serves every question.
 NAMES_OF_CATEGORIES = {
-    "analysis/agreement/_groups.py": 1,
-    "analysis/agreement/_leniency.py": 1,
-    "analysis/agreement/_reviewers.py": 4,
+    "analysis/raters/agreement/_groups.py": 1,
+    "analysis/raters/agreement/_leniency.py": 1,
+    "analysis/raters/agreement/_reviewers.py": 4,
     "analysis/categories.py": 6,
-    "analysis/check/_check.py": 9,
-    "analysis/check/_document.py": 14,
-    "analysis/check/_results.py": 3,
-    "analysis/consensus/_dependence.py": 4,
-    "analysis/consensus/_latent.py": 5,
-    "analysis/consensus/_model.py": 4,
-    "analysis/consensus/_rates.py": 27,
-    "analysis/evaluation/_compare.py": 16,
-    "analysis/evaluation/_confusion.py": 14,
-    "analysis/evaluation/_scores.py": 53,
+    "analysis/methods/check/_check.py": 9,
+    "analysis/methods/check/_document.py": 14,
+    "analysis/methods/check/_results.py": 3,
+    "analysis/raters/consensus/_dependence.py": 4,
+    "analysis/raters/consensus/_latent.py": 5,
+    "analysis/raters/consensus/_model.py": 4,
+    "analysis/raters/consensus/_rates.py": 27,
+    "analysis/raters/evaluation/_compare.py": 16,
+    "analysis/raters/evaluation/_confusion.py": 14,
+    "analysis/raters/evaluation/_scores.py": 53,
     "analysis/learning/_compare.py": 29,
     "analysis/learning/_document.py": 20,
     "analysis/learning/_figures.py": 6,
     "analysis/learning/_learn.py": 13,
     "analysis/learning/_model.py": 10,
     "analysis/learning/_validation.py": 29,
-    "analysis/planning.py": 12,
+    "analysis/raters/planning.py": 12,
     "analysis/report/_agreement.py": 4,
     "analysis/report/_classifiers.py": 18,
     "analysis/report/_consensus.py": 6,
     "analysis/report/_reviewers.py": 1,
-    "analysis/trust/_document.py": 1,
-    "labeler/cli/check.py": 1,
-    "labeler/cli/course.py": 1,
-    "labeler/cli/study.py": 3,
-    "labeler/cli/items.py": 3,
-    "labeler/service/overview.py": 2,
-    "labeler/service/plan/planning.py": 3,
-    "labeler/service/results/learning.py": 4,
-    "labeler/service/results/reporting.py": 6,
-    "labeler/service/study/coordinating.py": 5,
-    "labeler/ui/coordinator/items.py": 1,
-    "labeler/ui/coordinator/results.py": 2,
+    "analysis/methods/trust/_document.py": 1,
+    "labeler/files/commands/check.py": 1,
+    "labeler/studies/commands/course.py": 1,
+    "labeler/studies/commands/study.py": 3,
+    "labeler/studies/commands/items.py": 3,
+    "labeler/studies/overview.py": 2,
+    "labeler/studies/preparing/planning.py": 3,
+    "labeler/studies/results/learning.py": 4,
+    "labeler/studies/results/reporting.py": 6,
+    "labeler/studies/course/coordinating.py": 5,
+    "labeler/studies/ui/coordinator/items.py": 1,
+    "labeler/studies/ui/coordinator/results.py": 2,
 }
 CATEGORY_NAME = re.compile(r"(?<![a-z])(dis)?similar(?![a-z])", re.IGNORECASE)
 

@@ -13,13 +13,13 @@ import pytest
 from click.testing import CliRunner
 
 import labeler
-from analysis.benchmark import Benchmark
 from analysis.document import to_text
-from analysis.runs import Runs
+from analysis.runs.benchmark import Benchmark
+from analysis.runs.runs import Runs
 from labeler.cli import main
-from labeler.screen.kinds import KINDS
-from labeler.service.items import drawing
-from labeler.store import open_database
+from labeler.studies.items import drawing
+from labeler.studies.screen.kinds import KINDS
+from labeler.studies.store import open_database
 from tests.labeler.service.test_kinds import RUNS, study_of
 
 ROOT = Path(__file__).parent.parent

@@ -177,12 +177,12 @@ def answer(url, server):
 def test_the_statistics_and_the_check_need_no_streamlit(tmp_path):
     everything = "import sys, analysis; [getattr(analysis, name) for name in analysis.__all__]; print(*sys.modules)"
     modules = output(sys.executable, "-c", everything, folder=tmp_path).split()
-    assert {"analysis.agreement", "scipy"} <= set(modules) and len(analysis.__all__) > 30
+    assert {"analysis.raters.agreement", "scipy"} <= set(modules) and len(analysis.__all__) > 30
     assert [name for name in modules if name.partition(".")[0] in ("streamlit", "uvicorn", "starlette")] == []
     check = [sys.executable, "-X", "importtime", "-m", "labeler", "check", str(ROOT / "data" / "check" / "after.json")]
     done = subprocess.run(check, capture_output=True, text=True, cwd=tmp_path, check=True)
     imported = set(re.findall(r"\| +([\w.]+)$", done.stderr, flags=re.MULTILINE))
-    assert "analysis.check" in imported
+    assert "analysis.methods.check" in imported
     assert [name for name in imported if name.partition(".")[0] in ("streamlit", "uvicorn", "starlette")] == []
 
 

@@ -11,7 +11,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from analysis.intervals import Estimate
+    from analysis.statistics.intervals import Estimate
 
 
 DASH = "–"

@@ -10,9 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import special
 
-from analysis.bootstrap import N_DRAWS, bootstrap
+from analysis.arrays import Bools, Floats
 from analysis.categories import CATEGORIES, DISSIMILAR, SIMILAR
-from analysis.evaluation import (
+from analysis.raters.evaluation import (
     Confusion,
     accuracy as accuracy_of,
     auc,
@@ -20,10 +20,10 @@ from analysis.evaluation import (
     sensitivity as sensitivity_of,
     specificity as specificity_of,
 )
-from analysis.intervals import Estimate
-from analysis.learning._model import Bools, Floats
-from analysis.multiple import holm
-from analysis.results import Result
+from analysis.statistics.bootstrap import N_DRAWS, bootstrap
+from analysis.statistics.intervals import Estimate
+from analysis.statistics.multiple import holm
+from analysis.statistics.results import Result
 
 MAJORITY_RULE = "always {}"
 

@@ -8,18 +8,17 @@ from math import log
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from analysis.arrays import Floats
 from analysis.categories import CATEGORIES
-from analysis.classifiers import CLASSIFIERS, Verdict
-from analysis.consensus import agreed_only, majority
-from analysis.dissimilarity import title_of
-from analysis.points import Segmenter
-from analysis.runs import Runs
-from analysis.steady import outliers
-from analysis.tables import COUNTED_KINDS, first_of, with_defaults
+from analysis.raters.consensus import agreed_only, majority
+from analysis.raters.tables import COUNTED_KINDS, first_of, with_defaults
+from analysis.runs.classifiers import CLASSIFIERS, Verdict
+from analysis.runs.dissimilarity import title_of
+from analysis.runs.runs import Runs
+from analysis.runs.segments import Segmenter
+from analysis.runs.steady import outliers
 
-Floats = NDArray[np.float64]
 MIN_ITERATIONS = 20
 CLIP = (0.5, 99.5)  # percentiles of a run; values outside are set to these limits
 LAGS = (1, 10, 100)
@@ -174,8 +173,8 @@ def segment_names() -> Iterator[tuple[str, str]]:
 def segments_of(run: Floats) -> tuple[float, float, float, float]:
     """Return the four properties of a run: number, place and last length as shares of the run, and jump of logs.
 
-    The segments are those of the quick rule of `analysis.steady` without its bootstrap, on means of ten iterations. The
-    unit does not matter.
+    The segments are those of the quick rule of `analysis.methods.steady` without its bootstrap, on means of ten
+    iterations. The unit does not matter.
     """
     kept = run[~outliers(run / np.median(run))]
     n = len(kept) // POOLED
@@ -316,9 +315,9 @@ def target_of(answers: pd.DataFrame, consensus: str = AGREED, categories: Sequen
 
     Raises ValueError if the target is unknown, or the answer table is invalid.
 
-    `answers`: columns item, reviewer, label; optionally kind and assignment (`analysis.tables.with_defaults`). Answers
-    of the kinds third and adjudicated count for the majority. The result has the columns item and category. With
-    "labels" there is one row per label, so an item may have several rows.
+    `answers`: columns item, reviewer, label; optionally kind and assignment (`analysis.raters.tables.with_defaults`).
+    Answers of the kinds third and adjudicated count for the majority. The result has the columns item and category.
+    With "labels" there is one row per label, so an item may have several rows.
     """
     if consensus not in TARGETS:
         raise ValueError(f"the target must be one of {', '.join(TARGETS)}, got {consensus!r}")

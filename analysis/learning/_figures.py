@@ -6,10 +6,10 @@ import altair as alt
 import pandas as pd
 
 from analysis.document.figures import INK, SOFT, Chart, names_axis
-from analysis.intervals import Estimate
 from analysis.learning._compare import Arena
 from analysis.learning._learn import Learned
 from analysis.learning._multinomial import LearnedCategories
+from analysis.statistics.intervals import Estimate
 
 WIDTH, ROW = 420, 24
 

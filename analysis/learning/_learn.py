@@ -8,10 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.bootstrap import N_DRAWS, percentile_interval
 from analysis.categories import CATEGORIES
-from analysis.evaluation import auc
-from analysis.intervals import Estimate
 from analysis.learning._compare import Arena, Contestant, Standing, compete, contestants_of
 from analysis.learning._features import DEFAULT_FEATURES, FEATURES, MEASURE_FEATURES, SEGMENT_FEATURES, SEGMENT_VERSION
 from analysis.learning._model import Model, RankScale, Term, checked_name, fit_logistic
@@ -33,8 +30,11 @@ from analysis.learning._validation import (
     twins_by_features,
     twins_of,
 )
-from analysis.results import Result
-from analysis.runs import Warmup
+from analysis.raters.evaluation import auc
+from analysis.runs.runs import Warmup
+from analysis.statistics.bootstrap import N_DRAWS, percentile_interval
+from analysis.statistics.intervals import Estimate
+from analysis.statistics.results import Result
 
 LEARNED, BY_RANKS, MONOTONE = "learned", "learned, by ranks", "learned, monotone"
 LEAK = 0.98  # a single feature with at least this area under the ROC curve probably contains the answer

@@ -12,18 +12,15 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from analysis.arrays import Bools, Floats
 from analysis.categories import DISSIMILAR, SIMILAR
-from analysis.classifiers import CLASSIFIERS, Verdict
 from analysis.document import describe_value
 from analysis.learning._features import FEATURES, RUNS, SEGMENTS, features_of, segment_features
-from analysis.results import Result
-from analysis.runs import AUTO, Runs, Warmup
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from analysis.runs.classifiers import CLASSIFIERS, Verdict
+from analysis.runs.runs import AUTO, Runs, Warmup
+from analysis.statistics.results import Result
 
 TOLERANCE = 1e-9  # the fit stops if the gradient is smaller than this
 MAX_STEPS = 200

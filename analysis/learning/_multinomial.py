@@ -11,13 +11,11 @@ import numpy as np
 import pandas as pd
 from scipy import optimize, special, stats
 
-from analysis.bootstrap import N_DRAWS, bootstrap, percentile_interval
-from analysis.evaluation import Evaluation, balanced_folds, evaluate
-from analysis.intervals import Estimate
+from analysis.arrays import Floats, Indices
 from analysis.learning._compare import area_by_groups
 from analysis.learning._features import DEFAULT_FEATURES, FEATURES, SEGMENT_FEATURES, SEGMENT_VERSION
 from analysis.learning._learn import ALPHA, examples_to_learn, sample_warnings
-from analysis.learning._model import CategoryModel, CategoryTerm, Floats, RankScale, checked_name
+from analysis.learning._model import CategoryModel, CategoryTerm, RankScale, checked_name
 from analysis.learning._validation import (
     INNER_FOLDS,
     LOOSE,
@@ -25,13 +23,15 @@ from analysis.learning._validation import (
     PENALTIES,
     Examples,
     Fingerprint,
-    Ints,
     TooFew,
     outer_folds,
     permutation_p,
 )
-from analysis.results import Result
-from analysis.runs import Warmup
+from analysis.raters.evaluation import Evaluation, balanced_folds, evaluate
+from analysis.runs.runs import Warmup
+from analysis.statistics.bootstrap import N_DRAWS, bootstrap, percentile_interval
+from analysis.statistics.intervals import Estimate
+from analysis.statistics.results import Result
 
 TOLERANCE, MAX_STEPS = 1e-6, 1000
 # A weak penalty on the intercepts makes the solution unique, and finite if no training item has a category.
@@ -58,7 +58,7 @@ class Multinomial(Result):
 
 def fit_multinomial(
     x: Floats,
-    category: Ints,
+    category: Indices,
     n_categories: int,
     penalty: float,
     *,
@@ -126,15 +126,15 @@ def choose_multinomial(training: Examples, *, rng: np.random.Generator) -> Chose
 class CategoryOutOfFold(Result):
     """Predictions for items of held-out applications."""
 
-    fold: Ints
+    fold: Indices
     score: Floats  # shape (n, n_categories): scores without intercepts, from which areas are computed
     probability: Floats  # shape (n, n_categories)
     penalties: tuple[float, ...]  # the penalty of each outer fold
 
     @property
-    def called(self) -> Ints:
+    def called(self) -> Indices:
         """Return the category with the highest probability."""
-        called: Ints = self.probability.argmax(axis=1)
+        called: Indices = self.probability.argmax(axis=1)
         return called
 
 
@@ -170,7 +170,7 @@ def chance_p_of_categories(examples: Examples, validated: CategoryOutOfFold, *, 
         scale = RankScale.of(examples.x[inside])
         scaled.append((inside, scale.apply(examples.x[inside]), scale.apply(examples.x[~inside])))
 
-    def area(labels: Ints) -> float:
+    def area(labels: Indices) -> float:
         score = np.zeros((len(labels), k))
         for inside, x, held_out in scaled:
             score[~inside] = fit_multinomial(x, labels[inside], k, penalty, tolerance=LOOSE).leaning(held_out)

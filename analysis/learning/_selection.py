@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from analysis.arrays import Floats
 from analysis.categories import CATEGORIES
-from analysis.intervals import Estimate, checked_level
 from analysis.learning._features import MEASURE_FEATURES
-from analysis.learning._model import Floats
 from analysis.learning._validation import Examples, TooFew, choose
-from analysis.results import Result
+from analysis.statistics.intervals import Estimate, checked_level
+from analysis.statistics.results import Result
 
 
 def rank_next(

@@ -13,15 +13,15 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from analysis.bootstrap import N_DRAWS, bootstrap
+from analysis.arrays import Bools, Floats, Indices
 from analysis.categories import CATEGORIES
 from analysis.document import counted
-from analysis.evaluation import balanced_folds
-from analysis.intervals import Estimate, wilson
-from analysis.learning._model import Bools, Floats, Logistic, Scale, fit_logistic, scale_of
-from analysis.results import Result
+from analysis.learning._model import Logistic, Scale, fit_logistic, scale_of
+from analysis.raters.evaluation import balanced_folds
+from analysis.statistics.bootstrap import N_DRAWS, bootstrap
+from analysis.statistics.intervals import Estimate, wilson
+from analysis.statistics.results import Result
 
-Ints = NDArray[np.intp]
 PENALTIES = tuple(
     np.logspace(0.5, -3, 8).tolist()
 )  # from strong to weak penalties, because each fit starts from the previous fit
@@ -39,7 +39,7 @@ class Examples:
 
     items: tuple[str, ...]
     applications: tuple[str, ...]
-    category: Ints  # index in `categories`
+    category: Indices  # index in `categories`
     x: Floats
     features: tuple[str, ...]
     n_left_out: int = 0  # number of rows that have a category but lack a feature
@@ -53,7 +53,7 @@ class Examples:
         return dissimilar
 
     @property
-    def group(self) -> Ints:
+    def group(self) -> Indices:
         """Return the index of each row's application; applications with twins of each other count as one."""
         application = dict(zip(self.items, self.applications, strict=True))
         leader = {name: name for name in self.applications}
@@ -102,7 +102,7 @@ class Examples:
         used, category = np.unique(self.category, return_inverse=True)
         return replace(self, category=category, categories=tuple(self.categories[k] for k in used))
 
-    def of(self, rows: Ints | Bools) -> "Examples":
+    def of(self, rows: Indices | Bools) -> "Examples":
         """Return the selected rows."""
         numbers = np.arange(len(self.items))[rows]
         return replace(
@@ -255,7 +255,7 @@ class ChosenModel(Result):
 class OutOfFold(Result):
     """Predictions for items of held-out applications."""
 
-    fold: Ints
+    fold: Indices
     # Log-odds without the intercept, relative to the mean item of the training folds. The ROC curve uses this
     # score. The intercept is left out because it depends on the share of dissimilar items in the training folds,
     # which is low if the held-out fold has many dissimilar items. With the intercept, the area of pure noise
@@ -273,7 +273,7 @@ def cross_validate(
     rng: np.random.Generator,
     monotone: bool = True,
     cost_ratio: float = 1.0,
-    folds: Ints | None = None,
+    folds: Indices | None = None,
 ) -> OutOfFold:
     """Compute out-of-fold scores by nested cross-validation [1]_.
 
@@ -343,7 +343,7 @@ def chance_p(
 def permutation_p(
     statistic: Callable[[NDArray[Any]], float],
     labels: NDArray[Any],
-    group: Ints,
+    group: Indices,
     *,
     rng: np.random.Generator,
     n: int,
@@ -361,7 +361,7 @@ def permutation_p(
     return (1 + n_as_large) / (1 + n)
 
 
-def outer_folds(examples: Examples, rng: np.random.Generator) -> Ints:
+def outer_folds(examples: Examples, rng: np.random.Generator) -> Indices:
     """Return the outer fold of each row. Folds keep applications together and balance all categories."""
     n_folds = min(OUTER_FOLDS, int(examples.group.max()) + 1)
     return balanced_folds(examples.category, examples.group, n_folds, rng)
@@ -465,7 +465,7 @@ class Calibration(Result):
 def calibration(
     dissimilar: Bools,
     probability: Floats,
-    group: Ints,
+    group: Indices,
     *,
     rng: np.random.Generator,
     n_draws: int = N_DRAWS,

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from analysis import agreement, document as d
-from analysis.agreement import (
+from analysis import document as d
+from analysis.raters import agreement
+from analysis.raters.agreement import (
     AgainstRest,
     ChanceTest,
     Contrast,
@@ -19,7 +20,7 @@ from analysis.agreement import (
     PairAgreement,
     PairEquality,
 )
-from analysis.intervals import Estimate
+from analysis.raters.tables import count_table, in_name_order
 from analysis.report._reviewers import (
     Retest,
     TimeOnTask,
@@ -30,7 +31,7 @@ from analysis.report._reviewers import (
     times_on_task,
 )
 from analysis.report._settings import CategorySet, Resampling, capitalised, entries
-from analysis.tables import count_table, in_name_order
+from analysis.statistics.intervals import Estimate
 
 if TYPE_CHECKING:
     from analysis.report._report import Report

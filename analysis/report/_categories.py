@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from analysis import agreement, consensus, document as d, evaluation
-from analysis.agreement import RankTest
-from analysis.consensus import REJECTED, UNTESTABLE, TrueCategories
-from analysis.evaluation import Evaluation, McNemar
-from analysis.intervals import Estimate, paired_difference
-from analysis.multiple import holm
+from analysis import document as d
+from analysis.raters import agreement, consensus, evaluation
+from analysis.raters.agreement import RankTest
+from analysis.raters.consensus import REJECTED, UNTESTABLE, TrueCategories
+from analysis.raters.evaluation import Evaluation, McNemar
+from analysis.raters.tables import count_table
 from analysis.report._settings import CategorySet, Resampling, row_title, title_of
-from analysis.tables import count_table
+from analysis.statistics.intervals import Estimate, paired_difference
+from analysis.statistics.multiple import holm
 
 if TYPE_CHECKING:
     from analysis.report._agreement import Labels

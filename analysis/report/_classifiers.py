@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from analysis import document as d, evaluation
+from analysis import document as d
 from analysis.categories import DISSIMILAR
-from analysis.consensus import NOT_CONTRADICTED, REJECTED
-from analysis.evaluation import (
+from analysis.raters import evaluation
+from analysis.raters.consensus import NOT_CONTRADICTED, REJECTED
+from analysis.raters.evaluation import (
     AgainstMajority,
     AucComparison,
     Bounds,
@@ -22,12 +23,12 @@ from analysis.evaluation import (
     Roc,
     ThresholdChoice,
 )
-from analysis.intervals import Estimate
-from analysis.multiple import holm
 from analysis.report._agreement import MORE, chance_state
 from analysis.report._categories import category_classifier_blocks, category_classifier_section
 from analysis.report._consensus import CountedConsensus, StatedRates, mark_of, model_cell
 from analysis.report._settings import CategorySet, Resampling, capitalised, entries, row_title, title_of
+from analysis.statistics.intervals import Estimate
+from analysis.statistics.multiple import holm
 
 if TYPE_CHECKING:
     from analysis.report._report import Report

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from analysis import consensus, document as d
+from analysis import document as d
 from analysis.categories import DISSIMILAR, SIMILAR
-from analysis.consensus import Identifiability, ModelState, RaterRates
-from analysis.intervals import Estimate, wilson
+from analysis.raters import consensus
+from analysis.raters.consensus import Identifiability, ModelState, RaterRates
 from analysis.report._agreement import Labels
 from analysis.report._categories import true_category_section
 from analysis.report._settings import CategorySet, Resampling, entries
+from analysis.statistics.intervals import Estimate, wilson
 
 if TYPE_CHECKING:
     from analysis.report._report import Report

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from analysis.document import Block, Paragraph, Section, percent, plain_number, share, table
-from analysis.intervals import Estimate
 from analysis.learning import WeightedEstimates
+from analysis.statistics.intervals import Estimate
 
 if TYPE_CHECKING:
     from analysis.report._report import Report

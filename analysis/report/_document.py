@@ -6,8 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from analysis import consensus, document as d
+from analysis import document as d
 from analysis.categories import CATEGORIES
+from analysis.raters import consensus
+from analysis.raters.tables import counted_labels
 from analysis.report._agreement import PICTURES, agreement_sections
 from analysis.report._categories import question_blocks
 from analysis.report._classifiers import classifier_sections, main_classifier_blocks
@@ -18,7 +20,6 @@ from analysis.report._replacing import replacement_sections
 from analysis.report._report import PAPER, Report
 from analysis.report._sentences import checklist_sections, in_short, methods
 from analysis.report._settings import row_title, title_of
-from analysis.tables import counted_labels
 
 INTERIM = "This is an interim report, because the study is not unblinded. The numbers will change."
 

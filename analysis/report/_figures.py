@@ -6,14 +6,14 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from analysis.agreement import PairAgreement
-from analysis.classifiers import CLASSIFIERS
 from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis, to_svg
-from analysis.intervals import Estimate
-from analysis.measures import measures_by_application
+from analysis.raters.agreement import PairAgreement
 from analysis.report._classifiers import ClassifierNumbers, Scores
 from analysis.report._report import Report
 from analysis.report._settings import row_title
+from analysis.runs.classifiers import CLASSIFIERS
+from analysis.runs.measures import measures_by_application
+from analysis.statistics.intervals import Estimate
 
 RATES = ("sensitivity", "specificity", "accuracy")
 # for categories without a colour; neighbours differ in lightness

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from analysis import document as d
-from analysis.evaluation import EXPERT as EXPERT, AlternativeTest, alternative_annotator, share_equal
-from analysis.intervals import LEAST_GROUPS
+from analysis.raters.evaluation import EXPERT as EXPERT, AlternativeTest, alternative_annotator, share_equal
 from analysis.report._settings import row_title, title_of
+from analysis.statistics.intervals import LEAST_GROUPS
 
 TITLE = "May a classifier replace a reviewer?"
 LEAST_ITEMS = 10  # a reviewer with fewer items is not compared with a classifier

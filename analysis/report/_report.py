@@ -9,10 +9,10 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.agreement import SideBias, side_bias
 from analysis.categories import NOT_SURE, WITHDRAWN
 from analysis.document import inline, json_values, read_back
-from analysis.measures import measure_numbers
+from analysis.raters.agreement import SideBias, side_bias
+from analysis.raters.tables import COUNTED_KINDS, first_of, with_defaults
 from analysis.report._agreement import Agreement, Labels, agreement_numbers
 from analysis.report._categories import ByCategory, CategoryClassifier, CategoryRow, category_numbers, category_rows
 from analysis.report._classifiers import (
@@ -27,7 +27,7 @@ from analysis.report._consensus import Consensus, Done, consensus_numbers, laten
 from analysis.report._course import Course
 from analysis.report._replacing import EXPERT, Replacement, replacements
 from analysis.report._settings import SIMILARITY, CategorySet, Provenance, Resampling
-from analysis.tables import COUNTED_KINDS, first_of, with_defaults
+from analysis.runs.measures import measure_numbers
 
 PAPER = "paper"  # the layout of the tables in the paper
 NO_RESAMPLING, NO_PROVENANCE = Resampling.none(), Provenance()

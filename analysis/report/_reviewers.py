@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from analysis import agreement, document as d
-from analysis.agreement import Leniency, LeniencyTest, RetestAgreement, SideBias
-from analysis.intervals import Estimate
-from analysis.multiple import holm
+from analysis import document as d
+from analysis.raters import agreement
+from analysis.raters.agreement import Leniency, LeniencyTest, RetestAgreement, SideBias
 from analysis.report._categories import shares_of_categories
 from analysis.report._settings import CategorySet, capitalised, entries
+from analysis.statistics.intervals import Estimate
+from analysis.statistics.multiple import holm
 
 if TYPE_CHECKING:
     from analysis.report._report import Report

@@ -9,7 +9,6 @@ first, and nothing is said about classifiers.
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from analysis.consensus import REJECTED, UNTESTABLE, ModelState
 from analysis.document import (
     Block,
     Section,
@@ -22,14 +21,15 @@ from analysis.document import (
     sentence,
     table,
 )
-from analysis.evaluation import BETTER, WORSE
-from analysis.intervals import ONE_SIDED, Estimate
+from analysis.raters.consensus import REJECTED, UNTESTABLE, ModelState
+from analysis.raters.evaluation import BETTER, WORSE
 from analysis.report._agreement import MORE, NOT_MORE, UNCLEAR, UNDEFINED, Agreement, chance_state
 from analysis.report._categories import CategoryClassifier
 from analysis.report._classifiers import ClassifierNumbers, p_clause
 from analysis.report._replacing import may_replace
 from analysis.report._report import PlanFacts, Report
 from analysis.report._settings import title_of
+from analysis.statistics.intervals import ONE_SIDED, Estimate
 
 FEW_ITEMS, ENOUGH_ITEMS = 40, 80
 MOST_NAMED = 4  # classifiers that a sentence names

@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 
 from analysis.categories import CATEGORIES
-from analysis.classifiers import CHANGE_RULES, CLASSIFIERS, classifier_named
-from analysis.dissimilarity import MEASURES
 from analysis.document import json_values
+from analysis.runs.classifiers import CHANGE_RULES, CLASSIFIERS, classifier_named
+from analysis.runs.dissimilarity import MEASURES
 
 MIN_MISFIT = 19  # the smallest number of draws with which p = 0.05 is possible
 

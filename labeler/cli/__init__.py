@@ -35,59 +35,82 @@ class Place(NamedTuple):
 # Commands that are one ability stand next to each other.
 SECTIONS: Mapping[str, Mapping[str, Place]] = {
     "Set up a study": {
-        "demo": Place("serving:demo", "Show a finished demo study in the browser"),
-        "serve": Place("serving:serve", "Start the browser application for a study"),
-        "init": Place("study:init", "Create an empty study and print the sign-in link of its coordinator"),
-        "template": Place(
-            "items:template", "Create a new study with the question, guide and people of an existing study"
+        "demo": Place("studies.commands.serving:demo", "Show a finished demo study in the browser"),
+        "serve": Place("studies.commands.serving:serve", "Start the browser application for a study"),
+        "init": Place(
+            "studies.commands.study:init", "Create an empty study and print the sign-in link of its coordinator"
         ),
-        "questions": Place("study:questions", "List the built-in questions, or print one to edit"),
-        "import": Place("data:import_", "Import benchmark results"),
-        "browse": Place("items:browse", "List the items with their lengths, range of medians and verdicts"),
-        "reviewers": Place("people:reviewers", "Manage the reviewers"),
-        "coordinators": Place("people:coordinators", "Manage the coordinators"),
-        "planning": Place("planning:planning", "Estimate how many items and hours a study needs"),
-        "plan": Place("study:plan", "Plan which reviewer labels which items, and in which order"),
+        "template": Place(
+            "studies.commands.items:template",
+            "Create a new study with the question, guide and people of an existing study",
+        ),
+        "questions": Place("studies.commands.study:questions", "List the built-in questions, or print one to edit"),
+        "import": Place("studies.commands.data:import_", "Import benchmark results"),
+        "browse": Place(
+            "studies.commands.items:browse", "List the items with their lengths, range of medians and verdicts"
+        ),
+        "reviewers": Place("studies.commands.people:reviewers", "Manage the reviewers"),
+        "coordinators": Place("studies.commands.people:coordinators", "Manage the coordinators"),
+        "planning": Place("studies.commands.planning:planning", "Estimate how many items and hours a study needs"),
+        "plan": Place("studies.commands.study:plan", "Plan which reviewer labels which items, and in which order"),
     },
     "Run a study": {
-        "calibration": Place("course:calibration", "Show the state of the calibration round"),
-        "state": Place("course:state", "Open, pause, close or unblind the study, or begin the third-label round"),
-        "status": Place("study:status", "Show the progress of the study and of each reviewer"),
-        "flags": Place("course:flags", "List flags and comments of reviewers"),
-        "exclude": Place("course:exclude", "Exclude an item"),
-        "backup": Place("study:backup", "Copy the study into a new file"),
-        "audit": Place("handover:audit", "Detect changed, removed, inserted or rolled-back records"),
-        "log": Place("study:log", "Show the audit log"),
+        "calibration": Place("studies.commands.course:calibration", "Show the state of the calibration round"),
+        "state": Place(
+            "studies.commands.course:state", "Open, pause, close or unblind the study, or begin the third-label round"
+        ),
+        "status": Place("studies.commands.study:status", "Show the progress of the study and of each reviewer"),
+        "flags": Place("studies.commands.course:flags", "List flags and comments of reviewers"),
+        "exclude": Place("studies.commands.course:exclude", "Exclude an item"),
+        "backup": Place("studies.commands.study:backup", "Copy the study into a new file"),
+        "audit": Place("studies.commands.handover:audit", "Detect changed, removed, inserted or rolled-back records"),
+        "log": Place("studies.commands.study:log", "Show the audit log"),
     },
     "Results": {
-        "verdicts": Place("verdicts:verdicts", "Compute the verdicts of every classifier"),
-        "classifiers": Place("verdicts:classifiers", "Show the agreement between classifiers"),
-        "learn": Place("learning:learn", "Learn a classifier from labels"),
-        "adjudicate": Place("course:adjudicate", "Decide a split item of a closed study"),
-        "labels": Place("handover:labels", "Export labels as a table, or import labels from another tool"),
-        "agreement": Place(
-            "agreement:agreement", "Compare each reviewer with the rest, and this study with an earlier round"
+        "verdicts": Place("studies.commands.verdicts:verdicts", "Compute the verdicts of every classifier"),
+        "classifiers": Place("studies.commands.verdicts:classifiers", "Show the agreement between classifiers"),
+        "learn": Place("studies.commands.learning:learn", "Learn a classifier from labels"),
+        "adjudicate": Place("studies.commands.course:adjudicate", "Decide a split item of a closed study"),
+        "labels": Place(
+            "studies.commands.handover:labels", "Export labels as a table, or import labels from another tool"
         ),
-        "report": Place("report:report", "Write the agreement report"),
-        "figures": Place("figures:figures", "Draw figures of the similarity measures"),
-        "publish": Place("publishing:publish", "Publish a finished study as a data set"),
-        "anonymise": Place("handover:anonymise", "Write an anonymised copy of a study"),
-        "replicate": Place("replicate:replicate", "Compare the claims of the published paper with its measurements"),
+        "agreement": Place(
+            "studies.commands.agreement:agreement",
+            "Compare each reviewer with the rest, and this study with an earlier round",
+        ),
+        "report": Place("studies.commands.report:report", "Write the agreement report"),
+        "figures": Place("studies.commands.figures:figures", "Draw figures of the similarity measures"),
+        "publish": Place("studies.commands.publishing:publish", "Publish a finished study as a data set"),
+        "anonymise": Place("studies.commands.handover:anonymise", "Write an anonymised copy of a study"),
+        "replicate": Place(
+            "studies.commands.replicate:replicate", "Compare the claims of the published paper with its measurements"
+        ),
     },
     "Check and explore files": {
-        "check": Place("check:check", "Check the runs in result files and compare them with a baseline"),
-        "noise": Place("check:noise", "Find the limits that keep false alarms of a check rare"),
-        "measure": Place("measure:measure", "Run the benchmarks of a plan and record the conditions of every run"),
-        "variants": Place("exploring:variants", "Plan measurements in many contexts"),
-        "spread": Place("exploring:spread", "Measure how far apart the runs of each benchmark are"),
-        "order": Place("exploring:order", "Test whether the order of benchmarks affects their results"),
-        "trust": Place("exploring:trust", "Estimate how reliable intervals and tests are"),
-        "contexts": Place("exploring:contexts", "Test whether the measurement context affects which version is faster"),
-        "steady": Place("exploring:steady", "Find when each run becomes steady, and which runs never do"),
-        "trend": Place("exploring:trend", "Find at which version each benchmark became slower or faster"),
-        "points": Place("points:points", "Compare marked changes of several people with each other and with detectors"),
-        "formats": Place("formats:formats", "List the formats that can be read"),
-        "convert": Place("data:convert", "Convert measurements to a single table or folder"),
+        "check": Place("files.commands.check:check", "Check the runs in result files and compare them with a baseline"),
+        "noise": Place("files.commands.check:noise", "Find the limits that keep false alarms of a check rare"),
+        "measure": Place(
+            "files.commands.measure:measure", "Run the benchmarks of a plan and record the conditions of every run"
+        ),
+        "variants": Place("files.commands.methods:variants", "Plan measurements in many contexts"),
+        "spread": Place("studies.commands.methods:spread", "Measure how far apart the runs of each benchmark are"),
+        "order": Place("studies.commands.methods:order", "Test whether the order of benchmarks affects their results"),
+        "trust": Place("studies.commands.methods:trust", "Estimate how reliable intervals and tests are"),
+        "contexts": Place(
+            "studies.commands.methods:contexts", "Test whether the measurement context affects which version is faster"
+        ),
+        "steady": Place(
+            "studies.commands.methods:steady", "Find when each run becomes steady, and which runs never do"
+        ),
+        "trend": Place(
+            "studies.commands.methods:trend", "Find at which version each benchmark became slower or faster"
+        ),
+        "points": Place(
+            "files.commands.points:points",
+            "Compare marked changes of several people with each other and with detectors",
+        ),
+        "formats": Place("files.commands.formats:formats", "List the formats that can be read"),
+        "convert": Place("studies.commands.data:convert", "Convert measurements to a single table or folder"),
     },
 }
 UNUSED = ("numpy.f2py", "numpy.testing", "pydoc")  # what `scipy.special` imports, and `check` does not need
@@ -123,7 +146,7 @@ class CommandsByName(Mapping[str, click.Command]):
         module, _, attribute = PLACES[name].path.partition(":")
         if name == "check":  # builds wait for this command
             defer(*UNUSED)
-        command: click.Command = getattr(import_module(f"labeler.cli.{module}"), attribute)
+        command: click.Command = getattr(import_module(f"labeler.{module}"), attribute)
         return command
 
     def __iter__(self) -> Iterator[str]:

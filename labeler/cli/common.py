@@ -4,8 +4,8 @@ import errno
 import json
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,19 +14,13 @@ import click
 
 from labeler.atomic_files import in_place
 from labeler.cli import streams
-from labeler.config import settings
-from labeler.errors import InputError, LabelerError, NoStudy
+from labeler.errors import InputError, LabelerError
 from labeler.safe_text import multiline, one_line
 
 if TYPE_CHECKING:
-    from labeler.store import Database
+    pass
 
 ERROR, INTERRUPTED = 2, 130  # exit codes; 1 is a finding, or "done, but something was refused"
-OWNER = "owner"  # commands act as the owner of the study file
-COORDINATOR = "coordinator"  # default name of the first coordinator
-FIGURE_FORMATS = ("svg", "png", "pdf")
-WHY = "Reason, kept in the log and shown in reports."
-DEFAULT_URL = "http://127.0.0.1:8501"
 NUMBERS = {
     "auto|float range": "X|auto",
     "integer": "N",
@@ -35,9 +29,6 @@ NUMBERS = {
     "float range": "X",
     "share": "SHARE",
 }
-NOTHING_SAVED = "Nothing was saved, because --dry-run is given."
-INTERIM = "Interim results: the study is not unblinded."
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -153,21 +144,14 @@ def describe(error: Exception) -> str:
             return f"The output cannot be written, or a file cannot be read: {error.strerror or error}."
         return f"{error.filename}: {error.strerror}."
     return (
-        f"The command failed unexpectedly ({_short(error)}). If the input is right, please report this; "
+        f"The command failed unexpectedly ({short(error)}). If the input is right, please report this; "
         "LABELER_TRACEBACK=1 shows where it failed."
     )
 
 
-def _short(error: Exception) -> str:
+def short(error: Exception) -> str:
+    """Return the type and the message of an error, on one short line."""
     return one_line(f"{type(error).__name__}: {error}", 300).rstrip(". ")
-
-
-def study_option(function: Function) -> Function:
-    """Add `--study`: the study file. The default is the environment variable LABELER_STUDY."""
-    return click.option(
-        "--study", type=click.Path(path_type=Path, dir_okay=False), default=lambda: settings().study,
-        metavar="FILE", help="Study file [default: environment variable LABELER_STUDY].",
-    )(function)  # fmt: skip
 
 
 def json_option(function: Function) -> Function:
@@ -188,84 +172,13 @@ def out_option(
     return click.option("--out", "-o", type=path, required=required, metavar=metavar, help=help_text)
 
 
-def figure_formats_option(function: Function) -> Function:
-    """Add `--figure-format`: the file formats of figures."""
-    return click.option(
-        "--figure-format", "forms", type=click.Choice(FIGURE_FORMATS), multiple=True,
-        default=["svg"], show_default=True,
-        help="File format of the figures. Repeatable.",
-    )(function)  # fmt: skip
-
-
-def reason_option(function: Function) -> Function:
-    """Add `--reason`: the reason, which is written to the log."""
-    return click.option("--reason", "why", required=True, metavar="TEXT", help=WHY)(function)
-
-
-def actor_option(function: Function) -> Function:
-    """Add `--actor`: the person who started the command on a page."""
-    return click.option(
-        "--actor", default=OWNER, hidden=True, help="Person to record in the log, if the command was started on a page."
-    )(function)
-
-
-def url_option(function: Function) -> Function:
-    """Add `--url`: the address of the browser application."""
-    return click.option(
-        "--url",
-        default=DEFAULT_URL,
-        show_default=True,
-        metavar="URL",
-        help="Address of the browser application, used in links.",
-    )(function)
-
-
-def required_study(study: Path | None) -> Path:
-    """Return the path of the study file; raise NoStudy if no file is given."""
-    if study is None:
-        raise NoStudy("No study given. Use --study FILE, or set LABELER_STUDY.")
-    return study
-
-
-@contextmanager
-def open_study(study: Path | None, *, changed_schema: bool = False, dry_run: bool = False) -> Iterator["Database"]:
-    """Open the study file and yield its database; close it when the command ends (see `open_database`).
-
-    With `dry_run`, all changes are undone at the end.
-    """
-    from labeler.store import open_database  # imported here because help needs no study
-
-    with open_database(required_study(study), changed_schema=changed_schema, long_texts=False) as db:
-        try:
-            with db.rehearsal() if dry_run else nullcontext():
-                yield db
-        except (LabelerError, OSError, MemoryError, click.ClickException, click.exceptions.Exit, click.Abort):
-            raise
-        except Exception as error:
-            if os.environ.get("LABELER_TRACEBACK"):
-                raise
-            raise CommandFailed(
-                f"The command failed unexpectedly while it read {db.path} ({_short(error)}). If another program "
-                f"changed this file, labeler audit --study {db.path} shows what was changed. Otherwise, please report "
-                "this; LABELER_TRACEBACK=1 shows where it failed."
-            ) from error
-
-
-def logged_if_written(db: "Database", out: Path) -> AbstractContextManager[None]:
-    """Write and log an export together: if the file cannot be written, the log does not record the export.
-
-    Standard output may wait for its reader, so the study is not locked meanwhile.
-    """
-    return nullcontext() if str(out) == "-" else db.atomic()
-
-
 def one_of(*options: tuple[str, bool]) -> None:
     """Raise InputError unless exactly one of these options is given; each comes with whether it is given."""
     given = [option for option, is_given in options if is_given]
     if len(given) > 1:
         raise InputError(f"{' and '.join(given)} cannot be used together. Give only one of them.")
     if not given:
-        from labeler.questions import enumeration  # imported here because most commands do not need it
+        from labeler.text import enumeration
 
         raise InputError(f"Give {enumeration([option for option, _ in options])}.")
 
@@ -280,29 +193,6 @@ def remark(text: str) -> None:
     click.echo(multiline(text), err=True)
 
 
-def say_if_interim(db: "Database") -> None:
-    """If the study is not unblinded yet, print a reminder that pages would still hide these results."""
-    from labeler.model import State
-    from labeler.service.study import coordinating
-
-    if coordinating.get_study(db).phase is not State.UNBLINDED:
-        remark(INTERIM)
-
-
-def log_look(study: Path | None, results: str, actor: str) -> None:
-    """Log that a person sees these results, now that they were computed, and say if pages would still hide them."""
-    from labeler.service.study import coordinating
-
-    with open_study(study) as db:
-        coordinating.log_look(db, results, actor=actor, now=now())
-        say_if_interim(db)
-
-
-def link(url: str, secret: str) -> str:
-    """Return the sign-in link that contains this secret."""
-    return f"{url.rstrip('/')}/join/{secret}"
-
-
 def show_json(content: Any) -> None:
     """Print a result as JSON, in ASCII, so that no name can control the terminal; paths become texts."""
     click.echo(json.dumps(content, indent=1, default=str))
@@ -315,20 +205,6 @@ def show_files(paths: Iterable[Path], *, as_json: bool) -> None:
         return
     for path in paths:
         click.echo(path)
-
-
-def rows_of_links(links: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
-    """Return a row for each person and sign-in link."""
-    return [{"name": name, "link": secret_link} for name, secret_link in links]
-
-
-def show_links(links: Sequence[tuple[str, str]], *, as_json: bool) -> None:
-    """Print people and their sign-in links."""
-    if as_json:
-        show_json(rows_of_links(links))
-        return
-    for name, secret_link in links:
-        click.echo(f"{name}: {secret_link}")
 
 
 def show(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:

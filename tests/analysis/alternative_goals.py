@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from analysis.evaluation import EXPERT, SimulatedTests, assignment, simulated_tests
+from analysis.raters.evaluation import EXPERT, SimulatedTests, assignment, simulated_tests
 
 PERSON = 0.85  # share of items that a person labels right
 MACHINES = {"as good as a person": PERSON, "worse by .1": PERSON - 0.1, "at the limit": None, "random": 0.5}

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from analysis.agreement import (
+from analysis.raters.agreement import (
     brennan_prediger,
     cohen_kappa,
     fleiss_kappa,
@@ -22,7 +22,7 @@ from analysis.agreement import (
     percent_agreement,
     specific_agreement,
 )
-from analysis.intervals import Estimate
+from analysis.statistics.intervals import Estimate
 
 Floats = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from analysis.benchmark import Benchmark, from_table
+from analysis.runs.benchmark import Benchmark, from_table
 
 
 def two_orders(

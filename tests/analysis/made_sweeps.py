@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from analysis.benchmark import Benchmark
+from analysis.runs.benchmark import Benchmark
 
 SIZES = tuple(range(0, 4097, 64))
 

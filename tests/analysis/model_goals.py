@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.agreement import pair_equality
-from analysis.consensus import identifiability
-from analysis.consensus._latent import REJECTED, check_independence
+from analysis.raters.agreement import pair_equality
+from analysis.raters.consensus import identifiability
+from analysis.raters.consensus._latent import REJECTED, check_independence
 
 GOOD, SHARED_BY_CLASSIFIERS = "everything holds", "only classifiers share errors"
 WRONG = (

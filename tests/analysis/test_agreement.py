@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from analysis.agreement import (
+from analysis.raters.agreement import (
     TwoByTwo,
     band,
     band_membership,
@@ -35,11 +35,11 @@ from analysis.agreement import (
     specific_agreement,
     two_by_two_tables,
 )
-from analysis.agreement._coefficients import NO_PAIR
-from analysis.agreement._pairs import NO_COMMON_ITEM
-from analysis.bootstrap import bootstrap
-from analysis.evaluation import evaluate
-from analysis.intervals import Estimate, paired_difference, wilson
+from analysis.raters.agreement._coefficients import NO_PAIR
+from analysis.raters.agreement._pairs import NO_COMMON_ITEM
+from analysis.raters.evaluation import evaluate
+from analysis.statistics.bootstrap import bootstrap
+from analysis.statistics.intervals import Estimate, paired_difference, wilson
 from tests.analysis.strategies import count_tables
 from tests.conftest import examples
 from tests.sentences import says

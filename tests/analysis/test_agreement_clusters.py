@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given, strategies as st
 from scipy import stats
 
-from analysis.agreement import (
+from analysis.raters.agreement import (
     bootstrap_coefficient,
     brennan_prediger,
     category_weights,
@@ -16,7 +16,7 @@ from analysis.agreement import (
     percent_agreement,
     specific_agreement,
 )
-from analysis.intervals import unanimous, wilson
+from analysis.statistics.intervals import unanimous, wilson
 from tests.analysis import interval_coverage
 from tests.analysis.interval_coverage import cohen_coverage, count_coverage
 from tests.analysis.strategies import count_tables

@@ -10,7 +10,7 @@ from scipy import stats
 from statsmodels.discrete.conditional_models import ConditionalLogit
 from statsmodels.stats.contingency_tables import cochrans_q, mcnemar
 
-from analysis.agreement import (
+from analysis.raters.agreement import (
     TwoByTwo,
     by_group,
     by_order,
@@ -20,9 +20,9 @@ from analysis.agreement import (
     partner_agreement,
     percent_agreement,
 )
-from analysis.evaluation import McNemar
-from analysis.intervals import wilson
-from analysis.tables import count_table
+from analysis.raters.evaluation import McNemar
+from analysis.raters.tables import count_table
+from analysis.statistics.intervals import wilson
 from tests.conftest import examples
 
 

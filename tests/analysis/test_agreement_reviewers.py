@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import special, stats
 
-from analysis.agreement import (
+from analysis.raters.agreement import (
     against_rest,
     agreement_so_far,
     by_group,
@@ -24,9 +24,9 @@ from analysis.agreement import (
     send_first,
     side_bias,
 )
-from analysis.agreement._pairs import TOO_FEW
-from analysis.planning import items_for_kappa_test
-from analysis.tables import count_table
+from analysis.raters.agreement._pairs import TOO_FEW
+from analysis.raters.planning import items_for_kappa_test
+from analysis.raters.tables import count_table
 
 
 def labels_of(rows, raters="abc"):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from analysis.evaluation import alternative_annotator, share_equal
-from analysis.points import covering, f1
+from analysis.methods.points import covering, f1
+from analysis.raters.evaluation import alternative_annotator, share_equal
 from tests.analysis.alternative_goals import MACHINES, limit, studies
 
 A, B, C = "11001010", "11011000", "10001110"

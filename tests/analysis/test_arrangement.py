@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis import check, contexts, order, spread, trust
-from analysis.benchmark import Benchmark, canonical, from_table, natural, two_versions
 from analysis.document import json_values, to_json, to_text
+from analysis.methods import check, contexts, order, spread, trust
+from analysis.runs.benchmark import Benchmark, canonical, from_table, natural, two_versions
 from tests.conftest import examples
 
 METHODS = {

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
-from analysis.benchmark import (
+from analysis.runs.benchmark import (
     AGGREGATES,
     CONDITIONS,
     Benchmark,

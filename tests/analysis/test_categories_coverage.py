@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.agreement import fleiss_kappa, gwet_ac2, percent_agreement, specific_agreement
-from analysis.consensus import agreed_only, true_categories
-from analysis.evaluation import evaluate
+from analysis.raters.agreement import fleiss_kappa, gwet_ac2, percent_agreement, specific_agreement
+from analysis.raters.consensus import agreed_only, true_categories
+from analysis.raters.evaluation import evaluate
 from tests.analysis.test_report_categories import NAMES, errors_of, simulated
 
 PREVALENCE, ERRORS = np.array([0.4, 0.3, 0.2, 0.1]), errors_of(0.9, 0.8, 0.85)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
 
-from analysis.classifiers import CHANGE_RULES
+from analysis.runs.classifiers import CHANGE_RULES
 
 
 def side(*means, n=4):

@@ -3,9 +3,18 @@
 import numpy as np
 import pytest
 
-from analysis.benchmark import HIGHER, TIME, Benchmark, Failure, Run
-from analysis.check import FOUND, INCONCLUSIVE, NOTHING_FOUND, Limit, Rules, check, summarise, to_lines
-from analysis.check._sides import BY_TURNS, IN_BLOCKS, SESSIONS, UNKNOWN, design_of, moved, shared_noise, times_of
+from analysis.methods.check import FOUND, INCONCLUSIVE, NOTHING_FOUND, Limit, Rules, check, summarise, to_lines
+from analysis.methods.check._sides import (
+    BY_TURNS,
+    IN_BLOCKS,
+    SESSIONS,
+    UNKNOWN,
+    design_of,
+    moved,
+    shared_noise,
+    times_of,
+)
+from analysis.runs.benchmark import HIGHER, TIME, Benchmark, Failure, Run
 
 START = 1_700_000_000
 

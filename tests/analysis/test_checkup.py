@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.benchmark import TIME, Benchmark, Failure, PerRun
-from analysis.check import (
+from analysis.document import json_values, to_json, to_markdown, to_text
+from analysis.methods.check import (
     FOUND,
     INCONCLUSIVE,
     NOTHING_FOUND,
@@ -17,9 +17,9 @@ from analysis.check import (
     check,
     document as checkup_document,
 )
-from analysis.classifiers import CLASSIFIERS
-from analysis.dissimilarity import TOO_SHORT
-from analysis.document import json_values, to_json, to_markdown, to_text
+from analysis.runs.benchmark import TIME, Benchmark, Failure, PerRun
+from analysis.runs.classifiers import CLASSIFIERS
+from analysis.runs.dissimilarity import TOO_SHORT
 from tests.sentences import says
 
 

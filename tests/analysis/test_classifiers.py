@@ -8,8 +8,8 @@ from hypothesis import given, strategies as st
 from scipy import stats
 from scipy.cluster.hierarchy import is_valid_linkage
 
-from analysis.classifiers import CLASSIFIERS, heuristic, kruskal, same, spread
-from analysis.dissimilarity import Runs
+from analysis.runs.classifiers import CLASSIFIERS, heuristic, kruskal, same, spread
+from analysis.runs.dissimilarity import Runs
 from tests.analysis.strategies import pairs_of_runs
 from tests.conftest import golden
 

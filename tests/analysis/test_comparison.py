@@ -11,10 +11,10 @@ import pytest
 from hypothesis import assume, given, strategies as st
 from scipy import stats
 
-from analysis.benchmark import FASTER, HIGHER, LOWER, SLOWER
-from analysis.comparison import NOT_SHOWN, Pair, compare
-from analysis.intervals import Estimate
-from analysis.two_samples import COMBINED, MANN_WHITNEY, TESTS, WELCH, p_values, ratio_of_means
+from analysis.runs.benchmark import FASTER, HIGHER, LOWER, SLOWER
+from analysis.runs.comparison import NOT_SHOWN, Pair, compare
+from analysis.statistics.intervals import Estimate
+from analysis.statistics.two_samples import COMBINED, MANN_WHITNEY, TESTS, WELCH, p_values, ratio_of_means
 from tests.performance import comparison_grid as made
 from tests.sentences import says
 
@@ -315,9 +315,8 @@ def test_options_out_of_range_and_runs_that_are_not_finite_are_refused(pairs, op
 
 
 def test_importing_the_comparison_imports_no_more_than_numpy():
-    command = (
-        "import analysis.comparison, sys; print({'pandas', 'scipy', 'scipy.stats', 'statsmodels'} & set(sys.modules))"
-    )
+    heavy = "{'pandas', 'scipy', 'scipy.stats', 'statsmodels'}"
+    command = f"import analysis.runs.comparison, sys; print({heavy} & set(sys.modules))"
     shown = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
     assert shown.stdout == "set()\n"
 

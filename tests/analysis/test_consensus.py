@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
 from analysis.categories import CATEGORIES
-from analysis.consensus import agreed_only, dawid_skene, majority
+from analysis.raters.consensus import agreed_only, dawid_skene, majority
 from tests.conftest import examples
 
 LABELS = st.lists(

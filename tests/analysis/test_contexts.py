@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from analysis.contexts import (
+from analysis.document import to_text
+from analysis.methods.contexts import (
     Context,
     brown_forsythe,
     compare_spreads,
@@ -25,10 +26,9 @@ from analysis.contexts import (
     speedups,
     survey,
 )
-from analysis.contexts._sweep import pooled
-from analysis.document import to_text
-from analysis.intervals import Estimate
-from analysis.samples import NO_VARIATION, Test
+from analysis.methods.contexts._sweep import pooled
+from analysis.runs.samples import NO_VARIATION, Test
+from analysis.statistics.intervals import Estimate
 from tests.analysis.made_sweeps import measured
 from tests.conftest import examples
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.benchmark import Failure
-from analysis.contexts import charts as contexts_charts, document as contexts_document, survey
-from analysis.contexts._document import most_dependent
-from analysis.contexts._figures import _density, violins
 from analysis.document import Bullets, Table, to_html, to_text
 from analysis.document.figures import FORMATS, render, to_svg
+from analysis.methods.contexts import charts as contexts_charts, document as contexts_document, survey
+from analysis.methods.contexts._document import most_dependent
+from analysis.methods.contexts._figures import _density, violins
+from analysis.runs.benchmark import Failure
 from tests.analysis.drawn import parts, texts, titles
 from tests.analysis.made_orders import without_direction
 from tests.analysis.made_sweeps import SIZES, instrumented, measured, sweep, with_intervention

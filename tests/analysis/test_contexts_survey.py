@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from analysis.benchmark import Benchmark, Failure, LeftOut, PerRun, from_table
-from analysis.contexts import ContextSurvey, geometric_mean, paired_t, survey, variant_plan
-from analysis.contexts._ratios import NOT_POSITIVE
 from analysis.document import json_values, to_json
-from analysis.two_samples import ratio_of_means
+from analysis.methods.contexts import ContextSurvey, geometric_mean, paired_t, survey, variant_plan
+from analysis.methods.contexts._ratios import NOT_POSITIVE
+from analysis.runs.benchmark import Benchmark, Failure, LeftOut, PerRun, from_table
+from analysis.statistics.two_samples import ratio_of_means
 from tests.analysis.made_orders import without_direction
 from tests.analysis.made_sweeps import SIZES, instrumented, measured, sweep, with_intervention
 from tests.conftest import examples

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from analysis.dissimilarity import MEASURES, MeasurementError, Runs
+from analysis.runs.dissimilarity import MEASURES, MeasurementError, Runs
 from tests.analysis.strategies import pairs_of_runs
 from tests.conftest import golden
 

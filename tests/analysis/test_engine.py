@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from analysis.classifiers import CLASSIFIERS, heuristic, same
-from analysis.dissimilarity import MEASURES, Runs, compression_exceeds
+from analysis.runs.classifiers import CLASSIFIERS, heuristic, same
+from analysis.runs.dissimilarity import MEASURES, Runs, compression_exceeds
 from tests.analysis.plain import OF_SAME, PLAIN, compression, kolmogorov_smirnov, merges, pair_values, verdicts_from
 from tests.analysis.strategies import benchmarks
 from tests.conftest import examples

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 
-from analysis.agreement import cohen_kappa
-from analysis.evaluation import (
+from analysis.raters.agreement import cohen_kappa
+from analysis.raters.evaluation import (
     Confusion,
     accuracy,
     against_majority,
@@ -33,7 +33,7 @@ from analysis.evaluation import (
     specificity,
     youden,
 )
-from analysis.intervals import Estimate, wilson
+from analysis.statistics.intervals import Estimate, wilson
 from tests.conftest import examples
 
 SHARES = (sensitivity, specificity, precision, npv, accuracy, f1, balanced_accuracy)

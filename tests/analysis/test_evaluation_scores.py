@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import integrate, special
 
-from analysis.bootstrap import bootstrap
-from analysis.evaluation import (
+from analysis.raters.evaluation import (
     Confusion,
     auc,
     average_precision,
@@ -19,7 +18,8 @@ from analysis.evaluation import (
     roc,
     youden,
 )
-from analysis.evaluation._scores import ALL_EQUAL, balanced_folds
+from analysis.raters.evaluation._scores import ALL_EQUAL, balanced_folds
+from analysis.statistics.bootstrap import bootstrap
 
 CATEGORY = st.sampled_from(["similar", "dissimilar"])
 FEW_SCORES = st.integers(0, 5).map(float)  # rounded, so that many scores are equal

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from analysis.classifiers import Verdict, explain, heuristic, runs_apart, same
-from analysis.dissimilarity import TOO_SHORT
+from analysis.runs.classifiers import Verdict, explain, heuristic, runs_apart, same
+from analysis.runs.dissimilarity import TOO_SHORT
 from tests.analysis.strategies import benchmarks
 from tests.sentences import says
 

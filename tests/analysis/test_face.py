@@ -11,11 +11,11 @@ import pandas as pd
 import pytest
 
 import analysis
-from analysis.agreement import TwoByTwo, leniency, order_test, pair_agreements
 from analysis.document import json_values
-from analysis.evaluation import Confusion, roc
-from analysis.intervals import Estimate, wilson
-from analysis.results import to_frame
+from analysis.raters.agreement import TwoByTwo, leniency, order_test, pair_agreements
+from analysis.raters.evaluation import Confusion, roc
+from analysis.statistics.intervals import Estimate, wilson
+from analysis.statistics.results import to_frame
 
 LABELS = pd.DataFrame({
     "item": [1, 2, 3, 4] * 3,
@@ -38,7 +38,7 @@ def test_import_of_the_package_alone_loads_no_other_library():
 def test_a_coefficient_is_computed_without_the_slow_libraries():
     modules = modules_after("import analysis; analysis.fleiss_kappa([[2, 0], [1, 1], [0, 3]])")
     assert "pandas" in modules
-    assert not modules & {"statsmodels", "scipy.stats", "altair", "analysis.consensus", "analysis.report"}
+    assert not modules & {"statsmodels", "scipy.stats", "altair", "analysis.raters.consensus", "analysis.report"}
 
 
 @pytest.mark.parametrize("name", analysis.__all__)
@@ -51,7 +51,7 @@ def test_every_public_name_is_there_and_has_an_example(name):
 def test_an_unknown_name_is_an_attribute_error_and_modules_can_still_be_imported():
     with pytest.raises(AttributeError, match="no attribute 'fleis_kappa'"):
         _ = analysis.fleis_kappa
-    from analysis import planning
+    from analysis.raters import planning
 
     assert planning.items_for_kappa is analysis.items_for_kappa
 

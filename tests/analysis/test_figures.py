@@ -15,15 +15,15 @@ from hypothesis import given, settings, strategies as st
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
-from analysis import measures, schemes
-from analysis.agreement import PairAgreement
-from analysis.classifiers import same
-from analysis.dissimilarity import MEASURES
 from analysis.document import figures
-from analysis.intervals import Estimate
-from analysis.measures._figures import HEURISTIC_MEASURES, _without_common_start, pair_matrix
+from analysis.raters.agreement import PairAgreement
 from analysis.report import _figures as report_figures
 from analysis.report._figures import pair_agreement
+from analysis.runs import measures, schemes
+from analysis.runs.classifiers import same
+from analysis.runs.dissimilarity import MEASURES
+from analysis.runs.measures._figures import HEURISTIC_MEASURES, _without_common_start, pair_matrix
+from analysis.statistics.intervals import Estimate
 from tests.analysis.drawn import cells, cells_of, contrast, luminance, parts, rows, texts, titles
 
 SIGNATURES = {

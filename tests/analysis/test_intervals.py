@@ -8,9 +8,9 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 import analysis
-from analysis.bootstrap import bootstrap, percentile_interval
-from analysis.intervals import Estimate, clustered_share, group_numbers, linearised, unanimous, wilson
-from analysis.multiple import bonferroni, holm
+from analysis.statistics.bootstrap import bootstrap, percentile_interval
+from analysis.statistics.intervals import Estimate, clustered_share, group_numbers, linearised, unanimous, wilson
+from analysis.statistics.multiple import bonferroni, holm
 from tests.sentences import says
 
 
@@ -214,7 +214,7 @@ def test_the_same_seed_gives_the_same_interval_and_many_items_are_drawn_in_parts
     x = np.arange(7.0)
     once = bootstrap(mean_of(x), 7, rng=np.random.default_rng(3), n_draws=99)
     assert once == bootstrap(mean_of(x), 7, rng=np.random.default_rng(3), n_draws=99)
-    monkeypatch.setattr("analysis.bootstrap.CELLS_AT_ONCE", 70)
+    monkeypatch.setattr("analysis.statistics.bootstrap.CELLS_AT_ONCE", 70)
     assert once == bootstrap(mean_of(x), 7, rng=np.random.default_rng(3), n_draws=99)
 
 

@@ -7,10 +7,10 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from analysis.consensus import identifiability, latent_class
-from analysis.consensus._dependence import alternatives
-from analysis.consensus._latent import STATES, _by_verdicts, _families, check_independence
-from analysis.consensus._rates import _drawn_dissimilar, two_step
+from analysis.raters.consensus import identifiability, latent_class
+from analysis.raters.consensus._dependence import alternatives
+from analysis.raters.consensus._latent import STATES, _by_verdicts, _families, check_independence
+from analysis.raters.consensus._rates import _drawn_dissimilar, two_step
 from tests.analysis.model_goals import GOOD, WORLDS, outcome, simulated as simulated_world
 from tests.analysis.simulated import Rater, SimulatedDesign, simulate
 from tests.analysis.test_latent_model import label_table, verdict_table
@@ -127,7 +127,7 @@ def test_the_sum_over_many_patterns_is_drawn_with_the_same_mean_and_spread(monke
     if_dissimilar, if_similar = rng.uniform(0.6, 0.9, (300, 2)), rng.uniform(0.1, 0.4, (300, 2))
     drawn = {}
     for many in (500, 10_000):  # from the normal distribution, and one binomial number per pattern
-        monkeypatch.setattr("analysis.consensus._rates._MANY_PATTERNS", many)
+        monkeypatch.setattr("analysis.raters.consensus._rates._MANY_PATTERNS", many)
         rows = [_drawn_dissimilar(q, counts, chosen, if_dissimilar, if_similar, rng) for _ in range(8)]
         drawn[many] = np.array(rows)
     exact, normal = drawn[10_000], drawn[500]

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.consensus._dependence import (
+from analysis.document import to_json
+from analysis.raters.consensus._dependence import (
     DIFFICULTY,
     HARD,
     Family,
@@ -17,8 +18,7 @@ from analysis.consensus._dependence import (
     _strength,
     alternatives,
 )
-from analysis.consensus._model import all_cells, fit, patterns_of
-from analysis.document import to_json
+from analysis.raters.consensus._model import all_cells, fit, patterns_of
 from analysis.report import Resampling
 from tests.analysis.reports import summarise, to_html, to_markdown
 from tests.analysis.simulated import Rater, Simulated, SimulatedDesign, simulate

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from analysis.arrays import Bools, Floats
 from analysis.categories import DISSIMILAR
-from analysis.consensus import majority
-from analysis.consensus._latent import REJECTED, check_independence, latent_class
-from analysis.consensus._model import Bools, Floats, Theta, patterns_of, posterior
-from analysis.consensus._rates import identifiability
+from analysis.raters.consensus import majority
+from analysis.raters.consensus._latent import REJECTED, check_independence, latent_class
+from analysis.raters.consensus._model import Theta, patterns_of, posterior
+from analysis.raters.consensus._rates import identifiability
 from tests.analysis.simulated import Rater, SharedError, Simulated, SimulatedDesign, simulate
 
 N_ITEMS, PREVALENCE = 586, 0.55

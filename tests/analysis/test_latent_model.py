@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from analysis.categories import CATEGORIES
-from analysis.consensus import (
+from analysis.raters.consensus import (
     _model,
     _rates,
     identifiability,
@@ -19,7 +19,7 @@ from analysis.consensus import (
     latent_class,
     latent_precision,
 )
-from analysis.consensus._model import (
+from analysis.raters.consensus._model import (
     Theta,
     all_cells,
     all_sets,

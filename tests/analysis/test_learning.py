@@ -8,7 +8,6 @@ from numpy.random import default_rng
 from scipy import optimize, special
 
 from analysis.document import to_text
-from analysis.evaluation import auc, compare_auc
 from analysis.learning import (
     FEATURES,
     MEASURE_FEATURES,
@@ -31,6 +30,7 @@ from analysis.learning import (
     target_of,
 )
 from analysis.learning._validation import best_threshold
+from analysis.raters.evaluation import auc, compare_auc
 from tests.sentences import says
 
 APPLICATIONS, PER_APPLICATION = 24, 8
@@ -306,9 +306,9 @@ def test_the_interval_by_application_is_wider_where_applications_differ():
 
 
 def test_every_feature_comes_from_the_verdicts_of_real_runs():
-    from analysis.classifiers import CLASSIFIERS
     from analysis.learning import segment_features
-    from analysis.runs import Runs
+    from analysis.runs.classifiers import CLASSIFIERS
+    from analysis.runs.runs import Runs
 
     rng = default_rng(1)
     shared = Runs([1 + 0.1 * rng.random(100) for _ in range(10)])

@@ -22,7 +22,7 @@ from analysis.learning import (
     learn_categories,
     model_from_text,
 )
-from analysis.runs import Runs
+from analysis.runs.runs import Runs
 
 MODEL = Model(
     "mine", True,

@@ -6,7 +6,6 @@ import pytest
 from numpy.random import default_rng
 from scipy import special
 
-from analysis.agreement import fleiss_kappa
 from analysis.learning import (
     Examples,
     TooFew,
@@ -16,6 +15,7 @@ from analysis.learning import (
     uncertainties,
     weighted_estimates,
 )
+from analysis.raters.agreement import fleiss_kappa
 from scripts.learning_figures import simulate_selection
 
 

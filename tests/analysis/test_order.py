@@ -7,10 +7,17 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import stats
 
-from analysis.benchmark import Benchmark, Failure
-from analysis.intervals import Estimate
-from analysis.order import conclusion, delta_percent, drop_failed, interval_case, median_interval, min_attainable_p
-from analysis.samples import kruskal
+from analysis.methods.order import (
+    conclusion,
+    delta_percent,
+    drop_failed,
+    interval_case,
+    median_interval,
+    min_attainable_p,
+)
+from analysis.runs.benchmark import Benchmark, Failure
+from analysis.runs.samples import kruskal
+from analysis.statistics.intervals import Estimate
 from tests.conftest import GOLDEN
 
 values = st.lists(st.integers(-50, 50).map(float), min_size=1, max_size=60)

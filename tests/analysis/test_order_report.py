@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.benchmark import Benchmark, Failure, LeftOut
 from analysis.document import Figure, figures, to_html, to_markdown, to_text
-from analysis.order import charts as order_charts, document as order_document, survey
-from analysis.order._figures import LONGEST, MOST_PANELS, MOST_ROWS, p_values
+from analysis.methods.order import charts as order_charts, document as order_document, survey
+from analysis.methods.order._figures import LONGEST, MOST_PANELS, MOST_ROWS, p_values
+from analysis.runs.benchmark import Benchmark, Failure, LeftOut
 from tests.analysis.drawn import luminance, parts, texts, titles
 from tests.analysis.made_orders import suite, two_orders, two_versions, without_direction
 from tests.sentences import says

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from analysis.benchmark import Benchmark, Failure, PerRun
 from analysis.document import json_values
-from analysis.order import after_predecessor, median_interval, position_trend, predecessors, survey
+from analysis.methods.order import after_predecessor, median_interval, position_trend, predecessors, survey
+from analysis.runs.benchmark import Benchmark, Failure, PerRun
 from tests.analysis.made_orders import memcached, suite, together, two_orders, two_versions
 from tests.conftest import examples
 from tests.sentences import says

@@ -5,11 +5,17 @@ import pytest
 from scipy import stats
 from statsmodels.stats.power import TTestIndPower
 
-from analysis.agreement import fleiss_kappa
-from analysis.intervals import Estimate
-from analysis.planning import Design, expected, hours, items_for_kappa, items_for_share, limits, reviewer_groups
-from analysis.power import detectable_changes, power, runs_needed, smallest_difference, smallest_difference_by_strata
-from analysis.two_samples import COMBINED, WELCH, p_values
+from analysis.raters.agreement import fleiss_kappa
+from analysis.raters.planning import Design, expected, hours, items_for_kappa, items_for_share, limits, reviewer_groups
+from analysis.runs.power import (
+    detectable_changes,
+    power,
+    runs_needed,
+    smallest_difference,
+    smallest_difference_by_strata,
+)
+from analysis.statistics.intervals import Estimate
+from analysis.statistics.two_samples import COMBINED, WELCH, p_values
 from tests.sentences import says
 
 PAPER = Design(n_items=586, n_reviewers=4, overlap=0, retest=0)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from analysis.points import (
+from analysis.methods.points import (
     DETECTORS,
     MarkedSeries,
     _detectors,
@@ -24,7 +24,7 @@ from analysis.points import (
     start_agreement,
     usable_detections,
 )
-from analysis.points._detectors import Segmenter
+from analysis.runs.segments import Segmenter
 
 # series of the Turing change point data set, with the marks of its five annotators
 NILE = {"6": [], "7": [28], "8": [], "9": [28], "12": [28]}

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from analysis.benchmark import Benchmark, PerRun
-from analysis.dissimilarity import MEASURES, TOO_SHORT
-from analysis.intervals import Estimate
-from analysis.power import runs_needed, smallest_difference
-from analysis.reasons import reasons
-from analysis.samples import kruskal
-from analysis.spread import max_spread
+from analysis.methods.reasons import reasons
+from analysis.runs.benchmark import Benchmark, PerRun
+from analysis.runs.dissimilarity import MEASURES, TOO_SHORT
+from analysis.runs.power import runs_needed, smallest_difference
+from analysis.runs.samples import kruskal
+from analysis.runs.spread import max_spread
+from analysis.statistics.intervals import Estimate
 from tests.sentences import says
 
 

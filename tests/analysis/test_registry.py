@@ -5,8 +5,8 @@ import inspect
 import numpy as np
 import pytest
 
-from analysis.classifiers import CLASSIFIERS, classifier_named, heuristic, kruskal, same, spread
-from analysis.dissimilarity import MEASURES, MeasurementError
+from analysis.runs.classifiers import CLASSIFIERS, classifier_named, heuristic, kruskal, same, spread
+from analysis.runs.dissimilarity import MEASURES, MeasurementError
 
 RUNS = np.exp(np.sin(np.arange(100) / 5) + np.random.default_rng(6).normal(scale=0.5, size=(4, 100)))
 WITH_A_NEGATIVE = RUNS - np.eye(4, 100, 7) * 100

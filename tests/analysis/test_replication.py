@@ -5,13 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis import replication, schemes
-from analysis.benchmark import Benchmark
-from analysis.classifiers import CLASSIFIERS
 from analysis.document import to_text
-from analysis.replication import Measured, document, measure, survey
-from analysis.replication._measured import FOCUS, waves
-from analysis.replication._survey import APPLICATIONS
+from analysis.methods import replication
+from analysis.methods.replication import Measured, document, measure, survey
+from analysis.methods.replication._measured import FOCUS, waves
+from analysis.methods.replication._survey import APPLICATIONS
+from analysis.runs import schemes
+from analysis.runs.benchmark import Benchmark
+from analysis.runs.classifiers import CLASSIFIERS
 from tests.sentences import says
 
 ZERO = dict.fromkeys(("m1", "m2", "m3", "m3_with_mean", "m4", "m5"), 0.0)

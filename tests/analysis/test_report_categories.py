@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.agreement import fleiss_kappa
-from analysis.consensus import true_categories
-from analysis.consensus._votes import design_rank
 from analysis.document import json_values, read_back
+from analysis.raters.agreement import fleiss_kappa
+from analysis.raters.consensus import true_categories
+from analysis.raters.consensus._votes import design_rank
 from analysis.report import CategorySet, Provenance, Report, Resampling, draw, summarise, to_markdown
 from analysis.report._figures import SHADES
 from tests.analysis.ten_studies import STUDIES
@@ -55,7 +55,7 @@ def test_prevalence_and_error_matrices_of_four_categories_are_found_back():
 @pytest.mark.parametrize(
     ("k", "n_raters", "per_item", "rank", "n_parameters"),
     # two categories, by hand: two raters give 3 probabilities for 5 parameters, three raters 7 for 7; of four raters in
-    # pairs, 8 of 9 (see `analysis.consensus.identifiability`)
+    # pairs, 8 of 9 (see `analysis.raters.consensus.identifiability`)
     [(2, 2, 2, 3, 5), (2, 3, 3, 7, 7), (2, 4, 2, 8, 9), (3, 3, 3, 20, 20), (4, 2, 2, 15, 27), (4, 3, 3, 39, 39)],
 )
 def test_the_rank_of_a_design(k, n_raters, per_item, rank, n_parameters):

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.classifiers import CLASSIFIERS, Classifier
-from analysis.dissimilarity import MEASURES, Measure
 from analysis.document import to_json
 from analysis.report import Provenance, Resampling, differences, registry, wide
+from analysis.runs.classifiers import CLASSIFIERS, Classifier
+from analysis.runs.dissimilarity import MEASURES, Measure
 from tests.analysis.reports import DESIGNS, REVIEWERS, SMALL, cells, draw, estimates, report, study, summarise, to_html
 from tests.conftest import some_slow
 from tests.sentences import says

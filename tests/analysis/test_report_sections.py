@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.agreement import against_rest, reviewer_drift
-from analysis.agreement._coefficients import NO_PAIR
 from analysis.document import Marked, Paragraph, Table, json_values, read_back, table
-from analysis.evaluation import Confusion, predictive_values
-from analysis.intervals import Estimate
+from analysis.raters.agreement import against_rest, reviewer_drift
+from analysis.raters.agreement._coefficients import NO_PAIR
+from analysis.raters.evaluation import Confusion, predictive_values
 from analysis.report import (
     PAPER,
     Report,
@@ -28,6 +27,7 @@ from analysis.report._consensus import StatedRates, mark_of, model_cell
 from analysis.report._replacing import TITLE
 from analysis.report._sentences import in_short
 from analysis.report._settings import CategorySet
+from analysis.statistics.intervals import Estimate
 from tests.analysis.reports import (
     document as values_document,
     summarise as summary_values,

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from analysis.classifiers import CLASSIFIERS
-from analysis.dissimilarity import MEASURES
-from analysis.runs import MeasurementError, Runs
+from analysis.runs.classifiers import CLASSIFIERS
+from analysis.runs.dissimilarity import MEASURES
+from analysis.runs.runs import MeasurementError, Runs
 from tests.analysis.strategies import benchmarks
 
 DROPS = st.one_of(st.integers(0, 49), st.floats(0, 0.9))

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import assume, given, strategies as st
 from scipy import stats
 
-from analysis.intervals import Estimate
-from analysis.samples import (
+from analysis.runs.samples import (
     NO_VARIATION,
     KruskalWallis,
     Test,
@@ -18,6 +17,7 @@ from analysis.samples import (
     smallest_rank_sum_p,
     welch,
 )
+from analysis.statistics.intervals import Estimate
 
 FEW, EMPTY = "each sample needs at least two values", "a sample is empty"
 SCALES = (5e-324, 1e-300, 1e-9, 1.0, 1e300)

@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.benchmark import Benchmark, Failure, LeftOut, PerRun
 from analysis.document import json_values
-from analysis.intervals import Estimate, wilson
-from analysis.spread import BUCKETS, bucket, cv, max_spread, survey, variability
+from analysis.methods.spread import survey, variability
+from analysis.runs.benchmark import Benchmark, Failure, LeftOut, PerRun
+from analysis.runs.spread import BUCKETS, bucket, cv, max_spread
+from analysis.statistics.intervals import Estimate, wilson
 from tests.conftest import examples
 
 positive = st.lists(st.floats(0.1, 1000), min_size=2, max_size=9)

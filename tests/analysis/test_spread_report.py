@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from analysis.benchmark import Benchmark, from_table
 from analysis.document import Figure, Table, json_values, to_html, to_markdown, to_text
 from analysis.document.figures import to_svg
-from analysis.intervals import Estimate
-from analysis.spread import charts as spread_charts, document as spread_document, survey
-from analysis.spread._figures import MAX_ROWS
+from analysis.methods.spread import charts as spread_charts, document as spread_document, survey
+from analysis.methods.spread._figures import MAX_ROWS
+from analysis.runs.benchmark import Benchmark, from_table
+from analysis.statistics.intervals import Estimate
 from tests.analysis.drawn import luminance, parts, texts, titles
 from tests.analysis.reports import HOSTILE
 from tests.analysis.test_spread import benchmark

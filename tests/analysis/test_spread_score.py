@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from analysis.benchmark import Benchmark, LeftOut, PerRun, from_table
-from analysis.intervals import Estimate
-from analysis.multiple import bonferroni, holm
-from analysis.spread import api_benchmarking_score, is_regression, survey
+from analysis.methods.spread import api_benchmarking_score, is_regression, survey
+from analysis.runs.benchmark import Benchmark, LeftOut, PerRun, from_table
+from analysis.statistics.intervals import Estimate
+from analysis.statistics.multiple import bonferroni, holm
 from tests.conftest import GOLDEN, examples
 
 LOW, HIGH = np.arange(1.0, 6.0), np.arange(11.0, 16.0)  # no overlap: the smallest p that five against five can give

@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from analysis.benchmark import Benchmark
 from analysis.document import json_values, to_html, to_text
 from analysis.document.figures import to_svg
-from analysis.steady import RULES, charts, class_of_benchmark, document, steady_run, survey
-from analysis.steady._find import _centred_outliers, _differ, elbow, outliers
+from analysis.methods.steady import charts, document, survey
+from analysis.runs.benchmark import Benchmark
+from analysis.runs.steady import RULES, _centred_outliers, _differ, class_of_benchmark, elbow, outliers, steady_run
 
 
 def run(*levels, noise=0.01, seed=1):

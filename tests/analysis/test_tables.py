@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from analysis.agreement import (
+from analysis.categories import CATEGORIES, NO_CATEGORY
+from analysis.raters.agreement import (
     bootstrap_coefficient,
     brennan_prediger,
     by_group,
@@ -31,10 +32,9 @@ from analysis.agreement import (
     specific_agreement,
     two_by_two_tables,
 )
-from analysis.categories import CATEGORIES, NO_CATEGORY
-from analysis.consensus import agreed_only, dawid_skene, identifiability, latent_class, majority
-from analysis.evaluation import confusion_matrix
-from analysis.tables import (
+from analysis.raters.consensus import agreed_only, dawid_skene, identifiability, latent_class, majority
+from analysis.raters.evaluation import confusion_matrix
+from analysis.raters.tables import (
     checked_counts,
     checked_labels,
     count_table,

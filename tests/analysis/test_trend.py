@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from analysis.benchmark import Benchmark, PerRun
 from analysis.document import json_values, to_html, to_text
 from analysis.document.figures import to_svg
-from analysis.trend import ChangeDecision, charts, document, false_changes, survey
-from analysis.trend._document import sparkline
+from analysis.methods.trend import ChangeDecision, charts, document, false_changes, survey
+from analysis.methods.trend._document import sparkline
+from analysis.runs.benchmark import Benchmark, PerRun
 
 
 def history(name="b", *, at=25, factor=1.1, n=40, n_runs=3, seed=1, better="lower", **conditions):

@@ -10,10 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from analysis.benchmark import PerRun
-from analysis.intervals import Estimate
-from analysis.samples import NO_VARIATION, rank_sum, welch
-from analysis.trust import (
+from analysis.methods.trust import (
     AGGREGATIONS,
     INTERVALS,
     MANN_WHITNEY,
@@ -30,9 +27,12 @@ from analysis.trust import (
     smallest_slowdown,
     type_1_error,
 )
-from analysis.trust._pairs import SignificanceTests, _critical, pairs_of, shares, smallest_distance
-from analysis.trust._population import all_draws, n_multisets, population, some_draws
-from analysis.trust._rates import ONE_RUN, ONE_VALUE
+from analysis.methods.trust._pairs import SignificanceTests, _critical, pairs_of, shares, smallest_distance
+from analysis.methods.trust._population import all_draws, n_multisets, population, some_draws
+from analysis.methods.trust._rates import ONE_RUN, ONE_VALUE
+from analysis.runs.benchmark import PerRun
+from analysis.runs.samples import NO_VARIATION, rank_sum, welch
+from analysis.statistics.intervals import Estimate
 from tests.conftest import examples, some_slow
 
 EXACT = (MERGED, RUN_MEANS)

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from analysis.benchmark import Benchmark, LeftOut, PerRun, by_content, by_level
 from analysis.document import json_values, to_html, to_text
 from analysis.document.figures import render, to_svg
-from analysis.trust import (
+from analysis.methods.trust import (
     MANN_WHITNEY,
     MERGED,
     ONE_SAMPLE,
@@ -28,9 +27,10 @@ from analysis.trust import (
     survey,
     type_1_error,
 )
-from analysis.trust._figures import false_alarms
-from analysis.trust._population import densities
-from analysis.trust._rates import ONE_RUN
+from analysis.methods.trust._figures import false_alarms
+from analysis.methods.trust._population import densities
+from analysis.methods.trust._rates import ONE_RUN
+from analysis.runs.benchmark import Benchmark, LeftOut, PerRun, by_content, by_level
 from tests.analysis.drawn import titles
 from tests.analysis.made_orders import without_direction
 from tests.sentences import says

@@ -19,11 +19,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from labeler.config import bundled
-from labeler.model import Role
-from labeler.service import demo
-from labeler.service.labelling import reviewing
-from labeler.service.people import identity
-from labeler.store import Database, open_database
+from labeler.studies import demo
+from labeler.studies.labelling import reviewing
+from labeler.studies.model import Role
+from labeler.studies.people import identity
+from labeler.studies.store import Database, open_database
 from tests.browser import studies
 from tests.conftest import missing
 

@@ -11,8 +11,8 @@ from contextlib import closing
 
 from playwright.sync_api import Page, expect
 
-from labeler.model import Label
-from labeler.store import labels, open_database, people
+from labeler.studies.model import Label
+from labeler.studies.store import labels, open_database, people
 from tests.browser.conftest import Served
 
 SHOWN = "() => window.__review?.paintedAt && performance.now() - window.__review.paintedAt > 260"

@@ -13,10 +13,10 @@ from uuid import uuid4
 
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
-from labeler.plan.lifecycle import Step
-from labeler.service.study import course
-from labeler.store import open_database
-from labeler.store.opening import discard
+from labeler.studies.course import course
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.store import open_database
+from labeler.studies.store.opening import discard
 from tests.browser import studies
 from tests.browser.conftest import Served, invited, start_server, stop_server
 from tests.browser.hands import coded_answers, item_on_screen

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from labeler.model import PlanParameters, Protocol, Role
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.study import coordinating
-from labeler.store import open_database
+from labeler.studies.course import coordinating
+from labeler.studies.model import PlanParameters, Protocol, Role
+from labeler.studies.people import identity
+from labeler.studies.preparing import assigning
+from labeler.studies.store import open_database
 from tests.making import import_all, item_name, result_file, series
 
 REVIEWERS = ("ada", "ben", "cleo", "dan")

@@ -6,8 +6,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from labeler.ui.coordinator.places import ITEM, PLACES
-from labeler.ui.coordinator.shared import address
+from labeler.studies.ui.coordinator.places import ITEM, PLACES
+from labeler.studies.ui.coordinator.shared import address
 from tests.browser import studies
 from tests.browser.conftest import serving
 from tests.browser.hands import SAVED, answers, go, item_on_screen

@@ -6,9 +6,9 @@ from contextlib import closing
 import pytest
 from playwright.sync_api import expect
 
-from labeler.model import Protocol
-from labeler.service.labelling import reviewing
-from labeler.store import open_database
+from labeler.studies.labelling import reviewing
+from labeler.studies.model import Protocol
+from labeler.studies.store import open_database
 from tests.browser import studies
 from tests.browser.conftest import serving
 from tests.browser.hands import SAVED, answers, coded_answers, enter, item_on_screen, press, rows, said

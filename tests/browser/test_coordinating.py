@@ -2,7 +2,7 @@
 
 import pytest
 
-from labeler.ui.coordinator.items import ROW_PX
+from labeler.studies.ui.coordinator.items import ROW_PX
 from tests.browser.hands import go
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]

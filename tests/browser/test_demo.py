@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import expect
 
-from labeler.service import demo
-from labeler.service.labelling import own_result
-from labeler.service.study import coordinating
-from labeler.store import open_database
+from labeler.studies import demo
+from labeler.studies.course import coordinating
+from labeler.studies.labelling import own_result
+from labeler.studies.store import open_database
 from tests.browser import studies
 from tests.browser.conftest import serving
 from tests.browser.hands import enter, press

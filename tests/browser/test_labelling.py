@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import expect
 
-from labeler.plan.lifecycle import Step
-from labeler.service.study import course
-from labeler.store import open_database
+from labeler.studies.course import course
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.store import open_database
 from tests.browser import studies
 from tests.browser.conftest import serving
 from tests.browser.hands import SAVED, enter, item_on_screen, press, rows

@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import Page, Response, expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from labeler.model import PlanParameters
-from labeler.service.verdicts import computing
-from labeler.store import labels, open_database
+from labeler.studies.model import PlanParameters
+from labeler.studies.store import labels, open_database
+from labeler.studies.verdicts import computing
 from tests.browser import studies
 from tests.browser.conftest import serving
 from tests.browser.hands import item_on_screen, press

@@ -7,10 +7,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from analysis.benchmark import Benchmark
+from analysis.runs.benchmark import Benchmark
 from labeler.config import bundled
 from labeler.errors import InputError
-from labeler.service.results import replicating, written_reports
+from labeler.studies.results import replicating, written_reports
 from tests.analysis.reports import to_html
 from tests.analysis.test_report_formats import full
 from tests.conftest import missing, some_slow

@@ -15,11 +15,11 @@ import pytest
 from itsdangerous import TimestampSigner, URLSafeTimedSerializer
 from playwright.sync_api import Browser, Page, expect
 
-from labeler.model import Role
-from labeler.service.people import identity
-from labeler.service.study import coordinating
-from labeler.store import open_database
-from labeler.ui.app import SESSION_COOKIE, session_cookie
+from labeler.studies.course import coordinating
+from labeler.studies.model import Role
+from labeler.studies.people import identity
+from labeler.studies.store import open_database
+from labeler.studies.ui.app import SESSION_COOKIE, session_cookie
 from tests.browser.conftest import Served, free_port, serve_command, start_server, stop_server, welcome
 from tests.browser.hands import item_on_screen
 from tests.browser.provider import COOKIE_SECRET, Provider, new_key, providing, write_secrets

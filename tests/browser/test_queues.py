@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import expect
 
-from labeler.plan.lifecycle import Step
-from labeler.service.labelling import inbox, reviewing
-from labeler.service.results import splits
-from labeler.service.study import calibrating, course
-from labeler.store import decisions, events, open_database
+from labeler.studies.course import calibrating, course
+from labeler.studies.labelling import inbox, reviewing
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.results import splits
+from labeler.studies.store import decisions, events, open_database
 from tests.browser import studies
 from tests.browser.conftest import serving
 from tests.browser.hands import SEEN, go

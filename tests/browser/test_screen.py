@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from labeler.screen import binning
+from labeler.studies.screen import binning
 from tests.browser import studies
 from tests.browser.conftest import serving
 from tests.browser.hands import SAVED, answers, coded_answers, enter, item_on_screen, press

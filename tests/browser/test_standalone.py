@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from labeler.model import Protocol
-from labeler.questions import SIMILAR, read_question
-from labeler.screen import component
-from labeler.service.labelling import guide
-from labeler.service.labelling.reviewing import Brief
-from labeler.ui.reviewer.guide import round_data
+from labeler.studies.labelling import guide
+from labeler.studies.labelling.reviewing import Brief
+from labeler.studies.model import Protocol
+from labeler.studies.questions import SIMILAR, read_question
+from labeler.studies.screen import component
+from labeler.studies.ui.reviewer.guide import round_data
 from tests.labeler.service.test_anonymising import named_study
 from tests.labeler.service.test_publishing import finished_study, published
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from labeler.service.plan import verifying
-from labeler.service.study import coordinating
-from labeler.store import open_database
+from labeler.studies.course import coordinating
+from labeler.studies.preparing import verifying
+from labeler.studies.store import open_database
 from tests.browser.conftest import welcome
 from tests.browser.hands import SAVED, SEEN, SHOWN, go, links_on, take_step
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Clock, IDLE_MS, NOTED_MS } from "../../labeler/ui/component/js/clock.js";
+import { Clock, IDLE_MS, NOTED_MS } from "../../labeler/studies/ui/component/js/clock.js";
 import { seeded } from "./pictures.mjs";
 
 const MAX_PAUSES = 30;

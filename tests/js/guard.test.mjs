@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import {
   MIN_DWELL_MS, isTyping, pressedKey, pressesAgain, wasSeen,
-} from "../../labeler/ui/component/js/guard.js";
+} from "../../labeler/studies/ui/component/js/guard.js";
 
 const BODY = { tagName: "BODY", isContentEditable: false };
 const FIELD = { tagName: "TEXTAREA", isContentEditable: false };

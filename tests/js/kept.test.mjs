@@ -5,8 +5,8 @@ import { test } from "node:test";
 
 import {
   ADOPT_AFTER_MS, AnswerQueue, MAX_WAIT_MS, N_SAVED, RESEND_AFTER_MS,
-} from "../../labeler/ui/component/js/queue.js";
-import { keysOf, memory } from "../../labeler/ui/component/js/storage.js";
+} from "../../labeler/studies/ui/component/js/queue.js";
+import { keysOf, memory } from "../../labeler/studies/ui/component/js/storage.js";
 import { A, B, C, holdUp, idsIn, lasting, OWNER, refuse, save, saveAll, SAVED, started, UNSAVED } from "./queues.mjs";
 
 test("a refused answer stays listed with the reason, also after a reload, and the next one is sent", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { arrange, cut, runAt } from "../../labeler/ui/component/js/layout.js";
+import { arrange, cut, runAt } from "../../labeler/studies/ui/component/js/layout.js";
 import { isIn } from "./canvas.mjs";
 import { seeded } from "./pictures.mjs";
 

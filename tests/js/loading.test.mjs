@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { SAY_AFTER_MS, starter } from "../../labeler/ui/component/js/loading.js";
+import { SAY_AFTER_MS, starter } from "../../labeler/studies/ui/component/js/loading.js";
 
 /** A page with a clock that the test sets; timers run when they are due. */
 function page() {

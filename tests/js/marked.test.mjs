@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { paintLoupe, paintMarks, placeAt, seriesOf, valueAt } from "../../labeler/ui/component/js/marked.js";
-import { arrange, paint, unpack, xAt } from "../../labeler/ui/component/js/points.js";
+import { paintLoupe, paintMarks, placeAt, seriesOf, valueAt } from "../../labeler/studies/ui/component/js/marked.js";
+import { arrange, paint, unpack, xAt } from "../../labeler/studies/ui/component/js/points.js";
 import { coordinates, isIn, named, recorder, texts } from "./canvas.mjs";
 import { noisy, packed } from "./pictures.mjs";
 

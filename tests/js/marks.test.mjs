@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { MAX_MARKS, Marks, answerWords, marksIn } from "../../labeler/ui/component/js/marks.js";
+import { MAX_MARKS, Marks, answerWords, marksIn } from "../../labeler/studies/ui/component/js/marks.js";
 
 const QUESTION = { marks: "changes", ranges: false, kinds: [], no_mark: "no change" };
 

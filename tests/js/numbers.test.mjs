@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import {
   axisTicks, outside, percentText, scale, shareText, summary, tickText, ticks, unitFor, unpack, viewsOf,
-} from "../../labeler/ui/component/js/layout.js";
+} from "../../labeler/studies/ui/component/js/layout.js";
 import { alike, noisy, packed, picture, seeded, sent } from "./pictures.mjs";
 
 const MS = [1e-3, "ms"];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { csv } from "../../labeler/ui/component/js/outbox.js";
+import { csv } from "../../labeler/studies/ui/component/js/outbox.js";
 
 const ROW = {
   item: "K7", answer: "similar", pressed_utc: "2026-11-22T13:00:00.000Z", reason: "The study is paused.", revision: 0,

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { plotOf } from "../../labeler/ui/component/js/ink.js";
-import { arrange, laneOf } from "../../labeler/ui/component/js/layout.js";
-import { paint } from "../../labeler/ui/component/js/paint.js";
+import { plotOf } from "../../labeler/studies/ui/component/js/ink.js";
+import { arrange, laneOf } from "../../labeler/studies/ui/component/js/layout.js";
+import { paint } from "../../labeler/studies/ui/component/js/paint.js";
 import { coordinates, isIn, isSame, named, recorder, texts } from "./canvas.mjs";
 import { AXES, alike, noisy, picture } from "./pictures.mjs";
 

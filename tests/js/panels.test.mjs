@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { arrange, runAt, summary } from "../../labeler/ui/component/js/layout.js";
-import { paint, thumbnail } from "../../labeler/ui/component/js/paint.js";
+import { arrange, runAt, summary } from "../../labeler/studies/ui/component/js/layout.js";
+import { paint, thumbnail } from "../../labeler/studies/ui/component/js/paint.js";
 import {
   arrangeAll, nRunsOf, paintAll, runOf, summaryOf, thumbnailOf, unpackAll,
-} from "../../labeler/ui/component/js/panels.js";
+} from "../../labeler/studies/ui/component/js/panels.js";
 import { named, recorder, texts } from "./canvas.mjs";
 import { noisy, sent } from "./pictures.mjs";
 

@@ -1,6 +1,6 @@
-// Generated items in the form of labeler/screen/binning.py: from series to plot data.
+// Generated items in the form of labeler/studies/screen/binning.py: from series to plot data.
 
-import { unpack } from "../../labeler/ui/component/js/layout.js";
+import { unpack } from "../../labeler/studies/ui/component/js/layout.js";
 
 const PERCENTILES = [0, 1, 2, 3, 4, ...Array.from({ length: 37 }, (_, i) => 5 + 2.5 * i), 96, 97, 98, 99, 100];
 const MAX_BINS = 300;

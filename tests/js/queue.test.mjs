@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { MAX_BATCH, MAX_WAIT_MS, RESEND_AFTER_MS } from "../../labeler/ui/component/js/queue.js";
-import { memory } from "../../labeler/ui/component/js/storage.js";
+import { MAX_BATCH, MAX_WAIT_MS, RESEND_AFTER_MS } from "../../labeler/studies/ui/component/js/queue.js";
+import { memory } from "../../labeler/studies/ui/component/js/storage.js";
 import { seeded } from "./pictures.mjs";
 import { A, B, C, holdUp, idsIn, lasting, save, saveAll, SAVED, started, UNSAVED } from "./queues.mjs";
 

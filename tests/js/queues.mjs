@@ -1,7 +1,7 @@
 // Queues of answers with a simulated server.
 
-import { AnswerQueue } from "../../labeler/ui/component/js/queue.js";
-import { keysOf, memory } from "../../labeler/ui/component/js/storage.js";
+import { AnswerQueue } from "../../labeler/studies/ui/component/js/queue.js";
+import { keysOf, memory } from "../../labeler/studies/ui/component/js/storage.js";
 
 export const [OWNER, UNSAVED, SAVED] = ["s-7", "labeler-unsaved-s-7-", "labeler-saved-s-7-"];
 export const [A, B, C] = ["a", "b", "c"].map((id) => ({ event_id: id, code: id.toUpperCase(), answer: "similar" }));

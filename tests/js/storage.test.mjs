@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import {
   Drafts, keysOf, memory, ofBrowser, ofWindow, store, stored,
-} from "../../labeler/ui/component/js/storage.js";
+} from "../../labeler/studies/ui/component/js/storage.js";
 
 const SAID = { flag: true, comment: "a step at “400”\nand back", confidence: 2 };
 

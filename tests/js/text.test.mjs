@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { arrange } from "../../labeler/ui/component/js/layout.js";
-import { paint } from "../../labeler/ui/component/js/paint.js";
+import { arrange } from "../../labeler/studies/ui/component/js/layout.js";
+import { paint } from "../../labeler/studies/ui/component/js/paint.js";
 import { recorder, texts } from "./canvas.mjs";
 import { AXES, noisy, picture } from "./pictures.mjs";
 

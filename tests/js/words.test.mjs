@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import {
   axisWords, deliveryWords, emptyWords, legendWords, progressWords, questionWords, roundWords, statusWords,
-} from "../../labeler/ui/component/js/words.js";
+} from "../../labeler/studies/ui/component/js/words.js";
 
 const HALF_WAY = { done: 5, total: 10, not_sure: 0, mode: "label", closed: null, end: null };
 

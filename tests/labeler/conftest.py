@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from labeler.store import Database
+from labeler.studies.store import Database
 from tests.labeler.packages import Site
 from tests.making import copy_of, make_study
 

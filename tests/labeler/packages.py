@@ -12,7 +12,7 @@ STEADY_LIMIT = 0.057
 
 # a classifier in another package: dissimilar if the measurements vary widely
 STEADY = f"""
-from analysis.classifiers import Verdict
+from analysis.runs.classifiers import Verdict
 
 def judge(runs):
     sd = float(runs.values.std())

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from analysis.categories import CATEGORIES
-from labeler.model import ALL, Assignment, Kind, PlanParameters
-from labeler.plan.active_plan import ActivePlan, place_of
-from labeler.plan.changes import LOADING, Changes, Move
-from labeler.plan.design import draw_plan, key
-from labeler.questions import SIMILAR, WITHDRAWN
+from labeler.studies.model import ALL, Assignment, Kind, PlanParameters
+from labeler.studies.plan.active_plan import ActivePlan, place_of
+from labeler.studies.plan.changes import LOADING, Changes, Move
+from labeler.studies.plan.design import draw_plan, key
+from labeler.studies.questions import SIMILAR, WITHDRAWN
 
 NAMES = ("ada", "ben", "cleo")
 ITEMS = {f"item {number}": f"org/{number % 2}" for number in range(10)}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 
-from labeler.screen.binning import (
+from labeler.studies.screen.binning import (
     AXIS_RULES,
     axis_limits,
     n_windows,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from labeler.errors import InputError
-from labeler.model import ALL, Assignment, Kind, PlanParameters
-from labeler.plan.changes import (
+from labeler.studies.model import ALL, Assignment, Kind, PlanParameters
+from labeler.studies.plan.changes import (
     WHY_GIVEN_UP,
     Changes,
     Move,
@@ -18,7 +18,7 @@ from labeler.plan.changes import (
     reassign_slots_of_leaver,
     third_round,
 )
-from labeler.plan.design import draw_plan, key
+from labeler.studies.plan.design import draw_plan, key
 from tests.sentences import says
 
 NAMES = ["ada", "ben", "cleo", "dan", "eve"]

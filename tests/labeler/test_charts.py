@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from analysis.document import figures
-from labeler.screen import binning, charts
+from labeler.studies.screen import binning, charts
 from tests.analysis.drawn import contrast, parts, titles
 
 BORDER_PX = 4  # elements this close to the border of a panel belong to its axes

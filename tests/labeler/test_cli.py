@@ -8,10 +8,10 @@ import click
 import pandas as pd
 import pytest
 
-from analysis.agreement._coefficients import NO_PAIR
-from analysis.classifiers import CLASSIFIERS
+from analysis.raters.agreement._coefficients import NO_PAIR
+from analysis.runs.classifiers import CLASSIFIERS
 from labeler.cli import main
-from labeler.store import open_database
+from labeler.studies.store import open_database
 from tests.labeler.commands import run, write_results
 from tests.making import log
 from tests.sentences import says

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from labeler.cli import main
-from labeler.cli.agreement import NAMES
-from labeler.service.results.agreement_questions import COEFFICIENTS
+from labeler.studies.commands.agreement import NAMES
+from labeler.studies.results.agreement_questions import COEFFICIENTS
 
 
 def write(path, right, seed):

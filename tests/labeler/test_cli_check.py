@@ -10,8 +10,8 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from analysis.dissimilarity import TOO_SHORT
-from labeler.cli.check import spread_out
+from analysis.runs.dissimilarity import TOO_SHORT
+from labeler.files.commands.check import spread_out
 from tests.labeler.commands import run, says_in_order
 from tests.labeler.formats.examples import csv_bytes, jmh_entry, pyperf_file, pyperf_runs
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from labeler.cli.common import INTERIM
-from labeler.model import PlanParameters, State
-from labeler.service.results import splits
-from labeler.service.study import calibrating, coordinating
-from labeler.store import decisions, events, items, open_database, people
+from labeler.studies.commands.opening import INTERIM
+from labeler.studies.course import calibrating, coordinating
+from labeler.studies.model import PlanParameters, State
+from labeler.studies.results import splits
+from labeler.studies.store import decisions, events, items, open_database, people
 from tests.labeler.commands import run
 from tests.making import REVIEWERS, answer_everything, item_name, log, make_study
 from tests.sentences import says

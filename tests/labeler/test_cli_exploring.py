@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from labeler.cli.common import INTERIM
-from labeler.service.files import exploring
-from labeler.service.verdicts import stored_verdicts
-from labeler.store import events, open_database
+from labeler.files import exploring
+from labeler.studies.commands.opening import INTERIM
+from labeler.studies.store import events, open_database
+from labeler.studies.verdicts import stored_verdicts
 from tests.conftest import some_slow
 from tests.labeler.commands import run
 from tests.labeler.formats.examples import csv_bytes

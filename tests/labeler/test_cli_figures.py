@@ -2,8 +2,8 @@
 
 import pytest
 
-from labeler.service.verdicts import computing
-from labeler.store import open_database
+from labeler.studies.store import open_database
+from labeler.studies.verdicts import computing
 from tests.labeler.commands import run
 from tests.labeler.formats.examples import csv_bytes
 from tests.making import answer_everything, item_name, make_study, series

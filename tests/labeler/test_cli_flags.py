@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from labeler.cli.common import INTERIM
-from labeler.service.labelling import inbox, reviewing
-from labeler.store import open_database
+from labeler.studies.commands.opening import INTERIM
+from labeler.studies.labelling import inbox, reviewing
+from labeler.studies.store import open_database
 from tests.labeler import commands
 from tests.making import NOW, id_of, log, make_study, offers, submit
 

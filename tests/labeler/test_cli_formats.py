@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from labeler.cli import main
-from labeler.formats import FORMATS
+from labeler.files.formats import FORMATS
 from labeler.safe_text import one_line
 from tests.labeler.commands import run
 from tests.labeler.formats.examples import csv_bytes

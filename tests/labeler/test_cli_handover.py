@@ -2,8 +2,8 @@
 
 import pytest
 
-from labeler.service.plan import verifying
-from labeler.store import labels, open_database, people
+from labeler.studies.preparing import verifying
+from labeler.studies.store import labels, open_database, people
 from tests.labeler.commands import run
 from tests.making import answer_everything, answer_next, make_study
 from tests.sentences import says

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 from labeler import toml_file
 from labeler.cli import main
-from labeler.service.labelling import inbox
-from labeler.store import open_database, opening
+from labeler.studies.labelling import inbox
+from labeler.studies.store import open_database, opening
 from tests.making import NOW, make_study, offers, submit
 
 # every command that reads a study: S is the hostile study, GOOD is a copy before the change, OUT is a new path

@@ -6,10 +6,10 @@ import shutil
 
 import pytest
 
-from labeler.cli.common import INTERIM
-from labeler.service.items import browsing
-from labeler.service.verdicts import stored_verdicts
-from labeler.store import open_database
+from labeler.studies.commands.opening import INTERIM
+from labeler.studies.items import browsing
+from labeler.studies.store import open_database
+from labeler.studies.verdicts import stored_verdicts
 from tests.labeler.commands import run
 from tests.making import NOW, item_name, make_study
 

@@ -8,8 +8,8 @@ import shutil
 import numpy as np
 import pytest
 
-from labeler.service.verdicts import computing
-from labeler.store import events, open_database
+from labeler.studies.store import events, open_database
+from labeler.studies.verdicts import computing
 from tests.labeler.commands import run
 from tests.making import import_all, make_study, result_file
 

@@ -6,9 +6,9 @@ import json
 import numpy as np
 import pytest
 
-from labeler.questions import read_question
-from labeler.service.study import coordinating
-from labeler.store import open_database, verdicts
+from labeler.studies.course import coordinating
+from labeler.studies.questions import read_question
+from labeler.studies.store import open_database, verdicts
 from tests.labeler.commands import run
 from tests.making import NOW, import_all, make_study, result_file
 

@@ -9,11 +9,11 @@ import time
 
 import pytest
 
-from labeler.model import PlanParameters, Role
-from labeler.service.labelling import reviewing
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.store import items, open_database, runs
+from labeler.studies.labelling import reviewing
+from labeler.studies.model import PlanParameters, Role
+from labeler.studies.people import identity
+from labeler.studies.preparing import assigning
+from labeler.studies.store import items, open_database, runs
 from tests.labeler.commands import run, says_in_order
 from tests.making import NOW
 from tests.sentences import says

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from labeler.service.results import replicating, reporting
+from labeler.studies.results import replicating, reporting
 from tests.labeler.commands import run
 
 MEASURES = ("m1", "m2", "m3", "m4", "m5")

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from labeler.errors import SignInFailed
-from labeler.model import Protocol, Role
-from labeler.service.people import identity
-from labeler.service.study import coordinating
-from labeler.store import events, open_database
+from labeler.studies.course import coordinating
+from labeler.studies.model import Protocol, Role
+from labeler.studies.people import identity
+from labeler.studies.store import events, open_database
 from tests.labeler.test_cli import SECRET_LINK, run
 from tests.sentences import says
 

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from labeler.formats import Source
-from labeler.formats.mark_files import Counting, read_people
+from labeler.files.formats import Source
+from labeler.files.formats.mark_files import Counting, read_people
 from tests.labeler.commands import run
 from tests.labeler.formats.examples import csv_bytes
 from tests.sentences import says

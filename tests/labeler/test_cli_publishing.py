@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from labeler.store import open_database
+from labeler.studies.store import open_database
 from tests.labeler.commands import run
 from tests.making import answer_everything, end_study, make_study
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from labeler.model import PlanParameters
-from labeler.plan.lifecycle import Step
-from labeler.service.items import browsing
-from labeler.service.plan import assigning
-from labeler.service.results import splits
-from labeler.service.study import course
-from labeler.service.verdicts import computing, stored_verdicts
-from labeler.store import items, open_database
+from labeler.studies.course import course
+from labeler.studies.items import browsing
+from labeler.studies.model import PlanParameters
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning
+from labeler.studies.results import splits
+from labeler.studies.store import items, open_database
+from labeler.studies.verdicts import computing, stored_verdicts
 from tests.labeler.commands import refused
 from tests.making import NOW, answer_everything, item_name, make_study
 

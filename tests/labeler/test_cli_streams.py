@@ -10,9 +10,10 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from labeler.cli import PLACES, main, serving
+from labeler.cli import PLACES, main
 from labeler.cli.common import describe
 from labeler.errors import InputError
+from labeler.studies.commands import serving
 from tests.conftest import some_slow
 
 ENCODINGS = ("utf-8", "ascii", "latin-1", "cp1252", "cp437", "cp850", "iso8859-15", "koi8-r", "shift_jis", "gb2312")
@@ -123,7 +124,7 @@ def test_any_error_is_one_sentence_and_exit_code_2(monkeypatch, error, words):
     def fail(*_arguments, **_options):
         raise error
 
-    monkeypatch.setattr("labeler.service.files.exploring.explore", fail)
+    monkeypatch.setattr("labeler.files.exploring.explore", fail)
     monkeypatch.setattr("labeler.cli.common.Commands.get_command", fail)
     done = CliRunner().invoke(main, ["formats"])
     assert describe(error).startswith(words)

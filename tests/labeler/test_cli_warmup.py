@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from analysis.benchmark import Benchmark, PerRun
-from analysis.runs import Runs
-from analysis.steady import describe_warmup, dropped_warmup
+from analysis.methods.steady import describe_warmup, dropped_warmup
+from analysis.runs.benchmark import Benchmark, PerRun
+from analysis.runs.runs import Runs
 from tests.conftest import some_slow
 from tests.labeler.commands import run
 from tests.labeler.formats.examples import csv_bytes

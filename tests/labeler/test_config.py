@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from labeler.config import Settings, bundled, settings
-from labeler.formats import Source, read
+from labeler.files.formats import Source, read
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from labeler.errors import InputError
-from labeler.model import ALL, Kind, PlanParameters
-from labeler.plan.design import Plan, balanced_blocks, draw_plan, even_blocks, key, keyed_seed, overlap_of
+from labeler.studies.model import ALL, Kind, PlanParameters
+from labeler.studies.plan.design import Plan, balanced_blocks, draw_plan, even_blocks, key, keyed_seed, overlap_of
 from tests.conftest import examples
 
 NAMES = ["ada", "ben", "cleo", "dan", "eve", "fay", "gus"]

@@ -3,8 +3,8 @@
 import pytest
 
 from labeler.errors import NotAllowed
-from labeler.model import Protocol, Role, State, Study
-from labeler.plan.lifecycle import (
+from labeler.studies.model import Protocol, Role, State, Study
+from labeler.studies.plan.lifecycle import (
     ALLOWED,
     SIGHTS,
     STATE_PHRASES,

@@ -7,7 +7,7 @@ import pytest
 from labeler import marks
 from labeler.errors import InputError
 from labeler.marks import Mark
-from labeler.questions import MARKED, NOT_SURE, WITHDRAWN, Category, Question, read_question, to_toml
+from labeler.studies.questions import MARKED, NOT_SURE, WITHDRAWN, Category, Question, read_question, to_toml
 
 NO_CHANGE = Category("no change", "c", "The level stays.")
 KINDS = (Category("up", "a", "It becomes slower."), Category("down", "d", "It becomes faster."))

@@ -4,7 +4,7 @@ import struct
 import numpy as np
 from hypothesis import given, strategies as st
 
-from labeler.model import combined_hash, measurement_hash
+from labeler.studies.model import combined_hash, measurement_hash
 
 RUNS = st.lists(st.lists(st.floats(allow_nan=False), max_size=8), min_size=1, max_size=5)
 

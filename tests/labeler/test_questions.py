@@ -2,8 +2,9 @@ import json
 
 import pytest
 
-from labeler.questions import NOT_SURE, WITHDRAWN, Category, Question, enumeration, is_label
-from labeler.screen.kinds import QUESTIONS
+from labeler.studies.questions import NOT_SURE, WITHDRAWN, Category, Question, is_label
+from labeler.studies.screen.kinds import QUESTIONS
+from labeler.text import enumeration
 
 TRIAGE = Question("What is this alert?", (Category("regression", "r", "Slower."), Category("noise", "x", "Not real.")))
 

@@ -12,8 +12,8 @@ from click.shell_completion import ShellComplete
 
 from analysis.document import figures
 from labeler.cli import PLACES, main
-from labeler.cli.common import FIGURE_FORMATS
 from labeler.config import bundled
+from labeler.files.outputs import FIGURE_FORMATS
 from tests.labeler.commands import run
 from tests.making import make_study
 
@@ -83,7 +83,7 @@ def test_a_check_of_a_few_files_imports_no_tables_no_figures_and_only_the_functi
                          tmp_path / "out.json", "--min-change", "50%")  # fmt: skip
     assert modules & HEAVY == {"scipy"}
     assert not modules & {"scipy.optimize", "scipy.cluster", "scipy.linalg", "jinja2"}
-    assert not modules & {"numpy.f2py.f2py2e", "unittest", "labeler.store"}  # deferred, and not used
+    assert not modules & {"numpy.f2py.f2py2e", "unittest", "labeler.studies.store"}  # deferred, and not used
 
 
 @pytest.mark.parametrize("name", PLACES)

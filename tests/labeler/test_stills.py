@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from labeler.screen import binning, thumbnails
+from labeler.studies.screen import binning, thumbnails
 from tests.conftest import examples
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from labeler.screen.timing import HIDDEN, IDLE, time_on_task, typical
+from labeler.studies.screen.timing import HIDDEN, IDLE, time_on_task, typical
 
 DAY_MS = 86_400_000
 

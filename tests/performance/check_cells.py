@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from analysis.benchmark import TIME, Benchmark
-from analysis.check import FOUND, Check, Rules, _changes, check
-from analysis.comparison import IN_SPREAD
+from analysis.methods.check import FOUND, Check, Rules, _changes, check
+from analysis.runs.benchmark import TIME, Benchmark
+from analysis.runs.comparison import IN_SPREAD
 from tests.performance.measuring import options, table, write_page
 
 N_BENCHMARKS = 20

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from analysis.benchmark import TIME, Benchmark
-from analysis.check import Rules, _changes, check
+from analysis.methods.check import Rules, _changes, check
+from analysis.runs.benchmark import TIME, Benchmark
 from tests.performance.check_cells import places_of, walk
 from tests.performance.measuring import RESULTS, options, table, write_page
 

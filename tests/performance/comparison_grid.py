@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.two_samples import COMBINED, MANN_WHITNEY, WELCH, p_values
+from analysis.statistics.two_samples import COMBINED, MANN_WHITNEY, WELCH, p_values
 from tests.performance.measuring import options, print_table
 
 Floats = NDArray[np.float64]
@@ -58,8 +58,8 @@ KINDS: dict[str, Callable[[np.random.Generator, tuple[int, int, int]], Floats]] 
     kind.__name__: kind for kind in (typical, noisy, outliers, bimodal, drift)
 }
 
-# Not looked at while the weight in `analysis.two_samples` was chosen, though some are close to what was (normal, t,
-# exponential, lognormal, uniform, modes at other distances): keep it so, or the last table proves nothing.
+# Not looked at while the weight in `analysis.statistics.two_samples` was chosen, though some are close to what was
+# (normal, t, exponential, lognormal, uniform, modes at other distances): keep it so, or the last table proves nothing.
 HELD_OUT: dict[str, Callable[[np.random.Generator, tuple[int, int, int]], Floats]] = {
     "Laplace": lambda rng, shape: rng.laplace(size=shape),
     "gamma": lambda rng, shape: rng.gamma(2, size=shape),

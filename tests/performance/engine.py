@@ -22,11 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from labeler.cli.verdicts import workers
-from labeler.service.study import coordinating
-from labeler.service.verdicts import computing
-from labeler.service.verdicts.classifying import JudgeOptions, judge
-from labeler.store import items, open_database, runs
+from labeler.cli.workers import workers
+from labeler.studies.course import coordinating
+from labeler.studies.store import items, open_database, runs
+from labeler.studies.verdicts import computing
+from labeler.studies.verdicts.classifying import JudgeOptions, judge
 from tests.analysis import plain
 from tests.performance.measuring import machine, peak_mb, print_table, timed
 from tests.performance.rig import challenge, new_study, sources
@@ -35,8 +35,8 @@ NAMES = ("heuristic", "heuristic-printed", "same")
 N_WHOLE = 586  # the number of benchmarks in the whole data set, to which the goals refer
 EVERY = 4  # the plain loop gets every fourth benchmark
 MODULES = (
-    "analysis", "analysis.classifiers", "analysis.agreement", "analysis.report",
-    "labeler.service.verdicts.computing",
+    "analysis", "analysis.runs.classifiers", "analysis.raters.agreement", "analysis.report",
+    "labeler.studies.verdicts.computing",
 )  # fmt: skip
 
 

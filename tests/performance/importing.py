@@ -15,8 +15,8 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
-from labeler.service.files import gathering
-from labeler.service.items import importing
+from labeler.files import gathering
+from labeler.studies.items import importing
 from tests.performance.measuring import options, peak_mb, print_table, seconds
 from tests.performance.rig import challenge, new_study, sources
 

@@ -11,9 +11,9 @@ from multiprocessing import get_context
 
 import numpy as np
 
-from analysis import contexts, order, spread, trust
-from analysis.benchmark import Benchmark
-from analysis.check import _check
+from analysis.methods import contexts, order, spread, trust
+from analysis.methods.check import _check
+from analysis.runs.benchmark import Benchmark
 from tests.performance.measuring import options, print_table, seconds
 
 N_RUNS, N_ITERATIONS, N_DRAWN = 10, 3000, 5

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from analysis.points import covering, f1, mark_agreement
+from analysis.methods.points import covering, f1, mark_agreement
 from tests.analysis.test_points import FIRST, FOURTH, NILE, SECOND, THIRD, marked
 from tests.performance.measuring import table, write_page
 

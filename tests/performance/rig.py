@@ -9,15 +9,15 @@ import numpy as np
 import orjson
 
 from labeler.config import bundled
-from labeler.formats import Source, tables
-from labeler.model import PlanParameters, Role
-from labeler.service.items import importing
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.results import exchange
-from labeler.service.study import coordinating
-from labeler.service.verdicts import stored_verdicts
-from labeler.store import items, open_database, runs
+from labeler.files.formats import Source, tables
+from labeler.studies.course import coordinating
+from labeler.studies.items import importing
+from labeler.studies.model import PlanParameters, Role
+from labeler.studies.people import identity
+from labeler.studies.preparing import assigning
+from labeler.studies.results import exchange
+from labeler.studies.store import items, open_database, runs
+from labeler.studies.verdicts import stored_verdicts
 from tests.performance.report import study as made_up_labels
 
 ACTOR = "bench"

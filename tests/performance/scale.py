@@ -18,17 +18,17 @@ from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
-from labeler.model import PlanParameters
-from labeler.plan.active_plan import ActivePlan, place_of
-from labeler.plan.design import draw_plan
-from labeler.plan.lifecycle import Step
-from labeler.questions import SIMILAR
-from labeler.service.results import reporting, splits
-from labeler.service.study import course
-from labeler.service.verdicts import computing, stored_verdicts
-from labeler.store import Database, open_database
-from labeler.ui.coordinator.places import PLACES
-from labeler.ui.coordinator.shared import address
+from labeler.studies.course import course
+from labeler.studies.model import PlanParameters
+from labeler.studies.plan.active_plan import ActivePlan, place_of
+from labeler.studies.plan.design import draw_plan
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.questions import SIMILAR
+from labeler.studies.results import reporting, splits
+from labeler.studies.store import Database, open_database
+from labeler.studies.ui.coordinator.places import PLACES
+from labeler.studies.ui.coordinator.shared import address
+from labeler.studies.verdicts import computing, stored_verdicts
 from tests.browser.conftest import CHROMIUM_OPTIONS, chromium_path, serving
 from tests.performance.measuring import peak_mb, print_table, seconds
 from tests.performance.rig import ACTOR, labelled_study

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.points import DETECTORS
+from analysis.methods.points import DETECTORS
 from tests.performance.measuring import options, table, write_page
 
 N_VERSIONS, NOISE, MARGIN = 40, 0.01, 2

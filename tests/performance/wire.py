@@ -16,8 +16,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
-from labeler.ui.answers import ANSWERS, ITEMS, TOKEN_HEADER
-from labeler.ui.app import SESSION_COOKIE
+from labeler.studies.ui.answers import ANSWERS, ITEMS, TOKEN_HEADER
+from labeler.studies.ui.app import SESSION_COOKIE
 
 ANSWER_LIMIT_S = 180
 REMEMBERED = 8  # plots that the component keeps

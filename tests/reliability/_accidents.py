@@ -17,11 +17,11 @@ from pathlib import Path
 
 from playwright.sync_api import Page, Route, WebSocketRoute, expect
 
-from analysis.tables import first_labels
-from labeler.model import Role
-from labeler.screen.timing import IDLE_LIMIT_MS, time_on_task
-from labeler.service.people import identity
-from labeler.store import labels, open_database
+from analysis.raters.tables import first_labels
+from labeler.studies.model import Role
+from labeler.studies.people import identity
+from labeler.studies.screen.timing import IDLE_LIMIT_MS, time_on_task
+from labeler.studies.store import labels, open_database
 from tests.browser.conftest import serve_command
 from tests.browser.hands import SAVED, item_on_screen, own_answers
 from tests.reliability._disks import labeler, last_line, of_command, started

@@ -9,15 +9,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
-from labeler.model import PlanParameters, Role
-from labeler.plan.lifecycle import Step
-from labeler.service.labelling import inbox, reviewing
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.results import splits
-from labeler.service.study import calibrating, coordinating, course, staffing
-from labeler.service.verdicts import stored_verdicts
-from labeler.store import Database, open_database
+from labeler.studies.course import calibrating, coordinating, course, staffing
+from labeler.studies.labelling import inbox, reviewing
+from labeler.studies.model import PlanParameters, Role
+from labeler.studies.people import identity
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning
+from labeler.studies.results import splits
+from labeler.studies.store import Database, open_database
+from labeler.studies.verdicts import stored_verdicts
 from tests.browser.conftest import welcome
 from tests.making import id_of, import_all, result_file, series
 

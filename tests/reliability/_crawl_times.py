@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from labeler.model import Kind, PlanParameters
-from labeler.plan.lifecycle import Step
-from labeler.service.study import course
-from labeler.store import open_database
+from labeler.studies.course import course
+from labeler.studies.model import Kind, PlanParameters
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.store import open_database
 from tests.browser import studies
 from tests.browser.conftest import Served, serving
 from tests.performance.wire import is_saved

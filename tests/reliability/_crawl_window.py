@@ -18,10 +18,10 @@ from uuid import uuid4
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from labeler.ui import component
-from labeler.ui.answers import ANSWERS, ITEMS, METHODS, TOKEN_HEADER
-from labeler.ui.app import SESSION_COOKIE
-from labeler.ui.coordinator.places import ITEM, PLACES
+from labeler.studies.ui import component
+from labeler.studies.ui.answers import ANSWERS, ITEMS, METHODS, TOKEN_HEADER
+from labeler.studies.ui.app import SESSION_COOKIE
+from labeler.studies.ui.coordinator.places import ITEM, PLACES
 from tests.performance.wire import acknowledgement, answer_to, body_of, events_of, is_saved, page_run, trigger_of
 from tests.reliability._hidden import Hidden, leaves
 from tests.reliability._window import AGAIN_S, LOOPBACK, Refused, Reply, ReviewersWindow, ask

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from labeler.service.study import coordinating
-from labeler.store import items, open_database, runs
+from labeler.studies.course import coordinating
+from labeler.studies.store import items, open_database, runs
 from tests.browser.conftest import free_port, serve_command
 from tests.browser.hands import SAVED
 from tests.making import item_name, series

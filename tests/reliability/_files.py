@@ -18,11 +18,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from labeler.errors import InputError
-from labeler.formats.bounds import FREELY
-from labeler.formats.source import MAX_MEMBERS
-from labeler.service.items import folders, importing
-from labeler.service.study import coordinating
-from labeler.store import open_database
+from labeler.files.formats.bounds import FREELY
+from labeler.files.formats.source import MAX_MEMBERS
+from labeler.studies.course import coordinating
+from labeler.studies.items import folders, importing
+from labeler.studies.store import open_database
 from tests.making import series
 from tests.reliability._ground import COORDINATOR, REPOSITORY, Ground
 from tests.reliability._sites import MULTIPART, upload, with_token
@@ -52,9 +52,11 @@ MODULES = {
     "pickle", "cPickle", "marshal", "shelve", "dill", "joblib", "cloudpickle", "yaml", "ctypes", "xmlrpc", "telnetlib",
 }  # fmt: skip
 EXPECTED = {
-    "labeler/measuring/machine.py": ["system"],  # platform.system, the name of the operating system
-    "labeler/measuring/plan_file.py": ["shell"],  # the commands of a plan, if it sets shell = true
-    "labeler/measuring/process.py": ["ctypes"],  # asks the kernel to report the processes that a command leaves running
+    "labeler/files/measuring/machine.py": ["system"],  # platform.system, the name of the operating system
+    "labeler/files/measuring/plan_file.py": ["shell"],  # the commands of a plan, if it sets shell = true
+    "labeler/files/measuring/process.py": [
+        "ctypes"
+    ],  # asks the kernel to report the processes that a command leaves running
 }
 METHODS = {"read_pickle", "to_pickle", "system", "popen", "spawnl", "execv", "execvp", "eval"}
 ARGUMENTS = ("shell", "allow_pickle")

@@ -11,11 +11,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from labeler.model import Role
-from labeler.service.labelling import reviewing
-from labeler.service.people import identity
-from labeler.store import open_database, people
-from labeler.ui.app import SESSION_COOKIE, session_cookie
+from labeler.studies.labelling import reviewing
+from labeler.studies.model import Role
+from labeler.studies.people import identity
+from labeler.studies.store import open_database, people
+from labeler.studies.ui.app import SESSION_COOKIE, session_cookie
 from tests.browser import studies
 from tests.browser.conftest import free_port, start_server, stop_server, welcome
 from tests.making import series

@@ -30,11 +30,11 @@ from streamlit.runtime.metrics_util import Installation
 from streamlit.util import calc_hash
 
 from labeler.config import bundled
-from labeler.formats import Source, read
-from labeler.model import Kind
-from labeler.screen import binning
-from labeler.store import Database, decisions, events, items, labels, people, replies, runs, studies, verdicts
-from labeler.ui import app
+from labeler.files.formats import Source, read
+from labeler.studies.model import Kind
+from labeler.studies.screen import binning
+from labeler.studies.store import Database, decisions, events, items, labels, people, replies, runs, studies, verdicts
+from labeler.studies.ui import app
 
 KINDS = frozenset(kind.value for kind in Kind)
 JUDGEMENTS = frozenset(("verdict", "verdicts", "classifier", "heuristic", "consensus", "intervention", "partner"))

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from labeler.errors import LabelerError
-from labeler.service.plan import verifying
-from labeler.store import Database, open_database
+from labeler.studies.preparing import verifying
+from labeler.studies.store import Database, open_database
 from tests.making import SavedAnswer, saved_answers
 
 EXAMPLES = 3

@@ -11,18 +11,18 @@ from typing import TypedDict
 import pandas as pd
 
 from analysis.categories import CATEGORIES
-from labeler.formats import Source
-from labeler.model import PlanParameters, Protocol, Role, Submission
-from labeler.plan.lifecycle import Step
-from labeler.questions import NOT_SURE, WITHDRAWN
-from labeler.service.items import browsing, importing
-from labeler.service.labelling import reviewing
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.results import reporting, splits
-from labeler.service.study import coordinating, course
-from labeler.service.verdicts import stored_verdicts
-from labeler.store import Database, items, open_database
+from labeler.files.formats import Source
+from labeler.studies.course import coordinating, course
+from labeler.studies.items import browsing, importing
+from labeler.studies.labelling import reviewing
+from labeler.studies.model import PlanParameters, Protocol, Role, Submission
+from labeler.studies.people import identity
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning
+from labeler.studies.questions import NOT_SURE, WITHDRAWN
+from labeler.studies.results import reporting, splits
+from labeler.studies.store import Database, items, open_database
+from labeler.studies.verdicts import stored_verdicts
 
 BEGUN = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ACTOR = "carol"

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from scipy import stats
 
-from labeler.screen.binning import SERIES, series_of, shares_of, unpacked
+from labeler.studies.screen.binning import SERIES, series_of, shares_of, unpacked
 
 Picture = Mapping[str, Any]
 Sent = TypeVar("Sent")

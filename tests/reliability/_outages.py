@@ -14,9 +14,9 @@ from typing import Any, Protocol, Self
 from playwright.async_api import Browser, Error, Page, Request, Response, async_playwright
 from websockets.exceptions import WebSocketException
 
-from labeler.model import PlanParameters
-from labeler.store import open_database
-from labeler.ui.answers import ANSWERS
+from labeler.studies.model import PlanParameters
+from labeler.studies.store import open_database
+from labeler.studies.ui.answers import ANSWERS
 from tests.browser import studies
 from tests.browser.conftest import CHROMIUM_OPTIONS, Served, chromium_path, serving
 from tests.browser.hands import SAVED, SHOWN

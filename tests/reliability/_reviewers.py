@@ -9,13 +9,13 @@ from typing import Any
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from labeler.errors import LabelerError
-from labeler.model import Role, Submission
-from labeler.plan.lifecycle import Step
-from labeler.service.labelling import reviewing
-from labeler.service.people import identity
-from labeler.service.study import course, staffing
-from labeler.store import Database, open_database
-from labeler.ui.coordinator.places import PLACES
+from labeler.studies.course import course, staffing
+from labeler.studies.labelling import reviewing
+from labeler.studies.model import Role, Submission
+from labeler.studies.people import identity
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.store import Database, open_database
+from labeler.studies.ui.coordinator.places import PLACES
 from tests.performance.wire import is_saved
 from tests.reliability._ground import COORDINATOR, LEFT, OTHER, OWN, PAUSED, REMOVED, REVOKED, Ground
 from tests.reliability._sites import MEDIA, upload, with_token

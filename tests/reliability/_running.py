@@ -14,7 +14,7 @@ from socketserver import StreamRequestHandler, ThreadingTCPServer
 from threading import Thread
 from urllib.parse import urlsplit
 
-from labeler.ui import limits
+from labeler.studies.ui import limits
 from tests.browser import studies
 from tests.browser.conftest import free_port, invited, start_server, stop_server
 from tests.reliability._declared import ROOT

@@ -9,15 +9,15 @@ from urllib.parse import urlencode
 import numpy as np
 from streamlit.web.server.starlette import starlette_agent_routes, starlette_auth_routes, starlette_routes
 
-from labeler.model import Role
-from labeler.service.people import identity
-from labeler.service.people.identity import SESSION_DAYS
-from labeler.store import open_database
-from labeler.ui import limits
-from labeler.ui.app import OWN_RESULT, REVIEWER_PAGES
-from labeler.ui.component import ASSETS, FILES
-from labeler.ui.coordinator.places import ITEM, PLACES
-from labeler.ui.sign_in import MAX_FORM_BYTES
+from labeler.studies.model import Role
+from labeler.studies.people import identity
+from labeler.studies.people.identity import SESSION_DAYS
+from labeler.studies.store import open_database
+from labeler.studies.ui import limits
+from labeler.studies.ui.app import OWN_RESULT, REVIEWER_PAGES
+from labeler.studies.ui.component import ASSETS, FILES
+from labeler.studies.ui.coordinator.places import ITEM, PLACES
+from labeler.studies.ui.sign_in import MAX_FORM_BYTES
 from tests.reliability._ground import COORDINATOR, OWN, Ground, session_of
 from tests.reliability._window import Refused, Reply, Window, ask
 from tests.reliability.outcome import Case, Tally

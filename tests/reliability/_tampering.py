@@ -9,7 +9,7 @@ from typing import Any
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from labeler.service.labelling.reviewing import MAX_COMMENT_LENGTH, MAX_TEXT_LENGTH, MAX_VIEW_LENGTH, MIN_DWELL_MS
+from labeler.studies.labelling.reviewing import MAX_COMMENT_LENGTH, MAX_TEXT_LENGTH, MAX_VIEW_LENGTH, MIN_DWELL_MS
 from tests.performance.wire import body_of, is_saved, trigger_of
 from tests.reliability._ground import OTHER, OWN, Ground, Rows
 from tests.reliability._window import Body, Event, ReviewersWindow, Window, as_body, body

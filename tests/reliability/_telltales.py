@@ -10,12 +10,12 @@ from typing import Any
 
 from scipy import stats
 
-from labeler.model import Kind, PlanParameters, Task
-from labeler.plan.changes import Slot, third_round
-from labeler.plan.lifecycle import Step
-from labeler.service.labelling import answering, reviewing
-from labeler.service.study import course
-from labeler.store import Database, assignments, open_database
+from labeler.studies.course import course
+from labeler.studies.labelling import answering, reviewing
+from labeler.studies.model import Kind, PlanParameters, Task
+from labeler.studies.plan.changes import Slot, third_round
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.store import Database, assignments, open_database
 from tests.browser import studies
 from tests.making import id_of, offers, submit
 from tests.reliability._matching import BY_BYTES, Picture, at_chance, in_words, n_found

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
-from labeler.plan.lifecycle import Step
-from labeler.service.handover import anonymising
-from labeler.service.results import exchange, reporting
-from labeler.service.study import coordinating, course
-from labeler.service.verdicts import stored_verdicts
-from labeler.store import open_database
+from labeler.studies.course import coordinating, course
+from labeler.studies.handover import anonymising
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.results import exchange, reporting
+from labeler.studies.store import open_database
+from labeler.studies.verdicts import stored_verdicts
 from tests.browser.conftest import free_port, start_server, stop_server
 from tests.reliability._ground import COORDINATOR, EMAILS, LEFT, REPOSITORY, REVIEWERS, Ground
 from tests.reliability.outcome import Case, Tally

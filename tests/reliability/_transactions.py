@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from labeler.errors import LabelerError
-from labeler.model import PlanParameters, Submission
-from labeler.service.plan import assigning
-from labeler.service.study import coordinating
-from labeler.store import Database, events, open_database, people
+from labeler.studies.course import coordinating
+from labeler.studies.model import PlanParameters, Submission
+from labeler.studies.preparing import assigning
+from labeler.studies.store import Database, events, open_database, people
 from tests.browser import studies
 from tests.reliability import _writers as writers
 from tests.reliability._ledger import Ledger, Sent, in_words, unsound

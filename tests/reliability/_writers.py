@@ -18,12 +18,12 @@ from uuid import uuid4
 import numpy as np
 
 from labeler.errors import LabelerError, StudyError
-from labeler.model import Submission
-from labeler.questions import NOT_SURE, WITHDRAWN
-from labeler.service.items import importing
-from labeler.service.labelling import reviewing
-from labeler.service.study import coordinating, staffing
-from labeler.store import Database, open_database
+from labeler.studies.course import coordinating, staffing
+from labeler.studies.items import importing
+from labeler.studies.labelling import reviewing
+from labeler.studies.model import Submission
+from labeler.studies.questions import NOT_SURE, WITHDRAWN
+from labeler.studies.store import Database, open_database
 
 ACTOR = "carol"
 GUESTS = ("gus", "hal")

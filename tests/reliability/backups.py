@@ -22,14 +22,14 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 
 from labeler.errors import LabelerError, StudyError
-from labeler.model import PlanParameters, Role, State, Submission
-from labeler.plan.lifecycle import Step
-from labeler.service.items import browsing
-from labeler.service.labelling import reviewing
-from labeler.service.people import identity
-from labeler.service.plan import verifying
-from labeler.service.study import coordinating, course, staffing
-from labeler.store import labels, open_database
+from labeler.studies.course import coordinating, course, staffing
+from labeler.studies.items import browsing
+from labeler.studies.labelling import reviewing
+from labeler.studies.model import PlanParameters, Role, State, Submission
+from labeler.studies.people import identity
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import verifying
+from labeler.studies.store import labels, open_database
 from tests.browser import studies
 from tests.making import id_of, item_name, series
 from tests.reliability.outcome import Case, main, parser

@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from labeler.store import open_database
-from labeler.ui.coordinator.places import PLACES
+from labeler.studies.store import open_database
+from labeler.studies.ui.coordinator.places import PLACES
 from tests.browser.conftest import free_port, start_server, stop_server
 from tests.reliability import _crawl_study as made, _crawl_times, _crawl_window as visits, _telltales
 from tests.reliability._crawl_window import Caller, Heard, Unseen, Visit

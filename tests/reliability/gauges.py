@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from labeler.errors import StudyError
-from labeler.store import open_database
+from labeler.studies.store import open_database
 from tests.performance.measuring import memory_mb
 
 PROBE_EVERY_S = 0.2

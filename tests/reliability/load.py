@@ -29,7 +29,7 @@ from typing import Any
 
 from playwright.async_api import Page, async_playwright
 
-from labeler.store import labels, open_database
+from labeler.studies.store import labels, open_database
 from tests.browser.conftest import CHROMIUM_OPTIONS, Served, chromium_path, serving
 from tests.performance.labelling import LOOKED_MS, PROBE, VIEWPORT
 from tests.performance.measuring import busy_s, cpu_s, memory_mb, percentiles

@@ -24,16 +24,16 @@ import pandas as pd
 from analysis.document import json_values
 from analysis.report import differences
 from labeler.errors import LabelerError
-from labeler.model import Role, measurement_hash
-from labeler.plan.lifecycle import ALLOWED, Action
-from labeler.service.files import gathering
-from labeler.service.handover import anonymising
-from labeler.service.items import browsing, importing
-from labeler.service.plan import assigning
-from labeler.service.results import exchange, reporting
-from labeler.service.study import coordinating
-from labeler.service.verdicts import stored_verdicts
-from labeler.store import Database, items, labels, open_database, people, runs
+from labeler.files import gathering
+from labeler.studies.course import coordinating
+from labeler.studies.handover import anonymising
+from labeler.studies.items import browsing, importing
+from labeler.studies.model import Role, measurement_hash
+from labeler.studies.plan.lifecycle import ALLOWED, Action
+from labeler.studies.preparing import assigning
+from labeler.studies.results import exchange, reporting
+from labeler.studies.store import Database, items, labels, open_database, people, runs
+from labeler.studies.verdicts import stored_verdicts
 from tests.reliability._made_up import ACTOR, BEGUN, By, MadeUp, new_study
 from tests.reliability.outcome import Case, main, parser
 

@@ -10,7 +10,7 @@ import zlib
 import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from labeler.store import open_database
+from labeler.studies.store import open_database
 from tests.conftest import some_slow
 from tests.reliability import _crawl_study as made, _telltales
 from tests.reliability._crawl_window import Heard

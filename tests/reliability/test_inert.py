@@ -13,19 +13,19 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from labeler.formats import tables
-from labeler.model import PlanParameters, State, Submission
-from labeler.plan.lifecycle import Step
-from labeler.service.handover import anonymising
-from labeler.service.items import browsing
-from labeler.service.labelling import inbox, reviewing
-from labeler.service.plan import assigning
-from labeler.service.results import exchange, reporting, splits
-from labeler.service.study import coordinating, course, staffing
-from labeler.service.verdicts import stored_verdicts
-from labeler.store import items, open_database, studies
-from labeler.ui.app import REVIEWER_PAGES
-from labeler.ui.coordinator.places import ITEM, PLACES
+from labeler.files.formats import tables
+from labeler.studies.course import coordinating, course, staffing
+from labeler.studies.handover import anonymising
+from labeler.studies.items import browsing
+from labeler.studies.labelling import inbox, reviewing
+from labeler.studies.model import PlanParameters, State, Submission
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning
+from labeler.studies.results import exchange, reporting, splits
+from labeler.studies.store import items, open_database, studies
+from labeler.studies.ui.app import REVIEWER_PAGES
+from labeler.studies.ui.coordinator.places import ITEM, PLACES
+from labeler.studies.verdicts import stored_verdicts
 from tests.analysis.reports import Page, latex_faults, markdown_tables
 from tests.conftest import some_slow
 from tests.labeler.commands import run

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from labeler.screen import binning, blinding
+from labeler.studies.screen import binning, blinding
 from tests.conftest import some_slow
 from tests.reliability._matching import BY_BYTES, BY_LOOKING, as_lanes, at_chance, in_words, n_found
 

@@ -10,15 +10,15 @@ import pandas as pd
 import pytest
 
 from analysis.categories import CATEGORIES
-from labeler.model import Kind
-from labeler.plan.design import key
-from labeler.questions import SIMILAR
-from labeler.service.labelling import answering, reviewing
-from labeler.service.results import exchange
-from labeler.store import items, labels, open_database, studies
-from labeler.ui import answers
-from labeler.ui.answers import ITEMS
-from labeler.ui.app import REVIEWER_PAGES
+from labeler.studies.labelling import answering, reviewing
+from labeler.studies.model import Kind
+from labeler.studies.plan.design import key
+from labeler.studies.questions import SIMILAR
+from labeler.studies.results import exchange
+from labeler.studies.store import items, labels, open_database, studies
+from labeler.studies.ui import answers
+from labeler.studies.ui.answers import ITEMS
+from labeler.studies.ui.app import REVIEWER_PAGES
 from tests.conftest import some_slow
 from tests.labeler.service.test_marking import make_study as make_marks_study
 from tests.labeler.ui.clients import Browser, serving

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from labeler.errors import Refused
-from labeler.formats import DEFAULTS, ReadOptions, Source, read
+from labeler.files.formats import DEFAULTS, ReadOptions, Source, read
 
 COMMITTED = Path(__file__).parent / "files"  # written by tools
 COLUMNS = ("benchmark", "run", "value")

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from labeler.errors import Refused
-from labeler.formats import FORMATS, ReadOptions, Source, read
-from labeler.formats.known import Format
-from labeler.model import is_storable
+from labeler.files.formats import FORMATS, ReadOptions, Source, read
+from labeler.files.formats.known import Format
+from labeler.text import is_storable
 
 SECONDS = 5  # time limit for a file in a test
 HOSTILE = [

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from labeler.formats import asv
+from labeler.files.formats import asv
 from tests.labeler.formats.examples import asv_file, asv_row as row, plain
 from tests.labeler.formats.mutations import HOSTILE, read_with
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from labeler.formats import benchmarkdotnet
+from labeler.files.formats import benchmarkdotnet
 from tests.labeler.formats.examples import dotnet_entry as entry, dotnet_file, dotnet_measurement as measurement, plain
 from tests.labeler.formats.mutations import HOSTILE, read_with
 

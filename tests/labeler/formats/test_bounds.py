@@ -13,7 +13,7 @@ import pytest
 from pyarrow import parquet
 
 from labeler.errors import Refused
-from labeler.formats import bounds
+from labeler.files.formats import bounds
 from tests.labeler.formats.examples import parquet_bytes, read_bytes
 
 MAX_MB = 1000
@@ -21,7 +21,7 @@ READ = """
 import re, sys
 from pathlib import Path
 from labeler.errors import Refused
-from labeler.formats import Source, members, read
+from labeler.files.formats import Source, members, read
 path = Path(sys.argv[1])
 for member in members(Source(path.name, path=path)):
     try:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from labeler.errors import Refused
-from labeler.model import measurement_hash
+from labeler.studies.model import measurement_hash
 from tests.labeler.formats.examples import COLUMNS, csv_bytes, parquet_bytes, plain, read_bytes
 
 ALL = ("version", "context", "order_type", "order_position", "altered", "factor:heap", "factor:cpu model")

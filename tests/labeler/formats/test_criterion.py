@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from labeler.formats import Source, criterion, read_benchmarks
-from labeler.formats.source import sources
+from labeler.files.formats import Source, criterion, read_benchmarks
+from labeler.files.formats.source import sources
 from tests.labeler.formats.examples import CRITERION, criterion_file
 from tests.labeler.formats.mutations import HOSTILE, read_with
 

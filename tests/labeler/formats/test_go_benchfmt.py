@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.benchmark import Failure
-from labeler.formats import go_benchfmt
+from analysis.runs.benchmark import Failure
+from labeler.files.formats import go_benchfmt
 from tests.labeler.formats.examples import read_bytes
 from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
 

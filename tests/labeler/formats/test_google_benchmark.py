@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.benchmark import Failure
-from labeler.formats import google_benchmark
+from analysis.runs.benchmark import Failure
+from labeler.files.formats import google_benchmark
 from tests.labeler.formats.examples import (
     google_aggregate as aggregate,
     google_file,

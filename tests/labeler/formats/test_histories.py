@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.benchmark import in_time_order
-from labeler.formats.histories import read_series, write_tcpd
+from analysis.runs.benchmark import in_time_order
+from labeler.files.formats.histories import read_series, write_tcpd
 from tests.labeler.formats.examples import read_bytes, read_or_refusal
 
 FILES = Path(__file__).parent / "files"

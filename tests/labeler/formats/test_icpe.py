@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from labeler.errors import Refused
-from labeler.formats import read, sources
+from labeler.files.formats import read, sources
 from tests.labeler.formats.examples import json_bytes, plain, read_bytes, read_or_refusal
 
 NUMBERS = st.one_of(st.floats(-1e150, 1e150), st.integers(-(2**53), 2**53))

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from analysis.benchmark import Failure
-from labeler.formats import FORMATS
+from analysis.runs.benchmark import Failure
+from labeler.files.formats import FORMATS
 from tests.labeler.formats.examples import jmh_entry, plain, pyperf_file, pyperf_runs
 from tests.labeler.formats.mutations import HOSTILE, read_with, refusal
 

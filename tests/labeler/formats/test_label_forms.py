@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from labeler.errors import Refused
-from labeler.formats import Source
-from labeler.formats.label_forms import COLUMNS, FORMS
-from labeler.questions import SIMILAR
+from labeler.files.formats import Source
+from labeler.studies.label_forms import COLUMNS, FORMS
+from labeler.studies.questions import SIMILAR
 
 LABELS = pd.DataFrame(
     [

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from labeler.errors import Refused
-from labeler.formats import ReadOptions, Source, read_benchmarks
+from labeler.files.formats import ReadOptions, Source, read_benchmarks
 from tests.labeler.formats.examples import COLUMNS, csv_bytes, plain, read_bytes
 
 VALUES = st.one_of(st.floats(-1e150, 1e150), st.integers(-(2**53), 2**53).map(float))

@@ -4,8 +4,8 @@ import subprocess
 
 import pytest
 
-from labeler.formats import FORMATS
-from labeler.formats.more_runs import FALSE_ALARMS, MORE_RUNS, false_alarms, more_runs
+from labeler.files.formats import FORMATS
+from labeler.files.formats.more_runs import FALSE_ALARMS, MORE_RUNS, false_alarms, more_runs
 
 LINES = {**MORE_RUNS, "another tool": more_runs("another tool")}
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.benchmark import TIME, Failure
+from analysis.runs.benchmark import TIME, Failure
 from labeler.errors import Refused
-from labeler.formats import FORMATS, Source, read_benchmarks
+from labeler.files.formats import FORMATS, Source, read_benchmarks
 from tests.labeler.formats.examples import read_bytes
 
 FILES = Path(__file__).parent / "files"

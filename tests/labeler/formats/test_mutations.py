@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labeler.errors import Refused
-from labeler.formats.known import FORMATS
+from labeler.files.formats.known import FORMATS
 from tests.labeler.formats.examples import (
     COMMITTED,
     ORDERSAGE,

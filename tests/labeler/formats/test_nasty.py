@@ -6,7 +6,7 @@ import re
 import pytest
 
 from labeler.errors import Refused
-from labeler.formats import FORMATS
+from labeler.files.formats import FORMATS
 from tests.labeler.formats.examples import plain, read_bytes, read_or_refusal
 
 TABLE = b"benchmark,run,value\nb,1,1.5\nb,2,2.5\n"

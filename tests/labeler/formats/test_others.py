@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from labeler.errors import InputError
-from labeler.formats import known
+from labeler.files import exploring
+from labeler.files.formats import known
 from labeler.plugins import FORMAT_GROUP
-from labeler.service.files import exploring
-from labeler.service.items import importing
+from labeler.studies.items import importing
 from tests.labeler.commands import run
 from tests.making import NOW
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[3]
 LOG = b"# mytool 1\nsort 1.5,2.5 3.5,4.5\njoin 1 2 3\n"
 
 FAILING = """
-from labeler.formats import Format
+from labeler.files.formats import Format
 
 def detect(name, content):
     {detect}
@@ -100,7 +100,7 @@ def test_a_reader_that_fails_is_the_refusal_of_its_file_alone(site, read, reason
     assert (bad.refused, good.benchmarks[0].runs) == (reason, 2)
 
 
-MADE = """from labeler.formats import Benchmark, Failure
+MADE = """from labeler.files.formats import Benchmark, Failure
     import numpy as np
     run = np.ones(2)
     yield Benchmark.of_series("b", {})
@@ -160,7 +160,7 @@ def test_our_own_formats_come_first(site):
     ("source", "reason"),
     [
         ("import no_such_module", "broken 1.0: ModuleNotFoundError: No module named 'no_such_module'"),
-        ("FORMAT = print", "broken 1.0: it registers builtin_function_or_method, not a labeler.formats.Format"),
+        ("FORMAT = print", "broken 1.0: it registers builtin_function_or_method, not a labeler.files.formats.Format"),
         ("raise SystemExit(1)", "broken 1.0: SystemExit: 1"),
     ],
 )

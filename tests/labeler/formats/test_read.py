@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from labeler.errors import InputError, Refused
-from labeler.formats import FORMATS, Source, read
+from labeler.files.formats import FORMATS, Source, read
 from tests.conftest import examples
 from tests.labeler.formats.examples import (
     COLUMNS,

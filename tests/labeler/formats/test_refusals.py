@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from labeler.formats import FORMATS
+from labeler.files.formats import FORMATS
 from tests.labeler.formats.examples import (
     CRITERION,
     asv_file,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from labeler.formats import FORMATS, Source, printed, read_benchmarks
-from labeler.formats.units import stored_unit
+from labeler.files.formats import FORMATS, Source, printed, read_benchmarks
+from labeler.files.formats.units import stored_unit
 from tests.labeler.formats.examples import julia_file as julia
 from tests.labeler.formats.mutations import read_with
 

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
-from analysis.benchmark import natural
+from analysis.runs.benchmark import natural
 from labeler.errors import InputError, Refused
-from labeler.formats import Source, content_hash, members, source, sources
+from labeler.files.formats import Source, content_hash, members, source, sources
 
 CONTENT = b"[[1, 2, 3], [4, 5, 6]]" * 20
 PACKED = gzip.compress(CONTENT, mtime=0)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from labeler.errors import Refused
-from labeler.formats import Source
-from labeler.formats.tables import as_written, inert, read_labels, read_verdicts, write
-from labeler.questions import SIMILAR
+from labeler.files.formats import Source
+from labeler.files.formats.tables import as_written, inert, read_labels, read_verdicts, write
+from labeler.studies.questions import SIMILAR
 
 FORMULAS = ["=1+1", "=HYPERLINK(A1)", "+1", "-1", "@SUM(A1)", "\tcell", "-", "=", "- x, y"]
 AWKWARD = [

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.benchmark import Failure
+from analysis.runs.benchmark import Failure
 from labeler.errors import Refused
-from labeler.formats import FORMATS
-from labeler.formats.tool_tables import PA_COLUMNS
+from labeler.files.formats import FORMATS
+from labeler.files.formats.tool_tables import PA_COLUMNS
 from tests.conftest import examples
 from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, ordersage_rows, plain, read_bytes, read_or_refusal
 from tests.labeler.formats.mutations import HOSTILE, read_with, refusal

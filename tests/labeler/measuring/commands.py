@@ -3,8 +3,8 @@
 import csv
 import sys
 
-from labeler.measuring.plan_file import parse_plan
-from labeler.measuring.session import measure
+from labeler.files.measuring.plan_file import parse_plan
+from labeler.files.measuring.session import measure
 
 PYTHON = f'"{sys.executable}", "-I", "-S", "-c"'
 OF_THIS_TIME = ("value", "time", "duration", "cpu_s", "load_before", "load_after", "cpu_mhz", "temperature_c",

@@ -3,9 +3,9 @@
 import pytest
 
 from labeler.errors import InputError
-from labeler.measuring.plan import n_steps
-from labeler.measuring.plan_file import example, parse_plan, read_plan, with_changes
-from labeler.measuring.tools import TOOLS
+from labeler.files.measuring.plan import n_steps
+from labeler.files.measuring.plan_file import example, parse_plan, read_plan, with_changes
+from labeler.files.measuring.tools import TOOLS
 
 BENCHMARK = '[[benchmarks]]\nname = "b"\ncommand = ["true"]\n'
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from labeler.measuring import process
-from labeler.measuring.process import run
+from labeler.files.measuring import process
+from labeler.files.measuring.process import run
 
 
 def python(program, *, timeout=120.0, **options):

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from labeler.measuring.plan import (
+from labeler.files.measuring.plan import (
     Command,
     Factor,
     FactorLevel,

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from analysis.spread import api_benchmarking_score
+from analysis.methods.spread import api_benchmarking_score
 from labeler.errors import InputError
-from labeler.formats import Source, read_benchmarks, sources
-from labeler.measuring.plan import ScheduledRun, n_steps, schedule
-from labeler.measuring.plan_file import parse_plan
-from labeler.measuring.results import RunResult
-from labeler.measuring.session import LOCK, done_so_far, measure, seconds_left
-from labeler.measuring.table import NAME, MeasurementTable, read_done
+from labeler.files.formats import Source, read_benchmarks, sources
+from labeler.files.measuring.plan import ScheduledRun, n_steps, schedule
+from labeler.files.measuring.plan_file import parse_plan
+from labeler.files.measuring.results import RunResult
+from labeler.files.measuring.session import LOCK, done_so_far, measure, seconds_left
+from labeler.files.measuring.table import NAME, MeasurementTable, read_done
 from tests.labeler.measuring.commands import PYTHON, but_for_times, measured, plan_of, rows_of
 
 TWO_OF_EACH = f"""
@@ -276,8 +276,8 @@ def test_every_whole_run_is_found_in_any_beginning_of_a_table(tmp_path_factory, 
 KILLED = """
 import sys
 from pathlib import Path
-from labeler.measuring.plan_file import read_plan
-from labeler.measuring.session import measure
+from labeler.files.measuring.plan_file import read_plan
+from labeler.files.measuring.session import measure
 folder = Path(sys.argv[1])
 measure(read_plan(folder / "plan.toml"), folder / "results", folder)
 """

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from labeler.measuring.plan_file import parse_plan
-from labeler.measuring.tools import TOOLS
+from labeler.files.measuring.plan_file import parse_plan
+from labeler.files.measuring.tools import TOOLS
 from tests.conftest import missing
 from tests.labeler.formats.examples import jmh_entry
 from tests.labeler.measuring.commands import measured

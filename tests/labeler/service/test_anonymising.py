@@ -9,20 +9,20 @@ from hypothesis import given, strategies as st
 
 from analysis.report import Resampling
 from labeler.errors import StudyError
-from labeler.formats import tables
-from labeler.model import Person, Role, Submission
-from labeler.plan.design import Plan, draw_plan
-from labeler.service.handover import anonymising, template
-from labeler.service.handover.anonymising import AnonymisationResult, in_json, pseudonyms, replacing
-from labeler.service.items import importing
-from labeler.service.labelling import inbox, reviewing
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.results import exchange, reporting
-from labeler.service.study import coordinating, staffing
-from labeler.service.verdicts import computing
-from labeler.store import assignments, copies, decisions, events, items, open_database, people, studies
-from labeler.store.decisions import Decision
+from labeler.files.formats import tables
+from labeler.studies.course import coordinating, staffing
+from labeler.studies.handover import anonymising, template
+from labeler.studies.handover.anonymising import AnonymisationResult, in_json, pseudonyms, replacing
+from labeler.studies.items import importing
+from labeler.studies.labelling import inbox, reviewing
+from labeler.studies.model import Person, Role, Submission
+from labeler.studies.people import identity
+from labeler.studies.plan.design import Plan, draw_plan
+from labeler.studies.preparing import assigning
+from labeler.studies.results import exchange, reporting
+from labeler.studies.store import assignments, copies, decisions, events, items, open_database, people, studies
+from labeler.studies.store.decisions import Decision
+from labeler.studies.verdicts import computing
 from tests.conftest import some_slow
 from tests.making import (
     NOW,

@@ -10,14 +10,14 @@ from datetime import timedelta
 import pytest
 
 from labeler.errors import ChangedSchema, InputError, StudyError
-from labeler.model import PlanParameters, Role
-from labeler.plan.lifecycle import Step
-from labeler.service.handover import anonymising
-from labeler.service.items import browsing
-from labeler.service.labelling import auditing, inbox
-from labeler.service.people import identity
-from labeler.service.study import calibrating, coordinating, course, staffing
-from labeler.store import chain, copies, items, labels, open_database, opening
+from labeler.studies.course import calibrating, coordinating, course, staffing
+from labeler.studies.handover import anonymising
+from labeler.studies.items import browsing
+from labeler.studies.labelling import auditing, inbox
+from labeler.studies.model import PlanParameters, Role
+from labeler.studies.people import identity
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.store import chain, copies, items, labels, open_database, opening
 from tests.conftest import examples
 from tests.labeler.commands import run
 from tests.making import NOW, WHO, answer_next, id_of, new_study, offers, submit

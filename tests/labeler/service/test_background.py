@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from analysis.classifiers import CLASSIFIERS
+from analysis.runs.classifiers import CLASSIFIERS
 from labeler.errors import InputError
-from labeler.service import background
-from labeler.service.verdicts import computing, stored_verdicts
-from labeler.store.jobs import Job
+from labeler.studies import background
+from labeler.studies.store.jobs import Job
+from labeler.studies.verdicts import computing, stored_verdicts
 from tests.making import NOW, log, make_study, new_study
 
 

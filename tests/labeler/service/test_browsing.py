@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from labeler.errors import InputError
-from labeler.questions import SIMILAR
-from labeler.service.items import browsing
-from labeler.service.items.browsing import COLUMNS, Filter
-from labeler.service.verdicts import computing, stored_verdicts
-from labeler.store import items, runs
+from labeler.studies.items import browsing
+from labeler.studies.items.browsing import COLUMNS, Filter
+from labeler.studies.questions import SIMILAR
+from labeler.studies.store import items, runs
+from labeler.studies.verdicts import computing, stored_verdicts
 from tests.making import WHO, import_all, item_name, result_file
 
 CATEGORIES = SIMILAR.names

@@ -4,9 +4,9 @@ from contextlib import suppress
 
 import pytest
 
-from labeler.service.cache import until_changed
-from labeler.service.verdicts import computing
-from labeler.store import events, verdicts
+from labeler.studies.cache import until_changed
+from labeler.studies.store import events, verdicts
+from labeler.studies.verdicts import computing
 from tests.making import NOW, log, new_study
 
 

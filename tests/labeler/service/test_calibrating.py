@@ -4,17 +4,17 @@ import json
 
 import pytest
 
-from analysis.intervals import wilson
+from analysis.statistics.intervals import wilson
 from labeler.errors import InputError, NotAllowed, NotAssigned, Refused
-from labeler.model import CalibrationGate, Kind, PlanParameters, State
-from labeler.plan.lifecycle import Step
-from labeler.questions import SIMILAR
-from labeler.service.items import browsing
-from labeler.service.labelling import auditing, reviewing
-from labeler.service.plan import assigning
-from labeler.service.results import exchange, reporting
-from labeler.service.study import calibrating, coordinating, course, staffing
-from labeler.store import assignments, decisions, events, labels, studies
+from labeler.studies.course import calibrating, coordinating, course, staffing
+from labeler.studies.items import browsing
+from labeler.studies.labelling import auditing, reviewing
+from labeler.studies.model import CalibrationGate, Kind, PlanParameters, State
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning
+from labeler.studies.questions import SIMILAR
+from labeler.studies.results import exchange, reporting
+from labeler.studies.store import assignments, decisions, events, labels, studies
 from tests.making import (
     NOW,
     REVIEWERS,

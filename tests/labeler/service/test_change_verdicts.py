@@ -7,20 +7,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.classifiers import CHANGE_RULES, Verdict
+from analysis.runs.classifiers import CHANGE_RULES, Verdict
 from labeler import plugins
 from labeler.config import bundled
-from labeler.formats import Source
-from labeler.model import PlanParameters, Role, Submission
-from labeler.screen.kinds import QUESTIONS
-from labeler.service.items import importing
-from labeler.service.labelling import own_result, reviewing
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.results import next_items, reporting
-from labeler.service.study import coordinating
-from labeler.service.verdicts import computing, stored_verdicts
-from labeler.store import items, open_database
+from labeler.files.formats import Source
+from labeler.studies.course import coordinating
+from labeler.studies.items import importing
+from labeler.studies.labelling import own_result, reviewing
+from labeler.studies.model import PlanParameters, Role, Submission
+from labeler.studies.people import identity
+from labeler.studies.preparing import assigning
+from labeler.studies.results import next_items, reporting
+from labeler.studies.screen.kinds import QUESTIONS
+from labeler.studies.store import items, open_database
+from labeler.studies.verdicts import computing, stored_verdicts
 from tests.conftest import GOLDEN
 from tests.making import NOW, WHO, end_study
 
@@ -124,7 +124,7 @@ def test_a_rule_of_another_package_judges_changes(changes, monkeypatch):
         name: plugins.Plugin(name, "some package 1", function)
         for name, function in (("medians", median_rule), ("broken", broken), ("change-welch", broken))
     }
-    monkeypatch.setattr("labeler.service.verdicts.classifying.change_plugins", lambda: found)
+    monkeypatch.setattr("labeler.studies.verdicts.classifying.change_plugins", lambda: found)
     computing.compute_verdicts(changes, actor="carol")
     table = stored_verdicts.brief_table(changes).set_index(["classifier", "item"])
     assert all(table.loc["medians", "verdict"].loc[f"b{i:02d}"] == CATEGORIES[i % 3] for i in range(12))

@@ -8,10 +8,10 @@ import pytest
 from analysis.document import to_json
 from analysis.report import differences
 from labeler.errors import InputError
-from labeler.service.plan import assigning
-from labeler.service.results import reporting, written_reports
-from labeler.service.results.reporting import QUICK, ReportOptions, Resampling
-from labeler.service.verdicts import computing
+from labeler.studies.preparing import assigning
+from labeler.studies.results import reporting, written_reports
+from labeler.studies.results.reporting import QUICK, ReportOptions, Resampling
+from labeler.studies.verdicts import computing
 from tests.making import (
     NOW,
     PARAMETERS,

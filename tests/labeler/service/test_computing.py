@@ -5,17 +5,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.classifiers import CLASSIFIERS
-from analysis.classifiers._kruskal import BY_CHANCE
-from analysis.dissimilarity import TOO_SHORT
 from analysis.learning._features import shape_names
-from labeler.model import measurement_hash
-from labeler.questions import SIMILAR
-from labeler.service import background
-from labeler.service.results import reporting
-from labeler.service.verdicts import computing, stored_verdicts
-from labeler.service.verdicts.computing import ComputationResult
-from labeler.store import items, open_database, runs
+from analysis.runs.classifiers import CLASSIFIERS
+from analysis.runs.classifiers._kruskal import BY_CHANCE
+from analysis.runs.dissimilarity import TOO_SHORT
+from labeler.studies import background
+from labeler.studies.model import measurement_hash
+from labeler.studies.questions import SIMILAR
+from labeler.studies.results import reporting
+from labeler.studies.store import items, open_database, runs
+from labeler.studies.verdicts import computing, stored_verdicts
+from labeler.studies.verdicts.computing import ComputationResult
 from tests.labeler.test_cli import run
 from tests.making import WHO, import_all, item_name, log, make_study, new_study, report_of_files, result_file, series
 

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from pyarrow import parquet
 
-from analysis.benchmark import Benchmark, in_order
+from analysis.runs.benchmark import Benchmark, in_order
 from labeler.config import bundled
 from labeler.errors import InputError
-from labeler.formats import FORMATS, Source, read, read_benchmarks, writing
-from labeler.formats.joining import HOW_TO_JOIN
-from labeler.model import measurement_hash
-from labeler.service.files import gathering
-from labeler.service.items import importing
+from labeler.files import gathering
+from labeler.files.formats import FORMATS, Source, read, read_benchmarks, writing
+from labeler.files.formats.joining import HOW_TO_JOIN
+from labeler.studies.items import importing
+from labeler.studies.model import measurement_hash
 from tests.conftest import examples
 from tests.labeler.formats.examples import (
     COMMITTED,

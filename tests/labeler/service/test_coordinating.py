@@ -6,13 +6,13 @@ from itertools import permutations
 import pytest
 
 from labeler.errors import InputError, NotAllowed, StudyError
-from labeler.model import ALL, PlanParameters, Protocol, Role, State
-from labeler.service.labelling import reviewing
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.study import coordinating
-from labeler.service.study.coordinating import Progress
-from labeler.store import assignments, open_database, people, studies
+from labeler.studies.course import coordinating
+from labeler.studies.course.coordinating import Progress
+from labeler.studies.labelling import reviewing
+from labeler.studies.model import ALL, PlanParameters, Protocol, Role, State
+from labeler.studies.people import identity
+from labeler.studies.preparing import assigning
+from labeler.studies.store import assignments, open_database, people, studies
 from tests.making import NOW, PARAMETERS, REVIEWERS, WHO, answer_next, id_of, last_event, log, new_study, submit
 
 

@@ -4,14 +4,14 @@ import pandas as pd
 import pytest
 
 from labeler.errors import InputError, NotAllowed
-from labeler.model import CalibrationGate, Kind, PlanParameters, State
-from labeler.plan.lifecycle import Step
-from labeler.service.items import browsing
-from labeler.service.labelling import auditing, reviewing
-from labeler.service.plan import assigning
-from labeler.service.results import exchange, splits
-from labeler.service.study import calibrating, coordinating, course, staffing
-from labeler.store import assignments, events, labels, studies
+from labeler.studies.course import calibrating, coordinating, course, staffing
+from labeler.studies.items import browsing
+from labeler.studies.labelling import auditing, reviewing
+from labeler.studies.model import CalibrationGate, Kind, PlanParameters, State
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning
+from labeler.studies.results import exchange, splits
+from labeler.studies.store import assignments, events, labels, studies
 from tests.making import (
     NOW,
     REVIEWERS,

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from labeler.errors import InputError, NotAllowed, NotAssigned
-from labeler.model import PlanParameters, State
-from labeler.service.items import browsing
-from labeler.service.labelling import reviewing
-from labeler.service.plan import assigning, verifying
-from labeler.service.results import reporting, splits
-from labeler.service.study import coordinating
-from labeler.store import events, items, labels, studies
+from labeler.studies.course import coordinating
+from labeler.studies.items import browsing
+from labeler.studies.labelling import reviewing
+from labeler.studies.model import PlanParameters, State
+from labeler.studies.preparing import assigning, verifying
+from labeler.studies.results import reporting, splits
+from labeler.studies.store import events, items, labels, studies
 from tests.making import (
     NOW,
     REVIEWERS,

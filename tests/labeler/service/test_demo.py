@@ -9,20 +9,20 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from analysis.classifiers import CLASSIFIERS
+from analysis.runs.classifiers import CLASSIFIERS
 from labeler import marks
 from labeler.config import bundled
 from labeler.errors import InputError, NotAllowed, Refused, StudyError
-from labeler.model import Role, State, Submission
-from labeler.plan.lifecycle import Action
-from labeler.service import demo
-from labeler.service.labelling import auditing, own_result, reviewing
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.results import reporting, splits
-from labeler.service.study import coordinating
-from labeler.service.verdicts import computing, stored_verdicts
-from labeler.store import assignments, items, labels, open_database, people, runs
+from labeler.studies import demo
+from labeler.studies.course import coordinating
+from labeler.studies.labelling import auditing, own_result, reviewing
+from labeler.studies.model import Role, State, Submission
+from labeler.studies.people import identity
+from labeler.studies.plan.lifecycle import Action
+from labeler.studies.preparing import assigning
+from labeler.studies.results import reporting, splits
+from labeler.studies.store import assignments, items, labels, open_database, people, runs
+from labeler.studies.verdicts import computing, stored_verdicts
 from tests.making import NOW, log
 
 DATA = Path(__file__).parents[3] / "data" / "demo"

@@ -6,13 +6,14 @@ from hypothesis import given, strategies as st
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
-from analysis.classifiers import CLASSIFIERS, explain
+from analysis.runs.classifiers import CLASSIFIERS, explain
 from labeler.errors import InputError
-from labeler.screen import binning
-from labeler.service.items import browsing, drawing
-from labeler.service.verdicts import classifying, computing, evidence, stored_verdicts
-from labeler.service.verdicts.classifying import JudgeOptions
-from labeler.store import items, runs
+from labeler.files import outputs
+from labeler.studies.items import browsing, drawing
+from labeler.studies.screen import binning
+from labeler.studies.store import items, runs
+from labeler.studies.verdicts import classifying, computing, evidence, stored_verdicts
+from labeler.studies.verdicts.classifying import JudgeOptions
 from tests.analysis.drawn import cells, titles
 from tests.making import WHO, copy_of, import_all, item_name, make_study, result_file, series
 from tests.sentences import says
@@ -24,7 +25,7 @@ HEADLINES = [
 ]  # fmt: skip
 PAIRED = """
 import numpy as np
-from analysis.classifiers import Verdict
+from analysis.runs.classifiers import Verdict
 
 def judge(runs):
     return Verdict({name!r}, "similar", pairs={{"m1": np.full(len(runs.i), 0.5)}}{further})
@@ -294,4 +295,4 @@ def test_an_item_has_the_chart_and_the_histograms_of_its_runs(study):
 
 def test_a_figure_in_a_page_is_the_picture_in_the_files(judged_study):
     chart = evidence.by_application(judged_study)
-    assert evidence.as_svg(chart).encode() == evidence.as_file(chart, "svg")
+    assert outputs.as_svg(chart).encode() == outputs.as_file(chart, "svg")

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from labeler.errors import InputError, NotAllowed, Refused
-from labeler.formats import tables
-from labeler.model import Kind, Label, Role
-from labeler.questions import SIMILAR
-from labeler.service.items import importing
-from labeler.service.plan import assigning
-from labeler.service.results import exchange, reporting
-from labeler.service.study import coordinating
-from labeler.store import assignments, events, items, labels, open_database, people
-from labeler.store.assignments import NewAssignment
+from labeler.files.formats import tables
+from labeler.studies.course import coordinating
+from labeler.studies.items import importing
+from labeler.studies.model import Kind, Label, Role
+from labeler.studies.preparing import assigning
+from labeler.studies.questions import SIMILAR
+from labeler.studies.results import exchange, reporting
+from labeler.studies.store import assignments, events, items, labels, open_database, people
+from labeler.studies.store.assignments import NewAssignment
 from tests.conftest import examples
 from tests.making import NOW, PARAMETERS, REVIEWERS, WHO, answer_everything, answer_next, id_of, item_name, lines, log
 

@@ -14,12 +14,12 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 
-from analysis.classifiers import CLASSIFIERS
-from labeler.model import measurement_hash
-from labeler.service.study import coordinating
-from labeler.service.verdicts import computing
-from labeler.service.verdicts.computing import ComputationResult
-from labeler.store import items, open_database, runs
+from analysis.runs.classifiers import CLASSIFIERS
+from labeler.studies.course import coordinating
+from labeler.studies.model import measurement_hash
+from labeler.studies.store import items, open_database, runs
+from labeler.studies.verdicts import computing
+from labeler.studies.verdicts.computing import ComputationResult
 from tests.labeler.packages import STEADY
 from tests.labeler.service.test_computing import compute, shown
 from tests.labeler.test_cli import run
@@ -33,7 +33,7 @@ BOOKKEEPING = {"verdict_id", "created_utc", "used_utc"}
 DEADLY = """
 import os, signal
 from pathlib import Path
-from analysis.classifiers import Verdict
+from analysis.runs.classifiers import Verdict
 
 def judge(runs):
     done = Path(__file__).with_name("done")

@@ -7,12 +7,12 @@ import re
 import numpy as np
 import pytest
 
-from analysis.benchmark import Benchmark
 from analysis.document import to_markdown
+from analysis.runs.benchmark import Benchmark
 from labeler.errors import InputError, Refused
-from labeler.formats import ReadOptions, Source, file_name_pattern
-from labeler.service.files import exploring
-from labeler.service.items import browsing, importing
+from labeler.files import exploring
+from labeler.files.formats import ReadOptions, Source, file_name_pattern
+from labeler.studies.items import browsing, importing
 from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, jmh_entry, ordersage_rows
 from tests.making import WHO, import_all, item_name, result_file, series
 

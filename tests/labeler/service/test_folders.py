@@ -5,7 +5,7 @@ import zipfile
 import pytest
 
 from labeler.errors import InputError
-from labeler.service.items import folders, importing
+from labeler.studies.items import folders, importing
 from tests.making import import_all, item_name, result_file, series
 
 

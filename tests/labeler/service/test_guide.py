@@ -16,10 +16,10 @@ from hypothesis import example as with_seed, given, settings, strategies as st
 
 from analysis.categories import CATEGORIES
 from labeler.config import bundled
-from labeler.model import Protocol
-from labeler.questions import SIMILAR
-from labeler.screen import binning
-from labeler.service.labelling import guide
+from labeler.studies.labelling import guide
+from labeler.studies.model import Protocol
+from labeler.studies.questions import SIMILAR
+from labeler.studies.screen import binning
 from tests.conftest import examples
 
 seeds = st.integers(0, 2**31 - 1)
@@ -180,9 +180,9 @@ def bundled_table():
 
 
 def test_the_runs_of_the_examples_are_those_of_the_demo_data_which_the_guide_does_not_read():
-    shown = "from labeler.service.labelling import guide; guide.worked_examples(); import sys; print(*sys.modules)"
+    shown = "from labeler.studies.labelling import guide; guide.worked_examples(); import sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
-    assert "labeler.service.labelling.guide" in done.stdout and "labeler.formats" not in done.stdout
+    assert "labeler.studies.labelling.guide" in done.stdout and "labeler.files.formats" not in done.stdout
     stored = json.loads(gzip.decompress(bundled(*guide.RUNS).read_bytes()))
     table = bundled_table()
     for name, (chosen, _) in guide.BASES.items():

@@ -7,13 +7,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from labeler.model import Origin, PlanParameters, Role
-from labeler.plan.lifecycle import Step
-from labeler.service.items import browsing
-from labeler.service.plan import assigning
-from labeler.service.results import history, reporting
-from labeler.service.study import calibrating, course, staffing
-from labeler.store import assignments, labels
+from labeler.studies.course import calibrating, course, staffing
+from labeler.studies.items import browsing
+from labeler.studies.model import Origin, PlanParameters, Role
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning
+from labeler.studies.results import history, reporting
+from labeler.studies.store import assignments, labels
 from tests.making import (
     NOW,
     WHO,

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from labeler.errors import InputError, NotAllowed, SignInFailed
-from labeler.model import Person, Role
-from labeler.service.handover import anonymising
-from labeler.service.labelling import auditing
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.study import coordinating
-from labeler.store import events, labels, open_database, people, studies
+from labeler.studies.course import coordinating
+from labeler.studies.handover import anonymising
+from labeler.studies.labelling import auditing
+from labeler.studies.model import Person, Role
+from labeler.studies.people import identity
+from labeler.studies.preparing import assigning
+from labeler.studies.store import events, labels, open_database, people, studies
 from tests.conftest import examples
 from tests.making import NOW, WHO, answer_next, id_of, last_event, log
 

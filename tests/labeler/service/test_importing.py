@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from labeler.errors import InputError, NotAllowed
-from labeler.formats import FORMATS, ReadOptions, Source
-from labeler.model import measurement_hash
-from labeler.screen import binning
-from labeler.service.items import importing
-from labeler.service.items.importing import FileBenchmark, FileResult
-from labeler.store import items, runs
+from labeler.files.formats import FORMATS, ReadOptions, Source
+from labeler.studies.items import importing
+from labeler.studies.items.importing import FileBenchmark, FileResult
+from labeler.studies.model import measurement_hash
+from labeler.studies.screen import binning
+from labeler.studies.store import items, runs
 from tests.labeler.formats.examples import COMMITTED
 from tests.labeler.formats.mutations import mutated
 from tests.labeler.formats.test_read import FILES

@@ -9,12 +9,12 @@ from dataclasses import replace
 import pytest
 
 from labeler.errors import InputError
-from labeler.formats import FORMATS, joining
-from labeler.model import measurement_hash
-from labeler.service.files import exploring
-from labeler.service.items import importing
-from labeler.service.items.importing import FileBenchmark, FileResult
-from labeler.store import items, runs
+from labeler.files import exploring
+from labeler.files.formats import FORMATS, joining
+from labeler.studies.items import importing
+from labeler.studies.items.importing import FileBenchmark, FileResult
+from labeler.studies.model import measurement_hash
+from labeler.studies.store import items, runs
 from tests.labeler.formats.examples import csv_bytes, json_bytes
 from tests.labeler.service.test_importing import counts
 from tests.making import WHO, import_all, last_event, look_into, runs_by_item

@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from analysis.benchmark import Benchmark, Failure
-from labeler.formats import Part
-from labeler.model import measurement_hash
-from labeler.service.handover import anonymising
-from labeler.service.items import importing
-from labeler.service.items.importing import FileBenchmark
-from labeler.store import items, open_database, runs
+from analysis.runs.benchmark import Benchmark, Failure
+from labeler.files.formats import Part
+from labeler.studies.handover import anonymising
+from labeler.studies.items import importing
+from labeler.studies.items.importing import FileBenchmark
+from labeler.studies.model import measurement_hash
+from labeler.studies.store import items, open_database, runs
 from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, jmh_entry, ordersage_rows, pyperf_file, pyperf_runs
 from tests.making import WHO, import_all, look_into, runs_by_item
 

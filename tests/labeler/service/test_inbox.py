@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 
 from labeler.errors import InputError, NotAllowed
-from labeler.model import Kind, Role, State
-from labeler.service.labelling import inbox, reviewing
-from labeler.service.labelling.inbox import Message
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.results import exchange
-from labeler.store import assignments, events, items, labels, studies
+from labeler.studies.labelling import inbox, reviewing
+from labeler.studies.labelling.inbox import Message
+from labeler.studies.model import Kind, Role, State
+from labeler.studies.people import identity
+from labeler.studies.preparing import assigning
+from labeler.studies.results import exchange
+from labeler.studies.store import assignments, events, items, labels, studies
 from tests.making import NOW, PARAMETERS, WHO, id_of, last_event, log, offers
 
 EVENT_IDS = count()

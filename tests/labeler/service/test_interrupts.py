@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from labeler.service import background
-from labeler.service.verdicts import computing
-from labeler.store import open_database
+from labeler.studies import background
+from labeler.studies.store import open_database
+from labeler.studies.verdicts import computing
 from tests.labeler.service.test_background import wait_for
 from tests.labeler.service.test_executors import computed, local_cluster, make, rows
 from tests.labeler.test_cli import run

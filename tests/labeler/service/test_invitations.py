@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from labeler.errors import InputError, SignInFailed
-from labeler.model import Role
-from labeler.service.people import identity
-from labeler.store import events
+from labeler.studies.model import Role
+from labeler.studies.people import identity
+from labeler.studies.store import events
 from tests.conftest import examples
 from tests.making import NOW, WHO, id_of, last_event, log
 

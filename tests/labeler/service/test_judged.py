@@ -3,14 +3,14 @@ import re
 import pandas as pd
 import pytest
 
-from analysis.classifiers import CLASSIFIERS
-from labeler.cli.common import INTERIM
+from analysis.runs.classifiers import CLASSIFIERS
 from labeler.errors import InputError
-from labeler.formats import Source, tables
-from labeler.questions import SIMILAR
-from labeler.service.results import reporting
-from labeler.service.verdicts import stored_verdicts
-from labeler.store import items
+from labeler.files.formats import Source, tables
+from labeler.studies.commands.opening import INTERIM
+from labeler.studies.questions import SIMILAR
+from labeler.studies.results import reporting
+from labeler.studies.store import items
+from labeler.studies.verdicts import stored_verdicts
 from tests.labeler.packages import STEADY
 from tests.labeler.service.test_computing import compute, export, shown
 from tests.labeler.test_cli import run

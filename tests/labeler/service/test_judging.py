@@ -5,13 +5,13 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 
-from analysis.classifiers import CLASSIFIERS
-from labeler.questions import SIMILAR
-from labeler.service.results import reporting
-from labeler.service.verdicts import computing, stored_verdicts
-from labeler.service.verdicts.classifying import JudgeOptions, judge, judges
-from labeler.service.verdicts.computing import ComputationResult
-from labeler.store import items, open_database, runs
+from analysis.runs.classifiers import CLASSIFIERS
+from labeler.studies.questions import SIMILAR
+from labeler.studies.results import reporting
+from labeler.studies.store import items, open_database, runs
+from labeler.studies.verdicts import computing, stored_verdicts
+from labeler.studies.verdicts.classifying import JudgeOptions, judge, judges
+from labeler.studies.verdicts.computing import ComputationResult
 from tests.labeler.packages import STEADY, STEADY_LIMIT
 from tests.labeler.service.test_computing import compute, export, shown
 from tests.labeler.test_cli import run
@@ -19,13 +19,13 @@ from tests.making import REVIEWERS, WHO, answer_everything, copy_of, import_all,
 from tests.sentences import says
 
 FRAGILE = """
-from analysis.classifiers import Verdict
+from analysis.runs.classifiers import Verdict
 
 def judge(runs):
     return Verdict("fragile", "similar", score=1 / (runs.values.shape[1] - 77))
 """
 ZEROES = """
-from analysis.classifiers import Verdict
+from analysis.runs.classifiers import Verdict
 
 def judge(runs):
     runs.values[:] = 0
@@ -35,9 +35,8 @@ def judge(runs):
 
 def gives(expression):
     """Return a classifier that always gives the same verdict."""
-    return (
-        f"import numpy as np\nfrom analysis.classifiers import Verdict\n\ndef judge(runs):\n    return {expression}\n"
-    )
+    imports = "import numpy as np\nfrom analysis.runs.classifiers import Verdict\n\n"
+    return f"{imports}def judge(runs):\n    return {expression}\n"
 
 
 def does(statement):

@@ -9,20 +9,21 @@ import numpy as np
 import pytest
 
 from labeler.errors import InputError
-from labeler.formats import ReadOptions
-from labeler.model import PlanParameters, Role, Submission
-from labeler.questions import Category, Question, read_question, to_toml
-from labeler.screen import binning, blinding
-from labeler.screen.kinds import KINDS, QUESTIONS, examples_of
-from labeler.service.handover import anonymising
-from labeler.service.items import browsing, drawing, importing
-from labeler.service.labelling import auditing, guide, reviewing
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.results import reporting
-from labeler.service.study import coordinating
-from labeler.service.verdicts import evidence
-from labeler.store import Database, assignments, items, labels, open_database, studies
+from labeler.files import outputs
+from labeler.files.formats import ReadOptions
+from labeler.studies.course import coordinating
+from labeler.studies.handover import anonymising
+from labeler.studies.items import browsing, drawing, importing
+from labeler.studies.labelling import auditing, guide, reviewing
+from labeler.studies.model import PlanParameters, Role, Submission
+from labeler.studies.people import identity
+from labeler.studies.preparing import assigning
+from labeler.studies.questions import Category, Question, read_question, to_toml
+from labeler.studies.results import reporting
+from labeler.studies.screen import binning, blinding
+from labeler.studies.screen.kinds import KINDS, QUESTIONS, examples_of
+from labeler.studies.store import Database, assignments, items, labels, open_database, studies
+from labeler.studies.verdicts import evidence
 from tests.making import NOW, WHO, answer_next, id_of, offers
 
 QUESTION = Question("Steady?", (Category("yes", "y", "It stays."), Category("no", "x", "It moves.")))
@@ -142,7 +143,7 @@ def test_what_a_reviewer_gets_names_neither_item_nor_versions(tmp_path, shows):
 
 
 def test_a_long_run_keeps_its_extremes_when_it_is_shortened():
-    from labeler.screen import points
+    from labeler.studies.screen import points
 
     values = np.ones(5 * points.MAX_POINTS)
     values[77_777] = 9.0
@@ -424,7 +425,7 @@ def numbers_sent(value, key=""):
 def test_items_of_each_kind_have_a_chart_and_nobody_can_match_two_pictures_by_their_numbers(tmp_path, shows):
     study_of_kind(tmp_path / "m.study", shows)
     with open_database(tmp_path / "m.study") as db:
-        assert b"<svg" in evidence.as_file(evidence.runs_of_item(db, items.all_items(db)[0]), "svg")
+        assert b"<svg" in outputs.as_file(evidence.runs_of_item(db, items.all_items(db)[0]), "svg")
         assigning.confirm_plan(db, PlanParameters(7, per_item=2, overlap=0, retest=0), **WHO)
         seen, other = pictures(db, "ada"), pictures(db, "ben")
         for name in seen.keys() & other.keys():

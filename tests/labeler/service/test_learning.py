@@ -7,11 +7,12 @@ import pandas as pd
 import pytest
 
 from analysis.learning import DEFAULT_FEATURES, LABELS, MEASURE_FEATURES, SEGMENT_FEATURES, disagreement_of, examples_of
-from labeler.formats import Source, references
-from labeler.service.items import importing
-from labeler.service.results import learning
-from labeler.service.verdicts import computing
-from labeler.store import open_database
+from labeler.files.formats import Source
+from labeler.studies import references
+from labeler.studies.items import importing
+from labeler.studies.results import learning
+from labeler.studies.store import open_database
+from labeler.studies.verdicts import computing
 from scripts.learning_figures import simulate_selection
 from tests.making import WHO, make_study
 

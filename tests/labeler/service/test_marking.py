@@ -9,15 +9,15 @@ import pytest
 
 from labeler import marks
 from labeler.errors import AnswerRefused, InputError
-from labeler.model import PlanParameters, Role, Submission
-from labeler.plan.lifecycle import Step
-from labeler.questions import MARKED, WITHDRAWN, Category, Question, read_question
-from labeler.service.labelling import answering, auditing, reviewing
-from labeler.service.people import identity
-from labeler.service.plan import assigning, mark_consensus, verifying
-from labeler.service.results import agreement_questions, exchange, reporting, splits, written_reports
-from labeler.service.study import coordinating, course
-from labeler.store import labels, open_database, studies
+from labeler.studies.course import coordinating, course
+from labeler.studies.labelling import answering, auditing, reviewing
+from labeler.studies.model import PlanParameters, Role, Submission
+from labeler.studies.people import identity
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning, mark_consensus, verifying
+from labeler.studies.questions import MARKED, WITHDRAWN, Category, Question, read_question
+from labeler.studies.results import agreement_questions, exchange, reporting, splits, written_reports
+from labeler.studies.store import labels, open_database, studies
 from tests.labeler.test_marks import NO_CHANGE
 from tests.making import NOW, WHO, id_of, import_all, offers, result_file
 

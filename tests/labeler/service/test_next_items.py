@@ -7,16 +7,16 @@ import pytest
 
 from analysis.learning import MEASURE_FEATURES
 from labeler.errors import InputError, NotAllowed
-from labeler.model import PlanParameters, Role
-from labeler.plan.lifecycle import Step
-from labeler.service.items import browsing
-from labeler.service.people import identity
-from labeler.service.plan import assigning, verifying
-from labeler.service.results.learning import material_of_study
-from labeler.service.results.next_items import next_items
-from labeler.service.study import coordinating, course
-from labeler.service.verdicts import computing
-from labeler.store import assignments, events, people
+from labeler.studies.course import coordinating, course
+from labeler.studies.items import browsing
+from labeler.studies.model import PlanParameters, Role
+from labeler.studies.people import identity
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning, verifying
+from labeler.studies.results.learning import material_of_study
+from labeler.studies.results.next_items import next_items
+from labeler.studies.store import assignments, events, people
+from labeler.studies.verdicts import computing
 from tests.analysis.reports import to_markdown
 from tests.making import (
     NOW,

@@ -5,16 +5,16 @@ import json
 import numpy as np
 import pytest
 
-from analysis.benchmark import Benchmark, by_content
-from analysis.dissimilarity import MEASURES
-from analysis.reasons import reasons
-from analysis.replication import measure
-from analysis.runs import Runs
-from labeler.formats import ReadOptions, Source
-from labeler.service.files import exploring, gathering
-from labeler.service.items import importing
-from labeler.service.verdicts import computing, stored_verdicts
-from labeler.store import items, runs
+from analysis.methods.reasons import reasons
+from analysis.methods.replication import measure
+from analysis.runs.benchmark import Benchmark, by_content
+from analysis.runs.dissimilarity import MEASURES
+from analysis.runs.runs import Runs
+from labeler.files import exploring, gathering
+from labeler.files.formats import ReadOptions, Source
+from labeler.studies.items import importing
+from labeler.studies.store import items, runs
+from labeler.studies.verdicts import computing, stored_verdicts
 from tests.labeler.formats.examples import csv_bytes
 from tests.making import WHO, import_all
 

@@ -4,14 +4,14 @@ from datetime import timedelta
 
 import pytest
 
-from labeler.model import PlanParameters, Role, State, describe_minutes
-from labeler.plan.lifecycle import Step
-from labeler.service import overview
-from labeler.service.labelling import reviewing
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.results import splits
-from labeler.service.study import course, progress
+from labeler.studies import overview
+from labeler.studies.course import course, progress
+from labeler.studies.labelling import reviewing
+from labeler.studies.model import PlanParameters, Role, State, describe_minutes
+from labeler.studies.people import identity
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning
+from labeler.studies.results import splits
 from tests.making import (
     NOW,
     PARAMETERS,

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from labeler.errors import InputError, NotAllowed
-from labeler.questions import read_question
-from labeler.screen.kinds import FIRST_QUESTION
-from labeler.service.items import browsing, drawing
-from labeler.service.labelling import auditing, guide
-from labeler.service.labelling.guide import GUIDE, PRACTICE, OwnExample
-from labeler.service.study import coordinating
-from labeler.store import items
+from labeler.studies.course import coordinating
+from labeler.studies.items import browsing, drawing
+from labeler.studies.labelling import auditing, guide
+from labeler.studies.labelling.guide import GUIDE, PRACTICE, OwnExample
+from labeler.studies.questions import read_question
+from labeler.studies.screen.kinds import FIRST_QUESTION
+from labeler.studies.store import items
 from tests.labeler.service.test_own_question import ALERTS
 from tests.making import WHO, answer_next, item_name
 from tests.sentences import says

@@ -9,18 +9,18 @@ from datetime import timedelta
 import pytest
 
 from labeler.errors import AnswerRefused, InputError, NotAllowed
-from labeler.model import PlanParameters, Role, Submission
-from labeler.plan.lifecycle import Step
-from labeler.questions import SIMILAR, hash_in_plan, read_question, to_toml
-from labeler.screen.kinds import KINDS
-from labeler.service.handover.publishing import bundle
-from labeler.service.labelling import auditing, reviewing
-from labeler.service.people import identity
-from labeler.service.plan import assigning, verifying
-from labeler.service.results import exchange, reporting, splits, written_reports
-from labeler.service.study import coordinating, course
-from labeler.service.verdicts import computing, stored_verdicts
-from labeler.store import items, open_database
+from labeler.studies.course import coordinating, course
+from labeler.studies.handover.publishing import bundle
+from labeler.studies.labelling import auditing, reviewing
+from labeler.studies.model import PlanParameters, Role, Submission
+from labeler.studies.people import identity
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning, verifying
+from labeler.studies.questions import SIMILAR, hash_in_plan, read_question, to_toml
+from labeler.studies.results import exchange, reporting, splits, written_reports
+from labeler.studies.screen.kinds import KINDS
+from labeler.studies.store import items, open_database
+from labeler.studies.verdicts import computing, stored_verdicts
 from tests.labeler.service.test_publishing import ANSWERS
 from tests.making import NOW, WHO, import_all, offers, result_file, series, submit
 

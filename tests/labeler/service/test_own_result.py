@@ -3,9 +3,9 @@
 import pytest
 
 from labeler.errors import InputError, NotAllowed
-from labeler.model import State
-from labeler.service.labelling import own_result
-from labeler.store import studies
+from labeler.studies.labelling import own_result
+from labeler.studies.model import State
+from labeler.studies.store import studies
 from tests.labeler.commands import run
 from tests.making import REVIEWERS, WHO, answer_everything, id_of, log
 

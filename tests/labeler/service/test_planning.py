@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from labeler.errors import InputError
-from labeler.model import Kind, PlanParameters, Role
-from labeler.plan.design import draw_plan
-from labeler.questions import SIMILAR, Category
-from labeler.service.people import identity
-from labeler.service.plan import planning
-from labeler.service.plan.planning import Assumptions
+from labeler.studies.model import Kind, PlanParameters, Role
+from labeler.studies.people import identity
+from labeler.studies.plan.design import draw_plan
+from labeler.studies.preparing import planning
+from labeler.studies.preparing.planning import Assumptions
+from labeler.studies.questions import SIMILAR, Category
 from tests.analysis.simulated import Rater, SimulatedDesign, simulate
 from tests.conftest import examples
 from tests.making import WHO

@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 from labeler.errors import InputError
-from labeler.model import PlanParameters
-from labeler.plan.lifecycle import Step
-from labeler.service.items import browsing
-from labeler.service.plan import assigning, planning, previewing
-from labeler.service.plan.planning import Assumptions
-from labeler.service.study import course, staffing
+from labeler.studies.course import course, staffing
+from labeler.studies.items import browsing
+from labeler.studies.model import PlanParameters
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning, planning, previewing
+from labeler.studies.preparing.planning import Assumptions
 from tests.making import PARAMETERS, REVIEWERS, WHO, answer_next, item_name, log, new_study
 
 PLAIN = PlanParameters(1, overlap=0, retest=0)

@@ -7,18 +7,18 @@ from datetime import date, timedelta
 import pandas as pd
 import pytest
 
-from labeler.model import PlanParameters, Role, State, Submission
-from labeler.plan.active_plan import N_OFFERED
-from labeler.plan.lifecycle import Step
-from labeler.questions import WITHDRAWN
-from labeler.service.items import browsing
-from labeler.service.labelling import reviewing
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.results import exchange
-from labeler.service.study import course, progress, staffing
-from labeler.service.study.progress import Pace, describe, reviewer_paces
-from labeler.store import Database, items, labels, studies
+from labeler.studies.course import course, progress, staffing
+from labeler.studies.course.progress import Pace, describe, reviewer_paces
+from labeler.studies.items import browsing
+from labeler.studies.labelling import reviewing
+from labeler.studies.model import PlanParameters, Role, State, Submission
+from labeler.studies.people import identity
+from labeler.studies.plan.active_plan import N_OFFERED
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning
+from labeler.studies.questions import WITHDRAWN
+from labeler.studies.results import exchange
+from labeler.studies.store import Database, items, labels, studies
 from tests.making import (
     NOW,
     REVIEWERS,

@@ -7,13 +7,13 @@ from functools import partial
 import pytest
 
 from labeler.errors import InputError, NotAllowed
-from labeler.model import Protocol
-from labeler.questions import SIMILAR
-from labeler.screen import binning
-from labeler.service.items import drawing
-from labeler.service.labelling import answering, reviewing
-from labeler.service.study import coordinating
-from labeler.store import events, items, open_database, runs
+from labeler.studies.course import coordinating
+from labeler.studies.items import drawing
+from labeler.studies.labelling import answering, reviewing
+from labeler.studies.model import Protocol
+from labeler.studies.questions import SIMILAR
+from labeler.studies.screen import binning
+from labeler.studies.store import events, items, open_database, runs
 from tests.making import NOW, WHO, answer_next, id_of, last_event, log, offers, submission
 
 OTHER = Protocol("full", 0.25, asks_confidence=True, shows_numbers=True, instructions="Mind the warm-up.")

@@ -19,18 +19,18 @@ from hypothesis import example, given, strategies as st
 from analysis import fleiss_kappa
 from analysis.report import Resampling
 from labeler.errors import InputError, NotAllowed
-from labeler.model import Role
-from labeler.plan.lifecycle import Step
-from labeler.questions import SIMILAR
-from labeler.service.handover.publishing import bundle, metadata
-from labeler.service.handover.publishing.publish_file import BLANK, Author, PublishFile, Venue, to_toml
-from labeler.service.handover.publishing.tables import folds_by_application
-from labeler.service.items import browsing, importing
-from labeler.service.people import identity
-from labeler.service.results import exchange, splits, written_reports
-from labeler.service.results.reporting import ReportOptions
-from labeler.service.study import course
-from labeler.store import copies, events, items, open_database, studies
+from labeler.studies.course import course
+from labeler.studies.handover.publishing import bundle, metadata
+from labeler.studies.handover.publishing.publish_file import BLANK, Author, PublishFile, Venue, to_toml
+from labeler.studies.handover.publishing.tables import folds_by_application
+from labeler.studies.items import browsing, importing
+from labeler.studies.model import Role
+from labeler.studies.people import identity
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.questions import SIMILAR
+from labeler.studies.results import exchange, splits, written_reports
+from labeler.studies.results.reporting import ReportOptions
+from labeler.studies.store import copies, events, items, open_database, studies
 from tests.conftest import some_slow
 from tests.labeler.service.test_anonymising import BEN, CAROL, DAN, MAIL, NAMES, OLD_MAIL, named_study
 from tests.making import NOW, answer_everything, copy_of, end_study, import_all, new_study

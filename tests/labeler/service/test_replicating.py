@@ -10,16 +10,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis import replication as replicated
-from analysis.benchmark import Benchmark
 from analysis.document import json_values, read_back, to_markdown
-from analysis.replication import survey
+from analysis.methods import replication as replicated
+from analysis.methods.replication import survey
 from analysis.report import Report
+from analysis.runs.benchmark import Benchmark
 from labeler.errors import InputError, Refused
-from labeler.formats import Source, references
-from labeler.service.files import gathering
-from labeler.service.items import importing
-from labeler.service.results import replicating, reporting
+from labeler.files import gathering
+from labeler.files.formats import Source
+from labeler.studies import references
+from labeler.studies.items import importing
+from labeler.studies.results import replicating, reporting
 from tests.sentences import says
 
 DATA = Path(__file__).parents[3] / "data"

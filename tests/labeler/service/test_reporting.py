@@ -9,16 +9,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from analysis.categories import CATEGORIES
-from analysis.classifiers import Verdict
 from analysis.document import read_back
 from analysis.report import Report, differences
-from labeler.model import Kind, Label, Role, State
-from labeler.questions import SIMILAR
-from labeler.service.results import exchange, reporting, written_reports
-from labeler.service.study import staffing
-from labeler.service.verdicts import computing, stored_verdicts
-from labeler.store import assignments, events, items, labels, open_database, people, studies, verdicts
-from labeler.store.assignments import NewAssignment
+from analysis.runs.classifiers import Verdict
+from labeler.studies.course import staffing
+from labeler.studies.model import Kind, Label, Role, State
+from labeler.studies.questions import SIMILAR
+from labeler.studies.results import exchange, reporting, written_reports
+from labeler.studies.store import assignments, events, items, labels, open_database, people, studies, verdicts
+from labeler.studies.store.assignments import NewAssignment
+from labeler.studies.verdicts import computing, stored_verdicts
 from tests.conftest import examples
 from tests.making import (
     NOW,

@@ -6,14 +6,14 @@ from html.parser import HTMLParser
 import pytest
 
 from labeler.errors import InputError
-from labeler.model import PlanParameters, Role
-from labeler.service.items import importing
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.results import reporting
-from labeler.service.study import coordinating
-from labeler.service.verdicts import computing
-from labeler.store import open_database
+from labeler.studies.course import coordinating
+from labeler.studies.items import importing
+from labeler.studies.model import PlanParameters, Role
+from labeler.studies.people import identity
+from labeler.studies.preparing import assigning
+from labeler.studies.results import reporting
+from labeler.studies.store import open_database
+from labeler.studies.verdicts import computing
 from tests.labeler.conftest import unprivileged
 from tests.making import NOW, WHO, answer_everything, import_all, lines, report_of_files, series
 

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given, strategies as st
 
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
-from labeler.model import Kind, PlanParameters, Protocol, Role, State, Submission
-from labeler.plan.lifecycle import ALLOWED, Action
-from labeler.questions import SIMILAR, WITHDRAWN
-from labeler.screen import binning, blinding
-from labeler.service.items import drawing
-from labeler.service.labelling import reviewing
-from labeler.service.labelling.reviewing import OwnProgress
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.study import coordinating
-from labeler.store import assignments, items, labels, open_database, people, runs, studies
-from labeler.store.assignments import NewAssignment
+from labeler.studies.course import coordinating
+from labeler.studies.items import drawing
+from labeler.studies.labelling import reviewing
+from labeler.studies.labelling.reviewing import OwnProgress
+from labeler.studies.model import Kind, PlanParameters, Protocol, Role, State, Submission
+from labeler.studies.people import identity
+from labeler.studies.plan.lifecycle import ALLOWED, Action
+from labeler.studies.preparing import assigning
+from labeler.studies.questions import SIMILAR, WITHDRAWN
+from labeler.studies.screen import binning, blinding
+from labeler.studies.store import assignments, items, labels, open_database, people, runs, studies
+from labeler.studies.store.assignments import NewAssignment
 from tests.making import (
     NOW,
     PARAMETERS,

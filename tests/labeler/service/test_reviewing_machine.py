@@ -13,16 +13,16 @@ import pytest
 from hypothesis import HealthCheck, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from analysis.tables import first_labels
+from analysis.raters.tables import first_labels
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
-from labeler.model import PlanParameters, Protocol, State, Submission
-from labeler.plan.active_plan import N_OFFERED
-from labeler.questions import SIMILAR
-from labeler.service.labelling import reviewing
-from labeler.service.labelling.reviewing import OwnProgress
-from labeler.service.plan import assigning
-from labeler.service.study import coordinating
-from labeler.store import labels, open_database, studies
+from labeler.studies.course import coordinating
+from labeler.studies.labelling import reviewing
+from labeler.studies.labelling.reviewing import OwnProgress
+from labeler.studies.model import PlanParameters, Protocol, State, Submission
+from labeler.studies.plan.active_plan import N_OFFERED
+from labeler.studies.preparing import assigning
+from labeler.studies.questions import SIMILAR
+from labeler.studies.store import labels, open_database, studies
 from tests.making import NOW, WHO, id_of, new_study
 
 NAMES = ("ada", "ben", "cleo")

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from labeler.errors import AnswerRefused
-from labeler.model import Protocol, State, Submission
-from labeler.questions import SIMILAR
-from labeler.screen import binning
-from labeler.service.labelling import reviewing
-from labeler.service.labelling.reviewing import Brief
-from labeler.service.results import reporting
-from labeler.service.study import coordinating
-from labeler.store import assignments, events, labels, studies
+from labeler.studies.course import coordinating
+from labeler.studies.labelling import reviewing
+from labeler.studies.labelling.reviewing import Brief
+from labeler.studies.model import Protocol, State, Submission
+from labeler.studies.questions import SIMILAR
+from labeler.studies.results import reporting
+from labeler.studies.screen import binning
+from labeler.studies.store import assignments, events, labels, studies
 from tests.conftest import examples
 from tests.making import NOW, REVIEWERS, WHO, answer_next, copy_of, id_of, offers
 

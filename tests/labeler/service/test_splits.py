@@ -6,17 +6,17 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from analysis.tables import counted_labels
+from analysis.raters.tables import counted_labels
 from labeler.errors import InputError, NotAllowed
-from labeler.model import PlanParameters, State
-from labeler.plan.lifecycle import Step
-from labeler.service.items import browsing
-from labeler.service.labelling import reviewing
-from labeler.service.plan import assigning, verifying
-from labeler.service.results import exchange, reporting, splits
-from labeler.service.results.splits import SplitLabel, current_agreement, describe_estimate
-from labeler.service.study import coordinating, course
-from labeler.store import decisions, events, items, labels, studies
+from labeler.studies.course import coordinating, course
+from labeler.studies.items import browsing
+from labeler.studies.labelling import reviewing
+from labeler.studies.model import PlanParameters, State
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning, verifying
+from labeler.studies.results import exchange, reporting, splits
+from labeler.studies.results.splits import SplitLabel, current_agreement, describe_estimate
+from labeler.studies.store import decisions, events, items, labels, studies
 from tests.making import (
     NOW,
     REVIEWERS,

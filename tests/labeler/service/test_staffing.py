@@ -3,15 +3,15 @@
 import pytest
 
 from labeler.errors import InputError, NotAllowed, NotAssigned
-from labeler.model import Kind, PlanParameters, Role, State
-from labeler.plan.lifecycle import Step
-from labeler.service.labelling import reviewing
-from labeler.service.people import identity
-from labeler.service.plan import assigning, verifying
-from labeler.service.results import reporting
-from labeler.service.study import course, staffing
-from labeler.service.study.staffing import StaffChange
-from labeler.store import assignments, labels, people, studies
+from labeler.studies.course import course, staffing
+from labeler.studies.course.staffing import StaffChange
+from labeler.studies.labelling import reviewing
+from labeler.studies.model import Kind, PlanParameters, Role, State
+from labeler.studies.people import identity
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning, verifying
+from labeler.studies.results import reporting
+from labeler.studies.store import assignments, labels, people, studies
 from tests.making import (
     NOW,
     REVIEWERS,

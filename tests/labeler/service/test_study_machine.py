@@ -12,19 +12,19 @@ from hypothesis import HealthCheck, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from analysis.categories import CATEGORIES
-from analysis.tables import counted_labels
+from analysis.raters.tables import counted_labels
 from labeler.errors import LabelerError, NotAllowed
-from labeler.model import Kind, Origin, PlanParameters, Role, State, Submission
-from labeler.plan.lifecycle import Step
-from labeler.questions import WITHDRAWN
-from labeler.service.items import browsing
-from labeler.service.labelling import auditing, reviewing
-from labeler.service.people import identity
-from labeler.service.plan import assigning, verifying
-from labeler.service.results import exchange, splits
-from labeler.service.study import course, staffing
-from labeler.store import assignments, events, items, labels, open_database, people, studies
-from labeler.store.assignments import StoredAssignment
+from labeler.studies.course import course, staffing
+from labeler.studies.items import browsing
+from labeler.studies.labelling import auditing, reviewing
+from labeler.studies.model import Kind, Origin, PlanParameters, Role, State, Submission
+from labeler.studies.people import identity
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning, verifying
+from labeler.studies.questions import WITHDRAWN
+from labeler.studies.results import exchange, splits
+from labeler.studies.store import assignments, events, items, labels, open_database, people, studies
+from labeler.studies.store.assignments import StoredAssignment
 from tests.making import NOW, WHO, id_of, item_name, new_study
 
 N_ITEMS, PER_ITEM = 8, 2

@@ -6,17 +6,17 @@ from datetime import timedelta
 import pytest
 
 from labeler.errors import InputError
-from labeler.model import PlanParameters, Role
-from labeler.plan.lifecycle import Step
-from labeler.service.handover import anonymising
-from labeler.service.items import importing
-from labeler.service.labelling import auditing
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.results import exchange
-from labeler.service.study import course
-from labeler.service.verdicts import computing
-from labeler.store import events, items, jobs, open_database
+from labeler.studies.course import course
+from labeler.studies.handover import anonymising
+from labeler.studies.items import importing
+from labeler.studies.labelling import auditing
+from labeler.studies.model import PlanParameters, Role
+from labeler.studies.people import identity
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning
+from labeler.studies.results import exchange
+from labeler.studies.store import events, items, jobs, open_database
+from labeler.studies.verdicts import computing
 from tests.making import NOW, result_file, series
 from tests.sentences import says
 

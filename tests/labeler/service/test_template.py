@@ -5,12 +5,12 @@ import json
 import pytest
 
 from labeler.errors import InputError, StudyError
-from labeler.model import CalibrationGate, Protocol, Role, State
-from labeler.service.handover import template
-from labeler.service.labelling import auditing
-from labeler.service.people import identity
-from labeler.service.study import calibrating, coordinating, staffing
-from labeler.store import events, items, labels, open_database, people, studies
+from labeler.studies.course import calibrating, coordinating, staffing
+from labeler.studies.handover import template
+from labeler.studies.labelling import auditing
+from labeler.studies.model import CalibrationGate, Protocol, Role, State
+from labeler.studies.people import identity
+from labeler.studies.store import events, items, labels, open_database, people, studies
 from tests.labeler.conftest import unprivileged
 from tests.making import NOW, WHO, answer_everything, log
 

@@ -7,15 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from labeler.errors import LabelerError, NotAllowed
-from labeler.model import Kind, PlanParameters, Role, State, Submission
-from labeler.plan.lifecycle import Step
-from labeler.service.items import browsing
-from labeler.service.labelling import reviewing
-from labeler.service.people import identity
-from labeler.service.plan import assigning, verifying
-from labeler.service.results import splits
-from labeler.service.study import course, staffing
-from labeler.store import assignments, decisions, labels, open_database, studies
+from labeler.studies.course import course, staffing
+from labeler.studies.items import browsing
+from labeler.studies.labelling import reviewing
+from labeler.studies.model import Kind, PlanParameters, Role, State, Submission
+from labeler.studies.people import identity
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning, verifying
+from labeler.studies.results import splits
+from labeler.studies.store import assignments, decisions, labels, open_database, studies
 from tests.making import NOW, REVIEWERS, WHO, answer_everything, id_of, item_name, log, offers
 from tests.sentences import says
 

@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from analysis.classifiers import CLASSIFIERS
+from analysis.runs.classifiers import CLASSIFIERS
 from labeler.errors import InputError
-from labeler.questions import SIMILAR
-from labeler.service.files import checking
-from labeler.service.verdicts import classifying, computing, stored_verdicts
-from labeler.service.verdicts.classifying import JudgeOptions
-from labeler.store import events, items, runs
+from labeler.files import checking
+from labeler.studies.questions import SIMILAR
+from labeler.studies.store import events, items, runs
+from labeler.studies.verdicts import classifying, computing, stored_verdicts
+from labeler.studies.verdicts.classifying import JudgeOptions
 from tests.labeler.commands import run
 from tests.labeler.packages import STEADY
 from tests.making import WHO, import_all, report_of, result_file, series

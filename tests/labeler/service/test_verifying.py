@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 
 from labeler.errors import NotAllowed
-from labeler.model import Kind, PlanParameters, Role
-from labeler.plan.lifecycle import Step
-from labeler.service.items import browsing
-from labeler.service.plan import assigning, verifying
-from labeler.service.results import exchange
-from labeler.service.study import coordinating, course, staffing
-from labeler.store import assignments, open_database
+from labeler.studies.course import coordinating, course, staffing
+from labeler.studies.items import browsing
+from labeler.studies.model import Kind, PlanParameters, Role
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning, verifying
+from labeler.studies.results import exchange
+from labeler.studies.store import assignments, open_database
 from tests.making import WHO, answer_everything, answer_next, copy_of, item_name, make_study, new_study
 from tests.sentences import says
 

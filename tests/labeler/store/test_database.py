@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from labeler.errors import LabelerError, NewerStudy, NoStudy, NotAStudy, StudyBusy, StudyError, StudyReadOnly
-from labeler.store import create_database, database, events, items, open_database, runs, verdicts
-from labeler.store.migrations import VERSION
-from labeler.store.opening import APPLICATION_ID, BEFORE_1_0
+from labeler.studies.store import create_database, database, events, items, open_database, runs, verdicts
+from labeler.studies.store.migrations import VERSION
+from labeler.studies.store.opening import APPLICATION_ID, BEFORE_1_0
 from tests.labeler.conftest import unprivileged
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

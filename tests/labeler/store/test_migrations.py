@@ -11,10 +11,10 @@ from multiprocessing import get_context
 import pytest
 
 from labeler.errors import ChangedSchema, StudyError
-from labeler.service.labelling import auditing
-from labeler.store import copies, create_database, migrations, open_database, people, schema_differences
-from labeler.store.migrations import Migration
-from labeler.store.opening import APPLICATION_ID
+from labeler.studies.labelling import auditing
+from labeler.studies.store import copies, create_database, migrations, open_database, people, schema_differences
+from labeler.studies.store.migrations import Migration
+from labeler.studies.store.opening import APPLICATION_ID
 from tests.making import answer_next
 
 LAST_OF_PEOPLE = "    created_utc TEXT NOT NULL\n) STRICT;\nCREATE UNIQUE INDEX people_by_email"

@@ -3,9 +3,9 @@ from datetime import timedelta
 
 import pytest
 
-from labeler.model import Person, Role
-from labeler.store import access, people
-from labeler.store.access import Invitation
+from labeler.studies.model import Person, Role
+from labeler.studies.store import access, people
+from labeler.studies.store.access import Invitation
 from tests.making import NOW, id_of
 
 AT = NOW.isoformat()

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
-from analysis.classifiers import Verdict
+from analysis.runs.classifiers import Verdict
 from labeler.errors import AnswerRefused, NotAStudy
-from labeler.model import Item, Kind, Label, Protocol, Question, State, Study
-from labeler.questions import NOT_SURE, SIMILAR, WITHDRAWN, Category
-from labeler.store import assignments, events, items, jobs, labels, open_database, runs, studies, verdicts
-from labeler.store.assignments import NewAssignment
-from labeler.store.jobs import Job
+from labeler.studies.model import Item, Kind, Label, Protocol, Question, State, Study
+from labeler.studies.questions import NOT_SURE, SIMILAR, WITHDRAWN, Category
+from labeler.studies.store import assignments, events, items, jobs, labels, open_database, runs, studies, verdicts
+from labeler.studies.store.assignments import NewAssignment
+from labeler.studies.store.jobs import Job
 from tests.conftest import examples
 from tests.making import NOW, id_of
 

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from labeler.store.assignments import NewAssignment, add as add_assignments
+from labeler.studies.store.assignments import NewAssignment, add as add_assignments
 from tests.making import NOW, answer_next, id_of
 
 AT = NOW.isoformat()

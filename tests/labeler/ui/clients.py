@@ -8,12 +8,12 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
-from labeler.model import Role
-from labeler.service.people import identity
-from labeler.store import open_database
-from labeler.ui import answers, sign_in
-from labeler.ui.app import request_token, session_cookie
-from labeler.ui.gate import SignInGate
+from labeler.studies.model import Role
+from labeler.studies.people import identity
+from labeler.studies.store import open_database
+from labeler.studies.ui import answers, sign_in
+from labeler.studies.ui.app import request_token, session_cookie
+from labeler.studies.ui.gate import SignInGate
 
 NOW = datetime.now(UTC)  # sessions use the current time
 BASE = "http://testserver"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
-from labeler.service import background
+from labeler.studies import background
 
 
 @pytest.fixture(autouse=True, scope="session")

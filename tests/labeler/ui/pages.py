@@ -11,11 +11,11 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from labeler.model import Person, Role
-from labeler.service.people import identity
-from labeler.store import Database, open_database
-from labeler.ui import app
-from labeler.ui.coordinator.shared import address
+from labeler.studies.model import Person, Role
+from labeler.studies.people import identity
+from labeler.studies.store import Database, open_database
+from labeler.studies.ui import app
+from labeler.studies.ui.coordinator.shared import address
 
 LIMIT_S = 300  # generous, for a busy machine
 
@@ -151,9 +151,9 @@ def _of_coordinator(place: str, path: str, person: str) -> None:
     import streamlit as st
 
     from labeler.errors import LabelerError
-    from labeler.model import Role
-    from labeler.store import open_database, people
-    from labeler.ui.coordinator.places import show
+    from labeler.studies.model import Role
+    from labeler.studies.store import open_database, people
+    from labeler.studies.ui.coordinator.places import show
 
     with open_database(Path(path)) as db:
         coordinators = [one for one in people.all_people(db) if Role.COORDINATOR in one.roles]
@@ -166,8 +166,8 @@ def _of_coordinator(place: str, path: str, person: str) -> None:
 def _of_reviewer(module: str, path: str, person: str) -> None:
     from pathlib import Path
 
-    from labeler.store import open_database
-    from labeler.ui.reviewer import guide, label, my_labels
+    from labeler.studies.store import open_database
+    from labeler.studies.ui.reviewer import guide, label, my_labels
     from tests.making import id_of
 
     with open_database(Path(path)) as db:
@@ -177,6 +177,6 @@ def _of_reviewer(module: str, path: str, person: str) -> None:
 
 
 def _of_application(token: str) -> None:
-    from labeler.ui import app
+    from labeler.studies.ui import app
 
     app.main(token)

@@ -13,17 +13,17 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from labeler.errors import StudyBusy
-from labeler.model import PlanParameters, Role
-from labeler.plan.active_plan import N_OFFERED
-from labeler.plan.lifecycle import Step
-from labeler.service.labelling import answering, reviewing
-from labeler.service.people import identity
-from labeler.service.results import splits
-from labeler.service.study import calibrating, course, staffing
-from labeler.store import decisions, events, labels, open_database
-from labeler.ui import answers, limits
-from labeler.ui.app import request_token
-from labeler.ui.gate import SignInGate
+from labeler.studies.course import calibrating, course, staffing
+from labeler.studies.labelling import answering, reviewing
+from labeler.studies.model import PlanParameters, Role
+from labeler.studies.people import identity
+from labeler.studies.plan.active_plan import N_OFFERED
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.results import splits
+from labeler.studies.store import decisions, events, labels, open_database
+from labeler.studies.ui import answers, limits
+from labeler.studies.ui.app import request_token
+from labeler.studies.ui.gate import SignInGate
 from tests.labeler.ui.clients import BASE, NOW, Browser, event, serving
 from tests.making import answer_everything, id_of, make_study
 

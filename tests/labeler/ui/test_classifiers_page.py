@@ -5,14 +5,14 @@ import csv
 import numpy as np
 import pytest
 
-from labeler.model import PlanParameters
-from labeler.plan.lifecycle import Step
-from labeler.service.plan import assigning
-from labeler.service.results import exchange
-from labeler.service.study import course
-from labeler.service.verdicts import computing
-from labeler.store import open_database
-from labeler.ui.coordinator import results
+from labeler.studies.course import course
+from labeler.studies.model import PlanParameters
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning
+from labeler.studies.results import exchange
+from labeler.studies.store import open_database
+from labeler.studies.ui.coordinator import results
+from labeler.studies.verdicts import computing
 from tests.labeler.ui.pages import button, checked, coordinator_page, texts
 from tests.making import NOW, import_all, make_study, result_file
 

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 import pytest
 import uvicorn
 
-from labeler.ui import connections
-from labeler.ui.connections import Connection
+from labeler.studies.ui import connections
+from labeler.studies.ui.connections import Connection
 
 HALF = b"GET / HTTP/1.1\r\nHost: x\r\n"
 PATIENCE_S = 60.0

@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from labeler.model import Role, State
-from labeler.plan.lifecycle import Action
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.study import coordinating
-from labeler.service.verdicts import stored_verdicts
-from labeler.store import events, items, open_database, people, studies
-from labeler.ui.coordinator import items as items_place
+from labeler.studies.course import coordinating
+from labeler.studies.model import Role, State
+from labeler.studies.people import identity
+from labeler.studies.plan.lifecycle import Action
+from labeler.studies.preparing import assigning
+from labeler.studies.store import events, items, open_database, people, studies
+from labeler.studies.ui.coordinator import items as items_place
+from labeler.studies.verdicts import stored_verdicts
 from tests.labeler.ui.pages import button, checked, coordinator_page, press_key, shown_items, texts
 from tests.making import import_all, item_name, make_study, result_file, series
 from tests.sentences import says

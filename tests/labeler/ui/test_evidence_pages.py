@@ -6,14 +6,14 @@ import os
 import pandas as pd
 import pytest
 
-from analysis.classifiers import CLASSIFIERS
-from labeler.service.items import drawing
-from labeler.service.verdicts import computing, stored_verdicts
-from labeler.service.verdicts.evidence import FORMATS
-from labeler.store import items, jobs, open_database
-from labeler.ui.coordinator import queue, results
-from labeler.ui.coordinator.items import verdict_file
-from labeler.ui.coordinator.shared import escape_markdown
+from analysis.document.figures import FORMATS
+from analysis.runs.classifiers import CLASSIFIERS
+from labeler.studies.items import drawing
+from labeler.studies.store import items, jobs, open_database
+from labeler.studies.ui.coordinator import queue, results
+from labeler.studies.ui.coordinator.items import verdict_file
+from labeler.studies.ui.coordinator.shared import escape_markdown
+from labeler.studies.verdicts import computing, stored_verdicts
 from tests.labeler.ui.pages import checked, coordinator_page, drawings, pictures, signed_in, texts
 from tests.making import NOW, item_name, make_study
 from tests.sentences import says

@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from labeler.model import Role
-from labeler.plan.lifecycle import Step
-from labeler.service.files import exploring
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.study import course
-from labeler.store import events, open_database
-from labeler.ui.coordinator.shared import escape_markdown
+from labeler.files import exploring
+from labeler.studies.course import course
+from labeler.studies.model import Role
+from labeler.studies.people import identity
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning
+from labeler.studies.store import events, open_database
+from labeler.studies.ui.coordinator.shared import escape_markdown
 from tests.conftest import some_slow
 from tests.labeler.formats.examples import ORDERSAGE, csv_bytes, ordersage_rows
 from tests.labeler.ui.pages import button, checked, documents, signed_in, texts

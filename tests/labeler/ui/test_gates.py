@@ -1,4 +1,4 @@
-"""The content of coordinators' pages in each state, compared with the table in `labeler.plan.lifecycle`.
+"""The content of coordinators' pages in each state, compared with the table in `labeler.studies.plan.lifecycle`.
 
 One study has labels with comments, verdicts, a calibration round, third labels and a decision. It is put into each
 state without other changes, so that only the state decides what is shown.
@@ -10,19 +10,19 @@ from functools import partial
 
 import pytest
 
-from labeler.model import PlanParameters, Role, State
-from labeler.plan.lifecycle import ALLOWED, SIGHTS, Action, Step
-from labeler.service.files.exploring import METHODS
-from labeler.service.labelling import inbox
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.results import splits
-from labeler.service.results.splits import current_agreement
-from labeler.service.study import calibrating, course
-from labeler.service.verdicts import computing, stored_verdicts
-from labeler.store import items, open_database, studies
-from labeler.ui.coordinator import results
-from labeler.ui.coordinator.places import ITEM, PLACES
+from labeler.files.exploring import METHODS
+from labeler.studies.course import calibrating, course
+from labeler.studies.labelling import inbox
+from labeler.studies.model import PlanParameters, Role, State
+from labeler.studies.people import identity
+from labeler.studies.plan.lifecycle import ALLOWED, SIGHTS, Action, Step
+from labeler.studies.preparing import assigning
+from labeler.studies.results import splits
+from labeler.studies.results.splits import current_agreement
+from labeler.studies.store import items, open_database, studies
+from labeler.studies.ui.coordinator import results
+from labeler.studies.ui.coordinator.places import ITEM, PLACES
+from labeler.studies.verdicts import computing, stored_verdicts
 from tests.labeler.ui.pages import checked, coordinator_page, explore_page, press_key, report_written
 from tests.making import NOW, item_name, make_study, offers, submit
 

@@ -4,10 +4,10 @@ import shutil
 
 import pytest
 
-from labeler.service.results import reporting
-from labeler.service.study import coordinating
-from labeler.store import labels, open_database, people
-from labeler.ui.coordinator.study import label_file
+from labeler.studies.course import coordinating
+from labeler.studies.results import reporting
+from labeler.studies.store import labels, open_database, people
+from labeler.studies.ui.coordinator.study import label_file
 from tests.labeler.ui.pages import button, checked, coordinator_page, texts
 from tests.making import answer_next, end_study
 

@@ -3,7 +3,7 @@
 import io
 import zipfile
 
-from labeler.store import open_database
+from labeler.studies.store import open_database
 from tests.labeler.formats.examples import csv_bytes
 from tests.labeler.service.test_importing_joined import go_file
 from tests.labeler.ui.pages import button, checked, coordinator_page, texts

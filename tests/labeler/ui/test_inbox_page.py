@@ -4,11 +4,11 @@ import shutil
 
 import pytest
 
-from labeler.model import Role, State
-from labeler.service.labelling import inbox
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.store import open_database, studies
+from labeler.studies.labelling import inbox
+from labeler.studies.model import Role, State
+from labeler.studies.people import identity
+from labeler.studies.preparing import assigning
+from labeler.studies.store import open_database, studies
 from tests.labeler.ui.pages import checked, coordinator_page, press_key, reviewer_page, shown_items, texts
 from tests.making import NOW, PARAMETERS, log, make_study, offers, submit
 from tests.sentences import says

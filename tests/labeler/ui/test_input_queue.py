@@ -3,7 +3,7 @@
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, ScriptRequestType
 
-from labeler.ui.input_queue import PressQueue
+from labeler.studies.ui.input_queue import PressQueue
 
 SAVE, NEXT = WidgetState(id="save", trigger_value=True), WidgetState(id="next", json_trigger_value='{"key": "n"}')
 

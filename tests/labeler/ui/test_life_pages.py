@@ -10,20 +10,20 @@ import pytest
 from streamlit.runtime.media_file_storage import MediaFileKind
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
-from labeler.model import CalibrationGate, PlanParameters, Role, State
-from labeler.plan.lifecycle import Step
-from labeler.service import overview
-from labeler.service.labelling import auditing, reviewing
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.results import reporting, splits
-from labeler.service.study import calibrating, coordinating, course, staffing
-from labeler.store import assignments, decisions, events, items, open_database, people, studies
-from labeler.ui.app import NOT_SIGNED_IN
-from labeler.ui.coordinator.decide import REASONS
-from labeler.ui.coordinator.people import REMOVE, RENAME, REPLACE, mail_merge
-from labeler.ui.coordinator.shared import escape_markdown
-from labeler.ui.coordinator.study import DONE
+from labeler.studies import overview
+from labeler.studies.course import calibrating, coordinating, course, staffing
+from labeler.studies.labelling import auditing, reviewing
+from labeler.studies.model import CalibrationGate, PlanParameters, Role, State
+from labeler.studies.people import identity
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning
+from labeler.studies.results import reporting, splits
+from labeler.studies.store import assignments, decisions, events, items, open_database, people, studies
+from labeler.studies.ui.app import NOT_SIGNED_IN
+from labeler.studies.ui.coordinator.decide import REASONS
+from labeler.studies.ui.coordinator.people import REMOVE, RENAME, REPLACE, mail_merge
+from labeler.studies.ui.coordinator.shared import escape_markdown
+from labeler.studies.ui.coordinator.study import DONE
 from tests.labeler.ui.pages import (
     checked,
     coordinator_page,

@@ -4,8 +4,8 @@ from io import StringIO
 
 import pytest
 
-from labeler.ui import limits
-from labeler.ui.limits import MAX_CLIENTS, N_WRONG, WITHIN_S, WrongSignIns
+from labeler.studies.ui import limits
+from labeler.studies.ui.limits import MAX_CLIENTS, N_WRONG, WITHIN_S, WrongSignIns
 
 
 class Clock:

@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from labeler.plan.lifecycle import Step
-from labeler.service.results import splits
-from labeler.service.study import course
-from labeler.store import open_database
+from labeler.studies.course import course
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.results import splits
+from labeler.studies.store import open_database
 from tests.labeler.service.test_marking import PEOPLE, SAID, WHO, answer_all, make_study
 from tests.labeler.ui.pages import coordinator_page, reviewer_page, texts
 

@@ -4,10 +4,10 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from labeler.model import Person, Role
-from labeler.ui import messages
-from labeler.ui.limits import RateLimit
-from labeler.ui.messages import MAIN_PAGE, MAX_FILES, MESSAGES_PER_S, Messages
+from labeler.studies.model import Person, Role
+from labeler.studies.ui import messages
+from labeler.studies.ui.limits import RateLimit
+from labeler.studies.ui.messages import MAIN_PAGE, MAX_FILES, MESSAGES_PER_S, Messages
 from tests.labeler.ui.waiting import finished
 
 PATH = "/home/wilhelmina/fresh/vexillum-retest/labeler/ui/app.py"

@@ -8,16 +8,16 @@ from datetime import UTC, date, datetime
 import pandas as pd
 import pytest
 
-from labeler.model import PlanParameters, Protocol, Role, State
-from labeler.questions import SIMILAR
-from labeler.service.labelling import auditing, guide, inbox, own_result, reviewing
-from labeler.service.people import identity
-from labeler.service.results import exchange
-from labeler.service.study import coordinating
-from labeler.store import open_database, people, studies
-from labeler.ui.app import request_token
-from labeler.ui.reviewer import my_labels
-from labeler.ui.reviewer.guide import round_data
+from labeler.studies.course import coordinating
+from labeler.studies.labelling import auditing, guide, inbox, own_result, reviewing
+from labeler.studies.model import PlanParameters, Protocol, Role, State
+from labeler.studies.people import identity
+from labeler.studies.questions import SIMILAR
+from labeler.studies.results import exchange
+from labeler.studies.store import open_database, people, studies
+from labeler.studies.ui.app import request_token
+from labeler.studies.ui.reviewer import my_labels
+from labeler.studies.ui.reviewer.guide import round_data
 from tests.conftest import some_slow
 from tests.labeler.ui.pages import (
     app_page,

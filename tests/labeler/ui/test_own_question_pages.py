@@ -3,16 +3,16 @@
 import pytest
 
 from labeler.config import bundled
-from labeler.model import PlanParameters, Role
-from labeler.plan.lifecycle import Step
-from labeler.questions import read_question
-from labeler.screen.kinds import KINDS, QUESTIONS
-from labeler.service import demo
-from labeler.service.items import importing
-from labeler.service.people import identity
-from labeler.service.plan import assigning
-from labeler.service.study import coordinating, course
-from labeler.store import open_database
+from labeler.studies import demo
+from labeler.studies.course import coordinating, course
+from labeler.studies.items import importing
+from labeler.studies.model import PlanParameters, Role
+from labeler.studies.people import identity
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning
+from labeler.studies.questions import read_question
+from labeler.studies.screen.kinds import KINDS, QUESTIONS
+from labeler.studies.store import open_database
 from tests.labeler.service.test_kinds import CHANGE, HISTORY, QUESTION, RUNS, study_of
 from tests.labeler.service.test_own_question import ALERTS, NAMES
 from tests.labeler.ui.pages import button, coordinator_page, reviewer_page, texts

@@ -7,16 +7,16 @@ from datetime import UTC, datetime
 import pytest
 
 from labeler.config import bundled
-from labeler.model import Role
-from labeler.plan.lifecycle import Step
-from labeler.questions import NOT_SURE, SIMILAR
-from labeler.service import demo
-from labeler.service.people import identity
-from labeler.service.study import coordinating, course
-from labeler.store import events, open_database
-from labeler.ui import app
-from labeler.ui.coordinator.places import PLACES
-from labeler.ui.coordinator.results import QUICK
+from labeler.studies import demo
+from labeler.studies.course import coordinating, course
+from labeler.studies.model import Role
+from labeler.studies.people import identity
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.questions import NOT_SURE, SIMILAR
+from labeler.studies.store import events, open_database
+from labeler.studies.ui import app
+from labeler.studies.ui.coordinator.places import PLACES
+from labeler.studies.ui.coordinator.results import QUICK
 from tests.labeler.ui.pages import (
     app_page,
     button,

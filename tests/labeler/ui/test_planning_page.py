@@ -2,11 +2,11 @@
 
 import pytest
 
-from labeler.model import PlanParameters
-from labeler.service.plan import assigning, planning, previewing
-from labeler.service.plan.planning import Assumptions
-from labeler.service.study import coordinating
-from labeler.store import open_database
+from labeler.studies.course import coordinating
+from labeler.studies.model import PlanParameters
+from labeler.studies.preparing import assigning, planning, previewing
+from labeler.studies.preparing.planning import Assumptions
+from labeler.studies.store import open_database
 from tests.labeler.ui.pages import checked, coordinator_page, texts
 from tests.making import NOW, make_study
 from tests.sentences import says

@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from labeler.model import PlanParameters, Role, State
-from labeler.plan.lifecycle import Step
-from labeler.service.people import identity
-from labeler.service.plan import assigning, previewing
-from labeler.service.study import coordinating, course
-from labeler.store import open_database
+from labeler.studies.course import coordinating, course
+from labeler.studies.model import PlanParameters, Role, State
+from labeler.studies.people import identity
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning, previewing
+from labeler.studies.store import open_database
 from tests.labeler.ui.pages import button, checked, coordinator_page, texts
 from tests.making import (
     PARAMETERS,

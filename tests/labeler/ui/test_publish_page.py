@@ -5,8 +5,8 @@ import zipfile
 
 import pytest
 
-from labeler.service.handover.publishing.publish_file import Author, PublishFile
-from labeler.store import events, labels, open_database
+from labeler.studies.handover.publishing.publish_file import Author, PublishFile
+from labeler.studies.store import events, labels, open_database
 from tests.labeler.ui.pages import button, checked, coordinator_page, texts
 from tests.making import answer_everything, end_study, make_study
 from tests.sentences import says

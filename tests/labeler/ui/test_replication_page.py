@@ -3,8 +3,8 @@
 import pytest
 
 from labeler.errors import InputError
-from labeler.service import background
-from labeler.store import items, open_database
+from labeler.studies import background
+from labeler.studies.store import items, open_database
 from tests.labeler.ui.pages import coordinator_page, documents
 from tests.making import make_study
 

@@ -15,15 +15,15 @@ from streamlit import config
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from labeler.errors import InputError
-from labeler.model import Role
-from labeler.service.items import drawing
-from labeler.service.people import identity
-from labeler.service.study import coordinating
-from labeler.store import open_database
-from labeler.ui import connections, limits, provider, sign_in
-from labeler.ui.app import session_cookie
-from labeler.ui.gate import SignInGate
-from labeler.ui.server import allowed_hosts, refresh_in_background, serve, streamlit_settings
+from labeler.studies.course import coordinating
+from labeler.studies.items import drawing
+from labeler.studies.model import Role
+from labeler.studies.people import identity
+from labeler.studies.store import open_database
+from labeler.studies.ui import connections, limits, provider, sign_in
+from labeler.studies.ui.app import session_cookie
+from labeler.studies.ui.gate import SignInGate
+from labeler.studies.ui.server import allowed_hosts, refresh_in_background, serve, streamlit_settings
 from tests.making import make_study
 from tests.sentences import says
 
@@ -287,7 +287,7 @@ def test_a_lost_study_file_is_said_in_words(client, study, secret):
 
 def test_as_many_files_as_the_system_allows_may_be_open():
     script = (
-        "import resource; from labeler.ui import connections;"
+        "import resource; from labeler.studies.ui import connections;"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (128, 200)); print(connections.raise_file_limit())"
     )
     command = [sys.executable, "-W", "ignore", "-c", script]
@@ -431,7 +431,7 @@ asked = []
 socket.getaddrinfo = lambda host, *_, **__: asked.append(host) or []
 socket.socket.connect = lambda _, address: asked.append(address)
 from streamlit.web import bootstrap
-from labeler.ui.server import streamlit_settings
+from labeler.studies.ui.server import streamlit_settings
 bootstrap.load_config_options(streamlit_settings() | {"server.address": "0.0.0.0"})
 bootstrap._print_url(False)
 print(asked)

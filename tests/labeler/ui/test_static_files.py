@@ -7,7 +7,7 @@ import re
 import pytest
 from starlette.requests import HTTPConnection
 
-from labeler.ui import component, static_files
+from labeler.studies.ui import component, static_files
 
 INDEX = f"{component.ASSETS}/index.js"
 

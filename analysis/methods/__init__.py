@@ -1,0 +1,1 @@
+"""Methods: one folder for each question that is asked of measurements."""

@@ -1,0 +1,353 @@
+"""Test which benchmarks have changed, hold back what the measurements cannot attribute, and say what they detect."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+
+import numpy as np
+
+from analysis.arrays import Floats
+from analysis.methods.check._results import MIN_CHANGE, ONE_PROCESS, TOO_NOISY, WORSE, Rules, Suite, matches
+from analysis.methods.check._sides import (
+    BY_TURNS,
+    FEW_BENCHMARKS,
+    FEW_SESSIONS,
+    IN_BLOCKS,
+    KIND_OF_PART,
+    MIN_SESSIONS,
+    SHARED,
+    UNKNOWN,
+    BothSides,
+    SharedNoise,
+    cost_ratio,
+    costs_of,
+    describe_machines,
+    has_rates_and_times,
+    shared_noise,
+    stands_alone,
+    strata_of,
+    times_of,
+)
+from analysis.runs.benchmark import EVERY_ITERATION, HIGHER, Benchmark, PerRun
+from analysis.runs.comparison import Change, Pair, compare
+from analysis.runs.power import detectable_changes, smallest_difference, smallest_difference_by_strata
+from analysis.statistics.intervals import Estimate
+from analysis.statistics.two_samples import COMBINED, by_strata, p_values
+
+LARGE = 0.25  # a larger change that was measured in blocks can still be a finding
+
+
+def changes_of(compared: Sequence[BothSides], rules: Rules) -> tuple[Suite, tuple[Change, ...]]:
+    """Test all benchmarks, and hold back the changes that the measurements cannot attribute to the versions."""
+    deciding = [one for one in compared if one.after.family == "" and one.reason is None]
+    noise = shared_noise([costs_of(one) for one in deciding])
+    is_paired = any(one.is_by_turns for one in deciding) and _pairing_pays(noise)
+    pairs = [
+        Pair(
+            one.after.benchmark.name, *_values(one, is_paired), one.after.benchmark.unit, one.after.benchmark.better,
+            one.after.family, one.reason, strata_of(one, is_paired), one.step, *_limits(one, rules),
+        )
+        for one in compared
+    ]  # fmt: skip
+    changes = compare(pairs, test=rules.test, alpha=rules.alpha, max_slowdown=rules.max_slowdown)
+    of_suite = {
+        change.name: cost
+        for one, change in zip(compared, changes, strict=True)
+        if one.after.family == "" and (cost := cost_ratio(one, change.ratio.value)) is not None
+    }
+    held = tuple(_held_back(change, one, noise, of_suite, rules) for change, one in zip(changes, compared, strict=True))
+    designs = Counter(one.design.kind for one in deciding)
+    ratio, n = _geometric_mean(deciding, rules.alpha, is_paired=is_paired)
+    n_left_out = sum(one.after.family == "" for one in compared) - n
+    return Suite(ratio, n, n_left_out, dict(designs), noise, has_rates_and_times(deciding), is_paired), held
+
+
+def _values(one: BothSides, is_paired: bool) -> tuple[Floats, Floats]:
+    """Return the numbers to compare; they are sorted if their order does not matter, so that it changes no number."""
+    if strata_of(one, is_paired) is not None:
+        return one.old, one.new
+    return np.sort(one.old), np.sort(one.new)
+
+
+def _pairing_pays(noise: SharedNoise) -> bool:
+    """Return whether runs that were measured at about the same time are alike.
+
+    For few benchmarks, a correlation above the limit can be chance, so it must also be significant.
+    """
+    if noise.correlation is None or noise.n_runs < 3:
+        return False
+    limit = SHARED
+    if noise.n_benchmarks < FEW_BENCHMARKS:
+        from scipy import special
+
+        t = float(special.stdtrit(noise.n_runs - 2, 0.95))
+        limit = max(SHARED, t / (noise.n_runs - 2 + t * t) ** 0.5)
+    return noise.correlation > limit
+
+
+def _limits(one: BothSides, rules: Rules) -> tuple[float, float | None]:
+    """Return the smallest change that counts, and the largest acceptable slowdown; None: that of the check."""
+    benchmark = one.after.benchmark
+    names = (benchmark.name, *benchmark.former_names)
+    own = next((limit for limit in rules.limits if any(matches(limit.benchmark, name) for name in names)), None)
+    usual = rules.min_change
+    if usual is None:
+        usual = MIN_CHANGE if is_measured(benchmark) else 0.0
+    return (
+        own.min_change if own is not None and own.min_change is not None else usual,
+        own.max_slowdown if own is not None else None,
+    )
+
+
+def is_measured(benchmark: Benchmark) -> bool:
+    """Return whether the numbers vary by nature, unlike memory and numbers of allocations."""
+    return not re.search(r"\b(bytes?|[KMG]i?B|B|allocs?|allocations|objects)\b(?!/s)", benchmark.unit, re.IGNORECASE)
+
+
+def _held_back(
+    change: Change, one: BothSides, noise: SharedNoise, of_suite: Mapping[str, float], rules: Rules
+) -> Change:
+    """Mark a change as undecided if the machine or the design of the measurements can explain it."""
+    n_sessions = one.design.n_sessions
+    # runs of a session are alike, so they do not show the spread
+    weak = [name for name in change.weaknesses if name != "spread differs" or n_sessions is None]
+    if one.design.kind == IN_BLOCKS:
+        weak.append("in blocks")
+    if n_sessions is not None and n_sessions < FEW_SESSIONS:
+        weak.append(f"{n_sessions} sessions")
+    different = {part: names for part, names in one.machines.items() if KIND_OF_PART[part] not in rules.allowed_parts}
+    if different:
+        weak.append("other machine")
+    n_baseline, n_candidate = len(one.before.values), len(one.after.values)
+    change = replace(change, weaknesses=tuple(weak), n_baseline=n_baseline, n_candidate=n_candidate)
+    is_wanted = not (rules.fail_on == WORSE and change.worse is False)
+    why = ""
+    if change.has_changed and change.p is not None:
+        if different:
+            why = f"other machines were measured ({describe_machines(different)})"
+        elif one.design.kind == IN_BLOCKS and not rules.allow_blocks:
+            why = _why_blocks(change, one, noise, of_suite, rules)
+        elif n_sessions is not None and n_sessions < MIN_SESSIONS:
+            why = f"a version was measured in only {n_sessions} sessions; three are needed, and five are good"
+        elif rules.require_turns and one.design.kind == UNKNOWN:
+            why = "the files do not say that the versions were measured by turns"
+    if not why or not change.is_finding:
+        return replace(change, is_finding=change.is_finding and is_wanted)
+    return replace(change, is_finding=False, is_held_back=True, inconclusive=True, reason=why)
+
+
+def _why_blocks(change: Change, one: BothSides, noise: SharedNoise, of_suite: Mapping[str, float], rules: Rules) -> str:
+    if rules.require_turns:
+        return "the versions were measured in blocks"
+    if not noise.why:
+        return ""
+    others = [ratio for name, ratio in of_suite.items() if name != change.name]
+    limit = max(LARGE, rules.max_slowdown or 0.0)
+    ends = [end for end in (cost_ratio(one, each) for each in (change.ratio.low, change.ratio.high)) if end is not None]
+    if len(ends) == 2 and stands_alone(min(ends), max(ends), others, limit):
+        return ""
+    return f"all runs of one version were measured before those of the other, and {noise.why}"
+
+
+def _geometric_mean(compared: Sequence[BothSides], alpha: float, *, is_paired: bool) -> tuple[Estimate, int]:
+    """Return the geometric mean of the ratios with its interval, and the number of benchmarks.
+
+    The interval is for these benchmarks. If all benchmarks have the same numbers of runs, it uses the mean over
+    benchmarks of each run, so that noise which benchmarks share widens the interval.
+    """
+    from scipy import special
+
+    usable = [one for one in compared if min(len(one.old), len(one.new)) and min(one.old.min(), one.new.min()) > 0]
+    if not usable:
+        return Estimate(None, reason="no benchmark has a ratio"), 0
+    is_mixed = has_rates_and_times(usable)
+    sides = [costs_of(one) if is_mixed else (one.old, one.new) for one in usable]
+    logs = [(np.log(new), np.log(old)) for old, new in sides]
+    k = len(logs)
+    centre = sum(float(new.mean() - old.mean()) for new, old in logs) / k
+    shapes = {(len(new), len(old)) for new, old in logs}
+    parts = [[pair[side] for pair in logs] for side in (0, 1)]
+    if len(shapes) == 1:
+        sums = [np.sum(side, axis=0) / k for side in parts]
+        logs = [(sums[0], sums[1])]
+        strata = [strata_of(one, is_paired) for one in usable]
+        groups = strata[0]
+        if groups is not None and all(each is not None and np.array_equal(each, groups) for each in strata):
+            within = by_strata(np.exp(sums[0] - sums[1].mean()), np.exp(sums[1] - sums[1].mean()), groups[::-1], alpha)
+            if within is not None:
+                return within[1], k
+    if min(min(shape) for shape in shapes) < 2:
+        return Estimate(float(np.exp(centre)), reason="an interval needs at least two runs"), k
+    terms = [(float(side.var(ddof=1)) / len(side) / len(logs) ** 2, len(side) - 1) for pair in logs for side in pair]
+    variance = sum(term for term, _df in terms)
+    if variance <= 0:
+        value = float(np.exp(centre))
+        return Estimate(value, None, value, value), k
+    df = variance**2 / sum(term**2 / n for term, n in terms)
+    half = float(special.stdtrit(df, 1 - alpha / 2)) * variance**0.5
+    return Estimate(float(np.exp(centre)), None, float(np.exp(centre - half)), float(np.exp(centre + half))), k
+
+
+MAX_RESAMPLED = 50  # number of benchmarks whose detectable change is computed by resampling
+
+MANY_RUNS = 200  # with more runs, normal theory is enough
+
+
+def detectable_changes_of(compared: Sequence[BothSides], rules: Rules, *, is_paired: bool) -> list[Estimate]:
+    """Return the change that the same numbers of runs detect with 80 % power, for each benchmark."""
+    n_tests = Counter(one.after.family for one in compared)
+    found = [_by_formula(one, rules.alpha, n_tests[one.after.family], is_paired=is_paired) for one in compared]
+    by_shape: dict[tuple[int, int, str], list[int]] = defaultdict(list)
+    order = sorted(range(len(compared)), key=lambda at: -(found[at].value or 0.0))
+    for at in order[:MAX_RESAMPLED]:
+        one = compared[at]
+        is_plain = strata_of(one, is_paired) is None and not one.step
+        is_positive = found[at].value and min(one.new.min(), one.old.min()) > 0
+        if is_plain and is_positive and 5 <= min(len(one.new), len(one.old)) <= MANY_RUNS:
+            by_shape[len(one.new), len(one.old), one.after.family].append(at)
+    for (_n, _m, family), rows in by_shape.items():
+        a, b = np.sort([compared[at].new for at in rows]), np.sort([compared[at].old for at in rows])
+        start = np.array([found[at].value or 1.0 for at in rows])
+        level = rules.alpha / n_tests[family]
+        for at, value in zip(rows, detectable_changes(a, b, start, level=level, test=rules.test), strict=True):
+            if value < inf:
+                found[at] = Estimate(float(value))
+    return found
+
+
+def _by_formula(one: BothSides, alpha: float, n_tests: int, *, is_paired: bool) -> Estimate:
+    """Return the detectable change by the power of Welch's test, with strata if there are any."""
+    if one.reason is not None or min(len(one.old), len(one.new)) < 2:
+        return Estimate(None, reason=one.reason or ONE_PROCESS)
+    strata = strata_of(one, is_paired)
+    if strata is not None and min(one.old.min(), one.new.min()) > 0:
+        value = smallest_difference_by_strata(one.new, one.old, strata, alpha / n_tests)
+        if value is not None:
+            return Estimate(value)
+    sides = [_rounded(np.sort(side), one.step) for side in (one.new, one.old)]
+    n = min(map(len, sides))
+    limits = [smallest_difference(side, alpha=alpha, n_tests=n_tests, n_runs=n) for side in sides]
+    squares = [limit.value**2 for limit in limits if limit.value is not None]
+    root = (sum(squares) / len(squares)) ** 0.5 if squares else None
+    base = abs(float(one.old.mean()))
+    if root is not None and one.step and base:
+        root = max(root, one.step / base)
+    if root is None and not is_measured(one.after.benchmark):  # all counts are 0, so any other count is a change
+        root = 0.0
+    return limits[0] if root is None else Estimate(root, reason=limits[0].reason if not root else None)
+
+
+def _rounded(values: Floats, step: float) -> Floats:
+    """Return the values, with at least the variation that rounding to a step gives."""
+    if values.std(ddof=1) >= step / 12**0.5:
+        return values
+    places = np.arange(len(values)) - (len(values) - 1) / 2
+    return np.asarray(values.mean() + places / places.std(ddof=1) * step / 12**0.5, dtype=np.float64)
+
+
+def with_detectable(
+    suite: Suite, detectable: Sequence[Estimate], changes: Sequence[Change], compared: Sequence[BothSides]
+) -> Suite:
+    """Add the detectable changes of the benchmarks that were tested in their deciding unit."""
+    known = sorted(
+        (inf if limit.value is None else limit.value, change.name)
+        for limit, change, one in zip(detectable, changes, compared, strict=True)
+        if change.p is not None and one.after.family == ""
+    )
+    if not known:
+        return suite
+    value, name = known[-1]
+    return replace(
+        suite, detectable=known[len(known) // 2][0], largest=value, least_precise=name,
+        too_noisy=tuple(name for value, name in known if value > TOO_NOISY),
+    )  # fmt: skip
+
+
+SIZES = (3, 5, 10, 20, 30, 50)
+N_DRAWS = 300
+
+
+@dataclass(frozen=True)
+class NoiseRow:
+    """How often a check with this number of runs raises a false alarm, and what it detects."""
+
+    n_runs: int  # of each version
+    design: str  # "by turns" or "in blocks"
+    false_alarms: float  # share of comparisons in which any benchmark is called slower
+    min_change: float  # the smallest limit that keeps the false alarms at the wanted rate; 0 if no limit is needed
+    detectable: float | None  # median of the changes that are detected with 80 % power
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The noise of a suite on a machine."""
+
+    n_benchmarks: int
+    n_runs: int  # measured runs of each benchmark
+    n_left_out: int  # benchmarks with another number of runs
+    rows: tuple[NoiseRow, ...]
+
+
+def noise(
+    benchmarks: Sequence[Benchmark],
+    *,
+    per_run: PerRun = EVERY_ITERATION,
+    alpha: float = 0.05,
+    rate: float = 0.05,
+    rng: np.random.Generator,
+) -> Noise:
+    """Compare runs of one version with each other, as a check compares two versions.
+
+    For each number of runs, a stretch of consecutive runs is drawn and divided into a baseline and a candidate: by
+    turns, or into its first and its second half. Benchmarks of the same number of runs are divided in the same way, so
+    noise that they share counts. `alpha` is the significance level of the check for all benchmarks together, and `rate`
+    the wanted share of false alarms. Raises ValueError if there are no benchmarks with at least six runs, or a share is
+    not in (0, 1).
+    """
+    groups: dict[int, list[Benchmark]] = defaultdict(list)
+    for benchmark in benchmarks:
+        groups[len(benchmark.runs)].append(benchmark)
+    n_runs = max(groups, key=lambda n: (len(groups[n]), n), default=0)
+    if n_runs < 2 * SIZES[0]:
+        raise ValueError(f"at least {2 * SIZES[0]} runs of each benchmark are needed, got {n_runs}")
+    used = groups[n_runs]
+    values = np.array([_in_time(benchmark, per_run) for benchmark in used])
+    are_rates = np.array([benchmark.better == HIGHER for benchmark in used])
+    rows = []
+    for n in (n for n in SIZES if 2 * n <= n_runs):
+        limits = [smallest_difference(row, alpha=alpha, n_tests=len(used), n_runs=n).value for row in values]
+        known = sorted(limit for limit in limits if limit is not None)
+        detectable = known[len(known) // 2] if known else None
+        for design in (BY_TURNS, IN_BLOCKS):
+            largest = _largest(values, are_rates, n, design, alpha, rng)
+            needed = float(np.quantile(largest, 1 - rate, method="higher"))
+            rows.append(NoiseRow(n, design, float((largest > 0).mean()), needed, detectable))
+    return Noise(len(used), n_runs, len(benchmarks) - len(used), tuple(rows))
+
+
+def _in_time(benchmark: Benchmark, per_run: PerRun) -> Floats:
+    values, times = per_run.values(benchmark.runs), times_of(benchmark.runs)
+    return values if times is None else values[np.argsort(times, kind="stable")]
+
+
+def _largest(
+    values: Floats, are_rates: np.ndarray, n: int, design: str, alpha: float, rng: np.random.Generator
+) -> Floats:
+    """Return the largest slowdown that each simulated check reports; 0 if it reports none."""
+    k = len(values)
+    largest = np.zeros(N_DRAWS)
+    for draw in range(N_DRAWS):
+        start = int(rng.integers(0, values.shape[1] - 2 * n + 1))
+        places = start + (np.arange(2 * n).reshape(n, 2).T if design == BY_TURNS else np.arange(2 * n).reshape(2, n))
+        swapped = rng.random(n if design == BY_TURNS else 1) < 0.5
+        old, new = np.where(swapped, places[::-1], places)
+        a, b = values[:, new], values[:, old]
+        p = p_values(a, b, COMBINED)
+        order = np.argsort(p)
+        passed = np.cumprod(p[order] * (k - np.arange(k)) <= alpha).astype(bool)  # Holm's procedure
+        ratio = a.mean(axis=1) / b.mean(axis=1)
+        slower = np.where(are_rates, 1 - ratio, ratio - 1)[order][passed]
+        largest[draw] = max(0.0, float(slower.max(initial=0.0)))
+    return largest

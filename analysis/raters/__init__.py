@@ -1,0 +1,1 @@
+"""Raters, people or classifiers: agreement, consensus, and how well a classifier does."""

@@ -1,0 +1,1 @@
+"""The runs of a benchmark: measures, comparison, classifiers."""

@@ -1,0 +1,229 @@
+"""Read the benchmarks in result files for the check and the methods, and convert files, without a study."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from analysis.runs.benchmark import DIRECTIONS, Benchmark, PerRun, sorted_by_name
+from labeler.atomic_files import in_place
+from labeler.errors import InputError, Refused, sentence
+from labeler.files.formats import (
+    DEFAULTS,
+    FILE_IS as FILE_IS,
+    VALUES_ARE as VALUES_ARE,
+    Advance as Advance,
+    Format,
+    Part,
+    ReadOptions as ReadOptions,
+    Source as Source,
+    Spool,
+    formats_table as formats_table,
+    histories,
+    read_benchmarks,
+    sources as sources,
+    with_others as with_others,
+    writing,
+)
+
+BETTER = tuple(filter(None, DIRECTIONS))
+FOLDERS = ("icpe", "tcpd")  # forms with a file per benchmark or series
+FORMS = ("parquet", "csv", *FOLDERS)
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """The benchmarks that were read from files, the refused files, and remarks about files."""
+
+    benchmarks: tuple[Benchmark, ...]
+    refused: tuple[Refused, ...] = ()
+    remarks: tuple[str, ...] = ()
+    formats: tuple[Format, ...] = ()  # formats of the files that were read, each once, in order of first appearance
+    hashes: Mapping[str, str] = field(default_factory=dict)  # SHA-256 of the content of each file -> its name
+
+
+def from_files(
+    files: Sequence[Source],
+    options: ReadOptions = DEFAULTS,
+    *,
+    advance: Advance = lambda _source: None,
+    use: Callable[[Benchmark], None] | None = None,
+) -> Gathered:
+    """Read the benchmarks of result files; raises InputError like `usable`.
+
+    The order of the benchmarks does not depend on the order of the files. If a benchmark has no measurement, a remark
+    names the benchmark. If `use` is given, it is called with each benchmark as soon as it is read, and the result has
+    no benchmarks, so that memory does not grow with the number of files.
+    """
+    parts, gathered = usable(files, options, advance=advance, use=use)
+    remarks = [remark for part in parts for remark in left_out(part)]
+    benchmarks = sorted_by_name(benchmark for part in parts for benchmark in part.benchmarks)
+    return replace(gathered, benchmarks=tuple(benchmarks), remarks=(*gathered.remarks, *remarks))
+
+
+def left_out(part: Part) -> list[str]:
+    """Return a remark for each benchmark of this part that has no measurement."""
+    return [f"{part.label}: benchmark {name!r} is left out: {why}" for name, why in part.left_out()]
+
+
+def usable(
+    files: Sequence[Source],
+    options: ReadOptions = DEFAULTS,
+    *,
+    advance: Advance = lambda _source: None,
+    use: Callable[[Benchmark], None] | None = None,
+) -> tuple[list[Part], Gathered]:
+    """Read result files; return their parts, and a `Gathered` that has everything except the benchmarks.
+
+    `advance` is called with each file that was read. `use` is called with each benchmark, and the parts then have no
+    benchmarks. Raises InputError if files contradict each other, or the pattern for file names is invalid.
+    """
+    parts: list[Part] = []
+    refused, remarks = [], []
+    formats: dict[str, Format] = {}
+    for part in read_benchmarks(files, options, advance=advance):
+        if part.is_conflict:
+            raise InputError(f"{part.label}: {part.refused}.")
+        if part.refused:
+            refused.append(Refused(part.label, part.refused))
+        remarks += [f"{part.label}: {text}" for text in part.remarks]
+        if part.known and part.benchmarks:
+            formats.setdefault(part.known.name, part.known)
+        if use is not None:
+            for benchmark in part.benchmarks:
+                use(benchmark)
+            part = replace(part, benchmarks=())
+        parts.append(part)
+    hashes = {file.sha256: file.name for part in parts for file in part.files if file.sha256}
+    return parts, Gathered((), tuple(refused), tuple(remarks), tuple(formats.values()), hashes)
+
+
+def per_run(warmup: str, aggregate: str) -> PerRun:
+    """Return the options that decide how a run is summarised by one number; raises InputError if one is invalid."""
+    try:
+        number = float(warmup)
+    except ValueError:
+        number = None
+    try:
+        return PerRun(warmup.strip() if number is None else number, aggregate)
+    except ValueError as error:
+        raise InputError(sentence(error)) from None
+
+
+@dataclass
+class ConversionResult:
+    """The result of a conversion: counts of what was written, refused files as (file, reason), and remarks."""
+
+    n_benchmarks: int = 0
+    n_runs: int = 0
+    n_values: int = 0
+    n_failures: int = 0
+    refused: list[tuple[str, str]] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    def add(self, benchmark: Benchmark) -> None:
+        """Count a benchmark that was written."""
+        self.n_benchmarks += 1
+        self.n_runs += len(benchmark.runs)
+        self.n_values += sum(map(len, benchmark.runs))
+        self.n_failures += len(benchmark.failures)
+
+
+def convert(
+    files: Sequence[Source],
+    form: str,
+    out: Path,
+    options: ReadOptions = DEFAULTS,
+    *,
+    advance: Advance = lambda _source: None,
+) -> ConversionResult:
+    """Write the benchmarks of result files in another format.
+
+    The function first reads all files and stores their runs in a temporary folder. It then writes the benchmarks one by
+    one under a temporary name and renames the result at the end, so that no incomplete file is left behind. `form` is
+    "parquet" or "csv" (one long table, which replaces an existing file), or "icpe" or "tcpd" (a folder, which must not
+    exist; "tcpd" has a file for each history, or for each run of a benchmark without versions). A
+    file is refused if it cannot be used, or if an earlier file contains the same benchmark. Raises InputError if there
+    are no measurements to write, or the target cannot be written.
+    """
+    if form in FOLDERS and out.exists():
+        raise InputError(f"{out} already exists. Give the name of a new folder.")
+    done = ConversionResult()
+    with TemporaryDirectory(prefix="labeler-") as folder:
+        spool = Spool(Path(folder))
+        factors = _gather(files, options, spool, done, advance)
+        with in_place(out) as partial:
+            WRITERS[form](_all_benchmarks(spool), partial, writing.columns(factors), done)
+            if not done.n_benchmarks:
+                why = "; ".join(f"{file}: {reason}" for file, reason in done.refused)
+                raise InputError(f"The files have no measurements that can be written. {why}")
+    return done
+
+
+def _all_benchmarks(spool: Spool) -> Iterator[Benchmark]:
+    for key in spool.numbers:
+        yield from (benchmark for _mark, benchmark in spool.benchmarks(key))
+
+
+def _gather(
+    files: Sequence[Source], options: ReadOptions, spool: Spool, done: ConversionResult, advance: Advance
+) -> list[str]:
+    """Store all benchmarks on disk; return the names of the conditions that need a column in the table."""
+    factors: dict[str, None] = {}
+    for part in read_benchmarks(files, options, advance=advance):
+        if part.refused:
+            done.refused.append((part.label, part.refused))
+        done.remarks += [*(f"{part.label}: {text}" for text in part.remarks), *left_out(part)]
+        for benchmark in part.benchmarks:
+            spool.add((benchmark.application, benchmark.name), 0, benchmark)
+            factors |= dict.fromkeys(writing.extra_conditions(benchmark))
+    return list(factors)
+
+
+def _write_csv(benchmarks: Iterator[Benchmark], out: Path, names: Sequence[str], done: ConversionResult) -> None:
+    with out.open("w", encoding="utf-8", newline="") as file:
+        file.write(writing.csv_header(names))
+        for benchmark in benchmarks:
+            file.writelines(writing.csv_rows(benchmark, names))
+            done.add(benchmark)
+
+
+def _write_parquet(benchmarks: Iterator[Benchmark], out: Path, names: Sequence[str], done: ConversionResult) -> None:
+    with out.open("wb") as file, writing.parquet_writer(file, names) as writer:
+        for benchmark in benchmarks:
+            writer.write_table(writing.rows(benchmark, names))
+            done.add(benchmark)
+
+
+def _write_icpe(benchmarks: Iterator[Benchmark], out: Path, _names: Sequence[str], done: ConversionResult) -> None:
+    out.mkdir()
+    for benchmark in benchmarks:
+        try:
+            name, content = writing.icpe_file(benchmark)
+            with (out / name).open("xb") as file:
+                file.write(content)
+        except (ValueError, FileExistsError) as error:
+            reason = "another benchmark has the same file name" if isinstance(error, OSError) else str(error)
+            done.refused.append((f"benchmark {benchmark.name!r}", reason))
+            continue
+        done.add(benchmark)
+
+
+def _write_tcpd(benchmarks: Iterator[Benchmark], out: Path, _names: Sequence[str], done: ConversionResult) -> None:
+    from labeler.files.marked import series_of
+
+    out.mkdir()
+    for benchmark in benchmarks:
+        for name, values, labels in series_of(benchmark):
+            with (out / f"{writing.file_stem(name)}.json").open("x", encoding="utf-8") as file:
+                file.write(histories.write_tcpd(name, values, labels))
+        done.add(benchmark)
+
+
+Writer = Callable[[Iterator[Benchmark], Path, Sequence[str], ConversionResult], None]
+WRITERS: dict[str, Writer] = {
+    "parquet": _write_parquet,
+    "csv": _write_csv,
+    "icpe": _write_icpe,
+    "tcpd": _write_tcpd,
+}

@@ -1,0 +1,49 @@
+"""Read model files of learned classifiers."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analysis.document import describe_value
+from analysis.runs.runs import Warmup
+from labeler.errors import InputError, sentence
+from labeler.files.formats import Source
+from labeler.text import enumeration
+
+if TYPE_CHECKING:
+    from analysis.learning import CategoryModel, Model
+
+
+def read_model(path: Path) -> "Model | CategoryModel":
+    """Read and check a model file; raises InputError with the name of the file."""
+    from analysis.learning import ModelError, model_from_text  # imported here because it loads pandas
+
+    try:
+        return model_from_text(Source(str(path), path).content().decode("utf-8"))
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: the file is not a text file.") from None
+    except ModelError as error:
+        raise InputError(f"{path}: {sentence(error)}") from None
+
+
+def read_model_of_runs(path: Path) -> "Model":
+    """Read a model of the default question; raises InputError as `read_model`, or for other categories."""
+    from analysis.learning import Model
+
+    model = read_model(path)
+    if isinstance(model, Model):
+        return model
+    raise InputError(
+        f"{path}: the model gives the categories {enumeration(model.categories, 'and')}, but labeler check needs a "
+        "model of the default question. Use this model in a study with its categories: labeler verdicts --model"
+    )
+
+
+def warmup_of(model: "Model | CategoryModel", warmup: Warmup) -> Warmup:
+    """Return the warm-up with which a model was learned; raises InputError if `warmup` requests another warm-up."""
+    if warmup not in (0, model.warmup):
+        raise InputError(
+            f"The model was learned with --warmup {describe_value(model.warmup)}, so it cannot be used with --warmup "
+            f"{describe_value(warmup)}. Leave out --warmup, or compute verdicts with --warmup {describe_value(warmup)} "
+            "and learn a new model from them."
+        )
+    return model.warmup

@@ -1,0 +1,182 @@
+"""What a reviewer sees after the study: own labels beside those of the others and of the classifiers, without names.
+
+A reviewer sees this only if the study is unblinded and a coordinator has allowed it for this person. The other
+reviewers are Reviewer 1, 2, ..., the one who agrees most first.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from labeler.errors import InputError, NotAllowed
+from labeler.studies.model import LABELLED_BY_PLAN, Role, State, Task
+from labeler.studies.people import identity
+from labeler.studies.questions import is_label
+from labeler.studies.screen import blinding
+from labeler.studies.store import Database, assignments, events, items, labels, people, studies, verdicts
+
+ALLOW, WITHDRAW = "allow own result", "withdraw own result"
+KNOWN_CHANGES = "known changes"  # the event that says what was done to which benchmarks before they were measured
+N_DIVIDED = 2  # items to show to a reviewer who never stood alone
+
+
+@dataclass(frozen=True)
+class ComparedItem:
+    """An item that the reviewer labelled, with the labels of the others, all in terms of the reviewer's picture."""
+
+    task: Task
+    label: str
+    others: Mapping[str, int]  # how many of the others gave each label
+    change: str = ""  # what is known to have been done to its runs; "" if nothing is known
+
+
+@dataclass(frozen=True)
+class SameLabel:
+    """On how many common items another rater gave the same label as the reviewer."""
+
+    rater: str
+    n_same: int
+    n: int
+
+
+@dataclass(frozen=True)
+class OwnResult:
+    """The result of one reviewer."""
+
+    items: tuple[ComparedItem, ...]
+    n_with_majority: int
+    n_with_a_majority: int  # number of items on which the others have a majority
+    alone: tuple[ComparedItem, ...]  # items whose label at least two others gave otherwise, and nobody gave the same
+    divided: tuple[ComparedItem, ...]  # where the others agree least, if the reviewer never stood alone
+    reviewers: tuple[SameLabel, ...]
+    classifiers: tuple[SameLabel, ...]
+    shares: Mapping[str, tuple[float, float]]  # label -> share of the reviewer's labels, and of the others' labels
+
+
+def is_open(db: Database, person_id: int) -> bool:
+    """Return whether the reviewer may see the own result now."""
+    person = people.by_id(db, person_id)
+    return person is not None and studies.get(db).phase is State.UNBLINDED and is_allowed(db, person.name)
+
+
+def is_allowed(db: Database, name: str) -> bool:
+    """Return whether a coordinator has allowed this reviewer to see the own result once the study is unblinded."""
+    latest = ""
+    for event in events.of_actions(db, {ALLOW, WITHDRAW}):
+        if event.details["reviewer"] == name:
+            latest = event.action
+    return latest == ALLOW
+
+
+def allow(db: Database, name: str, allowed: bool, *, actor: str, now: datetime) -> None:
+    """Allow a reviewer to see the own result once the study is unblinded, or withdraw this.
+
+    Raises InputError if there is no such reviewer.
+    """
+    with events.by(db, actor, now) as deed:
+        person = people.by_name(db, name)
+        if person is None or Role.REVIEWER not in person.roles:
+            raise InputError(f"There is no reviewer called {name} in this study.")
+        if is_allowed(db, person.name) != allowed:
+            deed.log(ALLOW if allowed else WITHDRAW, reviewer=person.name)
+
+
+def own_result(db: Database, person_id: int) -> OwnResult:
+    """Compare a reviewer's labels with those of the others and of the classifiers.
+
+    Raises NotAllowed if the study is not unblinded, or nobody has allowed it for this reviewer.
+    """
+    me = identity.require(db, person_id, Role.REVIEWER)
+    if not is_open(db, person_id):
+        raise NotAllowed("Your result is not open. A coordinator can open it once the study is unblinded.")
+    tasks = {task.item_id: task for task in assignments.tasks_of(db, person_id) if is_label(task.answer)}
+    others: dict[int, dict[str, str]] = defaultdict(dict)
+    own: dict[int, str] = {}
+    for item_id, reviewer, kind, answer in labels.on_items(db, tasks):
+        if kind not in LABELLED_BY_PLAN or not is_label(answer):
+            continue
+        if reviewer == me.name:
+            own[item_id] = answer
+        else:
+            others[item_id][reviewer] = answer
+    names = {item_id: items.by_id(db, item_id).name for item_id in own}
+    changes = known_changes(db)
+    question, secret = studies.get(db).question, studies.picture_secret(db)
+
+    def shown(item_id: int, label: str) -> str:  # in terms of the picture, whose sides may have changed places
+        is_swapped = question.blind_side and blinding.is_swapped(secret, tasks[item_id].code)
+        return question.mirrored(label) if is_swapped else label
+
+    compared = tuple(
+        ComparedItem(
+            tasks[item_id],
+            shown(item_id, label),
+            Counter(shown(item_id, other) for other in others[item_id].values()),
+            changes.get(names[item_id], ""),
+        )
+        for item_id, label in own.items()
+    )
+    majorities = [(item.label, _majority(item.others)) for item in compared]
+    decided = [(label, majority) for label, majority in majorities if majority is not None]
+    alone = tuple(item for item in compared if sum(item.others.values()) >= 2 and not item.others.get(item.label))
+    given = Counter(own.values())
+    given_by_others = Counter(label for of_item in others.values() for label in of_item.values())
+    return OwnResult(
+        compared,
+        sum(label == majority for label, majority in decided),
+        len(decided),
+        alone,
+        () if alone else tuple(sorted(compared, key=_agreement_of_others)[:N_DIVIDED]),
+        _beside_reviewers(own, others),
+        _beside_classifiers(db, own, names),
+        {
+            label: (given[label] / max(1, given.total()), given_by_others[label] / max(1, given_by_others.total()))
+            for label in sorted(given.keys() | given_by_others.keys())
+        },
+    )
+
+
+def known_changes(db: Database) -> dict[str, str]:
+    """Return item -> what was done to its runs before they were measured, as the log says."""
+    return {
+        name: words
+        for event in events.of_actions(db, {KNOWN_CHANGES})
+        for name, words in event.details["benchmarks"].items()
+    }
+
+
+def _majority(others: Mapping[str, int]) -> str | None:
+    """Return the label that most of the others gave; None if there is a tie or nobody labelled the item."""
+    counts = Counter(others).most_common(2)
+    if not counts or (len(counts) == 2 and counts[0][1] == counts[1][1]):
+        return None
+    return counts[0][0]
+
+
+def _agreement_of_others(item: ComparedItem) -> float:
+    n = sum(item.others.values())
+    return max(item.others.values()) / n if n else 1.0
+
+
+def _beside_reviewers(own: Mapping[int, str], others: Mapping[int, Mapping[str, str]]) -> tuple[SameLabel, ...]:
+    pairs: dict[str, list[bool]] = defaultdict(list)
+    for item_id, label in own.items():
+        for reviewer, other in others[item_id].items():
+            pairs[reviewer].append(label == other)
+    found = sorted(pairs.values(), key=lambda same: (-sum(same) / len(same), -len(same)))
+    return tuple(SameLabel(f"Reviewer {i}", sum(same), len(same)) for i, same in enumerate(found, start=1))
+
+
+def _beside_classifiers(db: Database, own: Mapping[int, str], names: Mapping[int, str]) -> tuple[SameLabel, ...]:
+    table = verdicts.brief_table(db)
+    table = table[table["verdict"].notna()]
+    by_name = {names[item_id]: label for item_id, label in own.items()}
+    rows: Sequence[tuple[Any, ...]] = list(table[["item", "classifier", "verdict"]].itertuples(index=False, name=None))
+    pairs: dict[str, list[bool]] = defaultdict(list)
+    for item, classifier, verdict in rows:
+        if item in by_name:
+            pairs[classifier].append(by_name[item] == verdict)
+    found = [SameLabel(classifier, sum(same), len(same)) for classifier, same in pairs.items()]
+    return tuple(sorted(found, key=lambda row: (-row.n_same / row.n, row.rater)))

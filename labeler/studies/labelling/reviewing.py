@@ -1,0 +1,642 @@
+"""Functions for reviewers.
+
+These functions never reveal other people's labels, verdicts, names of items, or why an item was assigned.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Container, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from labeler import marks
+from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
+from labeler.studies.course import calibrating, coordinating
+from labeler.studies.items import drawing
+from labeler.studies.labelling import auditing
+from labeler.studies.model import Label, Person, Protocol, Question, Role, State, Study, Submission, Task
+from labeler.studies.people import identity
+from labeler.studies.plan.active_plan import N_OFFERED
+from labeler.studies.plan.design import MIN_RETEST_GAP
+from labeler.studies.questions import NOT_SURE, WITHDRAWN, is_label
+from labeler.studies.screen import binning, blinding, timing
+from labeler.studies.screen.kinds import ItemKind, kind_of, sides_of
+from labeler.studies.store import Database, assignments, decisions, events, items, labels, replies, runs, studies
+from labeler.studies.store.events import Deed
+from labeler.text import counted, is_storable
+
+MIN_DWELL_MS = 250
+USUAL_S, N_TIMED = 15.0, 10  # seconds per label before a reviewer has this number of timed answers
+MAX_TEXT_LENGTH, MAX_VIEW_LENGTH, MAX_COMMENT_LENGTH = 64, 2000, 2000
+MAX_CHECKED = 500  # number of event ids that a browser can check at once; a browser keeps fewer unconfirmed answers
+CONFIDENCES = (1, 2, 3)
+# A retest comes at least MIN_RETEST_GAP places after its item. By then the reviewer's list no longer shows the earlier
+# picture or any other picture of that age. Hiding only the pictures of retests would reveal which items are retests.
+LOOK_BACK = MIN_RETEST_GAP // 2
+FIRST_VISIT = "first visit"  # action in the audit log: the reviewer saw the introduction
+_NUMBERS = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class OwnProgress:
+    """The progress of a reviewer.
+
+    `n_not_sure` is the number of open items whose current answer is "not sure".
+    """
+
+    n_done: int
+    n_assigned: int
+    n_not_sure: int
+
+
+@dataclass(frozen=True)
+class Brief:
+    """The question of the study, and the protocol for showing items."""
+
+    question: Question
+    protocol: Protocol
+
+    @property
+    def kind(self) -> ItemKind:
+        """What an item shows."""
+        return kind_of(self.question)
+
+
+@dataclass(frozen=True)
+class ReviewQueue:
+    """The next tasks of a reviewer, and the task whose answer the key U undoes.
+
+    `closed` is the reason why the reviewer can label nothing now; "" if labelling is possible. `end` is the message at
+    the end of a calibration round.
+    """
+
+    progress: OwnProgress
+    offers: tuple[Task, ...]
+    last: Task | None
+    closed: str
+    end: str = ""
+
+
+@dataclass(frozen=True)
+class LabelComparison:
+    """A reviewer's label in the calibration round, and the reference label of the item.
+
+    The reference label is None if the item has no reference label.
+    """
+
+    task: Task
+    reference: str | None
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether the label equals the reference label."""
+        return self.reference is not None and self.task.answer == self.reference
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """The feedback that a reviewer gets after the calibration round.
+
+    `with_others` is the share of the other reviewers' labels that equal this reviewer's label on the same item. It is
+    None if other reviewers gave no labels.
+    """
+
+    rows: tuple[LabelComparison, ...]
+    with_others: float | None
+
+
+@dataclass(frozen=True)
+class OwnLabel:
+    """An item that the reviewer has answered, with the current answer."""
+
+    task: Task
+    number: int  # position among the reviewer's items, in order of first answer; starts at 1
+    created_utc: str  # time of the current answer
+    n_revisions: int  # number of answers after the first; an answer that was undone at once does not count
+    # Total time on task for all answers to the item (see `labeler.studies.screen.timing`); None if nothing was timed.
+    time_on_task_ms: int | None
+    confidence: int | None  # values of the current answer
+    flag: bool
+    comment: str | None
+    replies: tuple[str, ...] = ()  # texts of the coordinators' replies to the flag or comment, in order of time
+    # Whether the reviewer can see the picture again and revise the label. This is possible for the latest items,
+    # and for all items once the reviewer has answered everything.
+    can_look_again: bool = True
+
+
+@dataclass(frozen=True)
+class BrowserMark:
+    """A reviewer and the reviewer's newest stored answer, as the browser receives them.
+
+    The browser uses these values to check whether the study has all answers that the browser sent.
+    """
+
+    # An opaque id. It is the same in all backups of the study, and different for each reviewer and study.
+    reviewer: str
+    last_event: str | None  # the event id of the reviewer's newest stored answer
+
+
+def browser_mark(db: Database, reviewer_id: int) -> BrowserMark:
+    """Return the mark that identifies a reviewer in the browser's storage, with the newest stored answer."""
+    person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
+    whose = f"{study.created_utc} {person.person_id} {person.name}"
+    return BrowserMark(hashlib.sha256(whose.encode()).hexdigest()[:32], labels.last_event(db, reviewer_id))
+
+
+def missing_events(db: Database, reviewer_id: int, event_ids: Collection[str]) -> list[str]:
+    """Return those of the given event ids for which the study has no answer, for example after a backup was restored.
+
+    Raises AnswerRefused if there are more ids than a browser can keep.
+    """
+    identity.require(db, reviewer_id, Role.REVIEWER)
+    if len(event_ids) > MAX_CHECKED:
+        raise AnswerRefused(_UNREADABLE)
+    stored = labels.known_events(db, reviewer_id, event_ids)
+    return [event_id for event_id in event_ids if event_id not in stored]
+
+
+def brief(db: Database) -> Brief:
+    """Return the question and the protocol of the study."""
+    study = studies.get(db)
+    return Brief(study.question, study.protocol)
+
+
+def study_name(db: Database) -> str:
+    """Return the name of the study."""
+    return studies.get(db).name
+
+
+def describe_work(db: Database, reviewer_id: int) -> str:
+    """Return the name of the study, how much the reviewer still has to do, and until when."""
+    progress = review_queue(db, reviewer_id).progress
+    n_left, parts = progress.n_assigned - progress.n_done, [study_name(db)]
+    if n_left:
+        minutes = max(1, round(n_left * seconds_per_label(db, reviewer_id) / 60))
+        parts.append(f"{counted(n_left, 'item')}, about {counted(minutes, 'minute')}")
+    day = coordinating.finish_by(db)
+    return " · ".join([*parts, *([f"please finish by {day:%-d %B %Y}"] if day else [])])
+
+
+def seconds_per_label(db: Database, reviewer_id: int) -> float:
+    """Return how long the reviewer usually needs for a label, from the own last answers; at first, the usual time."""
+    identity.require(db, reviewer_id, Role.REVIEWER)
+    timed = [label for _, label in labels.own_answers(db, reviewer_id) if label.dwell_ms is not None]
+    if len(timed) < N_TIMED:
+        return USUAL_S
+    times = (timing.time_on_task(label.dwell_ms or 0, label.view) for label in timed[-N_TIMED:])
+    return timing.typical(times) or USUAL_S
+
+
+def review_queue(db: Database, reviewer_id: int) -> ReviewQueue:
+    """Return what the labelling screen needs: the reviewer's progress and next tasks."""
+    person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
+    calibrating = _is_calibrating(study)
+    n = assignments.n_by_answer(db, reviewer_id, calibration=calibrating)
+    progress = OwnProgress(sum(number for answer, number in n.items() if is_label(answer)), n.total(), n[NOT_SURE])
+    closed = _why_closed(study, person)
+    last = None if closed else _undoable(db, reviewer_id, calibrating)
+    undone = assignments.task_by_code(db, reviewer_id, last) if last else None
+    offers = tuple(_offered(db, reviewer_id, calibrating))
+    end = _CALIBRATED if calibrating and not offers else ""
+    return ReviewQueue(progress, offers, undone, closed, end)
+
+
+def is_first_visit(db: Database, reviewer_id: int) -> bool:
+    """Return whether to show the introduction to a reviewer.
+
+    The introduction is shown until the reviewer has finished it or has answered an item.
+    """
+    person = identity.require(db, reviewer_id, Role.REVIEWER)
+    if labels.last_event(db, reviewer_id) is not None or _why_closed(studies.get(db), person):
+        return False
+    return all(event.actor != person.name for event in events.of_actions(db, {FIRST_VISIT}))
+
+
+def finish_introduction(db: Database, reviewer_id: int, *, now: datetime) -> None:
+    """Record that a reviewer has finished the introduction; the next visit starts with an item."""
+    with db.atomic():
+        person = identity.require(db, reviewer_id, Role.REVIEWER)
+        if is_first_visit(db, reviewer_id):
+            Deed(db, person.name, now).log(FIRST_VISIT)
+
+
+def has_feedback(db: Database, reviewer_id: int) -> bool:
+    """Return whether `feedback` has something to show to a reviewer after the calibration round.
+
+    Raises NotAllowed if the person is not an active reviewer.
+    """
+    identity.require(db, reviewer_id, Role.REVIEWER)
+    if studies.get(db).phase in (State.DRAFT, State.CALIBRATION):
+        return False
+    n = assignments.n_by_answer(db, reviewer_id, calibration=True)
+    return any(map(is_label, n))
+
+
+def question(db: Database) -> str:
+    """Return the question as reviewers see it, with the number of runs if it names one and all items have the same."""
+    n_runs = {item.n_runs for item in items.all_items(db) if item.n_runs}
+    number = f"{_describe_number(n_runs.pop())} " if len(n_runs) == 1 else ""
+    return brief(db).question.text.replace("{runs} ", number).replace("{runs}", number.strip())
+
+
+def _describe_number(n: int) -> str:
+    return _NUMBERS[n] if n < len(_NUMBERS) else str(n)
+
+
+def feedback(db: Database, reviewer_id: int) -> Feedback | None:
+    """Compare a reviewer's labels in the calibration round with the reference labels and other reviewers' labels.
+
+    Return None before the round is over, or if the reviewer gave no labels in the round.
+    """
+    person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
+    own = [task for task in assignments.tasks_of(db, reviewer_id, calibration=True) if is_label(task.answer)]
+    if study.phase in (State.DRAFT, State.CALIBRATION) or not own:
+        return None
+    reference, names = decisions.reference_labels(db), {item.item_id: item.name for item in items.all_items(db)}
+    question = studies.get(db).question
+    rows = []
+    for task in own:
+        label = reference.get(names[task.item_id])
+        seen = question.mirrored(label) if label is not None and _is_swapped(db, task, question) else label
+        rows.append(LabelComparison(_as_shown(db, task, question), seen))
+    return Feedback(tuple(rows), calibrating.share_with_others(db, person.name))
+
+
+def task_by_code(db: Database, reviewer_id: int, code: str) -> Task:
+    """Return an answered task that the reviewer can open again; raises NotAssigned for any other task."""
+    hidden = {label.task.code for label in own_labels(db, reviewer_id) if not label.can_look_again}
+    task = assignments.task_by_code(db, reviewer_id, code)
+    if task is None or task.answer is None or code in hidden or not _is_in_play(db, task, studies.get(db)):
+        raise NotAssigned(
+            f"You cannot open item {code[:20]} now. The page My labels lists the items that you can open."
+        )
+    return _as_shown(db, task, studies.get(db).question)
+
+
+def receipt(db: Database, reviewer_id: int, *, now: datetime) -> str:
+    """Return a receipt for a reviewer: JSON text with the reviewer's own labels and their hashes.
+
+    An audit can later check whether the study still has these labels.
+    """
+    identity.require(db, reviewer_id, Role.REVIEWER)
+    question, secret = studies.get(db).question, studies.picture_secret(db)
+
+    def as_shown(code: str, answer: str) -> str:
+        is_swapped = question.blind_side and blinding.is_swapped(secret, code)
+        return question.mirrored(answer) if is_swapped else answer
+
+    return auditing.receipt(db, reviewer_id, now=now, as_shown=as_shown)
+
+
+def own_labels(db: Database, reviewer_id: int) -> list[OwnLabel]:
+    """Return the items that the reviewer answered in the current round; the newest answer comes first."""
+    identity.require(db, reviewer_id, Role.REVIEWER)
+    study = studies.get(db)
+    calibrating = _is_calibrating(study)
+    is_over = study.phase in (State.CLOSED, State.UNBLINDED) or not _offered(db, reviewer_id, calibrating)
+    of_round = {task.code: task for task in assignments.tasks_of(db, reviewer_id, calibration=calibrating)}
+    tasks = {code: _as_shown(db, task, study.question) for code, task in of_round.items() if _stands(task)}
+    answers = [(code, answer) for code, answer in labels.own_answers(db, reviewer_id) if code in of_round]
+    by_code: dict[str, list[Label]] = {}
+    for code, answer in answers:
+        by_code.setdefault(code, []).append(answer)
+    numbers = {code: number for number, code in enumerate(by_code, start=1)}
+    first_shown = 1 if is_over else len(numbers) - LOOK_BACK + 1
+    order = dict.fromkeys(code for code, _ in reversed(answers))
+    replies_to = replies.of_assignments(db, [task.assignment_id for task in tasks.values()])
+    return [
+        replace(
+            _own_label(tasks[code], numbers[code], by_code[code], replies_to.get(tasks[code].assignment_id, ())),
+            can_look_again=numbers[code] >= first_shown,
+        )
+        for code in order
+        if code in tasks
+    ]
+
+
+def replies_in_calibration(db: Database, reviewer_id: int) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Return the coordinators' replies to the reviewer's comments in the calibration round, once the round is over.
+
+    Each entry has the code of the item, the reviewer's comment, and the texts of the replies.
+    """
+    identity.require(db, reviewer_id, Role.REVIEWER)
+    if _is_calibrating(studies.get(db)):
+        return []  # `own_labels` has them
+    tasks = [task for task in assignments.tasks_of(db, reviewer_id, calibration=True) if _stands(task)]
+    replies_to = replies.of_assignments(db, [task.assignment_id for task in tasks])
+    return [
+        (task.code, labels.last_remarks(db, task.assignment_id)[2] or "",
+         tuple(reply.text for reply in replies_to[task.assignment_id]))
+        for task in tasks
+        if task.assignment_id in replies_to
+    ]  # fmt: skip
+
+
+def typical_time_s(own: list[OwnLabel]) -> float | None:
+    """Return the median time on task of the reviewer's labels in seconds; return None if nothing was timed."""
+    return timing.typical(label.time_on_task_ms for label in own if label.time_on_task_ms is not None)
+
+
+def picture(db: Database, task: Task, study: Study | None = None) -> Mapping[str, Any] | None:
+    """Return the payload of an item as a reviewer sees it; return None if the item has no measurements.
+
+    The data contain only summaries of iterations, and nothing about what was measured. This function creates all
+    pictures for reviewers.
+    """
+    item = items.by_id(db, task.item_id)
+    if not item.n_runs:
+        return None
+    study = study or studies.get(db)
+    question, kind = study.question, kind_of(study.question)
+    payload = drawing.payload_of_item(db, task.item_id, study)
+    variation = _variation(db, task, item.n_runs, study)
+    if variation is not None:
+        payload = kind.varied(payload, runs.of_item(db, task.item_id), variation)
+    if _is_swapped(db, task, question) and kind.swapped is not None:
+        payload = kind.swapped(payload)
+    hidden = {key for key, fact in kind.telling.items() if fact not in question.facts}
+    seen = {key: value for key, value in payload.items() if key not in hidden}
+    return {**seen, "unit": blinding.neutral_unit(payload["unit"])}
+
+
+def panels(db: Database, task: Task) -> list[Mapping[str, Any]]:
+    """Return the panels from which the screen draws an item; return no panel if the item has no measurements."""
+    study = studies.get(db)
+    payload, question = picture(db, task, study), study.question
+    return [] if payload is None else list(kind_of(question).panels(payload, sides=sides_of(question)))
+
+
+def thumbnail(db: Database, task: Task, words: str) -> str | None:
+    """Return a small picture of an item as a reviewer sees it, as SVG; return None if there are no measurements.
+
+    If points are marked, the picture has the reviewer's marks.
+    """
+    payload, question = picture(db, task), studies.get(db).question
+    if payload is None:
+        return None
+    own = {"marks": [mark.at for mark in marks.read(task.answer or "")]} if question.is_marked else {}
+    return kind_of(question).thumbnail(payload, label=words, **own)
+
+
+def task_data(db: Database, task: Task, *, known: Container[str] = ()) -> Mapping[str, Any]:
+    """Return the data of a task for the screen: code, revision, panels, and the reviewer's latest answer and remarks.
+
+    `known` has the codes of items whose pictures the screen does not need; their field panels is None.
+    """
+    confidence, flag, comment = labels.last_remarks(db, task.assignment_id)
+    question = studies.get(db).question
+    return {
+        "code": task.code,
+        "revision": task.revision,
+        "before": _as_shown(db, task, question).answer if _stands(task) else None,
+        "confidence": confidence,
+        "flag": flag,
+        "comment": comment,
+        **({"extra": labels.last_extra(db, task.assignment_id)} if question.extra else {}),
+        **({"facts": _facts(db, task, question)} if question.facts else {}),
+        "panels": None if task.code in known else panels(db, task),
+    }
+
+
+def _facts(db: Database, task: Task, question: Question) -> list[tuple[str, str]]:
+    """Return the facts that stand beside the picture, each with its name; versions are in the picture itself."""
+    item = items.by_id(db, task.item_id)
+    texts = {"application": item.application, "benchmark": item.benchmark, "unit": item.unit}
+    return [(name, texts[name]) for name in question.facts if texts.get(name)]
+
+
+def _is_swapped(db: Database, task: Task, question: Question) -> bool:
+    """Return whether this assignment shows the two sides of its item in the other order."""
+    return question.blind_side and blinding.is_swapped(studies.picture_secret(db), task.code)
+
+
+def _as_shown(db: Database, task: Task, question: Question) -> Task:
+    """Return a task with its answer as the reviewer gave it, in terms of the sides that the picture shows."""
+    if task.answer is None or not _is_swapped(db, task, question):
+        return task
+    return replace(task, answer=question.mirrored(task.answer))
+
+
+def submission_from(event: object) -> Submission:
+    """Convert an event from the screen into a submission.
+
+    The event has event_id, code, revision, answer, and optionally dwell_ms, view, confidence, flag and comment. It
+    comes from a browser, so it may contain anything. Raises AnswerRefused if the event is not such a mapping, or a
+    value has the wrong type or is too long.
+    """
+    match event:
+        case {"event_id": str(event_id), "code": str(code), "revision": int(revision), "answer": str(answer), **others}:
+            more: dict[str, Any] = {str(name): value for name, value in others.items() if name in _MORE}
+        case _:
+            raise AnswerRefused(_UNREADABLE)
+    fits = (
+        all(text.isascii() and 0 < len(text) <= MAX_TEXT_LENGTH for text in (event_id, code))
+        and 0 < len(answer) <= (marks.MAX_LENGTH if marks.are_marks(answer) else MAX_TEXT_LENGTH)
+        and _is_count(revision)
+        and all(_MORE[name](value) for name, value in more.items())
+    )
+    if not fits:
+        raise AnswerRefused(_UNREADABLE)
+    comment = (more.pop("comment", None) or "").strip() or None
+    return Submission(event_id, code, revision, answer, comment=comment, **more)
+
+
+def submit(
+    db: Database, reviewer_id: int, submission: Submission, *, now: datetime, session: str | None = None
+) -> None:
+    """Store a reviewer's answer, and the session in which the answer was given.
+
+    If the study already has an answer with this event id, nothing is stored. Raises NotAllowed if the study or this
+    reviewer cannot label anything now, or the person is not a reviewer. Raises NotAssigned if the item is neither
+    offered to this reviewer nor answered by this reviewer. Raises AnswerRefused if the answer was too fast, or the item
+    was answered in another window.
+    """
+    # This read needs no lock: only the reviewer's own answers change which items are offered, and an answer to this
+    # item changes its revision, which is checked below.
+    study = studies.get(db)
+    if not study.question.is_answer(submission.answer):
+        raise AnswerRefused(_UNREADABLE)
+    submission = replace(submission, answer=study.question.checked_answer(submission.answer))
+    calibrating = _is_calibrating(study)
+    on_offer = {task.code for task in _offered(db, reviewer_id, calibrating)}
+    with db.atomic():
+        person = identity.require(db, reviewer_id, Role.REVIEWER)
+        task = assignments.task_by_code(db, reviewer_id, submission.code)
+        if task is not None and _is_swapped(db, task, study.question):
+            submission = replace(submission, answer=study.question.mirrored(submission.answer))
+        stored = labels.own_event(db, reviewer_id, submission.event_id)
+        if stored is not None:
+            if task is None or stored != (task.assignment_id, submission.answer):
+                raise _not_open(submission)
+            return
+        study = studies.get(db)
+        closed = _why_closed(study, person)
+        if closed:
+            raise NotAllowed(f"{closed} Nothing was saved.")
+        is_open = task is not None and (_stands(task) or task.code in on_offer)
+        if task is None or not is_open or not _is_in_play(db, task, study):
+            raise _not_open(submission)
+        _check(task, submission, _undoable(db, reviewer_id, calibrating), study.protocol)
+        item = items.by_id(db, task.item_id)
+        if study.question.is_marked and study.question.is_label(submission.answer):
+            _check_marks(study.question, submission, drawing.n_points(db, item))
+        variation = _variation(db, task, item.n_runs, study)
+        view = {
+            **{name: value for name, value in submission.view.items() if name not in _OF_SERVER},
+            "rule": study.protocol.axis_rule,
+            "rule_version": binning.RULE_VERSIONS[study.protocol.axis_rule],
+            "drawing": kind_of(study.question).version,
+            "min_span": study.protocol.min_span,
+            **({"picture": variation.json_values()} if variation else {}),
+            **({"session": session} if session else {}),
+            **({"swapped": _is_swapped(db, task, study.question)} if study.question.blind_side else {}),
+            **({"extra": submission.extra} if _has_extra(study.question, submission) else {}),
+        }
+        labels.add(
+            db,
+            Label(
+                task.assignment_id, submission.revision, submission.event_id, submission.answer, now,
+                submission.dwell_ms, view, submission.confidence if study.protocol.asks_confidence else None,
+                submission.flag, submission.comment,
+            ),
+        )  # fmt: skip
+
+
+def _has_extra(question: Question, submission: Submission) -> bool:
+    return question.extra is not None and submission.extra in question.extra.answers
+
+
+def _undoable(db: Database, reviewer_id: int, calibrating: bool) -> str | None:
+    """Return the code of the item whose answer the reviewer can undo; None if there is none.
+
+    Undoing again and again would show all earlier plots once more, which the page My labels hides. Therefore, only the
+    reviewer's latest items can be undone.
+    """
+    last = labels.last_standing(db, reviewer_id, calibration=calibrating)
+    if last is None or labels.n_begun_after(db, reviewer_id, last, calibration=calibrating) >= LOOK_BACK:
+        return None
+    return last
+
+
+def _not_open(submission: Submission) -> NotAssigned:
+    """Return the error for an item that the reviewer cannot label; its text does not reveal the reason."""
+    return NotAssigned(f"You cannot label item {submission.code[:20]} now. Reload the page to continue.")
+
+
+def _variation(db: Database, task: Task, n_runs: int, study: Study) -> blinding.Variation | None:
+    """Return how the picture of this task differs from other pictures of the item.
+
+    Return None if all pictures of the item are equal.
+    """
+    if not n_runs or not study.protocol.varies_pictures:
+        return None
+    n_ordered = 0 if kind_of(study.question).is_series else n_runs  # a series keeps its order
+    return blinding.Variation.drawn(studies.picture_secret(db), task.code, n_ordered)
+
+
+def _check(task: Task, submission: Submission, last: str | None, protocol: Protocol) -> None:
+    if submission.revision != task.revision:
+        raise AnswerRefused(f"Item {task.code} was answered in another window in the meantime. That answer is kept.")
+    if submission.answer == WITHDRAWN:
+        if not _stands(task):
+            raise AnswerRefused(f"Item {task.code} has no answer to undo.")
+        if last != task.code:
+            raise AnswerRefused(
+                f"U undoes only your last answer, and only within your latest {LOOK_BACK} items. You can change your "
+                f"latest answers on the page My labels."
+            )
+    elif submission.dwell_ms is None or submission.dwell_ms < MIN_DWELL_MS:
+        raise AnswerRefused(f"Item {task.code} was on the screen for less than {MIN_DWELL_MS} ms. Answer it again.")
+    elif protocol.asks_confidence and submission.confidence is None and is_label(submission.answer):
+        raise AnswerRefused(f"Press 1, 2 or 3 to say how sure you are about item {task.code}.")
+
+
+def _check_marks(question: Question, submission: Submission, n: int | None) -> None:
+    """Raise AnswerRefused if marks are not points of the series, or the reviewer has not seen the whole series."""
+    try:
+        question.checked_label(submission.answer, n)
+    except ValueError as error:
+        raise AnswerRefused(f"Item {submission.code}: {error}. Mark it again.") from None
+    if submission.view.get("whole") is not True:
+        raise AnswerRefused(f"Item {submission.code}: the whole series was not on the screen. Answer it again.")
+
+
+def _own_label(task: Task, number: int, answers: list[Label], answered: tuple[replies.Reply, ...]) -> OwnLabel:
+    """Return a task with its answers, for the page My labels.
+
+    The given answers must be in order of time, so that the last one is current.
+    """
+    times = [timing.time_on_task(answer.dwell_ms, answer.view) for answer in answers if answer.dwell_ms is not None]
+    last = answers[-1]
+    n_taken_back = sum(answer.answer == WITHDRAWN for answer in answers)
+    n_kept = len(answers) - 2 * n_taken_back
+    return OwnLabel(
+        task, number, last.created.isoformat(), n_kept - 1, sum(times) if times else None, last.confidence,
+        last.flag, last.comment, tuple(reply.text for reply in answered),
+    )  # fmt: skip
+
+
+def _is_comment(value: object) -> bool:
+    return value is None or (isinstance(value, str) and len(value) <= MAX_COMMENT_LENGTH and is_storable(value))
+
+
+def _is_view(value: object) -> bool:
+    try:
+        return isinstance(value, dict) and len(json.dumps(value, allow_nan=False)) <= MAX_VIEW_LENGTH
+    except (ValueError, RecursionError):
+        return False
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
+
+
+def _stands(task: Task) -> bool:
+    return task.answer is not None and task.answer != WITHDRAWN
+
+
+def _offered(db: Database, reviewer_id: int, calibrating: bool) -> list[Task]:
+    """Return the next open tasks, at most `N_OFFERED`; tasks with one "not sure" answer come last."""
+    still_open = assignments.open_tasks(db, reviewer_id, calibration=calibrating, limit=N_OFFERED)
+    if len(still_open) == N_OFFERED:
+        return still_open
+    unsure = assignments.unsure_tasks(db, reviewer_id, calibration=calibrating)
+    return (still_open + [task for task in unsure if task.n_not_sure == 1])[:N_OFFERED]
+
+
+def _is_calibrating(study: Study) -> bool:
+    return study.phase is State.CALIBRATION
+
+
+def _is_in_play(db: Database, task: Task, study: Study) -> bool:
+    """Return whether a task belongs to the current round, is still assigned to the reviewer, and is not excluded."""
+    return assignments.stands(db, task.assignment_id, calibration=_is_calibrating(study))
+
+
+def _why_closed(study: Study, person: Person) -> str:
+    if person.paused and study.phase not in (State.CLOSED, State.UNBLINDED):
+        return "You are paused at the moment. Your labels are kept. Your coordinator will tell you when to continue."
+    return _CLOSED.get(study.state, "")
+
+
+_CLOSED: Mapping[State, str] = {
+    State.DRAFT: "The study has not begun yet. Items will appear here when the coordinator opens the study.",
+    State.PAUSED: "The study is paused at the moment. Your labels are kept. Come back later.",
+    State.CLOSED: "The study is closed for labelling. Thank you!",
+    State.UNBLINDED: "The study is closed for labelling. Thank you!",
+}  # reasons why nothing can be labelled
+_CALIBRATED = "Calibration finished. The study continues when the coordinator opens it."
+_UNREADABLE = "The browser sent an answer that cannot be read. Reload the page to continue."
+_OF_SERVER = ("picture", "session", "swapped", "extra")  # parts of the view that only the server sets
+_MORE: Mapping[str, Callable[[Any], bool]] = {
+    "dwell_ms": lambda value: value is None or _is_count(value),
+    "view": _is_view,
+    "confidence": lambda value: value is None or (_is_count(value) and value in CONFIDENCES),
+    "flag": lambda value: isinstance(value, bool),
+    "comment": _is_comment,
+    "extra": lambda value: value is None or (isinstance(value, str) and 0 < len(value) <= MAX_TEXT_LENGTH),
+}  # optional fields of an event, each with a function that checks the value

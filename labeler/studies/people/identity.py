@@ -1,0 +1,391 @@
+"""Manage people: roles, invitations, sign-in and sessions, and what a coordinator may see in the browser.
+
+A sign-in secret leaves this module only once, when the person gets the secret. The study stores only SHA-256 hashes.
+A secret has 192 random bits, so a hash without salt is safe enough.
+"""
+
+import hashlib
+import re
+import secrets
+import unicodedata
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from labeler.errors import InputError, NotAllowed, SignInFailed
+from labeler.studies.model import Person, Role, State
+from labeler.studies.plan import lifecycle
+from labeler.studies.plan.lifecycle import Action
+from labeler.studies.store import Database, access, events, people, studies
+from labeler.studies.store.events import Deed
+from labeler.text import counted, is_storable
+
+MAX_NAME_LENGTH, MAX_EMAIL_LENGTH, MAX_REASON_LENGTH = 60, 254, 1000
+INVITATION_DAYS, MAX_INVITATION_DAYS = 90, 3650
+SESSION_DAYS, MAX_SESSIONS = (
+    180,
+    20,
+)  # maximum number of sessions of a person on all devices; a further sign-in ends the oldest session
+N_SESSION_DIGITS = 12
+RENAME = "rename person"  # action in the log
+_LOOKS_LIKE = dict(
+    zip(
+        "01|АВСЕНІЈКМОРЅТХУаеіјорсухѕԁԛԝһӏΑΒΕΖΗΙΚΜΝΟΡΤΥΧοανρυι",
+        "OllABCEHIJKMOPSTXYaeijopcyxsdqwhlABEZHIKMNOPTYXoavpui",
+        strict=True,
+    )
+)
+_ACCENTS = re.compile("[\u0300-\u036f]")
+
+
+def add_person(
+    db: Database, name: str, roles: Iterable[Role], *, look_alike: bool = False, actor: str, now: datetime
+) -> Person:
+    """Add a reviewer or a coordinator; no items are assigned (`staffing.add` also assigns items).
+
+    Raises InputError if the name is empty, too long or not printable, or if another person has this name, in upper or
+    lower case and whatever its Unicode form. If the name only looks like the name of another person, `look_alike` must
+    confirm that these are two people.
+    """
+    name, roles = checked_name(name), frozenset(roles)
+    with events.by(db, actor, now) as deed:
+        check_new_name(db, name, look_alike=look_alike)
+        person_id = people.add(db, name, roles, deed.at_utc)
+        deed.log("add person", name=name, roles=sorted(roles))
+    return Person(person_id, name, roles, active=True)
+
+
+def check_new_name(db: Database, name: str, *, look_alike: bool) -> None:
+    """Raise InputError if a new person cannot have this name; see `add_person`."""
+    _check_free(name, _all_names(db), look_alike=look_alike)
+
+
+def _check_free(name: str, taken: Iterable[str], *, look_alike: bool) -> None:
+    """Raise InputError if a name is one of those that are taken, or looks like one and this is not confirmed."""
+    for other in taken:
+        if people.folded(other) == people.folded(name):
+            raise InputError(f"The study already has a person called {other}. Choose another name.")
+        if not look_alike and _look_alike(name, other):
+            raise InputError(
+                f"{name} looks like {other}, but has other characters. If these are two people, confirm it "
+                "(--force); otherwise, choose another name."
+            )
+
+
+def shown_names(db: Database) -> dict[str, str]:
+    """Return the names that pages show for people who were renamed, as name -> shown name.
+
+    The plan, the log, the hash chain and exports keep the name under which a person was added.
+    """
+    renamed = {event.details["name"]: event.details["shown"] for event in events.of_actions(db, {RENAME})}
+    return {name: shown for name, shown in renamed.items() if shown != name}
+
+
+def shown_name(db: Database, name: str) -> str:
+    """Return the name that pages show for a person."""
+    return shown_names(db).get(name, name)
+
+
+def rename(
+    db: Database, name: str, role: Role, shown: str, *, look_alike: bool = False, actor: str, now: datetime
+) -> str:
+    """Show a person under another name from now on, and return this name.
+
+    Raises InputError if no person in this role has this name, or the new name is invalid, taken, or can be mistaken
+    for another one.
+    """
+    shown = checked_name(shown)
+    with events.by(db, actor, now) as deed:
+        person = _named(db, name, role)
+        taken = [other for other in _all_names(db) if other not in (person.name, shown_name(db, person.name))]
+        _check_free(shown, taken, look_alike=look_alike)
+        deed.log(RENAME, name=person.name, shown=shown)
+    return shown
+
+
+def _all_names(db: Database) -> list[str]:
+    """Return the names of all people, and the names under which pages show them."""
+    return [*(person.name for person in people.all_people(db)), *shown_names(db).values()]
+
+
+def add_role(db: Database, name: str, role: Role, *, actor: str, now: datetime) -> None:
+    """Give a person an additional role; if the person already has this role, nothing changes.
+
+    Raises InputError if the study has no such person.
+    """
+    with events.by(db, actor, now) as deed:
+        person = people.by_name(db, name)
+        if person is None:
+            raise InputError(f"The study has no person called {name}.")
+        if role not in person.roles:
+            people.set_roles(db, person.person_id, {*person.roles, role})
+            deed.log("add role", name=person.name, role=role)
+
+
+def _look_alike(name: str, other: str) -> bool:
+    """Return whether two names can be mistaken for each other on the screen."""
+    return any(a == b for a, b in zip(_skeletons(name), _skeletons(other), strict=True))
+
+
+def _skeletons(name: str) -> tuple[str, str]:
+    """Return two forms of a name that are equal for names that look the same: one as written, one with I read as l.
+
+    Both are without accents and case, and letters of other alphabets that look like Latin letters are replaced. In the
+    second form, L keeps its case: Ian looks like lan, but not like Lan.
+    """
+    letters = "".join(_LOOKS_LIKE.get(letter, letter) for letter in unicodedata.normalize("NFKC", name))
+    latin = _ACCENTS.sub("", unicodedata.normalize("NFD", letters))
+    latin = "".join(_LOOKS_LIKE.get(letter, letter) for letter in latin)
+    return people.folded(latin), "L".join(people.folded(part.replace("I", "l")) for part in latin.split("L"))
+
+
+def checked_name(name: str) -> str:
+    """Return the name of a person without spaces at its ends; raises InputError if the name is invalid."""
+    name = name.strip()
+    if not name or len(name) > MAX_NAME_LENGTH or not name.isprintable():
+        raise InputError(f"{name[:80]!r} is not a valid name. A name has 1 to {MAX_NAME_LENGTH} printable characters.")
+    return name
+
+
+def checked_reason(why: str) -> str:
+    """Return a reason without spaces at its ends; raises InputError if the reason is invalid."""
+    why = why.strip()
+    if not why or len(why) > MAX_REASON_LENGTH or not is_storable(why):
+        raise InputError(f"Give a reason of 1 to {MAX_REASON_LENGTH} characters. The audit log records the reason.")
+    return why
+
+
+def everyone(db: Database) -> list[Person]:
+    """Return all people of the study, sorted by name."""
+    return people.all_people(db)
+
+
+def first_coordinator(db: Database) -> str:
+    """Return the name of the coordinator who was added first."""
+    coordinators = [person for person in people.all_people(db) if Role.COORDINATOR in person.roles]
+    return min(coordinators, key=lambda person: person.person_id).name
+
+
+def describe_people(db: Database) -> str:
+    """Return how many people take part, as a sentence without its stop."""
+    active = [person for person in people.all_people(db) if person.active]
+    n_left = len(people.all_people(db)) - len(active)
+    return ", ".join([
+        counted(sum(Role.REVIEWER in person.roles for person in active), "reviewer"),
+        counted(sum(Role.COORDINATOR in person.roles for person in active), "coordinator"),
+        *([f"{n_left} who left"] if n_left else []),
+    ])  # fmt: skip
+
+
+def invite(db: Database, name: str, role: Role, *, valid_days: int = INVITATION_DAYS, actor: str, now: datetime) -> str:
+    """Create a sign-in secret for a person.
+
+    The previous secret stops working, but open sessions stay signed in. Raises InputError if no person in this role has
+    this name, or `valid_days` is not from 1 to 3650.
+    """
+    if not 1 <= valid_days <= MAX_INVITATION_DAYS:
+        raise InputError(f"A sign-in link can be valid for 1 to {MAX_INVITATION_DAYS} days, not {valid_days}.")
+    secret = secrets.token_urlsafe(24)
+    with events.by(db, actor, now) as deed:
+        person = _named(db, name, role)
+        access.replace_invitations(db, person.person_id, deed.at_utc)
+        expires = (now + timedelta(days=valid_days)).isoformat()
+        access.add_invitation(db, _hashed(secret), person.person_id, deed.at_utc, expires)
+        deed.log("invite", name=person.name, expires=expires, link=session_id(secret))
+    return secret
+
+
+def revoke(db: Database, name: str, role: Role, *, actor: str, now: datetime) -> None:
+    """Revoke a person's sign-in link and e-mail address, and end all sessions of the person.
+
+    Raises InputError if no person in this role has this name.
+    """
+    with events.by(db, actor, now) as deed:
+        person = _named(db, name, role)
+        n_links = access.revoke_invitations(db, person.person_id, deed.at_utc)
+        n_sessions = access.end_sessions(db, person.person_id)
+        people.set_email(db, person.person_id, None)
+        deed.log("revoke", name=person.name, links=n_links, sessions=n_sessions)
+
+
+def set_email(db: Database, name: str, role: Role, email: str, *, actor: str, now: datetime) -> None:
+    """Let a person sign in through the identity provider with this e-mail address.
+
+    If the given address is empty, the stored address is removed. Raises InputError if no person in this role has this
+    name, or the address is invalid or belongs to another person.
+    """
+    email = email.strip()
+    if email and (
+        len(email) > MAX_EMAIL_LENGTH or not email.isprintable() or not re.fullmatch(r"[^@\s]+@[^@\s]+", email)
+    ):
+        raise InputError(f"{email[:80]!r} is not an e-mail address.")
+    with events.by(db, actor, now) as deed:
+        person = _named(db, name, role)
+        holder = people.by_email(db, email) if email else None
+        if holder is not None and holder != person:
+            raise InputError(f"{email} is already the address of {holder.name}.")
+        people.set_email(db, person.person_id, email or None)
+        deed.log("set e-mail", name=person.name, email=email)
+
+
+def sign_in(db: Database, secret: str, *, now: datetime) -> str:
+    """Begin a session for the person whose invitation has this secret; return the token of the session.
+
+    Raises SignInFailed if the invitation is unknown, expired, replaced or revoked, or its person no longer takes part.
+    """
+    with db.atomic():
+        return _begin_session(db, person_of_invitation(db, secret, now=now), now)
+
+
+def person_of_invitation(db: Database, secret: str, *, now: datetime) -> Person:
+    """Return the person whose invitation has this secret, without beginning a session.
+
+    Raises SignInFailed in the same cases as `sign_in`.
+    """
+    invitation = access.find_invitation(db, _hashed(secret))
+    if invitation is None:
+        raise SignInFailed(
+            "This sign-in link is not valid. Open the link exactly as you received it, or ask your coordinator "
+            "for a new one."
+        )
+    person = people.by_id(db, invitation.person_id)
+    why_not = _why_not(invitation, now)
+    if person is None or not person.active:
+        why_not = "You no longer take part in this study. If that is a mistake, tell your coordinator."
+    if person is None or why_not:
+        raise SignInFailed(why_not)
+    return person
+
+
+def sign_in_as(db: Database, email: str, *, now: datetime) -> str:
+    """Begin a session for the person who has this e-mail address; return the token of the session.
+
+    The identity provider must have confirmed the address. Raises SignInFailed if no active person has this address.
+    """
+    with db.atomic():
+        return _begin_session(db, person_of_email(db, email), now)
+
+
+def person_of_email(db: Database, email: str) -> Person:
+    """Return the active person who has this e-mail address; raises SignInFailed if there is none."""
+    person = people.by_email(db, email) if email.isprintable() else None
+    if person is None or not person.active:
+        address = repr(email[:MAX_EMAIL_LENGTH]).strip("'")
+        raise SignInFailed(
+            f"You signed in as {address}, but nobody in this study has this address. Ask your coordinator."
+        )
+    return person
+
+
+def person_of_session(db: Database, token: str | None, *, now: datetime) -> Person | None:
+    """Return the person who is signed in with this session token.
+
+    Return None if the session is unknown or older than 180 days, or if the person is deactivated.
+    """
+    oldest = now - timedelta(days=SESSION_DAYS)
+    person = access.person_of_session(db, _hashed(token), oldest.isoformat()) if token else None
+    return person if person is not None and person.active else None
+
+
+def session_id(token: str) -> str:
+    """Return a short id of a session or a sign-in link, which labels and the audit log store.
+
+    Nobody can sign in with this id.
+    """
+    return _hashed(token)[:N_SESSION_DIGITS]
+
+
+def study_id(db: Database) -> str:
+    """Return an id that distinguishes a study from all other studies on the same host.
+
+    The ids of two studies differ even if their files have the same name.
+    """
+    return _hashed(studies.get(db).created_utc)[:N_SESSION_DIGITS]
+
+
+def sign_out(db: Database, token: str, *, now: datetime) -> None:
+    """End the session with this token; if the token is unknown, nothing happens."""
+    with db.atomic():
+        person = access.person_of_session(db, _hashed(token), "")
+        if person is not None:
+            access.end_session(db, _hashed(token))
+            Deed(db, person.name, now).log("sign out")
+
+
+def require(db: Database, person_id: int, role: Role) -> Person:
+    """Return the person with this id, who must be active and have this role.
+
+    Raises NotAllowed if the person is unknown, is not active or does not have the role.
+    """
+    person = people.by_id(db, person_id)
+    if person is None or not person.active or role not in person.roles:
+        raise NotAllowed(f"Only {role}s of the study can do this.")
+    return person
+
+
+def _begin_session(db: Database, person: Person, now: datetime) -> str:
+    token = secrets.token_urlsafe(32)
+    deed = Deed(db, person.name, now)
+    access.add_session(db, _hashed(token), person.person_id, deed.at_utc)
+    access.end_sessions_beyond(db, person.person_id, MAX_SESSIONS, (now - timedelta(days=SESSION_DAYS)).isoformat())
+    deed.log("sign in", session=session_id(token))
+    return token
+
+
+def _named(db: Database, name: str, role: Role) -> Person:
+    person = people.by_name(db, name)
+    if person is None or role not in person.roles:
+        raise InputError(f"There is no {role} called {name} in this study.")
+    return person
+
+
+def _why_not(invitation: access.Invitation, now: datetime) -> str:
+    """Return why an invitation no longer works, and what to do; return "" if the invitation works."""
+    next_step = "Ask your coordinator for a new link."
+    if invitation.replaced_utc is not None:
+        return f"This sign-in link was replaced by a newer link on {invitation.replaced_utc[:10]}. Open the newer link."
+    if invitation.revoked_utc is not None:
+        return f"This sign-in link was revoked on {invitation.revoked_utc[:10]}. {next_step}"
+    if now >= datetime.fromisoformat(invitation.expires_utc):
+        return f"This sign-in link expired on {invitation.expires_utc[:10]}. {next_step}"
+    return ""
+
+
+def _hashed(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def why_hidden(db: Database, coordinator: str, action: Action) -> str:
+    """Return why labels, agreement or verdicts are hidden from this coordinator now; return "" if they are visible.
+
+    `action` is one of `labeler.studies.plan.lifecycle.SIGHTS`. Commands act as the owner of the study, who may see
+    everything, and do not ask.
+    """
+    person = people.by_name(db, coordinator)
+    if person is None or not is_coordinator(db, coordinator):
+        return "Only coordinators of the study can see this."
+    return lifecycle.why_hidden(studies.get(db), person.roles, action)
+
+
+def is_coordinator(db: Database, name: str) -> bool:
+    """Return whether the person with this name is a coordinator of the study now.
+
+    Pages that refresh automatically call this function at each refresh.
+    """
+    person = people.by_name(db, name)
+    return person is not None and person.active and Role.COORDINATOR in person.roles
+
+
+def require_visible(db: Database, coordinator: str, action: Action) -> None:
+    """Raise NotAllowed if `why_hidden` returns a reason; the reason is the message of the error."""
+    reason = why_hidden(db, coordinator, action)
+    if reason:
+        raise NotAllowed(reason)
+
+
+def reviews_too(db: Database, coordinator: str) -> bool:
+    """Return whether a coordinator is also a reviewer and the study is not unblinded.
+
+    If so, other people's labels could influence the coordinator's own labels.
+    """
+    person = people.by_name(db, coordinator)
+    return person is not None and Role.REVIEWER in person.roles and studies.get(db).phase is not State.UNBLINDED

@@ -1,0 +1,143 @@
+"""Answer what is asked first about agreement: each reviewer against the rest, drift, and two rounds compared."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analysis.categories import CATEGORIES, NO_CATEGORY
+from analysis.document import json_values
+from analysis.raters import agreement
+from analysis.raters.tables import counted_labels
+from analysis.statistics.intervals import Estimate
+from labeler.errors import InputError, sentence
+from labeler.files.formats import tables
+from labeler.files.formats.source import Source
+from labeler.studies.preparing import assigning
+from labeler.studies.results import exchange
+from labeler.studies.store import Database, studies
+from labeler.text import counted
+
+MIN_ITEMS = 2
+
+
+@dataclass(frozen=True)
+class AgreementCoefficient:
+    """A coefficient of agreement with the name that sentences use."""
+
+    title: str
+    estimate: Callable[..., Estimate]
+
+
+COEFFICIENTS = {
+    "alpha": AgreementCoefficient("Krippendorff's alpha", agreement.krippendorff_alpha),
+    "kappa": AgreementCoefficient("Fleiss' kappa", agreement.fleiss_kappa),
+    "ac1": AgreementCoefficient("Gwet's AC1", agreement.gwet_ac1),
+    "percent": AgreementCoefficient("percent agreement", agreement.percent_agreement),
+}
+
+
+@dataclass(frozen=True)
+class RequiredAgreement:
+    """Whether the lower limit of an interval of agreement reaches what is required."""
+
+    coefficient: str  # key in `COEFFICIENTS`
+    required: float
+    level: float
+    n_items: int  # number of items with two labels or more
+    estimate: Estimate
+    passed: bool | None  # None if it cannot be known, because there is no interval
+
+    @property
+    def words(self) -> str:
+        """Return the result as one sentence."""
+        title, found = COEFFICIENTS[self.coefficient].title, self.estimate
+        if found.value is None:
+            return f"Not known: {title} is undefined, because {found.reason}."
+        value = f"{title} is {found.value:.3f}"
+        if found.low is None:
+            return f"Not known: {value}, but {found.reason}."
+        limits = f" to {found.high:.3f}" if found.high is not None else " or more"
+        interval = f"{100 * self.level:g} % CI {found.low:.3f}{limits}, {counted(self.n_items, 'item')}"
+        outcome, verb = ("Passed", "reaches") if self.passed else ("Failed", "is below")
+        return f"{outcome}: {value} ({interval}); the lower limit {verb} the required {self.required:g}."
+
+    def json_values(self) -> dict[str, Any]:
+        """Return all values for JSON."""
+        values: dict[str, Any] = json_values(self)
+        return values | {"words": self.words}
+
+
+def check_requirement(
+    labels: pd.DataFrame, coefficient: str, required: float, *, level: float = 0.95
+) -> RequiredAgreement:
+    """Compare the lower limit of the interval of a coefficient with what is required.
+
+    The categories are those that occur in the labels, in alphabetical order. Raises InputError if a cell is unusable.
+    """
+    shared = labels.groupby("item")["rater"].nunique()
+    n_items = int((shared >= MIN_ITEMS).sum())
+    categories = sorted(labels["category"].unique())
+    if len(categories) < MIN_ITEMS:
+        reason = "only one category was used" if categories else "there are no labels"
+        return RequiredAgreement(coefficient, required, level, n_items, Estimate(None, reason=reason), None)
+    try:
+        found = COEFFICIENTS[coefficient].estimate(labels, categories=categories, level=level)
+    except ValueError as error:
+        raise InputError(sentence(error)) from None
+    return RequiredAgreement(
+        coefficient, required, level, n_items, found, None if found.low is None else found.low >= required
+    )
+
+
+def labels_of_study(db: Database) -> pd.DataFrame:
+    """Return the first labels of a study, without excluded and calibration items."""
+    question, answers = studies.get(db).question, exchange.all_answers(db)
+    counted = answers[~answers["item"].isin(assigning.not_counted(db))]
+    return counted_labels(counted.assign(label=counted["label"].map(question.class_of)), question.classes)
+
+
+def labels_of_file(path: Path, *, any_category: bool = False) -> pd.DataFrame:
+    """Return the first labels in a CSV file; raise InputError if it is invalid.
+
+    With `any_category`, the categories are those in the file.
+    """
+    try:
+        table = tables.read_table(Source(str(path), path), tables.LABEL_COLUMNS)
+        for column in tables.LABEL_COLUMNS:
+            for line, cell in table[column].items():
+                if not str(cell).strip():
+                    raise InputError(f"{path}, line {line}: the {column} is empty.")
+        found = sorted(set(table["label"]) - set(NO_CATEGORY))
+        return counted_labels(table.reset_index(drop=True), found if any_category else CATEGORIES)
+    except ValueError as error:
+        raise InputError(f"{path}: {sentence(error)}") from None
+
+
+def agreement_answers(labels: pd.DataFrame, other: pd.DataFrame | None = None) -> dict[str, Any]:
+    """Return all answers as values for JSON; `other` are the labels of an earlier study or round.
+
+    Raises InputError if the labels have no item with two labels.
+    """
+    if (labels.groupby("item").size() >= MIN_ITEMS).sum() == 0:
+        raise InputError("No item has two first labels, so there is no agreement yet.")
+    placed, used = _placed(labels), {*labels["category"], *(() if other is None else other["category"])}
+    categories = CATEGORIES if used <= set(CATEGORIES) else tuple(sorted(used))
+    found: dict[str, Any] = {
+        "against_the_rest": json_values(agreement.against_rest(labels, categories)),
+        "pairs": json_values(agreement.pair_equality(labels, categories)),
+        "drift": [] if placed is None else json_values(agreement.reviewer_drift(placed, categories)),
+    }
+    if other is not None:
+        found["difference"] = json_values(agreement.compare_agreement(other, labels, categories=categories))
+    return found
+
+
+def _placed(labels: pd.DataFrame) -> pd.DataFrame | None:
+    """Return the labels with their order, by position or by time; None if neither is known."""
+    for column in ("position", "created_utc"):
+        if column in labels and labels[column].notna().any():
+            return labels.assign(position=labels[column])
+    return None

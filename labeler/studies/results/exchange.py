@@ -1,0 +1,375 @@
+"""Export labels as a table with one row per answer, and import labels from other tools."""
+
+import json
+import secrets
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from labeler.errors import InputError, Refused
+from labeler.safe_text import csv_text
+from labeler.studies.items import drawing
+from labeler.studies.model import Item, Kind, Label, Origin, Question, Role, Task
+from labeler.studies.people import identity
+from labeler.studies.plan.design import key
+from labeler.studies.plan.lifecycle import Action, require
+from labeler.studies.preparing import assigning
+from labeler.studies.screen import timing
+from labeler.studies.store import Database, assignments, decisions, events, items, labels, people, studies
+from labeler.studies.store.assignments import NewAssignment
+from labeler.studies.store.decisions import Decision
+from labeler.studies.store.events import Deed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from labeler.files.formats.source import Source
+    from labeler.studies.label_forms import Form
+
+LONG = "long"  # columns of the label file, which has one row per answer
+FIRST_KINDS = (Kind.FRESH, Kind.OVERLAP)  # kinds of assignments in which a reviewer labels an item for the first time
+
+
+@dataclass(frozen=True)
+class LabelImport:
+    """Counts of what was imported from a label table."""
+
+    n_new: int
+    n_already_there: int
+    new_reviewers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LabelRow:
+    """A checked line of a label table."""
+
+    line: int  # line number in the file
+    item: str
+    reviewer: str
+    kind: Kind
+    label: Label  # the label; its assignment and revision are set during the import
+    revision: int | None  # the revision in the table; None if the table has none
+    block: int | None
+    position: int | None
+    benchmark: str
+    application: str
+    item_as_written: str  # The name of the item exactly as in the table. Names of items may begin or end with spaces.
+    source_key: str  # the event id or a hash of the row, which identifies the row if the file is imported again
+
+
+def export_labels(db: Database, *, actor: str, now: datetime) -> "pd.DataFrame":
+    """Return all answers as a table with the columns of the label file; the export is logged."""
+    with events.by(db, actor, now) as deed:
+        _log_export(deed)
+        return all_answers(db)
+
+
+def export_label_file(db: Database, *, actor: str, now: datetime) -> tuple[str, int]:
+    """Return the label file as CSV text, and the number of its rows; the export is logged."""
+    with events.by(db, actor, now) as deed:
+        _log_export(deed)
+        rows = _answer_rows(db)
+    return csv_text(labels.COLUMNS, rows), len(rows)
+
+
+@dataclass(frozen=True)
+class ExportedLabels:
+    """Labels in the format of another tool.
+
+    `legend` explains the values; "" if no explanation is needed.
+    """
+
+    text: str
+    n_labels: int
+    legend: str = ""
+
+
+def export_as(db: Database, form: str, *, actor: str, now: datetime) -> ExportedLabels:
+    """Return the first labels, from which agreement is computed, in the format of another tool.
+
+    `labeler.studies.label_forms` lists the formats. Raises InputError if the format is unknown, or cannot contain one
+    of the names.
+    """
+    from analysis.raters.tables import counted_labels
+    from labeler.studies import label_forms
+
+    chosen = _form(form)
+    with events.by(db, actor, now) as deed:
+        _log_export(deed)
+        answers, left_out = all_answers(db), assigning.not_counted(db)
+        question = studies.get(db).question
+    answers["label"] = answers["label"].map(question.class_of)  # no other tool knows marks
+    categories = question.classes
+    first = counted_labels(answers[~answers["item"].isin(left_out)], categories)
+    table = first.rename(columns={"rater": "reviewer", "category": "label"})[list(label_forms.COLUMNS)]
+    timed = zip(first["dwell_ms"], first["view"], strict=True)
+    table["dwell_ms"] = [None if ms is None else timing.time_on_task(ms, json.loads(view)) for ms, view in timed]
+    legend = chosen.legend(table, categories) if chosen.legend else ""
+    return ExportedLabels(chosen.write(table, categories), len(table), legend)
+
+
+def all_answers(db: Database) -> "pd.DataFrame":
+    """Return all answers, then all decisions on split items, with the columns of the label file."""
+    import pandas as pd  # imported here because writing the label file does not need pandas
+
+    return pd.DataFrame(_answer_rows(db), columns=list(labels.COLUMNS), dtype=object)
+
+
+def _form(name: str) -> "Form":
+    from labeler.studies import label_forms
+
+    if name not in label_forms.FORMS:
+        raise InputError(f"{name!r} is not a label format. Choose one of: {', '.join((LONG, *label_forms.FORMS))}.")
+    return label_forms.FORMS[name]
+
+
+def _reader(name: str) -> "Callable[[Source, Sequence[str]], pd.DataFrame]":
+    read = _form(name).read
+    if read is None:
+        raise InputError(
+            f"the format {name} does not contain the names, so it cannot be imported. Import a file in the long format."
+        )
+    return read
+
+
+def _log_export(deed: Deed) -> None:
+    deed.log("export labels", state=studies.get(deed.db).state)
+
+
+def _answer_rows(db: Database) -> list[tuple[Any, ...]]:
+    """Return the rows of the label file: all answers, then all decisions on split items.
+
+    A decision has no assignment, so the assignment column has a different negative number for each decision.
+    """
+    by_name = {item.name: item for item in items.all_items(db)}
+    n_before: Counter[str] = Counter()
+    rows = labels.rows(db)
+    for decision in decisions.everything(db):
+        item = by_name[decision.item]
+        cells = {
+            "item": item.name, "benchmark": item.benchmark, "application": item.application,
+            "reviewer": decision.decided_by, "assignment": -item.item_id, "revision": n_before[item.name],
+            "kind": Kind.ADJUDICATED.value,
+            "label": decision.category, "created_utc": decision.created_utc, "view": "{}", "flag": 0,
+            "comment": decision.why, "event_id": decision.event_id,
+        }  # fmt: skip
+        rows.append(tuple(cells.get(column) for column in labels.COLUMNS))
+        n_before[item.name] += 1
+    return rows
+
+
+def import_label_file(
+    db: Database, path: Path, form: str = LONG, *, look_alike: bool = False, actor: str, now: datetime
+) -> LabelImport:
+    """Import the labels in a file, as `import_labels` does; error messages also name the file."""
+    from labeler.files.formats import Source, tables
+
+    source = Source(str(path), path)
+    try:
+        categories = studies.get(db).question.names
+        table = tables.read_labels(source) if form == LONG else _reader(form)(source, categories)
+        return import_labels(db, table, look_alike=look_alike, actor=actor, now=now)
+    except Refused:
+        raise
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def import_labels(
+    db: Database, table: "pd.DataFrame", *, look_alike: bool = False, actor: str, now: datetime
+) -> LabelImport:
+    """Import labels from another tool.
+
+    If the same rows are imported again, nothing is added. The table of texts has the columns item, reviewer and label,
+    and optionally other columns of the label file. Reviewers who are not in the study are added; unknown items are
+    added only if the study has no measurements. If a new reviewer's name only looks like the name of another person,
+    `look_alike` must confirm that these are two people. `now` is stored for rows without a time. Raises InputError if a
+    value is invalid. The message names line and value, and nothing is imported. Raises NotAllowed if the study is
+    unblinded.
+    """
+    question = studies.get(db).question
+    rows = checked_rows(table, question, now=now)
+    with events.by(db, actor, now) as deed:
+        require(studies.get(db), Action.ADD_LABELS)
+        before = {person.name for person in people.all_people(db)}
+        may_add_items = not any(item.n_runs for item in items.all_items(db))
+        n_new = sum(_append(db, row, question, may_add_items, look_alike, now) for row in rows)
+        added = tuple(sorted({person.name for person in people.all_people(db)} - before))
+        deed.log("import labels", rows=len(rows), new=n_new, reviewers=added)
+    return LabelImport(n_new, len(rows) - n_new, added)
+
+
+def checked_rows(table: "pd.DataFrame", question: Question, *, now: datetime) -> list[LabelRow]:
+    """Check all cells of a label table and return the rows; raises InputError like `import_labels`."""
+    from labeler.files.formats import tables
+
+    n_earlier: Counter[tuple[str, str, Kind]] = Counter()
+    lines = table.index.tolist() if table.index.name == tables.LINE else range(2, len(table) + 2)
+    records = table.to_dict("records")
+    return [_parsed(record, line, question, n_earlier, now) for line, record in zip(lines, records, strict=True)]
+
+
+def _append(
+    db: Database, row: LabelRow, question: Question, may_add_items: bool, look_alike: bool, now: datetime
+) -> bool:
+    item = items.by_name(db, row.item_as_written) or items.by_name(db, row.item)
+    if item is None and may_add_items:
+        item = _new_item(db, row)
+    if item is None:
+        raise InputError(f"Line {row.line}: this study has no item {row.item!r}.")
+    if row.kind is Kind.ADJUDICATED:
+        return _append_decision(db, row, item, question)
+    task = _task(db, row, item, look_alike, now)
+    saved = labels.saved_before(db, task.assignment_id, row.source_key)
+    if saved is not None:
+        if saved != (task.assignment_id, row.label.answer):
+            raise InputError(f"Line {row.line}: the event id {row.source_key!r} already belongs to another answer.")
+        return False
+    if row.revision is not None and row.revision != task.revision:
+        raise InputError(
+            f"Line {row.line}: the next revision of {row.reviewer!r} on {row.item!r} is {task.revision}, not "
+            f"{row.revision}."
+        )
+    _answer(question, row.label.answer, drawing.n_points(db, item) if question.is_marked else None, row.line)
+    label = replace(row.label, assignment_id=task.assignment_id, revision=task.revision)
+    return labels.add(db, label, row.source_key)
+
+
+def _append_decision(db: Database, row: LabelRow, item: Item, question: Question) -> bool:
+    try:
+        question.checked_label(row.label.answer, drawing.n_points(db, item) if question.is_marked else None)
+    except ValueError as error:
+        raise InputError(f"Line {row.line}: the decision {error}.") from None
+    why = row.label.comment or "not in the label file"
+    decision = Decision(item.name, row.label.answer, why, row.reviewer, row.label.created.isoformat(), row.source_key)
+    saved = decisions.of_event(db, decision.event_id)
+    if saved is not None and (saved.item, saved.category) != (decision.item, decision.category):
+        raise InputError(f"Line {row.line}: the event id {decision.event_id!r} already belongs to another decision.")
+    return decisions.add(db, item.item_id, decision)
+
+
+def _task(db: Database, row: LabelRow, item: Item, look_alike: bool, now: datetime) -> Task:
+    """Return the reviewer's assignment for this row; create the assignment if it does not exist."""
+    person = people.by_name(db, row.reviewer)
+    if person is not None and Role.REVIEWER not in person.roles:
+        raise InputError(f"Line {row.line}: {row.reviewer!r} is not a reviewer of this study.")
+    if person is None:
+        try:
+            identity.check_new_name(db, row.reviewer, look_alike=look_alike)
+        except InputError as error:
+            raise InputError(f"Line {row.line}: {error}") from None
+    person_id = person.person_id if person else people.add(db, row.reviewer, [Role.REVIEWER], now.isoformat())
+    for kind in FIRST_KINDS if row.kind in FIRST_KINDS else (row.kind,):
+        task = assignments.find(db, person_id, item.item_id, kind)
+        if task is not None:
+            return task
+    (code,) = assigning.new_codes(1, partial(assignments.has_code, db))
+    new = NewAssignment(person_id, item.item_id, row.kind, row.block, row.position, code, Origin.IMPORT)
+    assignments.add(db, [new])
+    return assignments.get(db, person_id, item.item_id, row.kind)
+
+
+def _new_item(db: Database, row: LabelRow) -> Item:
+    item_id = items.add(db, row.item, benchmark=row.benchmark or row.item, application=row.application)
+    return items.by_id(db, item_id)
+
+
+def _parsed(
+    cells: Mapping[Any, Any], line: int, question: Question, n_earlier: Counter[tuple[str, str, Kind]], now: datetime
+) -> LabelRow:
+    def cell(name: str) -> str:
+        return str(cells.get(name, "")).strip()
+
+    def number(name: str, lowest: int = 0, highest: int = 2**31 - 1) -> int | None:
+        return _whole_number(cell(name), name, line, lowest, highest)
+
+    item, reviewer = cell("item"), cell("reviewer")
+    if not item or not reviewer:
+        raise InputError(f"Line {line}: item and reviewer must not be empty.")
+    try:
+        reviewer = identity.checked_name(reviewer)
+    except InputError as error:
+        raise InputError(f"Line {line}: reviewer: {error}") from None
+    answer = _answer(question, cell("label"), None, line)
+    kind = Kind(_one_of(list(Kind), cell("kind") or "fresh", "kind", line))
+    ordinal = n_earlier[item, reviewer, kind]
+    n_earlier[item, reviewer, kind] += 1
+    # Anyone who knows the names can guess this hash, so it is used only to recognise the row in a second import.
+    source_key = cell("event_id") or key(0, "imported", item, reviewer, kind, str(ordinal), answer)
+    label = Label(
+        assignment_id=0,
+        revision=ordinal,
+        event_id=cell("event_id") or secrets.token_hex(16),
+        answer=answer,
+        created=_time(cell("created_utc"), line, now),
+        dwell_ms=number("dwell_ms"),
+        view=_view(cell("view"), line),
+        confidence=number("confidence", 1, 3),
+        flag=_flag(cell("flag"), line),
+        comment=str(cells.get("comment", "")) or None,
+    )
+    return LabelRow(
+        line, item, reviewer, kind, label, number("revision"), number("part"), number("position"), cell("benchmark"),
+        cell("application"), str(cells.get("item", "")), source_key,
+    )  # fmt: skip
+
+
+def _answer(question: Question, text: str, n: int | None, line: int) -> str:
+    """Return an answer in the form in which it is stored; `n` is the length of its series, if known."""
+    try:
+        return question.checked_answer(text, n)
+    except ValueError as error:
+        raise InputError(f"Line {line}: label {error}.") from None
+
+
+def _whole_number(text: str, name: str, line: int, lowest: int, highest: int) -> int | None:
+    """Return the whole number in a cell; return None if the cell is empty.
+
+    "3.0" is accepted, because some tools write 3 as "3.0" if other cells in the column are empty.
+    """
+    if not text:
+        return None
+    try:
+        value = float(text)
+        if value.is_integer() and lowest <= value <= highest:
+            return int(value)
+    except (ValueError, OverflowError):
+        pass
+    raise InputError(f"Line {line}: {name} {text!r} is not a whole number between {lowest} and {highest}.")
+
+
+def _flag(text: str, line: int) -> bool:
+    flags = {"": False, "0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
+    if text.lower() not in flags:
+        raise InputError(f"Line {line}: flag {text!r} is not 0 or 1.")
+    return flags[text.lower()]
+
+
+def _one_of(vocabulary: Sequence[str], text: str, name: str, line: int) -> str:
+    if text not in vocabulary:
+        raise InputError(f"Line {line}: {name} {text!r} is not one of: {', '.join(vocabulary)}.")
+    return text
+
+
+def _time(text: str, line: int, now: datetime) -> datetime:
+    try:
+        time = datetime.fromisoformat(text) if text else now
+        return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        raise InputError(
+            f"Line {line}: created_utc {text!r} is not a time such as 2026-11-20T12:00:00+00:00."
+        ) from None
+
+
+def _view(text: str, line: int) -> Mapping[str, Any]:
+    try:
+        view = json.loads(text) if text else {}
+    except json.JSONDecodeError:
+        view = None
+    if not isinstance(view, dict):
+        raise InputError(f"Line {line}: view {text[:60]!r} is not a JSON object.")
+    return view

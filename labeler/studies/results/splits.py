@@ -1,0 +1,398 @@
+"""Show the agreement so far, for repeated looks; show split items of a closed study, and store decisions on them.
+
+A decision can come from a picture in the browser, where it may also set a reference label.
+A person who labelled a split item cannot make decisions.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+from uuid import uuid4
+
+import pandas as pd
+
+from analysis.raters import consensus
+from analysis.raters.agreement import agreement_so_far
+from analysis.raters.tables import COUNTED_KINDS, counted_labels, first_of, with_defaults
+from analysis.statistics.intervals import Estimate
+from labeler import marks
+from labeler.errors import InputError, NotAllowed
+from labeler.studies.cache import until_changed
+from labeler.studies.course import calibrating
+from labeler.studies.items import drawing
+from labeler.studies.items.browsing import item_named
+from labeler.studies.model import Item, ItemRole, Kind, Question
+from labeler.studies.people.identity import checked_reason
+from labeler.studies.plan.lifecycle import Action, require
+from labeler.studies.preparing import assigning, mark_consensus
+from labeler.studies.preparing.mark_consensus import Cluster, MarksOfItem
+from labeler.studies.store import Database, assignments, decisions, events, items, labels, studies
+from labeler.studies.store.decisions import Decision
+from labeler.text import enumeration
+
+_KINDS = {
+    Kind.FRESH: "first label", Kind.OVERLAP: "first label", Kind.RETEST: "retest", Kind.THIRD: "third label",
+    Kind.CALIBRATION: "calibration",
+}  # fmt: skip
+_UNREADABLE_DECISION = "The browser sent a decision that cannot be read. Reload the page to continue."
+
+
+@dataclass(frozen=True)
+class SplitLabel:
+    """A label as the person who decides sees it, without the name of the reviewer."""
+
+    category: str
+    comment: str | None
+    is_third: bool
+
+
+@dataclass(frozen=True)
+class Split:
+    """An item whose first labels are not all equal."""
+
+    item: Item
+    # First and third labels, sorted by category and comment, so that their order does not reveal the reviewers.
+    labels: tuple[SplitLabel, ...]
+    decision: Decision | None  # the current decision; None if nobody has decided
+    question: Question
+    marks: MarksOfItem | None = None  # if the labels are marks
+
+    @cached_property
+    def majority(self) -> str | None:
+        """The category of more than half of the first and third labels; None if there is a tie.
+
+        Of marks, those of more than half of the people; None if exactly half of the people marked somewhere.
+        """
+        if self.marks is not None:
+            return None if self.marks.ties else mark_consensus.answer_of(self.question, self.marks.agreed)
+        (most, n_most), *runners_up = Counter(label.category for label in self.labels).most_common()
+        return most if all(n < n_most for _, n in runners_up) else None
+
+    def json_values(self) -> dict[str, Any]:
+        """Return the split item as a row of a table."""
+        classes = [self.question.class_of(label.category) for label in self.labels]
+        counts: dict[str, Any] = {name: classes.count(name) for name in self.question.classes}
+        if self.marks is not None:
+            for name, clusters in (("agreed", self.marks.agreed), ("ties", self.marks.ties), ("lone", self.marks.lone)):
+                counts[name] = "; ".join(cluster.describe() for cluster in clusters)
+        return {
+            "item": self.item.name,
+            **counts,
+            "third labels": sum(label.is_third for label in self.labels),
+            "majority": self.majority,
+            "decision": self.decision and self.decision.category,
+        }
+
+    @property
+    def remains(self) -> bool:
+        """Whether the item still needs a decision, because it has neither a majority nor a decision."""
+        return self.majority is None and self.decision is None
+
+
+@until_changed
+def split_items(db: Database) -> tuple[Split, ...]:
+    """Return all split items except excluded items; the undecided items come first.
+
+    The undecided items and the other items are each sorted by name.
+    """
+    table, question = _first_and_third(db), studies.get(db).question
+    by_name = {item.name: item for item in items.included(db)}
+    standing = {decision.item: decision for decision in decisions.everything(db)}
+    labels_of: dict[str, list[SplitLabel]] = {name: [] for name in _split_names(db, table) & by_name.keys()}
+    people_of: dict[str, dict[str, str]] = {name: {} for name in labels_of}
+    columns = (table[name].tolist() for name in ("item", "rater", "category", "comment", "kind"))
+    for name, rater, category, comment, kind in zip(*columns, strict=True):
+        if name in labels_of and kind in (*COUNTED_KINDS, Kind.THIRD):
+            labels_of[name].append(SplitLabel(category, comment or None, kind == Kind.THIRD))
+            people_of[name].setdefault(rater, category)
+    split = [
+        Split(
+            by_name[name], _in_order(item_labels), standing.get(name), question,
+            _marks(db, question, by_name[name], people_of[name]) if question.is_marked else None,
+        )
+        for name, item_labels in labels_of.items()
+    ]  # fmt: skip
+    return tuple(sorted(split, key=lambda split: (not split.remains, split.item.name)))
+
+
+def labels_on(db: Database, item: Item) -> list[dict[str, Any]]:
+    """Return the current answers to an item, with the names of the reviewers.
+
+    The caller must make sure that the person who sees the result may see names.
+    """
+    rows = [
+        {"reviewer": reviewer, "label": answer, "kind": _KINDS.get(Kind(kind), kind), "comment": comment}
+        for reviewer, kind, answer, comment in labels.on_item(db, item.item_id)
+    ]
+    decision = next((decision for decision in decisions.everything(db) if decision.item == item.name), None)
+    if decision is not None:
+        by, why = decision.decided_by, decision.why
+        rows.append({"reviewer": by, "label": decision.category, "kind": "decision", "comment": why})
+    return rows
+
+
+def describe_labels(db: Database, shown: Sequence[Item]) -> list[str]:
+    """Return a text with the first labels and reviewers for each item, such as "S: ada, cleo · D: ben".
+
+    The caller must make sure that the person who sees the result may see names.
+    """
+    question = studies.get(db).question
+    of_item: dict[int, dict[str, list[str]]] = {item.item_id: defaultdict(list) for item in shown}
+    for item_id, reviewer, kind, answer in labels.on_items(db, [item.item_id for item in shown]):
+        if kind in COUNTED_KINDS and question.is_label(answer):
+            of_item[item_id][answer].append(reviewer)
+    keys = {category.name: category.key.upper() for category in question.categories}
+    return [
+        " · ".join(
+            f"{keys.get(label) or marks.describe(label)}: {', '.join(of_item[item.item_id][label])}"
+            for label in question.labels_in(of_item[item.item_id])
+            if label in of_item[item.item_id]
+        )
+        for item in shown
+    ]
+
+
+def describe_results(db: Database, shown: Sequence[Item]) -> list[str]:
+    """Return the category of each item, and how it came about if the first labels differ; "" if it has none yet.
+
+    The caller must make sure that the person who sees the result may see labels.
+    """
+    split = {split.item.name: split for split in split_items(db)}
+    category_of = _agreed_categories(db)
+    return [
+        _describe_split(split[item.name]) if item.name in split else category_of.get(item.name, "") for item in shown
+    ]
+
+
+@until_changed
+def _agreed_categories(db: Database) -> dict[str, str]:
+    """Return the category of each item whose first labels are all equal, or whose marks are within the margin."""
+    question = studies.get(db).question
+    if question.is_marked:
+        first = counted_labels(labels.table(db), question.labels_in(labels.table(db)["label"]))
+        by_name = {item.name: item for item in items.all_items(db)}
+        labels_of = {
+            str(name): dict(zip(rows["rater"], rows["category"], strict=True)) for name, rows in first.groupby("item")
+        }
+        found = {
+            name: _marks(db, question, by_name[name], given) for name, given in labels_of.items() if len(given) > 1
+        }
+        return {
+            name: marks.describe(mark_consensus.answer_of(question, of_item.agreed))
+            for name, of_item in found.items()
+            if not of_item.is_split
+        }
+    agreed = consensus.agreed_only(counted_labels(labels.classes(db), question.classes), question.classes)
+    return {str(row.Index): str(row.category) for row in agreed[agreed["status"] == consensus.AGREED].itertuples()}
+
+
+def _describe_split(split: Split) -> str:
+    if split.decision is not None:
+        return f"{marks.describe(split.decision.category)}, decided"
+    return f"{marks.describe(split.majority)}, majority" if split.majority else "not decided"
+
+
+def adjudicate(db: Database, name: str, category: str | None, why: str, *, actor: str, now: datetime) -> str:
+    """Store a decision on the category of a split item, and return the category.
+
+    Labels do not change. A later decision replaces an earlier decision. Raises InputError if the item does not exist or
+    is not split, or the category or the reason is missing. Raises NotAllowed if the study is not closed, or the person
+    labelled one of the split items.
+    """
+    why = checked_reason(why)
+    with events.by(db, actor, now) as deed:
+        question = studies.get(db).question
+        if category is None or not (question.is_marked or question.is_label(category)):
+            given = "The decision has no category." if category is None else f"{category!r} is not a category."
+            raise InputError(f"{given} Choose {enumeration(question.labels)}.")
+        require(studies.get(db), Action.ADJUDICATE)
+        item = item_named(db, name)
+        try:
+            category = question.checked_label(category, drawing.n_points(db, item))
+        except ValueError as error:
+            raise InputError(f"The decision cannot be saved: {error}.") from None
+        split = split_items(db)
+        if item.name not in {candidate.item.name for candidate in split}:
+            raise InputError(f"{item.name} is not a split item, so it needs no decision.")
+        reason = why_not_decide(db, actor)
+        if reason:
+            raise NotAllowed(reason)
+        decisions.add(db, item.item_id, Decision(item.name, category, why, actor, deed.at_utc, str(uuid4())))
+        deed.log("adjudicate", item=item.name, category=category, why=why)
+    return category
+
+
+def answer_of(split: Split, clusters: Iterable[Cluster]) -> str:
+    """Return the label that has a mark for each of these clusters."""
+    return mark_consensus.answer_of(split.question, clusters)
+
+
+def why_not_decide(db: Database, name: str) -> str:
+    """Return why a person may not make decisions; return "" if the person may.
+
+    A person who labelled one of the split items may not make decisions.
+    """
+    table = _first_and_third(db)
+    own = (_split_names(db, table) - items.excluded(db).keys()) & set(table.loc[table["rater"] == name, "item"])
+    if not own:
+        return ""
+    return (
+        f"You labelled {len(own)} of the split items yourself. A person who labelled none of them must decide: "
+        "either another coordinator, or the owner of the study file with the command labeler adjudicate."
+    )
+
+
+def n_complete(db: Database) -> tuple[int, int]:
+    """Return how many of the items that count have at least two first labels, and the number of items that count."""
+    excluded = set(items.excluded(db))
+    assigned = {row.assignment.item for row in assignments.everything(db) if row.assignment.kind in COUNTED_KINDS}
+    table = _first_and_third(db)
+    n_labels = table[table["kind"].isin(COUNTED_KINDS) & ~table["item"].isin(excluded)].groupby("item").size()
+    return int((n_labels >= 2).sum()), len(assigned - excluded)
+
+
+def _first_and_third(db: Database) -> pd.DataFrame:
+    """Return first labels of all kinds of assignments, with the columns item, rater, category, kind and comment."""
+    answers = labels.table(db)
+    return first_of(with_defaults(answers), studies.get(db).question.labels_in(answers["label"]))
+
+
+def _split_names(db: Database, table: pd.DataFrame) -> set[str]:
+    """Return the names of the items whose first labels differ; labels that do not count are ignored.
+
+    Marks differ if somebody did not mark where somebody else did.
+    """
+    counted, question = table[table["kind"].isin(COUNTED_KINDS)], studies.get(db).question
+    n_categories = counted.groupby("item")["category"].nunique()
+    differing = set(n_categories.index[n_categories > 1])
+    if not question.is_marked:
+        return differing
+    by_name = {item.name: item for item in items.all_items(db)}
+    people_of: dict[str, dict[str, str]] = {name: {} for name in differing}
+    for name, rater, category in counted[["item", "rater", "category"]].itertuples(index=False, name=None):
+        if name in people_of:
+            people_of[name][rater] = category
+    return {name for name, given in people_of.items() if _marks(db, question, by_name[name], given).is_split}
+
+
+def _marks(db: Database, question: Question, item: Item, given: Mapping[str, str]) -> MarksOfItem:
+    return mark_consensus.consensus(question, given, drawing.n_points(db, item) or 1)
+
+
+def _in_order(shown: Iterable[SplitLabel]) -> tuple[SplitLabel, ...]:
+    """Return labels sorted by category and comment, so that their order does not reveal the reviewers."""
+    return tuple(sorted(shown, key=lambda label: (label.is_third, label.category, label.comment or "")))
+
+
+@dataclass(frozen=True)
+class InterimAgreement:
+    """The agreement of the first labels, without excluded and calibration items."""
+
+    # Numbers of items whose first labels are all equal, whose first labels differ, and that have fewer than two
+    # first labels.
+    n_agreed: int
+    n_split: int
+    n_incomplete: int
+    percent: Estimate  # percent agreement and Fleiss' kappa, with always-valid intervals
+    kappa: Estimate
+    kappa_once: Estimate  # kappa with the ordinary interval, which is valid for one look at a fixed number of items
+    wider: float | None  # how many times as wide the always-valid interval of kappa is
+    stop_half_width: float | None  # the stopping rule of the plan
+    of_marks: bool = False  # whether percent agreement and kappa compare only whether people marked anything
+
+    def json_values(self) -> dict[str, Any]:
+        """Return the summary as values for JSON."""
+        values = asdict(self)
+        return values if values.pop("of_marks") is False else {**values, "of_marks": True}
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Describe agreement so far, the price of looking often, and the stopping rule."""
+        lines = [
+            f"Items: {self.n_agreed} agreed, {self.n_split} split, {self.n_incomplete} incomplete.",
+            *(["Of marks: agreement on whether the series has any mark."] if self.of_marks else []),
+            f"Percent agreement: {describe_estimate(self.percent)}",
+            f"Fleiss' kappa: {describe_estimate(self.kappa)}",
+        ]
+        if self.wider is not None:
+            lines.append(
+                "These intervals stay valid however often you look and whenever you stop. The price: the interval "
+                f"of kappa is {self.wider:.1f} times as wide as for a single look after a number of items fixed in "
+                "advance."
+            )
+        half = self.kappa.half_width
+        if self.stop_half_width is None:
+            lines.append("The plan has no stopping rule, so all items are to be labelled.")
+        elif half is None:
+            lines.append(f"Stopping rule of the plan (kappa within ±{self.stop_half_width:g}): no interval yet.")
+        else:
+            reached = "reached" if half <= self.stop_half_width else "not reached"
+            lines.append(
+                f"Stopping rule of the plan (kappa within ±{self.stop_half_width:g}): {reached}; the interval is now "
+                f"±{half:.2f}."
+            )
+        return tuple(lines)
+
+
+@until_changed
+def current_agreement(db: Database) -> InterimAgreement:
+    """Return the agreement of the current labels.
+
+    A caller that shows the result must first check with `identity.why_hidden` that the person may see it.
+    """
+    counting = {name for name, role in assigning.item_roles(db).items() if role is ItemRole.COUNTED}
+    question = studies.get(db).question
+    categories = question.classes
+    first = counted_labels(labels.classes(db), categories)
+    first = first[first["item"].isin(counting)]
+    status, so_far = consensus.agreed_only(first, categories)["status"], agreement_so_far(first, categories)
+    n_agreed, n_split = (int((status == name).sum()) for name in (consensus.AGREED, consensus.SPLIT))
+    if question.is_marked:
+        n_complete, n_split = n_agreed + n_split, len(_split_names(db, _first_and_third(db)) & counting)
+        n_agreed = n_complete - n_split
+    return InterimAgreement(
+        n_agreed, n_split, len(counting) - n_agreed - n_split, so_far.percent, so_far.kappa, so_far.kappa_once,
+        so_far.wider, (studies.get(db).plan_parameters or {}).get("stop_half_width"), question.is_marked,
+    )  # fmt: skip
+
+
+def describe_estimate(estimate: Estimate) -> str:
+    """Return a statistic with its 95 % interval as text; if the statistic has no value, return the reason."""
+    if estimate.value is None:
+        return f"undefined, because {estimate.reason}."
+    between = "" if estimate.low is None else f", 95 % interval {estimate.low:.2f} to {estimate.high:.2f}"
+    return f"{estimate.value:.2f}{between}."
+
+
+def save_decision(db: Database, decision: Mapping[str, Any], *, actor: str, now: datetime) -> None:
+    """Store a decision, which has a kind, an item, a category, and for a split item a reason.
+
+    The decision comes from a browser, so it may contain anything. Raises InputError if the decision cannot be read, and
+    the errors of the function for this kind.
+    """
+    match decision:
+        case {"kind": str(kind), "item": str(item), "category": None | str() as category, "why": str(why)} if (
+            kind in DECISION_KINDS and (category is None or studies.get(db).question.is_label(category))
+        ):
+            DECISION_KINDS[kind](db, item, category, why, actor, now)
+        case _:
+            raise InputError(_UNREADABLE_DECISION)
+
+
+def _decide_reference(db: Database, item: str, category: str | None, _why: str, actor: str, now: datetime) -> None:
+    if category is None:
+        raise InputError(_UNREADABLE_DECISION)
+    calibrating.decide_reference(db, item, category, actor=actor, now=now)
+
+
+def _decide_split(db: Database, item: str, category: str | None, why: str, actor: str, now: datetime) -> None:
+    adjudicate(db, item, category, why, actor=actor, now=now)
+
+
+DECISION_KINDS: Mapping[str, Callable[[Database, str, str | None, str, str, datetime], None]] = {
+    "reference": _decide_reference,
+    "split": _decide_split,
+}

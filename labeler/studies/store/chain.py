@@ -1,0 +1,174 @@
+"""Maintain a hash chain, which reveals later changes of data that must not change, such as answers and measurements.
+
+Each new row adds a link. A link contains the hash of the row, and the head, which is the hash of the previous head and
+this link. If somebody changes a row later, the hash of the row no longer matches. If somebody changes a link, the heads
+no longer match. If somebody rebuilds the chain or restores an older file, the head differs from a head that was printed
+earlier.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from labeler.studies.store.database import Database
+
+REMOVED = "removed item"  # the link of an item that was removed, whose id a later item may get
+
+# part -> the queries that read one row by its id; the hash of the row covers their results
+_CONTENT: Mapping[str, tuple[str, ...]] = {
+    "measurement": (
+        """SELECT name, benchmark, application, parameters, unit, better, n_runs, n_iterations, data_hash, failures
+           FROM items WHERE item_id = ?""",
+        "SELECT run, measurements, conditions FROM runs WHERE item_id = ? ORDER BY run",
+    ),
+    "picture": ("SELECT version, payload FROM bins WHERE item_id = ?",),
+    "event": ("SELECT at_utc, actor, action, details FROM events WHERE event_id = ?",),
+    "answer": (
+        """SELECT l.*, a.code, a.kind, p.name, i.name
+           FROM labels l JOIN assignments a USING (assignment_id) JOIN people p USING (person_id)
+                JOIN items i USING (item_id) WHERE l.label_id = ?""",
+    ),
+    "decision": ("SELECT d.*, i.name FROM decisions d JOIN items i USING (item_id) WHERE d.decision_id = ?",),
+    "reply": ("SELECT * FROM replies WHERE reply_id = ?",),
+}
+_IDS: Mapping[str, str] = {
+    "measurement": "SELECT item_id FROM items ORDER BY item_id",
+    "picture": "SELECT item_id FROM bins ORDER BY item_id",
+    "event": "SELECT event_id FROM events ORDER BY event_id",
+    "answer": "SELECT label_id FROM labels ORDER BY label_id",
+    "decision": "SELECT decision_id FROM decisions ORDER BY decision_id",
+    "reply": "SELECT reply_id FROM replies ORDER BY reply_id",
+}
+AUDITED = (
+    "studies",
+    "questions",
+    "categories",
+    "people",
+    "items",
+    "files",
+    "invitations",
+    "sessions",
+)  # tables that the log determines
+
+
+@dataclass(frozen=True)
+class Head:
+    """The end of a chain: the number of its links, and their hash."""
+
+    n_links: int
+    digest: str
+
+    def __str__(self) -> str:
+        return f"{self.n_links}-{self.digest}"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A row or link that does not match the chain; `part` is "chain" if the fault is in the chain itself."""
+
+    part: str
+    row_id: int
+    what: str
+
+
+def append(db: Database, part: str, row_id: int) -> None:
+    """Add a link for a new row to the chain."""
+    _append(db, head(db), part, row_id)
+
+
+def head(db: Database) -> Head:
+    """Return the head of the chain: the number of links, and the last hash."""
+    row = db.execute("SELECT link_id, head FROM links ORDER BY link_id DESC LIMIT 1").fetchone()
+    return Head(*row) if row else Head(0, "")
+
+
+def rebuild(db: Database) -> None:
+    """Build the chain anew from all rows, for a copy whose content was changed.
+
+    Call this function only inside `copies.rewritable`.
+    """
+    db.execute("DELETE FROM links")
+    last = Head(0, "")
+    for part, ids in _IDS.items():
+        for (row_id,) in db.execute(ids).fetchall():
+            last = _append(db, last, part, row_id)
+
+
+def digest_at(db: Database, n_links: int) -> str | None:
+    """Return the hash of the head after the first `n_links` links; return None if the chain is shorter."""
+    row = db.execute("SELECT head FROM links WHERE link_id = ?", (n_links,)).fetchone()
+    return str(row[0]) if row else None
+
+
+def all_heads(db: Database) -> set[str]:
+    """Return every hash that was once the end of the chain; the end of an empty chain is the empty text."""
+    return {"", *(head for (head,) in db.execute("SELECT head FROM links"))}
+
+
+def digests_of(db: Database, part: str) -> set[str]:
+    """Return the hashes of the present contents of all rows of a part."""
+    return {digest_of(db, part, row_id) or "" for (row_id,) in db.execute(_IDS[part]).fetchall()}
+
+
+def digest_of(db: Database, part: str, row_id: int) -> str | None:
+    """Return the hash of the present content of a row; return None if the row does not exist."""
+    if part == REMOVED:
+        return hashlib.sha256(str(row_id).encode()).hexdigest()
+    digest, is_there = hashlib.sha256(), False
+    for query in _CONTENT[part]:
+        for row in db.execute(query, (row_id,)):
+            is_there = True
+            for value in row:
+                # type and length are hashed before the content, so that different rows never give the same bytes
+                content = value if isinstance(value, bytes) else repr(value).encode("utf-8", "surrogatepass")
+                digest.update(f"{type(value).__name__}{len(content)}:".encode())
+                digest.update(content)
+            digest.update(b";")
+    return digest.hexdigest() if is_there else None
+
+
+def faults(db: Database) -> Iterator[Fault]:
+    """Yield each link or row that does not match, in the order of the chain, and then each row without a link."""
+    last, newest = Head(0, ""), dict[tuple[str, int], str]()
+    for link_id, part, row_id, digest, stored in db.execute("SELECT * FROM links ORDER BY link_id").fetchall():
+        if link_id != last.n_links + 1:
+            yield Fault("chain", last.n_links + 1, f"links {last.n_links + 1} to {link_id - 1} were removed")
+        elif stored != _next(last, part, row_id, digest):
+            yield Fault("chain", link_id, "the link does not match the previous link: a link was changed or moved")
+        if part == REMOVED:
+            newest.pop(("measurement", row_id), None)
+            newest.pop(("picture", row_id), None)
+        else:
+            if part != "picture" and (part, row_id) in newest:
+                yield Fault("chain", link_id, f"{part} {row_id} is linked twice")
+            newest[part, row_id] = digest
+        last = Head(link_id, stored)
+    for (part, row_id), digest in newest.items():
+        now = digest_of(db, part, row_id) if part in _CONTENT else None
+        if now != digest:
+            yield Fault(part, row_id, "was removed" if now is None else "was changed")
+    for part, ids in _IDS.items():
+        for (row_id,) in db.execute(ids).fetchall():
+            if (part, row_id) not in newest:
+                yield Fault(part, row_id, "was inserted outside the application")
+
+
+def _append(db: Database, last: Head, part: str, row_id: int) -> Head:
+    digest = digest_of(db, part, row_id)
+    if digest is None:
+        raise LookupError(f"{part} {row_id} does not exist and cannot be linked")
+    new = Head(last.n_links + 1, _next(last, part, row_id, digest))
+    db.execute("INSERT INTO links VALUES (?, ?, ?, ?, ?)", (new.n_links, part, row_id, digest, new.digest))
+    return new
+
+
+def _next(last: Head, part: str, row_id: int, digest: str) -> str:
+    return hashlib.sha256(f"{last.digest}|{part}|{row_id}|{digest}".encode()).hexdigest()
+
+
+def audited_rows(db: Database, table: str) -> list[dict[str, Any]]:
+    """Return all rows of a table that the log determines, as column -> value; `row_id` is the number of the row."""
+    if table not in AUDITED:
+        raise LookupError(f"{table} is not determined by the log")
+    return db.records(f"SELECT rowid AS row_id, * FROM {table} ORDER BY rowid")  # noqa: S608 - constants

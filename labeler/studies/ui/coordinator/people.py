@@ -1,0 +1,339 @@
+"""The place People: who labels, and how far they are.
+
+Coordinators invite people here, hand over links, write reminders, and pause, replace or remove people.
+"""
+
+import csv
+import io
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime
+from functools import partial
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import streamlit as st
+
+from labeler.studies.course import coordinating, progress, staffing
+from labeler.studies.course.progress import Pace
+from labeler.studies.labelling import own_result
+from labeler.studies.model import Person, Role, State, describe_minutes
+from labeler.studies.people import identity
+from labeler.studies.store import Database
+from labeler.studies.ui.coordinator.shared import PERSON, box, done, errors_here, escape_markdown, fold, fresh, table
+from labeler.text import counted
+
+ROLES = {
+    "Reviewers": [Role.REVIEWER],
+    "Coordinators": [Role.COORDINATOR],
+    "Both (sees no labels before unblinding)": [*Role],
+}
+LINKS = "links-to-hand-over"  # key in the session state: the new links; the study has only their hashes
+INVITING, ACTION = "inviting", "person-action"  # keys in the session state: which forms are open
+REPLACE, REMOVE, RENAME, REVOKE = "Replace", "Remove", "Rename", "Sign out everywhere"
+ALLOW, WITHDRAW = "Allow own result", "Withdraw own result"
+CONSEQUENCES = {
+    REPLACE: "{} can no longer sign in. Labels are kept; a successor takes over the open items.",
+    REMOVE: "{} can no longer sign in. Labels are kept; open items go to other reviewers.",
+    RENAME: "Pages and invitations show the new name. The plan, the log, exports and reports keep the name {}.",
+    ALLOW: "{} sees their own labels beside those of the other reviewers, without names, once the study is unblinded.",
+    WITHDRAW: "{} no longer sees their own result.",
+    REVOKE: "{} is signed out on all devices and needs a new link to sign in again. Labels are kept.",
+}
+ROW_PX = 48
+
+
+def render_people(db: Database, person: str) -> None:
+    """Show the form for invitations, the new links, the table of people, and the box of one person."""
+    everyone = identity.everyone(db)
+    reviewers = [member for member in everyone if Role.REVIEWER in member.roles and member.active]
+    paces = {pace.reviewer: pace for pace in progress.reviewer_paces(db, now=datetime.now(UTC))}
+    chosen = _chosen(everyone)
+    invite(db, person, has_people=bool(reviewers), is_first=chosen is None)
+    hand_over(db, person)
+    if reviewers:
+        listing(reviewers, paces)
+    else:
+        st.info("Nobody is invited yet. Two reviewers are enough to begin.")
+    names = [member.name for member in everyone]
+    shown = identity.shown_names(db)
+    st.selectbox(
+        "Person", names, None, lambda name: shown.get(name, name), key=PERSON, placeholder="Choose a person",
+        help="A click on a row does the same.",
+    )  # fmt: skip
+    if chosen is not None:
+        of_one(db, chosen, paces.get(chosen.name), person)
+    groups = {
+        "Coordinators": [member for member in everyone if Role.COORDINATOR in member.roles and member.active],
+        "People who have left": [member for member in everyone if not member.active],
+    }
+    for title, group in groups.items():
+        with fold(f"{title} ({len(group)})", f"fold-{title}") as part:
+            if part.open and group:
+                table(
+                    [
+                        {"Name": shown.get(member.name, member.name), "Role": " and ".join(sorted(member.roles))}
+                        for member in group
+                    ],
+                    title,
+                )
+
+
+def _chosen(everyone: list[Person]) -> Person | None:
+    name = st.session_state.get(PERSON)
+    return next((member for member in everyone if member.name == name), None)
+
+
+def invite(db: Database, actor: str, *, has_people: bool, is_first: bool) -> None:
+    """Show the form that invites several people at once; the field keeps the names until all of them are added."""
+    setting_up = coordinating.get_study(db).phase is State.DRAFT
+    if has_people and not st.session_state.get(INVITING):
+        with st.container(horizontal=True):
+            if st.button("Invite people", type="primary" if setting_up and is_first else "secondary"):
+                st.session_state[INVITING] = True
+                st.rerun()
+        return
+    with st.container(border=True):
+        names = st.text_area("Names, one per line", key=fresh("names"))
+        role = st.radio("Invite as", list(ROLES), horizontal=True)
+        look_alike = st.checkbox("Names that look alike are different people", key=fresh("look-alike"))
+        n = len(list(filter(str.strip, names.splitlines())))
+        if st.button(
+            f"Invite {counted(n, 'person', 'people')}" if n else "Invite people", type="primary", key="invite"
+        ):
+            with errors_here():
+                now = datetime.now(UTC)
+                added = staffing.add_all(
+                    db, names.splitlines(), ROLES[role], look_alike=look_alike, actor=actor, now=now
+                )
+                keep_links(db, [name for name, _ in added], actor)
+                changed = [change.describe(name) for name, change in added if change != staffing.StaffChange()]
+                st.session_state.pop(INVITING, None)
+                send = "Send each their own link." if len(added) > 1 else "Send this person the link."
+                done(" ".join([f"{counted(len(added), 'person', 'people')} invited. {send}", *changed]))
+
+
+def listing(reviewers: list[Person], paces: Mapping[str, Pace]) -> None:
+    """Show a row per reviewer; a click anywhere in a row chooses the person."""
+    today = datetime.now(UTC).date()
+    rows = [_row(member, paces[member.name], today) for member in reviewers]
+    st.dataframe(
+        rows, hide_index=True, row_height=ROW_PX, on_select=partial(_choose, [member.name for member in reviewers]),
+        selection_mode="single-cell", key="people-table", alt="Reviewers with their progress", placeholder="—",
+        column_config={"Share": st.column_config.ProgressColumn(format="%.0f %%", max_value=100)},
+    )  # fmt: skip
+
+
+def _choose(names: list[str]) -> None:
+    cells = st.session_state["people-table"]["selection"]["cells"]
+    if cells:
+        st.session_state[PERSON] = names[cells[0][0]]
+
+
+def _row(person: Person, pace: Pace, today: Any) -> dict[str, Any]:
+    opened = "opened" if pace.last_seen_utc else "not opened"
+    return {
+        "Name": pace.name,
+        "Share": 100 * pace.n_done / pace.n_assigned if pace.n_assigned else 0.0,
+        "Labels": f"{pace.n_done} of {pace.n_assigned}" if pace.n_assigned else "none yet",
+        "Left": describe_minutes(pace.minutes_left) if pace.n_left else progress.describe(pace),
+        "Per label": "—" if pace.time_on_task_s is None else f"{pace.time_on_task_s:.0f} s",
+        "Last seen": progress.describe_day(pace.last_seen_utc, today),
+        "Link": "paused" if person.paused else opened,
+    }
+
+
+def of_one(db: Database, chosen: Person, pace: Pace | None, actor: str) -> None:
+    """Show the box of one person: the reminder, a new link, a pause, and further actions."""
+    is_reviewer, shown = Role.REVIEWER in chosen.roles, identity.shown_name(db, chosen.name)
+    with box(shown):
+        if pace is not None:
+            st.caption(escape_markdown(describe(pace)))
+        if is_reviewer and chosen.active:
+            text = reminder(shown, coordinating.get_study(db).name, pace, actor)
+            st.code(text, language=None, wrap_lines=True)
+            st.link_button("Open the reminder in mail", _mail("A reminder", text), type="primary")
+        note = st.text_input("Note for the log (optional)", key=fresh(f"note-{chosen.person_id}"))
+        with st.container(horizontal=True):
+            if chosen.active and st.button("New link"):
+                keep_links(db, [chosen.name], actor)
+                done(f"New link for {chosen.name}. The previous link no longer works.")
+            if is_reviewer and chosen.active and not chosen.paused and st.button("Pause"):
+                act(partial(pause, db, chosen, pace, note, actor))
+            if is_reviewer and (chosen.paused or not chosen.active) and st.button("Resume"):
+                act(partial(resume, db, chosen, actor))
+            if chosen.active:
+                own = WITHDRAW if own_result.is_allowed(db, chosen.name) else ALLOW
+                choices = [REPLACE, REMOVE, RENAME, own, REVOKE] if is_reviewer else [RENAME, REVOKE]
+                picked = st.menu_button("More", choices, key=f"more-{chosen.person_id}")
+                if picked:
+                    st.session_state[ACTION] = chosen.person_id, picked
+        whose, action = st.session_state.get(ACTION, (None, ""))
+        if whose == chosen.person_id:
+            confirm(db, chosen, action, note, actor)
+
+
+def confirm(db: Database, chosen: Person, action: str, note: str, actor: str) -> None:
+    """Say what will happen, and show the button that does it."""
+    st.write(escape_markdown(CONSEQUENCES[action].format(chosen.name)))
+    successor = st.text_input("Successor: a new name, or another reviewer") if action == REPLACE else ""
+    new_name = st.text_input("New name") if action == RENAME else ""
+    verb = {REVOKE: "Sign out {}", ALLOW: "Allow {} to see their own result", WITHDRAW: "Withdraw the own result of {}"}
+    words = verb.get(action, f"{action} {{}}").format(chosen.name)
+    if st.button(escape_markdown(words), key="confirm-person"):
+        if action == REPLACE:
+            act(partial(replace, db, chosen, successor, note, actor))
+        elif action == RENAME:
+            act(partial(rename, db, chosen, new_name, actor))
+        elif action == REMOVE:
+            act(partial(remove, db, chosen, note, actor))
+        elif action in (ALLOW, WITHDRAW):
+            act(partial(allow, db, chosen, action == ALLOW, actor))
+        else:
+            act(partial(revoke, db, chosen, actor))
+
+
+def act(make: Callable[[], str]) -> None:
+    """Make a change, and show its message, or the error."""
+    with errors_here():
+        message = make()
+        st.session_state.pop(ACTION, None)
+        done(message)
+
+
+def pause(db: Database, chosen: Person, pace: Pace | None, note: str, actor: str) -> str:
+    """Pause a reviewer, and return the message."""
+    staffing.pause(db, chosen.name, why=note, actor=actor, now=datetime.now(UTC))
+    n_left = pace.n_left if pace else 0
+    waits = f" {counted(n_left, 'item')} {'waits' if n_left == 1 else 'wait'}." if n_left else ""
+    return f"{chosen.name} is paused.{waits}"
+
+
+def resume(db: Database, chosen: Person, actor: str) -> str:
+    """Let a reviewer label again, and return the message."""
+    change = staffing.resume(db, chosen.name, actor=actor, now=datetime.now(UTC))
+    return f"{chosen.name} takes part again. {change.describe(chosen.name)}"
+
+
+def remove(db: Database, chosen: Person, note: str, actor: str) -> str:
+    """Remove a reviewer, and return a message that never reveals which reviewers share an item."""
+    change = staffing.remove(db, chosen.name, why=note, actor=actor, now=datetime.now(UTC))
+    return f"{chosen.name} has left. {change.describe(chosen.name)}"
+
+
+def replace(db: Database, chosen: Person, successor: str, note: str, actor: str) -> str:
+    """Replace a reviewer, and return a message that never reveals which reviewers share an item."""
+    heir, change = staffing.replace(db, chosen.name, successor, why=note, actor=actor, now=datetime.now(UTC))
+    if change.is_new:
+        keep_links(db, [heir.name], actor)
+    return f"{heir.name} takes over from {chosen.name}. {change.describe(chosen.name)}"
+
+
+def rename(db: Database, chosen: Person, new_name: str, actor: str) -> str:
+    """Show a person under another name, and return the message."""
+    shown = identity.rename(db, chosen.name, min(chosen.roles), new_name, actor=actor, now=datetime.now(UTC))
+    return f"Pages show {chosen.name} as {shown}."
+
+
+def allow(db: Database, chosen: Person, allowed: bool, actor: str) -> str:
+    """Allow a reviewer to see their own result, or withdraw this; return the message."""
+    own_result.allow(db, chosen.name, allowed, actor=actor, now=datetime.now(UTC))
+    return f"{chosen.name} {'sees' if allowed else 'does not see'} their own result once the study is unblinded."
+
+
+def revoke(db: Database, chosen: Person, actor: str) -> str:
+    """Sign a person out everywhere, and return the message."""
+    identity.revoke(db, chosen.name, min(chosen.roles), actor=actor, now=datetime.now(UTC))
+    return f"{chosen.name} is signed out everywhere. Labels are kept."
+
+
+def keep_links(db: Database, names: list[str], actor: str) -> None:
+    """Create new links for these people; this page shows them until the window is closed."""
+    roles = {person.name: min(person.roles) for person in identity.everyone(db)}
+    now, address = datetime.now(UTC), urlsplit(st.context.url or "")
+    links = {
+        name: f"{address.scheme}://{address.netloc}/join/{identity.invite(db, name, roles[name], actor=actor, now=now)}"
+        for name in names
+    }
+    st.session_state[LINKS] = {**st.session_state.get(LINKS, {}), **links}
+
+
+def hand_over(db: Database, actor: str) -> None:
+    """Show the new links, each with a message, and all of them as a table for mail merge."""
+    links: Mapping[str, str] = st.session_state.get(LINKS, {})
+    if not links:
+        return
+    study, shown = coordinating.get_study(db).name, identity.shown_names(db)
+    day = coordinating.finish_by(db)
+    messages = {name: mail(shown.get(name, name), study, link, actor, day) for name, link in links.items()}
+    with st.container(border=True, key="links"):
+        st.write("Send each link only to its person. You can see these links until you close or reload this window, "
+                 "and make new ones at any time.")  # fmt: skip
+        for name, link in links.items():
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.markdown(f"**{escape_markdown(shown.get(name, name))}**", width=160)
+                st.code(link, language=None, width="stretch")
+                st.link_button("Open in mail", _mail(study, messages[name]), key=f"mail-{name}")
+        with st.container(horizontal=True):
+            merge = mail_merge({shown.get(name, name): (link, messages[name]) for name, link in links.items()})
+            st.download_button("Download links for mail merge", merge, "links.csv", on_click="ignore")
+            if st.button("Hide the links"):
+                del st.session_state[LINKS]
+                st.rerun()
+        with fold("Messages", "messages") as part:
+            if part.open:
+                for text in messages.values():
+                    st.code(text, language=None, wrap_lines=True)
+
+
+def mail_merge(messages: Mapping[str, tuple[str, str]]) -> str:
+    """Return a table with the columns name, link and message."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(["name", "link", "message"])
+    writer.writerows((name, *message) for name, message in messages.items())
+    return text.getvalue()
+
+
+def _mail(subject: str, text: str) -> str:
+    return f"mailto:?subject={quote(subject)}&body={quote(text)}"
+
+
+def mail(name: str, study: str, link: str, sender: str, finish_by: date | None = None) -> str:
+    """Return the text of an invitation email."""
+    until = f" Please finish by {finish_by:%-d %B %Y}." if finish_by else ""
+    return (
+        f"Dear {name},\n\nplease take part in the study “{study}”. You will see the runs of benchmarks and answer one "
+        "question about each of them, with one key. Open this link in a browser. It signs you in, so do not share "
+        f"it:\n\n{link}\n\nYou can stop at any time and continue later with the same link.{until}\n\n{sender}"
+    )
+
+
+def describe(pace: Pace) -> str:
+    """Return the progress and the pace of one reviewer in one line."""
+    parts = [f"{pace.n_done} of {counted(pace.n_assigned, 'label')}"] if pace.n_assigned else ["nothing assigned yet"]
+    if pace.n_not_sure:
+        parts.append(f"{pace.n_not_sure} “not sure”")
+    if pace.time_on_task_s is not None:
+        parts.append(f"{pace.time_on_task_s:.1f} s per label")
+    if pace.labels_per_day is not None:
+        parts.append(f"{pace.labels_per_day:.0f} labels per day")
+    if pace.n_left and pace.minutes_left is not None:
+        parts.append(f"about {describe_minutes(pace.minutes_left)} left")
+    return ", ".join([*parts, progress.describe(pace)]) + "."
+
+
+def reminder(name: str, study: str, pace: Pace | None, sender: str) -> str:
+    """Return the text of a reminder."""
+    left = (
+        describe_minutes(pace.minutes_left) if pace is not None and pace.minutes_left is not None else "a few minutes"
+    )
+    if pace is None or not pace.n_done:
+        began = f"you are invited to the study “{study}”, and have not labelled yet."
+    else:
+        began = f"thank you for your first {counted(pace.n_done, 'label')} in the study “{study}”."
+        if pace.n_left:
+            began += f" {counted(pace.n_left, 'item')} {'is' if pace.n_left == 1 else 'are'} left, about {left}."
+    return (
+        f"Dear {name},\n\n{began} You can stop at any time and continue later with the link that you have. If you no "
+        f"longer have the link, write to me.\n\n{sender}"
+    )

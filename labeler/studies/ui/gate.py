@@ -1,0 +1,177 @@
+"""Access control for everything that Streamlit serves."""
+
+import re
+import time
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from labeler.errors import LabelerError
+from labeler.studies.model import Person, Role
+from labeler.studies.people import identity
+from labeler.studies.store import open_database
+from labeler.studies.ui import answers, component, provider, sign_in, static_files
+from labeler.studies.ui.app import session_cookie, session_of
+from labeler.studies.ui.limits import RateLimit
+from labeler.studies.ui.messages import MESSAGES_PER_S, Messages
+
+HEALTH, HOST_CONFIG, STREAM = "/_stcore/health", "/_stcore/host-config", "/_stcore/stream"
+OPEN_PATHS = (HEALTH, "/sign-in", sign_in.PROVIDER_PATH, "/sign-out")
+LET_IN_S = 5.0
+PERSON_HEADER = b"x-labeler-person"
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+_FROM_ELSEWHERE = PlainTextResponse("This request came from another site, so it was refused.", status_code=403)
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' blob:; worker-src 'self' blob:; "
+        "frame-ancestors 'none'; base-uri 'self'; form-action 'self'; object-src 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+}
+
+
+class SignInGate:
+    """Middleware that accepts only the health check, sign-in, and requests of people who are signed in.
+
+    Requests must come from the pages of this application, not from another site.
+
+    Reviewers can reach pages and the program files. They cannot reach anything else in Streamlit, such as uploads,
+    other people's downloads, or metrics. The gate uses the same path as Streamlit's router, because a header could name
+    a different path.
+    """
+
+    def __init__(self, app: ASGIApp, study: Path) -> None:
+        self._app, self._study, self._messages = app, study, RateLimit(MESSAGES_PER_S)
+        self._let_in_until: dict[str, float] = {}  # session id -> monotonic time
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or pass the request on to the application."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        connection = HTTPConnection(scope)
+        if scope["type"] == "websocket":
+            person = self._person_of_websocket(connection)
+            if person is not None:
+                signed_in = partial(self._person_or_nobody, connection)
+                messages = Messages(receive, send, person, signed_in, self._messages)
+                await self._app(_belonging_to(scope, person), messages.receive, messages.send)
+            else:
+                await receive()
+                await send({"type": "websocket.close", "code": 1008})  # closing before accepting becomes status 403
+            return
+        await self._target(connection)(scope, receive, _with_headers(send, connection.scope["path"]))
+
+    def _target(self, connection: HTTPConnection) -> ASGIApp:
+        """Return the application that answers the request: Streamlit, a redirect to the sign-in page, or a refusal."""
+        path, method = connection.scope["path"], connection.scope["method"]
+        if (
+            path == "/" and provider.arrival(connection.cookies) is not None
+        ):  # also for people who are signed in with another name
+            return RedirectResponse(sign_in.PROVIDER_PATH, status_code=303)
+        if _is_open(path):
+            return self._app
+        if answers.METHODS.get(path) == method:  # these routes look up the person themselves, away from the event loop
+            return self._app if sign_in.same_origin(connection) else _FROM_ELSEWHERE
+        if _is_program(path) and self._was_let_in(connection):
+            return static_files.response(connection) or self._app
+        try:
+            person = self._person(connection)
+        except LabelerError as error:
+            return sign_in.unavailable(error)
+        if person is None:
+            return RedirectResponse("/sign-in", status_code=303)
+        if method not in SAFE_METHODS and not sign_in.same_origin(connection):
+            return _FROM_ELSEWHERE
+        if Role.COORDINATOR not in person.roles and not _is_for_everyone(path):
+            return PlainTextResponse("Only coordinators of the study can open this page.", status_code=403)
+        return static_files.response(connection) or self._app
+
+    def _person_of_websocket(self, connection: HTTPConnection) -> Person | None:
+        """Return the person who may open a websocket with this request, or None."""
+        if connection.scope["path"] != STREAM or not sign_in.same_origin(connection):
+            return None
+        return self._person_or_nobody(connection)
+
+    def _person_or_nobody(self, connection: HTTPConnection) -> Person | None:
+        try:
+            return self._person(connection)
+        except LabelerError:
+            return None  # the browser will try again
+
+    def _person(self, connection: HTTPConnection) -> Person | None:
+        """Return the signed-in person; raise LabelerError if the study cannot be read."""
+        token = connection.cookies.get(session_cookie(self._study))
+        if not token:
+            return None
+        with open_database(self._study) as db:
+            person = identity.person_of_session(db, token, now=datetime.now(UTC))
+        now = time.monotonic()
+        self._let_in_until = {session: until for session, until in self._let_in_until.items() if until > now}
+        if person is not None:
+            self._let_in_until[token] = now + LET_IN_S
+        return person
+
+    def _was_let_in(self, connection: HTTPConnection) -> bool:
+        """Return whether this session was checked a moment ago.
+
+        The check is not repeated, because a page loads about seventy program files.
+        """
+        return self._let_in_until.get(session_of(connection.cookies, self._study) or "", 0) > time.monotonic()
+
+
+def _belonging_to(scope: Scope, person: Person) -> Scope:
+    """Add the id of the person as a header that browsers cannot set.
+
+    With this header, Streamlit lets only the same person resume a session.
+    """
+    headers = [(name, value) for name, value in scope["headers"] if name != PERSON_HEADER]
+    return {**scope, "headers": [*headers, (PERSON_HEADER, str(person.person_id).encode())]}
+
+
+def _is_open(path: str) -> bool:
+    """Return whether this path is open to people who are not signed in."""
+    is_sign_in = path in OPEN_PATHS or re.fullmatch("/join/[^/]+", path) is not None
+    return is_sign_in or (path in provider.PATHS and provider.is_configured())
+
+
+def _is_program(path: str) -> bool:
+    """Return whether the path is a program file, which is the same for everyone."""
+    return path.startswith((static_files.STATIC, f"{component.ASSETS}/"))
+
+
+def _is_for_everyone(path: str) -> bool:
+    """Return whether everyone who is signed in may reach this path.
+
+    The path of a page has only one part.
+    """
+    return _is_program(path) or path in (HEALTH, HOST_CONFIG) or path.rstrip("/").count("/") <= 1
+
+
+def _with_headers(send: Send, path: str) -> Send:
+    """Add headers to a response that exclude other sites.
+
+    Unless caching is allowed explicitly, the headers also forbid caching.
+    """
+
+    async def sending(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            headers = message.get("headers", [])
+            extra = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+            if not _is_program(path) and all(name.lower() != b"cache-control" for name, _ in headers):
+                extra.append((b"cache-control", b"no-store"))
+            if not _is_open(path) and any(value.startswith(b"text/html") for _, value in headers):
+                extra.append((b"link", static_files.preload().encode()))
+            message = {**message, "headers": [*headers, *extra]}
+        await send(message)
+
+    return sending
