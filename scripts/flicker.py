@@ -1,7 +1,7 @@
 """Run the fast tests many times, each time in another order, and list the tests that fail only sometimes.
 
     python scripts/flicker.py 20                   the whole suite, twenty times
-    python scripts/flicker.py 5 tests/labeler/ui   a part of it
+    python scripts/flicker.py 5 tests/labeler/studies/ui   a part of it
 
 Each repetition has its own seed for the order of modules and tests, for hashes of strings and for examples of property
 tests, and its own number of processes. `--out FILE` writes the table as Markdown, again after each repetition. Exit

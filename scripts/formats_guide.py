@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "formats.md"
-FILES = {"files": "tests/labeler/formats/files", "abs.csv": "tests/golden/abs.csv", "data": "data"}
+FILES = {"files": "tests/labeler/files/formats/files", "abs.csv": "tests/golden/abs.csv", "data": "data"}
 
 
 def filled(page: str) -> str:

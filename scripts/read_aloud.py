@@ -355,7 +355,7 @@ def texts_of_files(_folder: Path) -> Iterator[Text]:
 
 def texts_of_questions(folder: Path) -> Iterator[Text]:
     """Yield what commands, reports and pages say in the demos of the questions, and in the finished demo."""
-    from tests.labeler.ui import pages
+    from tests.labeler.studies.ui import pages
 
     here, data = folder / made(folder, "questions"), ROOT / "data" / "demo"
     finished = here / "similar.study"
@@ -394,7 +394,7 @@ def texts_of_pages(folder: Path) -> Iterator[Text]:
     """Yield what the pages of coordinators and reviewers show for each study."""
     from labeler.studies import background
     from labeler.studies.ui.coordinator.places import PLACES
-    from tests.labeler.ui import pages
+    from tests.labeler.studies.ui import pages
 
     background.start_verdicts = lambda *_arguments, **_options: None
     for state, study in studies(folder / made(folder, "pages")):

@@ -20,7 +20,7 @@ from labeler.cli import main
 from labeler.studies.items import drawing
 from labeler.studies.screen.kinds import KINDS
 from labeler.studies.store import open_database
-from tests.labeler.service.test_kinds import RUNS, study_of
+from tests.labeler.studies.test_kinds import RUNS, study_of
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [

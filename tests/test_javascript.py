@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import missing
 
 ROOT = Path(__file__).parent.parent
-SOURCE = ROOT / "labeler" / "ui" / "component" / "js"
+SOURCE = ROOT / "labeler" / "studies" / "ui" / "component" / "js"
 TESTS = ROOT / "tests" / "js"
 MODULES = sorted([*SOURCE.glob("*.js"), *TESTS.glob("*.mjs")])
 NODE_VERSION = (18, 15)  # Debian 12 has 18.19

@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import serving
 from tests.browser.hands import SAVED, answers, enter, item_on_screen, press, said
-from tests.labeler.service.test_marking import N, make_study
+from tests.labeler.studies.labelling.test_marking import N, make_study
 
 pytestmark = pytest.mark.browser
 

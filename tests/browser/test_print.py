@@ -11,8 +11,8 @@ from analysis.runs.benchmark import Benchmark
 from labeler.config import bundled
 from labeler.errors import InputError
 from labeler.studies.results import replicating, written_reports
-from tests.analysis.reports import to_html
-from tests.analysis.test_report_formats import full
+from tests.analysis.report.reports import to_html
+from tests.analysis.report.test_report_formats import full
 from tests.conftest import missing, some_slow
 
 pytestmark = pytest.mark.browser

@@ -11,8 +11,8 @@ from labeler.studies.model import Protocol
 from labeler.studies.questions import SIMILAR, read_question
 from labeler.studies.screen import component
 from labeler.studies.ui.reviewer.guide import round_data
-from tests.labeler.service.test_anonymising import named_study
-from tests.labeler.service.test_publishing import finished_study, published
+from tests.labeler.studies.handover.test_anonymising import named_study
+from tests.labeler.studies.handover.test_publishing import finished_study, published
 
 __all__ = ["finished_study", "named_study", "published"]  # fixtures
 

@@ -1,4 +1,4 @@
-"""Create the result files for the tests of the readers, in tests/labeler/formats/files.
+"""Create the result files for the tests of the readers, in tests/labeler/files/formats/files.
 
     python tests/formats/make_files.py [TOOL...]
 

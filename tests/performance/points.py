@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 
 from analysis.methods.points import covering, f1, mark_agreement
-from tests.analysis.test_points import FIRST, FOURTH, NILE, SECOND, THIRD, marked
+from tests.analysis.methods.test_points import FIRST, FOURTH, NILE, SECOND, THIRD, marked
 from tests.performance.measuring import table, write_page
 
 N_SERIES = 5000

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.report import Resampling, draw, summarise, to_html
-from tests.analysis import simulated
+from tests.analysis.raters import simulated
 from tests.performance.measuring import print_table
 
 SIZES = (

@@ -26,10 +26,10 @@ from labeler.studies.store import items, open_database, studies
 from labeler.studies.ui.app import REVIEWER_PAGES
 from labeler.studies.ui.coordinator.places import ITEM, PLACES
 from labeler.studies.verdicts import stored_verdicts
-from tests.analysis.reports import Page, latex_faults, markdown_tables
+from tests.analysis.report.reports import Page, latex_faults, markdown_tables
 from tests.conftest import some_slow
 from tests.labeler.commands import run
-from tests.labeler.ui.pages import coordinator_page, opened, reviewer_page
+from tests.labeler.studies.ui.pages import coordinator_page, opened, reviewer_page
 from tests.making import NOW, id_of, make_study
 
 # what terminals obey (in both forms, of seven and of eight bits), and what changes the direction of writing

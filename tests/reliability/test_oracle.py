@@ -20,9 +20,9 @@ from labeler.studies.ui import answers
 from labeler.studies.ui.answers import ITEMS
 from labeler.studies.ui.app import REVIEWER_PAGES
 from tests.conftest import some_slow
-from tests.labeler.service.test_marking import make_study as make_marks_study
-from tests.labeler.ui.clients import Browser, serving
-from tests.labeler.ui.pages import reviewer_page
+from tests.labeler.studies.labelling.test_marking import make_study as make_marks_study
+from tests.labeler.studies.ui.clients import Browser, serving
+from tests.labeler.studies.ui.pages import reviewer_page
 from tests.making import NOW, answer_next, id_of, item_name, make_study, saved_answers
 
 OWN, OTHERS = "ada", ("ben", "cleo", "dan")

@@ -1,0 +1,211 @@
+"""A report about more than two categories, and about two that have other names than similar and dissimilar."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.document import json_values, read_back
+from analysis.raters.agreement import fleiss_kappa
+from analysis.raters.consensus import true_categories
+from analysis.raters.consensus._votes import design_rank
+from analysis.report import CategorySet, Provenance, Report, Resampling, draw, summarise, to_markdown
+from analysis.report._figures import SHADES
+from tests.analysis.raters.ten_studies import STUDIES
+
+NAMES = ("slower", "same", "faster", "unstable")
+NO_VERDICTS = pd.DataFrame({"item": [], "classifier": [], "verdict": []}, dtype=object)
+
+
+def simulated(n_items, errors, prevalence, *, per_item=None, seed=1):
+    """First labels of raters with these error matrices, and the true category of each item."""
+    rng = np.random.default_rng(seed)
+    k, raters = len(prevalence), range(len(errors))
+    truth = rng.choice(k, n_items, p=prevalence)
+    sets = list(combinations(raters, per_item or len(errors)))
+    rows = [
+        (f"i{i}", f"r{rater}", NAMES[rng.choice(k, p=errors[rater][truth[i]])])
+        for i in range(n_items)
+        for rater in sets[i % len(sets)]
+    ]
+    return pd.DataFrame(rows, columns=["item", "rater", "category"]), truth
+
+
+def errors_of(*accuracies, k=4):
+    """Error matrices of raters who are right this often and otherwise choose the next category more often."""
+    matrices = []
+    for accuracy in accuracies:
+        matrix = np.full((k, k), (1 - accuracy) / (2 * (k - 1)))
+        matrix[np.arange(k), (np.arange(k) + 1) % k] += (1 - accuracy) / 2
+        matrix[np.arange(k), np.arange(k)] = accuracy
+        matrices.append(matrix / matrix.sum(axis=1, keepdims=True))
+    return np.array(matrices)
+
+
+def test_prevalence_and_error_matrices_of_four_categories_are_found_back():
+    errors, prevalence = errors_of(0.9, 0.8, 0.7, 0.85), np.array([0.4, 0.3, 0.2, 0.1])
+    labels, _ = simulated(6000, errors, prevalence)
+    found = true_categories(labels, NAMES)
+    assert found.identified
+    assert np.abs(np.array(found.prevalence) - prevalence).max() < 0.02
+    assert max(np.abs(np.array(row.rows) - errors[i]).max() for i, row in enumerate(found.errors)) < 0.06
+
+
+@pytest.mark.parametrize(
+    ("k", "n_raters", "per_item", "rank", "n_parameters"),
+    # two categories, by hand: two raters give 3 probabilities for 5 parameters, three raters 7 for 7; of four raters in
+    # pairs, 8 of 9 (see `analysis.raters.consensus.identifiability`)
+    [(2, 2, 2, 3, 5), (2, 3, 3, 7, 7), (2, 4, 2, 8, 9), (3, 3, 3, 20, 20), (4, 2, 2, 15, 27), (4, 3, 3, 39, 39)],
+)
+def test_the_rank_of_a_design(k, n_raters, per_item, rank, n_parameters):
+    assert n_parameters == k - 1 + n_raters * k * (k - 1)
+    sets = list(combinations(range(n_raters), per_item))
+    errors = errors_of(*np.linspace(0.7, 0.9, n_raters), k=k)
+    assert design_rank(sets, n_raters, np.full(k, 1 / k), errors) == rank
+
+
+def test_two_labels_per_item_do_not_identify_the_model_and_the_report_says_so():
+    labels, _ = simulated(200, errors_of(0.9, 0.8, 0.7, 0.85), np.full(4, 0.25), per_item=2)
+    found = true_categories(labels, NAMES)
+    assert (found.identified, found.errors) == (False, ())
+    assert found.words.endswith("Three or more reviewers per item would help.")
+
+
+def test_labels_that_one_reviewer_copied_contradict_the_model():
+    labels, _ = simulated(200, errors_of(0.8, 0.75, 0.7), np.full(4, 0.25), seed=4)
+    draws = {"n_draws": 19, "rng": np.random.default_rng(1)}
+    fitting = true_categories(labels, NAMES, **draws)
+    copied = labels[labels["rater"] == "r0"].assign(rater="r3")
+    copied.loc[copied.index[::3], "category"] = "same"  # a third is not copied, and always the same
+    both = true_categories(pd.concat([labels, copied], ignore_index=True), NAMES, **draws)
+    assert (fitting.state, both.state, both.p) == ("not contradicted", "rejected", 1 / 20)
+
+
+def report_of(labels, verdicts=NO_VERDICTS, *, ordered=False, positive=None, **more):
+    answers = labels.rename(columns={"rater": "reviewer", "category": "label"})
+    meanings = {name: f"It is {name}." for name in NAMES}
+    return summarise(answers, verdicts, categories=CategorySet(NAMES, positive, ordered, meanings), **more)
+
+
+def test_ordered_categories_have_weighted_coefficients_beside_the_others():
+    labels, _ = simulated(80, errors_of(0.9, 0.8, 0.7), np.full(4, 0.25))
+    plain, ordered = report_of(labels), report_of(labels, ordered=True)
+    assert plain.agreement == ordered.agreement
+    assert plain.by_category.weighted == ()
+    assert [(row.name, row.weights) for row in ordered.by_category.weighted] == [
+        (name, weights)
+        for weights in ("linear", "quadratic")
+        for name in ("Fleiss' kappa", "Krippendorff's alpha", "Gwet's AC2")
+    ]
+    assert ordered.by_category.weighted[0].value == fleiss_kappa(labels, NAMES, weights="linear")
+
+
+def test_a_tie_is_undecided_and_an_unused_category_is_named():
+    rows = [("a", "r1", "slower"), ("a", "r2", "same"), ("b", "r1", "same"), ("b", "r2", "same"), ("c", "r1", "faster")]
+    report = report_of(pd.DataFrame(rows, columns=["item", "rater", "category"]))
+    assert (report.consensus.agreed, report.consensus.split, report.consensus.n_items) == (1, 1, 3)
+    assert {row.category: row.n_majority for row in report.categories} == {
+        "slower": 0, "same": 1, "faster": 0, "unstable": 0,
+    }  # fmt: skip
+    page = to_markdown(report)
+    assert "No reviewer used unstable, so nothing can be said about this category." in page
+    assert "Items: 3, of which 1 agreed (0 slower, 1 same, 0 faster, 0 unstable), 1 split" in page
+
+
+def judged(n_items=120, seed=2):
+    """Labels, and the verdicts of a good and of a poor classifier."""
+    labels, truth = simulated(n_items, errors_of(0.97, 0.96, 0.95), np.array([0.4, 0.3, 0.2, 0.1]))
+    rng = np.random.default_rng(seed)
+    good = [NAMES[t] if rng.random() < 0.85 else NAMES[rng.integers(4)] for t in truth]
+    poor = [NAMES[rng.integers(4)] for _ in truth]
+    rows = [
+        (f"i{i}", name, verdict) for name, given in (("good", good), ("poor", poor)) for i, verdict in enumerate(given)
+    ]
+    return labels, pd.DataFrame(rows, columns=["item", "classifier", "verdict"])
+
+
+def test_rules_are_ranked_against_the_majority_rule_with_corrected_tests():
+    report = report_of(*judged())
+    numbers = report.by_category
+    good, poor = numbers.classifiers["good"], numbers.classifiers["poor"]
+    assert (good.verdict, poor.verdict) == ("better", "cannot tell")
+    assert good.p_holm >= good.result.baseline.mcnemar.p_mid
+    assert numbers.comparisons[0].difference.value > 0.3
+    assert "agrees more often; poor" in to_markdown(report)
+    assert report.classifiers == {}
+
+
+def test_a_positive_category_has_rates_against_all_others_beside_those_by_category():
+    labels, verdicts = judged()
+    report = report_of(labels, verdicts, positive="slower")
+    assert report.by_category == report_of(labels, verdicts).by_category
+    good = report.classifiers["good"]
+    table = np.array(report.by_category.classifiers["good"].result.table)
+    cells = good.rates.confusion
+    assert (cells.tp, cells.fn, cells.fp) == (table[0, 0], table[0, 1:].sum(), table[1:, 0].sum())
+    assert (
+        good.rates.shares.sensitivity.value == report.by_category.classifiers["good"].result.by_category[0].recall.value
+    )
+    assert "slower is one category and all other categories together are the other" in to_markdown(report)
+
+
+@pytest.mark.parametrize("labels", [[], [("a", "r1", "slower")]], ids=["none", "one"])
+def test_without_two_labels_of_an_item_every_number_has_a_reason(labels):
+    report = report_of(pd.DataFrame(labels, columns=["item", "rater", "category"], dtype=object))
+    assert report.agreement.percent.reason == "no item has two labels"
+    assert "It is not possible to compute agreement yet" in to_markdown(report)
+
+
+def test_a_report_is_read_back_from_its_json():
+    report = report_of(*judged(40), ordered=True, positive="slower", resampling=Resampling(1, 0, 40, 19))
+    again = read_back(Report, json_values(report))
+    assert json_values(again) == json_values(report)
+    assert to_markdown(again) == to_markdown(report)
+
+
+def test_two_categories_with_other_names_have_the_report_of_similar_and_dissimilar_in_their_words():
+    answers, verdicts = STUDIES["good"]
+    words = {"similar": "fine", "dissimilar": "broken"}
+    renamed = answers.assign(label=answers["label"].replace(words))
+    other_verdicts = verdicts.assign(verdict=verdicts["verdict"].replace(words))
+    resampling = Resampling(1, 20, 20, 19)
+    usual = json_values(summarise(answers, verdicts, resampling=resampling))
+    other = summarise(
+        renamed, other_verdicts, categories=CategorySet(("fine", "broken"), "broken"), resampling=resampling
+    )
+    told = json_values(other)
+    assert told["by_category"] is None
+    for name in ("by_application", "pairs", "percent", "fleiss_kappa", "leniency", "bootstrap"):
+        assert told["agreement"][name] == usual["agreement"][name]
+    assert told["consensus"]["latent"]["prevalence"] == usual["consensus"]["latent"]["prevalence"]
+    assert told["consensus"]["agreed_broken"] == usual["consensus"]["agreed_dissimilar"]
+    for name, row in usual["classifiers"].items():
+        assert told["classifiers"][name]["sensitivity"] == row["sensitivity"]
+        assert told["classifiers"][name]["mcc"] == row["mcc"]
+    page = to_markdown(other)
+    assert "similar" not in page.replace("similar numbers", "")
+    assert "broken items called broken" in page
+
+
+def test_a_side_that_is_called_slower_too_often_has_a_section():
+    rows = [
+        (f"i{i}", f"r{r}", "slower" if (i + r) % 2 else "unstable", (i + r) % 2 == 1)  # always the left one
+        for i in range(12)
+        for r in range(2)
+    ]
+    labels = pd.DataFrame(rows, columns=["item", "rater", "category", "swapped"])
+    report = report_of(labels, ordered=True)
+    assert report.sides.bias.value == 1
+    assert "## Side bias" in to_markdown(report)
+    assert "call the left side slower in 100.0 % and the right side in 0.0 %" in to_markdown(report)
+    assert "Side bias" not in to_markdown(report_of(labels.drop(columns="swapped"), ordered=True))
+
+
+def test_the_strip_of_labels_tells_categories_apart_with_and_without_colours():
+    labels, _ = simulated(12, errors_of(0.7, 0.7, 0.7), np.full(4, 0.25))
+    question = {"category": [{"name": name, "colour": f"#00000{k}"} for k, name in enumerate(NAMES)]}
+    given = report_of(labels, provenance=Provenance(question=question))
+    for report, colours in ((report_of(labels), set(SHADES[:4])), (given, {f"#00000{k}" for k in range(4)})):
+        svg = draw(report)["label-strip"]
+        assert {colour for colour in colours if colour in svg} == colours

@@ -1,0 +1,382 @@
+"""The methods as commands on files and on a study: output, files, and errors for bad input."""
+
+import io
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from labeler.files import exploring
+from labeler.studies.commands.opening import INTERIM
+from labeler.studies.store import events, open_database
+from labeler.studies.verdicts import stored_verdicts
+from tests.conftest import some_slow
+from tests.labeler.commands import run
+from tests.labeler.files.formats.examples import csv_bytes
+from tests.making import NOW, item_name, make_study
+from tests.sentences import says
+
+METHODS = tuple(name for name in exploring.METHODS if name not in ("steady", "trend"))  # whose options differ
+# What all methods share is tested in every run with two of them.
+QUICK_EVERY_DAY = some_slow(METHODS, set(METHODS) - {"spread", "order"})
+SIGNATURES = {"svg": b"<svg ", "png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF"}
+HEADS = {"spread": "Spread of runs", "order": "Order of benchmarks", "trust": "Trust in intervals and tests",
+         "contexts": "Measurement contexts"}  # fmt: skip
+KEYS = {
+    "spread": {"spreads", "overall", "applications", "v", "score"},
+    "order": {"tests", "matters", "conclusions", "positions"},
+    "trust": {"benchmarks", "summaries", "slowdowns"},
+    "contexts": {"benchmarks", "n_straddling", "n_faster", "n_slower"},
+}
+CHARTS = {"spread": "max-spread", "order": "order-p-values", "trust": "coverage", "contexts": "violins"}
+
+
+def measurements():
+    """Two benchmarks: two versions in two contexts, half of the runs in fixed order; three iterations per run."""
+    rng = np.random.default_rng(3)
+    return [
+        (name, run, 1 + level + 0.01 * rng.random(), version, context, "fixed" if run % 2 else "random")
+        for name in ("sort", "merge")
+        for level, version in enumerate(("old", "new"))
+        for context in ("quiet", "loud")
+        for run in range(6)
+        for _ in range(3)
+    ]
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """A result file that every method can work on."""
+    path = tmp_path_factory.mktemp("results") / "all.csv"
+    columns = ("benchmark", "run", "value", "version", "context", "order_type")
+    path.write_bytes(csv_bytes(measurements(), columns))
+    return path
+
+
+@pytest.fixture(scope="module")
+def master(tmp_path_factory, table):
+    """A study with the measurements of the file."""
+    path = tmp_path_factory.mktemp("study") / "all.study"
+    make_study(path, n_items=0, reviewers=())
+    run("import", "--study", path, table)
+    return path
+
+
+def answered(method, *arguments, code=0):
+    return run(method, *arguments, *(["--runs", 2] if method == "trust" else []), code=code)
+
+
+# output and files
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_method_prints_its_answer_and_nothing_else(method, table):
+    done = answered(method, table)
+    assert done.stdout.splitlines()[0] == HEADS[method]
+    assert "In short" in done.stdout
+    assert "sort" in done.stdout and "merge" in done.stdout
+    assert set(done.stderr.split()) <= {"Reading", method.title()}  # only progress
+
+
+@pytest.mark.parametrize("method", some_slow(METHODS, {"trust"}))
+def test_json_holds_the_result_and_the_options_that_it_was_made_with(method, table):
+    content = json.loads(answered(method, table, "--json").stdout, parse_constant=pytest.fail)
+    assert set(content) >= KEYS[method] | {"parameters", "left_out"}
+    assert content["parameters"] | {"warmup": 0, "aggregate": "mean", "alpha": 0.05, "seed": 1} == content["parameters"]
+    options = ("--warmup", 1, "--aggregate", "median", "--alpha", 0.01, "--seed", 7)
+    other = json.loads(answered(method, table, *options, "--json").stdout)
+    wanted = {"warmup": 1, "aggregate": "median", "alpha": 0.01, "seed": 7}
+    assert other["parameters"] | wanted == other["parameters"]
+
+
+@pytest.mark.parametrize("method", QUICK_EVERY_DAY)
+def test_page_and_figures_are_written_where_they_are_wanted(method, table, tmp_path):
+    page, folder = tmp_path / "page.html", tmp_path / "figures"
+    done = answered(method, table, "--html", page, "--figures", folder, "--figure-format", "png")
+    assert done.stdout == answered(method, table).stdout
+    written = sorted(folder.iterdir())
+    assert CHARTS[method] in {path.stem for path in written}
+    assert all(path.read_bytes().startswith(SIGNATURES["png"]) and path.suffix == ".png" for path in written)
+    text = page.read_text()
+    assert text.lower().startswith("<!doctype html>") and text.count("<svg") == len(written)
+    assert set(re.findall(r"^(.*) written\.$", done.stderr, re.MULTILINE)) == {str(path) for path in (page, *written)}
+
+
+def test_figures_are_written_in_every_format_asked_for(table, tmp_path):
+    run("spread", table, "--figures", tmp_path, *(part for form in SIGNATURES for part in ("--figure-format", form)))
+    for form, signature in SIGNATURES.items():
+        assert (tmp_path / f"max-spread.{form}").read_bytes().startswith(signature)
+
+
+@pytest.mark.parametrize("option", ["--html", "--figures"])
+def test_what_cannot_be_written_is_said_in_one_line(table, tmp_path, option):
+    (tmp_path / "file").write_text("")
+    where = tmp_path / "file" / "x" if option == "--html" else tmp_path / "file"
+    assert str(tmp_path / "file") in run("spread", table, option, where, code=2).stderr
+
+
+# the options of each method
+
+
+def test_spread_averages_over_as_many_runs_as_asked_for(table):
+    content = json.loads(run("spread", table, "--subset-runs", 3, "--json").stdout)
+    assert content["parameters"]["per"] == content["per"] == 3
+
+
+def test_spread_of_altered_methods_gets_a_score(tmp_path):
+    rows = [("b", run, 1 + (altered == "f") + 0.001 * run + 0.0001 * i, altered)
+            for altered in ("", "f") for run in range(5) for i in range(20)]  # fmt: skip
+    (tmp_path / "abs.csv").write_bytes(csv_bytes(rows, ("benchmark", "run", "value", "altered")))
+    found = json.loads(run("spread", tmp_path / "abs.csv", "--altered-slowdown", 0.1, "--json").stdout)
+    assert found["parameters"]["v"] == 0.1
+    assert found["score"] is not None
+    without = json.loads(
+        run("spread", tmp_path / "abs.csv", "--altered-slowdown", 0.1, "--without", "b", "--json").stdout
+    )
+    assert without["parameters"]["without"] == ["b"]
+    limited = json.loads(
+        run("spread", tmp_path / "abs.csv", "--altered-slowdown", 0.1, "--unit", "s", "--budget", 1.5, "--json").stdout
+    )
+    assert limited["environments"][0]["time"]["parts"][-1]["limit"] == 90
+
+
+def test_order_compares_two_versions_and_offers_the_published_ranks(table):
+    content = json.loads(
+        run("order", table, "--baseline", "old", "--candidate", "new", "--compat", "ordersage", "--json").stdout
+    )
+    parameters = content["parameters"]
+    assert (parameters["baseline"], parameters["candidate"], parameters["compat"]) == ("old", "new", "ordersage")
+    assert content["level"] == 0.95
+    assert json.loads(run("order", table, "--level", 0.9, "--json").stdout)["level"] == 0.9
+
+
+@pytest.mark.slow
+def test_trust_with_two_processes_gives_the_same_numbers(table):
+    alone = json.loads(run("trust", table, "--runs", 2, "--json").stdout)
+    assert json.loads(run("trust", table, "--runs", 2, "--jobs", 2, "--json").stdout) == alone
+    assert alone["parameters"]["n_runs"] == 2
+
+
+def test_contexts_says_which_version_is_the_baseline(table):
+    text = run("contexts", table, "--baseline", "new", "--candidate", "old").stdout
+    assert "old (candidate) against new (baseline)" in text
+    content = json.loads(run("contexts", table, "--instrumentation", "tool", "--held-fixed", "yes", "--json").stdout)
+    assert content["parameters"] | {"instrumentation": "tool", "held_fixed": "yes"} == content["parameters"]
+
+
+# sources of measurements
+
+
+def test_file_names_say_what_the_files_do_not(tmp_path):
+    rng = np.random.default_rng(4)
+    for version, level in (("old", 1.0), ("new", 1.5)):
+        for context in ("x", "y"):
+            rows = [("b", run, level + 0.01 * rng.random()) for run in range(4) for _ in range(2)]
+            (tmp_path / f"{version}-{context}.csv").write_bytes(csv_bytes(rows))
+    pattern = ("--from-name", "{version}-{context}.csv", "--unit", "ms")
+    text = run("contexts", tmp_path, *pattern, "--baseline", "old").stdout
+    assert "1 benchmark in 2 contexts" in text and "slower" in text
+    (tmp_path / "odd.csv").write_bytes(csv_bytes([("b", 0, 1.0)]))
+    done = run("contexts", tmp_path, *pattern, "--baseline", "old", code=1)
+    assert done.stdout == text
+    assert f"Refused {tmp_path / 'odd.csv'}: the name does not match '{{version}}-{{context}}.csv'" in done.stderr
+
+
+@pytest.mark.parametrize("method", QUICK_EVERY_DAY)
+def test_a_refused_file_is_named_everything_else_answered_and_the_exit_code_is_1(method, table, tmp_path):
+    (tmp_path / "bad.json").write_text("[[1.0, NaN], [1.0, 2.0]]")
+    done = answered(method, tmp_path / "bad.json", table, "--json", code=1)
+    assert f"Refused {tmp_path / 'bad.json'}: benchmark 'bad', run 0, iteration 1: nan is not a finite" in done.stderr
+    assert set(json.loads(done.stdout)) >= KEYS[method]
+
+
+def test_a_study_named_by_the_environment_does_not_get_in_the_way_of_files(table, monkeypatch):
+    monkeypatch.setenv("LABELER_STUDY", "/nowhere/at.all")
+    run("spread", table)
+
+
+# a study
+
+
+@pytest.mark.parametrize("method", QUICK_EVERY_DAY)
+def test_a_study_gives_the_answer_of_its_files_and_keeps_that_somebody_looked(method, table, master, tmp_path):
+    path = tmp_path / "copy.study"
+    run("backup", "--study", master, "--out", path)
+    done = answered(method, "--study", path, "--json")
+    assert INTERIM in done.stderr
+    from_study, from_file = (json.loads(text) for text in (done.stdout, answered(method, table, "--json").stdout))
+    assert from_study == from_file
+    with open_database(path) as db:
+        last = events.table(db).iloc[-1]
+    assert (last["actor"], last["action"]) == ("owner", "look")
+    assert method in str(last["details"])
+
+
+@pytest.mark.parametrize("method", QUICK_EVERY_DAY)
+def test_a_study_of_nothing_has_nothing_to_work_on(method, tmp_path):
+    make_study(tmp_path / "empty.study", n_items=0, reviewers=())
+    assert "measurements to analyse" in answered(method, "--study", tmp_path / "empty.study", code=2).stderr
+
+
+# plans
+
+
+def test_variants_are_csv_that_a_table_program_reads(tmp_path):
+    done = run("variants", "--factor", "version=old,new", "--factor", "env=0,64", "--runs", 3, "--benchmark", "sort")
+    plan = pd.read_csv(io.StringIO(done.stdout))
+    assert len(plan) == 2 * 2 * 3
+    assert done.stderr == "12 runs to measure, in this order.\n"
+    assert plan["order"].tolist() == list(range(1, 13))
+    assert set(plan["context"]) == {"env=0", "env=64"}
+    assert plan.groupby(["version", "context"])["run"].apply(sorted).tolist() == [[0, 1, 2]] * 4
+    # measured like this, `contexts` can read the plan
+    plan.assign(value=1.0 + plan["run"] / 100).to_csv(tmp_path / "measured.csv", index=False)
+    assert "1 benchmark in 2 contexts" in run("contexts", tmp_path / "measured.csv").stdout
+
+
+# classifiers
+
+
+@pytest.fixture
+def told(tmp_path):
+    """Four items with the verdicts of three external classifiers."""
+    path, said = tmp_path / "told.study", tmp_path / "said.csv"
+    make_study(path, n_items=4, reviewers=())
+    verdicts = {"a": "ddss", "b": "dsss", "c": "ddds"}
+    words = {"d": "dissimilar", "s": "similar"}
+    rows = [(item_name(i), name, words[one]) for name, told in verdicts.items() for i, one in enumerate(told)]
+    said.write_bytes(csv_bytes(rows, ("item", "classifier", "verdict")))
+    with open_database(path) as db:
+        stored_verdicts.import_verdicts(db, said, None, actor="carol", now=NOW)
+    return path
+
+
+def test_classifiers_are_held_against_each_other_both_ways(told):
+    done = run("classifiers", "--study", told, "--json")
+    assert done.stderr == f"{INTERIM}\n"
+    rows = {(row["classifier"], row["other"]): row for row in json.loads(done.stdout)}
+    assert sorted(rows) == [(x, y) for x in "abc" for y in "abc" if x != y]
+    # of the two items that a calls dissimilar b finds one; of the three that b clears a clears two; 3 of 4 agree,
+    # by chance (2 * 1 + 2 * 3) / 16 = 1/2, so kappa = (3/4 - 1/2) / (1/2)
+    assert rows["b", "a"] | {"n": 4, "agree": 0.75, "finds": 0.5, "clears": 1.0} == rows["b", "a"]
+    assert rows["a", "b"]["finds"] == 1.0
+    assert rows["a", "b"]["clears"] == pytest.approx(2 / 3)
+    assert rows["a", "b"]["kappa"] == rows["b", "a"]["kappa"] == pytest.approx(0.5)
+    assert run("classifiers", "--study", told).stdout.split()[:3] == ["classifier", "other", "n"]
+
+
+def test_the_items_to_send_first_are_those_they_disagree_on(told):
+    rows = json.loads(run("classifiers", "--study", told, "--most-disputed", 5, "--json").stdout)
+    assert {(row["item"], row["dissimilar"], row["similar"]) for row in rows} == {
+        (item_name(1), "a, c", "b"), (item_name(2), "c", "a, b"),
+    }  # fmt: skip
+    assert len(json.loads(run("classifiers", "--study", told, "--most-disputed", 1, "--json").stdout)) == 1
+    assert "--most-disputed" in run("classifiers", "--study", told, "--most-disputed", 0, code=2).stderr
+
+
+def test_without_verdicts_there_is_nothing_to_hold_against_each_other(tmp_path):
+    make_study(tmp_path / "bare.study", n_items=2, reviewers=())
+    done = run("classifiers", "--study", tmp_path / "bare.study")
+    assert done.stdout == ""
+    assert says(done.stderr, "labeler verdicts")
+    assert run("classifiers", "--study", tmp_path / "bare.study", "--json").stdout == "[]\n"
+
+
+# steady state
+
+
+@pytest.fixture(scope="module")
+def long_runs(tmp_path_factory):
+    """A result file with a run that warms up, a run that never becomes steady, and a short run."""
+    rng = np.random.default_rng(1)
+    late = rng.normal(np.where(np.arange(1000) < 900, 2.0, 1.0), 0.01)
+    early = rng.normal(np.where(np.arange(1000) < 200, 2.0, 1.0), 0.01)
+    path = tmp_path_factory.mktemp("long") / "runs.json"
+    path.write_text(json.dumps([early.tolist(), late.tolist(), [1.0, 1.1]]))
+    return path
+
+
+def test_steady_says_which_runs_become_steady(long_runs, tmp_path):
+    page = tmp_path / "steady.html"
+    done = run("steady", long_runs, "--html", page)
+    assert says(done.stdout, "1 of 2 runs (50.0 %) becomes steady.")
+    assert says(done.stdout, "1 run is too short to find the end of warm-up (2 iterations; 1,000 needed)")
+    assert page.read_text().count("<svg") == 2
+
+
+@pytest.mark.parametrize("rule", exploring.STEADY_RULES)
+def test_steady_prints_classes_starts_and_change_points_as_json(long_runs, rule):
+    content = json.loads(run("steady", long_runs, "--rule", rule, "--json").stdout)
+    assert content["rule"] == rule
+    (benchmark,) = content["benchmarks"]
+    assert benchmark["name"] == "runs"
+    early, late, short = benchmark["runs"]
+    assert early["class"] == ("warm-up" if rule == "barrett" else "steady state")
+    assert early["start"] == early["change_points"][-1] == pytest.approx(199, abs=3)
+    assert (late["class"], late["start"]) == ("no steady state", None)
+    assert (short["class"], short["start"], short["change_points"]) == (None, None, [])
+
+
+@pytest.mark.slow
+def test_steady_with_two_processes_gives_the_same_numbers(long_runs):
+    alone = run("steady", long_runs, "--rule", "quick", "--json").stdout
+    assert run("steady", long_runs, "--rule", "quick", "--jobs", 2, "--json").stdout == alone
+
+
+# trend
+
+
+@pytest.fixture(scope="module")
+def history():
+    """Rows of a table: 20 versions with three runs each, 10 % slower from version 12 on."""
+    rng = np.random.default_rng(2)
+    return [
+        ("parse", f"1.{version}", run, rng.normal(1.1 if version >= 12 else 1.0, 0.01), "s")
+        for version in range(20)
+        for run in range(3)
+    ]
+
+
+@pytest.fixture(scope="module")
+def history_file(history, tmp_path_factory):
+    path = tmp_path_factory.mktemp("history") / "history.csv"
+    path.write_bytes(csv_bytes(history, ("benchmark", "version", "run", "value", "unit")))
+    return path
+
+
+def test_trend_names_the_version_after_which_a_benchmark_became_slower(history_file, tmp_path):
+    page = tmp_path / "trend.html"
+    done = run("trend", history_file, "--html", page)
+    assert says(done.stdout, "slower at 1.12 (previous version 1.11)")
+    assert page.read_text().count("<svg") == 1
+    (benchmark,) = json.loads(run("trend", history_file, "--json").stdout)["benchmarks"]
+    (change,) = benchmark["changes"]
+    assert (benchmark["n_versions"], change["version"], change["direction"]) == (20, "1.12", "slower")
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [((), 0), (("--fail-on", "worse"), 1), (("--fail-on", "worse", "--within", 8), 1),
+     (("--fail-on", "worse", "--within", 7), 0)],
+)  # fmt: skip
+def test_trend_fails_a_build_only_for_recent_changes_for_the_worse(history_file, options, code):
+    run("trend", history_file, *options, code=code)
+
+
+def test_a_folder_of_folders_is_a_history_in_natural_order(history, tmp_path):
+    for version in dict.fromkeys(row[1] for row in history):
+        (tmp_path / "results" / version).mkdir(parents=True)
+        rows = [(name, at, value, unit) for name, of, at, value, unit in history if of == version]
+        (tmp_path / "results" / version / "r.csv").write_bytes(csv_bytes(rows, ("benchmark", "run", "value", "unit")))
+    (benchmark,) = json.loads(run("trend", tmp_path / "results", "--json").stdout)["benchmarks"]
+    assert benchmark["versions"] == [f"1.{version}" for version in range(20)]
+    assert [change["version"] for change in benchmark["changes"]] == ["1.12"]
+
+
+@pytest.mark.parametrize(("decision", "code"), [("accepted", 0), ("refused", 0), ("perhaps", 2)])
+def test_decisions_of_people_are_used(history_file, tmp_path, decision, code):
+    (tmp_path / "marks.csv").write_text(f"benchmark,version,decision\nparse,1.12,{decision}\n")
+    done = run("trend", history_file, "--marks", tmp_path / "marks.csv", "--fail-on", "worse", code=code)
+    assert code == 0 or "line 2: the decision is 'perhaps'. Write accepted or refused." in done.stderr

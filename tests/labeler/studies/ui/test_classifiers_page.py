@@ -1,0 +1,70 @@
+"""The page Classifiers, and adding items on the page Plan, under AppTest."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from labeler.studies.course import course
+from labeler.studies.model import PlanParameters
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning
+from labeler.studies.results import exchange
+from labeler.studies.store import open_database
+from labeler.studies.ui.coordinator import results
+from labeler.studies.verdicts import computing
+from tests.labeler.studies.ui.pages import button, checked, coordinator_page, texts
+from tests.making import NOW, import_all, make_study, result_file
+
+CAROL = {"actor": "carol", "now": NOW}
+
+
+@pytest.fixture(scope="module")
+def studies(tmp_path_factory):
+    """A study of 64 items with verdicts in eight applications: open with a part planned, and unblinded with labels."""
+    folder = tmp_path_factory.mktemp("classifiers")
+    paths = {name: folder / f"{name}.study" for name in ("open", "unblinded")}
+    rng = np.random.default_rng(1)
+    files, rows = [], [["item", "reviewer", "label"]]
+    for number in range(64):
+        gap = rng.uniform(0, 0.3)
+        name = f"org__app{number % 8}#bench{number}#"
+        files.append(result_file(name, (np.array([1, 1, 1 + gap])[:, None] * rng.uniform(1, 1.1, (3, 60))).tolist()))
+        rows += [[name, reviewer, "dissimilar" if gap > 0.15 else "similar"] for reviewer in ("ada", "ben")]
+    with (folder / "labels.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    for name, path in paths.items():
+        make_study(path, n_items=0)
+        with open_database(path) as db:
+            import_all(db, *files)
+            computing.compute_verdicts(db, actor="carol")
+            first = 20 if name == "open" else None
+            assigning.confirm_plan(db, PlanParameters(seed=5, overlap=0, retest=0), first=first, **CAROL)
+            if name == "unblinded":
+                exchange.import_label_file(db, folder / "labels.csv", **CAROL)
+                for step in (Step.CLOSE, Step.UNBLIND):
+                    course.change_state(db, step, why="done", force=True, **CAROL)
+    return paths
+
+
+def test_before_unblinding_the_page_says_when_it_fills(studies):
+    page = checked(coordinator_page("Results", "Classifiers", studies["open"], "carol"))
+    assert "The comparison of classifiers appears here." in texts(page)
+    assert not page.button
+
+
+def test_a_classifier_is_learned_and_its_files_can_be_taken_away(studies):
+    page = checked(coordinator_page("Results", "Classifiers", studies["unblinded"], "carol"))
+    page = checked(button(page, results.LEARN).click().run())
+    labels = [one.proto.label for one in page.get("download_button")]
+    assert any(label.endswith(".html") for label in labels)
+    assert "Download model.json" in labels
+    assert "None" not in texts(page)
+
+
+def test_items_are_added_on_the_page_plan(studies):
+    page = checked(coordinator_page("Study", "Plan", studies["open"], "carol"))
+    assert "not in the plan yet: 44" in texts(page)
+    page = checked(button(page, "Add items to the plan").click().run())
+    with open_database(studies["open"]) as db:
+        assert len(assigning.item_batches(db).waiting) == 4
