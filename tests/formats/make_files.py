@@ -22,7 +22,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
-FILES = HERE.parent / "labeler" / "formats" / "files"
+FILES = HERE.parent / "labeler" / "files" / "formats" / "files"
 PROGRAMS = HERE / "programs"
 
 

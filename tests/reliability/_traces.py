@@ -42,7 +42,7 @@ def in_the_output(ground: Ground) -> Case:
     tally, written = Tally("the server's output", "words searched"), ground.output.read_bytes()
     look(tally, "output", written, [*in_clear(ground), *EMAILS.values()])
     text = written.decode(errors="replace")
-    ours = [one for one in re.split(r"(?m)^(?=Traceback)", text)[1:] if f"{REPOSITORY}/labeler/service" in one]
+    ours = [one for one in re.split(r"(?m)^(?=Traceback)", text)[1:] if f"{REPOSITORY}/labeler/studies" in one]
     tally.check(not ours, f"an error in a service: {ours[:1]}")
     return tally.case(f"{len(written)} bytes, {text.count('Traceback')} logged errors")
 
