@@ -4,8 +4,8 @@
 
 The script takes every step as a coordinator would, by clicks and keys on the pages, and takes each picture at widths
 of 1440, 800 and 390 pixels. At the end, a table shows how many clicks, filled fields, keys and views each part of the
-study took; then the script visits every view, and every address of an earlier version. Four scripted reviewers label
-the items (`screenshots.py`); their clicks are not counted.
+study took; then the script visits every view. Four scripted reviewers label the items (`screenshots.py`); their clicks
+are not counted.
 """
 
 import argparse

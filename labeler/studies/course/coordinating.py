@@ -182,7 +182,7 @@ def set_protocol(db: Database, protocol: Protocol, *, actor: str, now: datetime)
             raise NotAllowed("Reviewers have already answered under this protocol, so it can no longer be changed.")
         studies.set_protocol(db, protocol)
         if (protocol.axis_rule, protocol.min_span) != (before.axis_rule, before.min_span):
-            drawing.refresh(db, all_items=True)
+            drawing.refresh(db)
         deed.log("set protocol", **asdict(protocol))
 
 

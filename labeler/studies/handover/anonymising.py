@@ -213,7 +213,7 @@ def _anonymise(
     needed = drawing.neutral_conditions(copy)
     copies.forget_conditions(copy, needed)
     if needed:
-        drawing.refresh(copy, all_items=True)  # stored pictures could name versions
+        drawing.refresh(copy)  # stored pictures could name versions
     if not keep_comments:
         copies.forget_replies(copy)
     _renumber(copy, list(names.values()))

@@ -53,18 +53,16 @@ def chart_of_item(db: Database, item_id: int, *, rule: str | None = None) -> Any
     return kind_of_study(db).chart(payload_of_item(db, item_id), rule=rule)
 
 
-def refresh(db: Database, *, all_items: bool = False) -> int:
-    """Compute the stored payloads again if they are out of date, and return the number of updated items.
+def refresh(db: Database) -> None:
+    """Compute all stored payloads again, for example after a change of the protocol.
 
-    The caller must have opened a transaction. With `all_items`, payloads of the current version are computed again too,
-    for example after a change of the protocol.
+    The caller must have opened a transaction.
     """
     study = studies.get(db)
     kind = kind_of(study.question)
-    item_ids = [item.item_id for item in items.all_items(db) if item.n_runs] if all_items else stale(db)
-    for item_id in item_ids:
-        runs.put_bins(db, item_id, kind.version, packed(_new(db, item_id, kind, study.protocol)))
-    return len(item_ids)
+    for item in items.all_items(db):
+        if item.n_runs:
+            runs.put_bins(db, item.item_id, kind.version, packed(_new(db, item.item_id, kind, study.protocol)))
 
 
 def stale(db: Database) -> list[int]:
