@@ -103,7 +103,7 @@ def test_every_rule_judges_every_change_and_the_report_ranks_the_rules(changes):
     assert set(numbers["by_category"]["classifiers"]) == set(CHANGE_RULES)
     assert numbers["by_category"]["classifiers"]["change-10%"]["result"]["accuracy"]["value"] == 1
     assert set(numbers["parameters"]["classifiers"]) == set(CHANGE_RULES)
-    assert "measures" not in numbers["parameters"]
+    assert numbers["parameters"]["measures"] is None
     assert numbers["sides"]["n_items"] > 0
     assert "| Welch's test | 12 |" in files["report.md"]
     assert "## Side bias" in files["report.md"]
