@@ -22,10 +22,10 @@ def study_course(db: Database, *, level: float = 0.95) -> dict[str, Any]:
     `unblinded`: time, person and reason, or None. `steps` and `people`: all changes with time, person and reason.
     `excluded`: items left out of the results, with the reason. `changed_pairs`: pairs of reviewers who share items
     because one of them replaced another reviewer, with the number of items. `calibration`: the numbers of the
-    calibration round, which are not part of other results, or None. `selection`, only if items were chosen: the labels
-    that enter each result, and weighted estimates from random and chosen items. `not_given`, only if labels are missing
-    after the end of the study: reviewers and items without a label. `flags`: current flags and comments of reviewers,
-    with the code under which the reviewer saw the item.
+    calibration round, which are not part of other results, or None. `selection`: the labels that enter each result,
+    and weighted estimates from random and chosen items, or None if no items were chosen. `not_given`: reviewers and
+    items without a label after the end of the study. `flags`: current flags and comments of reviewers, with the code
+    under which the reviewer saw the item.
     """
     steps, selection = events.of_actions(db, course.ACTIONS), _selection(db, level)
     not_given = _not_given(db)
