@@ -5,9 +5,9 @@
 Tools from PyPI are installed into a temporary environment, tools from Debian are installed (as root) if they are
 missing. Names of the machine and the folder are removed. criterion.rs and BenchmarkDotNet come from other registries,
 and krun and pa are no longer maintained: files of these four follow their documentation or source, with invented times.
-So do the short files of libtest, github-action-benchmark, Bencher, k6, wrk, Catch2, BenchmarkTools.jl, nanobench,
-JMeter and `go test -json`, which are written by hand. The JavaScript tools need npm. Times differ each time the files
-are created; the tests do not depend on them.
+So do the short files of libtest, github-action-benchmark (also data.js), Bencher, k6, wrk, Catch2, BenchmarkTools.jl,
+PkgBenchmark.jl, nanobench, JMeter and `go test -json`, which are written by hand. The JavaScript tools need npm. Times
+differ each time the files are created; the tests do not depend on them.
 """
 
 import json

@@ -91,8 +91,7 @@ def _conditions(document: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """Return the conditions of the run: commit, environment and machine."""
     params = json_text.member(document, "params", dict, "the file")
     told = {
-        "version": document.get("commit_hash"), "context": params.get("machine"),
-        "environment": document.get("env_name"),
+        "version": document.get("commit_hash"), "context": params.get("machine"), "environment": _environment(document),
     }  # fmt: skip
     known = machine(cpu=params.get("cpu"), architecture=params.get("arch"), runtime=_python(params.get("python")))
     for name, value in told.items():
@@ -102,6 +101,17 @@ def _conditions(document: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     if isinstance(date, (int, float)) and not isinstance(date, bool):
         told[COMMIT_DATE] = time_from_seconds(date / 1000)
     return {name: (value,) for name, value in told.items() if value} | of_runs(known, 1)
+
+
+def _environment(document: Mapping[str, Any]) -> Any:
+    """Return the name of the environment, or else its Python version and requirements."""
+    name = document.get("env_name")
+    if name is not None:
+        return name
+    requirements = json_text.object_or_empty(document.get("requirements"))
+    python = document.get("python")
+    parts = [f"py{python}"] if python else []
+    return "-".join([*parts, *(f"{key}{value or ''}" for key, value in sorted(requirements.items()))])
 
 
 def _python(version: Any) -> str:
@@ -118,8 +128,9 @@ def _combinations(
     if not isinstance(levels, list) or not all(isinstance(values, list) for values in levels):
         raise ValueError(f"{place}: 'params' is {reprlib.repr(levels)}, not a list of lists")
     n = math.prod(map(len, levels))
+    of_run = {condition: texts[0] for condition, texts in conditions.items()}
     if row.get("result") is None:
-        yield Benchmark.of_series(name, (), failures=(Failure({}, _FAILED),))
+        yield Benchmark.of_series(name, (), failures=(Failure(of_run, _FAILED),))
         return
     columns = [_column(row, column, n, place) for column in ("result", "samples", "stats_repeat")]
     for values, result, samples, repeats in zip(itertools.product(*levels), *columns, strict=True):
@@ -136,7 +147,7 @@ def _combinations(
             better=LOWER if unit else UNKNOWN,
             parameters=parameters,
             conditions={} if run is None else conditions,
-            failures=() if run is not None else (Failure({}, why_not, on_purpose=why_not != _FAILED),),
+            failures=() if run is not None else (Failure(of_run, why_not, on_purpose=why_not != _FAILED),),
         )
 
 

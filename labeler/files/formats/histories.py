@@ -1,6 +1,6 @@
-"""Read histories of benchmarks: series of TCPD, the CSV of otava, and the performance data of Perfherder.
+"""Read histories: series of TCPD, the CSV of otava, data of Perfherder, and data.js of github-action-benchmark.
 
-A history has one number per version, so each number is a run. E-mail addresses in files of Perfherder are never read.
+A history has one number per version, so each number is a run. E-mail addresses in the files are never read.
 """
 
 import json
@@ -13,17 +13,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.runs.benchmark import COMMIT_DATE, HIGHER, LOWER, UNKNOWN, VERSION, Benchmark, Failure
+from analysis.runs.benchmark import COMMIT_DATE, HIGHER, LOWER, TIME, UNKNOWN, VERSION, Benchmark, Failure
 from labeler.files.formats import json_text
 from labeler.files.formats.building import with_unique_names
-from labeler.files.formats.conditions import time_from_seconds, time_in_utc
+from labeler.files.formats.conditions import of_each_run, time_from_seconds, time_in_utc
 from labeler.files.formats.text_table import SEPARATORS, TextTable, header, read_text_table
 from labeler.files.formats.units import finite, stored_unit
 
 Values = NDArray[np.float64]
 
 _VERSIONS = ("commit", "version", "revision")
-_OTHER_TEXTS = ("branch", "comment", "message", "author")
+_BRANCH = "branch"
+_OTHER_TEXTS = ("comment", "message", "author")
+_COLUMNS_OF_TABLES = {"value", "benchmark", "name", "run", "iteration"}  # of which a history of otava has none
+_DATA_JS = re.compile(rb"\s*window\s*\.\s*BENCHMARK_DATA\s*=\s*")
+# What github-action-benchmark takes as better for each tool, if the unit does not say it; a custom tool states it.
+_STATED = {"customBiggerIsBetter": HIGHER, "customSmallerIsBetter": LOWER}
+_OF_TOOL = {
+    "benchmarkjs": HIGHER, "pytest": HIGHER,
+    **dict.fromkeys(("cargo", "go", "benchmarkluau", "googlecpp", "catch2", "julia", "jmh", "benchmarkdotnet"), LOWER),
+}  # fmt: skip
 _OTAVA_TIME = re.compile(r"(\d{4})\.(\d{2})\.(\d{2}) (\d{1,2}:\d{2}(?::\d{2})?) ?([+-]\d{4})?")
 
 
@@ -94,43 +103,60 @@ def write_tcpd(name: str, values: Values, labels: tuple[str, ...]) -> str:
 
 
 def detect_otava(_name: str, content: bytes) -> bool:
-    """Return whether the content is a CSV table with the columns time and commit, as otava reads it."""
-    names = [[name.lower() for name in header(content[:4096], separator)] for separator in SEPARATORS]
-    return any("time" in found and set(_VERSIONS) & set(found) and "value" not in found for found in names)
+    """Return whether the content is a CSV table with a column time, as otava reads it.
+
+    Otava does not need a commit. Without one, the first time must be a date, because many tables have a column time.
+    """
+    head = content[:4096]
+    for separator in SEPARATORS:
+        names = [name.lower() for name in header(head, separator)]
+        if "time" not in names or "value" in names:
+            continue
+        if set(_VERSIONS) & set(names):
+            return True
+        rows = head.decode("utf-8-sig", "replace").splitlines()[1:2]
+        cells = rows[0].split(separator) if rows else []
+        at = names.index("time")
+        if len(names) > 1 and not _COLUMNS_OF_TABLES & set(names) and at < len(cells):
+            return bool(_time_of_otava(cells[at].strip('"')))
+    return False
 
 
 def read_otava(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read one benchmark per column of numbers; raise ValueError with the line if a time or number is invalid."""
+    """Read one benchmark per column of numbers; raise ValueError with the line if a time or number is invalid.
+
+    Each branch is a context with its own history. Without a column for the commit, the times are the versions.
+    """
     table = read_text_table(content)
     rows = table.texts
     of_lower = {name.lower(): name for name in table.names}
-    version = next((of_lower[name] for name in _VERSIONS if name in of_lower), None)
-    if version is None or "time" not in of_lower:
-        missing = "time" if version else f"{', '.join(_VERSIONS[:-1])} or {_VERSIONS[-1]}"
-        raise ValueError(f"this is not a history of otava: there is no column {missing}")
+    if "time" not in of_lower:
+        raise ValueError("this is not a history of otava: there is no column time")
     times = []
     for row, text in enumerate(rows[of_lower["time"]]):
         time = _time_of_otava(text)
         if not time:
             raise ValueError(f"line {table.line(row)}: {text!r} in column 'time' is not a time")
         times.append(time)
-    metrics = [name for name in table.names if name.lower() not in ("time", *_VERSIONS, *_OTHER_TEXTS)]
-    yield from with_unique_names(_metric(rows[name], name, rows[version], times, table) for name in metrics)
+    version = next((of_lower[name] for name in _VERSIONS if name in of_lower), None)
+    conditions = {VERSION: rows[version or of_lower["time"]], COMMIT_DATE: times}
+    if _BRANCH in of_lower:
+        conditions[_BRANCH] = rows[of_lower[_BRANCH]]
+    metrics = [name for name in table.names if name.lower() not in ("time", _BRANCH, *_VERSIONS, *_OTHER_TEXTS)]
+    yield from with_unique_names(_metric(rows[name], name, conditions, table) for name in metrics)
 
 
-def _metric(
-    cells: Sequence[str], name: str, versions: Sequence[str], times: Sequence[str], table: TextTable
-) -> Benchmark:
+def _metric(cells: Sequence[str], name: str, conditions: Mapping[str, Sequence[str]], table: TextTable) -> Benchmark:
     series, kept = [], []
     for row, text in enumerate(cells):
         if not text.strip():
             continue
         series.append([finite(text, f"line {table.line(row)}, column {name!r}")])
         kept.append(row)
-    conditions = {VERSION: [versions[row] for row in kept], COMMIT_DATE: [times[row] for row in kept]}
+    known = {condition: [texts[row].strip() for row in kept] for condition, texts in conditions.items()}
     failures = () if series else (Failure({}, "no value"),)
     return Benchmark.of_series(
-        name, series, unit="", better=UNKNOWN, conditions=conditions if series else {}, failures=failures
+        name, series, unit="", better=UNKNOWN, conditions=known if series else {}, failures=failures
     )
 
 
@@ -194,3 +220,70 @@ def _push_time(point: Mapping[str, Any], place: str) -> str:
     if not time:
         raise ValueError(f"{place}: push_timestamp {str(pushed)[:30]!r} is not a time")
     return time
+
+
+def detect_action_history(_name: str, content: bytes) -> bool:
+    """Return whether the content is data.js of github-action-benchmark, or the same data as JSON."""
+    head = json_text.beginning(content, 400)
+    is_one = _DATA_JS.match(head) is not None or json_text.is_object_with(content, "lastUpdate", "repoUrl")
+    return is_one and json_text.contains_keys(content, "entries")
+
+
+def read_action_history(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+    """Read one benchmark per name and unit, with a run per entry; raise ValueError with the place if it is damaged.
+
+    Several suites keep their names apart. An entry without a number is a failure.
+    """
+    text = _DATA_JS.sub(b"", content.removeprefix(json_text.BOM), count=1).rstrip().removesuffix(b";")
+    suites = json_text.member(json_text.parse(text), "entries", dict, "the file")
+    found: dict[str, dict[tuple[str, str], list[_Point]]] = {}
+    for suite in suites:
+        prefix = f"{suite} / " if len(suites) > 1 else ""
+        for at, entry in enumerate(json_text.member(suites, suite, list, "entries")):
+            for name, kind, point in _points(entry, f"suite {suite!r}, entry {at}"):
+                found.setdefault(prefix + name, {}).setdefault(kind, []).append(point)
+    yield from with_unique_names(
+        _of_points(name if len(kinds) == 1 else f"{name} [{kind[0] or 'no unit'}]", *kind, points)
+        for name, kinds in found.items()
+        for kind, points in kinds.items()
+    )
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A number in a history, in its stored unit; None if the entry has no number."""
+
+    value: float | None
+    conditions: Mapping[str, str]
+
+
+def _points(entry: Any, place: str) -> Iterator[tuple[str, tuple[str, str], _Point]]:
+    """Yield the name, the unit and the better direction, and the number of each benchmark of an entry."""
+    commit = json_text.member(entry, "commit", dict, place)
+    conditions = {VERSION: json_text.member(commit, "id", str, f"{place}, commit")}
+    dates = {COMMIT_DATE: time_in_utc(commit.get("timestamp"))}
+    measured = entry.get("date")
+    if isinstance(measured, (int, float)) and not isinstance(measured, bool):
+        dates[TIME] = time_from_seconds(measured / 1000)
+    conditions |= {name: time for name, time in dates.items() if time}
+    tool = entry.get("tool")
+    for bench in json_text.member(entry, "benches", list, place):
+        name = json_text.member(bench, "name", str, place)
+        unit, factor, better = stored_unit(json_text.member(bench, "unit", str, f"{place}, benchmark {name!r}"))
+        better = _STATED.get(tool) or better or _OF_TOOL.get(tool, UNKNOWN)
+        value = bench.get("value")
+        if value is not None:
+            value = factor * json_text.number(value, f"{place}, benchmark {name!r}, value")
+        yield name, (unit, better), _Point(value if value is not None and math.isfinite(value) else None, conditions)
+
+
+def _of_points(name: str, unit: str, better: str, points: Sequence[_Point]) -> Benchmark:
+    known = [(point.value, point.conditions) for point in points if point.value is not None]
+    return Benchmark.of_series(
+        name,
+        [[value] for value, _ in known],
+        unit=unit,
+        better=better,
+        conditions=of_each_run([conditions for _, conditions in known]),
+        failures=[Failure(point.conditions, "no value") for point in points if point.value is None],
+    )

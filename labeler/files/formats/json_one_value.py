@@ -1,22 +1,23 @@
 """Read JSON files with one number per benchmark and process, mostly a mean.
 
 The formats are github-action-benchmark's custom tools, the Bencher Metric Format, k6, CodSpeed, mitata, tinybench (also
-in vitest) and BenchmarkTools.jl. A file is a run, because one process writes it. Some of these tools also write the
-times of the iterations; they are not used, because the tools sort them, so their order is lost. Each `detect_…` and
-`read_…` is a function of a row in `labeler.files.formats.known.FORMATS`.
+in vitest), BenchmarkTools.jl and PkgBenchmark.jl. A file is a run, because one process writes it. Some of these tools
+also write the times of the iterations; they are not used, because the tools sort them, so their order is lost. Each
+`detect_…` and `read_…` is a function of a row in `labeler.files.formats.known.FORMATS`.
 """
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
 
-from analysis.runs.benchmark import Benchmark, Failure
+from analysis.runs.benchmark import TIME, VERSION, Benchmark, Failure
 from labeler.files.formats import json_text
 from labeler.files.formats.building import SingleValue, from_single_values, with_unique_names
-from labeler.files.formats.conditions import machine, of_runs
+from labeler.files.formats.conditions import machine, of_runs, time_in_utc
 from labeler.files.formats.json_text import object_or_empty
 from labeler.files.formats.units import SECONDS
 
@@ -32,6 +33,7 @@ _RESULTS = re.compile(rb'\[\s*\{\s*"(state|aborted)"\s*:')  # results of tinyben
 _SAVE_TASKS = "Write all tasks with JSON.stringify(bench.tasks.map(({ name, result }) => ({ name, result })))"
 GROUP, TRIAL, ESTIMATE = "BenchmarkGroup", "Trial", "TrialEstimate"
 MAX_DEPTH = 50  # of nested groups
+_COMMIT = re.compile("[0-9a-f]{7,64}")
 
 
 def detect_action(_name: str, content: bytes) -> bool:
@@ -256,6 +258,30 @@ def read_benchmarktools(_name: str, content: bytes, _columns: Mapping[str, str])
         for name, result in zip(names, document[1], strict=True)
         for benchmark in _of_benchmarktools(result, name, MAX_DEPTH)
     )
+
+
+def detect_pkgbenchmark(_name: str, content: bytes) -> bool:
+    return json_text.is_object_with(content, "benchmarkgroup", "benchmarkconfig", "commit")
+
+
+def read_pkgbenchmark(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
+    """Read what `PkgBenchmark.writeresults` writes: results of BenchmarkTools as text, with commit and date."""
+    document = json_text.parse(content)
+    saved = json_text.member(document, "benchmarkgroup", str, "the file")
+    commit = json_text.member(document, "commit", str, "the file")
+    time = time_in_utc(document.get("date"))
+    info = str(document.get("vinfo") or "")
+    julia, cpu = (re.search(pattern, info, re.MULTILINE) for pattern in (r"^Julia Version (\S+)", r"^\s*CPU: *(.+)$"))
+    conditions = machine(runtime=f"Julia {julia[1]}" if julia else "", cpu=cpu[1] if cpu else "")
+    conditions[VERSION] = commit
+    if time:
+        conditions[TIME] = time
+        if not _COMMIT.fullmatch(commit):  # such as dirty, which is another state of the files each time
+            conditions[VERSION] = f"{commit} {time.removesuffix('.000000')}"
+    for benchmark in read_benchmarktools(_name, saved.encode(), _columns):
+        runs = tuple(replace(run, conditions={**run.conditions, **conditions}) for run in benchmark.runs)
+        failures = tuple(replace(failure, conditions=conditions) for failure in benchmark.failures)
+        yield replace(benchmark, runs=runs, failures=failures)
 
 
 def _of_benchmarktools(result: Any, name: str, depth: int) -> Iterator[Benchmark]:

@@ -26,6 +26,7 @@ from labeler.files.formats.bounds import FREELY, MAX_RATIO, most_unpacked
 # each may be followed by an ending in PACKED; .xml is not here, because such files in a folder mostly belong to other
 # tools
 ENDINGS = (".json", ".csv", ".parquet", ".txt", ".log", ".bench", ".out", ".jtl", ".data", ".jsonl")
+DATA_JS = "data.js"  # of github-action-benchmark; other files with this ending are programs
 PACKED = (".gz", ".zst")
 ZIP = ".zip"
 STDIN = "-"
@@ -245,7 +246,7 @@ def may_hold_results(path: PurePath) -> bool:
     """Return whether a file may contain results, judged by its name; ignore hidden files and folders."""
     name = path.name.lower()
     plain = next((name.removesuffix(packed) for packed in PACKED if name.endswith(packed)), name)
-    is_one = PurePath(plain).suffix in ENDINGS or name.endswith(ZIP)
+    is_one = PurePath(plain).suffix in ENDINGS or plain == DATA_JS or name.endswith(ZIP)
     return is_one and not any(part.startswith(".") and part != ".." for part in path.parts)
 
 

@@ -48,8 +48,8 @@ def test_every_format_is_listed_with_what_maps_to_runs_and_iterations():
     assert [row["name"] for row in rows] == list(FORMATS)
     assert {row["name"] for row in rows if row["file_is"] == "run"} == {
         "pytest-benchmark", "google-benchmark", "asv", "criterion", "go", "tinybench", "benchmarkjs", "cargo-bench",
-        "github-action", "bencher", "k6", "wrk", "catch2", "benchmarktools", "mitata", "nanobench", "jmeter",
-        "codspeed", "benchmark-ips", "perf-stat", "numbers",
+        "github-action", "bencher", "k6", "wrk", "catch2", "benchmarktools", "pkgbenchmark", "mitata", "nanobench",
+        "jmeter", "codspeed", "benchmark-ips", "perf-stat", "numbers",
     }  # fmt: skip
     assert all(row["title"] and row["runs"] and row["iterations"] for row in rows)
     table = run("formats").stdout

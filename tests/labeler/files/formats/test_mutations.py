@@ -34,6 +34,7 @@ WRITTEN_BY_TOOLS = {  # patterns of files in the folder beside this module
     "nanobench": "nanobench.json", "jmeter": "jmeter.jtl", "codspeed": "codspeed.json", "rebench": "rebench.data",
     "benchmark-ips": "benchmark-ips*", "perf-stat": "perf-stat*", "numbers": "numbers.txt",
     "tcpd": "tcpd.json", "otava": "otava.csv", "perfherder": "perfherder.json",
+    "github-action-history": "data.js", "pkgbenchmark": "pkgbenchmark.json",
 }  # fmt: skip
 
 
