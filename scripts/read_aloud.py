@@ -328,7 +328,7 @@ def _lines(place: str, file: Path) -> Iterator[Text]:
             yield place, line
 
 
-def texts_of_files(_folder: Path) -> Iterator[Text]:
+def texts_of_files(folder: Path) -> Iterator[Text]:
     """Yield what the methods say about the example files, and about parts of them."""
     data, runner = ROOT / "data", CliRunner()
     checks = data / "check"
@@ -345,6 +345,19 @@ def texts_of_files(_folder: Path) -> Iterator[Text]:
         ["points", HISTORIES / "marks.csv", "--series", HISTORIES / "histories.parquet", "--permutations", "50"],
     ):  # fmt: skip
         yield from ran("files", words)
+    for n_versions in (1, 5, 12, 40):
+        for name, levels in (
+            ("none", []), ("one", [n_versions // 2]), ("newest", [n_versions - 1]), ("two-newest", [n_versions - 2]),
+            ("many", [6, 12, 18, 24]),
+        ):  # fmt: skip
+            file = folder / f"history-{name}-{n_versions}.csv"
+            rows = ["benchmark,version,run,value,unit"] + [
+                f"sort,v{at},{run},{1 + 0.3 * sum(at >= place for place in levels) + 0.01 * ((7 * at + run) % 5)},s"
+                for at in range(n_versions)
+                for run in range(2)
+            ]
+            file.write_text("\n".join(rows) + "\n", encoding="utf-8")
+            yield from ran("files", ["trend", "--fail-on", "worse", "--within", "5", file])
     examples = [*sorted((ROOT / "docs").rglob("*.csv")), *sorted(data.rglob("*.csv")), *sorted(data.rglob("*.parquet"))]
     for file in examples:
         if runner.invoke(cli, ["import", "--dry-run", str(file)]).exit_code:

@@ -10,6 +10,7 @@ from analysis.document import Document, json_values, to_html, to_json, to_text
 from analysis.methods import contexts, order, spread, steady, trend, trust
 from analysis.runs import benchmark as measurements
 from analysis.runs.benchmark import (
+    CONTEXT,
     VERSION,
     Benchmark,
     PerRun as PerRun,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:  # the modules load pandas and altair, which a check in a buil
     import pandas as pd
 
     from analysis.document.figures import Chart
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +37,7 @@ from labeler.files.gathering import Advance
 
 AGGREGATES = tuple(measurements.AGGREGATES)
 STEADY_RULES = tuple(steady.RULES)
-DETECTORS = trend.TREND_DETECTORS
+DETECTORS, DEFAULT_DETECTOR = trend.TREND_DETECTORS, trend.DEFAULT_DETECTOR
 DECIDED = {"accepted": True, "refused": False}
 
 
@@ -164,15 +166,22 @@ def gather_history(
 ) -> Gathered:
     """Read the benchmarks of all versions and join the runs of equal names; raises InputError like `from_files`.
 
-    The runs of files in one of `folders` have the name of the folder as version.
+    The runs of files in one of `folders` have the name of the folder as version, unless the file has versions. If it
+    has, and several folders have the same benchmark without a context, the folder is the context.
     """
-    options = replace(options, accept_means=True)  # a history has one number per version
+    # a history has one number per version, and a version at which everything failed
+    options = replace(options, accept_means=True, accept_failures=True)
     own: dict[Path | None, list[Source]] = {None: [], **{folder: [] for folder in folders}}
     for file in files:
         own[next((folder for folder in folders if file.path and file.path.is_relative_to(folder)), None)].append(file)
     parts = {folder: from_files(inside, options, advance=advance) for folder, inside in own.items() if inside}
+    n_folders = Counter(
+        (benchmark.application, benchmark.name) for part in parts.values() for benchmark in part.benchmarks
+    )
     benchmarks = [
-        benchmark if folder is None else _with_version(benchmark, folder.name)
+        benchmark
+        if folder is None
+        else _of_folder(benchmark, folder.name, is_alone=n_folders[benchmark.application, benchmark.name] == 1)
         for folder, part in parts.items()
         for benchmark in part.benchmarks
     ]
@@ -187,9 +196,28 @@ def gather_history(
     )
 
 
-def _with_version(benchmark: Benchmark, version: str) -> Benchmark:
-    runs = tuple(replace(run, conditions={**run.conditions, VERSION: version}) for run in benchmark.runs)
-    return replace(benchmark, runs=runs)
+def _of_folder(benchmark: Benchmark, folder: str, *, is_alone: bool) -> Benchmark:
+    """Return a benchmark of a folder with the name of the folder as version or context, if the file does not say it."""
+    has_versions = all(benchmark.of(VERSION))
+    if has_versions and (is_alone or any(benchmark.of(CONTEXT))):
+        return benchmark
+    known = {CONTEXT if has_versions else VERSION: folder}
+    return replace(
+        benchmark,
+        runs=tuple(replace(run, conditions={**run.conditions, **known}) for run in benchmark.runs),
+        failures=tuple(replace(failure, conditions={**failure.conditions, **known}) for failure in benchmark.failures),
+    )
+
+
+def exit_code(explored: MethodResult, *, is_gate: bool) -> int:
+    """Return the exit code of `labeler trend`: 0, 1 if a benchmark became worse, or 3 if the answer is open.
+
+    Unless it is a gate, only histories that are all too short have another code than 0.
+    """
+    survey: trend.TrendSurvey = explored.result
+    if is_gate and survey.is_worse:
+        return 1
+    return 3 if not survey.is_judged or (is_gate and survey.is_inconclusive) else 0
 
 
 def read_decisions(path: Path) -> list[ChangeDecision]:

@@ -3,7 +3,12 @@
 from typing import TYPE_CHECKING
 
 from analysis._lazy import on_first_use
-from analysis.methods.points._detectors import DETECTORS as DETECTORS, Detector as Detector
+from analysis.methods.points._detectors import (
+    DETECTORS as DETECTORS,
+    NONE as NONE,
+    STEPS as STEPS,
+    Detector as Detector,
+)
 from analysis.methods.points._scores import (
     F1 as F1,
     MARGIN as MARGIN,
@@ -17,6 +22,15 @@ from analysis.methods.points._scores import (
     f1 as f1,
     matches as matches,
     usable_detections as usable_detections,
+)
+from analysis.methods.points._steps import (
+    ALPHA as ALPHA,
+    LEAST_VERSIONS as LEAST_VERSIONS,
+    ROUNDING as ROUNDING,
+    Levels as Levels,
+    find_levels as find_levels,
+    on_log_scale as on_log_scale,
+    rounding_variance as rounding_variance,
 )
 from analysis.runs.segments import Segmentation as Segmentation, Segmenter as Segmenter
 

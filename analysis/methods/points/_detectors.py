@@ -17,10 +17,11 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from analysis.arrays import Floats
+from analysis.methods.points._steps import LEAST_VERSIONS, find_levels, on_log_scale
 from analysis.runs.segments import MIN_LENGTH, Segmenter
 
 BIC_PARAMETERS = 3  # a change adds a mean, a variance and a place
-NONE = "none"
+NONE, STEPS = "none", "steps"
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Detector:
     title: str
     function: Callable[..., tuple[int, ...]]  # (values, **parameters) -> marks
     parameters: Mapping[str, float] = field(default_factory=dict)
+    least: int = 1  # a series with fewer points never has marks, so their absence says nothing
 
     def __call__(self, values: ArrayLike, **overrides: float) -> tuple[int, ...]:
         """Return the marks of a series; raise ValueError if it is not a list of finite numbers."""
@@ -42,6 +44,10 @@ class Detector:
 
 def _none(_values: Floats) -> tuple[int, ...]:
     return ()
+
+
+def _steps(values: Floats) -> tuple[int, ...]:
+    return find_levels(on_log_scale(values)).starts if len(values) >= LEAST_VERSIONS else ()
 
 
 def _pelt(values: Floats, factor: float) -> tuple[int, ...]:
@@ -167,12 +173,13 @@ DETECTORS: dict[str, Detector] = {
     detector.name: detector
     for detector in (
         Detector(NONE, "no change at all", _none),
-        Detector("pelt-bic", "PELT, normal mean and variance, BIC", _pelt, {"factor": BIC_PARAMETERS}),
-        Detector("pelt-15", "PELT, normal mean and variance, penalty 15 log n", _pelt, {"factor": 15}),
-        Detector("binseg", "binary segmentation, BIC", _binary_segmentation, {"factor": BIC_PARAMETERS}),
-        Detector("e-divisive", "E-divisive means in windows, t test", _e_divisive, {"window": 50, "p": 0.001}),
-        Detector("cusum", "CUSUM of the mean", _cusum, {"alpha": 0.001}),
-        Detector("median-shift", "shift of the median", _shift_of_median, {"share": 0.05, "window": 5}),
+        Detector(STEPS, "steps of the mean", _steps, least=LEAST_VERSIONS),
+        Detector("pelt-bic", "PELT, normal mean and variance, BIC", _pelt, {"factor": BIC_PARAMETERS}, least=4),
+        Detector("pelt-15", "PELT, normal mean and variance, penalty 15 log n", _pelt, {"factor": 15}, least=4),
+        Detector("binseg", "binary segmentation, BIC", _binary_segmentation, {"factor": BIC_PARAMETERS}, least=4),
+        Detector("e-divisive", "E-divisive means in windows, t test", _e_divisive, {"window": 50, "p": 0.001}, least=4),
+        Detector("cusum", "CUSUM of the mean", _cusum, {"alpha": 0.001}, least=4),
+        Detector("median-shift", "shift of the median", _shift_of_median, {"share": 0.05, "window": 5}, least=10),
     )
 }
 

@@ -4,9 +4,12 @@ from typing import TYPE_CHECKING
 
 from analysis._lazy import on_first_use
 from analysis.methods.trend._survey import (
+    DEFAULT_DETECTOR as DEFAULT_DETECTOR,
     TREND_DETECTORS as TREND_DETECTORS,
     BenchmarkTrend as BenchmarkTrend,
     ChangeDecision as ChangeDecision,
+    GradualChange as GradualChange,
+    StandingOut as StandingOut,
     TrendSurvey as TrendSurvey,
     VersionChange as VersionChange,
     false_changes as false_changes,

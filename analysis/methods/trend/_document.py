@@ -1,14 +1,26 @@
 """Build the report on changes over versions: sentences, tables and figures."""
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from analysis import document as d
-from analysis.methods.points import DETECTORS
+from analysis.methods.points import DETECTORS, STEPS
 from analysis.methods.trend import BenchmarkTrend, TrendSurvey, VersionChange
 
 BARS = "▁▂▃▄▅▆▇█"
 N_BARS = 24  # characters of a small picture in a table
+N_SAID = 3  # of a kind, in the sentences at the top
+N_TO_SEE_R = 20  # versions without which the correlation of neighbours is not known
+MUCH_R = 0.3  # from this correlation of neighbours on, changes are less certain
+LEAST_SHOWN = 1e-8  # a smaller share is only rounding
+COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+PREFIXES = range(7, 13)  # characters of a commit that are shown
+P_OF_STEPS = (
+    "p is corrected for all places that were tried. The interval compares both levels with Welch's t test, and is "
+    "wider if neighbouring versions are alike. A drift, and neighbours that are very much alike, cause more false "
+    "changes."
+)
 P_READ = (
     "The interval and p compare both levels with Welch's t test. A place is chosen because the levels differ there, so "
     "p is smaller and the interval narrower than for a place that was known before. Judge a detector by its false "
@@ -18,45 +30,185 @@ P_READ = (
 
 def document(survey: TrendSurvey) -> d.Document:
     """Build the report on changes over versions."""
+    called = short_names(survey)
     return d.method_report(
         "Trend",
         "At which version did a benchmark become slower or faster?",
-        _in_short(survey),
-        [("Changes", _changes(survey)), ("Benchmarks", _benchmarks(survey))],
+        _in_short(survey, called),
+        [
+            ("Changes", _changes(survey, called)),
+            ("Single versions", _single(survey, called)),
+            ("Benchmarks", _benchmarks(survey)),
+        ],
         [d.Bullets(tuple(f"{row.name}: {row.reason}." for row in survey.left_out))] if survey.left_out else [],
         survey.parameters,
         kind="trend report",
-        source=(d.Paragraph(f"{_detector(survey)} {P_READ}"),),
+        source=(d.Paragraph(f"{_detector(survey)} {P_OF_STEPS if survey.detector == STEPS else P_READ}"),),
     )
 
 
-def _in_short(survey: TrendSurvey) -> Iterator[str]:
-    n = len(survey.benchmarks)
-    changed = [trend for trend in survey.benchmarks if trend.changes]
-    if not n:
+def short_names(survey: TrendSurvey) -> Callable[[str], str]:
+    """Return a function that shortens commits to their first 7 to 12 characters, as many as are unique."""
+    names = (version for trend in survey.benchmarks for version in (*trend.versions, *trend.failed))
+    commits = {version for version in names if COMMIT.fullmatch(version)}
+    for n in PREFIXES:
+        first = {version: version[:n] for version in commits}
+        if len(set(first.values())) == len(commits):
+            return lambda version: first.get(version, version)
+    return lambda version: version
+
+
+def _in_short(survey: TrendSurvey, called: Callable[[str], str]) -> Iterator[str]:
+    if not survey.benchmarks:
         yield "No benchmark has versions or dates. Add a column version or date, or read them with --from-name."
         return
-    n_changes = sum(len(trend.changes) for trend in changed)
+    judged = [trend for trend in survey.benchmarks if trend.is_judged]
+    changed = [trend for trend in survey.benchmarks if trend.changes]
+    changes = [(trend, change) for trend in changed for change in trend.changes]
     if changed:
-        yield f"{d.counted(n_changes, 'change')} in {len(changed)} of {d.counted(n, 'benchmark')}."
-    else:
-        yield f"No change in {d.counted(n, 'benchmark')}."
-    worse = [(trend, change) for trend in changed for change in trend.changes if change.is_worse]
-    for trend, change in sorted(worse, key=lambda found: -abs(found[1].change))[:3]:
-        yield f"{trend.name} became {_size(change)} at {change.version} (previous version {change.previous})."
+        n = d.counted(len(survey.benchmarks), "benchmark")
+        yield f"{d.counted(len(changes), 'change')} in {len(changed)} of {n}."
+    elif judged:
+        yield f"No change in {d.counted(len(judged), 'benchmark')}."
+    yield from _too_short(survey)
+    for trend, change in _largest(changes, lambda change: change.n_newest > 0):
+        yield _newest(trend, change, called)
+    for trend, change in _largest(changes, lambda change: change.is_worse and not change.n_newest):
+        at, previous = called(change.version), called(change.previous)
+        yield f"{trend.name} became {_size(change)} at {at} (previous version {previous})."
+    for trend in survey.benchmarks:
+        if trend.failed:
+            yield f"{trend.name} failed at {d.listed(list(map(called, trend.failed)))}, after its last measurement."
+    yield from _gradual(survey, called)
+    yield from _standing_out(survey, called)
     machines = [trend.name for trend in changed if any(change.machine_changed for change in trend.changes)]
     if machines:
         yield f"The recorded machine changed too, so the code may not be the cause: {d.listed(machines)}."
-    if survey.n_recent is not None:
-        state = "A benchmark became worse" if survey.is_worse else "No benchmark became worse"
-        yield f"{state} within the last {d.counted(survey.n_recent, 'version')}."
-    if not all(change.is_known for trend in changed for change in trend.changes):
+    if survey.n_recent is not None and judged:
+        yield _recent(survey)
+    if not all(change.is_known for _, change in changes):
         yield (
             "For some values it is unknown whether lower or higher is better, so no change of them counts as worse. To "
             "state the direction, use --unit or --better."
         )
-    if survey.n_simulated_versions:
+    if survey.detector == STEPS and judged:
+        yield from _certainty(judged)
+        yield from _power(judged)
+    if survey.n_simulated_versions and judged:
         yield _detector(survey)
+
+
+Changes = Sequence[tuple[BenchmarkTrend, VersionChange]]
+
+
+def _largest(changes: Changes, belongs: Callable[[VersionChange], bool]) -> Changes:
+    """Return the largest changes of a kind, those for the worse first."""
+    found = [(trend, change) for trend, change in changes if belongs(change)]
+    return sorted(found, key=lambda each: (not each[1].is_worse, -abs(each[1].change)))[:N_SAID]
+
+
+def _too_short(survey: TrendSurvey) -> Iterator[str]:
+    least = DETECTORS[survey.detector].least
+    short = [trend for trend in survey.benchmarks if not trend.is_judged]
+    if short:
+        names = d.listed([f"{trend.name} ({d.counted(trend.n_versions, 'version')})" for trend in short])
+        yield f"Too few versions to find a change ({least} are needed): {names}."
+    if survey.detector == STEPS:
+        names = d.listed([trend.name for trend in survey.benchmarks if trend.is_judged and not trend.is_newest_judged])
+        if names:
+            yield f"Too few versions to judge the newest: {names}."
+
+
+def _newest(trend: BenchmarkTrend, change: VersionChange, called: Callable[[str], str]) -> str:
+    versions = [called(version) for version in trend.versions[-change.n_newest :]]
+    newest = (
+        f"the newest version {versions[0]} is"
+        if change.n_newest == 1
+        else f"the newest {change.n_newest} versions ({d.listed(versions)}) are"
+    )
+    before = f"{called(change.since)} to {called(change.previous)}"
+    if change.since == change.previous:
+        before = called(change.since)
+    p = "" if change.p is None else f" (p {_p(change.p)})"
+    again = f" One or two runs: measure {versions[0]} again." if change.is_open else ""
+    return f"{trend.name}: {newest} {_size(change)} than {before}{p}.{again}"
+
+
+def _p(p: float) -> str:
+    return "< 0.0001" if p < 1e-4 else f"= {d.p_value(p)}"
+
+
+def _gradual(survey: TrendSurvey, called: Callable[[str], str]) -> Iterator[str]:
+    drifting = [(trend, trend.gradual) for trend in survey.benchmarks if trend.gradual]
+    for trend, gradual in sorted(drifting, key=lambda each: -abs(each[1].change))[:N_SAID]:
+        verb = "rises" if gradual.change > 0 else "falls"
+        size = f"{abs(100 * gradual.change):.3g} %"
+        yield f"{trend.name} {verb} gradually by {size} from {called(gradual.since)} to {called(gradual.until)}."
+    if len(drifting) > N_SAID:
+        yield f"{d.counted(len(drifting) - N_SAID, 'other benchmark')} also changed gradually."
+
+
+def _standing_out(survey: TrendSurvey, called: Callable[[str], str]) -> Iterator[str]:
+    single = [(trend, one) for trend in survey.benchmarks for one in trend.single]
+    for trend, one in sorted(single, key=lambda each: -abs(each[1].change))[:N_SAID]:
+        yield f"{trend.name}: {called(one.version)} alone stands out ({_signed(one.change)})."
+    if len(single) > N_SAID:
+        yield f"{d.counted(len(single) - N_SAID, 'other version')} also stand{'s' * (len(single) == N_SAID + 1)} out."
+
+
+def _recent(survey: TrendSurvey) -> str:
+    within = f"within the last {d.counted(survey.n_recent or 0, 'version')}"
+    if survey.is_worse:
+        return f"A benchmark became worse {within}."
+    if survey.is_inconclusive:
+        return f"It is open whether a benchmark became worse {within}."
+    return f"No benchmark became worse {within}."
+
+
+def _certainty(judged: Sequence[BenchmarkTrend]) -> Iterator[str]:
+    """Say in which histories neighbouring versions are alike, and in which this cannot be seen."""
+    few = [trend.name for trend in judged if trend.n_versions < N_TO_SEE_R]
+    if few:
+        names = "" if len(few) == len(judged) else f": {d.listed(few)}"
+        yield f"Too few versions to see whether neighbours are alike{names}."
+    alike = [
+        f"{trend.name} (r = {trend.neighbour_r:.2g})"
+        for trend in judged
+        if trend.n_versions >= N_TO_SEE_R and trend.neighbour_r is not None and trend.neighbour_r >= MUCH_R
+    ]
+    if len(judged) == 1 and alike:
+        yield f"Neighbours are alike (r = {judged[0].neighbour_r:.2g}): changes are less certain."
+    elif alike:
+        yield f"Neighbours are alike, so changes are less certain: {d.listed(alike)}."
+
+
+def _power(judged: Sequence[BenchmarkTrend]) -> Iterator[str]:
+    """Say which changes the histories show with a probability of 80 %."""
+    lasting = sorted((trend.smallest_lasting, trend.name) for trend in judged if trend.smallest_lasting is not None)
+    newest = sorted((trend.smallest_newest, trend.name) for trend in judged if trend.smallest_newest is not None)
+    if not lasting:
+        return
+    is_one = len(lasting) == 1
+    subject = "this history shows" if is_one else "these histories show"
+    text = f"With 80 % probability {subject} a lasting change {_range(lasting)}"
+    yield f"{text}, at the newest version alone {_range(newest)}." if newest else f"{text}."
+
+
+def _range(sizes: Sequence[tuple[float, str]]) -> str:
+    (low, first), (high, last) = sizes[0], sizes[-1]
+    if len(sizes) == 1 or _share(low) == _share(high):
+        return f"from {_share(low)}"
+    return f"from {_share(low)} ({first}) to {_share(high)} ({last})"
+
+
+def _share(share: float) -> str:
+    if share >= 1:
+        return f"{100 * share:.0f} %"
+    return f"{100 * share:.2g} %" if share >= LEAST_SHOWN else "0 %"
+
+
+def _signed(share: float) -> str:
+    return f"{100 * share:+.3g} %".replace("-", "−")
 
 
 def _detector(survey: TrendSurvey) -> str:
@@ -71,33 +223,30 @@ def _size(change: VersionChange) -> str:
     return f"{abs(100 * change.change):.3g} % {change.direction}"
 
 
-def _changes(survey: TrendSurvey) -> Iterator[d.Block]:
+def _changes(survey: TrendSurvey, called: Callable[[str], str]) -> Iterator[d.Block]:
     rows = [
         (abs(change.change) * (1 if change.is_worse else 1e-9), trend, change)
         for trend in survey.benchmarks
         for change in trend.changes
     ]
     ordered = [(trend, change) for _, trend, change in sorted(rows, key=lambda row: -row[0])]
-    own = [row for row in ordered if not row[1].machine_changed]
-    by_machine = [row for row in ordered if row[1].machine_changed]
+    own = [_row(trend, change, called) for trend, change in ordered if not change.machine_changed]
+    by_machine = [_row(trend, change, called) for trend, change in ordered if change.machine_changed]
     header = ("Benchmark", "First version", "Previous", "Change", "95 % interval", "p", "Accepted")
     if own:
-        yield d.first_rows("Changes, the largest for the worse first.", header, list(map(_row, own)), (3, 4, 5))
+        yield d.first_rows("Changes, the largest for the worse first.", header, own, (3, 4, 5))
     if by_machine:
-        yield d.first_rows(
-            "Changes where the recorded machine changed too.", header, list(map(_row, by_machine)), (3, 4, 5)
-        )
+        yield d.first_rows("Changes where the recorded machine changed too.", header, by_machine, (3, 4, 5))
 
 
-def _row(found: tuple[BenchmarkTrend, VersionChange]) -> tuple[Any, ...]:
-    trend, change = found
+def _row(trend: BenchmarkTrend, change: VersionChange, called: Callable[[str], str]) -> tuple[Any, ...]:
     interval = d.DASH
     if change.low is not None and change.high is not None:
         interval = f"{100 * change.low:+.3g} to {100 * change.high:+.3g} %".replace("-", "−")
     return (
         trend.name,
-        change.version,
-        change.previous,
+        called(change.version),
+        called(change.previous),
         _size(change),
         interval,
         d.p_value(change.p),
@@ -105,19 +254,55 @@ def _row(found: tuple[BenchmarkTrend, VersionChange]) -> tuple[Any, ...]:
     )
 
 
+def _single(survey: TrendSurvey, called: Callable[[str], str]) -> Iterator[d.Block]:
+    rows = [
+        (trend.name, called(one.version), _signed(one.change), d.p_value(one.p))
+        for trend in survey.benchmarks
+        for one in trend.single
+    ]
+    if rows:
+        yield d.first_rows(
+            "Single versions that stand out from the others of their level. They are no changes.",
+            ("Benchmark", "Version", "Difference", "p"), rows, (2, 3),
+        )  # fmt: skip
+
+
 def _benchmarks(survey: TrendSurvey) -> Iterable[d.Block]:
     if not survey.benchmarks:
         return
+    states_power = survey.detector == STEPS
+    caption = "All benchmarks, with their history from the lowest to the highest value."
+    header = ["Benchmark", "Versions", "Changes"]
+    if states_power:
+        caption += (
+            " The smallest changes that each history shows with 80 % probability, and the correlation r of neighbours."
+        )
+        header += ["Lasting from", "Newest from", "r"]
     yield d.first_rows(
-        "All benchmarks, with their history from the lowest to the highest value.",
-        ("Benchmark", "Versions", "Changes", "History"),
-        [(trend.name, trend.n_versions, len(trend.changes), sparkline(trend.values)) for trend in survey.benchmarks],
-        numeric=(1, 2),
-    )
+        caption,
+        (*header, "History"),
+        [
+            (
+                trend.name, trend.n_versions, len(trend.changes), *(_sensitivity(trend) if states_power else ()),
+                sparkline(trend.values),
+            )
+            for trend in survey.benchmarks
+        ],
+        numeric=tuple(range(1, len(header))),
+    )  # fmt: skip
     yield d.Figure(
         "trend-histories",
         "One number per version (dots) and the level of each segment (line). A dashed line marks the first version of "
         "a new level.",
+    )
+
+
+def _sensitivity(trend: BenchmarkTrend) -> tuple[str, str, str]:
+    lasting, newest, r = trend.smallest_lasting, trend.smallest_newest, trend.neighbour_r
+    return (
+        d.DASH if lasting is None else _share(lasting),
+        d.DASH if newest is None else _share(newest),
+        d.DASH if r is None or trend.n_versions < N_TO_SEE_R else f"{r:.2g}",
     )
 
 

@@ -43,6 +43,7 @@ def _panel(trend: BenchmarkTrend, name: str) -> Chart:
         "at": np.array(bounds[:-1]) - 0.5,
         "end": np.array(bounds[1:]) - 0.5,
         "level": [trend.levels[start] * factor for start in bounds[:-1]],
+        "last": [trend.levels[end - 1] * factor for end in bounds[1:]],  # another value if the history drifts
     })  # fmt: skip
     ends = alt.Scale(domain=[-0.5, trend.n_versions - 0.5], nice=False)
     x = alt.X("at:Q", title=None, scale=ends, axis=alt.Axis(labels=False, ticks=False, grid=False))
@@ -50,7 +51,9 @@ def _panel(trend: BenchmarkTrend, name: str) -> Chart:
     axis = alt.Axis(tickCount=3)
     layers: list[alt.Chart] = [
         alt.Chart(rows).mark_point(size=14, color=SOFT).encode(x=x, y=alt.Y("value:Q", title=unit, scale=y, axis=axis)),
-        alt.Chart(levels).mark_rule(color=INK, strokeWidth=2).encode(x=x, x2="end:Q", y=alt.Y("level:Q", scale=y)),
+        alt.Chart(levels)
+        .mark_rule(color=INK, strokeWidth=2)
+        .encode(x=x, x2="end:Q", y=alt.Y("level:Q", scale=y), y2="last:Q"),
     ]
     if first:
         marks = pd.DataFrame({"at": np.array(first) - 0.5})

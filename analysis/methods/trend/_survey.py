@@ -1,24 +1,39 @@
 """Find where the level of each benchmark changes over versions or dates."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
+from math import sqrt
 from statistics import fmean, median
+from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from analysis.arrays import Floats
-from analysis.methods.points import DETECTORS
-from analysis.methods.points._detectors import NONE
+from analysis.methods.points import DETECTORS, LEAST_VERSIONS, NONE, ROUNDING, STEPS, find_levels, on_log_scale
+from analysis.methods.trend._newest import (
+    ALPHA_NEWEST,
+    LEAST_BEFORE,
+    N_NEWEST,
+    NewestStep,
+    n_of_last_level,
+    newest_step,
+    numbers_of,
+    single_versions,
+    stated_power,
+    t_quantile,
+)
 from analysis.runs.benchmark import (
     ALTERED,
+    COMMIT_DATE,
     CONTEXT,
     EVERY_ITERATION,
     FASTER,
     MACHINE,
     SLOWER,
+    TIME,
     Advance,
     Benchmark,
     LeftOut,
@@ -28,6 +43,7 @@ from analysis.runs.benchmark import (
     history_key,
     in_direction,
     in_time_order,
+    is_factor,
     natural,
     sorted_by_name,
     unwatched,
@@ -35,8 +51,11 @@ from analysis.runs.benchmark import (
 
 N_UNCHANGED = 200  # simulated histories for the rate of false changes
 LEVEL = 0.95
-SEPARATE = (ALTERED, CONTEXT)  # conditions with a history each
+SEPARATE = (ALTERED, CONTEXT)  # conditions with a history each, and so has each factor
+DEFAULT_DETECTOR = STEPS
 TREND_DETECTORS = tuple(name for name in DETECTORS if name != NONE)
+ENOUGH_RUNS = 3  # with fewer runs, the newest version alone must be measured again
+LEAST_PREFIX = 7  # characters of a commit by which a person may name it
 
 
 @dataclass(frozen=True)
@@ -46,12 +65,17 @@ class VersionChange:
     version: str  # the first version of the new level
     previous: str  # the version before it
     change: float  # new level / old level - 1, of geometric means over versions
-    low: float | None  # 95 % interval of the change; None if a level has one version
+    low: float | None  # 95 % interval of the change; None if it is unknown
     high: float | None
-    p: float | None  # p of Welch's t test of both levels. The place was chosen because it differs, so p is too small.
+    # Of the detector `steps`, p is corrected for all places that were tried. Of another detector, p is that of Welch's
+    # t test of both levels; the place was chosen because it differs, so this p is too small.
+    p: float | None
     direction: str  # "slower" or "faster", or "higher" or "lower" if it is unknown which is better
     machine_changed: bool = False  # whether the recorded machine changed here too
     accepted: bool = False  # whether a person accepted this change
+    n_newest: int = 0  # if the new level is only the newest one, two or three versions: their number; otherwise 0
+    since: str = ""  # the first version of the old level
+    n_runs: int = 0  # number of runs of the newest version of the new level
 
     @property
     def is_known(self) -> bool:
@@ -63,10 +87,36 @@ class VersionChange:
         """Return whether the new level is known to be worse."""
         return self.direction == SLOWER
 
+    @property
+    def is_open(self) -> bool:
+        """Return whether the newest version must be measured again, because it alone differs in one or two runs."""
+        return self.n_newest == 1 and self.n_runs < ENOUGH_RUNS
+
+
+@dataclass(frozen=True)
+class GradualChange:
+    """A drift: a line fits the history better than levels."""
+
+    since: str  # the first and the last version of the line
+    until: str
+    change: float  # of the line, from the first to the last version
+
+
+@dataclass(frozen=True)
+class StandingOut:
+    """A single version that differs from the other versions of its level; it is no change."""
+
+    version: str
+    change: float  # from the mean of the other versions
+    p: float  # corrected for the number of versions
+
 
 @dataclass(frozen=True)
 class BenchmarkTrend:
-    """The history of a benchmark: one number per version, and where its level changes."""
+    """The history of a benchmark: one number per version, and where its level changes.
+
+    Only the detector `steps` finds gradual changes and single versions, and states what it would find.
+    """
 
     application: str
     name: str
@@ -75,7 +125,17 @@ class BenchmarkTrend:
     changes: tuple[VersionChange, ...]  # the largest first
     versions: tuple[str, ...]
     values: tuple[float, ...]
-    levels: tuple[float, ...]  # the level that each version belongs to
+    levels: tuple[float, ...]  # the level (or the value of the line) that each version belongs to
+    is_judged: bool  # whether there are enough versions to find a change
+    gradual: GradualChange | None = None
+    single: tuple[StandingOut, ...] = ()
+    # estimated correlation of neighbouring versions, from 0 to .95
+    neighbour_r: float | None = None
+    # the smallest changes (as a share of the level) that this history shows with a probability of 80 %; None if unknown
+    smallest_lasting: float | None = None
+    smallest_newest: float | None = None  # at the newest version alone
+    is_newest_judged: bool = False  # whether the last level has enough versions to judge the newest one
+    failed: tuple[str, ...] = ()  # versions after the last measured one at which the benchmark failed
 
     @property
     def worst(self) -> float:
@@ -89,7 +149,7 @@ class ChangeDecision:
     """What a person decided about a change: accepted as real, or refused."""
 
     benchmark: str
-    version: str
+    version: str  # its name, or the first seven or more characters of its commit
     accepted: bool
 
 
@@ -108,15 +168,22 @@ class TrendSurvey:
     # whether any benchmark became worse in these versions, not counting changes of the machine and accepted
     # changes
     is_worse: bool
+    # whether a measurement or a stated direction could still show that a benchmark became worse in these versions
+    is_inconclusive: bool
     left_out: tuple[LeftOut, ...]
     parameters: Mapping[str, object]
+
+    @property
+    def is_judged(self) -> bool:
+        """Return whether at least one history has enough versions to find a change."""
+        return any(trend.is_judged for trend in self.benchmarks)
 
 
 def survey(
     benchmarks: Sequence[Benchmark],
     *,
     per_run: PerRun = EVERY_ITERATION,
-    detector: str = "cusum",
+    detector: str = DEFAULT_DETECTOR,
     within: int | None = None,
     decisions: Sequence[ChangeDecision] = (),
     advance: Advance = unwatched,
@@ -124,10 +191,11 @@ def survey(
     """Find where the level of each benchmark changes over versions or dates.
 
     `benchmarks`: runs with the condition `version` or `date`. Versions are in order of first appearance, or of their
-    times if all runs have one; dates are in their order. Contexts and alterations are treated separately. `per_run`:
-    how to summarise each run as one number. The number of a version is the mean over its runs. `detector`: name of the
-    detector, see `analysis.methods.points.DETECTORS`; `within`: only changes in the last `within` versions decide
-    whether a benchmark became worse; `decisions`: an accepted change starts a new baseline; a refused one is no change;
+    times if all runs have one; dates are in their order. Contexts, factors and alterations are treated separately.
+    `per_run`: how to summarise each run as one number. The number of a version is the mean over its runs. `detector`:
+    name of the detector, see `analysis.methods.points.DETECTORS`; only `steps` judges the newest versions and states
+    its power. `within`: only changes in the last `within` versions, and those at the newest versions, decide whether a
+    benchmark became worse; `decisions`: an accepted change starts a new baseline; a refused one is no change;
     `advance`: called with (done, total) after each benchmark. Benchmarks without versions or dates are left out with a
     reason. Raises ValueError if the detector is unknown, or `within` is below 1.
     """
@@ -135,16 +203,19 @@ def survey(
         raise ValueError(f"detector must be one of {', '.join(DETECTORS)}; got {detector!r}")
     if within is not None and within < 1:
         raise ValueError(f"within must be at least 1, got {within}")
-    found, left_out = [], []
-    measured = [level for each in sorted_by_name(map(dated, benchmarks)) for level in by_level(each, SEPARATE)]
-    for done, benchmark in enumerate(measured):
-        result = _trend(benchmark, per_run, detector, decisions)
-        if isinstance(result, str):
-            left_out.append(LeftOut(benchmark.name, result))
-        else:
-            found.append(result)
-        advance(done + 1, len(measured))
+    measured = [level for each in sorted_by_name(map(dated, benchmarks)) for level in by_level(each, _separate(each))]
+    read = [(benchmark, _history(benchmark, per_run, decisions)) for benchmark in measured]
+    histories = [history for _, history in read if isinstance(history, _History)]
+    left_out = [LeftOut(benchmark.name, reason) for benchmark, reason in read if isinstance(reason, str)]
+    n_judged = sum(len(history.versions) >= LEAST_VERSIONS for history in histories)
+    found = []
+    for done, history in enumerate(histories):
+        found.append(_trend(history, detector, n_judged))
+        advance(done + 1, len(histories))
+    found = _with_failures(found, histories)
     n = int(median(trend.n_versions for trend in found)) if found else 0
+    recent = [change for trend in found for change in trend.changes if _counts(trend, change, within)]
+    is_worse = any(change.is_worse and not change.is_open for change in recent)
     return TrendSurvey(
         tuple(sorted(found, key=lambda trend: (-trend.worst, natural(trend.name)))),
         detector,
@@ -152,7 +223,11 @@ def survey(
         N_UNCHANGED,
         n,
         within,
-        any(_is_recent_and_worse(trend, change, within) for trend in found for change in trend.changes),
+        is_worse,
+        not is_worse and (
+            any(change.is_open or not change.is_known for change in recent if change.direction != FASTER)
+            or any(trend.failed for trend in found)
+        ),
         tuple(left_out),
         {"detector": detector, "within": within, "decisions": len(decisions), "warmup": per_run.warmup,
          "aggregate": per_run.aggregate},
@@ -161,14 +236,64 @@ def survey(
 
 @lru_cache(maxsize=32)
 def false_changes(detector: str, n_versions: int) -> int:
-    """Return in how many of 200 histories of independent normal numbers the detector finds a change."""
+    """Return in how many of 200 histories of independent normal numbers the detector finds a change.
+
+    A step at the newest versions counts as a change.
+    """
     rng = np.random.default_rng(1)
-    return sum(bool(DETECTORS[detector](rng.normal(1, 0.01, n_versions))) for _ in range(N_UNCHANGED))
+    return sum(_finds_change(detector, rng.normal(1, 0.01, n_versions)) for _ in range(N_UNCHANGED))
 
 
-def _trend(
-    benchmark: Benchmark, per_run: PerRun, detector: str, decisions: Sequence[ChangeDecision]
-) -> BenchmarkTrend | str:
+def _finds_change(detector: str, values: Floats) -> bool:
+    if detector != STEPS:
+        return bool(DETECTORS[detector](values))
+    if len(values) < LEAST_VERSIONS:
+        return False
+    numbers = numbers_of(on_log_scale(values), range(len(values)))
+    levels = find_levels(numbers.means, numbers.variance)
+    newest = newest_step(numbers, levels)
+    return bool(levels.starts) or (newest is not None and newest.p <= ALPHA_NEWEST)
+
+
+def _separate(benchmark: Benchmark) -> tuple[str, ...]:
+    """Return the conditions with a history each; a context that is made of the factors has them already."""
+    has_context = any(CONTEXT in run.conditions for run in benchmark.runs)
+    return (*SEPARATE, *filter(is_factor, benchmark.conditions)) if has_context else SEPARATE
+
+
+@dataclass(frozen=True)
+class _History:
+    benchmark: Benchmark
+    key: str
+    versions: list[str]
+    of_run: Floats  # one number per run
+    places: list[int]  # of the version of each run
+    accepted: frozenset[int]
+    refused: frozenset[int]
+
+    @property
+    def values(self) -> Floats:
+        """One number per version."""
+        at = np.asarray(self.places)
+        return np.array([fmean(self.of_run[at == place]) for place in range(len(self.versions))])
+
+    @property
+    def is_positive(self) -> bool:
+        return bool(self.of_run.min() > 0)
+
+    @property
+    def parts(self) -> list[tuple[int, int]]:
+        """The ranges of versions between accepted changes."""
+        return list(pairwise(sorted({0, *self.accepted, len(self.versions)})))
+
+    def share(self, step: float, level: float) -> float:
+        """Return a step on the scale of the detector as a share of the level from which it starts."""
+        if self.is_positive:
+            return float(np.expm1(step))
+        return step / abs(level) if level else 0.0
+
+
+def _history(benchmark: Benchmark, per_run: PerRun, decisions: Sequence[ChangeDecision]) -> _History | str:
     key = history_key(benchmark)
     if key is None:
         return "its runs have neither a version nor a date"
@@ -178,72 +303,160 @@ def _trend(
         return str(error)
     versions = in_time_order(benchmark)
     places = {version: at for at, version in enumerate(versions)}
-    of_run = [places[version] for version in benchmark.of(key)]
-    values = np.array(
-        [fmean(numbers[[at for at, of in enumerate(of_run) if of == place]]) for place in places.values()]
+    own: dict[int, bool] = {}
+    for decision in decisions:
+        if decision.benchmark == benchmark.name:
+            at = _place_of(decision.version, places)
+            if at is None:
+                return f"a decision names the version {decision.version}, which was not measured"
+            own[at] = decision.accepted
+    return _History(
+        benchmark,
+        key,
+        versions,
+        np.asarray(numbers, dtype=np.float64),
+        [places[version] for version in benchmark.of(key)],
+        frozenset(at for at, is_accepted in own.items() if is_accepted and at > 0),
+        frozenset(at for at, is_accepted in own.items() if not is_accepted),
     )
-    own = {decision.version: decision.accepted for decision in decisions if decision.benchmark == benchmark.name}
-    unknown = [version for version in own if version not in places]
-    if unknown:
-        return f"a decision names the version {unknown[0]}, which was not measured"
-    accepted = [places[version] for version, is_accepted in own.items() if is_accepted and places[version] > 0]
-    refused = {places[version] for version, is_accepted in own.items() if not is_accepted}
-    marks = [mark for mark in _detected(values, detector, accepted) if mark not in refused]
-    bounds = [0, *marks, len(values)]
+
+
+def _place_of(name: str, places: Mapping[str, int]) -> int | None:
+    """Return the place of a version by its name, or by the beginning of its name if only one begins so."""
+    if name in places:
+        return places[name]
+    fitting = [at for version, at in places.items() if len(name) >= LEAST_PREFIX and version.startswith(name)]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _trend(history: _History, detector: str, n_judged: int) -> BenchmarkTrend:
+    if len(history.versions) < DETECTORS[detector].least:
+        return _result(history, [_Step(at) for at in history.accepted], is_judged=False)
+    if detector == STEPS:
+        return _with_steps(history, n_judged)
+    marks = set(history.accepted)
+    for start, end in history.parts:
+        marks.update(start + mark for mark in DETECTORS[detector](history.values[start:end]))
+    return _result(history, [_Step(at) for at in marks])
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A place where the level changes, and what the detector `steps` says about it."""
+
+    at: int
+    p: float | None = None
+    widening: float = 1.0  # of the interval
+    newest: NewestStep | None = None  # if it was found as a step at the newest versions, and not as a level
+
+
+def _result(history: _History, steps: Sequence[_Step], **more: Any) -> BenchmarkTrend:
+    benchmark, values = history.benchmark, history.values
+    kept = sorted((step for step in steps if step.at not in history.refused), key=lambda step: step.at)
+    bounds = [0, *(step.at for step in kept), len(values)]
     changes = [
-        _change(benchmark, values, versions, (a, b, c), _machine_changed(benchmark, of_run, b), b in accepted)
-        for a, b, c in zip(bounds, bounds[1:], bounds[2:], strict=False)
+        _change(history, values, at, step)
+        for step, at in zip(kept, zip(bounds, bounds[1:], bounds[2:], strict=False), strict=True)
     ]
     levels = np.repeat([_level(values[a:b]) for a, b in pairwise(bounds)], np.diff(bounds))
+    for start, line in more.pop("lines", ()):
+        end = min([start + len(line), *(step.at for step in kept if step.newest)])
+        levels[start:end] = line[: end - start]
     return BenchmarkTrend(
         benchmark.application,
         benchmark.name,
         benchmark.unit,
-        len(versions),
+        len(values),
         tuple(sorted(changes, key=lambda change: -abs(change.change))),
-        tuple(versions),
+        tuple(history.versions),
         tuple(values.tolist()),
         tuple(levels.tolist()),
+        **{"is_judged": True, **more},
     )
 
 
-def _detected(values: Floats, detector: str, accepted: Sequence[int]) -> list[int]:
-    """Return all changes; each accepted one starts a new history."""
-    bounds = sorted({0, *accepted, len(values)})
-    found = set(accepted)
-    for start, end in pairwise(bounds):
-        found.update(start + mark for mark in DETECTORS[detector](values[start:end]))
-    return sorted(found)
+def _with_steps(history: _History, n_judged: int) -> BenchmarkTrend:
+    """Return the history with what the detector `steps` finds in each part between accepted changes."""
+    versions = history.versions
+    of_run = np.log(history.of_run) if history.is_positive else history.of_run
+    at = np.asarray(history.places)
+    steps = [_Step(place) for place in history.accepted]
+    single: list[StandingOut] = []
+    gradual, lines = None, []
+    for start, end in history.parts:
+        is_inside = (at >= start) & (at < end)
+        numbers = numbers_of(of_run[is_inside], at[is_inside] - start)
+        levels = find_levels(numbers.means, numbers.variance)
+        steps += [_Step(start + place, p, levels.widening) for place, p in zip(levels.starts, levels.p, strict=True)]
+        if levels.line:
+            first, last = levels.line
+            gradual = GradualChange(versions[start], versions[end - 1], history.share(last - first, first))
+            line = np.linspace(first, last, end - start)
+            lines.append((start, np.exp(line) if history.is_positive else line))
+        single += [
+            StandingOut(versions[start + one.at], history.share(one.step, float(numbers.means.mean())), one.p)
+            for one in single_versions(numbers, levels)
+        ]
+    n_last = n_of_last_level(numbers, levels)
+    newest = newest_step(numbers, levels) if n_last > N_NEWEST else None
+    if newest and n_judged * newest.p <= ALPHA_NEWEST and len(versions) - newest.n not in history.refused:
+        steps.append(_Step(len(versions) - newest.n, n_judged * newest.p, newest=newest))
+        single = [one for one in single if one.version not in versions[-newest.n :]]
+    power = stated_power(numbers, levels, n_judged)
+    level = float(numbers.means[-n_last:].mean())
+    return _result(
+        history,
+        steps,
+        lines=lines,
+        gradual=gradual,
+        single=tuple(single),
+        neighbour_r=levels.r,
+        smallest_lasting=None if power.lasting is None else abs(history.share(power.lasting, level)),
+        smallest_newest=None if power.newest is None else abs(history.share(power.newest, level)),
+        is_newest_judged=n_last > LEAST_BEFORE or (bool(levels.starts) and n_last <= N_NEWEST),
+    )
 
 
-def _change(
-    benchmark: Benchmark,
-    values: Floats,
-    versions: Sequence[str],
-    bounds: tuple[int, int, int],
-    machine_changed: bool,
-    accepted: bool,
-) -> VersionChange:
+def _change(history: _History, values: Floats, bounds: tuple[int, int, int], step: _Step) -> VersionChange:
+    benchmark, versions, newest = history.benchmark, history.versions, step.newest
     before, after = values[bounds[0] : bounds[1]], values[bounds[1] : bounds[2]]
     old, new = _level(before), _level(after)
-    low = high = p = None
-    if min(len(before), len(after)) >= 2 and min(before.min(), after.min()) > 0:
-        test = stats.ttest_ind(np.log(after), np.log(before), equal_var=False)
-        interval = test.confidence_interval(LEVEL)
-        if np.isfinite(interval.low) and np.isfinite(test.pvalue):
-            low, high = float(np.expm1(interval.low)), float(np.expm1(interval.high))
-            p = float(test.pvalue)
+    change, low, high, p = (new - old) / abs(old) if old else 0.0, None, None, step.p
+    if newest:
+        change, low, high = (history.share(each, old) for each in (newest.step, newest.low, newest.high))
+    elif min(len(before), len(after)) >= 2 and min(before.min(), after.min()) > 0:
+        low, high, by_welch = _welch(np.log(before), np.log(after), step.widening)
+        p = by_welch if p is None else p
+    n_after = bounds[2] - bounds[1]
+    is_newest = newest is not None or (step.p is not None and bounds[2] == len(values) and n_after <= N_NEWEST)
     return VersionChange(
         versions[bounds[1]],
         versions[bounds[1] - 1],
-        new / old - 1 if old else 0.0,
+        change,
         low,
         high,
         p,
-        in_direction(new < old, benchmark.better),
-        machine_changed,
-        accepted,
+        in_direction(newest.step < 0 if newest else new < old, benchmark.better),
+        _machine_changed(benchmark, history.places, bounds[1]),
+        bounds[1] in history.accepted,
+        n_after if is_newest else 0,
+        versions[bounds[0]],
+        history.places.count(len(values) - 1),
     )
+
+
+def _welch(before: Floats, after: Floats, widening: float) -> tuple[float | None, float | None, float | None]:
+    """Return the interval of the ratio of two levels and p, from their logarithms; None if neither level varies."""
+    parts = [float(level.var(ddof=1)) / len(level) for level in (before, after)]
+    if sum(parts) <= ROUNDING**2:
+        return None, None, None
+    freedom = sum(parts) ** 2 / sum(
+        part**2 / (len(level) - 1) for part, level in zip(parts, (before, after), strict=True)
+    )
+    step, error = float(after.mean() - before.mean()), sqrt(sum(parts)) * widening
+    half = t_quantile((1 + LEVEL) / 2, freedom) * error
+    p = float(2 * special.stdtr(freedom, -abs(step) / error))
+    return float(np.expm1(step - half)), float(np.expm1(step + half)), p
 
 
 def _level(values: Floats) -> float:
@@ -264,6 +477,33 @@ def _machine_changed(benchmark: Benchmark, of_run: Sequence[int], at: int) -> bo
     return False
 
 
-def _is_recent_and_worse(trend: BenchmarkTrend, change: VersionChange, within: int | None) -> bool:
-    recent = trend.versions if within is None else trend.versions[-within:]
-    return change.is_worse and change.version in recent and not change.machine_changed and not change.accepted
+def _counts(trend: BenchmarkTrend, change: VersionChange, within: int | None) -> bool:
+    """Return whether a change is recent, and neither a change of the machine nor accepted."""
+    recent = trend.versions if within is None or change.n_newest else trend.versions[-within:]
+    return change.version in recent and not change.machine_changed and not change.accepted
+
+
+def _with_failures(found: Sequence[BenchmarkTrend], histories: Sequence[_History]) -> list[BenchmarkTrend]:
+    """Add the versions after the last measured one at which a benchmark failed.
+
+    Such a version has a later date, or is the last version of another benchmark.
+    """
+    last = {trend.versions[-1] for trend in found}
+    return [
+        replace(trend, failed=failed) if (failed := tuple(_failed_later(history, last))) else trend
+        for trend, history in zip(found, histories, strict=True)
+    ]
+
+
+def _failed_later(history: _History, last: AbstractSet[str]) -> Iterator[str]:
+    seen = set(history.versions)
+    dates = [max(history.benchmark.of(name), default="") for name in (COMMIT_DATE, TIME)]
+    for failure in history.benchmark.failures:
+        version = failure.conditions.get(history.key, "")
+        if not version or version in seen or failure.on_purpose:
+            continue
+        seen.add(version)
+        own = [failure.conditions.get(name, "") for name in (COMMIT_DATE, TIME)]
+        date, measured = next(((a, b) for a, b in zip(own, dates, strict=True) if a and b), ("", ""))
+        if date > measured or (not date and version in last):
+            yield version

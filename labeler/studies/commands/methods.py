@@ -171,12 +171,13 @@ def contexts(context: click.Context, /, **arguments: Any) -> None:
 @click.command(epilog="Example: labeler trend history.csv --within 5 --fail-on worse")
 @measurement_options
 @options_of(PerRun, "per_run")
-@click.option("--detector", type=click.Choice(exploring.DETECTORS), default="cusum", show_default=True,
-              help="Detector of changes.")  # fmt: skip
+@click.option("--detector", type=click.Choice(exploring.DETECTORS), default=exploring.DEFAULT_DETECTOR,
+              show_default=True, help="Detector of changes. Only steps judges the newest versions.")  # fmt: skip
 @click.option("--within", type=click.IntRange(min=1), default=None, metavar="N",
-              help="With --fail-on, only changes in the last N versions count [default: all].")  # fmt: skip
+              help="With --fail-on, only changes in the last N versions count [default: all]. Those of the newest "
+                   "versions always count.")  # fmt: skip
 @click.option("--fail-on", type=click.Choice(["worse"]), default=None,
-              help="Exit with code 1 if a benchmark became worse.")  # fmt: skip
+              help="Exit with code 1 if a benchmark became worse, and with 3 if this is open.")  # fmt: skip
 @click.option("--marks", type=click.Path(path_type=Path, dir_okay=False, exists=True), default=None, metavar="FILE",
               help="Table with the columns benchmark, version and decision. An accepted change starts a new baseline; "
                    "a refused one is no change.")  # fmt: skip
@@ -187,8 +188,13 @@ def trend(
 ) -> None:
     """Find at which version each benchmark became slower or faster.
 
-    PATHs are tables with a column version or date, results of asv, other files with --from-name, or a folder that has
-    one folder per version, which are taken in natural order. Without a PATH, the study's measurements are used.
+    PATHs are tables with a column version or date, results of asv and other tools that keep versions, other files with
+    --from-name, or a folder that has one folder per version, which are taken in natural order. Without a PATH, the
+    study's measurements are used.
+
+    Exit codes: 0 without --fail-on, or if nothing became worse; 1 if a benchmark became worse; 2 if a file cannot be
+    read; 3 if no history has enough versions, or with --fail-on if the newest version must be measured again, a
+    benchmark failed at it, or it is unknown whether lower or higher is better.
     """
     from labeler.files import exploring
 
@@ -198,9 +204,12 @@ def trend(
     def gather_history(files: Sequence[Source], options: ReadOptions, *, advance: Advance) -> Gathered:
         return exploring.gather_history(files, versions, options, advance=advance)
 
-    explored = _answer(context, "trend", arguments, "detector", "within", "decisions", gather_as=gather_history)
-    if fail_on and explored.content["is_worse"]:
-        raise SystemExit(1)
+    explored = _answer(
+        context, "trend", arguments, "detector", "within", "decisions", gather_as=gather_history, if_refused=2
+    )
+    code = exploring.exit_code(explored, is_gate=fail_on is not None)
+    if code:
+        raise SystemExit(code)
 
 
 def _answer_with(jobs: int, context: click.Context, name: str, arguments: dict[str, Any], *own: str) -> None:
@@ -220,10 +229,11 @@ def _answer(
     arguments: dict[str, Any],
     *own: str,
     gather_as: Callable[..., Gathered] = exploring.from_files,
+    if_refused: int = 1,
 ) -> MethodResult:
     """Read the measurements, apply the method and write the result.
 
-    If a file was refused, the exit code is 1.
+    If a file was refused, the exit code is `if_refused`.
     """
     options = {key: arguments.pop(key) for key in (*own, "per_run", "alpha", "seed") if key in arguments}
     out = {key: arguments.pop(key) for key in ("as_json", "html", "folder", "forms")}
@@ -237,7 +247,7 @@ def _answer(
         log_look(arguments["study"], name, OWNER)
     put(explored, **out)
     if gathered.refused:
-        raise SystemExit(1)
+        raise SystemExit(if_refused)
     return explored
 
 

@@ -113,7 +113,7 @@ def method_options(method: str) -> dict[str, Any]:
         "warmup": middle.text_input("Warm-up to discard per run", "0", key=f"warmup-{method}", help=WARMUP_HELP),
     }
     if method == "trend":
-        at = exploring.DETECTORS.index("cusum")
+        at = exploring.DETECTORS.index(exploring.DEFAULT_DETECTOR)
         return options | {"detector": right.selectbox("Detector", exploring.DETECTORS, at, key="detector")}
     options["alpha"] = right.number_input("Significance level", 0.001, 0.5, 0.05, 0.01, "%.3f", key=f"alpha-{method}")
     left, middle, right = st.columns(3)

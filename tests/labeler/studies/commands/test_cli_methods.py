@@ -14,7 +14,7 @@ from labeler.studies.store import events, open_database
 from labeler.studies.verdicts import stored_verdicts
 from tests.conftest import some_slow
 from tests.labeler.commands import run
-from tests.labeler.files.formats.examples import csv_bytes
+from tests.labeler.files.formats.examples import asv_file, asv_row, csv_bytes
 from tests.making import NOW, item_name, make_study
 from tests.sentences import says
 
@@ -380,3 +380,164 @@ def test_decisions_of_people_are_used(history_file, tmp_path, decision, code):
     (tmp_path / "marks.csv").write_text(f"benchmark,version,decision\nparse,1.12,{decision}\n")
     done = run("trend", history_file, "--marks", tmp_path / "marks.csv", "--fail-on", "worse", code=code)
     assert code == 0 or "line 2: the decision is 'perhaps'. Write accepted or refused." in done.stderr
+
+
+# trend: what is a history
+
+
+def otava(*rows, columns="time,commit,branch,latency"):
+    return "\n".join([columns, *rows]) + "\n"
+
+
+def otava_history(levels, branch="main", name="a"):
+    return [f"2024-01-{day + 1:02},{name}{day},{branch},{level}" for day, level in enumerate(levels)]
+
+
+STEADY = [100, 101, 100, 102, 101, 100, 101, 100, 102, 101]
+
+
+def trends(*arguments, code=0):
+    content = json.loads(run("trend", *arguments, "--json", code=code).stdout)
+    return {trend["name"]: trend for trend in content["benchmarks"]}
+
+
+def asv_history(folder, levels, *, machine="runner", env="virtualenv-py3.12", **more):
+    """Write files of asv as they are without benchmarks.json: one per commit, whose date is its number."""
+    (folder / machine).mkdir(parents=True, exist_ok=True)
+    for at, level in enumerate(levels):
+        commit = f"{at:02x}" * 20
+        content = asv_file(
+            {"bench.time_sort": [None] if level is None else asv_row(samples=[[level, level + 0.001]])},
+            commit_hash=commit, env_name=env, date=1700000000000 + at * 86400000, params={"machine": machine}, **more,
+        )  # fmt: skip
+        (folder / machine / f"{commit[:8]}-{env or 'py'}.json").write_bytes(content)
+    return folder
+
+
+def test_branches_of_otava_are_two_histories(tmp_path):
+    rows = [*otava_history(STEADY), *otava_history([150, 151, 150, 151], "feature", "b")]
+    (tmp_path / "h.csv").write_text(otava(*rows))
+    found = trends(tmp_path / "h.csv", "--better", "lower")
+    assert {name: trend["n_versions"] for name, trend in found.items()} == {
+        "latency @ branch=main": 10, "latency @ branch=feature": 4,
+    }  # fmt: skip
+    assert not any(trend["changes"] for trend in found.values())
+    text = run("trend", tmp_path / "h.csv", "--better", "lower", "--fail-on", "worse").stdout
+    assert says(text, "Too few versions to find a change (6 are needed): latency @ branch=feature (4 versions).")
+
+
+def test_the_commit_in_a_file_counts_and_not_the_folder_of_the_machine(tmp_path):
+    """Only folders of machines, without benchmarks.json: the folder is not the version."""
+    asv_history(tmp_path / "results", [0.010] * 10 + [0.013] * 10)
+    done = run("trend", tmp_path / "results", "--fail-on", "worse", code=1)
+    assert says(done.stdout, "bench.time_sort became 28.6 % slower at 0a0a0a0 (previous version 0909090).")
+    (trend,) = trends(tmp_path / "results").values()
+    assert (trend["n_versions"], trend["changes"][0]["version"]) == (20, "0a" * 20)  # in full in the JSON
+    (tmp_path / "marks.csv").write_text("benchmark,version,decision\nbench.time_sort,0a0a0a0,accepted\n")
+    run("trend", tmp_path / "results", "--fail-on", "worse", "--marks", tmp_path / "marks.csv")
+
+
+def test_machines_and_environments_of_asv_are_separate_histories(tmp_path):
+    for machine in ("quick", "slow"):
+        for env in ("py3.11-numpy1", "py3.12-numpy1", "py3.12-numpy2"):
+            level = len(machine) + int(env[4:6]) + int(env[-1])
+            asv_history(tmp_path / "results", [0.01 * level] * 6, machine=machine, env=env)
+    found = trends(tmp_path / "results")
+    assert len(found) == 6 and "bench.time_sort @ quick @ py3.12-numpy2" in found
+    assert {trend["n_versions"] for trend in found.values()} == {6}
+    assert not any(trend["changes"] for trend in found.values())
+
+
+def test_an_environment_without_a_name_is_its_python_and_requirements(tmp_path):
+    for python, requirements in (("3.11", {"numpy": "1"}), ("3.12", {"numpy": "1"}), ("3.12", {"numpy": "2"})):
+        asv_history(tmp_path / python / requirements["numpy"], [0.01] * 6, env=None, python=python,
+                    requirements=requirements)  # fmt: skip
+    assert sorted(trends(*tmp_path.glob("*/*/runner"))) == [
+        f"bench.time_sort @ py{name}" for name in ("3.11-numpy1", "3.12-numpy1", "3.12-numpy2")
+    ]
+
+
+def test_folders_of_files_with_versions_are_contexts(tmp_path):
+    for folder, level in (("fast", 1.0), ("slow", 2.0)):
+        (tmp_path / "results" / folder).mkdir(parents=True)
+        rows = [("sort", f"1.{at}", at, level, "s") for at in range(7)]
+        (tmp_path / "results" / folder / "r.csv").write_bytes(
+            csv_bytes(rows, ("benchmark", "version", "run", "value", "unit"))
+        )
+    found = trends(tmp_path / "results")
+    assert {name: trend["n_versions"] for name, trend in found.items()} == {"sort @ fast": 7, "sort @ slow": 7}
+    assert not any(trend["changes"] for trend in found.values())
+
+
+def test_data_js_is_a_history(tmp_path):
+    entries = [
+        {"commit": {"id": f"{at:02x}" * 20, "timestamp": f"2024-01-{at + 1:02}T00:00:00Z"}, "tool": "cargo",
+         "benches": [{"name": "sort", "value": 100 + at % 3 + 30 * (at >= 8), "unit": "ns/iter"}]}
+        for at in range(16)
+    ]  # fmt: skip
+    content = {"lastUpdate": 1, "repoUrl": "", "entries": {"Rust": entries}}
+    (tmp_path / "dev").mkdir()
+    (tmp_path / "dev" / "data.js").write_text(f"window.BENCHMARK_DATA = {json.dumps(content)}")
+    done = run("trend", tmp_path / "dev", "--fail-on", "worse", code=1)
+    assert says(done.stdout, "slower at 0808080 (previous version 0707070).")
+
+
+# trend: the newest version, and exit codes
+
+
+def of_versions(levels, n_runs=1, better="lower"):
+    """Return a table of a benchmark with a small spread, whose levels are given in per cent."""
+    rng = np.random.default_rng(3)
+    rows = [
+        ("sort", f"v{version:02}", run, level * rng.normal(1, 0.01), "s" if better else "widgets")
+        for version, level in enumerate(levels)
+        for run in range(n_runs)
+    ]
+    return csv_bytes(rows, ("benchmark", "version", "run", "value", "unit"))
+
+
+@pytest.mark.parametrize(
+    ("levels", "n_runs", "options", "code", "words"),
+    [
+        ([100] * 39 + [150], 5, (), 1, "sort: the newest version v39 is 50.2 % slower than v00 to v38 (p < 0.0001)."),
+        ([100] * 39 + [150], 5, ("--within", 1), 1, "A benchmark became worse within the last 1 version."),
+        ([100] * 39 + [150], 2, (), 3, "(p < 0.0001). One or two runs: measure v39 again."),
+        ([100] * 39 + [150], 1, ("--within", 1), 3, "It is open whether a benchmark became worse within the last"),
+        ([100] * 38 + [150] * 2, 1, ("--within", 1), 1, "sort: the newest 2 versions (v38, v39) are"),
+        ([100] * 37 + [150] * 3, 1, (), 1, "sort: the newest 3 versions (v37, v38, v39) are"),
+        ([100] * 39 + [70], 1, (), 0, "sort: the newest version v39 is 31.2 % faster than v00 to v38"),
+        ([100] * 20 + [150] + [100] * 19, 5, (), 0, "sort: v20 alone stands out (+49.9 %)."),
+        ([100] * 12 + [150] * 2 + [100] * 12, 1, ("--within", 5), 0, "sort became"),
+        ([100 + at for at in range(40)], 1, (), 0, "sort rises gradually by 38.8 % from v00 to v39."),
+        ([100] * 10 + [150] * 4, 1, ("--within", 2), 0, "Too few versions to judge the newest: sort."),
+        ([100] * 5, 3, (), 3, "Too few versions to find a change (6 are needed): sort (5 versions)."),
+        ([100], 3, (), 3, "Too few versions to find a change (6 are needed): sort (1 version)."),
+        ([100] * 20 + [150] * 20, 1, ("--better", ""), 3, "To state the direction, use --unit or --better."),
+        ([100] * 40, 1, (), 0, "With 80 % probability this history shows a lasting change from 2.2 %, at the newest"),
+    ],
+)  # fmt: skip
+def test_a_build_fails_for_what_is_worse_and_stops_for_what_is_open(tmp_path, levels, n_runs, options, code, words):
+    is_known = options != ("--better", "")
+    (tmp_path / "h.csv").write_bytes(of_versions(levels, n_runs, "lower" if is_known else ""))
+    done = run("trend", tmp_path / "h.csv", "--fail-on", "worse", *(options if is_known else ()), code=code)
+    assert says(done.stdout, words)
+
+
+def test_without_a_gate_only_histories_that_are_all_too_short_are_no_success(tmp_path):
+    (tmp_path / "long.csv").write_bytes(of_versions([100] * 39 + [150], 1))
+    run("trend", tmp_path / "long.csv")
+    (tmp_path / "short.csv").write_bytes(of_versions([100], 5))
+    run("trend", tmp_path / "short.csv", code=3)
+
+
+def test_a_version_that_failed_after_the_last_measured_one_is_open(tmp_path):
+    asv_history(tmp_path / "results", [*[0.010, 0.011] * 6, None])
+    done = run("trend", tmp_path / "results", "--fail-on", "worse", code=3)
+    assert says(done.stdout, "bench.time_sort failed at 0c0c0c0, after its last measurement.")
+    asv_history(tmp_path / "mended", [*[0.010, 0.011] * 5, None, 0.01, 0.011])
+    assert "failed at" not in run("trend", tmp_path / "mended", "--fail-on", "worse").stdout
+
+
+def test_a_refused_file_ends_with_2(tmp_path, history_file):
+    (tmp_path / "damaged.csv").write_text("benchmark,version,run,value\nb,1,1,soon\n")
+    assert says(run("trend", history_file, tmp_path / "damaged.csv", code=2).stderr, "Refused", "'soon'")
