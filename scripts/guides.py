@@ -1,6 +1,6 @@
 """Run every command of the guides in docs, in order, and write its output below it.
 
-python scripts/guides.py [coordinator check ci spread trust order contexts steady classifiers]
+python scripts/guides.py [coordinator check ci spread trust order contexts steady trend classifiers]
 
 Commands are the lines `    $ ...` of a page; the indented lines below them are their output. Long output is cut, unless
 a comment before the command says what to show: `<!-- shows: 20 -->` shows the first 20 lines, and
@@ -38,7 +38,7 @@ from labeler.studies.store import Database, open_database
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-GUIDES = ("coordinator", "check", "ci", "spread", "trust", "order", "contexts", "steady", "classifiers")
+GUIDES = ("coordinator", "check", "ci", "spread", "trust", "order", "contexts", "steady", "trend", "classifiers")
 STUDY = Path("runs.study")
 COMMAND = "    $ "
 AT_WORK = re.compile(r"<!-- the reviewers label: (\d+) -->")
