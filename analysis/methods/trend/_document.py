@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import inf
 from typing import Any
 
 from analysis import document as d
@@ -104,7 +105,7 @@ Changes = Sequence[tuple[BenchmarkTrend, VersionChange]]
 def _largest(changes: Changes, belongs: Callable[[VersionChange], bool]) -> Changes:
     """Return the largest changes of a kind, those for the worse first."""
     found = [(trend, change) for trend, change in changes if belongs(change)]
-    return sorted(found, key=lambda each: (not each[1].is_worse, -abs(each[1].change)))[:N_SAID]
+    return sorted(found, key=lambda each: (not each[1].is_worse, -each[1].size))[:N_SAID]
 
 
 def _too_short(survey: TrendSurvey) -> Iterator[str]:
@@ -140,18 +141,19 @@ def _p(p: float) -> str:
 
 def _gradual(survey: TrendSurvey, called: Callable[[str], str]) -> Iterator[str]:
     drifting = [(trend, trend.gradual) for trend in survey.benchmarks if trend.gradual]
-    for trend, gradual in sorted(drifting, key=lambda each: -abs(each[1].change))[:N_SAID]:
-        verb = "rises" if gradual.change > 0 else "falls"
-        size = f"{abs(100 * gradual.change):.3g} %"
-        yield f"{trend.name} {verb} gradually by {size} from {called(gradual.since)} to {called(gradual.until)}."
+    for trend, gradual in sorted(drifting, key=lambda each: -_abs(each[1].change))[:N_SAID]:
+        verb = "rises" if gradual.is_rising else "falls"
+        size = "" if gradual.change is None else f" by {abs(100 * gradual.change):.3g} %"
+        yield f"{trend.name} {verb} gradually{size} from {called(gradual.since)} to {called(gradual.until)}."
     if len(drifting) > N_SAID:
         yield f"{d.counted(len(drifting) - N_SAID, 'other benchmark')} also changed gradually."
 
 
 def _standing_out(survey: TrendSurvey, called: Callable[[str], str]) -> Iterator[str]:
     single = [(trend, one) for trend in survey.benchmarks for one in trend.single]
-    for trend, one in sorted(single, key=lambda each: -abs(each[1].change))[:N_SAID]:
-        yield f"{trend.name}: {called(one.version)} alone stands out ({_signed(one.change)})."
+    for trend, one in sorted(single, key=lambda each: -_abs(each[1].change))[:N_SAID]:
+        size = "" if one.change is None else f" ({_signed(one.change)})"
+        yield f"{trend.name}: {called(one.version)} alone stands out{size}."
     if len(single) > N_SAID:
         yield f"{d.counted(len(single) - N_SAID, 'other version')} also stand{'s' * (len(single) == N_SAID + 1)} out."
 
@@ -207,7 +209,13 @@ def _share(share: float) -> str:
     return f"{100 * share:.2g} %" if share >= LEAST_SHOWN else "0 %"
 
 
-def _signed(share: float) -> str:
+def _abs(share: float | None) -> float:
+    return inf if share is None else abs(share)
+
+
+def _signed(share: float | None) -> str:
+    if share is None:
+        return d.DASH
     return f"{100 * share:+.3g} %".replace("-", "−")
 
 
@@ -220,16 +228,17 @@ def _detector(survey: TrendSurvey) -> str:
 
 
 def _size(change: VersionChange) -> str:
+    """Return the size of a change in words; from 0, a change has no percentage."""
+    if change.change is None:
+        return f"{change.direction} (from 0)"
     return f"{abs(100 * change.change):.3g} % {change.direction}"
 
 
 def _changes(survey: TrendSurvey, called: Callable[[str], str]) -> Iterator[d.Block]:
     rows = [
-        (abs(change.change) * (1 if change.is_worse else 1e-9), trend, change)
-        for trend in survey.benchmarks
-        for change in trend.changes
+        ((not change.is_worse, -change.size), trend, change) for trend in survey.benchmarks for change in trend.changes
     ]
-    ordered = [(trend, change) for _, trend, change in sorted(rows, key=lambda row: -row[0])]
+    ordered = [(trend, change) for _, trend, change in sorted(rows, key=lambda row: row[0])]
     own = [_row(trend, change, called) for trend, change in ordered if not change.machine_changed]
     by_machine = [_row(trend, change, called) for trend, change in ordered if change.machine_changed]
     header = ("Benchmark", "First version", "Previous", "Change", "95 % interval", "p", "Accepted")
@@ -275,9 +284,10 @@ def _benchmarks(survey: TrendSurvey) -> Iterable[d.Block]:
     header = ["Benchmark", "Versions", "Changes"]
     if states_power:
         caption += (
-            " The smallest changes that each history shows with 80 % probability, and the correlation r of neighbours."
+            " From the changes in the columns Lasting and Newest on, each history shows a change with 80 % "
+            "probability; r is the correlation of neighbours."
         )
-        header += ["Lasting from", "Newest from", "r"]
+        header += ["Lasting", "Newest", "r"]
     yield d.first_rows(
         caption,
         (*header, "History"),

@@ -1,5 +1,6 @@
 """Draw the figures of the report on changes over versions."""
 
+from collections.abc import Callable
 from statistics import median
 
 import altair as alt
@@ -8,6 +9,7 @@ import pandas as pd
 
 from analysis.document import shortened
 from analysis.document.figures import INK, SOFT, Chart, heading, readable
+from analysis.methods.trend._document import short_names
 from analysis.methods.trend._survey import BenchmarkTrend, TrendSurvey
 
 N_PANELS, N_COLUMNS = 24, 3
@@ -21,7 +23,8 @@ def charts(survey: TrendSurvey) -> dict[str, Chart]:
         return {}
     shown = survey.benchmarks[:N_PANELS]
     names = shortened([trend.name for trend in shown], LONGEST)
-    panels = [_panel(trend, names[trend.name]) for trend in shown]
+    called = short_names(survey)
+    panels = [_panel(trend, names[trend.name], called) for trend in shown]
     more = (
         f"the first {len(shown)} of {len(survey.benchmarks)} benchmarks" if len(shown) < len(survey.benchmarks) else ""
     )
@@ -30,7 +33,7 @@ def charts(survey: TrendSurvey) -> dict[str, Chart]:
     return {"trend-histories": grid.configure_view(stroke=None)}
 
 
-def _panel(trend: BenchmarkTrend, name: str) -> Chart:
+def _panel(trend: BenchmarkTrend, name: str, called: Callable[[str], str]) -> Chart:
     factor, unit = readable(median(trend.values), trend.unit)
     rows = pd.DataFrame({
         "at": np.arange(trend.n_versions),
@@ -58,7 +61,10 @@ def _panel(trend: BenchmarkTrend, name: str) -> Chart:
     if first:
         marks = pd.DataFrame({"at": np.array(first) - 0.5})
         layers.append(alt.Chart(marks).mark_rule(color=INK, strokeDash=[4, 3]).encode(x=x))
-    below = ", ".join(f"{100 * change.change:+.3g} % at {change.version}" for change in trend.changes[:2])
+    below = ", ".join(
+        f"{'from 0' if change.change is None else f'{100 * change.change:+.3g} %'} at {called(change.version)}"
+        for change in trend.changes[:2]
+    )
     return alt.layer(*layers).properties(
         width=PANEL_WIDTH, height=PANEL_HEIGHT, title=heading(name, below.replace("-", "−") or "no change", fontSize=11)
     )

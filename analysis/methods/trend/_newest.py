@@ -39,6 +39,10 @@ class Numbers:
     medians: Floats | None
     variance: float
 
+    def before(self, n: int) -> "Numbers":
+        """Return the numbers without those of the last n versions."""
+        return Numbers(self.means[:-n], None if self.medians is None else self.medians[:-n], self.variance)
+
 
 @dataclass(frozen=True)
 class NewestStep:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
-from math import sqrt
+from math import inf, sqrt
 from statistics import fmean, median
 from typing import Any
 
@@ -64,7 +64,7 @@ class VersionChange:
 
     version: str  # the first version of the new level
     previous: str  # the version before it
-    change: float  # new level / old level - 1, of geometric means over versions
+    change: float | None  # new level / old level - 1, of geometric means over versions; None if the old level is 0
     low: float | None  # 95 % interval of the change; None if it is unknown
     high: float | None
     # Of the detector `steps`, p is corrected for all places that were tried. Of another detector, p is that of Welch's
@@ -88,6 +88,11 @@ class VersionChange:
         return self.direction == SLOWER
 
     @property
+    def size(self) -> float:
+        """Return the size of the change as a share of the old level; infinite if the old level is 0."""
+        return inf if self.change is None else abs(self.change)
+
+    @property
     def is_open(self) -> bool:
         """Return whether the newest version must be measured again, because it alone differs in one or two runs."""
         return self.n_newest == 1 and self.n_runs < ENOUGH_RUNS
@@ -99,7 +104,8 @@ class GradualChange:
 
     since: str  # the first and the last version of the line
     until: str
-    change: float  # of the line, from the first to the last version
+    change: float | None  # of the line, from the first to the last version; None if the first value is 0
+    is_rising: bool
 
 
 @dataclass(frozen=True)
@@ -107,7 +113,7 @@ class StandingOut:
     """A single version that differs from the other versions of its level; it is no change."""
 
     version: str
-    change: float  # from the mean of the other versions
+    change: float | None  # from the level; None if this is 0
     p: float  # corrected for the number of versions
 
 
@@ -140,8 +146,8 @@ class BenchmarkTrend:
     @property
     def worst(self) -> float:
         """Return the size of the largest change for the worse, or of any change if there is none for the worse."""
-        worse = [abs(change.change) for change in self.changes if change.is_worse and not change.machine_changed]
-        return 1 + max(worse) if worse else max((abs(change.change) for change in self.changes), default=0.0) / 1e9
+        worse = [change.size for change in self.changes if change.is_worse and not change.machine_changed]
+        return 1 + max(worse) if worse else min(max((change.size for change in self.changes), default=0.0) / 1e9, 1.0)
 
 
 @dataclass(frozen=True)
@@ -286,11 +292,11 @@ class _History:
         """The ranges of versions between accepted changes."""
         return list(pairwise(sorted({0, *self.accepted, len(self.versions)})))
 
-    def share(self, step: float, level: float) -> float:
-        """Return a step on the scale of the detector as a share of the level from which it starts."""
+    def share(self, step: float, level: float) -> float | None:
+        """Return a step on the scale of the detector as a share of its old level; None if this is 0."""
         if self.is_positive:
             return float(np.expm1(step))
-        return step / abs(level) if level else 0.0
+        return step / abs(level) if level else None
 
 
 def _history(benchmark: Benchmark, per_run: PerRun, decisions: Sequence[ChangeDecision]) -> _History | str:
@@ -367,7 +373,7 @@ def _result(history: _History, steps: Sequence[_Step], **more: Any) -> Benchmark
         benchmark.name,
         benchmark.unit,
         len(values),
-        tuple(sorted(changes, key=lambda change: -abs(change.change))),
+        tuple(sorted(changes, key=lambda change: -change.size)),
         tuple(history.versions),
         tuple(values.tolist()),
         tuple(levels.tolist()),
@@ -390,7 +396,8 @@ def _with_steps(history: _History, n_judged: int) -> BenchmarkTrend:
         steps += [_Step(start + place, p, levels.widening) for place, p in zip(levels.starts, levels.p, strict=True)]
         if levels.line:
             first, last = levels.line
-            gradual = GradualChange(versions[start], versions[end - 1], history.share(last - first, first))
+            share = history.share(last - first, first)
+            gradual = GradualChange(versions[start], versions[end - 1], share, last > first)
             line = np.linspace(first, last, end - start)
             lines.append((start, np.exp(line) if history.is_positive else line))
         single += [
@@ -402,8 +409,10 @@ def _with_steps(history: _History, n_judged: int) -> BenchmarkTrend:
     if newest and n_judged * newest.p <= ALPHA_NEWEST and len(versions) - newest.n not in history.refused:
         steps.append(_Step(len(versions) - newest.n, n_judged * newest.p, newest=newest))
         single = [one for one in single if one.version not in versions[-newest.n :]]
+        numbers = numbers.before(newest.n)  # the step is no noise
+        levels = find_levels(numbers.means, numbers.variance)
     power = stated_power(numbers, levels, n_judged)
-    level = float(numbers.means[-n_last:].mean())
+    level = float(numbers.means[-n_of_last_level(numbers, levels) :].mean())
     return _result(
         history,
         steps,
@@ -411,8 +420,8 @@ def _with_steps(history: _History, n_judged: int) -> BenchmarkTrend:
         gradual=gradual,
         single=tuple(single),
         neighbour_r=levels.r,
-        smallest_lasting=None if power.lasting is None else abs(history.share(power.lasting, level)),
-        smallest_newest=None if power.newest is None else abs(history.share(power.newest, level)),
+        smallest_lasting=None if power.lasting is None else history.share(power.lasting, level),
+        smallest_newest=None if power.newest is None else history.share(power.newest, level),
         is_newest_judged=n_last > LEAST_BEFORE or (bool(levels.starts) and n_last <= N_NEWEST),
     )
 
@@ -421,7 +430,7 @@ def _change(history: _History, values: Floats, bounds: tuple[int, int, int], ste
     benchmark, versions, newest = history.benchmark, history.versions, step.newest
     before, after = values[bounds[0] : bounds[1]], values[bounds[1] : bounds[2]]
     old, new = _level(before), _level(after)
-    change, low, high, p = (new - old) / abs(old) if old else 0.0, None, None, step.p
+    change, low, high, p = (new - old) / abs(old) if old else None, None, None, step.p
     if newest:
         change, low, high = (history.share(each, old) for each in (newest.step, newest.low, newest.high))
     elif min(len(before), len(after)) >= 2 and min(before.min(), after.min()) > 0:

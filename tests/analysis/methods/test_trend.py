@@ -144,3 +144,25 @@ def test_page_and_figure_have_escaped_names_and_json_has_the_keys_of_the_specifi
 )
 def test_a_small_picture_goes_from_the_lowest_to_the_highest(values, bars):
     assert sparkline(values) == bars
+
+
+@pytest.mark.parametrize(
+    ("at", "words"), [(10, "b became slower (from 0) at v10"), (19, "v19 is slower (from 0) than v0")]
+)
+def test_a_change_from_0_has_no_percentage(at, words):
+    counts = Benchmark.of_series(
+        "b", [[float(version >= at)] for version in range(20)], "", "B", "lower",
+        {"version": [f"v{version}" for version in range(20)]},
+    )  # fmt: skip
+    found = survey([counts])
+    (change,) = found.benchmarks[0].changes
+    assert (change.change, change.direction, change.version) == (None, "slower", f"v{at}")
+    assert words in " ".join(to_text(document(found)).split())
+    assert len(charts(found)) == 1 and json_values(found)["benchmarks"][0]["changes"][0]["change"] is None
+
+
+def test_the_stated_changes_do_not_contain_the_step_of_the_newest_version():
+    (jump,) = survey([history(at=39, factor=1.5)]).benchmarks
+    (calm,) = survey([history(factor=1.0, n=39)]).benchmarks
+    assert jump.changes[0].n_newest == 1
+    assert (jump.smallest_lasting, jump.smallest_newest) == pytest.approx((calm.smallest_lasting, calm.smallest_newest))
