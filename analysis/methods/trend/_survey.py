@@ -219,7 +219,8 @@ def survey(
         found.append(_trend(history, detector, n_judged))
         advance(done + 1, len(histories))
     found = _with_failures(found, histories)
-    n = int(median(trend.n_versions for trend in found)) if found else 0
+    judged = [trend.n_versions for trend in found if trend.is_judged]
+    n = int(median(judged)) if judged else 0
     recent = [change for trend in found for change in trend.changes if _counts(trend, change, within)]
     is_worse = any(change.is_worse and not change.is_open for change in recent)
     return TrendSurvey(
