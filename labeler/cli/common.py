@@ -4,11 +4,13 @@ import errno
 import json
 import os
 import stat
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
 
 import click
 
@@ -16,9 +18,6 @@ from labeler.atomic_files import in_place
 from labeler.cli import streams
 from labeler.errors import InputError, LabelerError
 from labeler.safe_text import multiline, one_line
-
-if TYPE_CHECKING:
-    pass
 
 ERROR, INTERRUPTED = 2, 130  # exit codes; 1 is a finding, or "done, but something was refused"
 NUMBERS = {
@@ -227,6 +226,31 @@ def show(rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
             for text, width, right in zip(line, widths, to_the_right, strict=True)
         )
         click.echo("  ".join(aligned).rstrip())
+
+
+@contextmanager
+def file_to_write(out: Path, *, is_text: bool = False) -> Iterator[Path]:
+    """Yield the path of a file to create; if `out` is `-`, the file goes to standard output at the end.
+
+    Raises InputError if standard output is a terminal and the file is not text.
+    """
+    if str(out) != "-":
+        yield out
+        return
+    if sys.stdout.isatty() and not is_text:
+        raise InputError("This file is not text. Send standard output to a file or a program, or give --out FILE.")
+    with TemporaryDirectory(prefix="labeler-") as folder:
+        path = Path(folder) / shown_path(out)
+        yield path
+        with path.open("rb") as file:
+            while part := file.read(2**20):
+                click.echo(part, nl=False)
+        streams.flush()
+
+
+def shown_path(path: Path) -> str:
+    """Return a path as messages show it; `-` is standard output."""
+    return "standard output" if str(path) == "-" else str(path)
 
 
 def write_text(path: Path, text: str) -> None:

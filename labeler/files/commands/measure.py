@@ -1,5 +1,6 @@
 """The command `labeler measure`, which runs a measurement plan."""
 
+import shlex
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -33,7 +34,7 @@ from labeler.safe_text import one_line
 
 PLAN = Path("plan.toml")
 RESET_UNSAID = (
-    "The plan does not say when the reset command runs, so it runs before each run. This "
+    "The plan does not say when the reset command runs, so it runs before each run, as in earlier versions. This "
     "removes the effects of order that `labeler order` looks for. To reset once before each pass of all benchmarks, "
     'write reset = "pass" at the top of the plan, and the command as reset_command. To keep the resets before each '
     'run, write reset = "run".'
@@ -100,7 +101,7 @@ def _write_example(path: Path) -> None:
     if path.exists():
         raise InputError(f"{path} already exists. Choose another file name.")
     write_text(path, example(path.name))
-    remark(f"{path} written. `labeler measure {path} --dry-run` shows its runs.")
+    remark(f"{path} written. `labeler measure {shlex.quote(str(path))} --dry-run` shows its runs.")
 
 
 def _show_plan(plan: MeasurementPlan, out: Path, *, as_json: bool) -> None:
@@ -220,10 +221,10 @@ def _say_outcome(plan: MeasurementPlan, outcome: SessionResult, out: Path, *, as
 
 def _next_commands(plan: MeasurementPlan, out: Path) -> Iterator[str]:
     if plan.order == "both":
-        yield f"labeler order {out}"
+        yield f"labeler order {shlex.quote(str(out))}"
     if plan.factor_names and len(plan.versions) > 1:
-        yield f"labeler contexts {out} --baseline {next(iter(plan.versions))}"
-    yield f"labeler spread {out}"
+        yield f"labeler contexts {shlex.quote(str(out))} --baseline {shlex.quote(next(iter(plan.versions)))}"
+    yield f"labeler spread {shlex.quote(str(out))}"
 
 
 def _counted(n: int, word: str) -> str:

@@ -8,7 +8,17 @@ from typing import Any
 
 import click
 
-from labeler.cli.common import dry_run_option, json_option, now, out_option, remark, show, show_json
+from labeler.cli.common import (
+    dry_run_option,
+    file_to_write,
+    json_option,
+    now,
+    out_option,
+    remark,
+    show,
+    show_json,
+    shown_path,
+)
 from labeler.errors import InputError
 from labeler.files import gathering
 from labeler.files.commands.formats import MAX_SHOWN, reading, reading_options
@@ -156,10 +166,13 @@ def convert(paths: tuple[Path, ...], form: str, out: Path, read_options: ReadOpt
     in seconds. If a file cannot be used, the command refuses it with a reason, converts the other files, and ends with
     exit code 1.
     """
+    if str(out) == "-" and (as_json or form in gathering.FOLDERS):
+        why = "--json and the table cannot both go to standard output" if as_json else f"{form} is a folder of files"
+        raise InputError(f"{why}. Give a name with --out.")
     options = importing.with_others(read_options)
     files = list(importing.files_below(paths))
-    with reading(files, "Reading") as advance:
-        done = gathering.convert(files, form, out, options, advance=advance)
+    with reading(files, "Reading") as advance, file_to_write(out, is_text=form == "csv") as path:
+        done = gathering.convert(files, form, path, options, advance=advance)
     if as_json:
         show_json({"out": out} | asdict(done))
     for text in done.remarks:
@@ -167,7 +180,7 @@ def convert(paths: tuple[Path, ...], form: str, out: Path, read_options: ReadOpt
     for name, reason in done.refused:
         remark(f"Refused {one_line(name, MAX_SHOWN)}: {one_line(reason, 1000)}")
     runs, values = counted(done.n_runs, "run"), counted(done.n_values, "measurement")
-    remark(f"{out} written: {counted(done.n_benchmarks, 'benchmark')}, {runs}, {values}.")
+    remark(f"{one_line(shown_path(out))} written: {counted(done.n_benchmarks, 'benchmark')}, {runs}, {values}.")
     if done.n_failures:
         remark(f"Not in the output: {counted(done.n_failures, 'run')} without a measurement.")
     if done.refused:

@@ -1,5 +1,6 @@
 """Commands that list the items of a study, and create a new study from an existing study."""
 
+import shlex
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -7,7 +8,8 @@ from typing import Any
 
 import click
 
-from labeler.cli.common import json_option, now, out_option, remark, show
+from labeler.cli.common import file_to_write, json_option, now, out_option, remark, show
+from labeler.errors import InputError
 from labeler.studies.commands.opening import (
     OWNER,
     link,
@@ -109,8 +111,15 @@ def template(study: Path | None, out: Path, name: str | None, coordinator: str |
     part, but no items, plan or labels. The command prints the sign-in link of its coordinator; `labeler reviewers
     link` prints new links for the others.
     """
-    with open_study(study) as db:
+    is_printed = str(out) == "-"
+    if is_printed and (as_json or name is None):
+        why = "--json and the study file cannot both go" if as_json else "Give --name NAME for a study that goes"
+        raise InputError(f"{why} to standard output.")
+    with open_study(study) as db, file_to_write(out) as path:
         coordinator = coordinator or identity.first_coordinator(db)
-        secret = make_template(db, out, name=name or out.stem, coordinator=coordinator, actor=OWNER, now=now())
-    remark(f"Created {out}. Next: labeler import --study {out} FOLDER")
+        secret = make_template(db, path, name=name or out.stem, coordinator=coordinator, actor=OWNER, now=now())
+    if is_printed:
+        remark(f"{coordinator}: {link(url, secret)}")
+        return
+    remark(f"Created {out}. Next: labeler import --study {shlex.quote(str(out))} FOLDER")
     show_links([(coordinator, link(url, secret))], as_json=as_json)

@@ -1,6 +1,7 @@
 """How commands open a study: common options, the log of who looked at results, and sign-in links."""
 
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -80,7 +81,8 @@ def open_study(study: Path | None, *, changed_schema: bool = False, dry_run: boo
                 raise
             raise CommandFailed(
                 f"The command failed unexpectedly while it read {db.path} ({short(error)}). If another program "
-                f"changed this file, labeler audit --study {db.path} shows what was changed. Otherwise, please report "
+                f"changed this file, labeler audit --study {shlex.quote(str(db.path))} shows what was changed. "
+                "Otherwise, please report "
                 "this; LABELER_TRACEBACK=1 shows where it failed."
             ) from error
 

@@ -1,5 +1,6 @@
 """Commands that add, list, change and remove reviewers and coordinators."""
 
+import shlex
 from copy import copy
 from dataclasses import asdict
 from functools import partial
@@ -169,7 +170,7 @@ def pause(name: str, study: Path | None, why: str, as_json: bool) -> None:
         staffing.pause(db, name, why=why, actor=OWNER, now=now())
     if as_json:
         show_json({"name": name, "paused": True})
-    remark(f"{name} is paused. To continue: labeler reviewers resume {name}")
+    remark(f"{name} is paused. To continue: labeler reviewers resume {shlex.quote(name)}")
 
 
 @click.command("resume", epilog="Example: labeler reviewers resume ada --study cache.study")

@@ -1,5 +1,6 @@
 """The command that publishes a finished study as a data set."""
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -93,7 +94,9 @@ def _write_publish_file(db: Database, file: Path, study: Path | None, *, as_json
         partial.write_text(text, encoding="utf-8")
     if as_json:
         show_json({"file": file})
-    remark(f"Wrote {file}. Fill it in, then: labeler publish --study {required_study(study)} --out DIR")
+    remark(
+        f"Wrote {file}. Fill it in, then: labeler publish --study {shlex.quote(str(required_study(study)))} --out DIR"
+    )
 
 
 def _write_comments(db: Database, file: Path, *, as_json: bool) -> None:

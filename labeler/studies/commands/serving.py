@@ -2,6 +2,7 @@
 
 import logging
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -66,7 +67,8 @@ def serve(study: Path | None, port: int | None, address: str, url: str | None, u
         name = coordinating.get_study(db).name
 
     def announce() -> None:
-        remark(f"Serving {name} ({path}). To create a sign-in link: labeler reviewers link NAME --url {reached}")
+        how = f"labeler reviewers link NAME --url {shlex.quote(reached)}"
+        remark(f"Serving {name} ({path}). To create a sign-in link: {how}")
         if secret is not None:
             remark("Open this link to set up the study:")
             click.echo(f"{COORDINATOR}: {link(reached, secret)}")

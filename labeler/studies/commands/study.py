@@ -1,6 +1,7 @@
 """Commands that create, plan, watch and back up a study."""
 
 import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -8,7 +9,18 @@ from typing import Any
 
 import click
 
-from labeler.cli.common import dry_run_option, json_option, now, out_option, remark, show, show_json, write_text
+from labeler.cli.common import (
+    dry_run_option,
+    file_to_write,
+    json_option,
+    now,
+    out_option,
+    remark,
+    show,
+    show_json,
+    shown_path,
+    write_text,
+)
 from labeler.cli.options import given_of, options_of
 from labeler.errors import InputError
 from labeler.files.outputs import as_csv
@@ -70,7 +82,7 @@ def init(
         now=now(),
     )
     given = "--before FOLDER --after FOLDER" if kind_of(asked).swapped else "FOLDER"
-    remark(f"Created {path}. Next: labeler import --study {path} {given}")
+    remark(f"Created {path}. Next: labeler import --study {shlex.quote(str(path))} {given}")
     show_links([(coordinator, link(url, secret))], as_json=as_json)
 
 
@@ -236,11 +248,13 @@ def backup(study: Path | None, out: Path, as_json: bool) -> None:
 
     People can label during the backup.
     """
-    with open_study(study) as db:
-        end = coordinating.back_up(db, out, actor=OWNER, now=now())
+    if str(out) == "-" and as_json:
+        raise InputError("--json and the study file cannot both go to standard output. Give a name with --out.")
+    with open_study(study) as db, file_to_write(out) as path:
+        end = coordinating.back_up(db, path, actor=OWNER, now=now())
     if as_json:
         show_json({"file": out, "chain": end})
-    remark(f"Copied {study} to {out}. Chain: {end}")
+    remark(f"Copied {study} to {shown_path(out)}. Chain: {end}")
 
 
 @click.command(epilog="Example: labeler log --study cache.study --out events.csv")

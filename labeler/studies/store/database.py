@@ -1,6 +1,7 @@
 """Read and write a study file with SQLite, back it up, and turn errors of SQLite into messages for people."""
 
 import re
+import shlex
 import sqlite3
 import threading
 from collections import defaultdict
@@ -129,7 +130,7 @@ class Database:
                 raise StudyError(
                     f"{path} was removed or replaced while the study was in use, so the last changes may be lost. "
                     f"Stop the program that removes it (such as a clean-up or sync program), restart the server, and "
-                    f"check the study with: labeler audit --study {self.path}"
+                    f"check the study with: labeler audit --study {shlex.quote(str(self.path))}"
                 )
 
     def backup(self, target: Path) -> None:

@@ -5,6 +5,7 @@ so the schema of a file is compared with the schema of its version.
 """
 
 import re
+import shlex
 import sqlite3
 import stat
 import time
@@ -68,7 +69,7 @@ def open_database(path: Path, *, changed_schema: bool = False, long_texts: bool 
     """
     try:
         if not path.is_file():
-            raise NoStudy(f"There is no study {path}. Create one with: labeler init --study {path}")
+            raise NoStudy(f"There is no study {path}. Create one with: labeler init --study {shlex.quote(str(path))}")
         if path.stat().st_size == 0:
             raise NotAStudy(f"{path} is not a study file.")
     except OSError as error:
