@@ -26,6 +26,7 @@ from analysis.document._content import (
     listed as listed,
     method_report as method_report,
     number as number,
+    one_line as one_line,
     p_value as p_value,
     percent as percent,
     plain_number as plain_number,

@@ -260,6 +260,17 @@ def describe_value(value: Any) -> str:
     return DASH if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
+def one_line(text: str) -> str:
+    """Return a text of another program as one line without control characters, for any output of lines.
+
+    Examples
+    --------
+    >>> one_line("sort\\n::error ::x\\x1b[2J")
+    'sort ::error ::x [2J'
+    """
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+
+
 def clean(value: Any) -> Any:
     """Replace characters that XML forbids or that turn the direction of writing, in texts and in all texts in a value.
 

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from analysis.document._content import Block, Bullets, Document, Paragraph, Table, shortened
+from analysis.document._content import Block, Bullets, Document, Paragraph, Table, one_line, shortened
 
 JOINED = "\N{WORD JOINER}"
 WIDTH = 100  # width of text and tables, in characters
@@ -21,7 +21,7 @@ def to_text(document: Document) -> str:
     """
     parts = [_wrapped(document.title), _wrapped(document.lead), _wrapped(document.interim)]
     for section in (*document.sections, *document.appendix):
-        heading = _clean(section.title)
+        heading = one_line(section.title)
         parts.append(f"{heading}\n{'-' * len(heading)}" if heading else "")
         parts += [text for block in section.blocks for text in _block(block)]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -44,7 +44,7 @@ def _block(block: Block) -> Iterator[str]:
 
 def _command(line: str) -> str:
     """Format a command to copy: indented and never wrapped."""
-    return f"    {' ' * (len(line) - len(line.lstrip()))}{_clean(line)}"
+    return f"    {' ' * (len(line) - len(line.lstrip()))}{one_line(line)}"
 
 
 @dataclass
@@ -81,7 +81,7 @@ class _Column:
 
 def _columns(table: Table) -> list[_Column]:
     """Build the columns of a table. The first column, and all columns of single words, contain names."""
-    columns = list(zip(*([_clean(cell) for cell in row] for row in (table.header, *table.rows)), strict=True))
+    columns = list(zip(*([one_line(cell) for cell in row] for row in (table.header, *table.rows)), strict=True))
     return [
         _Column(header, cells, at in table.numeric, at not in table.numeric and (at == 0 or " " not in "".join(cells)))
         for at, (header, *cells) in enumerate(columns)
@@ -140,12 +140,8 @@ def _wrapped_cell(text: str, width: int) -> list[str]:
 
 
 def _wrapped(text: str, first: str = "", later: str = "") -> str:
-    unbroken = _clean(text).replace(" %", f"{JOINED}%")  # keep a number and its unit together
+    unbroken = one_line(text).replace(" %", f"{JOINED}%")  # keep a number and its unit together
     return textwrap.fill(
         unbroken, WIDTH, initial_indent=first, subsequent_indent=later, break_long_words=False,
         break_on_hyphens=False,
     ).replace(JOINED, " ")  # fmt: skip
-
-
-def _clean(text: str) -> str:
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())

@@ -36,6 +36,9 @@ OF_ONE_RUN = (RUN, ORDER_POSITION, PREDECESSOR, TIME, *MACHINE)  # conditions th
 LOWER, HIGHER, UNKNOWN = "lower", "higher", ""
 DIRECTIONS = (LOWER, HIGHER, UNKNOWN)
 FASTER, SLOWER = "faster", "slower"
+# Units of failures: the share of operations that failed, from 0 to 1, and failures per second. They are benchmarks of
+# their own beside the times of the same operation (`Benchmark.benchmark`).
+FAILURES = (FAILED_SHARE, FAILED_RATE) = ("share failed", "failures/s")
 
 NOTHING_KNOWN: Mapping[str, str] = {}  # all runs share this object, which saves memory in large suites
 

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from analysis.arrays import Floats
-from analysis.runs.benchmark import FASTER, HIGHER, LOWER, SLOWER
+from analysis.runs.benchmark import FAILED_SHARE, FAILURES, FASTER, HIGHER, LOWER, SLOWER
 from analysis.statistics.intervals import Estimate
 from analysis.statistics.multiple import holm
 from analysis.statistics.two_samples import (
     COMBINED,
+    NO_VARIATION,
     TESTS,
     by_strata,
     p_values,
@@ -30,6 +31,10 @@ from analysis.statistics.two_samples import (
 NOT_SHOWN = "no significant change"
 IN_SPREAD = "changed in spread, not in mean"
 TIMES = ("s", "ms", "us", "µs", "ns", "min", "h")
+BETTER, WORSE = "better", "worse"  # outcomes of failures, which are neither slow nor fast
+NOT_CALLED = "not decided"  # a change that is not called a change
+SMALL_RISE = 0.01  # with few runs, a share of failures that rises by more than this is worse
+MIN_RUNS_OF_SHARES = 3
 SPREAD_LEVEL = 0.01  # significance level of a changed spread for all benchmarks together
 SPREAD_DOUBT = 0.05  # uncorrected p of spreads below which only Welch's test can show a change of the mean
 FEW_RUNS = 5
@@ -72,8 +77,9 @@ class Change:
     p, p_holm : float or None
         The p value of the test, without and with Holm's correction within the family.
     outcome : str or None
-        "slower" or "faster" for a time, a rate, or a number without a unit whose better direction is known; "higher" or
-        "lower" for other numbers; "no significant change"; None if the pair was not tested.
+        "slower" or "faster" for a time, a rate, or a number without a unit whose better direction is known; "worse" or
+        "better" for failures; "higher" or "lower" for other numbers; "no significant change"; "not decided" if the
+        change is not called one; None if the pair was not tested.
     worse : bool or None
         Whether a significant change is for the worse; None if there is no significant change, or if the better
         direction is unknown.
@@ -121,7 +127,7 @@ class Change:
     @property
     def has_changed(self) -> bool:
         """Return whether there is a significant change, either for the better or for the worse."""
-        return self.outcome not in (None, NOT_SHOWN, IN_SPREAD)
+        return self.outcome not in (None, NOT_SHOWN, IN_SPREAD, NOT_CALLED)
 
 
 def compare(
@@ -188,7 +194,7 @@ def compare(
             raw_ps = p_values(a, b, test)
             of_shape = ratios(a, b, test, alpha, raw_ps)
         for at, i in enumerate(rows):
-            estimates[i] = of_shape[at]
+            estimates[i] = UNCHANGED if raw_ps is not None and _are_equal(*sides[i]) else of_shape[at]
             ps[i] = None if raw_ps is None else float(raw_ps[at])
     coarse = _refined(pairs, sides, estimates, ps, alpha)
     spreads, possible_spreads = _spreads(pairs, sides, shapes)
@@ -215,6 +221,14 @@ def compare(
     return changes
 
 
+UNCHANGED = Estimate(1.0, 0.0, 1.0, 1.0, NO_VARIATION)
+
+
+def _are_equal(a: Floats, b: Floats) -> bool:
+    """Return whether all values of both sides are equal, which is no change, also if they are 0."""
+    return bool((a == a[0]).all() and (b == a[0]).all())
+
+
 def _refined(
     pairs: Sequence[Pair],
     sides: Sequence[tuple[Floats, Floats]],
@@ -225,6 +239,8 @@ def _refined(
     """Replace the results of pairs with strata or coarse values; return the positions of pairs with coarse values."""
     coarse = set()
     for i, (pair, (a, b)) in enumerate(zip(pairs, sides, strict=True)):
+        if ps[i] is not None and _are_equal(a, b):
+            continue
         if pair.strata is not None and ps[i] is not None and min(a.min(), b.min()) > 0:
             compared = by_strata(a, b, (pair.strata[1], pair.strata[0]), alpha)
             if compared is not None:
@@ -308,6 +324,8 @@ def _change(
     change = Change(pair.name, len(b), len(a), ratio, p, p_holm, family=pair.family, spread_ratio=spread_ratio)
     if len(a) and len(b):
         change = replace(change, superiority=superiority(a, b))
+    if pair.unit == FAILED_SHARE and pair.reason is None and len(a) and len(b):
+        return _share_change(change, a, b, alpha)
     if p is None or p_holm is None:
         reason = pair.reason or "baseline and candidate need at least two runs each"
         words = "" if ratio.value is None else f"not tested ({_share(ratio.value - 1, 1)} %)"
@@ -340,6 +358,28 @@ def _change(
     )  # fmt: skip
 
 
+def _share_change(change: Change, a: Floats, b: Floats, alpha: float) -> Change:
+    """Judge a share of failures by its difference, because a ratio of shares says little, and there is none to 0.
+
+    A significantly higher share is worse. With fewer than three runs on a side, a share that rose by more than one
+    percentage point is worse.
+    """
+    rise = float(a.mean() - b.mean())
+    if min(len(a), len(b)) < MIN_RUNS_OF_SHARES:
+        has_changed = abs(rise) > SMALL_RISE + 1e-12
+    else:
+        has_changed = rise != 0 and change.p_holm is not None and change.p_holm <= alpha
+    worse = rise > 0 if has_changed else None
+    outcome = (WORSE if worse else BETTER) if has_changed else NOT_SHOWN
+    words = f"{outcome} (from {_percent_failed(b)} to {_percent_failed(a)} failed)"
+    ratio = Estimate(None, reason="a share of failures is compared by its difference")
+    return replace(change, ratio=ratio, outcome=outcome, worse=worse, is_finding=has_changed, words=words)
+
+
+def _percent_failed(shares: Floats) -> str:
+    return f"{100 * float(shares.mean()):.3g} %"
+
+
 def _holds_one(ratio: Estimate) -> bool:
     return ratio.low is None or ratio.high is None or ratio.low <= 1 <= ratio.high
 
@@ -352,6 +392,8 @@ def _rise(a: Floats, b: Floats, ratio: Estimate) -> float:
 
 
 def _verdict(rise: float, unit: str, better: str) -> str:
+    if unit in FAILURES:
+        return WORSE if rise > 0 else BETTER
     is_speed = unit in TIMES or "/s" in unit or unit.startswith("op") or not unit
     if is_speed and better:
         return SLOWER if (rise > 0) == (better == "lower") else FASTER

@@ -22,6 +22,7 @@ from analysis.methods.check import (
     DEFAULT_RULES,
     FOUND as FOUND,
     INCONCLUSIVE as INCONCLUSIVE,
+    NOT_DONE as NOT_DONE,
     NOTHING_FOUND as NOTHING_FOUND,
     Check,
     Finding,
@@ -49,9 +50,10 @@ SPREAD = "spread"
 _Level = tuple[str | None, frozenset[tuple[str, str]]]  # format and conditions of a file
 SUITE = "labeler check"
 N_SHOWN = 10  # number of annotations per level that GitHub shows for a step; GitHub drops further annotations silently
-LEVELS: Mapping[int, str] = {FOUND: "error", INCONCLUSIVE: "warning", NOTHING_FOUND: "notice"}
-RESULTS: Mapping[int, str] = {FOUND: "failure", INCONCLUSIVE: "error", NOTHING_FOUND: "skipped"}  # in JUnit
-SEVERITIES: Mapping[int, str] = {FOUND: "major", INCONCLUSIVE: "minor", NOTHING_FOUND: "info"}
+LEVELS: Mapping[int, str] = {NOT_DONE: "error", FOUND: "error", INCONCLUSIVE: "warning", NOTHING_FOUND: "notice"}
+# in JUnit
+RESULTS: Mapping[int, str] = {NOT_DONE: "error", FOUND: "failure", INCONCLUSIVE: "error", NOTHING_FOUND: "skipped"}
+SEVERITIES: Mapping[int, str] = {NOT_DONE: "critical", FOUND: "major", INCONCLUSIVE: "minor", NOTHING_FOUND: "info"}
 KEYS = ("benchmark", "reason", "until", "at_most")
 EXAMPLE = 'benchmark = "sort"\nreason = "checks its input now"\nuntil = 2027-03-31\nat_most = "6%"'
 
@@ -241,6 +243,17 @@ def confirmed(
     return replace(first, check=checking.acknowledge(result, known) if known else result)
 
 
+def with_refused(checked: CheckResult, read: Sequence[Gathered]) -> CheckResult:
+    """Return the result with the files that were refused, so that every output names them."""
+    refused = [(error.file, one_line(error.reason)) for gathered in read for error in gathered.refused]
+    return replace(checked, check=checking.with_refused(checked.check, refused))
+
+
+def not_done(reason: str, rules: Rules) -> CheckResult:
+    """Return the result of a check that could not be done."""
+    return CheckResult(checking.stopped(one_line(reason).rstrip("."), rules))
+
+
 def naming_warmup(checked: CheckResult, per_run: PerRun, read: Sequence[Gathered]) -> CheckResult:
     """Return the result, which says what the warm-up "auto" left out of the runs that were read."""
     if per_run.warmup != AUTO:
@@ -324,14 +337,14 @@ def to_junit(checked: Check) -> str:
     suite = ET.SubElement(suites, "testsuite", name=SUITE)
     n_of_kind = dict.fromkeys(RESULTS.values(), 0)
     for name, findings in by_name.items():
-        case = ET.SubElement(suite, "testcase", name=clean(name), classname="benchmark")
+        case = ET.SubElement(suite, "testcase", name=one_line(clean(name)), classname="benchmark")
         if findings:
             worst = min(findings, key=lambda finding: list(LEVELS).index(finding.outcome))
-            message = clean("; ".join(_describe(finding) for finding in findings))
+            message = one_line(clean("; ".join(_describe(finding) for finding in findings)))
             ET.SubElement(case, RESULTS[worst.outcome], message=message, type=worst.kind)
             n_of_kind[RESULTS[worst.outcome]] += 1
         if words.get(name):
-            ET.SubElement(case, "system-out").text = clean(words[name])
+            ET.SubElement(case, "system-out").text = one_line(clean(words[name]))
     counts = {"tests": len(by_name), "failures": n_of_kind["failure"], "errors": n_of_kind["error"]}
     for element in (suites, suite):
         element.attrib |= {name: str(n) for name, n in (counts | {"skipped": n_of_kind["skipped"], "time": 0}).items()}
@@ -345,8 +358,8 @@ def github_annotations(checked: Check, files: Sequence[str]) -> str:
     whose name contains no source file is shown at the first file.
     """
     lines: list[str] = []
-    for outcome, level in LEVELS.items():
-        findings = [finding for finding in checked.findings if finding.outcome == outcome]
+    for level in dict.fromkeys(LEVELS.values()):
+        findings = [finding for finding in checked.findings if LEVELS[finding.outcome] == level]
         n_shown = len(findings) if len(findings) <= N_SHOWN else N_SHOWN - 1
         lines += [
             f"::{level} file={_escaped(_place(finding.name, files), ',:')},"

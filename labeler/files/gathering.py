@@ -5,10 +5,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from analysis.runs.benchmark import DIRECTIONS, Benchmark, PerRun, sorted_by_name
+from analysis.runs.benchmark import Benchmark, PerRun, sorted_by_name
 from labeler.atomic_files import in_place
 from labeler.errors import InputError, Refused, sentence
 from labeler.files.formats import (
+    BETTER_OF as BETTER_OF,
     DEFAULTS,
     FILE_IS as FILE_IS,
     VALUES_ARE as VALUES_ARE,
@@ -25,8 +26,8 @@ from labeler.files.formats import (
     with_others as with_others,
     writing,
 )
+from labeler.safe_text import one_line
 
-BETTER = tuple(filter(None, DIRECTIONS))
 FOLDERS = ("icpe", "tcpd")  # forms with a file per benchmark or series
 FORMS = ("parquet", "csv", *FOLDERS)
 
@@ -83,9 +84,9 @@ def usable(
     formats: dict[str, Format] = {}
     for part in read_benchmarks(files, options, advance=advance):
         if part.is_conflict:
-            raise InputError(f"{part.label}: {part.refused}.")
+            raise InputError(one_line(f"{part.label}: {part.refused}."))
         if part.refused:
-            refused.append(Refused(part.label, part.refused))
+            refused.append(Refused(one_line(part.label), one_line(part.refused)))
         remarks += [f"{part.label}: {text}" for text in part.remarks]
         if part.known and part.benchmarks:
             formats.setdefault(part.known.name, part.known)
@@ -151,7 +152,9 @@ def convert(
     done = ConversionResult()
     with TemporaryDirectory(prefix="labeler-") as folder:
         spool = Spool(Path(folder))
-        factors = _gather(files, options, spool, done, advance)
+        factors = _gather(
+            files, replace(options, accept_unread=True, with_shares=form not in FOLDERS), spool, done, advance
+        )
         with in_place(out) as partial:
             WRITERS[form](_all_benchmarks(spool), partial, writing.columns(factors), done)
             if not done.n_benchmarks:

@@ -12,6 +12,7 @@ from analysis.methods.check._results import (
     DEFAULT_RULES as DEFAULT_RULES,
     FOUND as FOUND,
     INCONCLUSIVE as INCONCLUSIVE,
+    NOT_DONE as NOT_DONE,
     NOTHING_FOUND as NOTHING_FOUND,
     Check as Check,
     Finding as Finding,
@@ -21,5 +22,7 @@ from analysis.methods.check._results import (
     acknowledge as acknowledge,
     combine as combine,
     confirm as confirm,
+    stopped as stopped,
+    with_refused as with_refused,
 )
 from analysis.methods.check._sides import ALLOWED as ALLOWED, STEP as STEP

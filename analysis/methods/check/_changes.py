@@ -1,8 +1,9 @@
 """Test which benchmarks have changed, hold back what the measurements cannot attribute, and say what they detect."""
 
 import re
+import shlex
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -25,13 +26,14 @@ from analysis.methods.check._sides import (
     costs_of,
     describe_machines,
     has_rates_and_times,
+    operation_of,
     shared_noise,
     stands_alone,
     strata_of,
     times_of,
 )
-from analysis.runs.benchmark import EVERY_ITERATION, HIGHER, Benchmark, PerRun
-from analysis.runs.comparison import Change, Pair, compare
+from analysis.runs.benchmark import EVERY_ITERATION, FAILED_SHARE, FAILURES, HIGHER, Benchmark, PerRun
+from analysis.runs.comparison import NOT_CALLED, Change, Pair, compare
 from analysis.runs.power import detectable_changes, smallest_difference, smallest_difference_by_strata
 from analysis.statistics.intervals import Estimate
 from analysis.statistics.two_samples import COMBINED, by_strata, p_values
@@ -51,7 +53,9 @@ def changes_of(compared: Sequence[BothSides], rules: Rules) -> tuple[Suite, tupl
         )
         for one in compared
     ]  # fmt: skip
-    changes = compare(pairs, test=rules.test, alpha=rules.alpha, max_slowdown=rules.max_slowdown)
+    tested = compare(pairs, test=rules.test, alpha=rules.alpha, max_slowdown=rules.max_slowdown)
+    failing = _failing(tested, compared)
+    changes = _without_failing(tested, compared, failing)
     of_suite = {
         change.name: cost
         for one, change in zip(compared, changes, strict=True)
@@ -59,9 +63,41 @@ def changes_of(compared: Sequence[BothSides], rules: Rules) -> tuple[Suite, tupl
     }
     held = tuple(_held_back(change, one, noise, of_suite, rules) for change, one in zip(changes, compared, strict=True))
     designs = Counter(one.design.kind for one in deciding)
-    ratio, n = _geometric_mean(deciding, rules.alpha, is_paired=is_paired)
+    kept = [one for one in deciding if operation_of(one.after.benchmark) not in failing]
+    ratio, n = _geometric_mean(kept, rules.alpha, is_paired=is_paired)
     n_left_out = sum(one.after.family == "" for one in compared) - n
     return Suite(ratio, n, n_left_out, dict(designs), noise, has_rates_and_times(deciding), is_paired), held
+
+
+def _failing(changes: Sequence[Change], compared: Sequence[BothSides]) -> dict[Hashable, str]:
+    """Return the operations of which more failed, and what says so."""
+    failing: dict[Hashable, str] = {}
+    for change, one in zip(changes, compared, strict=True):
+        if one.after.benchmark.unit in FAILURES and change.worse:
+            failing.setdefault(operation_of(one.after.benchmark), f"{change.name}: {change.words}")
+    return failing
+
+
+def _without_failing(
+    changes: Sequence[Change], compared: Sequence[BothSides], failing: Mapping[Hashable, str]
+) -> list[Change]:
+    """Take back what became better where more failed: an operation that fails can be fast."""
+    return [
+        _not_called(change, failing[operation_of(one.after.benchmark)])
+        if change.worse is False
+        and one.after.benchmark.unit not in FAILURES
+        and operation_of(one.after.benchmark) in failing
+        else change
+        for change, one in zip(changes, compared, strict=True)
+    ]
+
+
+def _not_called(change: Change, why: str) -> Change:
+    reason = f"more failed ({why})"
+    return replace(
+        change, outcome=NOT_CALLED, worse=None, is_finding=False, is_small=False, is_held_back=True, inconclusive=True,
+        reason=reason, words=f"{NOT_CALLED}: {reason}",
+    )  # fmt: skip
 
 
 def _values(one: BothSides, is_paired: bool) -> tuple[Floats, Floats]:
@@ -123,6 +159,10 @@ def _held_back(
     n_baseline, n_candidate = len(one.before.values), len(one.after.values)
     change = replace(change, weaknesses=tuple(weak), n_baseline=n_baseline, n_candidate=n_candidate)
     is_wanted = not (rules.fail_on == WORSE and change.worse is False)
+    if change.outcome == NOT_CALLED:
+        return change
+    if one.after.benchmark.unit == FAILED_SHARE:  # neither the machine nor the order makes an operation fail
+        return replace(change, is_finding=change.is_finding and is_wanted)
     why = ""
     if change.has_changed and change.p is not None:
         if different:
@@ -133,9 +173,16 @@ def _held_back(
             why = f"a version was measured in only {n_sessions} sessions; three are needed, and five are good"
         elif rules.require_turns and one.design.kind == UNKNOWN:
             why = "the files do not say that the versions were measured by turns"
+    if not why and change.is_finding and change.worse is None and rules.fail_on == WORSE:
+        return replace(change, is_finding=False, inconclusive=True, reason=_why_no_direction(one.after.benchmark))
     if not why or not change.is_finding:
         return replace(change, is_finding=change.is_finding and is_wanted)
     return replace(change, is_finding=False, is_held_back=True, inconclusive=True, reason=why)
+
+
+def _why_no_direction(benchmark: Benchmark) -> str:
+    metric = shlex.quote(" ".join((benchmark.unit or benchmark.name).split()))
+    return f"nobody says whether lower or higher is better; give --better {metric}=lower or --better {metric}=higher"
 
 
 def _why_blocks(change: Change, one: BothSides, noise: SharedNoise, of_suite: Mapping[str, float], rules: Rules) -> str:
@@ -308,7 +355,8 @@ def noise(
     """
     groups: dict[int, list[Benchmark]] = defaultdict(list)
     for benchmark in benchmarks:
-        groups[len(benchmark.runs)].append(benchmark)
+        if benchmark.unit != FAILED_SHARE:
+            groups[len(benchmark.runs)].append(benchmark)
     n_runs = max(groups, key=lambda n: (len(groups[n]), n), default=0)
     if n_runs < 2 * SIZES[0]:
         raise ValueError(f"at least {2 * SIZES[0]} runs of each benchmark are needed, got {n_runs}")
@@ -347,7 +395,8 @@ def _largest(
         p = p_values(a, b, COMBINED)
         order = np.argsort(p)
         passed = np.cumprod(p[order] * (k - np.arange(k)) <= alpha).astype(bool)  # Holm's procedure
-        ratio = a.mean(axis=1) / b.mean(axis=1)
+        before = b.mean(axis=1)
+        ratio = np.divide(a.mean(axis=1), before, out=np.ones(k), where=before != 0)  # a change from 0 has no ratio
         slower = np.where(are_rates, 1 - ratio, ratio - 1)[order][passed]
         largest[draw] = max(0.0, float(slower.max(initial=0.0)))
     return largest

@@ -1,7 +1,7 @@
 """Judge the runs of each benchmark, compare them with a baseline, and return an exit code for a build."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +44,7 @@ from analysis.methods.check._sides import (
     SHARED,
     UNKNOWN,
     BothSides,
+    Key,
     SideRuns,
     by_machine,
     can_be_paired,
@@ -56,9 +57,9 @@ from analysis.methods.check._sides import (
     with_steps,
     without_same_runs,
 )
-from analysis.runs.benchmark import EVERY_ITERATION, HIGHER, Benchmark, PerRun
+from analysis.runs.benchmark import EVERY_ITERATION, FAILED_SHARE, HIGHER, Benchmark, PerRun
 from analysis.runs.classifiers import classifier_named
-from analysis.runs.comparison import TIMES, Change
+from analysis.runs.comparison import SMALL_RISE, TIMES, Change
 from analysis.runs.power import smallest_difference
 from analysis.runs.runs import Runs, Warmup
 from analysis.runs.spread import max_spread
@@ -72,14 +73,18 @@ def judge(
     level: SideRuns, rules: Rules, per_run: PerRun, n_tests: int, detectable: Estimate | None
 ) -> CheckedBenchmark:
     benchmark, values = level.benchmark, np.sort(level.values)
-    spread = max_spread(values) if len(values) else Estimate(None, reason="every run failed")
+    spread = _spread(values, benchmark.unit)
     verdict: str | None = None
     if spread.value is not None:
-        verdict = DISSIMILAR if spread.value > rules.limit else "similar"
+        limit = SMALL_RISE if benchmark.unit == FAILED_SHARE else rules.limit
+        verdict = DISSIMILAR if spread.value > limit else "similar"
     verdicts, reason, n_left_out = {SPREAD: verdict}, spread.reason, 0
     if len(values) == 1:
         reason = ONE_PROCESS
-    if rules.classifier != SPREAD:
+    is_constant = len(values) > 1 and all((run.values == values[0]).all() for run in benchmark.runs)
+    if rules.classifier != SPREAD and is_constant:
+        verdicts[rules.classifier] = verdict  # no rule calls equal values anything else
+    elif rules.classifier != SPREAD:
         verdict, other, n_left_out = _other_verdict(rules, benchmark, per_run.warmup)
         verdicts[rules.classifier] = verdict
         reason = reason if len(values) < 2 else other
@@ -103,6 +108,15 @@ def judge(
         smallest_difference=smallest,
         n_left_out=n_left_out,
     )
+
+
+def _spread(values: Floats, unit: str) -> Estimate:
+    """Return the spread of sorted values: 0 if they are equal, whatever the value, and the range of shares."""
+    if not len(values):
+        return Estimate(None, reason="every run failed")
+    if len(values) > 1 and (values[0] == values[-1] or unit == FAILED_SHARE):
+        return Estimate(float(values[-1] - values[0]))
+    return max_spread(values)
 
 
 def _other_verdict(rules: Rules, benchmark: Benchmark, warmup: Warmup) -> tuple[str | None, str | None, int]:
@@ -369,6 +383,22 @@ def _moved(suite: Suite, tested: Sequence[BothSides]) -> str:
     )
 
 
+def _with_shares_of_none(before: dict[Key, SideRuns], after: Mapping[Key, SideRuns]) -> None:
+    """Add shares of failures that only the candidate has to the baseline, where nothing failed."""
+    n_runs = max((len(level.values) for level in before.values()), default=0)
+    for key, level in after.items():
+        if key not in before and level.benchmark.unit == FAILED_SHARE and n_runs:
+            nothing = replace(level.benchmark, runs=(replace(level.benchmark.runs[0], values=np.zeros(1)),) * n_runs)
+            before[key] = replace(level, benchmark=replace(nothing, failures=()), values=np.zeros(n_runs))
+
+
+def _of_failing(levels: Iterable[SideRuns]) -> Iterator[str]:
+    """Yield a sentence for each share of failures of the candidate that is not small."""
+    for level in levels:
+        if level.benchmark.unit == FAILED_SHARE and len(level.values) and level.values.mean() > SMALL_RISE:
+            yield f"{level.benchmark.name}: {100 * float(level.values.mean()):.3g} % failed."
+
+
 def check(
     benchmarks: Sequence[Benchmark],
     baseline: Sequence[Benchmark] | None = None,
@@ -402,6 +432,9 @@ def check(
             of_suite.append(f"{words} are in the files of both sides, so they count on neither side.")
     notes += list(by_machine(before, after))
     notes += sentence_of_names(renamed)
+    if baseline is not None:
+        _with_shares_of_none(before, after)
+    notes += _of_failing(after.values())
     common = [key for key in after if key in before]
     compared = with_steps([compare_sides(before[key], after[key], are_all_same) for key in common])
     suite, changes = changes_of(compared, rules)

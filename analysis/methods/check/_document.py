@@ -16,6 +16,7 @@ from analysis.methods.check._results import (
     N_EXPLAINED,
     NO_BENCHMARK,
     ONE_PROCESS,
+    REFUSED,
     SPREAD,
     UNDECIDED,
     WHY_ONE_PROCESS,
@@ -23,13 +24,15 @@ from analysis.methods.check._results import (
     CheckedBenchmark,
     Finding,
 )
-from analysis.runs.comparison import IN_SPREAD, Change, change_and_interval
+from analysis.runs.comparison import BETTER, IN_SPREAD, WORSE, Change, change_and_interval
 
 WIDTH = 100
 N_ROWS = 20  # maximum number of rows; 8 findings and all else counted would hide too much
 INCONCLUSIVE_, NO_CHANGE, BELOW, CHANGED_IN_SPREAD = "inconclusive", "no change", "below the limit", "changed in spread"
 ORDER = (
+    REFUSED,
     "slower",
+    WORSE,
     "higher",
     "lower",
     DISSIMILAR,
@@ -38,6 +41,7 @@ ORDER = (
     "failed",
     "known",
     "faster",
+    BETTER,
     CHANGED_IN_SPREAD,
     BELOW,
     NO_CHANGE,
@@ -67,9 +71,11 @@ class CheckSummary:
 
 def summarise(checked: Check) -> CheckSummary:
     """Summarise a check."""
-    if not checked.benchmarks and not checked.only_in_baseline:
+    refused = [Row(REFUSED, finding.name, remark=finding.words) for finding in _refused(checked)]
+    if not refused and not _has_benchmarks(checked):
         return CheckSummary("no benchmarks", NO_BENCHMARK, (), ())
-    rows = list(_compared(checked) if checked.parameters["against_a_baseline"] else _judged(checked))
+    judged = _compared(checked) if checked.parameters["against_a_baseline"] else _judged(checked)
+    rows = [*refused, *judged]
     n_of_state = Counter(row.state for row in rows)
     states = [*ORDER, *(state for state in n_of_state if state not in ORDER)]
     counts = ", ".join(f"{n_of_state[state]} {state}" for state in states if n_of_state[state])
@@ -77,6 +83,11 @@ def summarise(checked: Check) -> CheckSummary:
     shown = sorted((row for row in rows if row.state not in counted_only), key=lambda row: states.index(row.state))
     counts = counts or "nothing compared"
     return CheckSummary(counts, f"{counts}{_detectable(checked)}.", tuple(shown), tuple(_sentences(checked)))
+
+
+def _refused(checked: Check) -> list[Finding]:
+    """Return the files that were refused; without a name, the reason why the check could not be done."""
+    return [finding for finding in checked.findings if finding.kind == REFUSED]
 
 
 def _compared(checked: Check) -> Iterator[Row]:
@@ -122,13 +133,18 @@ def _state(change: Change, findings: Sequence[Finding]) -> str:
         return "known"
     if any(finding.kind == FAILED for finding in findings):
         return "failed"
-    if change.inconclusive or change.is_held_back:
+    if change.is_held_back or (change.inconclusive and not _has_no_direction(change)):
         return INCONCLUSIVE_
     if change.outcome == IN_SPREAD:
         return CHANGED_IN_SPREAD
     if not change.has_changed or change.outcome is None:
         return NO_CHANGE
     return BELOW if change.is_small else change.outcome
+
+
+def _has_no_direction(change: Change) -> bool:
+    """Return whether a change is only undecided because nobody says whether it is for the better or for the worse."""
+    return change.has_changed and change.worse is None and not change.is_held_back
 
 
 def _judged(checked: Check) -> Iterator[Row]:
@@ -161,6 +177,8 @@ def _detectable(checked: Check) -> str:
 
 def _sentences(checked: Check) -> Iterator[str]:
     rules = checked.parameters
+    if _refused(checked):
+        yield "A refused file decides the exit code, which is 2, regardless of the other files."
     yield from (f"Warning: {warning}" for warning in checked.warnings)
     for finding in checked.findings:
         if finding.kind == UNDECIDED and not finding.name:
@@ -173,7 +191,7 @@ def _sentences(checked: Check) -> Iterator[str]:
         yield f"Cannot be decided for {d.listed(names)}: {reason}."
     if rules["against_a_baseline"] and checked.suite.n > 1:
         value, ends = change_and_interval(checked.suite.ratio)
-        left_out = f"; {checked.suite.n_left_out} without a ratio" if checked.suite.n_left_out else ""
+        left_out = f"; {checked.suite.n_left_out} left out" if checked.suite.n_left_out else ""
         inverted = " with rates inverted" if checked.suite.has_inverted else ""
         interval = f" ({100 * (1 - rules['alpha']):.4g} % CI {ends})" if ends else ""
         yield f"All {checked.suite.n} together: {value}{interval}, by the geometric mean{inverted}{left_out}."
@@ -208,7 +226,7 @@ def to_lines(checked: Check, commands: Sequence[tuple[str, str]] = ()) -> list[s
     if any(finding.words == ONE_PROCESS for finding in checked.findings):
         for words, command in commands:
             lines += [*_wrapped(words), *(f"    {line}" for line in command.splitlines())]
-    if not checked.benchmarks and not checked.only_in_baseline:
+    if not _has_benchmarks(checked):
         return lines
     small = limits(checked.parameters) if checked.changes else ""
     return [*lines, *_wrapped(f"{small} Details: -v, or --html FILE.")]
@@ -219,6 +237,7 @@ def _table(rows: Sequence[Row]) -> list[str]:
         return []
     states = max(len(row.state) for row in rows)
     changes, intervals = max(len(row.change) for row in rows), max(len(row.interval) for row in rows)
+    rows = [replace(row, name=d.one_line(row.name)) for row in rows]
     names = d.shortened([row.name for row in rows], max(20, WIDTH - states - changes - intervals - 30))
     width = max(len(name) for name in names.values())
     lines = []
@@ -231,20 +250,19 @@ def _table(rows: Sequence[Row]) -> list[str]:
             continue
         room = WIDTH - len(f"{head}{numbers}") - 2
         if room < 20:
-            lines += [first, *textwrap.wrap(row.remark, WIDTH - 6, initial_indent="      ", subsequent_indent="      ")]
+            lines += [
+                first,
+                *textwrap.wrap(d.one_line(row.remark), WIDTH - 6, initial_indent="      ", subsequent_indent="      "),
+            ]
         else:
-            lines.append(f"{head}{numbers}  {textwrap.shorten(_clean(row.remark), room, placeholder=' …')}")
+            lines.append(f"{head}{numbers}  {textwrap.shorten(d.one_line(row.remark), room, placeholder=' …')}")
     return lines
 
 
 def _wrapped(text: str) -> list[str]:
-    joined = _clean(text).replace(" %", "\N{WORD JOINER}%")
+    joined = d.one_line(text).replace(" %", "\N{WORD JOINER}%")
     lines = textwrap.wrap(joined, WIDTH, break_long_words=False, break_on_hyphens=False)
     return [line.replace("\N{WORD JOINER}", " ") for line in lines]
-
-
-def _clean(text: str) -> str:
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
 NAME = "Benchmark check"
@@ -315,9 +333,9 @@ def _result(checked: Check) -> Iterator[str]:
     """Yield the outcome as one sentence, then the findings."""
     summary = summarise(checked)
     yield summary.headline
-    for kind in (CHANGED, DISSIMILAR, FAILED):
+    for kind in (REFUSED, CHANGED, DISSIMILAR, FAILED):
         findings = [finding for finding in _open(checked) if finding.kind == kind]
-        yield from (f"{finding.name}: {finding.words}." for finding in findings[:N_SHOWN])
+        yield from (": ".join(filter(None, (finding.name, finding.words))) + "." for finding in findings[:N_SHOWN])
         if len(findings) > N_SHOWN:
             yield f"{len(findings) - N_SHOWN} more. {LESS}"
     missing = [finding.name for finding in _open(checked) if finding.kind == MISSING]
@@ -325,7 +343,7 @@ def _result(checked: Check) -> Iterator[str]:
         yield f"Missing: {d.counted(len(missing), 'benchmark')} measured only for the baseline ({_named(missing)})."
     yield from _not_tested(checked)
     minor = [change for change in checked.changes if change.has_changed and not change.is_finding]
-    minor = [change for change in minor if not change.is_held_back]
+    minor = [change for change in minor if not change.is_held_back and not change.inconclusive]
     if minor:
         examples = "; ".join(f"{change.name} {change.words}" for change in minor[:3])
         more = f"; and {len(minor) - 3} more" if len(minor) > 3 else ""
@@ -472,10 +490,12 @@ def _parameters(checked: Check) -> dict[str, object]:
 
 
 def _next_steps(checked: Check) -> Iterator[str]:
+    kinds = {finding.kind for finding in _open(checked)}
+    if REFUSED in kinds:
+        yield "Mend or leave out what was refused: the check says nothing about these files."
     if not _has_benchmarks(checked):
         yield "Pass result files in a supported format. To list the formats, run labeler formats."
         return
-    kinds = {finding.kind for finding in _open(checked)}
     rules = checked.parameters
     if CHANGED in kinds:
         yield (

@@ -20,11 +20,12 @@ if TYPE_CHECKING:  # imported only for types, because the modules load pandas
 
 SPREAD = "spread"  # the default classifier judges runs of any length and ignores noise within runs
 
-NOTHING_FOUND, FOUND, INCONCLUSIVE = 0, 1, 3  # outcomes of a check; each is an exit code
+NOTHING_FOUND, FOUND, NOT_DONE, INCONCLUSIVE = 0, 1, 2, 3  # outcomes of a check; each is an exit code
 
 WORSE, CHANGE = FAIL_ON = ("worse", "change")
 
-CHANGED, MISSING, FAILED, UNDECIDED = KINDS = ("changed", "missing", "failed runs", "inconclusive")
+KINDS = ("refused", "changed", "missing", "failed runs", "inconclusive")
+REFUSED, CHANGED, MISSING, FAILED, UNDECIDED = KINDS
 
 N_FEW, N_EXPLAINED = 3, 10
 
@@ -140,7 +141,8 @@ class Check:
     findings: tuple[Finding, ...]  # the most important findings first
     warnings: tuple[str, ...]  # problems with the measurements that make the results less reliable
     parameters: Mapping[str, Any]
-    outcome: int  # exit code: 0 if there is no finding, 1 if there is one, 3 if the check is inconclusive
+    # Exit code: 0 if there is no finding, 1 if there is one, 2 if a file was refused, 3 if the check is inconclusive.
+    outcome: int
     known: tuple[KnownChange, ...] = ()  # the accepted changes, each with the benchmarks that it covers
     suite: Suite = field(default_factory=Suite)
     notes: tuple[str, ...] = ()  # sentences about the measurements that are not problems
@@ -152,7 +154,7 @@ class Check:
 class Rules:
     """Options of a check: what counts as a finding, and what is allowed. Raises ValueError if an option is invalid."""
 
-    # "worse" also means changes whose direction is unknown
+    # "worse" does not decide about a change whose direction is unknown
     fail_on: str = field(default=WORSE, metadata={
         "choices": FAIL_ON,
         "help": "Changes that are findings. worse: changes for the worse. change: all changes.",
@@ -236,9 +238,30 @@ def matches(pattern: str, name: str) -> bool:
 
 
 def outcome_of(findings: Sequence[Finding]) -> int:
-    """Return the exit code for all findings; a finding takes precedence over an inconclusive result."""
+    """Return the exit code for all findings: of a refused file, else of a finding, else of an inconclusive result."""
     outcomes = {finding.outcome for finding in findings}
-    return FOUND if FOUND in outcomes else max(outcomes, default=NOTHING_FOUND)
+    return next((code for code in (NOT_DONE, FOUND, INCONCLUSIVE) if code in outcomes), NOTHING_FOUND)
+
+
+def with_refused(checked: Check, refused: Sequence[tuple[str, str]]) -> Check:
+    """Return the check with the files that were refused as (file, reason), which decide the outcome.
+
+    What is missing may be in these files, so the advice about changed names is left out.
+    """
+    if not refused:
+        return checked
+    first = [Finding(REFUSED, name, reason, NOT_DONE) for name, reason in refused]
+    rest = [finding for finding in checked.findings if finding.words != NO_PAIR]
+    findings = (*first, *rest)
+    return replace(checked, findings=findings, outcome=outcome_of(findings))
+
+
+def stopped(reason: str, rules: Rules) -> Check:
+    """Return the result of a check that could not be done, so that its outputs say why."""
+    parameters = {name: value for name, value in vars(rules).items() if name != "model"}
+    parameters |= {"warmup": 0, "aggregate": "mean", "against_a_baseline": False}
+    findings = (Finding(REFUSED, "", reason, NOT_DONE),)
+    return Check((), (), (), (), findings, (), parameters, NOT_DONE)
 
 
 def acknowledge(checked: Check, known: Sequence[KnownChange]) -> Check:

@@ -451,7 +451,7 @@ def with_steps(compared: Sequence[BothSides]) -> list[BothSides]:
     wanted = {_scale(compared[at]) for at in coarse}
     gaps: dict[tuple[str, int], float] = {}
     for one in compared:
-        scale = _scale(one) if wanted else None
+        scale = _scale(one) if wanted and one.reason is None else None
         if scale not in wanted or scale is None:
             continue
         runs = (*one.before.benchmark.runs, *one.after.benchmark.runs)
@@ -492,13 +492,15 @@ def levels_of(benchmarks: Sequence[Benchmark], per_run: PerRun) -> dict[Key, Sid
     levels = [level for benchmark in canonical(benchmarks) for level in by_level(benchmark)]
     deciding: dict[tuple[Any, ...], str] = {}
     for level in levels:
-        key = _operation(level)
+        key = operation_of(level)
         if key not in deciding or (level.unit in TIMES and deciding[key] not in TIMES):
             deciding[key] = level.unit
     levels.sort(key=lambda level: (natural(level.application), natural(level.name)))
     return {
         (level.application, level.name): SideRuns(
-            level, per_run.values(level.runs), "" if deciding[_operation(level)] == level.unit else level.unit
+            level,
+            per_run.values(level.runs),
+            "" if deciding[operation_of(level)] == level.unit else level.unit or "no unit",
         )
         for level in levels
     }
@@ -568,7 +570,7 @@ def with_former_names(before: dict[Key, SideRuns], after: dict[Key, SideRuns]) -
                 yield former, key[1]
 
 
-def _operation(level: Benchmark) -> tuple[Any, ...]:
+def operation_of(level: Benchmark) -> tuple[Any, ...]:
     """Return a key that identifies the measured operation.
 
     The key does not contain the unit, because files may measure one operation in several units.

@@ -1,8 +1,10 @@
 """The command that checks result files, for example in a build."""
 
 import os
+import shlex
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
 from math import ceil
@@ -22,6 +24,7 @@ from labeler.files.gathering import ReadOptions
 from labeler.text import counted
 
 FAILED = 2
+STOPPED = "Stopped. Nothing was checked."
 AGAINST, BETWEEN = "--against", "--between"
 N_WITHOUT_FILE = {AGAINST: 1, BETWEEN: 2}  # number of names that follow an option if no file comes before it
 STDOUT = Path("-")
@@ -60,7 +63,7 @@ class CheckCommand(click.Command):
         except LabelerError as error:
             raise CheckFailed(str(error)) from error
         except KeyboardInterrupt:
-            raise CheckFailed("Stopped. Nothing was checked.") from None
+            raise CheckFailed(STOPPED) from None
 
 
 def spread_out(args: Iterable[str], with_value: Collection[str], may_have_value: Collection[str] = ()) -> list[str]:
@@ -178,8 +181,52 @@ def check(
     written = _outputs(
         outputs, (*paths, *against, *filter(None, [known_file, limits_file, names_file])), verbose=verbose
     )
+    with _saying_why(rules, annotations, written, paths):
+        checked, gathered = _checked(
+            paths, against, against_version, confirm, confirm_against, rules, limits_file, classifier, theta, cut,
+            model, per_run, known_file, between, names_file, read_options,
+            explain=bool(annotations or written.keys() & {"verbose", "json", "markdown", "html"}),
+        )  # fmt: skip
+    if annotations:
+        _annotate(annotations, checked, paths)
+    for form, path in sorted(written.items(), key=lambda output: output[1] == STDOUT):  # files first
+        _write(path, checking.FORMS[form](checked))
+    for source in gathered:
+        report_refused_files(source)
+    if any(source.refused for source in gathered):
+        remark("Some files were refused, so the exit code is 2, regardless of the other files.")
+    if checked.outcome:
+        raise SystemExit(checked.outcome)
+
+
+@contextmanager
+def _saying_why(
+    rules: Rules, annotations: str | None, written: Mapping[str, Path], paths: Sequence[Path]
+) -> Iterator[None]:
+    """If an error ends the check, write the outputs all the same, which say what the error was."""
+    try:
+        yield
+    except (LabelerError, KeyboardInterrupt) as error:
+        reason = str(error) if isinstance(error, LabelerError) else STOPPED
+        result = checking.not_done(reason, rules)
+        if annotations:
+            _annotate(annotations, result, paths)
+        for form, path in written.items():
+            if path != STDOUT or form in OUTPUTS:
+                _write(path, checking.FORMS[form](result))
+        raise
+
+
+def _checked(
+    paths: tuple[Path, ...], against: tuple[Path, ...], against_version: str | None, confirm: tuple[Path, ...],
+    confirm_against: tuple[Path, ...], rules: Rules, limits_file: Path | None, classifier: str | None,
+    theta: float | None, cut: float | None, model: Path | None, per_run: PerRun, known_file: Path | None,
+    between: tuple[str, ...], names_file: Path | None, read_options: ReadOptions, *, explain: bool,
+) -> tuple[checking.CheckResult, list[checking.Gathered]]:  # fmt: skip
+    """Read the files and check them; return the result and what was read."""
     known = checking.read_known(known_file, today=now().date()) if known_file else ()
-    options = replace(read_options, accept_means=True, accept_failures=True)  # one number per run is enough
+    # one number per run is enough, and what failed is compared, too
+    options = replace(read_options, accept_means=True, accept_failures=True, with_shares=True)
     rules = checking.with_classifier(_with_limits(rules, limits_file), classifier, theta=theta, cut=cut, model=model)
     if rules.model is not None:
         per_run = replace(per_run, warmup=checking.warmup_of(rules.model, per_run.warmup))
@@ -193,7 +240,7 @@ def check(
     baseline = read(against) if against else None
     settings: dict[str, Any] = {
         "per_run": per_run, "options": options, "known": known,
-        "explain": bool(annotations or written.keys() & {"verbose", "json", "markdown", "html"}),
+        "explain": explain,
     }  # fmt: skip
     if between or against_version is not None:
         candidates = (
@@ -210,18 +257,7 @@ def check(
         other = read(confirm_against) if confirm_against else baseline
         checked = checking.confirmed(checked, candidate, second, other, rules, per_run=per_run, known=known)
         gathered += [second, *([other] if confirm_against else [])]
-    checked = checking.naming_warmup(checked, per_run, gathered)
-    if annotations:
-        _annotate(annotations, checked, paths)
-    for form, path in sorted(written.items(), key=lambda output: output[1] == STDOUT):  # files first
-        _write(path, checking.FORMS[form](checked))
-    for source in gathered:
-        report_refused_files(source)
-    if any(source.refused for source in gathered):
-        remark("Some files were refused, so the exit code is 2, regardless of the other files.")
-        raise SystemExit(FAILED)
-    if checked.outcome:
-        raise SystemExit(checked.outcome)
+    return checking.with_refused(checking.naming_warmup(checked, per_run, gathered), gathered), gathered
 
 
 def _with_limits(rules: Rules, limits_file: Path | None) -> Rules:
@@ -309,6 +345,7 @@ def noise(
     runs of each version detect. If a file was refused, the exit code is 1.
     """
     gathered = read_files(paths, read_options, gathering.from_files)
+    report_refused_files(gathered)
     result = checking.noise_of(gathered, per_run, alpha=alpha, rate=rate, seed=seed)
     rows = [
         {
@@ -321,7 +358,6 @@ def noise(
         {name: f"{100 * cell:.1f} %" if isinstance(cell, float) else cell for name, cell in row.items()} for row in rows
     ]
     show(rows if as_json else percents, as_json=as_json)
-    report_refused_files(gathered)
     for sentence in checking.warmup_left_out(gathered, per_run):
         remark(sentence)
     if result.n_left_out:
@@ -335,6 +371,6 @@ def noise(
             f"# from `labeler noise`: at most {100 * rate:g} % false alarms if the versions are measured by turns\n"
             f'min_change = "{share:g}%"\nruns = {best.n_runs}\n',
         )
-        remark(f"Limits written to {out}. Next: labeler check NEW --against OLD --limits {out}")
+        remark(f"Limits written to {out}. Next: labeler check NEW --against OLD --limits {shlex.quote(str(out))}")
     if gathered.refused:
         raise SystemExit(1)

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def read_files(
     paths: Sequence[Path], options: ReadOptions, gather: Callable[..., Gathered] = gathering.from_files
 ) -> Gathered:
     """Read result files and return their benchmarks; show a progress bar."""
-    options, files = gathering.with_others(options), list(gathering.sources(paths))
+    options, files = replace(gathering.with_others(options), accept_unread=True), list(gathering.sources(paths))
     with reading(files, "Reading") as advance:
         return gather(files, options, advance=advance)
 
@@ -52,18 +53,23 @@ def report_refused_files(gathered: Gathered) -> None:
     for text in gathered.remarks:
         remark(one_line(text, 1000))
     for error in gathered.refused:
-        remark(f"Refused {error}")
+        remark(f"Refused {one_line(str(error), 1000)}")
 
 
 @click.command(epilog="Example: labeler formats")
+@click.option("--directions", is_flag=True, help="List which values are better, lower or higher ones.")
 @json_option
-def formats(as_json: bool) -> None:
+def formats(directions: bool, as_json: bool) -> None:
     """List the formats that can be read, and the meaning of run, iteration and file in each format.
 
     If each file is one run, import the files of several runs together. Unless you give --format NAME, the format is
-    detected from the content: the formats are tried in the order of this list. The last column shows the option that
-    makes the tool save all values, because files with only averages are refused.
+    detected from the content: the formats are tried in the order of this list. The column keep shows the option that
+    makes the tool save all values, because files with only averages are refused. The column failures shows what in a
+    file says that a benchmark or an operation failed.
     """
+    if directions:
+        show([{"better": better or "unknown", "of": of} for better, of in gathering.BETTER_OF], as_json=as_json)
+        return
     rows = gathering.formats_table()
     has_package = any(row["package"] for row in rows)
     shown_rows = [{key: row[key] for key in row if has_package or key != "package"} for row in rows]

@@ -41,3 +41,4 @@ from labeler.files.formats.source import (
     members as members,
     sources as sources,
 )
+from labeler.files.formats.units import BETTER_OF as BETTER_OF

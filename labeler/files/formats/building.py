@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from analysis.runs.benchmark import Benchmark, Failure
+from analysis.runs.benchmark import FAILED_SHARE, LOWER, Benchmark, Failure
 from labeler.files.formats.units import stored_unit
 
 _Name = TypeVar("_Name", bound=Hashable)
@@ -44,13 +44,34 @@ def from_single_values(values: Iterable[SingleValue]) -> Iterator[Benchmark]:
     for name, value, unit in values:
         runs.setdefault(name, []).append((value, unit))
     for name, of_name in runs.items():
-        units = list(dict.fromkeys(unit for _value, unit in of_name))
-        kinds = {stored_unit(unit)[::2] for unit in units}
-        if len(kinds) > 1:
-            raise ValueError(f"benchmark {name!r} has more than one unit: {', '.join(map(repr, units))}")
-        stored, _factor, better = stored_unit(units[0])
-        series = [np.array([value * stored_unit(unit)[1]]) for value, unit in of_name]
-        yield Benchmark.of_series(name, series, unit=stored, better=better)
+        yield of_operation(name, [(name, value, unit) for value, unit in of_name])
+
+
+def of_operation(
+    name: str, values: Sequence[SingleValue], *, benchmark: str = "", failures: Sequence[Failure] = ()
+) -> Benchmark:
+    """Return a benchmark with one run for each value; raises ValueError if the values have two units."""
+    units = list(dict.fromkeys(unit for _name, _value, unit in values))
+    kinds = {stored_unit(unit)[::2] for unit in units}
+    if len(kinds) > 1:
+        raise ValueError(f"benchmark {name!r} has more than one unit: {', '.join(map(repr, units))}")
+    stored, _factor, better = stored_unit(units[0]) if units else ("", 1.0, "")
+    series = [np.array([value * stored_unit(unit)[1]]) for _name, value, unit in values]
+    return Benchmark.of_series(name, series, unit=stored, better=better, benchmark=benchmark, failures=failures)
+
+
+def failed_share(
+    name: str, counts: Sequence[tuple[float, float]], *, benchmark: str, failures: Sequence[Failure] = ()
+) -> Benchmark:
+    """Return the share of failed operations as a benchmark, from (failed, all) of each run.
+
+    `benchmark` is the operation, which the times of these operations have, too. A run without operations has no share.
+    """
+    series = [np.array([failed / every]) for failed, every in counts if every]
+    without = [Failure({}, "nothing was measured", on_purpose=True) for _failed, every in counts if not every]
+    return Benchmark.of_series(
+        name, series, unit=FAILED_SHARE, better=LOWER, benchmark=benchmark, failures=[*failures, *without]
+    )
 
 
 def with_failures(values: Iterable[SingleValue], failed: Iterable[tuple[str, str]]) -> Iterator[Benchmark]:

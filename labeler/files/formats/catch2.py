@@ -5,6 +5,7 @@ A file with a document type is refused, because a document type could refer to o
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from analysis.runs.benchmark import Benchmark, Failure
@@ -54,7 +55,19 @@ def _benchmarks(holder: "ElementTree.Element", scopes: tuple[str, ...] = (), dep
         else:
             is_scope = element.tag in ("TestCase", "Section")
             inner = (*scopes, element.get("name", "").strip()) if is_scope else scopes
-            yield from _benchmarks(element, inner, depth + 1)
+            found = list(_benchmarks(element, inner, depth + 1))
+            if element.tag == "TestCase" and _has_failed(element):
+                failure = Failure({}, "its test case failed")
+                last = found.pop() if found else Benchmark(" / ".join(inner) or "test case", (), failures=(failure,))
+                found.append(replace(last, failures=last.failures or (failure,)))
+            yield from found
+
+
+def _has_failed(element: "ElementTree.Element") -> bool:
+    """Return whether a test case failed, for example because the process ended in it."""
+    result = element.find("OverallResult")
+    is_told = result is not None and result.get("success") == "false"
+    return is_told or next(element.iter("FatalErrorCondition"), None) is not None
 
 
 def _benchmark(element: "ElementTree.Element", scopes: tuple[str, ...]) -> Benchmark:

@@ -19,6 +19,28 @@ _MARKS = {
 }
 
 
+_SIGHTGLASS = ("arch", "engine", "wasm", "process", "iteration", "phase", "event", "count")
+_CATCH2_TEXT = (b"benchmark name", b"samples", b"iterations", b"mean")
+_HOW_SIGHTGLASS = (
+    "Keep the rows of one phase and one event, and give --format csv --columns "
+    "benchmark=wasm,run=process,value=count,version=engine,ignore:arch=arch,ignore:phase=phase,ignore:event=event"
+)
+
+
+def hint_of(content: bytes) -> str:
+    """Return how to get a file that can be read from a tool whose other output this is; "" for unknown tools."""
+    start = content[:20_000]
+    if all(word in start for word in _CATCH2_TEXT) and b"est run time" in start.replace(b"estimated", b"est run time"):
+        return "This is text of Catch2. Write XML with --reporter xml --out FILE.xml"
+    if json_text.contains_keys(start, *_SIGHTGLASS):
+        return f"This is JSON of sightglass. Write CSV with --raw --output-format csv. {_HOW_SIGHTGLASS}"
+    if ",".join(_SIGHTGLASS).encode() in start.partition(b"\n")[0].replace(b" ", b""):
+        return f"This is CSV of sightglass. {_HOW_SIGHTGLASS}"
+    if b" :: " in start and (b":: cycles ::" in start or b":: nanoseconds ::" in start):
+        return f"This is a summary of sightglass. Write CSV with --raw --output-format csv. {_HOW_SIGHTGLASS}"
+    return ""
+
+
 def describe_content(content: bytes) -> str:
     """Return a noun phrase that describes the content of a file, which is not empty.
 

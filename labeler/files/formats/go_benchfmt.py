@@ -25,7 +25,10 @@ from analysis.runs.benchmark import LOWER, UNKNOWN, Benchmark, Failure
 from labeler.files.formats import json_text
 from labeler.files.formats.building import missing_benchmarks, with_unique_names
 from labeler.files.formats.conditions import machine, of_each_run
+from labeler.files.formats.logs import lines_of
+from labeler.files.formats.printed import HAS_ENDED
 from labeler.files.formats.units import SECONDS
+from labeler.files.formats.unread import ResultLines
 
 _NAMED = re.compile(r"(Benchmark(?![a-z])\S*)(?:\s+|$)", re.ASCII)
 _VALUES = re.compile(r"[1-9]\d*\s+[-+.\dIN]\S*\s+\S", re.ASCII)
@@ -41,6 +44,9 @@ _CPU = re.compile(r"cpu:\s*(.*)")
 _NONE = re.compile(r"0\s+\S+\s+\S", re.ASCII)  # a result of 0 iterations, such as `0  NaN ns/op`
 _PANIC = re.compile(r"(?:.*\s)?(panic: .*)")
 _ENDED = re.compile(r"(FAIL|PASS|ok)(\s|$)")  # the process of a package ended
+_NOTHING = ("nan", "inf")  # values of a benchmark that failed
+# a value and a unit per operation: what only a result has
+_LOOKS = re.compile(r"(?:^|\s)[-+.\d]\S*\s+(?:[nuµm]?s|sec|B|allocs)/op(?:\s|$)|^Benchmark\S*\s(?:.*\s)?\S+/op(?:\s|$)")
 _NOT_BUILT = re.compile(r"FAIL\s+(\S+)\s+\[(\w+ failed)\]", re.ASCII)
 _UNIT = re.compile(r"Unit\s+(\S+)\s(?:.*\s)?better=(higher|lower)\b.*", re.ASCII)
 _FAIL = re.compile(r"--- FAIL: (Benchmark\S*)", re.ASCII)
@@ -77,6 +83,7 @@ class _Output:
     last: str = ""  # the name of the last benchmark with a result or a failure in this package
     panic: str = ""  # what the process printed when it panicked
     has_failed: bool = False  # whether the failed benchmark of this process is known
+    lines: ResultLines = field(default_factory=ResultLines)
     is_of_go: bool = False  # whether `go test` printed its first lines
     machine: dict[str, str] = field(default_factory=dict)
     machines: dict[int, dict[str, str]] = field(default_factory=dict)  # by run
@@ -89,21 +96,23 @@ def detect(_name: str, content: bytes) -> bool:
     """Return whether the content is output of `go test -bench`, as plain text or as events of `-json`."""
     if _EVENT.match(json_text.beginning(content)):
         return b'"Action"' in content and b'"Output"' in content and b"Benchmark" in content
-    return json_text.beginning(content)[:1] not in (b"{", b"[") and _RESULT.search(content) is not None
+    return not json_text.begins_like_json(content) and _RESULT.search(content) is not None
 
 
 def read(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """Read the benchmarks of the output, one per unit.
 
-    An unusable line becomes a failure, which contains the line number.
+    A result that is not a number is a failure, which contains the line number.
     """
     text = json_text.text_of(content)
     if _EVENT.match(json_text.beginning(content)):
         text = _printed(text)
     output = _Output()
-    for number, line in enumerate(text.split("\n"), 1):
-        _take(output, line, number)
+    for number, line in lines_of(text):
+        with output.lines.line(number, line):
+            _take(output, line, number)
     yield from with_unique_names(_benchmarks(output), advice="; it has values in two units")
+    output.lines.finish()
 
 
 def _printed(events: str) -> str:
@@ -139,6 +148,9 @@ def _take(output: _Output, line: str, number: int) -> None:
         output.is_running = False
     elif ended := _ENDED.match(line):
         _take_end(output, number, is_good=ended[1] != "FAIL")
+    elif HAS_ENDED.fullmatch(line.strip()):
+        output.panic = output.panic or line.strip()
+        _take_end(output, number, is_good=False)
     elif named and _NONE.match(rest):
         _fail(output, named[1], f"line {number}: {' '.join(rest.split())}", number)
     elif named and _VALUES.match(rest):
@@ -147,6 +159,8 @@ def _take(output: _Output, line: str, number: int) -> None:
     elif output.interrupted and _ALONE.fullmatch(line):
         _take_result(output, output.interrupted, line.split()[1:], number)
         output.interrupted = ""
+    elif _LOOKS.search(line):
+        raise ValueError("this is not NAME ITERATIONS VALUE UNIT" if named else "there is no name of a benchmark")
     elif named:
         output.interrupted = named[1]
     elif key := _KEY.match(line):
@@ -202,25 +216,25 @@ def _take_result(output: _Output, name: str, pairs: list[str], number: int) -> N
     _begin(output, number).names.add(name)
     output.machines.setdefault(output.run, machine(**output.machine))
     by_unit = output.values.setdefault((output.package, name), {})
-    why_not = _why_not(pairs)
-    if why_not:
-        output.failures[output.package, name].append(Failure({}, f"line {number} is ignored: {why_not}"))
+    nothing = next((value for value in pairs[::2] if value.lower().lstrip("+-") in _NOTHING), None)
+    if nothing:
+        output.failures[output.package, name].append(Failure({}, f"line {number}: {nothing}"))
         return
+    _check_pairs(pairs)
     for value, unit in zip(pairs[::2], pairs[1::2], strict=True):
         by_unit.setdefault(unit, {}).setdefault(output.run, []).append(float(value))
 
 
-def _why_not(pairs: list[str]) -> str:
-    """Return the reason why a line is unusable, such as mixed output of two processes; return "" if it is usable."""
+def _check_pairs(pairs: list[str]) -> None:
+    """Raise ValueError if a line is unusable, such as mixed output of two processes."""
     if len(pairs) % 2:
-        return f"{' '.join(pairs)!r} are not pairs of a value and its unit"
+        raise ValueError(f"{' '.join(pairs)!r} are not pairs of a value and its unit")
     units = pairs[1::2]
     for value, unit in zip(pairs[::2], units, strict=True):
         if not (_NUMBER.fullmatch(value) and math.isfinite(float(value))):
-            return f"{value!r} {unit} is not a finite number"
+            raise ValueError(f"{value!r} {unit} is not a finite number")
         if units.count(unit) > 1:
-            return f"unit {unit!r} appears twice"
-    return ""
+            raise ValueError(f"unit {unit!r} appears twice")
 
 
 def _add_absent(output: _Output) -> None:

@@ -55,7 +55,7 @@ class Part:
     benchmarks: tuple[Benchmark, ...] = ()
     unmeasured: tuple[Benchmark, ...] = ()  # benchmarks without a measurement
     known: Format | None = None  # the format of the files; None if it was not recognised
-    refused: str = ""  # the reason why there are no benchmarks
+    refused: str = ""  # the reason why there are no benchmarks, or lines that could not be read
     is_conflict: bool = False  # whether the benchmarks were refused because files contradict each other
     already_there: bool = False  # whether the content was known already and therefore was not read
     warnings: tuple[str, ...] = ()
@@ -192,12 +192,17 @@ class _Reader:
             return Part((file,), known=known, already_there=True, remarks=(same,))
         if not is_joined and self.skip(sha256):
             return Part((file,), known=known, already_there=True)
-        benchmarks = read(source, self.options, content=content, known=known)
+        unread: list[str] = []
+        benchmarks = read(
+            source, self.options, content=content, known=known, unread=unread if self.options.accept_unread else None
+        )
+        refused = "".join(unread)
         self.read_already[identity] = source.name
         if is_joined:
             self.joiner.add(file, known, benchmarks)
-            return None
-        return _part((file,), (_with_conditions(benchmark, conditions) for benchmark in benchmarks), known=known)
+            return Part((file,), known=known, refused=refused) if refused else None
+        conditioned = (_with_conditions(benchmark, conditions) for benchmark in benchmarks)
+        return _part((file,), conditioned, known=known, refused=refused)
 
 
 def _part(files: tuple[ReadFile, ...], benchmarks: Iterable[Benchmark], **rest: Any) -> Part:

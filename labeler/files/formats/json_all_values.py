@@ -3,6 +3,7 @@
 Each `detect_…` and `read_…` is a function of a row in `labeler.files.formats.known.FORMATS`.
 """
 
+import math
 import re
 import reprlib
 from collections.abc import Iterator, Mapping
@@ -23,6 +24,7 @@ JMH_TIMES = SECONDS | {"hr": 3600.0, "day": 86400.0}  # the units that JMH write
 # beginnings of `-rf csv`, `scsv`, `text` and the printed progress
 _JMH_AGGREGATES = re.compile(rb'"Benchmark"[,;]"Mode"|Benchmark\s[^\n]*\bMode\s+(Cnt|Samples)\s|# JMH version:')
 _HYPERFINE = re.compile(rb'\{\s*"results"\s*:\s*\[\s*(\{\s*"command"|\]\s*\})')
+_MEMORY = "memory_usage_byte"
 _HYPERFINE_CSV = b"command,mean,stddev,median,user,system,min,max"
 _NANOBENCH = re.compile(rb'\{\s*"results"\s*:\s*\[\s*\{\s*"title"\s*:')
 PYPERF_VERSIONS = ("1.0", 6)
@@ -151,19 +153,19 @@ def detect_hyperfine(_name: str, content: bytes) -> bool:
 def read_hyperfine(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """Read the commands of hyperfine (`--export-json`) from `results[].times`, in seconds.
 
-    Each time is a run, because a separate process measured it. A process whose exit code is not 0 (`--ignore-failure`)
-    is a failure, and its time is not used.
+    Each time is a run, because a separate process measured it. The largest memory of each process is a benchmark of its
+    own. A process whose exit code is not 0 (`--ignore-failure`) is a failure, and its numbers are not used.
     """
     if json_text.beginning(content).startswith(_HYPERFINE_CSV):
         raise ValueError(
             "this file has only averages. hyperfine saves the time of each process with --export-json FILE"
         )
     entries = json_text.member(json_text.parse(content), "results", list, "the file")
-    benchmarks = (_of_hyperfine(entry, f"result {index}") for index, entry in enumerate(entries))
+    benchmarks = (one for index, entry in enumerate(entries) for one in _of_hyperfine(entry, f"result {index}"))
     yield from with_unique_names(benchmarks, advice="; give them different names with --command-name")
 
 
-def _of_hyperfine(entry: Any, place: str) -> Benchmark:
+def _of_hyperfine(entry: Any, place: str) -> Iterator[Benchmark]:
     command = json_text.member(entry, "command", str, place)
     given = json_text.member(entry, "parameters", dict, place) if entry.get("parameters") is not None else {}
     parameters = {str(key): str(value) for key, value in given.items()}
@@ -178,13 +180,21 @@ def _of_hyperfine(entry: Any, place: str) -> Benchmark:
         raise ValueError(f"{place}: 'times' and 'exit_codes' differ in length ({len(times)} and {len(codes)})")
     reasons = [_reason_of_exit(code, f"{place}, run {run}") for run, code in enumerate(codes)]
     good = [run for run, reason in enumerate(reasons) if not reason]
-    return Benchmark.of_series(
-        name=name,
-        series=tuple(np.array([times[run]]) for run in good),
-        parameters=parameters,
-        conditions={"run": tuple(map(str, good))},
-        failures=tuple(Failure({"run": str(run)}, reason) for run, reason in enumerate(reasons) if reason),
+    conditions = {"run": tuple(map(str, good))}
+    failures = tuple(Failure({"run": str(run)}, reason) for run, reason in enumerate(reasons) if reason)
+    yield Benchmark.of_series(
+        name, [[times[run]] for run in good], parameters=parameters, conditions=conditions, failures=failures
     )
+    memory = entry.get(_MEMORY)  # not in every version
+    if not memory:
+        return
+    if not isinstance(memory, list) or len(memory) != len(times):
+        raise ValueError(f"{place}: {_MEMORY!r} is not a list of {len(times)} numbers, one for each time")
+    bytes_used = [json_text.number(value, f"{place}, run {run}, {_MEMORY!r}") for run, value in enumerate(memory)]
+    yield Benchmark.of_series(
+        f"{name} [memory]", [[bytes_used[run]] for run in good], unit="byte", benchmark=name, parameters=parameters,
+        conditions=conditions, failures=failures,
+    )  # fmt: skip
 
 
 def _reason_of_exit(code: Any, place: str) -> str:
@@ -319,6 +329,8 @@ def _of_pytest(entry: Any, place: str, conditions: Mapping[str, str], *, means: 
     name = json_text.member(entry, "fullname", str, place)
     place = f"benchmark {name!r}"
     parameters = json_text.member(entry, "params", dict, place) if entry.get("params") is not None else {}
+    if entry.get("stats", ...) is None:
+        return Benchmark(name, (), failures=(Failure({}, "'stats' is null"),))
     stats = json_text.member(entry, "stats", dict, place)
     if means and "data" not in stats and "mean" in stats:
         stats = {"data": [stats["mean"]]}
@@ -327,11 +339,14 @@ def _of_pytest(entry: Any, place: str, conditions: Mapping[str, str], *, means: 
             f"{place} has only statistics. pytest-benchmark saves the measurements with --benchmark-save-data beside "
             "--benchmark-autosave or --benchmark-save=NAME, or with --benchmark-json=FILE"
         )
-    data = json_text.member(stats, "data", list, place)
+    data = [] if stats["data"] is None else json_text.member(stats, "data", list, place)
+    is_null = None in data
+    if is_null or all(isinstance(value, float) and math.isnan(value) for value in data):
+        why = "a round has no time" if data else "'data' is empty"
+        return Benchmark(name, (), failures=(Failure({}, why),))
     return Benchmark.of_series(
         name=name,
-        series=(json_text.series(data, f"{place}, run 0"),) if data else (),
-        conditions=of_runs(conditions, 1) if data else {},
+        series=(json_text.series(data, f"{place}, run 0"),),
+        conditions=of_runs(conditions, 1),
         parameters={str(key): str(value) for key, value in parameters.items()},
-        failures=() if data else (Failure({}, "'data' is empty"),),
     )

@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from analysis.runs.benchmark import TIME, VERSION, Benchmark, Failure
+from analysis.runs.benchmark import (
+    FAILED_RATE, FAILED_SHARE, HIGHER, LOWER, TIME, UNKNOWN, VERSION, Benchmark, Failure,
+)
 from labeler.files.formats import json_text
-from labeler.files.formats.building import SingleValue, from_single_values, with_unique_names
+from labeler.files.formats.building import SingleValue, failed_share, from_single_values, with_unique_names
 from labeler.files.formats.conditions import machine, of_runs, time_in_utc
 from labeler.files.formats.json_text import object_or_empty
-from labeler.files.formats.units import SECONDS
+from labeler.files.formats.units import SECONDS, names_failures
 
 _ACTION = re.compile(rb'\[\s*\{\s*"(name|unit|value|range|extra)"\s*:')
 _BENCHER = re.compile(
@@ -27,6 +29,10 @@ _BENCHER = re.compile(
 )
 _MEASURES = {"latency": "ns", "throughput": "ops/s", "build-time": "s", "file-size": "byte"}  # built into Bencher
 _TRENDS, _RATES = ("avg", "p(95)"), ("rate",)  # statistics that are read from the metrics of k6
+_THROUGHPUT = ("http_reqs", "iterations", "data_received", "data_sent", "ws_sessions", "ws_msgs_sent",
+               "ws_msgs_received", "grpc_reqs")  # fmt: skip
+_DROPPED = "dropped_iterations"  # k6 leaves it out if none was dropped
+_LOAD_TEST = "load test"  # what all metrics of a process measure
 _VITEST = re.compile(rb'\{\s*"files"\s*:\s*\[')
 _TASK = re.compile(rb'\[\s*\{\s*"(name|result)"\s*:')
 _RESULTS = re.compile(rb'\[\s*\{\s*"(state|aborted)"\s*:')  # results of tinybench without names
@@ -86,12 +92,16 @@ def detect_k6(_name: str, content: bytes) -> bool:
 
 
 def read_k6(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
-    """Read each metric over all requests: a time as its mean and its 95th percentile, and a count as its rate."""
+    """Read each metric over all requests: a time as its mean and its 95th percentile, and a count as its rate.
+
+    What failed is a share: of the requests, of the checks, and of the iterations that were dropped because no virtual
+    user was free. Each threshold is a benchmark whose run failed if the threshold was crossed.
+    """
     metrics = json_text.member(json_text.parse(content), "metrics", dict, "the file")
-    yield from with_unique_names(from_single_values(_of_k6(metrics)))
+    yield from with_unique_names(_of_k6(metrics))
 
 
-def _of_k6(metrics: Mapping[str, Any]) -> Iterator[SingleValue]:
+def _of_k6(metrics: Mapping[str, Any]) -> Iterator[Benchmark]:
     """Yield the statistics of each metric in a summary of k6.
 
     `--summary-export` writes the statistics directly; `handleSummary` writes them inside `values`, with a type.
@@ -99,19 +109,79 @@ def _of_k6(metrics: Mapping[str, Any]) -> Iterator[SingleValue]:
     for name in metrics:
         metric = json_text.member(metrics, name, dict, "the metrics")
         values = json_text.member(metric, "values", dict, f"metric {name!r}") if "values" in metric else metric
-        is_time = metric.get("contains") == "time" or ("contains" not in metric and _is_time(name))
-        is_trend = "avg" in values
-        for statistic in _TRENDS if is_trend else _RATES:
-            if statistic in values and (is_trend or "count" in values):
-                unit = ("ms" if is_time else "") if is_trend else "1/s"
-                place = f"metric {name!r}, {statistic!r}"
-                yield f"{name} [{statistic}]", json_text.number(values[statistic], place), unit
+        plain = name.partition("{")[0]
+        if "passes" in values and "fails" in values:
+            yield _share_of_k6(name, values, plain)
+        elif plain == _DROPPED:
+            yield _dropped_of_k6(name, values, metrics)
+        else:
+            yield from _statistics_of_k6(name, metric, values)
+        yield from _thresholds_of_k6(name, metric, is_summary="values" in metric)
+    if _DROPPED not in metrics and "iterations" in metrics:
+        yield failed_share(f"{_DROPPED} [share]", [(0, 1)], benchmark=_LOAD_TEST)
+
+
+def _share_of_k6(name: str, values: Mapping[str, Any], plain: str) -> Benchmark:
+    """Return a metric that counts how often something was true (`passes`) or not: of failures, or of anything else."""
+    n_true, n_not = (json_text.number(values[key], f"metric {name!r}, {key!r}") for key in ("passes", "fails"))
+    if plain == "checks":
+        return failed_share(f"{name} [failed]", [(n_not, n_true + n_not)], benchmark=_LOAD_TEST)
+    if names_failures(plain):
+        return failed_share(f"{name} [share]", [(n_true, n_true + n_not)], benchmark=_LOAD_TEST)
+    runs = [[n_true / (n_true + n_not)]] if n_true + n_not else []
+    failures = () if runs else (Failure({}, "nothing was measured", on_purpose=True),)
+    return Benchmark.of_series(
+        f"{name} [share]", runs, unit="share", better=UNKNOWN, benchmark=_LOAD_TEST, failures=failures
+    )
+
+
+def _dropped_of_k6(name: str, values: Mapping[str, Any], metrics: Mapping[str, Any]) -> Benchmark:
+    dropped = json_text.number(values.get("count"), f"metric {name!r}, 'count'")
+    iterations = object_or_empty(metrics.get("iterations"))
+    done = object_or_empty(iterations.get("values", iterations)).get("count", 0)
+    every = dropped + json_text.number(done, "metric 'iterations', 'count'")
+    return failed_share(f"{name} [share]", [(dropped, every or 1)], benchmark=_LOAD_TEST)
+
+
+def _statistics_of_k6(name: str, metric: Mapping[str, Any], values: Mapping[str, Any]) -> Iterator[Benchmark]:
+    plain = name.partition("{")[0]
+    is_time = metric.get("contains") == "time" or ("contains" not in metric and _is_time(name))
+    is_trend = "avg" in values
+    for statistic in _TRENDS if is_trend else _RATES:
+        if statistic in values and (is_trend or "count" in values):
+            value = json_text.number(values[statistic], f"metric {name!r}, {statistic!r}")
+            unit, better = ("s" if is_time else "", LOWER if is_time else UNKNOWN) if is_trend else ("1/s", UNKNOWN)
+            if names_failures(plain):
+                unit, better = unit if is_trend else FAILED_RATE, LOWER
+            elif plain in _THROUGHPUT:
+                better = HIGHER
+            yield Benchmark.of_series(
+                f"{name} [{statistic}]",
+                [[value * SECONDS["ms"] if is_trend and is_time else value]],
+                unit=unit,
+                better=better,
+                benchmark=_LOAD_TEST,
+            )
+
+
+def _thresholds_of_k6(name: str, metric: Mapping[str, Any], *, is_summary: bool) -> Iterator[Benchmark]:
+    """Yield each threshold of a metric; `--summary-export` writes true if it was crossed, and `handleSummary` ok."""
+    for threshold, state in object_or_empty(metric.get("thresholds")).items():
+        ok = object_or_empty(state).get("ok") if is_summary or isinstance(state, dict) else state
+        if not isinstance(ok, bool):
+            raise ValueError(f"metric {name!r}, threshold {threshold!r}: {str(state)[:30]!r} does not say if it held")
+        has_held = ok if isinstance(state, dict) else not ok
+        crossed = (Failure({}, f"the threshold {threshold} was crossed"),)
+        yield Benchmark.of_series(
+            f"{name}: {threshold}", [[0.0]] if has_held else [], unit=FAILED_SHARE, better=LOWER,
+            benchmark=_LOAD_TEST, failures=() if has_held else crossed,
+        )  # fmt: skip
 
 
 def _is_time(name: str) -> bool:
     """Return whether a metric of k6 without a type is a time in milliseconds."""
     metric = name.partition("{")[0]
-    return metric.startswith("http_req_") or metric.endswith("_duration")
+    return metric.endswith("_duration") or (metric.startswith("http_req_") and metric != "http_req_failed")
 
 
 def detect_codspeed(_name: str, content: bytes) -> bool:

@@ -29,6 +29,13 @@ def is_object_with(content: bytes, *keys: str) -> bool:
     return beginning(content)[:1] == b"{" and contains_keys(content, *keys)
 
 
+def begins_like_json(content: bytes) -> bool:
+    """Return whether the text begins like JSON or XML, and not like the words in brackets of a log."""
+    start = beginning(content)
+    is_list = start[:1] == b"[" and (start[1:].lstrip()[:1] or b"]") in b'{["]-0123456789'
+    return start[:1] in (b"{", b"<") or is_list
+
+
 def contains_keys(content: bytes, *keys: str) -> bool:
     """Return whether the text contains all these keys, each in quotes."""
     return all(f'"{key}"'.encode() in content for key in keys)

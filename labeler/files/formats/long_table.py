@@ -248,7 +248,7 @@ def _wanted(given: Sequence[str], columns: Mapping[str, str]) -> _Wanted:
         if theirs not in (*names, *constants):
             raise ValueError(f"column {theirs!r} is missing; the table has {_listed([*names, *constants])}")
     called = {theirs: ours for ours, theirs in columns.items()}
-    called.setdefault(DATE, RECORDED + TIME)
+    called.setdefault(TIME if TIME in names else DATE, RECORDED + TIME)
     renamed = [*(called.get(name, name) for name in names), *constants]  # names in this format, in the file's order
     missing = [name for name in REQUIRED if name not in renamed]
     if missing:

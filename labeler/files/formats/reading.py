@@ -1,22 +1,37 @@
 """Read one result file: detect the format from the content, apply the reading options, and check the benchmarks."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from analysis.runs.benchmark import DIRECTIONS, OF_ONE_RUN, RUN, UNKNOWN, Benchmark, Failure, Run, in_order
+from analysis.runs.benchmark import (
+    DIRECTIONS,
+    FAILED_SHARE,
+    LOWER,
+    OF_ONE_RUN,
+    RUN,
+    UNKNOWN,
+    Benchmark,
+    Failure,
+    Run,
+    in_order,
+)
 from labeler.errors import InputError, Refused
 from labeler.files.formats.bounds import check_text
-from labeler.files.formats.description import describe_content
+from labeler.files.formats.description import describe_content, hint_of
 from labeler.files.formats.known import FILE_IS, FORMATS, VALUES_ARE, Format, package_formats
+from labeler.files.formats.logs import plain_text, without_marks
 from labeler.files.formats.long_table import ONE_RUN
 from labeler.files.formats.source import Source
-from labeler.files.formats.units import direction, scaled, to_seconds
+from labeler.files.formats.units import direction, names_failures, scaled, to_seconds
+from labeler.files.formats.unread import Unread
 from labeler.text import is_storable
 
 COLUMNS = "benchmark=NAME,run=NAME,value=NAME,..."
+_BRACKETS = re.compile(r"\[([^\[\]]+)\]$")  # the metric at the end of a name
 LARGEST = 1e150  # the square of a larger number overflows, and so does the variance
 
 
@@ -42,9 +57,11 @@ class ReadOptions:
                 "these values are the iterations of one run [default: see `labeler formats`].",
     })  # fmt: skip
     unit: str = field(default="", metadata={"metavar": "UNIT", "help": "Unit of values that have no unit in the file."})
-    better: str = field(default=UNKNOWN, metadata={
-        "choices": DIRECTIONS[:2],
-        "help": "Whether lower or higher values are better, if the file does not say so [default: lower for times].",
+    # lower or higher, or METRIC=lower or METRIC=higher; the latter also if the file says something else
+    better: tuple[str, ...] = field(default=(), metadata={
+        "metavar": "[METRIC=]lower|higher",
+        "help": "Which values are better, of all or of a METRIC: a unit or name [default: `labeler formats "
+                "--directions`].",
     })  # fmt: skip
     pattern: str = field(default="", metadata={
         "flag": "--from-name", "metavar": "PATTERN",
@@ -62,6 +79,9 @@ class ReadOptions:
     others: Mapping[str, Format] = field(default_factory=dict)
     accept_means: bool = False  # whether to accept the mean of a run if a file keeps nothing else
     accept_failures: bool = False  # whether to accept a file whose benchmarks all failed
+    accept_unread: bool = False  # whether to read the rest of a text of which some lines cannot be read
+    # Whether shares of failed operations are benchmarks. Otherwise, a share above 0 is a failed run without a value.
+    with_shares: bool = False
 
 
 DEFAULTS = ReadOptions()
@@ -83,10 +103,17 @@ def with_others(options: ReadOptions) -> ReadOptions:
     if why_not:
         raise InputError(f"The format {options.format!r} cannot be used: {why_not}")
     for value, words in (
-        (options.file_is, FILE_IS), (options.values_are, VALUES_ARE), (options.better or None, DIRECTIONS[:2]),
+        (options.file_is, FILE_IS), (options.values_are, VALUES_ARE),
     ):  # fmt: skip
         if value is not None and value not in words:
             raise InputError(f"{value!r} is not one of {', '.join(words)}.")
+    for text in options.better:
+        metric, equals, better = text.rpartition("=")
+        if better not in DIRECTIONS[:2] or bool(equals) != bool(metric.strip()):
+            raise InputError(
+                f"--better {text}: give lower or higher, or METRIC=lower or METRIC=higher, such as --better "
+                "widgets/s=higher."
+            )
     if not is_storable(options.name):
         raise InputError(f"{options.name!r} is not a name: it has characters that cannot be stored.")
     options = replace(options, others=of_packages.formats)
@@ -112,38 +139,56 @@ def format_of(source: Source, content: bytes, options: ReadOptions = DEFAULTS) -
         return named
     if not content or content.isspace():
         raise Refused(source.name, "the file is empty")
+    data, text = without_marks(content), plain_text(content)
     failed = []
     plainest = FORMATS["numbers"]  # last, because a file of another package may look like numbers, too
     known = (*(known for known in FORMATS.values() if known is not plainest), *options.others.values(), plainest)
     for candidate in known:
         try:
-            if candidate.detect(source.plain_name, content):
+            if candidate.detect(source.plain_name, text if candidate.is_printed else data):
                 return candidate
         except Exception as error:  # noqa: BLE001 - of another package; the next ones may know the file
             failed.append(f"; {candidate.name} of {candidate.package} failed: {_error_message(error)}")
-    if source.plain_name.lower().endswith(".csv"):
+    hint = hint_of(data)
+    if source.plain_name.lower().endswith(".csv") and not hint:
         return FORMATS["csv"]
     raise Refused(
         source.name,
-        f"not a result file of a known format: the content is {describe_content(content)}. To list the known formats: "
-        f"labeler formats. To choose one, pass --format NAME{''.join(failed)}",
+        f"not a result file of a known format: the content is {describe_content(data)}. "
+        + (hint or "To list the known formats: labeler formats. To choose one, pass --format NAME")
+        + "".join(failed),
     )
 
 
 def read(
-    source: Source, options: ReadOptions = DEFAULTS, *, content: bytes | None = None, known: Format | None = None
+    source: Source,
+    options: ReadOptions = DEFAULTS,
+    *,
+    content: bytes | None = None,
+    known: Format | None = None,
+    unread: list[str] | None = None,
 ) -> list[Benchmark]:
     """Read the benchmarks in a file; the caller can give the decompressed content and the format if it has them.
 
-    All measurements are finite. Raises Refused with the place if nothing in the file can be used, and InputError if the
-    named format does not exist.
+    All measurements are finite. If lines of a text look like results but cannot be read, the file is refused; if a list
+    `unread` is given, the lines are appended to it, and the rest is returned. Raises Refused with the place if nothing
+    in the file can be used, and InputError if the named format does not exist.
     """
     content = source.content() if content is None else content
     chosen = known or format_of(source, content, options)
     if chosen.name != "parquet":
         with source.refusing():
             check_text(content, source.size)
-    benchmarks = list(_checked(source, chosen, content, options))
+        content = plain_text(content) if chosen.is_printed else without_marks(content)
+    benchmarks: list[Benchmark] = []
+    try:
+        benchmarks.extend(_checked(source, chosen, content, options))
+    except Refused as refused:
+        if unread is None or not isinstance(refused.__cause__, Unread):
+            raise
+        unread.append(refused.reason)
+        if not benchmarks:
+            return []
     if not benchmarks:
         raise Refused(source.name, "the file contains no benchmarks")
     if options.file_is != RUN and not any(benchmark.runs for benchmark in benchmarks):
@@ -167,7 +212,12 @@ def _checked(source: Source, chosen: Format, content: bytes, options: ReadOption
         for given in reader(source.plain_name, content, columns):
             benchmark = _to_plain_types(given) if chosen.package else given
             _check_storable(benchmark)
-            yield in_order(_in_unit(_shaped(benchmark, chosen, options), options))
+            read_one = in_order(_in_unit(_shaped(benchmark, chosen, options), options))
+            kept = read_one if options.with_shares else without_share(read_one)
+            if kept is not None:
+                yield kept
+    except Unread as error:
+        raise Refused(source.name, str(error)) from error
     except (ValueError, RecursionError) as error:
         raise Refused(source.name, str(error) or type(error).__name__) from None
     except (Exception, SystemExit) as error:
@@ -253,16 +303,46 @@ def _shaped(benchmark: Benchmark, chosen: Format, options: ReadOptions) -> Bench
     return values_as_iterations(benchmark) if is_one_run or options.values_are == "iterations" else benchmark
 
 
+def without_share(benchmark: Benchmark) -> Benchmark | None:
+    """Return a benchmark without its values if they are shares of failed operations: a share above 0 is a failed run.
+
+    Return None if nothing failed.
+    """
+    if not benchmark.runs or benchmark.unit != FAILED_SHARE:
+        return benchmark
+    failures = tuple(
+        Failure(run.conditions, f"{100 * float(run.values.max()):.3g} % failed")
+        for run in benchmark.runs
+        if run.values.max() > 0
+    )
+    every = (*failures, *benchmark.failures)
+    return replace(benchmark, runs=(), failures=every) if every else None
+
+
 def _in_unit(benchmark: Benchmark, options: ReadOptions) -> Benchmark:
     """Return the benchmark; if the file has no unit or direction, take them from the options."""
     unit, factor = (benchmark.unit, 1.0) if benchmark.unit else to_seconds(options.unit)
-    better = benchmark.better or options.better or direction(unit)
+    better = _stated(benchmark, unit, options.better) or benchmark.better
+    if not better:
+        of_all = [text for text in options.better if "=" not in text]
+        metric = _BRACKETS.search(benchmark.name)
+        is_of_failures = metric is not None and names_failures(metric[1])
+        better = of_all[-1] if of_all else LOWER if is_of_failures else direction(unit)
     if (unit, better) == (benchmark.unit, benchmark.better):
         return benchmark
     return replace(
         benchmark,
         runs=tuple(replace(run, values=scaled(run.values, factor), unit=unit, better=better) for run in benchmark.runs),
     )
+
+
+def _stated(benchmark: Benchmark, unit: str, options: Sequence[str]) -> str:
+    """Return the direction that the options state for the metric of this benchmark; "" if they state none."""
+    brackets = _BRACKETS.search(benchmark.name)
+    names = {benchmark.name, benchmark.benchmark, unit}
+    names |= {brackets[1], benchmark.name[: brackets.start()].strip()} if brackets else set()
+    found = [text.rpartition("=") for text in options]
+    return next((better for metric, equals, better in reversed(found) if equals and metric.strip() in names), UNKNOWN)
 
 
 def each_value_a_run(benchmark: Benchmark) -> Benchmark:

@@ -6,6 +6,7 @@ failed, but a comment says how many invocations each benchmark has, so each miss
 """
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -25,6 +26,8 @@ _HEADER = re.compile(rb"(?m)^invocation\titeration\tvalue\tunit\tcriterion\tbenc
 _PARAMETERS = ("extraArgs", "cores", "inputSize", "varValue", "tag", "machine")  # columns after the name
 _USUAL = {"cores": "1"}  # levels that are not part of the name
 _COMMENT = re.compile(r"# (Environment: |benchmark: (\d+)=|run_id: (\d+)=)(\{.*\})\s*")
+
+_NO_VALUES = ("null", "none", "nan")  # what stands for the value of an iteration that failed
 
 Key = tuple[str, str, str]  # suite, name and executor
 
@@ -92,7 +95,9 @@ def _take(
 ) -> None:
     place = f"line {number}"
     invocation, iteration = (_count(row.get(name), name, place) for name in ("invocation", "iteration"))
-    value = finite(row.get("value") or "", f"{place}, column 'value'")
+    text = row.get("value") or ""
+    has_value = text.lower() not in _NO_VALUES
+    value = finite(text, f"{place}, column 'value'") if has_value else math.nan
     if not row.get("benchmark") or row.get("criterion") is None:
         raise ValueError(f"{place}: the row has no benchmark or no criterion")
     parameters = {name: row[name] for name in _PARAMETERS if row.get(name) and row[name] != _USUAL.get(name)}
@@ -142,6 +147,11 @@ def _joined(groups: Mapping[Key, _Group], environment: Mapping[str, str]) -> Ite
         for executor, group in by_executor.items():
             factor = stored_unit(group.unit)[1]
             for invocation, values in group.values.items():
+                if any(map(math.isnan, values.values())):
+                    failures.append(
+                        Failure({RUN: str(invocation), VERSION: executor}, f"no value of invocation {invocation}")
+                    )
+                    continue
                 series.append(np.array([values[at] * factor for at in sorted(values)]))
                 conditions.append({RUN: str(invocation), VERSION: executor, **environment})
             failures += [

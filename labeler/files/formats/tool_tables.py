@@ -17,10 +17,11 @@ import numpy as np
 from analysis.arrays import Series
 from analysis.runs.benchmark import Benchmark, Failure
 from labeler.files.formats import json_text, long_table
-from labeler.files.formats.building import with_parameters, with_unique_names
+from labeler.files.formats.building import failed_share, with_parameters, with_unique_names
 from labeler.files.formats.json_all_values import JMH_TIMES
-from labeler.files.formats.text_table import Column, Numbers, Texts, header, read_text_table
+from labeler.files.formats.text_table import SEPARATORS, Column, Numbers, Texts, header, read_text_table
 from labeler.files.formats.units import SECONDS, finite
+from labeler.text import counted
 
 ORDERSAGE_COMMANDS = ("test_command", "exp_command")  # the newer name and the older name
 ORDERSAGE_REQUIRED = ("result", "run_num", "order_type", "order_number")
@@ -55,6 +56,7 @@ _ABS_ROW = re.compile(rb"\d+(-\d+-\d+)?;[^;\n]+;[^;\n]+;[^;\n]*\d[^;\n]*(;\d+;\d
 _ABS_RUN = re.compile(r"(\d+)(-\d+-\d+)?")
 
 JMETER_COLUMNS = ("timeStamp", "elapsed", "label")
+_IN_JMETER = "-Jjmeter.save.saveservice."  # the properties that decide what JMeter writes
 
 Row = Mapping[str, str]
 
@@ -332,17 +334,29 @@ def _abs_run(cell: str, line: int) -> str:
 
 
 def detect_jmeter(_name: str, content: bytes) -> bool:
-    """Return whether the content is a table that begins with the columns of this format."""
-    return json_text.beginning(content).startswith(",".join(JMETER_COLUMNS).encode())
+    """Also return True for results of JMeter in another form, which the reader refuses with an explanation."""
+    head = json_text.beginning(content, 4096)
+    if head[:1] == b"<":
+        return b"<testResults" in head and (b"<httpSample" in content or b"<sample" in content or b"version=" in head)
+    return any(set(JMETER_COLUMNS) <= set(header(head, separator)) for separator in SEPARATORS)
 
 
 def read_jmeter(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iterator[Benchmark]:
     """Read results of JMeter as CSV (JTL): a request per row, which started at `timeStamp` and took `elapsed` ms.
 
     A file is a run, because one process writes it. Each label is a benchmark, and its requests are the iterations, in
-    the order in which they started. Failed requests are left out and counted as one failure.
+    the order in which they started. Failed requests are left out; their share is a benchmark of its own. A request
+    failed if `success` is not true, or its response code is 400 or higher.
     """
-    table = read_text_table(content, separators=",")
+    if json_text.beginning(content)[:1] == b"<":
+        raise ValueError(f"these are results of JMeter as XML. Write CSV with {_IN_JMETER}output_format=csv")
+    table = read_text_table(content)
+    if table.separator != ",":
+        sign = "a tab" if table.separator == "\t" else repr(table.separator)
+        raise ValueError(
+            f"the cells of these results of JMeter are separated by {sign}, and numbers and labels may contain it. "
+            f"Write commas with {_IN_JMETER}default_delimiter=,"
+        )
     missing = [name for name in JMETER_COLUMNS if name not in table.names]
     if missing:
         raise ValueError(f"column {missing[0]!r} is missing. JMeter writes it by default")
@@ -350,20 +364,34 @@ def read_jmeter(_name: str, content: bytes, _columns: Mapping[str, str]) -> Iter
     n_failed: dict[str, int] = defaultdict(int)
     for line, row in table.records():
         time_stamp, elapsed, label = (row[name] for name in JMETER_COLUMNS)
+        if not _NUMBER.fullmatch(time_stamp.strip()):
+            raise ValueError(
+                f"line {line}: {time_stamp[:30]!r} in column 'timeStamp' is not a number of milliseconds. Write it "
+                f"with {_IN_JMETER}timestamp_format=ms"
+            )
         request = finite(time_stamp, f"line {line}, 'timeStamp'"), finite(elapsed, f"line {line}, 'elapsed'")
         good = requests.setdefault(label, [])
-        if row.get("success", "true").lower() != "true":
+        if _has_failed(row):
             n_failed[label] += 1
         else:
             good.append(request)
-    yield from with_unique_names(_of_jmeter(label, good, n_failed[label]) for label, good in requests.items())
+    yield from with_unique_names(
+        benchmark for label, good in requests.items() for benchmark in _of_jmeter(label, good, n_failed[label])
+    )
 
 
-def _of_jmeter(label: str, requests: list[tuple[float, float]], n_failed: int) -> Benchmark:
+def _has_failed(row: Row) -> bool:
+    code = row.get("responseCode", "").strip()
+    is_error = code.startswith("Non HTTP") or (code.isdecimal() and len(code) == 3 and int(code) >= 400)
+    return is_error or row.get("success", "true").strip().lower() != "true"
+
+
+def _of_jmeter(label: str, requests: list[tuple[float, float]], n_failed: int) -> Iterator[Benchmark]:
     in_order = sorted(requests, key=lambda request: request[0])
-    reason = f"{n_failed} of {len(requests) + n_failed} requests failed"
-    return Benchmark.of_series(
+    yield Benchmark.of_series(
         label,
         [np.array([elapsed for _begun, elapsed in in_order]) * SECONDS["ms"]] if requests else [],
-        failures=(Failure({}, reason),) if n_failed else (),
+        failures=() if requests else (Failure({}, f"{counted(n_failed, 'request')} failed, and none succeeded"),),
     )
+    every = len(requests) + n_failed
+    yield failed_share(f"{label} [failed requests]", [(n_failed, every)], benchmark=label)

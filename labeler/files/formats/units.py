@@ -6,11 +6,40 @@ import re
 import numpy as np
 
 from analysis.arrays import Series
-from analysis.runs.benchmark import HIGHER, LOWER, UNKNOWN
+from analysis.runs.benchmark import FAILURES, HIGHER, LOWER, UNKNOWN
 
 MAX_UNIT = 50  # longer units are not interpreted
-_RATE = re.compile(r"ops/.+|.+(/|per )\s*(s|sec|second)|[kmg]?i?(b|bit|byte|op)s?ps|hz|fps|rps|qps", re.IGNORECASE)
-_GROUPS = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?", re.ASCII)
+MAX_NAME = 300  # characters of a metric's name that are interpreted
+# What is counted per second if more is better. Any other unit may count what is good or bad, such as widgets/s.
+_COUNTED = (
+    r"[kmgtp]?i?(?:b|bit|byte|op|elem|flop|pixel|hash)|operation|iter|iteration|i|element|item|req|request|quer(?:y|ies)|"
+    r"call|row|record|message|msg|event|transaction|txn|tx|frame|packet|key|line|doc|document|token|step|insert|read|"
+    r"write|lookup|job|task|file|page|image|sample|point|block|word|char|run|execution|invocation|connection|hashes|"
+    r"pixels|reply|replies|response"
+)
+_SOME_COUNTED = (
+    "bytes", "operations", "iterations", "requests", "queries", "calls", "items", "rows", "messages", "events",
+    "transactions", "frames", "packets", "tokens", "jobs", "samples",
+)  # fmt: skip
+_RATE = re.compile(
+    rf"ops?/\S+|(?:{_COUNTED})s?\s*(?:/|per )\s*(?:s|sec|second|ms|us|µs|ns|min|minute)s?|[kmg]?i?(b|bit|byte|op)s?ps|"
+    r"hz|fps|rps|qps|tps",
+    re.IGNORECASE,
+)
+# Words for what fails or is wasted: lower is better, whatever the unit.
+FAILURE_WORDS = (
+    "abort", "alloc", "allocation", "crash", "drop", "error", "eviction", "exception", "fail", "failure", "fault", "gc",
+    "leak", "loss", "lost", "miss", "overrun", "reject", "rejection", "refused", "retry", "timeout", "violation",
+)  # fmt: skip
+# What is better, and of what, as `labeler formats --directions` lists it.
+BETTER_OF = (
+    (LOWER, "times, and costs of an operation"),
+    (LOWER, f"units and metrics that name one of: {', '.join(FAILURE_WORDS)} (also as errors, failed, retries)"),
+    (HIGHER, f"what is counted per second: {', '.join(_SOME_COUNTED)}, and the like"),
+    (UNKNOWN, "everything else, unless --better METRIC=lower or METRIC=higher says so"),
+)
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_ENDINGS = ("s", "es", "ed", "ped", "ing", "ping")
 _PER_OPERATION = re.compile(r"(.*?)\s*(?:/|per )\s*(?:op|ops|iter|iteration|call|run|operation)s?", re.IGNORECASE)
 _WORDS = {"nanosecond": "ns", "microsecond": "us", "millisecond": "ms", "second": "s", "sec": "s", "minute": "min"}
 
@@ -47,16 +76,40 @@ def stored_unit(unit: str) -> tuple[str, float, str]:
 
 
 def direction(unit: str) -> str:
-    """Return whether lower or higher values are better: lower for seconds, higher for rates, otherwise "" (unknown).
+    """Return whether lower or higher values are better, or "" if nobody knows.
+
+    Lower is better for seconds and for what fails, and higher for known rates.
 
     Examples
     --------
-    >>> direction("s"), direction("ops/ms"), direction("MB/s"), direction("widgets")
-    ('lower', 'higher', 'higher', '')
+    >>> direction("s"), direction("ops/ms"), direction("MB/s"), direction("errors/s"), direction("widgets/s")
+    ('lower', 'higher', 'higher', 'lower', '')
     """
-    if unit == "s":
+    if unit == "s" or unit in FAILURES or names_failures(unit):
         return LOWER
     return HIGHER if len(unit) <= MAX_UNIT and _RATE.fullmatch(unit) else UNKNOWN
+
+
+def names_failures(metric: str) -> bool:
+    """Return whether a metric or unit counts what fails or is wasted, by its words.
+
+    Examples
+    --------
+    >>> [names_failures(name) for name in ("errors", "dropped_iterations", "gcCount", "retries/s", "hits", "gchq")]
+    [True, True, True, True, False, False]
+    """
+    return any(_root(word.lower()) in FAILURE_WORDS for word in _WORD.findall(metric[:MAX_NAME]))
+
+
+def _root(word: str) -> str:
+    if word in FAILURE_WORDS:
+        return word
+    if word.endswith(("ries", "ried")):
+        return f"{word[:-3]}y"
+    return next(
+        (word.removesuffix(end) for end in _ENDINGS if word.endswith(end) and word.removesuffix(end) in FAILURE_WORDS),
+        word,
+    )
 
 
 def scaled(series: Series, factor: float) -> Series:
@@ -66,9 +119,9 @@ def scaled(series: Series, factor: float) -> Series:
 
 
 def finite(text: str, place: str) -> float:
-    """Parse a number, which may have separators as in `16,092.5`; raise ValueError if the text is not a number."""
+    """Parse a number without separators (see `labeler.files.formats.numerals`); raise ValueError for other texts."""
     try:
-        value = float(text.replace(",", "") if _GROUPS.fullmatch(text) else text)
+        value = float(text)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):

@@ -51,7 +51,9 @@ def results_of(measured: PlanEntry, ended: Ended, before: FileStates, after: Fil
     if measured.values in (WALL, CPU):
         return [RunResult(measured.name, (ended.wall_s if measured.values == WALL else ended.cpu_s,))]
     options = ReadOptions(
-        unit=measured.unit, better=measured.better, values_are="iterations" if measured.file_is_run else None
+        unit=measured.unit,
+        better=tuple(filter(None, [measured.better])),
+        values_are="iterations" if measured.file_is_run else None,
     )
     if measured.values == STDOUT:
         numbers = _plain_numbers(ended.output, several_per_line=measured.several_per_line)

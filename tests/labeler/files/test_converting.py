@@ -41,7 +41,7 @@ HOSTILE = [
 
 def hashes(files, **said):
     """(application, name) -> hash of measurements, unit and direction, as in an import."""
-    options = importing.read_options(None, {}, **said)
+    options = importing.read_options(None, {}, with_shares=True, **said)
     found = {}
     for part in read_benchmarks(list(files), options):
         for one in part.benchmarks:  # the first of each name is written

@@ -111,9 +111,12 @@ def test_a_direction_is_said_for_measurements_without_a_unit_alone():
     trials = [(run, "bench", 1, "fixed", 1.0 + run) for run in (1, 2)]
     file = upload("results.csv", ordersage_rows(trials), ORDERSAGE)
     for better in ("", "higher", "lower"):
-        assert exploring.from_files([file], ReadOptions(better=better)).benchmarks[0].better == better
+        assert (
+            exploring.from_files([file], ReadOptions(better=tuple(filter(None, [better])))).benchmarks[0].better
+            == better
+        )
     file = importing.upload("jmh.json", json.dumps([jmh_entry([[1.0], [2.0]], unit="ops/s", mode="thrpt")]).encode())
-    (one,) = exploring.from_files([file], ReadOptions(better="lower")).benchmarks
+    (one,) = exploring.from_files([file], ReadOptions(better=("lower",))).benchmarks
     assert (one.unit, one.better) == ("ops/s", "higher")  # the statement in the file counts
 
 

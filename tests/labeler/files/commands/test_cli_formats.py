@@ -42,9 +42,9 @@ def dry(*arguments, code=0):
 
 def test_every_format_is_listed_with_what_maps_to_runs_and_iterations():
     rows = json.loads(run("formats", "--json").stdout)
-    assert [list(row) for row in rows] == [["name", "title", "runs", "iterations", "file_is", "keep", "package"]] * len(
-        FORMATS
-    )
+    assert [list(row) for row in rows] == [
+        ["name", "title", "runs", "iterations", "file_is", "keep", "failures", "package"]
+    ] * len(FORMATS)
     assert [row["name"] for row in rows] == list(FORMATS)
     assert {row["name"] for row in rows if row["file_is"] == "run"} == {
         "pytest-benchmark", "google-benchmark", "asv", "criterion", "go", "tinybench", "benchmarkjs", "cargo-bench",

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from analysis.runs.benchmark import Failure
-from labeler.files.formats import go_benchfmt
+from labeler.files.formats import FORMATS, Source, go_benchfmt, read as read_source
 from tests.labeler.files.formats.examples import read_bytes
 from tests.labeler.files.formats.mutations import HOSTILE, read_with, refusal
 
@@ -135,17 +135,15 @@ def test_the_number_of_processors_is_a_condition_if_all_benchmarks_have_the_same
 
 def test_other_lines_are_noise():
     noise = (
-        "=== RUN\nBenchmarking 3 4 x\nBenchmarkX\nBenchmarkX-8 10\nBenchmarkX-8 some 3 ns/op\nBenchmarkX 0 3 ns/op\n"
-        "BenchmarkX 4 files found\nok  \ta\t1.2s\n  3 4 ns/op at the end\nPASS\n\n--- BENCH: BenchmarkX-8\n"
+        "=== RUN\nBenchmarking 3 4 x\nBenchmarkX\nBenchmarkX-8 10\nBenchmarkX 0 3 ns/op\n"
+        "BenchmarkX 4 files found\nok  \ta\t1.2s\nPASS\n\n--- BENCH: BenchmarkX-8\n"
         "    a_test.go:1: x\n"
     )
     assert plain(read(f"BenchmarkY 1 2 ns/op\n{noise}")) == {"BenchmarkY": [[2e-9]]}
 
 
 def test_a_result_behind_log_lines_belongs_to_the_name_in_front_of_them():
-    text = (
-        "BenchmarkX-8 \tlog 1\nlog 2\n      20\t  4 ns/op\n      30\t  5 ns/op\nBenchmarkY-8 1 2 ns/op\n 20 6 ns/op\n"
-    )
+    text = "BenchmarkX-8 \tlog 1\nlog 2\n      20\t  4 ns/op\nBenchmarkY-8 1 2 ns/op\n"
     assert plain(read(text)) == {"BenchmarkX": [[4e-9]], "BenchmarkY": [[2e-9]]}
 
 
@@ -158,20 +156,26 @@ def test_a_benchmark_that_only_failed_is_left_out():
     ("garbled", "reason"),
     [
         ("BenchmarkX 1 2.x ns/op", "'2.x' ns/op"),
-        ("BenchmarkX 1 NaN ns/op", "'NaN' ns/op"),
         ("BenchmarkX 1 1_0 ns/op", "'1_0' ns/op"),
         ("BenchmarkX 1 1e999 ns/op", "'1e999' ns/op"),
         ("BenchmarkX 1 2 ns/op 3", "'2 ns/op 3'"),
         ("BenchmarkX 1 2 B/op 3 B/op", "unit 'B/op' appears twice"),
+        ("BenchmarkX-8 some 3 ns/op", "this is not NAME ITERATIONS VALUE UNIT"),
+        ("  3 4 ns/op", "there is no name of a benchmark"),
     ],
 )
-def test_a_garbled_line_is_left_out_and_named_and_the_others_are_read(garbled, reason):
-    (one,) = read(f"BenchmarkX 1 2 ns/op\n{garbled}\nBenchmarkX 1 4 ns/op\n")
-    (failure,) = one.failures
-    assert plain([one]) == {"BenchmarkX": [[2e-9, 4e-9]]} and failure.conditions == {}
-    assert failure.reason.startswith("line 2") and reason in failure.reason
-    alone = refusal(go_benchfmt, "go.txt", garbled.encode())
-    assert "'BenchmarkX': line 1" in alone and reason in alone
+def test_a_garbled_line_is_named_and_the_others_are_read_if_wanted(garbled, reason):
+    text = f"BenchmarkX 1 2 ns/op\n{garbled}\nBenchmarkX 1 4 ns/op\n".encode()
+    refused = refusal(FORMATS["go"], "go.txt", text)
+    assert refused.startswith(f"line 2: {garbled.strip()!r} is not read: ") and reason in refused
+    unread = []
+    (one,) = read_source(Source("go.txt", data=text), content=text, unread=unread)
+    assert (plain([one]), unread) == ({"BenchmarkX": [[2e-9, 4e-9]]}, [refused])
+
+
+def test_a_result_that_is_not_a_number_has_failed():
+    (one,) = read("BenchmarkX 1 2 ns/op\nBenchmarkX 1 NaN ns/op\n")
+    assert one.failures == (Failure({}, "line 2: NaN"),)
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -181,9 +185,12 @@ def test_a_name_is_kept_as_it_is(name):
     assert one.name == f"Benchmark_{word}"
 
 
-@pytest.mark.parametrize(("given", "better"), [(None, ""), ("higher", "higher"), ("lower", "lower")])
+@pytest.mark.parametrize(
+    ("given", "better"),
+    [(None, ""), ("higher", "higher"), ("lower", "lower"), ("widgets=lower", "lower"), ("gadgets=lower", "")],
+)
 def test_of_a_metric_of_its_own_the_person_says_which_values_are_better(given, better):
-    options = {"better": given} if given else {}
+    options = {"better": (given,)} if given else {}
     (benchmark,) = read_bytes("out.txt", b"BenchmarkX-8 10 2.5 widgets\n", **options)
     assert (benchmark.unit, benchmark.better) == ("widgets", better)
     (rate,) = read_bytes("out.txt", b"BenchmarkX-8 10 2.5 MB/s\n")

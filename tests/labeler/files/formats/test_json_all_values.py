@@ -318,8 +318,9 @@ REFUSED: dict[str, list[tuple[Any, str]]] = {
     ],
     "pytest-benchmark": [
         ([pytest_entry("a", [1.0, "x"])], "benchmark 'a', run 0, iteration 1: 'x' is not a number"),
-        ([pytest_entry("a", [1.0, None])], "benchmark 'a', run 0, iteration 1: None is not a number"),
-        ([pytest_entry("a", [float("nan")])], "benchmark 'a', run 0, iteration 0: nan is not a finite measurement"),
+        ([pytest_entry("a", [1.0, None])], "no benchmark of the file has a measurement; 'a': a round has no time"),
+        ([pytest_entry("a", [float("nan")])], "no benchmark of the file has a measurement; 'a': a round has no time"),
+        ([pytest_entry("a", [1, float("nan")])], "benchmark 'a', run 0, iteration 1: nan is not a finite measurement"),
         ([pytest_entry("a", [True])], "benchmark 'a', run 0, iteration 0: True is not a number"),
         ([pytest_entry("a", 3)], "benchmark 'a': 'data' is 3, not a list"),
         ([pytest_entry("a", [])], "'a': 'data' is empty"),

@@ -235,9 +235,13 @@ def test_what_was_recorded_of_a_run_is_kept_and_is_no_context():
         ({}, "", ""),
         ({"unit": "ms"}, "s", "lower"),
         ({"unit": "ops/s"}, "ops/s", "higher"),
-        ({"unit": "ops/s", "better": "lower"}, "ops/s", "lower"),
+        ({"unit": "ops/s", "better": ("lower",)}, "ops/s", "lower"),
+        ({"unit": "errors/s"}, "errors/s", "lower"),
+        ({"unit": "errors/s", "better": ("errors/s=higher",)}, "errors/s", "higher"),
+        ({"unit": "s", "better": ("b=higher", "c=lower")}, "s", "higher"),
+        ({"unit": "widgets/s"}, "widgets/s", ""),
         ({"unit": "widgets"}, "widgets", ""),
-        ({"better": "higher"}, "", "higher"),
+        ({"better": ("higher",)}, "", "higher"),
     ],
 )
 def test_unit_and_direction_are_as_the_person_says_or_as_the_unit_does(options, unit, better):

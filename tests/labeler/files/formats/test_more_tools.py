@@ -149,9 +149,12 @@ def test_repeated_processes_of_perf_are_runs_only_in_its_table():
 
 
 def test_hardware_counters_of_a_german_separator_and_modifiers_are_read():
-    text = "1234567;;instructions:u;1000;100,00;0,5;insn per cycle\n0.5;msec;task-clock:u;1000;100.00;;\n"
-    found = {one.name: one for one in read_bytes("x", text.encode())}
-    assert found["instructions:u"].values[0].tolist() == [1234567.0] and found["instructions:u"].unit == "instructions"
+    text = "1234567;;instructions:u;1000;100,00;0,5;insn per cycle\n0,5;msec;task-clock:u;1000;100,00;;\n"
+    for content in (text, text.replace(",", ".")):
+        found = {one.name: one for one in read_bytes("x", content.encode())}
+        assert found["instructions:u"].values[0].tolist() == [1234567.0]
+        assert found["instructions:u"].unit == "instructions"
+        assert found["task-clock:u"].values[0].tolist() == [0.0005]
 
 
 # plain numbers, tables without a name, another metric

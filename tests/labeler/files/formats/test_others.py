@@ -168,6 +168,7 @@ def test_a_package_that_cannot_be_loaded_is_listed_with_its_reason_and_stops_not
     site.install("broken", source, points={"broken": "broken:FORMAT"}, group=FORMAT_GROUP)
     assert known.formats_table()[-1] == {
         "name": "broken", "title": f"cannot be used: {reason}", "runs": "", "iterations": "", "file_is": "", "keep": "",
+        "failures": "",
         "package": "",
     }  # fmt: skip
     assert look(importing.upload("a.json", b"[[1],[2]]"))[0].benchmarks

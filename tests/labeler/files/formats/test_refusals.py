@@ -181,12 +181,10 @@ REFUSED = {
     ],
     "benchmarkjs": [
         ("hello", NOTHING),
-        (f"sort x {'9' * 400} ops/sec ±1% (9 runs sampled)\n",
-         f"benchmark 'sort': '{'9' * 30}' is not a finite number"),
+        ("sort x NaN ops/sec ±NaN% (0 runs sampled)\n", f"{ONLY_FAILURES}'sort': has no rate"),
     ],
     "cargo-bench": [
         (b"\xff", "byte 0: the file is not UTF-8 text"),
-        ("test a ... bench: 1,5 ns/iter (+/- 3)", "benchmark 'a': '1,5' is not a finite number"),
         ("test a ... bench: 1,500.5 ns/iter (+/- 3)\ntest a ... bench: 2 g/iter (+/- 3)\n",
          "benchmark 'a' has more than one unit: 'ns/iter', 'g/iter'"),
     ],
@@ -203,7 +201,8 @@ REFUSED = {
     ],
     "k6": [('{"metrics": {"a": 3}}', "the metrics: 'a' is 3, not an object"), ('{"metrics": {}}', NOTHING)],
     "wrk": [
-        ("Running 3s test @ http://a\n", "the output of wrk for 'http://a' has no line Requests/sec. Was wrk stopped?"),
+        ("Running 3s test @ http://a\n",
+         f"{ONLY_FAILURES}'http://a [Requests/sec]': the output has no line Requests/sec. Was wrk stopped?"),
     ],
     "catch2": [
         ('<!DOCTYPE a [<!ENTITY b "c">]><Catch2TestRun>&b;</Catch2TestRun>', NO_DOCUMENT_TYPE),

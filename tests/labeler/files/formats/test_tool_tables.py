@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from analysis.runs.benchmark import Failure
+from analysis.runs.benchmark import FAILED_SHARE, Failure
 from labeler.errors import Refused
 from labeler.files.formats import FORMATS
 from labeler.files.formats.tool_tables import PA_COLUMNS
@@ -341,11 +341,28 @@ JMETER = "timeStamp,elapsed,label,success\n"
 
 
 def test_requests_are_iterations_in_the_order_in_which_they_began_and_failed_ones_are_left_out():
-    home, search = read("jmeter", (FILES / "jmeter.jtl").read_bytes())
+    content = (FILES / "jmeter.jtl").read_bytes()
+    home, search = read("jmeter", content)
     assert (home.name, plain(home)) == ("Home, sweet home", [[0.012, 0.010, 0.011]])
     assert (search.name, plain(search)) == ("Search", [pytest.approx([0.009, 0.008])])
-    assert search.failures == (Failure({}, "1 of 3 requests failed"),)
     assert (home.unit, home.better, home.failures) == ("s", "lower", ())
+    shares = {one.name: one for one in FORMATS["jmeter"].read("", content, {}) if one.unit == FAILED_SHARE}
+    assert {name: (one.benchmark, plain(one), one.better) for name, one in shares.items()} == {
+        "Home, sweet home [failed requests]": ("Home, sweet home", [[0.0]], "lower"),
+        "Search [failed requests]": ("Search", [[pytest.approx(1 / 3)]], "lower"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("code", "success", "has_failed"),
+    [("200", "true", 0), ("200", "false", 1), ("500", "true", 1), ("404", None, 1), ("304", None, 0), ("", None, 0),
+     ("Non HTTP response code: java.net.SocketException", None, 1)],
+)  # fmt: skip
+def test_a_request_failed_by_its_success_or_its_code(code, success, has_failed):
+    columns = ("timeStamp", "elapsed", "label", "responseCode", *(["success"] if success else []))
+    rows = [(1, 5, "a", code, *([success] if success else []))]
+    _times, share = FORMATS["jmeter"].read("", csv_bytes(rows, columns), {})
+    assert plain(share) == [[has_failed]]
 
 
 # all of them
@@ -413,9 +430,14 @@ REFUSED = {
     ],
     "jmeter": [
         (f"{JMETER}1,x,a,true\n".encode(), "line 2, 'elapsed': 'x'"),
-        (f"{JMETER}1,5,a,true\n,5,a,true\n".encode(), "line 3, 'timeStamp'"),
+        (f"{JMETER}1,5,a,true\n,5,a,true\n".encode(), "line 3: '' in column 'timeStamp' is not a number"),
+        (f"{JMETER}2024/01/01 10:00:00,5,a,true\n".encode(), "-Jjmeter.save.saveservice.timestamp_format=ms"),
+        (JMETER.replace(",", ";").encode() + b"1;5;a;true\n", "-Jjmeter.save.saveservice.default_delimiter=,"),
+        (JMETER.replace(",", "\t").encode() + b"1\t5\ta\ttrue\n", "separated by a tab"),
+        (b'<?xml version="1.0"?>\n<testResults version="1.2">\n<httpSample t="5" lb="a" s="true"/>\n</testResults>\n',
+         "-Jjmeter.save.saveservice.output_format=csv"),
         (f"{JMETER}1,5\n".encode(), "line 2: the row has 2 cells"),
-        (f"{JMETER}1,5,a,false\n".encode(), "1 of 1 requests failed"),
+        (f"{JMETER}1,5,a,false\n".encode(), "1 request failed, and none succeeded"),
         (b"timeStamp,elapsed,labels\n1,5,a\n", "column 'label' is missing. JMeter writes it by default"),
         (JMETER.encode(), "the file contains no benchmarks"),
     ],
