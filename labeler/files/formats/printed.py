@@ -119,11 +119,13 @@ def _has_result(output: _Output, reader: Reader) -> bool:
 
 
 def _is_text(content: bytes) -> bool:
+    if json_text.begins_like_json(content):
+        return False
     try:
         content.decode()
     except UnicodeDecodeError:
         return False
-    return not json_text.begins_like_json(content)
+    return True
 
 
 def detect_benchmark_js(_name: str, content: bytes) -> bool:

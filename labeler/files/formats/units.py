@@ -12,8 +12,8 @@ MAX_UNIT = 50  # longer units are not interpreted
 MAX_NAME = 300  # characters of a metric's name that are interpreted
 # What is counted per second if more is better. Any other unit may count what is good or bad, such as widgets/s.
 _COUNTED = (
-    r"[kmgtp]?i?(?:b|bit|byte|op|elem|flop|pixel|hash)|operation|iter|iteration|i|element|item|req|request|quer(?:y|ies)|"
-    r"call|row|record|message|msg|event|transaction|txn|tx|frame|packet|key|line|doc|document|token|step|insert|read|"
+    r"[kmgtp]?i?(?:b|bit|byte|op|elem|flop|pixel|hash)|operation|it|iter|iteration|i|element|item|req|request|quer(?:y|ies)|"
+    r"call|row|record|message|msg|event|transaction|txn|tx|frame|packet|key|line|doc|document|token|step|insert|update|delete|scan|fetch|commit|read|"
     r"write|lookup|job|task|file|page|image|sample|point|block|word|char|run|execution|invocation|connection|hashes|"
     r"pixels|reply|replies|response"
 )
@@ -23,7 +23,7 @@ _SOME_COUNTED = (
 )  # fmt: skip
 _RATE = re.compile(
     rf"ops?/\S+|(?:{_COUNTED})s?\s*(?:/|per )\s*(?:s|sec|second|ms|us|µs|ns|min|minute)s?|[kmg]?i?(b|bit|byte|op)s?ps|"
-    r"hz|fps|rps|qps|tps",
+    r"[kmg]?(?:hz|fps|rps|qps|tps)",
     re.IGNORECASE,
 )
 # Words for what fails or is wasted: lower is better, whatever the unit.

@@ -221,3 +221,48 @@ def test_files_of_two_tools_in_one_folder_are_read_together():
     files = [Source(name, data=(FILES / name).read_bytes()) for name in ("rebench.data", "codspeed.json", "go.txt")]
     parts = list(read_benchmarks(files))
     assert {part.known.name for part in parts} == {"rebench", "codspeed", "go"}
+
+
+# what failed
+
+
+CATCH2 = (
+    '<Catch2TestRun><TestCase name="T"><BenchmarkResults name="a"><mean value="5"/></BenchmarkResults>{}</TestCase>'
+    '<TestCase name="U">{}</TestCase></Catch2TestRun>'
+)
+OF_REBENCH = "".join(f"{HEADER if n == 1 else ''}{n}\t1\t{{{n - 1}}}\tms\ttotal\tSort\ta\tS\t\t1\t\t\n" for n in (1, 2))
+SAY_FAILED = {
+    "catch2: a test case": (CATCH2.format('<OverallResult success="false"/>', ""), "T / a", "its test case failed"),
+    "catch2: a signal": (CATCH2.format("", "<FatalErrorCondition/>"), "U", "its test case failed"),
+    "rebench: null": (OF_REBENCH.format("null", "2.5"), "Sort", "no value of invocation 1"),
+    "rebench: NaN": (OF_REBENCH.format("1.5", "NaN"), "Sort", "no value of invocation 2"),
+    "benchmarkjs: an error": ("a x 9 ops/sec ±1% (9 runs sampled)\nb: Error: boom\n", "b", "Error: boom"),
+    "benchmarkjs: no text": ("a x 9 ops/sec ±1% (9 runs sampled)\nb: \n", "b", "failed without a message"),
+    "benchmarkjs: NaN": ("a x 9 ops/sec ±1% (9 runs sampled)\nb x NaN ops/sec ±NaN% (0 runs sampled)\n", "b",
+                         "has no rate"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "name", "reason"), SAY_FAILED.values(), ids=SAY_FAILED)
+def test_a_file_says_what_failed(text, name, reason):
+    failures = {one.name: [failure.reason for failure in one.failures] for one in read_bytes("a", text.encode())}
+    assert failures.pop(name) == [reason] and not any(failures.values())
+
+
+SILENT = {
+    "abs", "bencher", "criterion", "github-action", "icpe", "jmh", "nanobench", "numbers", "otava", "pa", "perfherder",
+    "pyperf", "tcpd",
+}  # fmt: skip
+
+
+def test_every_format_declares_what_says_that_something_failed_unless_its_files_cannot():
+    assert {name for name, known in FORMATS.items() if not known.failures} == SILENT
+
+
+def test_hyperfine_writes_the_memory_of_each_process():
+    result = {"command": "x", "times": [1.0, 2.0, 3.0], "exit_codes": [0, 1, 0], "memory_usage_byte": [10, 20, 30]}
+    time, memory = read_bytes("a.json", json.dumps({"results": [result]}).encode())
+    assert (time.name, memory.name, memory.unit, memory.benchmark) == ("x", "x [memory]", "byte", "x")
+    assert [run.tolist() for run in memory.values] == [[10.0], [30.0]] and len(memory.failures) == 1
+    with pytest.raises(Refused, match="is not a list of 3 numbers"):
+        read_bytes("a.json", json.dumps({"results": [result | {"memory_usage_byte": [1]}]}).encode())
