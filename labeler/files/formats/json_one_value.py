@@ -15,7 +15,15 @@ from typing import Any
 import numpy as np
 
 from analysis.runs.benchmark import (
-    FAILED_RATE, FAILED_SHARE, HIGHER, LOWER, TIME, UNKNOWN, VERSION, Benchmark, Failure,
+    FAILED_RATE,
+    FAILED_SHARE,
+    HIGHER,
+    LOWER,
+    TIME,
+    UNKNOWN,
+    VERSION,
+    Benchmark,
+    Failure,
 )
 from labeler.files.formats import json_text
 from labeler.files.formats.building import SingleValue, failed_share, from_single_values, with_unique_names

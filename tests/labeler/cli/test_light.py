@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.labeler.commands import run
 
 ROOT = Path(__file__).parents[3]
-FILES = ROOT / "tests" / "labeler" / "formats" / "files"
+FILES = ROOT / "tests" / "labeler" / "files" / "formats" / "files"
 LIGHT = {"numpy", "scipy", "click", "orjson"}
 
 # Runs the commands on standard input (a JSON list of lists) in a process that finds no other installed package.
