@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -19,22 +19,25 @@ from analysis.raters.agreement import (
     OrderTest,
     PairAgreement,
     PairEquality,
+    SideBias,
 )
 from analysis.raters.tables import count_table, in_name_order
+from analysis.report._categories import ByCategory, shares_of_categories
 from analysis.report._reviewers import (
     Retest,
     TimeOnTask,
-    has_values,
+    against_the_rest_blocks,
+    drift_blocks,
+    leniency_blocks,
+    retest_blocks,
     retest_numbers,
-    reviewer_blocks,
     side_blocks,
+    time_blocks,
     times_on_task,
 )
-from analysis.report._settings import CategorySet, Resampling, capitalised, entries
+from analysis.report._settings import CategorySet, ReportStyle, Resampling, capitalised, entries
+from analysis.report._tables import Labels, has_values
 from analysis.statistics.intervals import Estimate
-
-if TYPE_CHECKING:
-    from analysis.report._report import Report
 
 COEFFICIENTS: Mapping[str, Callable[..., Estimate]] = {
     "fleiss_kappa": agreement.fleiss_kappa,
@@ -57,19 +60,6 @@ MORE, NOT_MORE, UNCLEAR, UNDEFINED = "more", "not more", "unclear", "undefined"
 SLIGHT = 0.2  # an interval of kappa that includes 0 and ends below this excludes all but slight agreement
 ONLY_FOR_TWO = "defined for two categories only"
 PICTURES = "disputed-items"  # the name of a figure that needs measurements
-
-
-@dataclass(frozen=True)
-class Labels:
-    """The labels of a study, in one table per purpose. Each table has all columns of the answers."""
-
-    first: pd.DataFrame  # first labels (fresh or overlap), from which agreement and consensus are computed
-    current: pd.DataFrame  # labels of the same assignments after reviewers revised their own answers
-    third: pd.DataFrame  # labels of an additional reviewer on split items and on some agreed items
-    retest: pd.DataFrame  # columns rater, first, second; one row per item that a reviewer labelled twice
-    # Columns item and rater, one row per missing label. A label is missing if the reviewer chose "not sure",
-    # withdrew the answer, or never gave a planned label.
-    missing: pd.DataFrame
 
 
 @dataclass(frozen=True, repr=False)
@@ -393,45 +383,66 @@ def _drift(first: pd.DataFrame, names: Sequence[str], level: float) -> tuple[Dri
     return () if column is None else tuple(agreement.reviewer_drift(first, names, column=column, level=level))
 
 
-def agreement_sections(report: "Report", *, with_pictures: bool) -> tuple[d.Section, ...]:
-    """Build the sections on numbers."""
+def agreement_sections(
+    numbers: Agreement,
+    style: ReportStyle,
+    *,
+    by_category: ByCategory | None,
+    sides: SideBias | None,
+    interim: bool,
+    with_pictures: bool,
+) -> tuple[d.Section, ...]:
+    """Build the sections on agreement; `interim`: name no item, because the study is not unblinded."""
     return (
-        d.Section("Agreement of pairs", tuple(_pairs(report))),
-        d.Section("Overall agreement", tuple(_overall(report))),
-        d.Section("Agreement by group", tuple(_groups(report))),
-        d.Section("Reviewers", tuple(reviewer_blocks(report))),
-        *([d.Section("Side bias", tuple(side_blocks(report, report.sides)))] if report.sides else []),
-        d.Section("What reviewers disagree on", tuple(_disputed(report, with_pictures))),
+        d.Section("Agreement of pairs", tuple(_pairs(numbers, style))),
+        d.Section("Overall agreement", tuple(_overall(numbers, style, by_category))),
+        d.Section("Agreement by group", tuple(_groups(numbers, style))),
+        d.Section("Reviewers", tuple(_reviewers(numbers, style, by_category))),
+        *([d.Section("Side bias", tuple(side_blocks(sides, style)))] if sides else []),
+        d.Section(
+            "What reviewers disagree on",
+            tuple(_disputed(numbers, style, interim=interim, with_pictures=with_pictures)),
+        ),
     )
 
 
-def _pairs(report: "Report") -> Iterator[d.Block]:
-    numbers, level = report.agreement, report.level_text
+def _reviewers(numbers: Agreement, style: ReportStyle, by_category: ByCategory | None) -> Iterator[d.Block]:
+    if by_category:
+        yield from shares_of_categories(by_category, style)
+    if numbers.leniency:
+        yield from leniency_blocks(numbers.leniency, style)
+    yield from against_the_rest_blocks(numbers.against_the_rest, numbers.fleiss_kappa, style)
+    yield from drift_blocks(numbers.drift, style)
+    yield from time_blocks(numbers.time_on_task)
+    yield from retest_blocks(numbers.retest, style)
+
+
+def _pairs(numbers: Agreement, style: ReportStyle) -> Iterator[d.Block]:
+    level, is_binary = style.level_text, style.category_set.is_binary
     if numbers.pairs:
         yield d.table(
             "Number of items that both reviewers of a pair labelled, and the share of these items on which they "
             "agree. The table uses first labels only. Intervals of shares are Wilson intervals.",
             ("Pair", "Items", "Agreed", f"Agreement ({level})", f"Cohen's kappa ({level})",
-             *(("PABAK", "Prevalence index", "Bias index") if report.category_set.is_binary else ())),
+             *(("PABAK", "Prevalence index", "Bias index") if is_binary else ())),
             [
                 (f"{pair.a} – {pair.b}", pair.n, pair.agree, d.share(pair.percent), d.plain_number(pair.cohen_kappa),
                  *(d.number(value.value, 2)
-                   for value in (pair.pabak, pair.prevalence_index, pair.bias_index) if report.category_set.is_binary))
+                   for value in (pair.pabak, pair.prevalence_index, pair.bias_index) if is_binary))
                 for pair in numbers.pairs
             ],
-            numeric=(1, 2, 5, 6, 7) if report.category_set.is_binary else (1, 2), name="pairs")  # fmt: skip
-    yield d.Paragraph(f"Do all pairs agree equally often? {_equality(report)}")
+            numeric=(1, 2, 5, 6, 7) if is_binary else (1, 2), name="pairs")  # fmt: skip
+    yield d.Paragraph(f"Do all pairs agree equally often? {_equality(numbers.pair_equality, style.alpha)}")
 
 
-def _equality(report: "Report") -> str:
-    test = report.agreement.pair_equality
+def _equality(test: PairEquality | None, alpha: float) -> str:
     if test is None or test.p is None:
         return f"Not tested: {test.reason if test else 'there are no labels'}."
     result = (
         f"F = {d.number(test.statistic, 1)}, {test.df1} and {test.df2} degrees of freedom, p = {d.p_value(test.p)} "
     )
     result += f"({test.n_items} items with two or more labels)."
-    if test.p > report.alpha:
+    if test.p > alpha:
         return result
     by = f" {_describe_contrast(test.contrast)}" if test.contrast else ""
     return f"{result} The pairs differ in their agreement, and a single overall number hides this.{by}"
@@ -454,13 +465,13 @@ def _describe_contrast(found: Contrast) -> str:
     return f"The clearest difference is between {whom[found.kind]}: {shares[found.kind]} (p = {d.p_value(found.p)})."
 
 
-def _overall(report: "Report") -> Iterator[d.Block]:
-    numbers, level = report.agreement, report.level_text
+def _overall(numbers: Agreement, style: ReportStyle, by_category: ByCategory | None) -> Iterator[d.Block]:
+    level = style.level_text
     rows: list[tuple[Any, ...]] = [("Percent agreement", d.share(numbers.percent), "", _resampled(numbers, "percent"))]
     for name, title in TITLES:
         kappa: Kappa = getattr(numbers, name)
         rows.append((title, d.plain_number(kappa), _bands(kappa), _resampled(numbers, name)))
-    weighted = report.by_category.weighted if report.by_category else ()
+    weighted = by_category.weighted if by_category else ()
     rows += [(f"{row.name} ({row.weights} weights)", d.plain_number(row.value), "", "") for row in weighted]
     for category, estimate_ in numbers.specific.items():
         rows.append((f"Agreement on {category}", d.share(estimate_), "", ""))
@@ -505,8 +516,8 @@ def _bands(kappa: Kappa) -> str:
     return "" if not low else low if low == high else f"{low} to {high}"
 
 
-def _groups(report: "Report") -> Iterator[d.Block]:
-    numbers, level = report.agreement, report.level_text
+def _groups(numbers: Agreement, style: ReportStyle) -> Iterator[d.Block]:
+    level = style.level_text
     first_used = LabelsUsed("first", numbers.n_labels, numbers.percent, numbers.fleiss_kappa)
     yield d.table(
         "Agreement by which labels are used.",
@@ -532,19 +543,19 @@ def _groups(report: "Report") -> Iterator[d.Block]:
                 if len(rows) > MANY
                 else ""
             )
-            yield _group_table(report, caption + more, first, rows[:MANY], name.replace("_", "-"))
+            yield _group_table(rows[:MANY], style, caption + more, first, name.replace("_", "-"))
     confidence = numbers.confidence
     if confidence:
         caption = "Agreement by the confidence that reviewers stated (1 is low, 3 is high)."
-        yield _group_table(report, caption, "Confidence", confidence.by_confidence, "by-confidence")
+        yield _group_table(confidence.by_confidence, style, caption, "Confidence", "by-confidence")
         weighted = d.estimate(confidence.weighted_kappa, as_percent=False)
         yield d.Paragraph(f"Do reviewers agree on their confidence? Weighted kappa (quadratic): {weighted} ({level}).")
-    if numbers.order or report.category_set.positive:
-        yield d.Paragraph(_describe_order(numbers.order, report.category_set))
+    if numbers.order or style.category_set.positive:
+        yield d.Paragraph(_describe_order(numbers.order, style.category_set))
 
 
-def _group_table(report: "Report", caption: str, first: str, rows: Sequence[GroupAgreement], name: str) -> d.Table:
-    positive, level = report.category_set.positive, report.level_text
+def _group_table(rows: Sequence[GroupAgreement], style: ReportStyle, caption: str, first: str, name: str) -> d.Table:
+    positive, level = style.category_set.positive, style.level_text
     of_positive = (f"{capitalised(positive)} ({level})",) if positive else ()
     return d.table(
         caption,
@@ -606,14 +617,14 @@ def _describe_order(order: OrderTest | None, of: CategorySet) -> str:
     return f"{question}yes: {names}."
 
 
-def _disputed(report: "Report", with_pictures: bool) -> Iterator[d.Block]:
-    disputed = report.agreement.disputed
-    if len({name for pair in report.agreement.pairs for name in (pair.a, pair.b)}) > 2:
+def _disputed(numbers: Agreement, style: ReportStyle, *, interim: bool, with_pictures: bool) -> Iterator[d.Block]:
+    disputed = numbers.disputed
+    if len({name for pair in numbers.pairs for name in (pair.a, pair.b)}) > 2:
         yield d.Figure("pair-heat-map", "Percent agreement of each pair of reviewers on the items that both labelled.")
     if not disputed.patterns:
         yield d.Paragraph("No item has two labels yet.")
         return
-    of = report.category_set
+    of = style.category_set
     colours = (
         f"Dark means {of.positive}, light means {of.negative}, and blank means not labelled."
         if of.is_binary
@@ -622,7 +633,7 @@ def _disputed(report: "Report", with_pictures: bool) -> Iterator[d.Block]:
     yield d.Figure(
         "label-strip", f"All items with two or more labels, sorted by agreement, one row per reviewer. {colours}"
     )
-    if disputed.items and report.study.interim:
+    if disputed.items and interim:
         yield d.Paragraph("The items with the most disagreement are named after the study is unblinded.", "note")
     elif disputed.items:
         names = {"-": d.DASH} | {letter: name for name, letter in of.letters.items()}

@@ -1,9 +1,8 @@
 """What a report has for more than two categories, or for two of which none is positive: numbers and sections."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -14,14 +13,10 @@ from analysis.raters.agreement import RankTest
 from analysis.raters.consensus import REJECTED, UNTESTABLE, TrueCategories
 from analysis.raters.evaluation import Evaluation, McNemar
 from analysis.raters.tables import count_table
-from analysis.report._settings import CategorySet, Resampling, row_title, title_of
+from analysis.report._settings import CategorySet, ReportStyle, Resampling, row_title, title_of
+from analysis.report._tables import CountedConsensus, Labels
 from analysis.statistics.intervals import Estimate, paired_difference
 from analysis.statistics.multiple import holm
-
-if TYPE_CHECKING:
-    from analysis.report._agreement import Labels
-    from analysis.report._consensus import CountedConsensus
-    from analysis.report._report import Report
 
 WEIGHTS = ("linear", "quadratic")
 MOST_MATRICES = 12  # of reviewers or classifiers; the JSON has all
@@ -95,9 +90,7 @@ class ByCategory:
     comparisons: tuple[ComparedByCategory, ...]
 
 
-def category_rows(
-    labels: "Labels", truth: "CountedConsensus", of: CategorySet, level: float
-) -> tuple[CategoryRow, ...]:
+def category_rows(labels: Labels, truth: CountedConsensus, of: CategorySet, level: float) -> tuple[CategoryRow, ...]:
     """Compute the numbers of labels and items of each category, and the agreement on it."""
     first = labels.first
     counts = count_table(first, of.names).sort_index()
@@ -116,9 +109,9 @@ def category_rows(
 
 
 def category_numbers(
-    labels: "Labels",
+    labels: Labels,
     verdicts: pd.DataFrame,
-    truth: "CountedConsensus",
+    truth: CountedConsensus,
     of: CategorySet,
     level: float,
     resampling: Resampling,
@@ -188,9 +181,9 @@ def _compared(
     return a, b, len(both), paired_difference(*cells, level=level), evaluation.mcnemar(only_a, only_b)
 
 
-def question_blocks(report: "Report", rows: tuple[CategoryRow, ...]) -> Iterator[d.Block]:
+def question_blocks(rows: Sequence[CategoryRow], style: ReportStyle) -> Iterator[d.Block]:
     """Show the categories, what reviewers were told, and the agreement on each category."""
-    level, of = report.level_text, report.category_set
+    level, of = style.level_text, style.category_set
     order = "The categories form a scale, in this order." if of.ordered else "The categories have no order."
     yield d.table(
         f"The categories and what reviewers were told they mean. {order} Specific agreement is the probability that a "
@@ -202,9 +195,9 @@ def question_blocks(report: "Report", rows: tuple[CategoryRow, ...]) -> Iterator
     )  # fmt: skip
 
 
-def shares_of_categories(report: "Report", numbers: ByCategory) -> Iterator[d.Block]:
+def shares_of_categories(numbers: ByCategory, style: ReportStyle) -> Iterator[d.Block]:
     """Show how often each reviewer gave each category, and the rank test of ordered categories."""
-    names, test = report.category_set.names, numbers.rank_test
+    names, test = style.category_set.names, numbers.rank_test
     if not numbers.reviewers:
         return
     ranks = test.mean_ranks if test else {}
@@ -225,7 +218,7 @@ def shares_of_categories(report: "Report", numbers: ByCategory) -> Iterator[d.Bl
         numeric=tuple(range(1, len(names) + 2 + bool(test))), name="shares",
     )  # fmt: skip
     if test and test.p is not None:
-        differ = " The reviewers do not use the scale alike." if test.p <= report.alpha else ""
+        differ = " The reviewers do not use the scale alike." if test.p <= style.alpha else ""
         yield d.Paragraph(
             f"Do all reviewers use the scale alike? Rank test on {d.counted(test.n_split, 'item')} on which reviewers "
             f"differ: χ² = {d.number(test.chi2, 1)}, {d.counted(test.df or 0, 'degree')} of freedom, "
@@ -235,13 +228,13 @@ def shares_of_categories(report: "Report", numbers: ByCategory) -> Iterator[d.Bl
         yield d.Paragraph(f"Do all reviewers use the scale alike? Not tested: {test.reason}.")
 
 
-def true_category_section(report: "Report", numbers: ByCategory) -> d.Section:
+def true_category_section(truth: TrueCategories, rows: Sequence[CategoryRow]) -> d.Section:
     """Build the section on the model of true categories and error matrices."""
-    return d.Section("True categories", tuple(_true_categories(report, numbers)))
+    return d.Section("True categories", tuple(_true_categories(truth, rows)))
 
 
-def _true_categories(report: "Report", numbers: ByCategory) -> Iterator[d.Block]:
-    names, truth = report.category_set.names, numbers.truth
+def _true_categories(truth: TrueCategories, rows: Sequence[CategoryRow]) -> Iterator[d.Block]:
+    names = [row.category for row in rows]
     yield d.Paragraph(f"Dawid and Skene's model estimates true categories and reviewers' errors. {truth.words}")
     if truth.identified:
         yield d.Paragraph(_describe_fit(truth), "warning" if truth.state == REJECTED else "text")
@@ -251,7 +244,7 @@ def _true_categories(report: "Report", numbers: ByCategory) -> Iterator[d.Block]
         "the model. An item with a tie stays undecided.",
         ("Category", "Agreed", "Majority or decision", "Share by the model"),
         [(row.category, row.n_agreed, row.n_majority, None if value is None else d.percent(value))
-         for row, value in zip(report.categories or (), prevalence, strict=True)],
+         for row, value in zip(rows, prevalence, strict=True)],
         numeric=(1, 2, 3), name="true-categories",
     )  # fmt: skip
     for row in truth.errors[:MOST_MATRICES]:
@@ -273,16 +266,16 @@ def _describe_fit(truth: TrueCategories) -> str:
     return f"{result} The labels do not contradict the model."
 
 
-def category_classifier_blocks(report: "Report", numbers: ByCategory) -> Iterator[d.Block]:
+def category_classifier_blocks(numbers: ByCategory, style: ReportStyle) -> Iterator[d.Block]:
     """Compare each classifier with the majority rule on the agreed items."""
-    level, scored = report.level_text, {name: row for name, row in numbers.classifiers.items() if row.result.n}
+    level, scored = style.level_text, {name: row for name, row in numbers.classifiers.items() if row.result.n}
     rules = dict.fromkeys(str(row.result.baseline.category) for row in scored.values())
     rule = (
         f"for the items of these classifiers this is {next(iter(rules))}"
         if len(rules) == 1
         else f"for the items of different classifiers this is {' or '.join(rules)}"
     )
-    ordered = report.category_set.ordered
+    ordered = style.category_set.ordered
     ranked = sorted(scored.items(), key=lambda entry: -(entry[1].result.balanced_accuracy.value or 0))
     yield d.table(
         "Each classifier on the agreed items, by balanced accuracy. The majority rule gives every item the most "
@@ -305,13 +298,13 @@ def _classifier_row(name: str, row: CategoryClassifier) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def category_classifier_section(report: "Report", numbers: ByCategory) -> d.Section:
+def category_classifier_section(numbers: ByCategory, style: ReportStyle) -> d.Section:
     """Build the section on each category: recall, precision, confusion matrices, and pairs of classifiers."""
-    return d.Section("Classifiers by category", tuple(_by_category(report, numbers)))
+    return d.Section("Classifiers by category", tuple(_by_category(numbers, style)))
 
 
-def _by_category(report: "Report", numbers: ByCategory) -> Iterator[d.Block]:
-    level, scored = report.level_text, {name: row for name, row in numbers.classifiers.items() if row.result.n}
+def _by_category(numbers: ByCategory, style: ReportStyle) -> Iterator[d.Block]:
+    level, scored = style.level_text, {name: row for name, row in numbers.classifiers.items() if row.result.n}
     yield d.table(
         "Recall is the share of the items of a category that get this verdict, and precision the share of these "
         "verdicts that are right.",

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -23,15 +23,12 @@ from analysis.raters.evaluation import (
     Roc,
     ThresholdChoice,
 )
-from analysis.report._agreement import MORE, chance_state
-from analysis.report._categories import category_classifier_blocks, category_classifier_section
-from analysis.report._consensus import CountedConsensus, StatedRates, mark_of, model_cell
-from analysis.report._settings import CategorySet, Resampling, capitalised, entries, row_title, title_of
+from analysis.report._categories import ByCategory, category_classifier_blocks, category_classifier_section
+from analysis.report._consensus import Consensus, StatedRates, mark_of, model_cell
+from analysis.report._settings import CategorySet, ReportStyle, Resampling, capitalised, entries, row_title, title_of
+from analysis.report._tables import CountedConsensus
 from analysis.statistics.intervals import Estimate
 from analysis.statistics.multiple import holm
-
-if TYPE_CHECKING:
-    from analysis.report._report import Report
 
 BY_CONSTRUCTION = "fixed by construction"
 NEAR = 0.1  # a nearly best threshold costs at most this share more than the best threshold
@@ -372,17 +369,25 @@ def _score_numbers(
     )
 
 
-def main_classifier_blocks(report: "Report") -> Iterator[d.Block]:
-    """Show the rates of all classifiers on the agreed items, and compare them with the majority rule."""
-    rows = [(name, row) for name, row in report.classifiers.items() if row.rates.n]
-    by_category = report.by_category
-    if not report.judged:
+def main_classifier_blocks(
+    classifiers: Mapping[str, ClassifierNumbers],
+    decided: Consensus,
+    style: ReportStyle,
+    *,
+    by_category: ByCategory | None,
+    judges: bool,
+) -> Iterator[d.Block]:
+    """Show the rates of all classifiers on the agreed items, and compare them with the majority rule.
+
+    `judges`: whether the labels can show that a classifier is better or worse than the rule.
+    """
+    rows = [(name, row) for name, row in classifiers.items() if row.rates.n]
+    if not (by_category.classifiers if by_category else classifiers):
         yield d.Paragraph("The study has no verdicts. Compute verdicts, or import a file of verdicts.")
         return
     if not any(row.result.n for row in by_category.classifiers.values()) if by_category else not rows:
         yield d.Paragraph("No agreed item has a verdict yet.")
         return
-    judges = chance_state(report.agreement) == MORE
     if not judges:
         yield d.Paragraph(
             "These labels do not show that reviewers agree more than chance would, so this table says nothing about "
@@ -390,21 +395,20 @@ def main_classifier_blocks(report: "Report") -> Iterator[d.Block]:
             "warning",
         )
     if by_category:
-        yield from category_classifier_blocks(report, by_category)
+        yield from category_classifier_blocks(by_category, style)
         return
-    yield _classifier_table(report, rows, judges=judges)
-    if mark_of(report):
+    yield _classifier_table(rows, style, judges=judges)
+    if mark_of(decided):
         yield d.Paragraph(
             "These rates take agreed labels for true, so they have the same mark as the latent class model: "
             f"{REJECTED}. Their intervals do not include errors in agreed labels.",
             "warning",
         )
-    yield d.Figure("classifiers", _figure_caption(report))
+    yield d.Figure("classifiers", _figure_caption(style.level_text))
 
 
-def _classifier_table(report: "Report", rows: Sequence[tuple[str, ClassifierNumbers]], *, judges: bool) -> d.Table:
-    """Show the rates; `judges` says whether the labels can show that a classifier is better or worse than the rule."""
-    level = report.level_text
+def _classifier_table(rows: Sequence[tuple[str, ClassifierNumbers]], style: ReportStyle, *, judges: bool) -> d.Table:
+    level = style.level_text
     cells: list[tuple[Any, ...]] = []
     for name, row in rows:
         rule = row.baseline
@@ -419,7 +423,7 @@ def _classifier_table(report: "Report", rows: Sequence[tuple[str, ClassifierNumb
         fixed = [d.percent(rule.sensitivity.value), d.percent(rule.specificity.value)]
         cells.append((f"majority rule: always {category}", n, *fixed, d.share(rule.accuracy), None, None, None))
     return d.table(
-        f"Classifiers on the agreed items; the positive category is {report.category_set.positive}. The last column "
+        f"Classifiers on the agreed items; the positive category is {style.category_set.positive}. The last column "
         "compares accuracy "
         "with the majority rule on the same items (McNemar's mid-p test, Holm's correction; intervals are not "
         "corrected). The rates of the majority rule follow from its definition.",
@@ -440,47 +444,70 @@ def p_clause(p: float | None) -> str:
     return "not tested" if p is None else "p < 0.001" if p < 0.001 else f"p = {d.p_value(p)}"
 
 
-def _figure_caption(report: "Report") -> str:
-    return f"Rates of each classifier with {report.level_text}s. The grey mark is the accuracy of the majority rule."
+def _figure_caption(level: str) -> str:
+    return f"Rates of each classifier with {level}s. The grey mark is the accuracy of the majority rule."
 
 
-def classifier_sections(report: "Report") -> Iterator[d.Section]:
-    """Yield the sections on classifiers; yield nothing if there are no classifiers."""
-    if report.by_category and any(row.result.n for row in report.by_category.classifiers.values()):
-        yield category_classifier_section(report, report.by_category)
-    if not report.classifiers:
+def classifier_sections(
+    classifiers: Mapping[str, ClassifierNumbers],
+    compared: Sequence[Compared],
+    decided: Consensus,
+    style: ReportStyle,
+    *,
+    by_category: ByCategory | None,
+    parameters: Mapping[str, Sequence[Mapping[str, Any]]],
+    judges: bool,
+    with_measures: bool,
+) -> Iterator[d.Section]:
+    """Yield the sections on classifiers; yield nothing if there are no classifiers.
+
+    `parameters`: of the verdicts of each classifier; `judges`: whether the labels can show that a classifier is better
+    or worse than the majority rule; `with_measures`: whether there is a figure of the measures of the heuristic.
+    """
+    if by_category and any(row.result.n for row in by_category.classifiers.values()):
+        yield category_classifier_section(by_category, style)
+    if not classifiers:
         return
-    yield d.Section("Confusion matrices", (*_against_rest(report), *_confusion(report)))
-    if any(row.rates.n for row in report.classifiers.values()):
-        yield d.Section("Classifiers against each consensus", tuple(_by_consensus(report)))
-    if any(row.rates.n or row.scores for row in report.classifiers.values()):
-        yield d.Section("Scores and thresholds", tuple(_scores(report)))
-    if report.comparisons:
-        yield d.Section("Comparison of classifiers", tuple(_comparisons(report)))
+    matrices = [*_against_rest(classifiers, style, judges=judges), *_confusion(classifiers, style, parameters)]
+    if with_measures:
+        matrices.append(d.Figure("measures-by-application", "Measures of the heuristic by application."))
+    yield d.Section("Confusion matrices", tuple(matrices))
+    if any(row.rates.n for row in classifiers.values()):
+        yield d.Section("Classifiers against each consensus", tuple(_by_consensus(classifiers, decided, style)))
+    if any(row.rates.n or row.scores for row in classifiers.values()):
+        yield d.Section("Scores and thresholds", tuple(_scores(classifiers, style)))
+    if compared:
+        yield d.Section("Comparison of classifiers", tuple(_comparisons(compared, style.level_text)))
 
 
-def _against_rest(report: "Report") -> Iterator[d.Block]:
+def _against_rest(
+    classifiers: Mapping[str, ClassifierNumbers], style: ReportStyle, *, judges: bool
+) -> Iterator[d.Block]:
     """If there are more than two categories, show the rates of the positive category against all others together."""
-    of = report.category_set
-    rows = [(name, row) for name, row in report.classifiers.items() if row.rates.n]
+    of = style.category_set
+    rows = [(name, row) for name, row in classifiers.items() if row.rates.n]
     if of.is_binary or not rows:
         return
     yield d.Paragraph(
         f"From here on, {of.positive} is one category and all other categories together are the other, which is called "
         f"{of.negative}."
     )
-    yield _classifier_table(report, rows, judges=chance_state(report.agreement) == MORE)
-    yield d.Figure("classifiers", _figure_caption(report))
+    yield _classifier_table(rows, style, judges=judges)
+    yield d.Figure("classifiers", _figure_caption(style.level_text))
 
 
-def _confusion(report: "Report") -> Iterator[d.Block]:
-    level, of = report.level_text, report.category_set
+def _confusion(
+    classifiers: Mapping[str, ClassifierNumbers],
+    style: ReportStyle,
+    parameters: Mapping[str, Sequence[Mapping[str, Any]]],
+) -> Iterator[d.Block]:
+    level, of = style.level_text, style.category_set
     positive, negative = of.positive, of.negative
     rows = [
         (row_title(name), *_four(row.rates.confusion), row.rates.n_without_verdict,
          d.share(row.rates.shares.precision), d.percent(row.rates.prevalence.value),
          d.share(row.rates.shares.balanced_accuracy), d.share(row.rates.shares.f1))
-        for name, row in report.classifiers.items()
+        for name, row in classifiers.items()
     ]  # fmt: skip
     yield d.table(
         f"Verdicts on the agreed items. True positives (tp) are {positive} items called {positive}; false positives "
@@ -493,7 +520,7 @@ def _confusion(report: "Report") -> Iterator[d.Block]:
         numeric=(1, 2, 3, 4, 5, 7), name="confusion")  # fmt: skip
     chosen = [
         (row_title(name), d.percent(values.prevalence), d.share(values.precision), d.share(values.npv))
-        for name, row in report.classifiers.items()
+        for name, row in classifiers.items()
         for values in row.predictive_values
     ]
     if chosen:
@@ -510,19 +537,19 @@ def _confusion(report: "Report") -> Iterator[d.Block]:
         ("Classifier", *map(capitalised, names), "No verdict", "Computed with"),
         [
             (row_title(name), *(row.verdicts[kind] for kind in (*names, "none")),
-             "; ".join(map(d.describe_value, (report.parameters.verdicts or {}).get(name, ()))) or d.DASH)
-            for name, row in report.classifiers.items()
+             "; ".join(map(d.describe_value, parameters.get(name, ()))) or d.DASH)
+            for name, row in classifiers.items()
         ],
         numeric=tuple(range(1, len(names) + 2)), name="verdicts")  # fmt: skip
-    if report.measures.get("heuristic"):
-        yield d.Figure("measures-by-application", "Measures of the heuristic by application.")
 
 
-def _by_consensus(report: "Report") -> Iterator[d.Block]:
+def _by_consensus(
+    classifiers: Mapping[str, ClassifierNumbers], decided: Consensus, style: ReportStyle
+) -> Iterator[d.Block]:
     """Compare the three kinds of consensus, and show how much the split items could change the results."""
     rows: list[tuple[Any, ...]] = []
     dropped = d.DASH
-    for name, row in report.classifiers.items():
+    for name, row in classifiers.items():
         if not row.rates.n:
             continue
         majority, latent, bounds = row.by_consensus.adjudicated, row.by_consensus.latent, row.bounds
@@ -532,22 +559,22 @@ def _by_consensus(report: "Report") -> Iterator[d.Block]:
             for rate in (bounds.sensitivity, bounds.specificity)
         ]
         n_all = sum(_four(bounds.worst))
-        decided = majority.shares
+        shares = majority.shares
         rows += [
             (row_title(name), "range over all split items", n_all, *extremes, d.DASH),
             (
                 "",
                 "adjudicated majority",
                 majority.n,
-                d.share(decided.sensitivity),
-                d.share(decided.specificity),
-                mark_of(report) or d.DASH,
+                d.share(shares.sensitivity),
+                d.share(shares.specificity),
+                mark_of(decided) or d.DASH,
             ),
         ]
         if latent is not None:
             rates = d.share(latent.sensitivity), d.share(latent.specificity)
             rows.append(("", "latent class", latent.n, *rates, model_cell(latent)))
-    level = report.level_text
+    level = style.level_text
     yield d.table(
         f"{dropped} of the items with two labels are split. Scoring only the agreed items is biased in either "
         "direction: label errors lower both rates, and leaving out hard items raises them. The row “latent class” "
@@ -561,20 +588,20 @@ def _by_consensus(report: "Report") -> Iterator[d.Block]:
     ends = [
         f"between {d.percent(row.bounds.accuracy.worst.value)} and {d.percent(row.bounds.accuracy.best.value)} for "
         f"{title_of(name)}"
-        for name, row in report.classifiers.items()
+        for name, row in classifiers.items()
         if row.rates.n
     ]
-    if report.consensus.split:
+    if decided.split:
         yield d.Paragraph(
             f"If all agreed labels were right, accuracy over all items would be {'; '.join(ends)}. Errors in agreed "
             "labels can put it outside."
         )
-    yield d.Paragraph(_favoured(report))
+    yield d.Paragraph(_favoured(decided))
 
 
-def _favoured(report: "Report") -> str:
+def _favoured(decided: Consensus) -> str:
     """Say whether the labels show that a classifier errs on the same items as a reviewer."""
-    fitted = report.consensus.latent.fitted if report.consensus.latent else None
+    fitted = decided.latent.fitted if decided.latent else None
     pair = fitted.state.pair_fit if fitted else None
     if pair and pair.b == pair.raters_of:
         return (
@@ -586,21 +613,21 @@ def _favoured(report: "Report") -> str:
     return f"{words} These labels show no such reviewer and classifier." if is_tested else words
 
 
-def _scores(report: "Report") -> Iterator[d.Block]:
-    scored = {name: row.scores for name, row in report.classifiers.items() if row.scores}
-    without = [title_of(name) for name, row in report.classifiers.items() if not row.scores]
+def _scores(classifiers: Mapping[str, ClassifierNumbers], style: ReportStyle) -> Iterator[d.Block]:
+    scored = {name: row.scores for name, row in classifiers.items() if row.scores}
+    without = [title_of(name) for name, row in classifiers.items() if not row.scores]
     if without:
         yield d.Paragraph(
             f"These classifiers have no scores, so other thresholds cannot be evaluated: {', '.join(without)}."
         )
     if not scored:
         return
-    level = report.level_text
+    level = style.level_text
     yield d.table(
         "Average precision summarises precision over all thresholds. The last two columns show at which cost ratios "
         "the fixed threshold has the lowest cost of all thresholds, and at which its cost is at most 10 % higher than "
         "the lowest. The cost ratio is the cost of a missed "
-        f"{report.category_set.positive} item divided by the cost of a false alarm. The area under the ROC curve is in "
+        f"{style.category_set.positive} item divided by the cost of a false alarm. The area under the ROC curve is in "
         "the first table of the report.",
         (
             "Classifier",
@@ -622,7 +649,7 @@ def _scores(report: "Report") -> Iterator[d.Block]:
         )
         yield d.Figure(
             "precision-recall",
-            f"Precision against sensitivity. The grey line is the share of {report.category_set.positive} items.",
+            f"Precision against sensitivity. The grey line is the share of {style.category_set.positive} items.",
         )
     rows = [row for name, scores in scored.items() for row in _threshold_rows(name, scores.threshold)]
     if rows:
@@ -675,8 +702,7 @@ def _ratios(costs: CostRange | None) -> str:
     return f"{low} or more" if costs.high is None else f"{low} to {d.number(costs.high, 2)}"
 
 
-def _comparisons(report: "Report") -> Iterator[d.Block]:
-    level = report.level_text
+def _comparisons(compared: Sequence[Compared], level: str) -> Iterator[d.Block]:
     yield d.table(
         "Difference in the share of agreed items on which the verdicts of two classifiers equal the labels, overall "
         "and within each category. Differences within the categories often point in opposite directions. The p values "
@@ -685,7 +711,7 @@ def _comparisons(report: "Report") -> Iterator[d.Block]:
         "Raw and exact p values are in report.json.",
         ("Pair", "Items", f"Accuracy ({level})", "p", f"Sensitivity ({level})", "p", f"Specificity ({level})", "p",
          f"AUC ({level})", "p"),
-        [_compared(row) for row in report.comparisons],
+        [_compared(row) for row in compared],
         numeric=(1, 3, 5, 7, 9), name="comparisons")  # fmt: skip
 
 

@@ -2,36 +2,24 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from analysis import document as d
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.raters import consensus
-from analysis.raters.consensus import Identifiability, ModelState, RaterRates
-from analysis.report._agreement import Labels
-from analysis.report._categories import true_category_section
-from analysis.report._settings import CategorySet, Resampling, entries
+from analysis.raters.consensus import Identifiability, ModelState, RaterRates, TrueCategories
+from analysis.report._categories import CategoryRow, true_category_section
+from analysis.report._settings import CategorySet, ReportStyle, Resampling, entries
+from analysis.report._tables import CountedConsensus
 from analysis.statistics.intervals import Estimate, wilson
-
-if TYPE_CHECKING:
-    from analysis.report._report import Report
 
 UNSEEN = (
     "No test can see errors that all raters share. If m % of the items mislead everybody, every rate is too high by "
     "about m times (sensitivity − 0.1) percentage points: 10 % mean about 8 points."
 )
 Done = Callable[[Any], Any]  # a function that receives the result of each finished part, and returns it
-
-
-@dataclass(frozen=True)
-class CountedConsensus:
-    """The two kinds of consensus that come from counting labels. Classifiers are compared with both."""
-
-    agreed: pd.DataFrame  # one row per item: columns status, category, n_labels
-    majority: pd.DataFrame
-    third: pd.DataFrame  # third labels, which the latent class model uses besides the first labels
 
 
 @dataclass(frozen=True)
@@ -113,17 +101,6 @@ class Consensus:
     by_n_labels: tuple[AgreedShare, ...]
     majority: Majority
     latent: Latent | None  # None without a positive category
-
-
-def truths(labels: Labels, decisions: Mapping[object, str], names: Sequence[str]) -> CountedConsensus:
-    """Compute two kinds of consensus by counting labels, and collect the labels for the latent class model."""
-    third = labels.third if len(labels.third) else None
-    columns = ["item", "rater", "category"]
-    return CountedConsensus(
-        agreed=consensus.agreed_only(labels.first, names),
-        majority=consensus.majority(labels.first, third, decisions, names),
-        third=labels.third[columns],
-    )
 
 
 def consensus_numbers(
@@ -259,69 +236,80 @@ def model_cell(row: StatedRates) -> d.Marked:
     return d.Marked(row.state, f"{start}{row.state_words.removesuffix('.')}")
 
 
-def mark_of(report: "Report") -> str:
+def mark_of(decided: Consensus) -> str:
     """Return "rejected" if the model is rejected, and otherwise "".
 
     Agreed labels and majorities carry the same mark as the model, because they are wrong for the same reasons.
     """
-    latent = report.consensus.latent
-    fitted = latent.fitted if latent else None
+    fitted = decided.latent.fitted if decided.latent else None
     return fitted.state.state if fitted and fitted.state.state == consensus.REJECTED else ""
 
 
-def consensus_sections(report: "Report") -> tuple[d.Section, ...]:
-    """Build the sections on consensus and the latent class model."""
-    latent = report.consensus.latent
+def consensus_sections(
+    decided: Consensus,
+    style: ReportStyle,
+    *,
+    left_out: Mapping[str, int],
+    true_categories: TrueCategories | None,
+    categories: Sequence[CategoryRow],
+    show_rejected: bool,
+    interim: bool,
+) -> tuple[d.Section, ...]:
+    """Build the sections on consensus and the models; `interim`: name no item, because the study is not unblinded."""
+    latent = (
+        tuple(_latent(decided.latent, style.category_set, show_rejected=show_rejected, interim=interim))
+        if decided.latent
+        else ()
+    )
     return (
-        d.Section("Consensus and items left out", tuple(_consensus(report))),
-        *([true_category_section(report, report.by_category)] if report.by_category else []),
-        *([d.Section("Latent class", tuple(_latent(report, latent)))] if latent else []),
+        d.Section("Consensus and items left out", tuple(_consensus(decided, style, left_out))),
+        *([true_category_section(true_categories, categories)] if true_categories else []),
+        *([d.Section("Latent class", latent)] if latent else []),
     )
 
 
-def _consensus(report: "Report") -> Iterator[d.Block]:
-    decided = report.consensus
+def _consensus(decided: Consensus, style: ReportStyle, left_out: Mapping[str, int]) -> Iterator[d.Block]:
+    of = style.category_set
     yield d.Paragraph(
         f"Rule for the consensus: {decided.rule}. Items: {decided.n_items}, of which {decided.agreed} agreed "
-        f"({_counts(report, decided.agreed_by_category)}), {decided.split} split and {decided.incomplete} with fewer "
+        f"({_counts(decided.agreed_by_category, of)}), {decided.split} split and {decided.incomplete} with fewer "
         "than two first labels. Only agreed items enter the confusion matrices. Split items are not scored, although "
         "they are usually harder than the agreed items."
     )
-    yield d.Paragraph(_describe_majority(report, decided.majority))
+    yield d.Paragraph(_describe_majority(decided.majority, of))
     if len(decided.by_n_labels) > 1:
         yield d.table(
             "Share of agreed items by number of labels. The more reviewers label an item, the rarer is full agreement.",
-            ("Labels", "Items", f"Agreed ({report.level_text})"),
+            ("Labels", "Items", f"Agreed ({style.level_text})"),
             [(row.n_labels, row.n, d.share(row.agreed)) for row in decided.by_n_labels],
             numeric=(0, 1),
             name="agreed-by-labels",
         )
-    left_out = ", ".join(f"{n} {d.readable_name(name)}" for name, n in report.left_out.items())
-    yield d.Paragraph(f"Answers left out of the tables: {left_out}.")
+    answers = ", ".join(f"{n} {d.readable_name(name)}" for name, n in left_out.items())
+    yield d.Paragraph(f"Answers left out of the tables: {answers}.")
 
 
-def _counts(report: "Report", by_category: Mapping[str, int], word: str = ", ") -> str:
+def _counts(by_category: Mapping[str, int], of: CategorySet, word: str = ", ") -> str:
     """Return the number of items of each category in words, of two categories the positive one first."""
-    names = report.category_set.names
-    ordered = sorted(names, key=lambda name: name != report.category_set.positive) if len(names) == 2 else names
+    ordered = sorted(of.names, key=lambda name: name != of.positive) if len(of.names) == 2 else of.names
     parts = [f"{by_category[name]} {name}" for name in ordered]
     return f"{', '.join(parts[:-1])}{word}{parts[-1]}"
 
 
-def _describe_majority(report: "Report", majority: Majority) -> str:
+def _describe_majority(majority: Majority, of: CategorySet) -> str:
     if not majority.n_third_labels and not majority.adjudicated:
         return "There are no third labels and no adjudications yet, so the adjudicated majority uses first labels only."
     return (
         f"With {d.counted(majority.n_third_labels, 'third label')} and {d.counted(majority.adjudicated, 'decision')} "
-        f"of coordinators, the adjudicated majority has {_counts(report, majority.by_category, ' and ')} items. Still "
+        f"of coordinators, the adjudicated majority has {_counts(majority.by_category, of, ' and ')} items. Still "
         f"split: {d.counted(majority.split, 'item')}; with fewer than two labels: "
         f"{d.counted(majority.incomplete, 'item')}."
     )
 
 
-def _latent(report: "Report", latent: Latent) -> Iterator[d.Block]:
+def _latent(latent: Latent, of: CategorySet, *, show_rejected: bool, interim: bool) -> Iterator[d.Block]:
     """Describe what the latent class model can estimate, and what it cannot."""
-    identifiability, of = latent.identifiability, report.category_set
+    identifiability = latent.identifiability
     if not of.is_binary:
         yield d.Paragraph(f"This model has two categories: {of.positive}, and all other categories together.")
     yield d.Paragraph(
@@ -338,20 +326,20 @@ def _latent(report: "Report", latent: Latent) -> Iterator[d.Block]:
     if not fitted:
         yield d.Paragraph("The model was not fitted because resampling was turned off for this report.", "note")
         return
-    yield from _state(fitted.state, shows_rejected=report.parameters.show_rejected)
+    yield from _state(fitted.state, show_rejected=show_rejected)
     if identifiability.identified:
         yield d.Paragraph(UNSEEN)
         yield from _rates(fitted, of)
-    if not report.study.interim:  # the table names items
+    if not interim:  # the table names items
         yield from _undecided(latent, of)
 
 
-def _state(judged: ModelState, *, shows_rejected: bool) -> Iterator[d.Block]:
+def _state(judged: ModelState, *, show_rejected: bool) -> Iterator[d.Block]:
     text = f"Status of the model: {judged.state}. {d.sentence(judged.words)}"
     if judged.state == "rejected":
         text += (
             " The numbers of this model are shown because they were requested; do not trust them."
-            if shows_rejected
+            if show_rejected
             else (" The numbers of this model are withheld. To see them, run labeler report --show-rejected.")
         )
     if judged.state == consensus.REJECTED:

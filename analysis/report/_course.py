@@ -2,14 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from analysis.document import Block, Paragraph, Section, percent, plain_number, share, table
 from analysis.learning import WeightedEstimates
+from analysis.report._settings import ReportStyle
 from analysis.statistics.intervals import Estimate
-
-if TYPE_CHECKING:
-    from analysis.report._report import Report
 
 
 @dataclass(frozen=True)
@@ -138,17 +135,16 @@ class Course:
     flags: tuple[Flag, ...]
 
 
-def course_sections(report: "Report") -> Iterator[Section]:
+def course_sections(course: Course | None, style: ReportStyle, *, interim: bool) -> Iterator[Section]:
     """Yield the sections on how the study proceeded; yield nothing if the report is not about a study."""
-    course = report.course
     if course:
-        yield Section("Course of the study", tuple(_course(course, interim=report.study.interim)))
+        yield Section("Course of the study", tuple(_course(course, interim=interim)))
         if course.calibration:
-            yield Section("Calibration round", tuple(_calibration(course.calibration, report.level_text)))
+            yield Section("Calibration round", tuple(_calibration(course.calibration, style.level_text)))
         if course.selection:
             yield Section(
                 "Random and chosen items",
-                tuple(_selection(course.selection, report.category_set.positive, report.level_text)),
+                tuple(_selection(course.selection, style.category_set.positive, style.level_text)),
             )
 
 

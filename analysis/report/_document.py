@@ -10,7 +10,7 @@ from analysis import document as d
 from analysis.categories import CATEGORIES
 from analysis.raters import consensus
 from analysis.raters.tables import counted_labels
-from analysis.report._agreement import PICTURES, agreement_sections
+from analysis.report._agreement import MORE, PICTURES, agreement_sections, chance_state
 from analysis.report._categories import question_blocks
 from analysis.report._classifiers import classifier_sections, main_classifier_blocks
 from analysis.report._consensus import consensus_sections
@@ -45,13 +45,16 @@ def document(report: Report, *, with_pictures: bool = False) -> d.Document:
 
     `with_pictures` says whether the figure `PICTURES` exists, which shows the items with the most disagreement.
     """
-    study = report.study
-    interim = INTERIM if study.interim else ""
+    study, style, by_category = report.study, report.style, report.by_category
+    judges = chance_state(report.agreement) == MORE
+    main_classifiers = main_classifier_blocks(
+        report.classifiers, report.consensus, style, by_category=by_category, judges=judges
+    )
     notes = tuple(d.Paragraph(note, "note") for note in report.notes)
     sections = (
         d.Section("In short", (d.Bullets(in_short(report)), *notes)),
-        *([d.Section("Question", tuple(question_blocks(report, report.categories)))] if report.categories else []),
-        d.Section("Classifiers against the majority rule", tuple(main_classifier_blocks(report))),
+        *([d.Section("Question", tuple(question_blocks(report.categories, style)))] if report.categories else []),
+        d.Section("Classifiers against the majority rule", tuple(main_classifiers)),
         d.Section("Agreement of the reviewers", tuple(_agreement(report))),
         d.Section("Methods", (d.Paragraph(methods(report)),)),
     )
@@ -59,16 +62,29 @@ def document(report: Report, *, with_pictures: bool = False) -> d.Document:
     appendix = (
         *([d.Section("Tables in the layout of the paper", in_paper_layout)] if in_paper_layout else []),
         *_published(report),
-        *agreement_sections(report, with_pictures=with_pictures),
-        *consensus_sections(report),
-        *classifier_sections(report),
-        *replacement_sections(report.replacing, report.level_text),
-        *course_sections(report),
+        *agreement_sections(
+            report.agreement, style, by_category=by_category, sides=report.sides, interim=study.interim,
+            with_pictures=with_pictures,
+        ),
+        *consensus_sections(
+            report.consensus, style, left_out=report.left_out,
+            true_categories=by_category.truth if by_category else None, categories=report.categories or (),
+            show_rejected=report.parameters.show_rejected, interim=study.interim,
+        ),
+        *classifier_sections(
+            report.classifiers, report.comparisons, report.consensus, style, by_category=by_category,
+            parameters=report.parameters.verdicts or {}, judges=judges,
+            with_measures=bool(report.measures.get("heuristic")),
+        ),
+        *replacement_sections(report.replacing, style.level_text),
+        *course_sections(report.course, style, interim=study.interim),
         d.Section("Parameters and provenance", tuple(_provenance(report))),
-    )
+    )  # fmt: skip
     titles = [section.title for section in (*sections, *appendix)]
     appendix = (*appendix, *checklist_sections(report, titles))
-    document = d.Document(study.name or "Agreement report", study.question, interim, sections, appendix=appendix)
+    document = d.Document(
+        study.name or "Agreement report", study.question, INTERIM if study.interim else "", sections, appendix=appendix
+    )
     cleaned: d.Document = d.clean(document)
     return cleaned
 
@@ -77,7 +93,7 @@ def _agreement(report: Report) -> Iterator[d.Block]:
     if report.agreement.pairs:
         yield d.Figure(
             "pair-agreement",
-            f"Agreement of each pair with its {report.level_text}. The dashed line is the overall agreement.",
+            f"Agreement of each pair with its {report.style.level_text}. The dashed line is the overall agreement.",
         )
     else:
         yield d.Paragraph("No two reviewers have labelled the same item yet.")
@@ -161,7 +177,11 @@ def paper_tables(report: Report, classifiers: Sequence[str] | None = None) -> tu
     `classifiers` names the classifiers and their order; by default, these are all classifiers of the report. There is
     no table of pairs without a pair, and no table of a classifier without a verdict on an agreed item.
     """
-    pairs, positive, negative = report.agreement.pairs, str(report.category_set.positive), report.category_set.negative
+    pairs, positive, negative = (
+        report.agreement.pairs,
+        str(report.style.category_set.positive),
+        report.style.category_set.negative,
+    )
     tables = []
     if pairs:
         header = ("Pair", *(f"{pair.a}-{pair.b}" for pair in pairs))

@@ -138,7 +138,7 @@ def label_strip(report: Report) -> Chart | None:
     disputed = report.agreement.disputed
     if not disputed.patterns:
         return None
-    of = report.category_set
+    of = report.style.category_set
     names = (of.negative, str(of.positive)) if of.is_binary else of.names
     letter_of = {of.letters[name]: place for place, name in enumerate(names)}
     patterns = sorted(disputed.patterns, key=lambda row: (*_place(row.labels, letter_of), row.labels))
@@ -181,7 +181,7 @@ def _place(labels: str, letter_of: Mapping[str, int]) -> tuple[int, float]:
 def roc(report: Report) -> Chart | None:
     """Draw the ROC curve of each classifier in its own panel; return None if no classifier has scores."""
     curves, points, chance = [], [], []
-    of = report.category_set
+    of = report.style.category_set
     for name, row, scores in _scored(report):
         curves += _steps(name, scores.roc.false_positive_rate, scores.roc.sensitivity)
         chance += [{"classifier": name, "x": end, "y": end} for end in (0, 1)]

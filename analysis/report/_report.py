@@ -13,7 +13,7 @@ from analysis.categories import NOT_SURE, WITHDRAWN
 from analysis.document import inline, json_values, read_back
 from analysis.raters.agreement import SideBias, side_bias
 from analysis.raters.tables import COUNTED_KINDS, first_of, with_defaults
-from analysis.report._agreement import Agreement, Labels, agreement_numbers
+from analysis.report._agreement import Agreement, agreement_numbers
 from analysis.report._categories import ByCategory, CategoryClassifier, CategoryRow, category_numbers, category_rows
 from analysis.report._classifiers import (
     ClassifierNumbers,
@@ -23,10 +23,11 @@ from analysis.report._classifiers import (
     comparisons,
     with_holm_of_baseline,
 )
-from analysis.report._consensus import Consensus, Done, consensus_numbers, latent_numbers, truths
+from analysis.report._consensus import Consensus, Done, consensus_numbers, latent_numbers
 from analysis.report._course import Course
 from analysis.report._replacing import EXPERT, Replacement, replacements
-from analysis.report._settings import SIMILARITY, CategorySet, Provenance, Resampling
+from analysis.report._settings import SIMILARITY, CategorySet, Provenance, ReportStyle, Resampling
+from analysis.report._tables import Labels, truths
 from analysis.runs.measures import measure_numbers
 
 PAPER = "paper"  # the layout of the tables in the paper
@@ -115,18 +116,14 @@ class Report:
     # None if there are two categories and one of them is positive
     by_category: ByCategory | None
 
-    @property
-    def level_text(self) -> str:
-        """Return the level of all intervals of the report as text, such as "95 % CI"."""
-        return f"{100 * self.parameters.level:g} % CI"
-
     @cached_property
-    def category_set(self) -> CategorySet:
-        """Return the categories of the labels."""
+    def style(self) -> ReportStyle:
+        """Return what all sections share: the categories of the labels, and the level of intervals and tests."""
+        level = float(self.parameters.level)
         if self.categories is None:
-            return SIMILARITY
+            return ReportStyle(SIMILARITY, level)
         names, asked = tuple(row.category for row in self.categories), self.question or {}
-        return CategorySet(names, asked.get("positive"), bool(asked.get("ordered")))
+        return ReportStyle(CategorySet(names, asked.get("positive"), bool(asked.get("ordered"))), level)
 
     @property
     def n_reviewers(self) -> int:
@@ -144,11 +141,6 @@ class Report:
         """Return what the methods paragraph says about the plan."""
         facts: PlanFacts | None = read_back(PlanFacts | None, self.plan, "plan")
         return facts
-
-    @property
-    def alpha(self) -> float:
-        """Return the significance level of all tests of the report."""
-        return round(1 - float(self.parameters.level), 6)
 
 
 def summarise(

@@ -2,20 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from analysis import document as d
 from analysis.raters import agreement
-from analysis.raters.agreement import Leniency, LeniencyTest, RetestAgreement, SideBias
-from analysis.report._categories import shares_of_categories
-from analysis.report._settings import CategorySet, capitalised, entries
+from analysis.raters.agreement import AgainstRest, Drift, Leniency, LeniencyTest, RetestAgreement, SideBias
+from analysis.report._settings import CategorySet, ReportStyle, capitalised, entries
+from analysis.report._tables import has_values
 from analysis.statistics.intervals import Estimate
 from analysis.statistics.multiple import holm
-
-if TYPE_CHECKING:
-    from analysis.report._report import Report
 
 IMPLAUSIBLE_S = 1.0  # nobody can look at ten runs in less time
 LEAST_AGAINST_REST = 3  # with two reviewers, the rest is the other reviewer, as in the table of pairs
@@ -60,19 +56,9 @@ def times_on_task(first: pd.DataFrame) -> Iterator[TimeOnTask]:
             yield TimeOnTask(str(rater), int(of_rater.notna().sum()), float(of_rater.median()), n_fast)
 
 
-def reviewer_blocks(report: "Report") -> Iterator[d.Block]:
-    if report.by_category:
-        yield from shares_of_categories(report, report.by_category)
-    if report.agreement.leniency:
-        yield from _leniency(report, report.agreement.leniency)
-    yield from _against_the_rest(report)
-    yield from _describe_drift(report)
-    yield from _times(report.agreement.time_on_task)
-    yield from _retest(report)
-
-
-def _leniency(report: "Report", leniency: Leniency) -> Iterator[d.Block]:
-    positive, level = report.category_set.positive, report.level_text
+def leniency_blocks(leniency: Leniency, style: ReportStyle) -> Iterator[d.Block]:
+    """Show how strict each reviewer is, and each pair of reviewers on the same items."""
+    positive, level = style.category_set.positive, style.level_text
     if leniency.raters:
         yield d.table(
             f"Share of {positive} labels of each reviewer, and log odds of calling the same items {positive}. Log odds "
@@ -82,7 +68,7 @@ def _leniency(report: "Report", leniency: Leniency) -> Iterator[d.Block]:
             numeric=(1,),
             name="leniency",
         )
-    yield d.Paragraph(f"Are all reviewers equally strict? {_describe_leniency(leniency.overall, report.alpha)}")
+    yield d.Paragraph(f"Are all reviewers equally strict? {_describe_leniency(leniency.overall, style.alpha)}")
     if leniency.pairs:
         yield d.table(
             f"Number of items that only one of two reviewers calls {positive}. The p values come from McNemar's mid-p "
@@ -96,8 +82,9 @@ def _leniency(report: "Report", leniency: Leniency) -> Iterator[d.Block]:
             numeric=(1, 2, 4), name="leniency-pairs")  # fmt: skip
 
 
-def side_blocks(report: "Report", sides: SideBias) -> Iterator[d.Block]:
-    worse = report.category_set.names[0]
+def side_blocks(sides: SideBias, style: ReportStyle) -> Iterator[d.Block]:
+    """Say whether reviewers prefer a side."""
+    worse = style.category_set.names[0]
     yield d.Paragraph(
         "The two sides of an item were shown in a drawn order, and reviewers did not know which side is which. If the "
         f"same item is shown both ways, its own change cancels out, so both sides should be called {worse} equally "
@@ -115,18 +102,19 @@ def side_blocks(report: "Report", sides: SideBias) -> Iterator[d.Block]:
     yield d.Paragraph(
         f"On {d.counted(sides.n_items, 'item')} shown both ways ({d.counted(sides.n_labels, 'label')}), reviewers call "
         f"the left side {worse} in {d.percent(sides.left)} and the right side in {d.percent(sides.right)}. Side bias: "
-        f"{d.estimate(sides.bias)} ({report.level_text}). {conclusion}"
+        f"{d.estimate(sides.bias)} ({style.level_text}). {conclusion}"
     )
 
 
-def _against_the_rest(report: "Report") -> Iterator[d.Block]:
-    rows, level = report.agreement.against_the_rest, report.level_text
+def against_the_rest_blocks(rows: Sequence[AgainstRest], kappa: Estimate, style: ReportStyle) -> Iterator[d.Block]:
+    """Show the agreement of each reviewer with the others; `kappa` is Fleiss' kappa of all labels."""
+    level = style.level_text
     if len(rows) < LEAST_AGAINST_REST:
         return
     yield d.table(
         "Agreement of each reviewer with the other reviewers of the same items, and Fleiss' kappa of the other "
         "reviewers without this reviewer. The last column is the difference from kappa of all labels, "
-        f"{d.number(report.agreement.fleiss_kappa.value)}.",
+        f"{d.number(kappa.value)}.",
         ("Reviewer", "Items", f"Agreement with the rest ({level})", f"Kappa with the rest ({level})",
          f"Kappa without the reviewer ({level})", "Difference"),
         [
@@ -137,16 +125,15 @@ def _against_the_rest(report: "Report") -> Iterator[d.Block]:
         numeric=(1, 5), name="against-the-rest")  # fmt: skip
 
 
-def _describe_drift(report: "Report") -> Iterator[d.Block]:
+def drift_blocks(rows: Sequence[Drift], style: ReportStyle) -> Iterator[d.Block]:
     """Show how the agreement of each reviewer changes in the course of the work, and which change could be seen."""
-    rows = report.agreement.drift
     if not rows:
         return
     yield d.table(
         "Change of each reviewer's agreement with the others, from the first to the last own label, by linear "
         "regression. The p values are corrected by Holm's method, and intervals are not corrected. The last column is "
         "the smallest change that this test would have found in 80 % of studies.",
-        ("Reviewer", "Labels", f"Change ({report.level_text})", "p (Holm)", "Smallest visible change"),
+        ("Reviewer", "Labels", f"Change ({style.level_text})", "p (Holm)", "Smallest visible change"),
         [
             (row.rater, row.n, d.share(row.slope), d.p_value(row.p_holm),
              "more than 100 %" if (row.detectable or 0) > 1 else d.percent(row.detectable))
@@ -155,7 +142,8 @@ def _describe_drift(report: "Report") -> Iterator[d.Block]:
         numeric=(1, 3, 4), name="drift")  # fmt: skip
 
 
-def _times(rows: Sequence[TimeOnTask]) -> Iterator[d.Block]:
+def time_blocks(rows: Sequence[TimeOnTask]) -> Iterator[d.Block]:
+    """Show the time on task of each reviewer, and name reviewers who are implausibly fast."""
     if not rows:
         return
     yield d.table(
@@ -186,8 +174,9 @@ def _describe_leniency(test: LeniencyTest, alpha: float) -> str:
     )
 
 
-def _retest(report: "Report") -> Iterator[d.Block]:
-    rows, level, of = report.agreement.retest, report.level_text, report.category_set
+def retest_blocks(rows: Sequence[Retest], style: ReportStyle) -> Iterator[d.Block]:
+    """Show the agreement of each reviewer with their own earlier labels."""
+    level, of = style.level_text, style.category_set
     if not rows:
         yield d.Paragraph("No reviewer labelled an item twice, so the consistency of reviewers is unknown.")
         return
@@ -207,8 +196,3 @@ def _retest(report: "Report") -> Iterator[d.Block]:
             for row in rows
         ],
         numeric=(1, 6) if of.positive else (1,), name="retest")  # fmt: skip
-
-
-def has_values(labels: pd.DataFrame, column: str) -> bool:
-    """Return whether the column exists and has values."""
-    return column in labels and bool(labels[column].notna().any())

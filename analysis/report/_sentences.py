@@ -67,7 +67,7 @@ def _agreement(report: Report) -> str:
     every = "the only item" if n == 1 else f"all {counted(n, 'item')}"
     some = f"{n_agreed or 'none'} of {'the ' if not n_agreed else ''}{counted(n, 'item')}"
     of_items = every if n == n_agreed else some
-    pairs = f"{percent(value.value)}{_limits(value, report.level_text)}"
+    pairs = f"{percent(value.value)}{_limits(value, report.style.level_text)}"
     only = _only_category(report)
     but = f", but every label is {only}" if only else ""
     if all(row.n_labels == 2 for row in report.consensus.by_n_labels):
@@ -81,7 +81,7 @@ def _agreement(report: Report) -> str:
 def _only_category(report: Report) -> str:
     """Return the only category that was used, or "" if several were used."""
     specific = report.agreement.specific
-    used = [category for category in report.category_set.names if specific[category].value is not None]
+    used = [category for category in report.style.category_set.names if specific[category].value is not None]
     return used[0] if len(used) == 1 else ""
 
 
@@ -89,7 +89,7 @@ def _chance(report: Report) -> str:
     kappa, state = report.agreement.fleiss_kappa, chance_state(report.agreement)
     if state == UNDEFINED:
         return f"Whether this is more than chance cannot be said: Fleiss' kappa is undefined, because {kappa.reason}."
-    text = f"Fleiss' kappa is {number(kappa.value)}{_limits(kappa, report.level_text, as_percent=False)}"
+    text = f"Fleiss' kappa is {number(kappa.value)}{_limits(kappa, report.style.level_text, as_percent=False)}"
     if state == MORE:
         low, high = kappa.band_low, kappa.band_high
         bands = f"“{low}”" if low == high else f"“{low}” to “{high}”"
@@ -133,7 +133,7 @@ def _pairs(report: Report) -> str:
         return f"Whether pairs of reviewers differ was not tested: {tested.reason}."
     ranked = sorted(tested.pairs, key=lambda pair: pair.agree.value or 0)
     lowest, highest = (f"{percent(pair.agree.value)} ({pair.a} and {pair.b})" for pair in (ranked[0], ranked[-1]))
-    if tested.p > report.alpha:
+    if tested.p > report.style.alpha:
         return f"No pair of reviewers differs significantly from the others; pairs agree in {lowest} to {highest}."
     found = tested.contrast
     if found is None:
@@ -273,7 +273,7 @@ def _next_step(report: Report) -> str:
     """Return the step that would help most."""
     numbers, tested, state = report.agreement, report.agreement.pair_equality, chance_state(report.agreement)
     n = numbers.n_items_with_two_labels
-    other = "the other category" if len(report.category_set.names) == 2 else "other categories"
+    other = "the other category" if len(report.style.category_set.names) == 2 else "other categories"
     if numbers.percent.value is None:
         return "Let at least two reviewers label the same items."
     if report.study.interim:
@@ -339,7 +339,7 @@ def _sentences(report: Report) -> Iterator[str]:
     hidden = " or verdicts" if "benchmark" in facts else ", names of benchmarks, or verdicts"
     blind = f"without access to other reviewers' answers{hidden}"
     clause = f", for the question “{question}”, {blind}" if question else ""
-    names = report.category_set.names
+    names = report.style.category_set.names
     yield (
         f"{counted(report.n_reviewers, 'reviewer')} classified {counted(agreement.n_items, 'benchmark')} as "
         f"{joined(names, 'or')}{clause}; {counted(agreement.n_labels, 'first label')} entered the analysis."
@@ -436,7 +436,7 @@ def _classifiers(report: Report) -> Iterator[str]:
     if report.by_category:
         positive, rates = "", "Rates per category have Wilson intervals. "
     else:
-        positive = f" (positive category: {report.category_set.positive})"
+        positive = f" (positive category: {report.style.category_set.positive})"
         rates = "Their rates have intervals clustered by application, or Wilson intervals if no application is known. "
     yield (
         f"Classifiers were compared with the consensus{positive}: {', '.join(comparisons)}. "
@@ -561,7 +561,11 @@ def _where_indeterminate(report: Report) -> str:
 
 
 def _where_positive(report: Report) -> str:
-    return f"Methods: {report.category_set.positive}" if report.category_set.positive else "Rates are per category"
+    return (
+        f"Methods: {report.style.category_set.positive}"
+        if report.style.category_set.positive
+        else "Rates are per category"
+    )
 
 
 def _where_course(report: Report) -> str:

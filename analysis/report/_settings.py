@@ -90,6 +90,24 @@ SIMILARITY = CategorySet()
 
 
 @dataclass(frozen=True)
+class ReportStyle:
+    """What all sections of a report share: the categories, and the level of intervals and tests."""
+
+    category_set: CategorySet
+    level: float
+
+    @property
+    def level_text(self) -> str:
+        """Return the level of all intervals as text, such as "95 % CI"."""
+        return f"{100 * self.level:g} % CI"
+
+    @property
+    def alpha(self) -> float:
+        """Return the significance level of all tests."""
+        return round(1 - self.level, 6)
+
+
+@dataclass(frozen=True)
 class Provenance:
     """Where the numbers of a report come from. The report shows these values unchanged."""
 

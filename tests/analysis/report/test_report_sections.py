@@ -194,14 +194,14 @@ def test_an_impossible_prevalence_is_refused(share):
 
 
 def test_agreed_labels_and_majorities_carry_the_mark_of_a_rejected_model_only(dominated):
-    assert mark_of(dominated) == "rejected"
+    assert mark_of(dominated.consensus) == "rejected"
     assert without_replacing(in_short(dominated)) == IN_SHORT["a dominating reviewer"]
     page = to_markdown(dominated)
     assert "have the same mark as the latent class model: rejected" in page
     majorities = [line for line in page.splitlines() if "adjudicated majority" in line and line.startswith("|")]
     assert majorities and all(line.endswith("| rejected |") for line in majorities)
     good = studied("good", FAST)
-    assert mark_of(good) == ""
+    assert mark_of(good.consensus) == ""
     assert without_replacing(in_short(good)) == IN_SHORT["good"]
     page = to_markdown(good)
     assert "same mark" not in page
