@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         Claim as Claim,
         claims_of_labels as claims_of_labels,
     )
+    from analysis.methods.replication._counts import LabelScope as LabelScope
     from analysis.methods.replication._document import document as document
     from analysis.methods.replication._figures import charts as charts
     from analysis.methods.replication._measured import (
@@ -18,18 +19,14 @@ if TYPE_CHECKING:
         Measured as Measured,
         measure as measure,
     )
-    from analysis.methods.replication._survey import (
-        LabelScope as LabelScope,
-        Replication as Replication,
-        survey as survey,
-    )
-
+    from analysis.methods.replication._survey import Replication as Replication, survey as survey
 
 _PLACES = {
     "_claims": ("OUTCOMES", "Claim", "claims_of_labels"),
+    "_counts": ("LabelScope",),
     "_document": ("document",),
     "_figures": ("charts",),
     "_measured": ("FOCUS", "READINGS", "Measured", "measure"),
-    "_survey": ("LabelScope", "Replication", "survey"),
+    "_survey": ("Replication", "survey"),
 }
 __getattr__ = on_first_use(__name__, {name: module for module, names in _PLACES.items() for name in names})

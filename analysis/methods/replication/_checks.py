@@ -22,8 +22,7 @@ from analysis.methods.replication._claims import (
     Claim,
     joined,
 )
-from analysis.methods.replication._measured import FOCUS, N_LAST, OF_HEURISTIC, SAME, Measured, usual_threshold
-from analysis.methods.replication._survey import (
+from analysis.methods.replication._counts import (
     ALPHA,
     APPLICATIONS,
     FOCUS_NUMBER,
@@ -43,6 +42,7 @@ from analysis.methods.replication._survey import (
     mean_of,
     scores_of,
 )
+from analysis.methods.replication._measured import FOCUS, N_LAST, OF_HEURISTIC, SAME, Measured, usual_threshold
 from analysis.runs import schemes
 from analysis.runs.benchmark import natural
 from analysis.runs.classifiers import CLASSIFIERS

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from analysis import document as d
 from analysis.methods.replication._claims import DIFFERS, counts
+from analysis.methods.replication._counts import ASSUMPTION, N_BENCHMARKS, N_OF_FOCUS, TITLES, Joint
 from analysis.methods.replication._measured import LINKAGES, N_LAST, OF_HEURISTIC
-from analysis.methods.replication._survey import ASSUMPTION, N_BENCHMARKS, N_OF_FOCUS, TITLES, Joint, Replication
+from analysis.methods.replication._survey import Replication
 
 SOURCE = (
     "Bauer et al. (2023), Searching for the Ground Truth: Assessing the Similarity of Benchmarking Runs, ICPE '23 "

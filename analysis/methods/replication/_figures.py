@@ -8,8 +8,9 @@ import pandas as pd
 
 from analysis.document.figures import INK, SOFT, Chart
 from analysis.methods.replication._checks import FIGURE_1_SEED
+from analysis.methods.replication._counts import PUBLISHED_SHARES, TITLES
 from analysis.methods.replication._measured import MEASURE_NAMES, OF_HEURISTIC, usual_threshold
-from analysis.methods.replication._survey import PUBLISHED_SHARES, TITLES, Replication
+from analysis.methods.replication._survey import Replication
 from analysis.runs import measures, schemes
 
 

@@ -8,8 +8,8 @@ import pytest
 from analysis.document import to_text
 from analysis.methods import replication
 from analysis.methods.replication import Measured, document, measure, survey
+from analysis.methods.replication._counts import APPLICATIONS
 from analysis.methods.replication._measured import FOCUS, waves
-from analysis.methods.replication._survey import APPLICATIONS
 from analysis.runs import schemes
 from analysis.runs.benchmark import Benchmark
 from analysis.runs.classifiers import CLASSIFIERS
