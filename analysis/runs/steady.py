@@ -20,7 +20,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from analysis.arrays import Floats
-from analysis.runs.benchmark import Run
 from analysis.runs.segments import Segmentation, Segmenter
 
 STEADY, NOT_STEADY, INCONSISTENT = "steady state", "no steady state", "inconsistent"
@@ -277,8 +276,8 @@ MOST_RESULTS = 100_000  # results that are remembered, because every method asks
 _results: dict[tuple[bytes, bool], SteadyRun] = {}
 
 
-def quick_rule(run: ArrayLike | Run) -> SteadyRun:
-    """Find when a run becomes steady by the quick rule; a run without a unit of its own has times in seconds."""
+def quick_rule(run: ArrayLike) -> SteadyRun:
+    """Find when a run becomes steady by the quick rule; a run without an attribute `unit` has times in seconds."""
     values = np.ascontiguousarray(run, dtype=np.float64)
     is_time = getattr(run, "unit", "s") == "s"
     key = blake2b(values.tobytes(), digest_size=16).digest(), is_time

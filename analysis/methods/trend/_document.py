@@ -7,7 +7,7 @@ from typing import Any
 
 from analysis import document as d
 from analysis.methods.points import DETECTORS, STEPS
-from analysis.methods.trend import BenchmarkTrend, TrendSurvey, VersionChange
+from analysis.methods.trend._survey import BenchmarkTrend, TrendSurvey, VersionChange
 
 BARS = "▁▂▃▄▅▆▇█"
 N_BARS = 24  # characters of a small picture in a table

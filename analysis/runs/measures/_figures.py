@@ -11,7 +11,7 @@ from scipy.cluster import hierarchy
 from analysis.arrays import Floats
 from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis
 from analysis.runs.dissimilarity import MEASURES, title_of
-from analysis.runs.measures import measures_of
+from analysis.runs.measures._tables import measures_of
 
 HEURISTIC_MEASURES = ("m1", "m2", "m3", "m4", "m5")
 DARK_FROM = 0.5  # cells above this value are dark and have white text
