@@ -3,6 +3,12 @@
 from typing import TYPE_CHECKING
 
 from analysis._lazy import on_first_use
+from analysis.methods.points._consensus import (
+    MarkCluster as MarkCluster,
+    MarkConsensus as MarkConsensus,
+    consensus_of_marks as consensus_of_marks,
+    margin_of as margin_of,
+)
 from analysis.methods.points._detectors import (
     DETECTORS as DETECTORS,
     NONE as NONE,
@@ -14,9 +20,6 @@ from analysis.methods.points._scores import (
     MARGIN as MARGIN,
     MATCHINGS as MATCHINGS,
     PUBLISHED as PUBLISHED,
-    MarkCluster as MarkCluster,
-    MarkConsensus as MarkConsensus,
-    consensus_of_marks as consensus_of_marks,
     covering as covering,
     each_against_rest as each_against_rest,
     f1 as f1,

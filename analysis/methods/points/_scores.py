@@ -1,14 +1,14 @@
-"""Compare marked points: which marks match, F1 and covering, each person against the rest, and marks most people share.
+"""Compare marked points: which marks match, F1 and covering, and each person against the rest.
 
 Definitions are those of van den Burg and Williams (2020), An evaluation of change point detection algorithms,
 arXiv:2003.06222, as TCPDBench computes them. A mark is the first point of a new segment, counted from 0.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from statistics import fmean, median_low
+from statistics import fmean
 
 import numpy as np
 
@@ -176,61 +176,3 @@ def covered(bounds: Ints, by: Ints, n: int) -> Floats:
 def bounds_of(marks: Marks, n: int) -> Ints:
     """Return the bounds of the segments that marks make, as an array of one row."""
     return np.array([[0, *sorted({mark for mark in marks if 0 < mark < n}), n]])
-
-
-@dataclass(frozen=True)
-class MarkCluster:
-    """Marks of several people that are near each other."""
-
-    at: int  # the middle mark
-    marks: tuple[int, ...]
-    people: tuple[str, ...]  # who marked here, each once
-
-
-@dataclass(frozen=True)
-class MarkConsensus:
-    """The consensus on the marks of one series, and what a person has to decide."""
-
-    agreed: tuple[MarkCluster, ...]  # by more than half of the people
-    ties: tuple[MarkCluster, ...]  # by exactly half of the people
-    lone: tuple[MarkCluster, ...]  # by fewer than half of the people
-
-    @property
-    def marks(self) -> tuple[int, ...]:
-        """Return the agreed marks."""
-        return tuple(cluster.at for cluster in self.agreed)
-
-
-def consensus_of_marks(people: People, margin: int = MARGIN) -> MarkConsensus:
-    """Cluster the marks of one series, and sort the clusters by how many people marked there.
-
-    Neighbouring marks of different people belong to one cluster as long as all its marks are within `margin` points of
-    each other; two marks of the same person are always in different clusters.
-
-    `people`: person -> marks. People without marks count as people who saw no change. `margin`: largest distance of two
-    marks in a cluster.
-    """
-    agreed: list[MarkCluster] = []
-    ties: list[MarkCluster] = []
-    lone: list[MarkCluster] = []
-    for cluster in _clusters(people, margin):
-        n = 2 * len(cluster.people)
-        (agreed if n > len(people) else ties if n == len(people) else lone).append(cluster)
-    return MarkConsensus(tuple(agreed), tuple(ties), tuple(lone))
-
-
-def _clusters(people: People, margin: int) -> Iterator[MarkCluster]:
-    marks = sorted((mark, person) for person, of_person in people.items() for mark in set(of_person))
-    cluster: list[tuple[int, str]] = []
-    for mark, person in marks:
-        if cluster and (mark - cluster[0][0] > margin or person in {name for _, name in cluster}):
-            yield _cluster(cluster)
-            cluster = []
-        cluster.append((mark, person))
-    if cluster:
-        yield _cluster(cluster)
-
-
-def _cluster(marks: Sequence[tuple[int, str]]) -> MarkCluster:
-    places = tuple(mark for mark, _ in marks)
-    return MarkCluster(median_low(places), places, tuple(person for _, person in marks))

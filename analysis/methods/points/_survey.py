@@ -17,13 +17,12 @@ from analysis.methods.points._agreement import (
     mark_agreement,
     start_agreement,
 )
+from analysis.methods.points._consensus import MarkCluster, consensus_of_marks
 from analysis.methods.points._detectors import DETECTORS, NONE, Detector
 from analysis.methods.points._scores import (
     MARGIN,
     PUBLISHED,
-    MarkCluster,
     Marks,
-    consensus_of_marks,
     covering,
     f1,
     usable_detections,

@@ -4,13 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from analysis.methods.points import MARGIN, MarkCluster, consensus_of_marks
+from analysis.methods.points import MarkCluster, consensus_of_marks, margin_of
 from labeler import marks
 from labeler.marks import Mark
 from labeler.studies.model import Question
 from labeler.text import counted
-
-SHARE = 100  # the margin is at least a hundredth of the series
 
 
 @dataclass(frozen=True)
@@ -50,11 +48,6 @@ class MarksOfItem:
     def is_split(self) -> bool:
         """Whether somebody did not mark where somebody else did."""
         return any(len(cluster.places) < cluster.n_of for cluster in self.clusters)
-
-
-def margin_of(n: int) -> int:
-    """Return within how many points two marks are the same, in a series of `n` points."""
-    return max(MARGIN, n // SHARE)
 
 
 def consensus(question: Question, labels: Mapping[str, str], n: int) -> MarksOfItem:

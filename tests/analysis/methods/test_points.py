@@ -12,18 +12,19 @@ from scipy import stats
 from analysis.methods.points import (
     DETECTORS,
     MarkedSeries,
-    _detectors,
     consensus_of_marks,
     covering,
     each_against_rest,
     f1,
     interval_alpha,
     intraclass,
+    margin_of,
     mark_agreement,
     matches,
     start_agreement,
     usable_detections,
 )
+from analysis.runs import segments
 from analysis.runs.segments import Segmenter
 
 # series of the Turing change point data set, with the marks of its five annotators
@@ -166,6 +167,10 @@ def test_a_mark_is_agreed_if_more_than_half_marked_there(people, agreed, ties, l
     assert [cluster.at for cluster in found.lone] == lone
 
 
+def test_marks_of_long_series_are_the_same_within_a_hundredth_of_the_series():
+    assert [margin_of(n) for n in (40, 500, 3000)] == [5, 5, 30]
+
+
 # detectors
 
 
@@ -293,7 +298,7 @@ some_series = st.lists(st.integers(1, 40), min_size=4, max_size=11).map(
 @given(some_series, st.floats(0.1, 60), st.integers(3, 12))
 def test_the_best_segmentation_is_the_best_of_all(values, penalty, block):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_detectors, "BLOCK", block)
+        patch.setattr(segments, "BLOCK", block)
         found = Segmenter(values).best(penalty)
     least = min(by_definition(values, starts) + penalty * len(starts) for starts in all_segmentations(len(values)))
     assert by_definition(values, found.starts) + penalty * len(found.starts) == pytest.approx(least, abs=1e-6)
@@ -304,9 +309,7 @@ def test_a_long_series_has_the_same_segments_with_and_without_leaving_out_first_
     rng = np.random.default_rng(4)
     values = rng.normal(np.repeat(rng.uniform(1, 2, 12), 50), 0.05)
     pruned = [Segmenter(values).best(penalty) for penalty in (5, 20, 200)]
-    monkeypatch.setattr(
-        _detectors, "_can_begin", lambda _least, _ends, _costs, firsts: np.ones(len(firsts), dtype=bool)
-    )
+    monkeypatch.setattr(segments, "_can_begin", lambda _least, _ends, _costs, firsts: np.ones(len(firsts), dtype=bool))
     assert [Segmenter(values).best(penalty) for penalty in (5, 20, 200)] == pruned
     assert [len(found) for found in pruned] == sorted((len(found) for found in pruned), reverse=True)
 
