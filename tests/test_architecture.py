@@ -6,7 +6,9 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.sparse.csgraph import connected_components
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("analysis", "labeler")
@@ -253,6 +255,14 @@ def test_no_room_imports_from_its_own_floor_or_from_a_floor_above_it(house):
         for other in sorted(imported_modules(path))
         if (that := room_and_floor(other, house)) and that[0] != own[0] and that[1] >= own[1]
     ] == []
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    names = sorted(MODULE_NAMES)
+    imports = np.array([[other in imported_modules(MODULE_NAMES[name]) for other in names] for name in names])
+    _n, circle_of = connected_components(imports, connection="strong")
+    circles = [[name for name, of in zip(names, circle_of, strict=True) if of == circle] for circle in set(circle_of)]
+    assert [circle for circle in circles if len(circle) > 1] == []
 
 
 def test_every_module_has_a_rule():

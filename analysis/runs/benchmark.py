@@ -5,8 +5,9 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -494,6 +495,31 @@ def in_time_order(benchmark: Benchmark) -> list[str]:
     for version, time in zip(benchmark.of(VERSION), times, strict=True):
         first[version] = min(time, first.get(version, time))
     return sorted(levels, key=lambda version: natural(first[version]))
+
+
+def for_rules(values: Floats, unit: str = "") -> Floats:
+    """Divide values that are no times by their median, as the rules for the steady state need it; NaN stays NaN."""
+    middle = float(np.nanmedian(values)) if len(values) else 0.0
+    return values if unit == "s" or middle <= 0 else values / middle
+
+
+def series_of(benchmark: Benchmark, *, is_for_rules: bool = False) -> Iterator[tuple[str, Floats, tuple[str, ...]]]:
+    """Yield the series of a benchmark: its history, or else each of its runs, with what each point is called.
+
+    `is_for_rules`: prepare each run by `for_rules`.
+    """
+    for level in by_level(dated(benchmark), (ALTERED, CONTEXT)):
+        key = history_key(level)
+        if key is None:
+            for label, run in zip(level.labels, level.runs, strict=True):
+                name = level.name if len(level.runs) == 1 else f"{level.name} : run {label}"
+                values = for_rules(run.values, run.unit) if is_for_rules else run.values
+                yield name, values, tuple(map(str, range(len(run))))
+            continue
+        of_version: dict[str, list[float]] = {version: [] for version in in_time_order(level)}
+        for version, value in zip(level.of(key), EVERY_ITERATION.values(level.runs), strict=True):
+            of_version[version].append(float(value))
+        yield level.name, np.array([fmean(values) for values in of_version.values()]), tuple(of_version)
 
 
 def two_versions(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from analysis.runs.benchmark import Benchmark, PerRun, sorted_by_name
+from analysis.runs.benchmark import Benchmark, PerRun, series_of, sorted_by_name
 from labeler.atomic_files import in_place
 from labeler.errors import InputError, Refused, sentence
 from labeler.files.formats import (
@@ -213,8 +213,6 @@ def _write_icpe(benchmarks: Iterator[Benchmark], out: Path, _names: Sequence[str
 
 
 def _write_tcpd(benchmarks: Iterator[Benchmark], out: Path, _names: Sequence[str], done: ConversionResult) -> None:
-    from labeler.files.marked import series_of
-
     out.mkdir()
     for benchmark in benchmarks:
         for name, values, labels in series_of(benchmark):

@@ -1,29 +1,16 @@
 """Compare the marks of people in files with each other, and with those of detectors, without a study."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 from types import ModuleType
 from typing import Any
-
-import numpy as np
 
 from analysis.arrays import Floats
 from analysis.methods import points
 from analysis.methods.points import CHANGES, MATCHINGS as MATCHINGS, PUBLISHED, STARTS, Detector
 from analysis.raters.evaluation import EXPERT
-from analysis.runs.benchmark import (
-    ALTERED,
-    CONTEXT,
-    EVERY_ITERATION,
-    Advance as Progress,
-    Benchmark,
-    by_level,
-    dated,
-    history_key,
-    in_time_order,
-)
+from analysis.runs.benchmark import Advance as Progress, for_rules, series_of
 from labeler.errors import InputError, sentence
 from labeler.files import exploring
 from labeler.files.exploring import MethodResult
@@ -101,13 +88,13 @@ def read_series(
                 series = history_formats.read_series(content)
             except ValueError as error:
                 raise InputError(f"{source.name}: {sentence(error)}") from None
-            _add(found, series.name, _for_rules(series.values, "") if about == STARTS else series.values)
+            _add(found, series.name, for_rules(series.values) if about == STARTS else series.values)
             advance(source)
         else:
             others.append(source)
     gathered = exploring.gather_history(others, folders, options, advance=advance) if others else Gathered(())
     for benchmark in gathered.benchmarks:
-        for name, values, _ in series_of(benchmark, about):
+        for name, values, _ in series_of(benchmark, is_for_rules=about == STARTS):
             _add(found, name, values)
     return found, gathered
 
@@ -116,28 +103,6 @@ def _add(found: dict[str, Floats], name: str, values: Floats) -> None:
     if name in found:
         raise InputError(f"Two series are called {name!r}. Give only one of them.")
     found[name] = values
-
-
-def _for_rules(values: Floats, unit: str) -> Floats:
-    """Divide values that are no times by their median, as rules for the steady state need it."""
-    middle = float(np.nanmedian(values)) if len(values) else 0.0
-    return values if unit == "s" or middle <= 0 else values / middle
-
-
-def series_of(benchmark: Benchmark, about: str = CHANGES) -> Iterator[tuple[str, Floats, tuple[str, ...]]]:
-    """Yield the series of a benchmark: its history, or else each of its runs, with what each point is called."""
-    for level in by_level(dated(benchmark), (ALTERED, CONTEXT)):
-        key = history_key(level)
-        if key is None:
-            for label, run in zip(level.labels, level.runs, strict=True):
-                name = level.name if len(level.runs) == 1 else f"{level.name} : run {label}"
-                values = _for_rules(run.values, run.unit) if about == STARTS else run.values
-                yield name, values, tuple(map(str, range(len(run))))
-            continue
-        of_version: dict[str, list[float]] = {version: [] for version in in_time_order(level)}
-        for version, value in zip(level.of(key), EVERY_ITERATION.values(level.runs), strict=True):
-            of_version[version].append(float(value))
-        yield level.name, np.array([fmean(values) for values in of_version.values()]), tuple(of_version)
 
 
 def compare(

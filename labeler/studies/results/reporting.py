@@ -31,6 +31,7 @@ from analysis.report import (
     Report,
     Resampling as Resampling,
 )
+from analysis.runs.benchmark import series_of
 from labeler import marks
 from labeler.errors import InputError
 from labeler.files import exploring, marked
@@ -526,7 +527,7 @@ def marked_study(db: Database, answers: pd.DataFrame, question: Question) -> Mar
     applications: dict[Hashable, Hashable] = {}
     for item in items.all_items(db):
         if item.name in by_person and item.n_runs:
-            (_, values, _), *_ = marked.series_of(measured.benchmark_of(db, item), about)
+            (_, values, _), *_ = series_of(measured.benchmark_of(db, item), is_for_rules=about == STARTS)
             series[item.name] = values
             if item.application:
                 applications[item.name] = item.application
