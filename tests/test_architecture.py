@@ -15,7 +15,7 @@ PACKAGES = ("analysis", "labeler")
 MODULES = sorted(path.relative_to(ROOT) for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
 FIGURES = {"altair", "vl_convert"}
-TEXTS = {"labeler.errors", "labeler.text", "labeler.safe_text", "labeler.marks", "labeler.toml_file"}
+TEXTS = {"analysis.text", "labeler.errors", "labeler.text", "labeler.safe_text", "labeler.marks", "labeler.toml_file"}
 COMMON = {*TEXTS, "labeler", "labeler.atomic_files", "labeler.config", "labeler.plugins"}
 PURE = {
     "labeler.studies.model", "labeler.studies.questions", "analysis.arrays", "analysis.categories", "numpy", "pandas",
@@ -104,7 +104,7 @@ ALLOWED: dict[str, set[str]] = {
         "labeler.studies.ui.reviewer", "labeler.studies.ui.component", "labeler.studies.labelling.reviewing",
         "labeler.studies.labelling.answering", "labeler.studies.labelling.guide",
         "labeler.studies.labelling.own_result", "labeler.studies.model", "labeler.studies.questions", "labeler.marks",
-        "labeler.errors", "labeler.text",
+        "analysis.text", "labeler.errors", "labeler.text",
         "labeler.studies.screen", "labeler.studies.store.Database", "streamlit",
     },
     "labeler/studies/ui/server.py": {"labeler.studies.ui", "streamlit", "starlette", *SHELL},

@@ -5,7 +5,6 @@ Helpers for figures are in `analysis.document.figures`; only that module loads A
 
 from analysis.document._content import (
     DASH as DASH,
-    N_NAMED as N_NAMED,
     N_ROWS as N_ROWS,
     Block as Block,
     Bullets as Bullets,
@@ -17,13 +16,10 @@ from analysis.document._content import (
     Statistic as Statistic,
     Table as Table,
     clean as clean,
-    counted as counted,
     describe_value as describe_value,
     estimate as estimate,
     first_rows as first_rows,
     interval as interval,
-    joined as joined,
-    listed as listed,
     method_report as method_report,
     number as number,
     one_line as one_line,
@@ -46,3 +42,4 @@ from analysis.document._json import (
 from analysis.document._latex import to_latex as to_latex
 from analysis.document._markdown import to_markdown as to_markdown
 from analysis.document._text import to_text as to_text
+from analysis.text import N_NAMED as N_NAMED, counted as counted, joined as joined, listed as listed

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
+from analysis import text as words
+
 if TYPE_CHECKING:
     from analysis.statistics.intervals import Estimate
 
 
 DASH = "–"
 N_ROWS = 40  # maximum number of rows of a table in a document; the JSON has all rows
-N_NAMED = 3  # maximum number of names that a sentence lists
 
 
 @dataclass(frozen=True)
@@ -161,37 +162,9 @@ def first_rows(
     return table(f"{caption}{rest}", header, rows[:N_ROWS], numeric)
 
 
-def joined(names: Sequence[str], word: str = "and") -> str:
-    """Join names for a sentence: "a", "a and b", "a, b and c"; "" without names."""
-    return f"{', '.join(names[:-1])} {word} {names[-1]}" if len(names) > 1 else "".join(names)
-
-
-def listed(names: Sequence[str], n_named: int = N_NAMED) -> str:
-    """Join the first names for a sentence, and add how many names are left out.
-
-    Examples
-    --------
-    >>> listed(["a", "b"]), listed(["a", "b", "c", "d", "e"])
-    ('a, b', 'a, b, c and 2 more')
-    """
-    rest = len(names) - n_named
-    return ", ".join(names[:n_named]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def counted(n: int, noun: str) -> str:
-    """Return a number with its noun, such as "2 items".
-
-    Examples
-    --------
-    >>> counted(1, "run"), counted(0, "run")
-    ('1 run', '0 runs')
-    """
-    return f"{n} {noun}{'' if n == 1 else 's'}"
-
-
 def percent(share: float | None) -> str:
     """Format a share as a percentage with one decimal; None becomes a dash."""
-    return DASH if share is None else f"{100 * share:.1f} %".replace("-", "−")
+    return DASH if share is None else words.percent(share, 1)
 
 
 def sentence(text: str) -> str:

@@ -450,7 +450,7 @@ def _equality(test: PairEquality | None, alpha: float) -> str:
 
 def _describe_contrast(found: Contrast) -> str:
     """Say which division of the reviewers explains the differences between pairs best."""
-    first, second = " and ".join(found.first), " and ".join(found.second)
+    first, second = d.joined(found.first), d.joined(found.second)
     whom = {
         "pair": f"the pair {first} and all other pairs",
         "reviewer": f"{first} and the other reviewers",

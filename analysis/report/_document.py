@@ -20,6 +20,7 @@ from analysis.report._replacing import replacement_sections
 from analysis.report._report import PAPER, Report
 from analysis.report._sentences import checklist_sections, in_short, methods
 from analysis.report._settings import row_title, title_of
+from analysis.text import percent
 
 INTERIM = "This is an interim report, because the study is not unblinded. The numbers will change."
 
@@ -185,7 +186,7 @@ def paper_tables(report: Report, classifiers: Sequence[str] | None = None) -> tu
     tables = []
     if pairs:
         header = ("Pair", *(f"{pair.a}-{pair.b}" for pair in pairs))
-        shares = [d.DASH if pair.percent.value is None else f"{100 * pair.percent.value:.0f} %" for pair in pairs]
+        shares = [d.DASH if pair.percent.value is None else percent(pair.percent.value) for pair in pairs]
         caption = "Agreement of each pair of reviewers, in percent of the items that both labelled."
         tables.append(d.table(caption, header, [("Agreement", *shares)], range(1, len(header)), name="paper-pairs"))
     for name in report.classifiers if classifiers is None else classifiers:

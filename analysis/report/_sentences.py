@@ -139,7 +139,7 @@ def _pairs(report: Report) -> str:
     if found is None:
         return f"Pairs of reviewers differ, from {lowest} to {highest}, and one overall number hides this."
     within, across = percent(found.within.value), percent(found.across.value)
-    first, second = " and ".join(found.first), " and ".join(found.second)
+    first, second = joined(found.first), joined(found.second)
     p = f"({p_clause(found.p)} after correction for all divisions)"
     if found.kind == "pair":
         return f"{first} agree in {within}, the other pairs in {across} {p}."
@@ -266,7 +266,7 @@ def _dependent(state: ModelState, classifiers: set[str]) -> str:
     names = [title_of(rater) if rater in classifiers else rater for rater in raters] or ["several reviewers"]
     overstated = "agreement and the agreed items may overstate reliability"
     follows = f"the agreed items favour {favoured[0]}" if favoured else overstated
-    return f"{' and '.join(names)} err on the same items, so {follows}"
+    return f"{joined(names)} err on the same items, so {follows}"
 
 
 def _next_step(report: Report) -> str:
@@ -293,9 +293,9 @@ def _next_step(report: Report) -> str:
     if found and found.kind == "groups":
         return "Next: ask both groups what they look at on items that divide them, before you use the labels."
     if found and found.kind == "pair" and (found.within.value or 0) < (found.across.value or 0):
-        return f"Next: discuss with {' and '.join(found.first)} the items on which they disagree."
+        return f"Next: discuss with {joined(found.first)} the items on which they disagree."
     if found and found.kind == "pair":
-        return f"Next: find out whether {' and '.join(found.first)} labelled independently."
+        return f"Next: find out whether {joined(found.first)} labelled independently."
     if found and found.kind == "reviewer" and (found.across.value or 0) > (found.within.value or 0):
         return f"Next: find out whether the other reviewers saw the labels of {found.first[0]}."
     if found and found.kind == "reviewer":

@@ -27,6 +27,7 @@ from analysis.statistics.two_samples import (
     superiority,
     with_step,
 )
+from analysis.text import percent
 
 NOT_SHOWN = "no significant change"
 IN_SPREAD = "changed in spread, not in mean"
@@ -347,10 +348,10 @@ def _change(
     why = ratio.reason if ratio.ends is None else None
     inconclusive = max_slowdown is not None and not is_finding and not _excluded(ratio, better, max_slowdown)
     if inconclusive and max_slowdown is not None:
-        change_to_exclude = f"a change{' for the worse' if better else ''} of more than {_percent(max_slowdown)}"
+        change_to_exclude = f"a change{' for the worse' if better else ''} of more than {percent(max_slowdown, None)}"
         why = f"{len(b)} and {len(a)} runs do not exclude {change_to_exclude}"
     few = f" after correction for {n_tests} benchmarks" if p <= alpha < p_holm else ""
-    small = f", not above the limit of {_percent(allowed)}" if significant and not is_finding else ""
+    small = f", not above the limit of {percent(allowed, None)}" if significant and not is_finding else ""
     words = f"{verdict}{few}{_describe(ratio, alpha, a, b, pair.unit)}{small}"
     return replace(
         change, outcome=verdict, worse=worse, is_finding=is_finding, inconclusive=inconclusive, words=words,
@@ -411,7 +412,7 @@ def _describe(ratio: Estimate, alpha: float, a: Floats, b: Floats, unit: str) ->
     if ratio.value is None:
         return f" (from {b.mean():.3g} to {a.mean():.3g}{f' {unit}' if unit else ''})"
     change, interval = change_and_interval(ratio)
-    return f" ({change}, {_percent(1 - alpha)} CI {interval})" if interval else f" ({change})"
+    return f" ({change}, {percent(1 - alpha, None)} CI {interval})" if interval else f" ({change})"
 
 
 def change_and_interval(ratio: Estimate) -> tuple[str, str]:
@@ -434,11 +435,7 @@ def change_and_interval(ratio: Estimate) -> tuple[str, str]:
 
 def _share(share: float, digits: int) -> str:
     """Format a share in percent with its sign, but without a sign for 0."""
-    percent = round(100 * share, digits)
-    if abs(percent) >= 1e6:
-        return f"{'+' if percent > 0 else '−'}more than 1000000"
-    return f"{percent:+.{digits}f}".replace("-", "−") if percent else f"{0:.{digits}f}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.4g} %"
+    value = round(100 * share, digits)
+    if abs(value) >= 1e6:
+        return f"{'+' if value > 0 else '−'}more than 1000000"
+    return f"{value:+.{digits}f}".replace("-", "−") if value else f"{0:.{digits}f}"

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import click
 
+from analysis.text import joined
 from labeler.atomic_files import in_place
 from labeler.cli import streams
 from labeler.errors import InputError, LabelerError
@@ -175,11 +176,9 @@ def one_of(*options: tuple[str, bool]) -> None:
     """Raise InputError unless exactly one of these options is given; each comes with whether it is given."""
     given = [option for option, is_given in options if is_given]
     if len(given) > 1:
-        raise InputError(f"{' and '.join(given)} cannot be used together. Give only one of them.")
+        raise InputError(f"{joined(given)} cannot be used together. Give only one of them.")
     if not given:
-        from labeler.text import enumeration
-
-        raise InputError(f"Give {enumeration([option for option, _ in options])}.")
+        raise InputError(f"Give {joined([option for option, _ in options], 'or')}.")
 
 
 def now() -> datetime:

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from analysis.document import describe_value
 from analysis.runs.runs import Warmup
+from analysis.text import joined
 from labeler.errors import InputError, sentence
 from labeler.files.formats import Source
-from labeler.text import enumeration
 
 if TYPE_CHECKING:
     from analysis.learning import CategoryModel, Model
@@ -33,7 +33,7 @@ def read_model_of_runs(path: Path) -> "Model":
     if isinstance(model, Model):
         return model
     raise InputError(
-        f"{path}: the model gives the categories {enumeration(model.categories, 'and')}, but labeler check needs a "
+        f"{path}: the model gives the categories {joined(model.categories)}, but labeler check needs a "
         "model of the default question. Use this model in a study with its categories: labeler verdicts --model"
     )
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from zipfile import ZIP_DEFLATED, ZipFile
 
+from analysis.text import counted
 from labeler.errors import InputError
 from labeler.studies.store.jobs import Job
-from labeler.text import counted
 
 LOOK_EVERY_S = 0.2
 NO_THRESHOLDS: Mapping[str, float] = {}

@@ -14,6 +14,7 @@ import numpy as np
 from analysis.arrays import Series
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.runs.benchmark import Benchmark
+from analysis.text import joined
 from labeler import marks
 from labeler.errors import InputError, LabelerError, Refused
 from labeler.files.formats import Source, tables, writing
@@ -32,7 +33,6 @@ from labeler.studies.screen import binning
 from labeler.studies.screen.kinds import QUESTIONS, Payload
 from labeler.studies.store import Database, assignments, events, open_database, people, runs
 from labeler.studies.verdicts import computing
-from labeler.text import enumeration
 
 COORDINATOR, YOU = "coordinator", "you"
 REVIEWERS = ("ada", "ben", "cleo", "dan")
@@ -393,12 +393,11 @@ def _histories(data: Path) -> list[Source]:
 def _changes_of_histories(data: Path) -> dict[str, str]:
     table = tables.read_table(Source(HISTORIES[1], data / HISTORIES[1]), ("benchmark", "version", "change"))
     return {
-        str(benchmark): enumeration(
+        str(benchmark): joined(
             [
                 f"{100 * abs(float(change)):g} % {'slower' if float(change) > 0 else 'faster'} from {version} on"
                 for version, change in zip(rows["version"], rows["change"], strict=True)
             ],
-            "and",
         )
         for benchmark, rows in table.groupby("benchmark")
     }

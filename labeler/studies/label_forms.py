@@ -13,11 +13,11 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.text import joined
 from labeler.errors import Refused
 from labeler.files.formats.source import Source
 from labeler.files.formats.tables import as_written, read_table, write
 from labeler.studies.questions import NOT_SURE
-from labeler.text import enumeration
 
 QUESTION, ITEM = "category", "item"  # names of the control and the object in Label Studio, and of the scheme in Potato
 COLUMNS = ("item", "application", "reviewer", "label", "created_utc", "dwell_ms")  # columns of the labels to write
@@ -176,7 +176,7 @@ def read_potato(source: Source, categories: Sequence[str]) -> pd.DataFrame:
             raise Refused(source.name, "instance_id or user_id is missing", place)
         chosen = _chosen(line.get("label_annotations"), categories)
         if len(chosen) != 1:
-            known = enumeration([*categories, NOT_SURE], "and")
+            known = joined([*categories, NOT_SURE])
             raise Refused(source.name, f"{len(chosen)} of {known} are chosen. Choose exactly one", place)
         behaviour = line.get("behavioral_data")
         told: Mapping[str, Any] = behaviour if isinstance(behaviour, dict) else {}

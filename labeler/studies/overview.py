@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
+from analysis.text import counted
 from labeler.studies.course import calibrating, coordinating, course, progress
 from labeler.studies.course.calibrating import CalibrationResult
 from labeler.studies.course.progress import Pace, short_date
@@ -16,7 +17,6 @@ from labeler.studies.results import splits
 from labeler.studies.store import Database, events
 from labeler.studies.store.events import Event
 from labeler.studies.verdicts import computing
-from labeler.text import counted
 
 BUTTONS = {
     Step.OPEN: "Open the study",

@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
+from analysis.text import joined
 from labeler import marks, toml_file
 from labeler.errors import InputError
-from labeler.text import enumeration
 
 NOT_SURE, WITHDRAWN = "not sure", "withdrawn"  # the answers that are not labels
 CATEGORY, POINTS = "category", "points"  # how a question is answered
@@ -233,8 +233,8 @@ def require_default_categories(question: Question, what: str, instead: str) -> N
     """Raise InputError if the categories are not those of the default question; say what to do instead."""
     if not question.has_default_categories:
         raise InputError(
-            f"{what} needs the categories {enumeration(SIMILAR.names, 'and')}, but the question of this study has the "
-            f"categories {enumeration(question.names, 'and')}. {instead}"
+            f"{what} needs the categories {joined(SIMILAR.names)}, but the question of this study has the "
+            f"categories {joined(question.names)}. {instead}"
         )
 
 

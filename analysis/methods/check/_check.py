@@ -64,6 +64,7 @@ from analysis.runs.power import smallest_difference
 from analysis.runs.runs import Runs, Warmup
 from analysis.runs.spread import max_spread
 from analysis.statistics.intervals import Estimate
+from analysis.text import percent
 
 if TYPE_CHECKING:
     from analysis.methods.reasons import Reasons
@@ -298,7 +299,7 @@ def _of_noise(suite: Suite, compared: Sequence[BothSides], changes: Sequence[Cha
         return
     n_tested = sum(change.p is not None and change.family == "" for change in changes)
     too_noisy = f"{len(suite.too_noisy)} of {n_tested}"
-    detect = f"a change of less than {100 * TOO_NOISY:.0f} % would not be detected"
+    detect = f"a change of less than {percent(TOO_NOISY)} would not be detected"
     if 2 * len(suite.too_noisy) > n_tested:
         more = "sessions" if any(one.design.kind == SESSIONS for one in compared) else "runs"
         which = "the only benchmark" if n_tested == 1 else f"{too_noisy} benchmarks"
@@ -320,7 +321,7 @@ def _of_order(suite: Suite, tested: Sequence[BothSides], rules: Rules, *, is_tol
         words = "Times of runs unknown: p holds only if the two versions were measured by turns."
         share = suite.noise.share
         if share is not None and share > SHARED:
-            words += f" {100 * share:.0f} % of the variation from run to run is common to all benchmarks."
+            words += f" {percent(share)} of the variation from run to run is common to all benchmarks."
         yield words, rules.require_turns
 
 

@@ -27,6 +27,7 @@ from analysis.runs.benchmark import (
 )
 from analysis.runs.comparison import TIMES
 from analysis.statistics.two_samples import t_tail
+from analysis.text import percent
 
 CPU, RUNTIME, BUILD = ALLOWED = ("cpu", "runtime", "build")  # "cpu" includes the architecture and GOMAXPROCS
 # What decides whether machines differ -> the conditions that name it; the first known condition counts.
@@ -243,7 +244,7 @@ class SharedNoise:
                 "the machine would do"
             )
         if self.share is not None and self.share > SHARED:
-            return f"{100 * self.share:.0f} % of the variation from run to run is common to all benchmarks"
+            return f"{percent(self.share)} of the variation from run to run is common to all benchmarks"
         if self.has_trend:
             return "the runs of a version change with time"
         if self.n_benchmarks < FEW_BENCHMARKS:

@@ -7,6 +7,7 @@ from analysis.methods.trust._pairs import INTERVALS, MANN_WHITNEY, WELCH
 from analysis.methods.trust._population import MERGED, ONE_SAMPLE, RUN_MEANS
 from analysis.methods.trust._rates import Rate
 from analysis.methods.trust._survey import MiddleHalf, Trust, TrustSummary, TrustSurvey
+from analysis.text import percent
 
 MIN_FOR_ALARMS = 5  # minimum number of benchmarks for a curve
 TITLES = {WELCH: "Welch's t test", MANN_WHITNEY: "Mann-Whitney U test", INTERVALS: "intervals without overlap"}
@@ -61,7 +62,7 @@ def _alarms_in_short(survey: TrustSurvey, rows: Mapping[str, TrustSummary]) -> I
     yield (
         f"Two samples of {survey.n_runs} runs each come from the same unchanged benchmark. Welch's test finds a "
         f"difference in {d.percent(merged.median)} of such pairs with merged iterations{of_single}{median}. The share "
-        f"should be {_whole_percent(survey.alpha)}."
+        f"should be {percent(survey.alpha, None)}."
     )
     if n > 1:
         of_merged, of_means = (rows[name].n_alarming[WELCH] for name in (MERGED, RUN_MEANS))
@@ -84,7 +85,7 @@ def _intervals_in_short(survey: TrustSurvey, rows: Mapping[str, TrustSummary]) -
     of_single = f", and an interval from one number per run in {d.percent(single.median)}" if single.n else ""
     median = "" if len(survey.benchmarks) == 1 else " (medians)"
     yield (
-        f"A {_whole_percent(survey.level)} interval from merged iterations contains the mean of all runs in "
+        f"A {percent(survey.level, None)} interval from merged iterations contains the mean of all runs in "
         f"{d.percent(merged.median)} of the samples{of_single}{median}."
     )
 
@@ -102,7 +103,7 @@ def _slowdowns_in_short(survey: TrustSurvey) -> Iterator[str]:
             behind = ""
         yield (
             f"The smallest {change_of(survey)[0]} that {survey.n_runs} runs on each side detect with a power of "
-            f"{_whole_percent(row.power)}, using one number per run, {typical}{behind}."
+            f"{percent(row.power, None)}, using one number per run, {typical}{behind}."
         )
 
 
@@ -140,9 +141,9 @@ def _coverage(survey: TrustSurvey) -> Iterator[d.Block]:
     aggregate = survey.parameters["aggregate"]
     yield d.Bullets(tuple(f"{name}: {meaning.format(aggregate)}." for name, meaning in MEANINGS.items()))
     rows = [(row.aggregation, row.coverage.n, *_cells(row.coverage), *row.below.values()) for row in survey.summaries]
-    limits = [_whole_percent(float(limit)) for limit in survey.summaries[0].below]
+    limits = [percent(float(limit), None) for limit in survey.summaries[0].below]
     yield d.table(
-        f"Coverage of {_whole_percent(survey.level)} intervals: median and middle half over benchmarks, and number of "
+        f"Coverage of {percent(survey.level, None)} intervals: median and middle half over benchmarks, and number of "
         "benchmarks with coverage below each limit.",
         ("Compared values", "Benchmarks", "Median", "Middle half", *(f"Below {limit}" for limit in limits)),
         rows,
@@ -173,7 +174,7 @@ def _without_width(survey: TrustSurvey) -> str:
 def _false_alarms(survey: TrustSurvey) -> Iterator[d.Block]:
     yield d.Paragraph(
         "Two samples of the same runs differ only by chance. The share of pairs for which a test finds a difference "
-        f"is its type I error; it should be {_whole_percent(survey.alpha)}. The paper calls 1 − α the ideal share of "
+        f"is its type I error; it should be {percent(survey.alpha, None)}. The paper calls 1 − α the ideal share of "
         "rejections (section 3.2, step 3); α is correct. The criterion that intervals do not overlap is much stricter "
         "than α, so few false alarms do not mean that this criterion is good."
     )
@@ -208,7 +209,7 @@ def _slowdowns(survey: TrustSurvey) -> Iterator[d.Block]:
         ("Compared values", "Test", "Power", "Median", "Reached in", "Benchmarks"),
         [
             (
-                row.aggregation, TITLES[row.test], _whole_percent(row.power),
+                row.aggregation, TITLES[row.test], percent(row.power, None),
                 _slower(row.median) if row.median else "not reached", row.n_reached, row.n,
             )
             for row in survey.slowdowns
@@ -228,7 +229,7 @@ def _benchmarks(survey: TrustSurvey) -> Iterator[d.Block]:
     powers = survey.powers if survey.slowdowns else ()
     alarms = ("False alarms, merged", "One number per run") if test else ()
     change = change_of(survey)[0]
-    powers_seen = [f"{change.capitalize()} detected, {_whole_percent(power)}" for power in powers]
+    powers_seen = [f"{change.capitalize()} detected, {percent(power, None)}" for power in powers]
     name = TITLES[test] if test else "no test"
     rows = [
         (
@@ -314,11 +315,6 @@ def _rate(rate: Rate) -> str:
     if rate.value is None:
         return d.DASH
     return d.percent(rate.value) if rate.se is None else f"{d.percent(rate.value)} ± {d.number(100 * rate.se, 1)}"
-
-
-def _whole_percent(share: float) -> str:
-    """Format a requested share as a percentage without unnecessary decimals."""
-    return f"{100 * share:g} %"
 
 
 def _slower(factor: float) -> str:

@@ -25,6 +25,7 @@ from analysis.methods.trust._population import (
 from analysis.runs.benchmark import EVERY_ITERATION, PerRun
 from analysis.runs.samples import NO_VARIATION
 from analysis.statistics.intervals import Estimate
+from analysis.text import percent
 
 GAMMAS = tuple(round(1 + step / 100, 2) for step in range(31))
 RESAMPLES = 4000
@@ -243,7 +244,7 @@ def smallest_slowdown(curve: Curve, power: float = 0.8) -> Estimate:
     if not from_here.any():
         return Estimate(None, reason=f"not detected up to a factor of {curve.gammas[-1]:.2f}")
     alarms = curve.power[0] if curve.gammas[0] == 1 else 0.0
-    reason = f"{100 * alarms:.0f} % of the pairs show a difference without any change"
+    reason = f"{percent(alarms)} of the pairs show a difference without any change"
     return Estimate(curve.gammas[int(from_here.argmax())], reason=reason if alarms > 2 * curve.alpha else curve.reason)
 
 

@@ -33,6 +33,7 @@ from analysis.raters.consensus._rates import (
 from analysis.raters.tables import checked_columns
 from analysis.statistics.intervals import Estimate
 from analysis.statistics.results import Result
+from analysis.text import percent
 
 NOT_CONTRADICTED, REJECTED, UNTESTABLE, NOT_IDENTIFIED = "not contradicted", "rejected", "untestable", "not identified"
 STATES = (NOT_CONTRADICTED, REJECTED, UNTESTABLE, NOT_IDENTIFIED)
@@ -174,8 +175,8 @@ def _words(model: Alternative, found: PairFit | None) -> str:
     if abs(found.observed - found.expected) < SMALL_DIFFERENCE:
         return f"a model in which {found.a} and {found.b} share errors fits better"
     return (
-        f"{found.a} and {found.b} agree on {100 * found.observed:.0f} % of their items, and the model expects "
-        f"{100 * found.expected:.0f} %"
+        f"{found.a} and {found.b} agree on {percent(found.observed)} of their items, and the model expects "
+        f"{percent(found.expected)}"
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from analysis.text import counted
 from labeler.cli import streams
 from labeler.cli.common import json_option, now, out_option, remark, show, write_text
 from labeler.cli.options import Share, options_of
@@ -21,7 +22,6 @@ from labeler.files import checking, gathering
 from labeler.files.checking import PerRun, Rules
 from labeler.files.commands.formats import read_files, reading_options, report_refused_files
 from labeler.files.gathering import ReadOptions
-from labeler.text import counted
 
 FAILED = 2
 STOPPED = "Stopped. Nothing was checked."

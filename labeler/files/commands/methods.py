@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
+from analysis.text import counted
 from labeler.cli.common import Function, json_option, remark, show, write_text
 from labeler.files import exploring, outputs
 from labeler.files.exploring import MethodResult
 from labeler.files.outputs import FIGURE_FORMATS, as_csv, write_files
-from labeler.text import counted
 
 seed_option = click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed.")
 jobs_option = click.option(

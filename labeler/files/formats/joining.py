@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from analysis.runs.benchmark import MACHINE, RUN, TIME, Benchmark, Failure, Run, in_order, in_unit, join, natural
+from analysis.text import counted
 from labeler.errors import InputError, LabelerError, Refused
 from labeler.files.formats.known import RUN as FILE_IS_RUN, STUDY, Format
 from labeler.files.formats.reading import DEFAULTS, ReadOptions, format_of, read
 from labeler.files.formats.source import Source, content_hash
-from labeler.text import counted
 
 N_NAMED = 3  # maximum number of files or reasons that are listed
 N_DISTINCTIVE = 5  # number of distinct values; two runs with this many distinct values are not equal by chance

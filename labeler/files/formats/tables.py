@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.text import joined
 from labeler.errors import Refused
 from labeler.files.formats.source import Source
 from labeler.files.formats.text_table import read_text_table
 from labeler.safe_text import as_written as as_written, csv_text, inert as inert
-from labeler.text import enumeration
 
 LABEL_COLUMNS = ("item", "reviewer", "label")
 VERDICT_COLUMNS = ("item", "verdict")
@@ -56,7 +56,7 @@ def read_verdicts(source: Source, categories: Sequence[str], classifier: str | N
     for line, verdict in table["verdict"].items():
         if verdict and verdict not in categories:
             raise Refused(
-                source.name, f"verdict {verdict!r} is not {enumeration([*categories, 'empty'])}", f"line {line}"
+                source.name, f"verdict {verdict!r} is not {joined([*categories, 'empty'], 'or')}", f"line {line}"
             )
     for line in table.index[table.duplicated(["item", "classifier"])]:
         item, name = table.loc[line, ["item", "classifier"]]

@@ -6,9 +6,9 @@ from math import prod
 from scipy import stats
 
 from analysis.runs.power import power, smallest_difference
+from analysis.text import counted
 from labeler.files.measuring.plan import MeasurementPlan, contexts_of, kinds_of_order
 from labeler.files.measuring.table import Done
-from labeler.text import counted
 
 ALPHA, WANTED = 0.05, 0.8
 NOISE = (0.005, 0.02, 0.1)  # examples of how much runs may vary (coefficient of variation), used before the first run

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from analysis.text import counted, joined
 from labeler.cli.common import json_option, now, remark, show, show_json
 from labeler.errors import InputError
 from labeler.safe_text import one_line
@@ -16,7 +17,6 @@ from labeler.studies.labelling import inbox
 from labeler.studies.labelling.inbox import Message
 from labeler.studies.model import CalibrationGate
 from labeler.studies.plan.lifecycle import STATE_PHRASES, Step
-from labeler.text import counted, enumeration
 
 
 @click.command(epilog="Example: labeler state close --study cache.study --reason 'all labels are complete'")
@@ -81,7 +81,7 @@ def adjudicate(item: str | None, category: str | None, study: Path | None, why: 
             return
         choices = coordinating.get_study(db).question.choices
         if category is None or why is None:
-            raise InputError(f"To decide an item, give its name, {enumeration(choices)}, and --reason TEXT.")
+            raise InputError(f"To decide an item, give its name, {joined(choices, 'or')}, and --reason TEXT.")
         splits.adjudicate(db, item, category, why, actor=OWNER, now=now())
         n_left = sum(split.remains for split in splits.split_items(db))
     if as_json:

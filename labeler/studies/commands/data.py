@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from analysis.text import counted
 from labeler.cli.common import (
     dry_run_option,
     file_to_write,
@@ -27,7 +28,6 @@ from labeler.safe_text import one_line
 from labeler.studies.commands.opening import OWNER, open_study, study_option
 from labeler.studies.items import importing
 from labeler.studies.items.importing import ReadOptions
-from labeler.text import counted
 
 MAX_LEFT_OUT = 20  # lines about benchmarks that are left out
 

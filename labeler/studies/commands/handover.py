@@ -5,13 +5,13 @@ from pathlib import Path
 
 import click
 
+from analysis.text import counted
 from labeler.cli.common import dry_run_option, json_option, now, one_of, out_option, remark, show_json, write_text
 from labeler.errors import InputError
 from labeler.studies.commands.opening import OWNER, logged_if_written, open_study, say_if_interim, study_option
 from labeler.studies.handover import anonymising
 from labeler.studies.labelling import auditing
 from labeler.studies.results import exchange
-from labeler.text import counted
 
 
 @click.command(epilog="Example: labeler labels --study cache.study --out labels.csv")

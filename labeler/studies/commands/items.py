@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from analysis.text import counted
 from labeler.cli.common import file_to_write, json_option, now, out_option, remark, show
 from labeler.errors import InputError
 from labeler.studies.commands.opening import (
@@ -24,7 +25,6 @@ from labeler.studies.handover.template import make_template
 from labeler.studies.items import browsing
 from labeler.studies.items.browsing import Filter
 from labeler.studies.people import identity
-from labeler.text import counted
 
 
 def _pair(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -> tuple[str, str] | None:

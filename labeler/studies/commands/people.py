@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from analysis.text import counted
 from labeler.cli.common import Commands, dry_run_option, json_option, now, remark, show, show_json
 from labeler.studies.commands.opening import (
     NOTHING_SAVED,
@@ -24,7 +25,6 @@ from labeler.studies.course import staffing
 from labeler.studies.labelling import own_result
 from labeler.studies.model import Role
 from labeler.studies.people import identity
-from labeler.text import counted
 
 NOTHING_CHANGED = staffing.StaffChange()
 

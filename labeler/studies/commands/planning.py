@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from analysis.text import counted
 from labeler.cli.common import json_option, remark, show, show_json
 from labeler.cli.options import options_of
 from labeler.errors import InputError
@@ -12,7 +13,6 @@ from labeler.studies.commands.opening import open_study, study_option
 from labeler.studies.course import coordinating
 from labeler.studies.preparing import planning as service
 from labeler.studies.preparing.planning import Assumptions
-from labeler.text import counted
 
 
 @click.command(epilog="Example: labeler planning --items 586 --reviewers 4 --half-width 0.08")

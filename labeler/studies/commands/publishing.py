@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from analysis.text import counted
 from labeler.atomic_files import in_place
 from labeler.cli.common import dry_run_option, json_option, now, one_of, out_option, remark, show, show_json, write_text
 from labeler.cli.options import options_of
@@ -15,7 +16,6 @@ from labeler.studies.handover.publishing import bundle
 from labeler.studies.handover.publishing.publish_file import FILE_NAME, PublishFile, Venue, to_toml
 from labeler.studies.results.reporting import ReportOptions, Resampling
 from labeler.studies.store import Database
-from labeler.text import counted
 
 
 @click.command(epilog="Example: labeler publish --study cache.study --out cache-labels --for zenodo")

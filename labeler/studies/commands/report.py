@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from analysis.text import counted
 from labeler.cli.common import json_option, now, one_of, out_option, remark, show_files, show_json
 from labeler.cli.options import options_of
 from labeler.errors import InputError
@@ -26,7 +27,6 @@ from labeler.studies.commands.opening import (
 from labeler.studies.course import coordinating
 from labeler.studies.results import reporting, written_reports
 from labeler.studies.results.reporting import ReportOptions, Resampling
-from labeler.text import counted
 
 
 @click.command(epilog="Example: labeler report --study cache.study --out report")

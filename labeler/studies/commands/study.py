@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from analysis.text import counted
 from labeler.cli.common import (
     dry_run_option,
     file_to_write,
@@ -43,7 +44,6 @@ from labeler.studies.preparing import assigning, verifying
 from labeler.studies.questions import to_toml
 from labeler.studies.screen.kinds import QUESTIONS, kind_of
 from labeler.studies.store import Database
-from labeler.text import counted
 
 
 @click.command(epilog="Example: labeler init --study cache.study --name 'Cache benchmarks'")

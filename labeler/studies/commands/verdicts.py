@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from analysis.text import counted
 from labeler.cli.common import dry_run_option, json_option, now, out_option, remark, show, write_text
 from labeler.cli.options import options_of
 from labeler.cli.workers import GOES_ON, workers
@@ -31,7 +32,6 @@ from labeler.studies.results import learning
 from labeler.studies.store import Database
 from labeler.studies.verdicts import classifying, computing, stored_verdicts
 from labeler.studies.verdicts.classifying import JudgeOptions
-from labeler.text import counted
 
 WORKERS_TIMEOUT_S = 30
 MOST_REASONS = 5  # reasons why there is no verdict, printed by `labeler verdicts`

@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from analysis.text import percent
 from labeler.errors import InputError, NotAllowed
 from labeler.studies.cache import until_changed
 from labeler.studies.items.browsing import item_named
@@ -329,20 +330,17 @@ def _unfinished(by_reviewer: tuple[ReviewerCalibration, ...]) -> list[str]:
 
 
 def _below(
-    gate: CalibrationGate | None, by_reviewer: tuple[ReviewerCalibration, ...], percent: "Estimate"
+    gate: CalibrationGate | None, by_reviewer: tuple[ReviewerCalibration, ...], between: "Estimate"
 ) -> list[str]:
     """Return a text for each share that is below the required agreement."""
     if gate is None:
         return []
     shares = {f"{ON['reference']} of {reviewer.reviewer}": reviewer.with_reference for reviewer in by_reviewer}
     if gate.on == "reviewers":
-        shares = {ON["reviewers"]: percent}
+        shares = {ON["reviewers"]: between}
     return [
-        f"{name} is {_percent(share.value)}, but must be at least {_percent(gate.least)}"
+        f"{name} is {'unknown' if share.value is None else percent(share.value)}, but must be at least "
+        f"{percent(gate.least)}"
         for name, share in shares.items()
         if share.value is None or share.value < gate.least
     ]
-
-
-def _percent(share: float | None) -> str:
-    return "unknown" if share is None else f"{100 * share:.0f} %"

@@ -8,6 +8,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from analysis.text import joined
 from labeler.errors import InputError, NotAllowed, StudyError
 from labeler.studies.items import drawing
 from labeler.studies.model import AXIS_RULES, Item, Protocol, Question, Role, State, Study
@@ -15,7 +16,7 @@ from labeler.studies.people import identity
 from labeler.studies.questions import SIMILAR, read_question
 from labeler.studies.screen.kinds import KINDS, QUESTIONS, kind_of
 from labeler.studies.store import Database, chain, copies, create_database, discard, events, items, labels, studies
-from labeler.text import enumeration, is_storable
+from labeler.text import is_storable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,7 +120,7 @@ def question_from(text: str) -> Question:
         raise InputError(f"{text}: {reason}. Give a question file, or the name of a question: {names}.") from None
     series = [name for name, kind in KINDS.items() if kind.is_series]
     if question.is_marked and question.shows not in series:
-        raise InputError(f"{text}: points can be marked only if shows is {enumeration(series)}, not {question.shows}.")
+        raise InputError(f"{text}: points can be marked only if shows is {joined(series, 'or')}, not {question.shows}.")
     return question
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from analysis.text import counted
 from labeler.errors import NotAllowed
 from labeler.studies.course import calibrating
 from labeler.studies.model import State, Study
@@ -17,7 +18,6 @@ from labeler.studies.plan.lifecycle import Step, after
 from labeler.studies.preparing import assigning
 from labeler.studies.store import Database, chain, events, labels, people, studies
 from labeler.studies.store.events import Event
-from labeler.text import counted
 
 _EVENTS: Mapping[Step, str] = {
     Step.OPEN: "open study",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from analysis.text import counted
 from labeler.errors import InputError, NotAllowed
 from labeler.studies.model import Person, Role, State
 from labeler.studies.people import identity
@@ -16,7 +17,6 @@ from labeler.studies.plan.lifecycle import Action, require
 from labeler.studies.preparing import assigning
 from labeler.studies.store import Database, events, labels, people, studies
 from labeler.studies.store.events import Deed
-from labeler.text import counted
 
 
 @dataclass(frozen=True)

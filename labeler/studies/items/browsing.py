@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from analysis.text import counted
 from labeler.errors import InputError, NotAllowed
 from labeler.studies.cache import cached, until_changed
 from labeler.studies.items import drawing
@@ -15,7 +16,6 @@ from labeler.studies.model import Item, Kind
 from labeler.studies.people.identity import checked_reason
 from labeler.studies.plan.lifecycle import Action, require
 from labeler.studies.store import Database, assignments, events, items, studies, verdicts as stored_verdicts
-from labeler.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd

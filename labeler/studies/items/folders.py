@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
+from analysis.text import counted
 from labeler.errors import InputError
 from labeler.files.formats import ENDINGS, PACKED, ZIP, Source, may_hold_results
 from labeler.studies.items import importing
-from labeler.text import counted
 
 UPLOADED = [ending.removeprefix(".") for ending in (*ENDINGS, *PACKED, ZIP)]
 STUDY_ENDING = ".study"

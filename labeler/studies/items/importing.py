@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from analysis.runs.benchmark import DIRECTIONS, LOWER, RUN, Benchmark
+from analysis.text import counted
 from labeler.errors import InputError, NotAllowed, Refused
 from labeler.files.formats import (
     DEFAULTS,
@@ -43,7 +44,6 @@ from labeler.studies.screen.kinds import (
     paired,
 )
 from labeler.studies.store import Database, assignments, events, items, jobs, runs, studies
-from labeler.text import counted
 
 IMPORT, TAKE_BACK = "import file", "remove import"  # actions in the log
 

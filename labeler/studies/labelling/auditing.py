@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from analysis.text import counted
 from labeler.errors import InputError, NotAllowed, NotAStudy
 from labeler.studies.course import calibrating, coordinating
 from labeler.studies.preparing import verifying
@@ -21,7 +22,6 @@ from labeler.studies.questions import Question
 from labeler.studies.store import Database, chain, copies, damage, events, labels, schema_differences, studies
 from labeler.studies.store.chain import Fault
 from labeler.studies.store.events import Event
-from labeler.text import counted
 
 N_TOLD = 20  # maximum number of faults in the text; the JSON has all faults
 _RECEIPT = {"what": "labeler receipt", "format": 1}

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from analysis.arrays import Series
+from analysis.text import joined
 from labeler import marks
 from labeler.config import bundled
 from labeler.errors import InputError, NotAllowed
@@ -22,7 +23,7 @@ from labeler.studies.items import browsing, drawing
 from labeler.studies.model import Protocol, Question
 from labeler.studies.screen.kinds import FIRST_QUESTION, ItemKind, Recipe, examples_of, kind_of, sides_of
 from labeler.studies.store import Database, events, items, labels, studies
-from labeler.text import enumeration, is_storable
+from labeler.text import is_storable
 
 RUNS = ("data", "demo", "guide.json.gz")  # written by scripts/guide_runs.py
 STANDARD = Protocol()
@@ -70,7 +71,7 @@ class Example:
     def truth(self) -> str:
         """The known answer in words."""
         if self.marks:
-            places = enumeration([str(mark) for mark in self.marks], "and")
+            places = joined([str(mark) for mark in self.marks])
             return f"{'a mark' if len(self.marks) == 1 else 'marks'} at {places}"
         return self.category or "people disagree"
 
@@ -100,7 +101,7 @@ def has_examples(question: Question) -> bool:
 def describe_protocol(question: Question, protocol: Protocol) -> str:
     """Return the text of the guide: how items are shown, what to judge, and how answers are used."""
     axis = AXES[protocol.axis_rule].format(span=f"{100 * protocol.min_span:g} %")
-    keys = enumeration([category.key.upper() for category in question.categories])
+    keys = joined([category.key.upper() for category in question.categories], "or")
     examples = examples_of(question)
     has_order = protocol.varies_pictures and not kind_of(question).is_series
     order = " The order of the runs differs between reviewers." if has_order else ""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from analysis.text import counted
 from labeler import marks
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
 from labeler.studies.course import calibrating, coordinating
@@ -24,7 +25,7 @@ from labeler.studies.screen import binning, blinding, timing
 from labeler.studies.screen.kinds import ItemKind, kind_of, sides_of
 from labeler.studies.store import Database, assignments, decisions, events, items, labels, replies, runs, studies
 from labeler.studies.store.events import Deed
-from labeler.text import counted, is_storable
+from labeler.text import is_storable
 
 MIN_DWELL_MS = 250
 USUAL_S, N_TIMED = 15.0, 10  # seconds per label before a reviewer has this number of timed answers

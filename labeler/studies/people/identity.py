@@ -11,13 +11,14 @@ import unicodedata
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
+from analysis.text import counted
 from labeler.errors import InputError, NotAllowed, SignInFailed
 from labeler.studies.model import Person, Role, State
 from labeler.studies.plan import lifecycle
 from labeler.studies.plan.lifecycle import Action
 from labeler.studies.store import Database, access, events, people, studies
 from labeler.studies.store.events import Deed
-from labeler.text import counted, is_storable
+from labeler.text import is_storable
 
 MAX_NAME_LENGTH, MAX_EMAIL_LENGTH, MAX_REASON_LENGTH = 60, 254, 1000
 INVITATION_DAYS, MAX_INVITATION_DAYS = 90, 3650

@@ -15,10 +15,10 @@ from functools import partial
 
 import numpy as np
 
+from analysis.text import counted
 from labeler.errors import InputError
 from labeler.studies.model import ALL, Assignment, Kind
 from labeler.studies.plan.design import Plan, Seed, key
-from labeler.text import counted
 
 LOADING = (Kind.FRESH, Kind.OVERLAP, Kind.THIRD)
 WHY_GIVEN_UP = {

@@ -18,9 +18,9 @@ from math import ceil, comb, floor
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.text import counted
 from labeler.errors import InputError
 from labeler.studies.model import ALL, Assignment, Kind, PlanParameters
-from labeler.text import counted
 
 MIN_RETEST_GAP, RETEST_GAP_SHARE = 50, 0.25
 MIN_ITEMS_LEFT = 2  # minimum number of items that must remain for the study itself

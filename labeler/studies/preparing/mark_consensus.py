@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from analysis.methods.points import MarkCluster, consensus_of_marks, margin_of
+from analysis.text import counted
 from labeler import marks
 from labeler.marks import Mark
 from labeler.studies.model import Question
-from labeler.text import counted
 
 
 @dataclass(frozen=True)

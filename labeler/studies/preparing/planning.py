@@ -14,12 +14,12 @@ from analysis.categories import CATEGORIES
 from analysis.raters import consensus, evaluation, planning
 from analysis.raters.consensus import identifiability_of_plan
 from analysis.statistics.intervals import Estimate
+from analysis.text import counted
 from labeler.errors import InputError, sentence
 from labeler.studies.model import describe_minutes
 from labeler.studies.plan.design import copies_that_fit, overlap_of
 from labeler.studies.questions import Question
 from labeler.studies.store import Database, items, people
-from labeler.text import counted
 
 MAX_REVIEWERS_OF_LATENT = 8  # with more reviewers per item, there are too many possible rows of labels
 SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)  # shares of items that all reviewers label, for a figure

@@ -12,13 +12,13 @@ from analysis.document import json_values
 from analysis.raters import agreement
 from analysis.raters.tables import counted_labels
 from analysis.statistics.intervals import Estimate
+from analysis.text import counted
 from labeler.errors import InputError, sentence
 from labeler.files.formats import tables
 from labeler.files.formats.source import Source
 from labeler.studies.preparing import assigning
 from labeler.studies.results import exchange
 from labeler.studies.store import Database, studies
-from labeler.text import counted
 
 MIN_ITEMS = 2
 

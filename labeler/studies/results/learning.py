@@ -30,6 +30,7 @@ from analysis.learning import (
 )
 from analysis.runs.classifiers import CLASSIFIERS, Verdict
 from analysis.runs.runs import Runs, Warmup
+from analysis.text import joined
 from labeler.errors import InputError, sentence
 from labeler.files.formats import tables
 from labeler.files.formats.source import Source
@@ -43,7 +44,6 @@ from labeler.studies.store import Database, events, items, runs, studies, verdic
 from labeler.studies.verdicts import classifying
 from labeler.studies.verdicts.classifying import JudgeOptions, with_unit
 from labeler.studies.verdicts.stored_verdicts import ROW_OF_SHAPES, item_features, segments_of_item
-from labeler.text import enumeration
 
 
 @dataclass(frozen=True)
@@ -388,8 +388,8 @@ def _check_model_fits(model: Model | CategoryModel, question: Question, path: Pa
     known = model.categories if isinstance(model, CategoryModel) else FIRST_QUESTION.names
     if not set(known) <= set(question.names):
         raise InputError(
-            f"{path}: the model gives the categories {enumeration(known, 'and')}, but the question of this study has "
-            f"the categories {enumeration(question.names, 'and')}. Learn a model from labels with these categories: "
+            f"{path}: the model gives the categories {joined(known)}, but the question of this study has "
+            f"the categories {joined(question.names)}. Learn a model from labels with these categories: "
             "labeler learn"
         )
 

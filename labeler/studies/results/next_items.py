@@ -9,13 +9,13 @@ from datetime import datetime
 import numpy as np
 
 from analysis import learning
+from analysis.text import counted
 from labeler.errors import InputError, NotAllowed
 from labeler.studies.model import State
 from labeler.studies.plan.lifecycle import STATE_PHRASES
 from labeler.studies.preparing import assigning
 from labeler.studies.results.learning import material_of_study
 from labeler.studies.store import Database, events, items, labels, people, studies, verdicts
-from labeler.text import counted
 
 NO_MODEL = "a model chooses items only for the default question"
 

@@ -27,6 +27,7 @@ from analysis.report import PublishedNumber, Report
 from analysis.runs.benchmark import Benchmark
 from analysis.runs.classifiers import CLASSIFIERS
 from analysis.runs.runs import Warmup
+from analysis.text import counted
 from labeler.errors import InputError, Refused, sentence
 from labeler.files.formats import Source
 from labeler.files.gathering import Gathered as GatheredFiles
@@ -35,7 +36,6 @@ from labeler.studies.model import combined_hash
 from labeler.studies.results.reporting import QUICK, REPLICATION_NOTE, ReportInput, gathered_files
 from labeler.studies.screen import binning, charts as screen_charts
 from labeler.studies.store import Database, items
-from labeler.text import counted
 
 MADE_LABELS = (
     "The claims about labels (sections 2.2 and 4.1 to 4.3) are computed from labels that were reconstructed from the "

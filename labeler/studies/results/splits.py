@@ -18,6 +18,7 @@ from analysis.raters import consensus
 from analysis.raters.agreement import agreement_so_far
 from analysis.raters.tables import COUNTED_KINDS, counted_labels, first_of, with_defaults
 from analysis.statistics.intervals import Estimate
+from analysis.text import joined
 from labeler import marks
 from labeler.errors import InputError, NotAllowed
 from labeler.studies.cache import until_changed
@@ -31,7 +32,6 @@ from labeler.studies.preparing import assigning, mark_consensus
 from labeler.studies.preparing.mark_consensus import Cluster, MarksOfItem
 from labeler.studies.store import Database, assignments, decisions, events, items, labels, studies
 from labeler.studies.store.decisions import Decision
-from labeler.text import enumeration
 
 _KINDS = {
     Kind.FRESH: "first label", Kind.OVERLAP: "first label", Kind.RETEST: "retest", Kind.THIRD: "third label",
@@ -207,7 +207,7 @@ def adjudicate(db: Database, name: str, category: str | None, why: str, *, actor
         question = studies.get(db).question
         if category is None or not (question.is_marked or question.is_label(category)):
             given = "The decision has no category." if category is None else f"{category!r} is not a category."
-            raise InputError(f"{given} Choose {enumeration(question.labels)}.")
+            raise InputError(f"{given} Choose {joined(question.labels, 'or')}.")
         require(studies.get(db), Action.ADJUDICATE)
         item = item_named(db, name)
         try:

@@ -4,7 +4,6 @@ import pytest
 
 from labeler.studies.questions import NOT_SURE, WITHDRAWN, Category, Question, is_label
 from labeler.studies.screen.kinds import QUESTIONS
-from labeler.text import enumeration
 
 TRIAGE = Question("What is this alert?", (Category("regression", "r", "Slower."), Category("noise", "x", "Not real.")))
 
@@ -41,10 +40,3 @@ def test_an_unknown_category_is_named_with_those_there_are():
     assert (TRIAGE.category("noise").key, TRIAGE.category("noise").label) == ("x", "Noise")
     with pytest.raises(ValueError, match="'similar' is not one of: regression, noise"):
         TRIAGE.category("similar")
-
-
-@pytest.mark.parametrize(
-    ("names", "text"), [(["a"], "a"), (["a", "b"], "a or b"), (["a", "b", "c"], "a, b or c")], ids=len
-)
-def test_names_in_a_sentence(names, text):
-    assert enumeration(names) == text

@@ -9,11 +9,11 @@ import labeler
 from analysis.report import Report
 from analysis.runs.classifiers import CLASSIFIERS
 from analysis.statistics.intervals import Estimate
+from analysis.text import joined
 from labeler.studies.handover.publishing.publish_file import PublishFile, Times
 from labeler.studies.handover.publishing.tables import StudyTables
 from labeler.studies.model import Kind, Origin, Study
 from labeler.studies.screen.kinds import kind_of
-from labeler.text import enumeration
 
 SOFTWARE = "benchmark-run-labeler"  # name of the installable package
 AXES = {
@@ -114,7 +114,7 @@ class DatasetFacts:
         """Return sentences about what an item and a label are."""
         return [
             f"An item shows {self.shows}.",
-            f"A label is a reviewer's answer to the question “{self.question}”: {enumeration(self.categories)}.",
+            f"A label is a reviewer's answer to the question “{self.question}”: {joined(self.categories, 'or')}.",
         ]
 
     @property
@@ -266,7 +266,7 @@ class DatasetFacts:
 
     def limitations(self) -> list[str]:
         """Return sentences about the limitations of the data."""
-        consensus, names = self.report.consensus, enumeration(self.categories, "and").capitalize()
+        consensus, names = self.report.consensus, joined(self.categories).capitalize()
         return [
             (
                 f"{consensus.split} of {self.n_items} items have no agreed category. Results that use only agreed "

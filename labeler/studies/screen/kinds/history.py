@@ -17,6 +17,7 @@ from analysis.runs.benchmark import (
     history_key,
     in_time_order,
 )
+from analysis.text import counted
 from labeler.marks import CHANGES
 from labeler.studies.model import Protocol
 from labeler.studies.questions import POINTS, Category, Question
@@ -30,7 +31,6 @@ from labeler.studies.screen.kinds.kind import (
     RunSelection,
     SkippedBenchmark,
 )
-from labeler.text import counted
 
 MIN_VERSIONS = 3
 

@@ -10,11 +10,11 @@ from analysis.arrays import Series
 from analysis.categories import DISSIMILAR, SIMILAR
 from analysis.runs import schemes
 from analysis.runs.benchmark import ALTERED, TIME, VERSION, Benchmark, by_level
+from analysis.text import counted
 from labeler.studies import questions
 from labeler.studies.model import Protocol
 from labeler.studies.screen import binning, blinding, thumbnails
 from labeler.studies.screen.kinds.kind import ExampleSet, ItemKind, NewItem, NotAnItem, Payload, Recipe, RunSelection
-from labeler.text import counted
 
 LEVELS = (ALTERED, VERSION)  # conditions that distinguish different software, whose runs are not repetitions
 N_COLUMNS, MIN_HEIGHT = 5, 4  # of the panels of a small picture; in pixels

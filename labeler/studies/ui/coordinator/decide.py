@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
+from analysis.text import counted
 from labeler import marks
 from labeler.studies.course import calibrating, coordinating
 from labeler.studies.course.calibrating import CalibrationResult
@@ -21,7 +22,6 @@ from labeler.studies.store import Database
 from labeler.studies.ui.component import Decides
 from labeler.studies.ui.coordinator import queue
 from labeler.studies.ui.coordinator.shared import done, errors_here, escape_markdown, fold, fresh, table
-from labeler.text import counted
 
 SPLITS, LAST_DECIDED, AGAIN = "split", "last-decided", "u"
 REASONS = (

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from analysis.text import counted
 from labeler.config import settings
 from labeler.errors import InputError, NotAllowed
 from labeler.studies import background
@@ -35,7 +36,6 @@ from labeler.studies.ui.coordinator.shared import (
     table,
 )
 from labeler.studies.verdicts import computing, stored_verdicts
-from labeler.text import counted
 
 IMPORT_OUTCOME = "import-outcome"  # key in the session state: the results of the last import
 MAX_TABLE = 30

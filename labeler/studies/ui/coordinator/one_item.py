@@ -5,6 +5,7 @@ from html import escape
 
 import streamlit as st
 
+from analysis.text import counted
 from labeler.files import outputs
 from labeler.studies.course import coordinating
 from labeler.studies.items import browsing
@@ -27,7 +28,6 @@ from labeler.studies.ui.coordinator.shared import (
 )
 from labeler.studies.verdicts import evidence
 from labeler.studies.verdicts.evidence import ExplainedVerdict
-from labeler.text import counted
 
 CHOSEN, FOUND, MOVED_TO = "item", "items-found", "item-moved-to"
 

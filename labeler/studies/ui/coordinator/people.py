@@ -13,6 +13,7 @@ from urllib.parse import quote, urlsplit
 
 import streamlit as st
 
+from analysis.text import counted
 from labeler.studies.course import coordinating, progress, staffing
 from labeler.studies.course.progress import Pace
 from labeler.studies.labelling import own_result
@@ -20,7 +21,6 @@ from labeler.studies.model import Person, Role, State, describe_minutes
 from labeler.studies.people import identity
 from labeler.studies.store import Database
 from labeler.studies.ui.coordinator.shared import PERSON, box, done, errors_here, escape_markdown, fold, fresh, table
-from labeler.text import counted
 
 ROLES = {
     "Reviewers": [Role.REVIEWER],

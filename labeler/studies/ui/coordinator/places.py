@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from threading import Thread
 
+from analysis.text import counted
 from labeler.errors import LabelerError
 from labeler.files import outputs
 from labeler.files.exploring import METHODS
@@ -24,7 +25,6 @@ from labeler.studies.ui.coordinator import decide, items, one_item, people, plan
 from labeler.studies.ui.coordinator.items import N_FIRST
 from labeler.studies.ui.coordinator.shared import acknowledge, heading
 from labeler.studies.verdicts import evidence, stored_verdicts
-from labeler.text import counted
 
 Render = Callable[[Database, str], None]
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import streamlit as st
 
+from analysis.text import counted
 from labeler.errors import InputError
 from labeler.studies.course import coordinating
 from labeler.studies.model import PlanParameters, Question, State, Study, describe_minutes
@@ -19,7 +20,6 @@ from labeler.studies.results import next_items
 from labeler.studies.screen import course_charts
 from labeler.studies.store import Database
 from labeler.studies.ui.coordinator.shared import done, done_at, escape_markdown, markdown_list, numbers
-from labeler.text import counted
 
 LOADS, PRECISION = "Load of each reviewer", "Expected precision, and the items that it needs"
 REDRAW, MIN_BATCH = "draw-another-plan", 2

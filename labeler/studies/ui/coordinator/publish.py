@@ -8,6 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from analysis.text import counted
 from labeler.errors import LabelerError
 from labeler.studies import background
 from labeler.studies.course import coordinating
@@ -30,7 +31,6 @@ from labeler.studies.plan.lifecycle import Action
 from labeler.studies.results import reporting, written_reports
 from labeler.studies.store import Database, open_database
 from labeler.studies.ui.coordinator.shared import Bar, done, errors_here, escape_markdown, fresh, markdown_list
-from labeler.text import counted
 
 VENUES = {
     None: "No particular venue",

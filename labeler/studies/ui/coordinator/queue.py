@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from analysis.text import joined
 from labeler.marks import Mark
 from labeler.studies.items import drawing
 from labeler.studies.model import Item, Question
 from labeler.studies.store import Database
 from labeler.studies.ui import component
 from labeler.studies.ui.component import TOKEN, Decides, Press
-from labeler.text import enumeration
 
 NEXT, PREVIOUS = "n", "p"
 MOVES = {PREVIOUS: "Previous", NEXT: "Next"}
@@ -32,7 +32,7 @@ def choices_of(question: Question) -> dict[str, str]:
 
 def keys_of(question: Question) -> str:
     """Return the keys of the categories for a sentence, such as "S or D"."""
-    return enumeration([category.key.upper() for category in question.categories])
+    return joined([category.key.upper() for category in question.categories], "or")
 
 
 def current(queue: str, names: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from analysis.text import counted, joined
 from labeler.errors import InputError
 from labeler.studies import background, overview
 from labeler.studies.course import calibrating, coordinating, course, progress
@@ -40,7 +41,6 @@ from labeler.studies.ui.coordinator.shared import (
     table,
 )
 from labeler.studies.verdicts import computing
-from labeler.text import counted, enumeration
 
 REFRESH_S = 20
 MAX_TABLE = 30  # rows of a table for reading; more rows are shown in a table that scrolls
@@ -227,7 +227,7 @@ def offer_other_steps(db: Database, person: str, now: Overview) -> None:
     """Show the other steps that are possible now, each with what will happen."""
     if not now.others:
         return
-    title = enumeration([WORDS[step] for step in now.others if step in WORDS])
+    title = joined([WORDS[step] for step in now.others if step in WORDS], "or")
     with fold(f"{title.capitalize()} the study", "other-steps") as steps:
         if not steps.open:
             return

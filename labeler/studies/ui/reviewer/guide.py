@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from analysis.text import counted
 from labeler.marks import Mark
 from labeler.studies.labelling import guide, reviewing
 from labeler.studies.labelling.reviewing import Brief
@@ -21,7 +22,6 @@ from labeler.studies.screen.component import brief as brief_of
 from labeler.studies.store import Database
 from labeler.studies.ui import component
 from labeler.studies.ui.reviewer import label
-from labeler.text import counted
 
 PICTURE_HEIGHT = 280
 PRACTICE = "practice"

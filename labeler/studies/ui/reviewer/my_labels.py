@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
+from analysis.text import counted, joined
 from labeler import marks
 from labeler.errors import NotAssigned
 from labeler.studies.labelling import own_result, reviewing
@@ -18,7 +19,6 @@ from labeler.studies.questions import NOT_SURE
 from labeler.studies.store import Database
 from labeler.studies.ui import component
 from labeler.studies.ui.reviewer import label
-from labeler.text import counted, enumeration
 
 PAGE_SIZE = 20
 OTHER_FILTERS: dict[str, Callable[[OwnLabel], bool]] = {
@@ -128,7 +128,7 @@ def show_revision(db: Database, reviewer_id: int, code: str) -> None:
         del st.session_state["chosen"]  # so that the next page run shows the list
         raise
     question = reviewing.brief(db).question
-    keys = enumeration([category.key.upper() for category in question.categories])
+    keys = joined([category.key.upper() for category in question.categories], "or")
     how = (
         "Change the marks, then press Space. To change only the flag or comment, press Space."
         if question.is_marked
