@@ -1,11 +1,21 @@
 """Read the benchmarks in result files for the check and the methods, and convert files, without a study."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from analysis.runs.benchmark import Benchmark, PerRun, series_of, sorted_by_name
+from analysis.runs.benchmark import (
+    CONTEXT,
+    VERSION,
+    Benchmark,
+    PerRun,
+    by_name,
+    natural,
+    series_of,
+    sorted_by_name,
+)
 from labeler.atomic_files import in_place
 from labeler.errors import InputError, Refused, sentence
 from labeler.files.formats import (
@@ -97,6 +107,72 @@ def usable(
         parts.append(part)
     hashes = {file.sha256: file.name for part in parts for file in part.files if file.sha256}
     return parts, Gathered((), tuple(refused), tuple(remarks), tuple(formats.values()), hashes)
+
+
+def versions_of(paths: Sequence[Path]) -> list[Path]:
+    """Return the folders of versions: those in a given folder that has only folders, in natural order."""
+    return [folder for path in paths for folder in _version_folders(path)]
+
+
+def _version_folders(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return []
+    entries = [entry for entry in path.iterdir() if not entry.name.startswith(".")]
+    if not entries or not all(entry.is_dir() for entry in entries):
+        return []
+    return sorted(entries, key=lambda entry: natural(entry.name))
+
+
+def gather_history(
+    files: Sequence[Source],
+    folders: Sequence[Path],
+    options: ReadOptions,
+    *,
+    advance: Advance = lambda _source: None,
+) -> Gathered:
+    """Read the benchmarks of all versions and join the runs of equal names; raises InputError like `from_files`.
+
+    The runs of files in one of `folders` have the name of the folder as version, unless the file has versions. If it
+    has, and several folders have the same benchmark without a context, the folder is the context.
+    """
+    # a history has one number per version, and a version at which everything failed
+    options = replace(options, accept_means=True, accept_failures=True)
+    own: dict[Path | None, list[Source]] = {None: [], **{folder: [] for folder in folders}}
+    for file in files:
+        own[next((folder for folder in folders if file.path and file.path.is_relative_to(folder)), None)].append(file)
+    parts = {folder: from_files(inside, options, advance=advance) for folder, inside in own.items() if inside}
+    n_folders = Counter(
+        (benchmark.application, benchmark.name) for part in parts.values() for benchmark in part.benchmarks
+    )
+    benchmarks = [
+        benchmark
+        if folder is None
+        else _of_folder(benchmark, folder.name, is_alone=n_folders[benchmark.application, benchmark.name] == 1)
+        for folder, part in parts.items()
+        for benchmark in part.benchmarks
+    ]
+    try:
+        joined = sorted_by_name(by_name(benchmarks))
+    except ValueError as error:
+        raise InputError(sentence(error)) from None
+    return Gathered(
+        tuple(joined),
+        tuple(error for part in parts.values() for error in part.refused),
+        tuple(remark for part in parts.values() for remark in part.remarks),
+    )
+
+
+def _of_folder(benchmark: Benchmark, folder: str, *, is_alone: bool) -> Benchmark:
+    """Return a benchmark of a folder with the name of the folder as version or context, if the file does not say it."""
+    has_versions = all(benchmark.of(VERSION))
+    if has_versions and (is_alone or any(benchmark.of(CONTEXT))):
+        return benchmark
+    known = {CONTEXT if has_versions else VERSION: folder}
+    return replace(
+        benchmark,
+        runs=tuple(replace(run, conditions={**run.conditions, **known}) for run in benchmark.runs),
+        failures=tuple(replace(failure, conditions={**failure.conditions, **known}) for failure in benchmark.failures),
+    )
 
 
 def per_run(warmup: str, aggregate: str) -> PerRun:

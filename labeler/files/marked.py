@@ -12,11 +12,10 @@ from analysis.methods.points import CHANGES, MATCHINGS as MATCHINGS, PUBLISHED, 
 from analysis.raters.evaluation import EXPERT
 from analysis.runs.benchmark import Advance as Progress, for_rules, series_of
 from labeler.errors import InputError, sentence
-from labeler.files import exploring
 from labeler.files.exploring import MethodResult
 from labeler.files.formats import Source, histories as history_formats, mark_files
 from labeler.files.formats.mark_files import FORMS as FORMS, Counting as Counting, People, Results
-from labeler.files.gathering import Advance, Gathered, ReadOptions
+from labeler.files.gathering import Advance, Gathered, ReadOptions, gather_history
 from labeler.plugins import detector_plugins
 
 ABOUT = (CHANGES, STARTS)
@@ -92,7 +91,7 @@ def read_series(
             advance(source)
         else:
             others.append(source)
-    gathered = exploring.gather_history(others, folders, options, advance=advance) if others else Gathered(())
+    gathered = gather_history(others, folders, options, advance=advance) if others else Gathered(())
     for benchmark in gathered.benchmarks:
         for name, values, _ in series_of(benchmark, is_for_rules=about == STARTS):
             _add(found, name, values)

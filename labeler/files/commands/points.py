@@ -10,7 +10,7 @@ import click
 from labeler.cli.common import out_option, remark, write_text
 from labeler.cli.options import options_of
 from labeler.errors import InputError
-from labeler.files import exploring, gathering, marked
+from labeler.files import gathering, marked
 from labeler.files.commands.formats import reading, reading_options, report_refused_files
 from labeler.files.commands.methods import out_options, put, seed_option
 from labeler.files.gathering import ReadOptions
@@ -82,7 +82,7 @@ def points(
     files = list(gathering.sources(series))
     with reading(files, "Reading") as advance:
         values, gathered = marked.read_series(
-            files, exploring.versions_of(series), gathering.with_others(read_options), options["about"], advance=advance
+            files, gathering.versions_of(series), gathering.with_others(read_options), options["about"], advance=advance
         )
     report_refused_files(gathered)
     for text in remarks:

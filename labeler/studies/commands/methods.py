@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from labeler.cli.options import options_of
 from labeler.errors import InputError
-from labeler.files import exploring
+from labeler.files import exploring, gathering
 from labeler.files.commands.formats import read_files, reading_options, report_refused_files
 from labeler.files.commands.methods import jobs_option, out_options, put, seed_option
 from labeler.files.exploring import Gathered, MethodResult, PerRun
@@ -196,13 +196,11 @@ def trend(
     read; 3 if no history has enough versions, or with --fail-on if the newest version must be measured again, a
     benchmark failed at it, or it is unknown whether lower or higher is better.
     """
-    from labeler.files import exploring
-
     arguments |= {"paths": paths, "decisions": exploring.read_decisions(marks) if marks else ()}
-    versions = exploring.versions_of(paths)
+    versions = gathering.versions_of(paths)
 
     def gather_history(files: Sequence[Source], options: ReadOptions, *, advance: Advance) -> Gathered:
-        return exploring.gather_history(files, versions, options, advance=advance)
+        return gathering.gather_history(files, versions, options, advance=advance)
 
     explored = _answer(
         context, "trend", arguments, "detector", "within", "decisions", gather_as=gather_history, if_refused=2
@@ -228,7 +226,7 @@ def _answer(
     name: str,
     arguments: dict[str, Any],
     *own: str,
-    gather_as: Callable[..., Gathered] = exploring.from_files,
+    gather_as: Callable[..., Gathered] = gathering.from_files,
     if_refused: int = 1,
 ) -> MethodResult:
     """Read the measurements, apply the method and write the result.
@@ -256,7 +254,7 @@ def gather(
     paths: Sequence[Path],
     study: Path | None,
     read_options: ReadOptions,
-    gather_as: Callable[..., Gathered] = exploring.from_files,
+    gather_as: Callable[..., Gathered] = gathering.from_files,
 ) -> Gathered:
     """Read the benchmarks of the files, or of the study if no files are given."""
     if not paths:
