@@ -16,12 +16,12 @@ import numpy as np
 
 from analysis.arrays import Series
 from analysis.runs.benchmark import Benchmark, Failure
+from analysis.text import counted
 from labeler.files.formats import json_text, long_table
 from labeler.files.formats.building import failed_share, with_parameters, with_unique_names
 from labeler.files.formats.json_all_values import JMH_TIMES
 from labeler.files.formats.text_table import SEPARATORS, Column, Numbers, Texts, header, read_text_table
 from labeler.files.formats.units import SECONDS, finite
-from labeler.text import counted
 
 ORDERSAGE_COMMANDS = ("test_command", "exp_command")  # the newer name and the older name
 ORDERSAGE_REQUIRED = ("result", "run_num", "order_type", "order_number")

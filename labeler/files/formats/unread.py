@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from analysis.text import counted
 from labeler.files.formats.logs import begins_with_time
 from labeler.safe_text import one_line
-from labeler.text import counted
 
 N_NAMED = 3  # maximum number of lines in a message
 MAX_SHOWN = 80  # maximum characters of a line in a message
