@@ -44,7 +44,7 @@ mutate: $(VENV)/.test-tools
 	$(BIN)/python scripts/mutate.py $(MODULES) --faults $(FAULTS) --out docs/results/planted-faults.md
 
 soak: $(VENV)/.test-tools
-	$(BIN)/python -m tests.reliability.soak
+	$(BIN)/python -m tests.reliability
 
 bench: $(VENV)/.test-tools
 	$(BIN)/python -m tests.performance.engine --json bench.json

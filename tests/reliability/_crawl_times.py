@@ -17,7 +17,7 @@ from tests.reliability._crawl_window import Caller, Heard, Visit
 from tests.reliability._matching import at_chance, in_words, n_found
 from tests.reliability._strangers import ALPHA, permutation_test
 from tests.reliability._telltales import COORDINATOR, OTHERS, OWN, given, tasks_with_kinds
-from tests.reliability.outcome import Case
+from tests.reliability.cases import Case
 
 REVIEWERS = (OWN, *OTHERS)
 N_ITEMS, N_QUICK = 180, 90

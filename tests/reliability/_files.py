@@ -8,7 +8,7 @@ import re
 import socket
 import threading
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -27,7 +27,6 @@ from tests.making import series
 from tests.reliability._ground import COORDINATOR, REPOSITORY, Ground
 from tests.reliability._sites import MULTIPART, upload, with_token
 from tests.reliability._window import Window
-from tests.reliability.outcome import Case, Tally
 
 MB = 2**20
 UPLOAD_LIMIT = 500 * MB  # server.maxUploadSize
@@ -65,17 +64,9 @@ SUSPICIOUS = re.compile(  # reading a syntax tree takes a hundred times as long 
 )
 
 
-def cases(ground: Ground, *, quick: bool) -> Iterator[Case]:
-    yield sizes_and_names(ground, quick=quick)
-    yield bombs(ground, quick=quick)
-    yield names_in_archives(ground)
-    yield places(ground)
-    yield syntax_trees()
-
-
-def sizes_and_names(ground: Ground, *, quick: bool) -> Case:
+def sizes_and_names(ground: Ground) -> None:
     """A coordinator's browser may upload one file of at most 500 MB at a time, with any name."""
-    tally, before = Tally("uploads: sizes and names", "uploads"), listing(ground)
+    tally, before = ground.tally, listing(ground)
     headers = with_token(ground, ground.sign_in(COORDINATOR))
     with Window(ground.url, headers["Cookie"] or "").open() as window:
         for name in NAMES:
@@ -84,11 +75,10 @@ def sizes_and_names(ground: Ground, *, quick: bool) -> Case:
         for length in (UPLOAD_LIMIT + 1, 2**40):
             status = upload(ground, window.session, headers | {"Content-Length": str(length)})
             tally.check(status == 413, f"announced {length}: {status}")
-        if not quick:
+        if not ground.quick:
             status = upload_without_end(ground, window.session, {name: value or "" for name, value in headers.items()})
             tally.check(status in (0, 413), f"{UPLOAD_LIMIT + 2 * MB} bytes in pieces: {status}")
     tally.check(listing(ground) == before, f"written: {listing(ground) - before}")
-    return tally.case()
 
 
 def upload_without_end(ground: Ground, session: str, headers: dict[str, str]) -> int:
@@ -111,9 +101,9 @@ def upload_without_end(ground: Ground, session: str, headers: dict[str, str]) ->
         connection.close()
 
 
-def bombs(ground: Ground, *, quick: bool) -> Case:
+def bombs(ground: Ground) -> None:
     """A file that unpacks to too much is refused by name, and none of it is kept."""
-    tally, size = Tally("files that unpack to too much", "files"), FREELY + MB if quick else 1024 * MB
+    tally, size = ground.tally, FREELY + MB if ground.quick else 1024 * MB
     many = zipped({f"{number}.json": b"[]" for number in range(MAX_MEMBERS + 1)})
     inner = zipped({"a.json": bytes(size)})
     bad = {
@@ -127,7 +117,7 @@ def bombs(ground: Ground, *, quick: bool) -> Case:
             results = list(importing.import_files(db, sent, actor=COORDINATOR, now=datetime.now(UTC)))
             tally.check(bool(results) and all(result.refused for result in results), f"{name}: {results}"[:200])
         tally.check(coordinating.list_items(db) == [], "items were kept")
-    return tally.case(f"up to {size // MB} MB unpacked")
+    tally.more = f"up to {size // MB} MB unpacked"
 
 
 def zipped(members: dict[str, bytes]) -> bytes:
@@ -151,13 +141,13 @@ def draft(ground: Ground) -> Any:
     return open_database(path)
 
 
-def names_in_archives(ground: Ground) -> Case:
+def names_in_archives(ground: Ground) -> None:
     """A name in a zip file is only a name, never a path: nothing is written."""
     names = (
         "../../x.json", "/etc/x.json", "a/../../../b.json", "..\\x.json", "C:\\x.json", "~/x.json", "x\n.json",
         "\u202ex.json",
     )  # fmt: skip
-    tally = Tally("names with paths, sent and in zip files", "files")
+    tally = ground.tally
     with draft(ground) as db:
         before, now = listing(ground), datetime.now(UTC)
         for number, name in enumerate(names):
@@ -166,7 +156,6 @@ def names_in_archives(ground: Ground) -> Case:
                 results = list(importing.import_files(db, [*importing.uploads([sent])], actor=COORDINATOR, now=now))
                 tally.check(len(results) == 1, f"{name!r}: {results}"[:200])
         tally.check(listing(ground) == before, f"written: {listing(ground) - before}")
-    return tally.case()
 
 
 def listing(ground: Ground) -> set[Path]:
@@ -180,9 +169,9 @@ def listing(ground: Ground) -> set[Path]:
     )
 
 
-def places(ground: Ground) -> Case:
+def places(ground: Ground) -> None:
     """No path leads out of the import folder, and the import does not wait for special files."""
-    tally, root = Tally("paths on the server's disk", "paths"), ground.folder / "results"
+    tally, root = ground.tally, ground.folder / "results"
     prepare(root)
     for path in ELSEWHERE:
         found = within(LIMIT_S, partial(contents, root, path, ground.study))
@@ -197,7 +186,6 @@ def places(ground: Ground) -> Case:
         except InputError as refusal:
             made = refusal
         tally.check(isinstance(made, InputError), f"a copy called {name[:20]!r}: {made}")
-    return tally.case()
 
 
 def prepare(root: Path) -> None:
@@ -247,14 +235,13 @@ def release(pipe: Path) -> None:
         os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
 
 
-def syntax_trees() -> Case:
+def syntax_trees(ground: Ground) -> None:
     """The code of the two packages never executes its input."""
-    tally = Tally("code that would execute its input", "modules")
+    tally = ground.tally
     for path in sorted([*(REPOSITORY / "labeler").rglob("*.py"), *(REPOSITORY / "analysis").rglob("*.py")]):
         found = dangers(path.read_text(encoding="utf-8"))
         name = path.relative_to(REPOSITORY).as_posix()
         tally.check(found == EXPECTED.get(name, []), f"{name}: {', '.join(found)}")
-    return tally.case()
 
 
 def dangers(code: str) -> list[str]:

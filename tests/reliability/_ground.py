@@ -20,6 +20,7 @@ from tests.browser import studies
 from tests.browser.conftest import free_port, start_server, stop_server, welcome
 from tests.making import series
 from tests.reliability._window import LOOPBACK, Reply, ask
+from tests.reliability.cases import Room, Tally
 
 COORDINATOR, OWN, OTHER = "carol", "ada", "ben"
 PAUSED, REMOVED, REVOKED = "dan", "eve", "fay"  # their fate while their windows are open
@@ -53,6 +54,17 @@ class Ground:
     process: subprocess.Popen[bytes]
     private: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
+    quick: bool = False
+    tally: Tally = field(default_factory=Tally)  # of the attack that is being tried
+
+    def begin(self) -> None:
+        """Start the server again if it was stopped."""
+        if self.process.poll() is not None:
+            self.process = _serve(self.study, int(self.url.rpartition(":")[2]))
+
+    def stop(self) -> None:
+        if self.process.poll() is None:
+            stop_server(self.process)
 
     @property
     def cookie(self) -> str:
@@ -122,19 +134,28 @@ def session_of(answer: Reply) -> str:
 
 
 @contextmanager
-def ground(folder: Path) -> Iterator[Ground]:
+def ground(room: Room) -> Iterator[Ground]:
     """Create and serve the study, with the folders `results` (for imports) and `here` (the working directory)."""
+    folder = room.new_folder()
     for name in ("results", "here", "home"):
         (folder / name).mkdir()
     study, port = folder / "access.study", free_port()
     secrets, ended = _make(study)
     process = _serve(study, port)
-    one = Ground(study, f"http://{LOOPBACK}:{port}", secrets, ended, process)
+    one = Ground(study, f"http://{LOOPBACK}:{port}", secrets, ended, process, quick=room.quick)
     try:
         yield one
     finally:
-        if process.poll() is None:
-            stop_server(process)
+        one.stop()
+
+
+@contextmanager
+def served_to_all(room: Room) -> Iterator[Ground]:
+    """The scene of every attack: one server for all of them."""
+    one = room.shared(ground)
+    one.tally = Tally()
+    one.begin()
+    yield one
 
 
 def _make(study: Path) -> tuple[dict[str, str], dict[str, str]]:
@@ -173,5 +194,5 @@ def _ended_links(db, now: datetime) -> dict[str, str]:
 def _serve(study: Path, port: int) -> subprocess.Popen[bytes]:
     folder = study.parent
     environment = os.environ | {"LABELER_IMPORT_ROOT": str(folder / "results"), "HOME": str(folder / "home")}
-    with (folder / "output.txt").open("wb") as output:
+    with (folder / "output.txt").open("ab") as output:
         return start_server(study, port, cwd=folder / "here", env=environment, stdout=output, stderr=subprocess.STDOUT)

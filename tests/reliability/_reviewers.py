@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,28 +21,29 @@ from tests.reliability._ground import COORDINATOR, LEFT, OTHER, OWN, PAUSED, REM
 from tests.reliability._sites import MEDIA, upload, with_token
 from tests.reliability._strangers import PAGES, opens, routes
 from tests.reliability._window import FIGURES, LIMIT_S, LOG, ReviewersWindow, Window, ask, body, demand
-from tests.reliability.outcome import Case, Tally
+from tests.reliability.cases import Tally
 
 SILENCE_S = 2  # an answer takes a fraction of it
 
 
-def sessions(ground: Ground, *, quick: bool) -> Iterator[Case]:
-    """Yield all cases; those that change the study for everybody come last."""
-    n = 2 if quick else 20
-    yield at_once(ground, "two tabs", 2 * [ground.sign_in(OWN)], n)
-    yield at_once(ground, "two devices", [ground.sign_in(OWN), ground.sign_in(OWN)], n)
-    yield planted_cookies(ground)
-    yield attached(ground, n)
-    yield attached_while_busy(ground, n)
-    yield open_windows(ground)
-    yield files_after_the_end(ground)
+def n_times(ground: Ground) -> int:
+    """How often an attempt that depends on the moment is made."""
+    return 2 if ground.quick else 20
 
 
-def at_once(ground: Ground, what: str, cookies: list[str], n: int) -> Case:
+def two_tabs(ground: Ground) -> None:
+    at_once(ground, 2 * [ground.sign_in(OWN)])
+
+
+def two_devices(ground: Ground) -> None:
+    at_once(ground, [ground.sign_in(OWN), ground.sign_in(OWN)])
+
+
+def at_once(ground: Ground, cookies: list[str]) -> None:
     """Two windows answer one item at the same time: one event is saved once, and only one of two events is saved."""
-    tally = Tally(f"{what}: the same item at once", "pairs of answers")
+    tally = ground.tally
     with Window(ground.url, cookies[0]).open() as one, Window(ground.url, cookies[1]).open() as two:
-        for number in range(3 * n):
+        for number in range(3 * n_times(ground)):
             same = one.event()
             first, second = ((same, same), (same, two.event()), (same, two.event("dissimilar")))[number % 3]
             before = ground.answers()
@@ -57,12 +58,11 @@ def at_once(ground: Ground, what: str, cookies: list[str], n: int) -> Case:
             tally.check(right, f"{number}: kept {new}, told {acks}")
             for window in (one, two):
                 window.send(window.rerun())
-    return tally.case()
 
 
-def planted_cookies(ground: Ground) -> Case:
+def planted_cookies(ground: Ground) -> None:
     """A cookie from before the sign-in has no effect afterwards; each sign-in creates a new cookie."""
-    tally, stolen = Tally("session fixation: cookies planted before signing in", "sign-ins"), ground.sign_in(OTHER)
+    tally, stolen = ground.tally, ground.sign_in(OTHER)
     for planted in (f"{ground.cookie}=planted", f"{ground.cookie}={'a' * 43}", stolen):
         given = ground.sign_in(OWN, cookie=planted)
         tally.check(given != planted, f"{planted} is the session now")
@@ -76,13 +76,12 @@ def planted_cookies(ground: Ground) -> Case:
         for cookies in (f"{given}; {planted}", f"{planted}; {given}"):
             answer = ask(ground.url, "GET", "/", headers={"Cookie": cookies})
             tally.check(answer.status in (200, 303), f"two cookies: {answer.status}")
-    return tally.case()
 
 
-def attached(ground: Ground, n: int) -> Case:
+def attached(ground: Ground) -> None:
     """A client that names another person's Streamlit session gets its own session, and acts as itself."""
-    tally = Tally("session fixation: another person's Streamlit session", "windows")
-    for number in range(n):
+    tally = ground.tally
+    for number in range(n_times(ground)):
         victim = (OTHER, COORDINATOR)[number % 2]
         with Window(ground.url, ground.sign_in(victim)).open() as theirs:
             for script in list(theirs.pages.values())[:2]:
@@ -95,7 +94,6 @@ def attached(ground: Ground, n: int) -> Case:
             after = b"\n".join(theirs.frames[n_before:])
             tally.check(ground.mark(OWN).encode() not in after, f"{victim} is shown what is {OWN}'s")
         intrude(ground, theirs, tally, victim, "gone")
-    return tally.case()
 
 
 def intrude(ground: Ground, theirs: Window, tally: Tally, victim: str, when: str) -> None:
@@ -118,11 +116,11 @@ def intrude(ground: Ground, theirs: Window, tally: Tally, victim: str, when: str
         tally.check([row[2] for row in new] == [ground.ids[OWN]], f"{when}: kept {new}")
 
 
-def attached_while_busy(ground: Ground, n: int) -> Case:
+def attached_while_busy(ground: Ground) -> None:
     """The same while the other person's page is being computed: no part of it reaches the wrong window."""
-    tally = Tally("session fixation: during another person's page run", "windows")
+    tally = ground.tally
     cookie = ground.sign_in(OWN)
-    for number in range(n):
+    for number in range(n_times(ground)):
         with Window(ground.url, ground.sign_in(COORDINATOR)).open() as theirs:
             its_own = theirs.session
             title = ("Items", "Results", "Item", "Study")[number % 4]
@@ -133,12 +131,11 @@ def attached_while_busy(ground: Ground, n: int) -> Case:
                 told = ground.leaks(window.text, person=OWN)
                 taken = window.session == its_own
                 tally.check(not told and not taken, f"{title}: told {told}, took the session over: {taken}")
-    return tally.case()
 
 
-def open_windows(ground: Ground) -> Case:
+def open_windows(ground: Ground) -> None:
     """If the person was signed out, revoked, removed or paused, an answer from the open window is refused."""
-    tally = Tally("open windows of people who may no longer label", "windows")
+    tally = ground.tally
     for how, (name, end, words) in endings(ground).items():
         cookie = ground.sign_in(name)
         with Window(ground.url, cookie).open() as window:
@@ -154,7 +151,6 @@ def open_windows(ground: Ground) -> Case:
         tally.check(lets_in == ("paused" in how), f"{how}: a new window opens: {lets_in}")
     with open_database(ground.study) as db:
         course.change_state(db, Step.OPEN, why="x", actor=COORDINATOR, now=datetime.now(UTC))
-    return tally.case()
 
 
 def endings(ground: Ground) -> dict[str, tuple[str, Callable[[Database, str], object], bytes]]:
@@ -175,9 +171,9 @@ def endings(ground: Ground) -> dict[str, tuple[str, Callable[[Database, str], ob
     }
 
 
-def files_after_the_end(ground: Ground) -> Case:
+def files_after_the_end(ground: Ground) -> None:
     """A coordinator's window after signing out: no page, and no deferred download."""
-    tally, cookie = Tally("a coordinator's window after signing out", "messages"), ground.sign_in(COORDINATOR)
+    tally, cookie = ground.tally, ground.sign_in(COORDINATOR)
     with Window(ground.url, cookie).open() as window:
         window.send(window.rerun(page_script_hash=window.pages["Results"], query_string=FIGURES))
         ask(ground.url, "POST", "/sign-out", headers={"Cookie": cookie, "Origin": ground.url})
@@ -189,7 +185,6 @@ def files_after_the_end(ground: Ground) -> Case:
         window.limit_s = LIMIT_S
         window.send(window.rerun(page_script_hash=window.pages["Results"], query_string=FIGURES))
         tally.check(b"not signed in" in window.text, "a page was shown to nobody")
-    return tally.case()
 
 
 FOR_EVERYONE = ("/_stcore/health", "/_stcore/host-config", "/favicon.png")
@@ -200,65 +195,56 @@ KINDS: Mapping[str, Any] = {
 }  # fmt: skip
 
 
-def reviewers(ground: Ground, *, quick: bool) -> Iterator[Case]:
-    """Yield all attempts of a reviewer to reach coordinators' data."""
-    cookie = ground.sign_in(COORDINATOR)
-    with Window(ground.url, cookie) as theirs, Window(ground.url, cookie).open() as log:
-        visit(theirs, step=3 if quick else 1)
-        log.send(log.rerun(page_script_hash=log.pages["Study"], query_string=LOG))
-        yield addresses(ground, quick=quick)
-        yield files_and_uploads(ground, log)
-        yield pages_over_the_websocket(ground, theirs, quick=quick)
-        yield widgets_of_coordinators(ground, theirs, quick=quick)
-    yield service_functions(ground)
+@contextmanager
+def coordinators_window(ground: Ground) -> Iterator[Window]:
+    """A window that has visited all pages, so that their widgets are known; the last page offers files."""
+    with Window(ground.url, ground.sign_in(COORDINATOR)).open() as window:
+        for script in list(window.pages.values())[:: 3 if ground.quick else 1]:
+            window.send(window.rerun(page_script_hash=script))
+        window.send(window.rerun(page_script_hash=window.pages["Results"], query_string=FIGURES))
+        yield window
 
 
-def visit(window: Window, *, step: int) -> None:
-    """Visit pages in turn, so that their widgets are known; the last page offers files."""
-    window.open()
-    for script in list(window.pages.values())[::step]:
-        window.send(window.rerun(page_script_hash=script))
-    window.send(window.rerun(page_script_hash=window.pages["Results"], query_string=FIGURES))
-
-
-def addresses(ground: Ground, *, quick: bool) -> Case:
+def addresses(ground: Ground) -> None:
     """Every address gives a reviewer the page that everyone gets, or nothing."""
-    tally, cookie = Tally("reviewer: coordinators' addresses", "requests"), ground.sign_in(OWN)
+    tally, cookie = ground.tally, ground.sign_in(OWN)
     program = ask(ground.url, "GET", "/", headers={"Cookie": cookie}).body
-    for path in routes()[:: 2 if quick else 1]:
-        for method in ("GET", "PUT") if quick else ("GET", "HEAD", "POST", "PUT", "DELETE"):
+    for path in routes()[:: 2 if ground.quick else 1]:
+        for method in ("GET", "PUT") if ground.quick else ("GET", "HEAD", "POST", "PUT", "DELETE"):
             answer = ask(ground.url, method, path, headers={"Cookie": cookie, "Origin": ground.url})
             is_page = method in ("GET", "HEAD") and answer.body in (program, b"")
             for_everyone = path in FOR_EVERYONE or path.startswith(PROGRAM)
             told = answer.status >= 300 or for_everyone or (is_page and path.count("/") == 1)
             tally.check(told and not ground.leaks(answer.raw, person=OWN), f"{method} {path}: {answer.status}")
-    return tally.case()
 
 
-def files_and_uploads(ground: Ground, theirs: Window) -> Case:
+def files_and_uploads(ground: Ground) -> None:
     """Downloads of other people, uploads into another or the own session, metrics."""
-    tally, cookie = Tally("reviewer: files, uploads, metrics", "requests"), ground.sign_in(OWN)
+    tally, cookie = ground.tally, ground.sign_in(OWN)
     headers = with_token(ground, cookie)
-    with Window(ground.url, cookie).open() as own:
+    theirs = Window(ground.url, ground.sign_in(COORDINATOR)).open()
+    theirs.send(theirs.rerun(page_script_hash=theirs.pages["Study"], query_string=LOG))
+    with theirs, Window(ground.url, cookie).open() as own:
         media = sorted({found.decode() for found in MEDIA.findall(theirs.text)})
         tally.check(bool(media), "no address of a file was seen")
         for session in (theirs.session, own.session, "x"):
             for method in ("PUT", "DELETE", "OPTIONS"):
                 status = upload(ground, session, headers, method=method)
                 tally.check(status == 403, f"{method} upload: {status}")
-    for path in ("/_stcore/metrics", "/_stcore/metrics?families=active_sessions", "/media/x.csv", *media):
-        answer = ask(ground.url, "GET", path, headers={"Cookie": cookie})
-        tally.check(answer.status == 403, f"{path}: {answer.status}")
-    return tally.case(f"{len(media)} addresses of files seen")
+        for path in ("/_stcore/metrics", "/_stcore/metrics?families=active_sessions", "/media/x.csv", *media):
+            answer = ask(ground.url, "GET", path, headers={"Cookie": cookie})
+            tally.check(answer.status == 403, f"{path}: {answer.status}")
+    tally.more = f"{len(media)} addresses of files seen"
 
 
-def pages_over_the_websocket(ground: Ground, theirs: Window, *, quick: bool) -> Case:
+def pages_over_the_websocket(ground: Ground) -> None:
     """A page run that names a coordinator's page in any way shows a page of the reviewer."""
-    tally = Tally("reviewer: coordinators' pages over the websocket", "page runs")
-    hidden = {title: script for title, script in theirs.pages.items() if title.partition(" (")[0] in PLACES}
+    tally = ground.tally
+    with coordinators_window(ground) as theirs:
+        hidden = {title: script for title, script in theirs.pages.items() if title.partition(" (")[0] in PLACES}
     before = ground.everything("events", "sessions")
     with Window(ground.url, ground.sign_in(OWN)).open() as window:
-        for title, script in list(hidden.items())[:: 3 if quick else 1]:
+        for title, script in list(hidden.items())[:: 3 if ground.quick else 1]:
             name = title.lower().replace(" ", "-")
             for asked in (
                 {"page_script_hash": script},
@@ -273,15 +259,16 @@ def pages_over_the_websocket(ground: Ground, theirs: Window, *, quick: bool) -> 
         tally.check(is_saved(window.label()), "the next label was not kept")
     same = ground.everything("events", "sessions", "labels", "links", "sqlite_sequence")
     tally.none([name for name, rows in same.items() if before[name] != rows], "changed in the study")
-    return tally.case(f"{len(PAGES)} pages in all, {len(hidden)} hidden")
+    tally.more = f"{len(PAGES)} pages in all, {len(hidden)} hidden"
 
 
-def widgets_of_coordinators(ground: Ground, theirs: Window, *, quick: bool) -> Case:
+def widgets_of_coordinators(ground: Ground) -> None:
     """Values for the widgets of coordinators' pages, fragments, files and operations of their sessions."""
-    tally = Tally("reviewer: coordinators' widgets, fragments and files", "messages")
-    cookie, before = ground.sign_in(OWN), ground.everything("sessions", "sqlite_sequence")
-    with ReviewersWindow(ground.url, cookie).open() as window:
-        for message in widget_messages(theirs, window, quick=quick):
+    tally = ground.tally
+    cookie = ground.sign_in(OWN)
+    with coordinators_window(ground) as theirs, ReviewersWindow(ground.url, cookie).open() as window:
+        before = ground.everything("sessions", "sqlite_sequence")
+        for message in widget_messages(theirs, window, quick=ground.quick):
             window.send(message)
             tally.none(ground.leaks(window.text, person=OWN), "told")
             for made in set(MEDIA.findall(window.text)):
@@ -291,7 +278,7 @@ def widgets_of_coordinators(ground: Ground, theirs: Window, *, quick: bool) -> C
         tally.check(not window.closed, "the window was closed")
     after = ground.everything("sessions", "sqlite_sequence")
     tally.none([name for name in after if after[name] != before[name]], "changed in the study")
-    return tally.case(f"{len(theirs.ids)} widgets, {len(theirs.files)} deferred downloads")
+    tally.more = f"{len(theirs.ids)} widgets, {len(theirs.files)} deferred downloads"
 
 
 def widget_messages(theirs: Window, window: Window, *, quick: bool) -> Iterator[BackMsg]:
@@ -314,9 +301,9 @@ def widget_messages(theirs: Window, window: Window, *, quick: bool) -> Iterator[
         yield window.rerun(fragment_id=fragment)
 
 
-def service_functions(ground: Ground) -> Case:
+def service_functions(ground: Ground) -> None:
     """Functions that take a reviewer's number refuse a coordinator, a person who left, and an unknown number."""
-    tally, now, left = Tally("service functions for reviewers", "calls"), datetime.now(UTC), ground.ids[LEFT]
+    tally, now, left = ground.tally, datetime.now(UTC), ground.ids[LEFT]
     with open_database(ground.study) as db:
         task = reviewing.review_queue(db, left).offers[0]
         reviewing.submit(db, left, Submission("before", task.code, task.revision, "similar", 900), now=now)
@@ -334,7 +321,6 @@ def service_functions(ground: Ground) -> Case:
             arguments = {one: given[one] for one in named if one not in ("db", "reviewer_id")}
             for who in (ground.ids[COORDINATOR], left, 10**6, -1):
                 tally.check(refuses(function, db, who, arguments), f"{name} answers {who}")
-    return tally.case()
 
 
 def refuses(function: Callable[..., object], db: Database, who: int, arguments: Mapping[str, object]) -> bool:

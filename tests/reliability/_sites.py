@@ -1,12 +1,10 @@
 """Other sites: requests that their pages could send through a person's browser, frames, and caches."""
 
 import re
-from collections.abc import Iterator
 
 from tests.reliability._ground import COORDINATOR, OWN, Ground
 from tests.reliability._strangers import FOREIGN_ORIGINS, PAGES, opens
 from tests.reliability._window import LOG, Window, ask
-from tests.reliability.outcome import Case, Tally
 
 UPLOAD = (
     b'--x\r\nContent-Disposition: form-data; name="f"; filename="%b"\r\nContent-Type: application/json\r\n\r\n[[1]]\r\n'
@@ -16,30 +14,20 @@ MEDIA = re.compile(rb"/media/[0-9a-f]{32,}\.[a-z]{2,4}")
 KEEPING_OUT = {"x-frame-options": "DENY", "x-content-type-options": "nosniff", "referrer-policy": "same-origin"}
 
 
-def other_sites(ground: Ground) -> Iterator[Case]:
-    """Yield all attempts of other sites."""
-    yield websockets(ground)
-    with Window(ground.url, ground.sign_in(COORDINATOR)).open() as window:
-        yield uploads(ground, window)
-        yield headers(ground, window)
-    yield cookies(ground)
-
-
-def websockets(ground: Ground) -> Case:
+def websockets(ground: Ground) -> None:
     """A websocket with a person's cookie, opened by a page of another site."""
-    tally, cookie = Tally("another site: websockets", "websockets"), ground.sign_in(OWN)
+    tally, cookie = ground.tally, ground.sign_in(OWN)
     for origin in FOREIGN_ORIGINS:
         tally.check(not opens(ground, cookie, origin=origin), f"opened for origin {origin}")
     tally.check(opens(ground, cookie), "not opened for the site itself")
-    return tally.case()
 
 
 Headers = dict[str, str | None]  # None omits it
 
 
-def uploads(ground: Ground, window: Window) -> Case:
+def uploads(ground: Ground) -> None:
     """Uploads with a coordinator's cookie, but without the token that only pages of this site can read."""
-    tally, cookie = Tally("another site: uploads", "uploads"), ground.sign_in(COORDINATOR)
+    tally, cookie = ground.tally, ground.sign_in(COORDINATOR)
     right, other = with_token(ground, cookie), with_token(ground, cookie)
     token = str(right["Cookie"]).rpartition("; ")[2]
     wrong: dict[str, Headers] = {
@@ -50,12 +38,12 @@ def uploads(ground: Ground, window: Window) -> Case:
         "no origin": {"Origin": "null"}, "not signed in": {"Cookie": token},
         "another site, by what the browser says": {"Origin": None, "Sec-Fetch-Site": "cross-site"},
     }  # fmt: skip
-    for what, headers in wrong.items():
-        status = upload(ground, window.session, right | headers)
-        tally.check(status in (303, 403), f"{what}: {status}")
-    tally.check(upload(ground, "nobody", right) == 400, "an upload into no session")
-    tally.check(upload(ground, window.session, right) == 204, "the right upload was refused")
-    return tally.case()
+    with Window(ground.url, cookie).open() as window:
+        for what, headers in wrong.items():
+            status = upload(ground, window.session, right | headers)
+            tally.check(status in (303, 403), f"{what}: {status}")
+        tally.check(upload(ground, "nobody", right) == 400, "an upload into no session")
+        tally.check(upload(ground, window.session, right) == 204, "the right upload was refused")
 
 
 def with_token(ground: Ground, cookie: str) -> Headers:
@@ -69,9 +57,10 @@ def upload(ground: Ground, session: str, headers: Headers, name: bytes = b"a.jso
     return ask(ground.url, method, target, headers={"Content-Type": MULTIPART, **headers}, body=body).status
 
 
-def headers(ground: Ground, window: Window) -> Case:
+def headers(ground: Ground) -> None:
     """Every response forbids frames and type guessing, and responses with data forbid caching."""
-    tally, cookie = Tally("headers: frames, types, caches", "answers"), ground.sign_in(COORDINATOR)
+    tally, cookie = ground.tally, ground.sign_in(COORDINATOR)
+    window = Window(ground.url, cookie).open()
     window.send(window.rerun(page_script_hash=window.pages["Study"], query_string=LOG))
     media = sorted({found.decode() for found in MEDIA.findall(window.text)})
     tally.check(bool(media), "no address of a file was seen")
@@ -89,12 +78,13 @@ def headers(ground: Ground, window: Window) -> Case:
             safe = answer.status != 200 or any(word in caching for word in ("no-store", "no-cache", "private"))
             tally.check(safe, f"{path}: Cache-Control {caching!r}")
             tally.check("access-control-allow-origin" not in dict(answer.headers), f"{path} is shared with other sites")
-    return tally.case(f"{len(media)} files among them")
+    window.close()
+    tally.more = f"{len(media)} files among them"
 
 
-def cookies(ground: Ground) -> Case:
+def cookies(ground: Ground) -> None:
     """Scripts cannot read the session cookie, and other sites do not send it."""
-    tally = Tally("cookies: flags", "cookies")
+    tally = ground.tally
     answer = ask(ground.url, "GET", f"/join/{ground.secrets[OWN]}")
     ((_, cookie),) = [(name, value) for name, value in answer.headers if name == "set-cookie"]
     ground.private.append(cookie.partition("=")[2].partition(";")[0])
@@ -105,4 +95,3 @@ def cookies(ground: Ground) -> Case:
     secure = ask(ground.url, "GET", f"/join/{ground.secrets[OWN]}", headers={"X-Forwarded-Proto": "https"})
     tally.check("secure" in secure.header("set-cookie").lower(), "not marked as secure behind a proxy with TLS")
     ground.private.append(secure.header("set-cookie").partition("=")[2].partition(";")[0])
-    return tally.case()

@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
 
@@ -20,22 +20,14 @@ from labeler.studies.ui.coordinator.places import ITEM, PLACES
 from labeler.studies.ui.sign_in import MAX_FORM_BYTES
 from tests.reliability._ground import COORDINATOR, OWN, Ground, session_of
 from tests.reliability._window import Refused, Reply, Window, ask
-from tests.reliability.outcome import Case, Tally
+from tests.reliability.cases import CannotTry
 
 FORM = "application/x-www-form-urlencoded"
 IMAGE = {"Sec-Fetch-Dest": "image", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Site": "cross-site"}
-ALPHA, N_PERMUTATIONS = 0.001, 4999  # a server that reveals nothing fails once in a thousand runs
+N_REFUSALS, ALPHA, N_PERMUTATIONS = 400, 0.001, 4999  # a server that reveals nothing fails once in a thousand runs
 FOREIGN_ORIGINS = (
     "http://evil.test", "null", "http://127.0.0.1", "http://127.0.0.1:1", "https://127.0.0.1", "x", "http://[",
 )  # fmt: skip
-
-
-def signing_in(ground: Ground, *, quick: bool) -> Iterator[Case]:
-    yield ended_links(ground)
-    yield rate_limit(ground)
-    yield posted_forms(ground)
-    if not quick:  # chance decides it once in a thousand runs
-        yield time_of_refusals(ground, n=400)
 
 
 def paste(ground: Ground, text: str, *, source: str, origin: str | None = "", **more: str) -> Reply:
@@ -44,9 +36,9 @@ def paste(ground: Ground, text: str, *, source: str, origin: str | None = "", **
     return ask(ground.url, "POST", "/sign-in", headers=headers, body=urlencode({"link": text}).encode(), source=source)
 
 
-def ended_links(ground: Ground) -> Case:
+def ended_links(ground: Ground) -> None:
     """Revoked, replaced and expired links state the reason and give no access."""
-    tally = Tally("ended links", "attempts")
+    tally = ground.tally
     words = {"revoked": b"was revoked on", "expired": b"expired on", "replaced": b"was replaced by a newer link"}
     for how, secret in ground.ended.items():
         for answer in (
@@ -55,12 +47,11 @@ def ended_links(ground: Ground) -> Case:
         ):
             refused = answer.status == 403 and not session_of(answer) and words[how] in answer.body
             tally.check(refused and not ground.leaks(answer.raw), f"{how}: {answer.status}")
-    return tally.case()
 
 
-def rate_limit(ground: Ground) -> Case:
+def rate_limit(ground: Ground) -> None:
     """After ten wrong secrets, every attempt from the address is refused; other addresses and open sessions work."""
-    tally, source = Tally("wrong secrets: rate limit", "attempts"), "127.0.1.4"
+    tally, source = ground.tally, "127.0.1.4"
     cookie = ground.sign_in(OWN, source=source)
     for number in range(limits.N_WRONG):
         wrong = _noted(ground, secrets.token_urlsafe(24))
@@ -89,12 +80,11 @@ def rate_limit(ground: Ground) -> Case:
     elsewhere = ask(ground.url, "GET", right, source="127.0.1.5")
     tally.check(bool(session_of(elsewhere)), "another address has to wait, too")
     ground.private.append(session_of(elsewhere).partition("=")[2] or ground.url)
-    return tally.case()
 
 
-def posted_forms(ground: Ground) -> Case:
+def posted_forms(ground: Ground) -> None:
     """Forms that are too long, and forms of other sites, sign nobody in or out."""
-    tally, source = Tally("forms: too long, from another site", "forms"), "127.0.1.6"
+    tally, source = ground.tally, "127.0.1.6"
     secret, cookie = ground.secrets[OWN], ground.sign_in(OWN)
     for length in (MAX_FORM_BYTES, 10 * MAX_FORM_BYTES, 2**22):
         answer = paste(ground, secret + "/" + "x" * length, source=source)
@@ -113,16 +103,17 @@ def posted_forms(ground: Ground) -> Case:
     tally.check(
         ask(ground.url, "GET", "/", headers={"Cookie": cookie}).status == 200, "another site signed somebody out"
     )
-    return tally.case()
 
 
-def time_of_refusals(ground: Ground, *, n: int) -> Case:
+def time_of_refusals(ground: Ground) -> None:
     """The time to refuse a secret does not depend on how much of it is right.
 
     A permutation test of the difference of medians. Each attempt comes from a separate address, so that rate limiting
     does not apply.
     """
-    rng, real = np.random.default_rng(), ground.secrets[COORDINATOR]
+    if ground.quick:
+        raise CannotTry("chance decides it once in a thousand runs")
+    n, rng, real = N_REFUSALS, np.random.default_rng(), ground.secrets[COORDINATOR]
     alike, taken_ms = rng.permutation(np.arange(2 * n) % 2 == 0), np.empty(2 * n)
     for number in range(2 * n):
         made = secrets.token_urlsafe(24)
@@ -131,10 +122,11 @@ def time_of_refusals(ground: Ground, *, n: int) -> Case:
         answer = ask(ground.url, "GET", f"/join/{wrong}", source=f"127.2.{number // 250}.{number % 250 + 1}")
         taken_ms[number] = 1000 * (time.perf_counter() - begun)
         if answer.status != 403:
-            return Case("wrong secrets: timing of refusals", f"status {answer.status} for {wrong!r}", False)
+            ground.tally.check(False, f"status {answer.status} for {wrong!r}")
+            return
     p, difference_ms = permutation_test(taken_ms, alike, rng)
-    figures = f"{n} that share half of a real secret, {n} that do not: {difference_ms:+.3f} ms, p = {p:.4f}"
-    return Case("wrong secrets: timing of refusals", figures, p >= ALPHA)
+    ground.tally.more = f"{n} that share half of a real secret, {n} that do not: {difference_ms:+.3f} ms, p = {p:.4f}"
+    ground.tally.check(p >= ALPHA, "the time reveals how much of a secret is right")
 
 
 def permutation_test(values: np.ndarray, group: np.ndarray, rng: np.random.Generator) -> tuple[float, float]:
@@ -219,41 +211,32 @@ def is_refused(ground: Ground, target: bytes, answer: Reply) -> bool:
     return path in OPEN and (is_sign_in or says_ok)
 
 
-def strangers(ground: Ground, *, quick: bool) -> Iterator[Case]:
-    """Yield all attempts of visitors without a session."""
-    yield every_route(ground, quick=quick)
-    yield every_trick(ground, quick=quick)
-    yield forged_headers(ground)
-    yield sessions_that_are_none(ground, quick=quick)
-
-
-def every_route(ground: Ground, *, quick: bool) -> Case:
-    tally = Tally("stranger: every route with every method", "requests")
-    found = routes()[:: 3 if quick else 1]
+def every_route(ground: Ground) -> None:
+    tally = ground.tally
+    found = routes()[:: 3 if ground.quick else 1]
     for path in found:
-        for method in METHODS[: 3 if quick else None]:
+        for method in METHODS[: 3 if ground.quick else None]:
             answer = ask(ground.url, method, path, body=b"x" if method in ("POST", "PUT") else b"")
             tally.check(is_refused(ground, path.encode(), answer), f"{method} {path}: {answer.status}")
-    return tally.case(f"{len(found)} routes")
+    tally.more = f"{len(found)} routes"
 
 
-def every_trick(ground: Ground, *, quick: bool) -> Case:
+def every_trick(ground: Ground) -> None:
     """Unusual spellings of addresses."""
-    tally = Tally("stranger: tricks with paths", "requests")
+    tally = ground.tally
     wanted = (
         "/_stcore/metrics", "/people", "/_stcore/upload_file/x/y", "/media/x", "/", STREAM, "/static/x", "/auth/login",
     )  # fmt: skip
-    for path in wanted[: 2 if quick else None]:
+    for path in wanted[: 2 if ground.quick else None]:
         for target in tricks(path):
-            for method in ("GET",) if quick else ("GET", "PUT", "HEAD"):
+            for method in ("GET",) if ground.quick else ("GET", "PUT", "HEAD"):
                 answer = ask(ground.url, method, target, source="127.0.1.2")
                 tally.check(is_refused(ground, target, answer), f"{method} {target[:80]!r}: {answer.status}")
-    return tally.case()
 
 
-def forged_headers(ground: Ground) -> Case:
+def forged_headers(ground: Ground) -> None:
     """Forged headers of a proxy, another site or a method have no effect."""
-    tally = Tally("stranger: forged headers", "requests")
+    tally = ground.tally
     host = ground.url.partition("://")[2]
     said: list[dict[str, str | None]] = [
         {"Host": "evil.test"}, {"Host": "localhost/sign-in?"}, {"Host": f"{host}/join/x?"}, {"Host": None},
@@ -270,13 +253,12 @@ def forged_headers(ground: Ground) -> Case:
         for path in ("/", "/people", "/_stcore/metrics", "/media/x"):
             answer = ask(ground.url, "GET", path, headers=headers)
             tally.check(is_refused(ground, path.encode(), answer), f"{headers} {path}: {answer.status}")
-    return tally.case()
 
 
-def sessions_that_are_none(ground: Ground, *, quick: bool) -> Case:
+def sessions_that_are_none(ground: Ground) -> None:
     """No session, a forged, ended or expired session, and a secret in its place, over HTTP and the websocket."""
-    tally = Tally("stranger: no session, or an invalid session", "sessions")
-    tokens = [*(FORGED[:4] if quick else FORGED), *not_sessions_any_more(ground), *ground.secrets.values()]
+    tally = ground.tally
+    tokens = [*(FORGED[:4] if ground.quick else FORGED), *not_sessions_any_more(ground), *ground.secrets.values()]
     cookies = [
         "",
         *(f"{ground.cookie}={token}" for token in tokens),
@@ -288,7 +270,6 @@ def sessions_that_are_none(ground: Ground, *, quick: bool) -> Case:
             answer = ask(ground.url, "GET", path, headers={"Cookie": cookie})
             tally.check(is_refused(ground, path.encode(), answer), f"{cookie[:40]!r} {path}: {answer.status}")
         tally.check(not opens(ground, cookie), f"a websocket opened with {cookie[:40]!r}")
-    return tally.case()
 
 
 def opens(ground: Ground, cookie: str, **headers: str) -> bool:

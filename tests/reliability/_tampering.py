@@ -3,7 +3,7 @@
 import json
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,6 @@ from labeler.studies.labelling.reviewing import MAX_COMMENT_LENGTH, MAX_TEXT_LEN
 from tests.performance.wire import body_of, is_saved, trigger_of
 from tests.reliability._ground import OTHER, OWN, Ground, Rows
 from tests.reliability._window import Body, Event, ReviewersWindow, Window, as_body, body
-from tests.reliability.outcome import Case, Tally
 
 FIELDS = ("event_id", "code", "revision", "answer", "dwell_ms", "view", "confidence", "flag", "comment")
 VALUES = (
@@ -62,7 +61,12 @@ def with_text(event: Event, field: str, text: str) -> str:
     return body_of(event | {field: mark}).replace(f'"{mark}"', text)
 
 
-def of_every_kind(window: Window) -> Iterator[tuple[str, BackMsg]]:
+def of_every_kind(tamperer: "Tamperer") -> "list[tuple[str, Message]]":
+    """Messages of every kind, invalid widgets."""
+    return list(_of_every_kind(tamperer.window))
+
+
+def _of_every_kind(window: Window) -> Iterator[tuple[str, BackMsg]]:
     """Streamlit messages that the component never sends, including those for developers."""
     for name in ("clear_cache", "load_git_info", "set_run_on_save", "stop_script", "app_heartbeat",
             "debug_disconnect_websocket",
@@ -137,7 +141,7 @@ def _scrambled(rng: random.Random, data: bytes) -> bytes:
 SERVER_LIMIT = 25 * 2**20  # Streamlit closes the window if a message is larger
 Message = BackMsg | bytes | str
 ANSWERS = {"similar", "dissimilar", "not sure", "withdrawn"}
-SEED = 20261121
+SEED, N_MUTATIONS = 20261121, 2000
 
 
 @dataclass
@@ -213,42 +217,44 @@ def said_in(message: Message) -> list[Event]:
     return [one for one in answers if isinstance(one, dict)] if isinstance(answers, list) else []
 
 
-def cases(ground: Ground, *, quick: bool, n_mutations: int = 2000) -> Iterator[Case]:
-    """Yield each group of messages as one row, and the state of the server at the end."""
-    with Window(ground.url, ground.sign_in(OTHER)).open() as other:
-        for _ in range(3):
-            other.label("dissimilar")
-    tamperer = Tamperer.of(ground)
-    tamperer.goes_on()
-    yield _group(tamperer, "tampered: items and events of others, of the past and the future", _named(tamperer))
-    yield _group(tamperer, "tampered: every field with every type", _typed(tamperer, 12 if quick else 1))
-    yield _group(tamperer, "tampered: messages of every kind, invalid widgets", list(of_every_kind(tamperer.window)))
-    yield _group(tamperer, "tampered: too large, or not messages", _shapeless(tamperer, quick=quick))
-    rng = random.Random(SEED)
-    mutants = ((f"mutant {number}", mutant(rng, tamperer.window)) for number in range(n_mutations))
-    yield _group(tamperer, f"tampered: random changes, seed {SEED}", mutants)
-    tamperer.window.close()
-
-
-def _group(tamperer: Tamperer, what: str, messages: Iterable[tuple[str, Message]]) -> Case:
+def tampered(messages: Callable[[Tamperer], Iterable[tuple[str, Message]]]) -> Callable[[Ground], None]:
     """Send all messages of a group; valid labels between and after them are saved."""
-    tally, tamperer.counts = Tally(what, "messages"), Counter()
-    for number, (name, message) in enumerate(messages):
-        wrong = tamperer.send(message)
-        tally.check(not wrong, f"{name}: {wrong}")
-        if number % 50 == 0:
-            tally.check(tamperer.goes_on(), f"after {name} the next label was not kept")
-    tally.check(tamperer.goes_on(), "the next label was not kept")
-    return tally.case(", ".join(f"{n} {kind}" for kind, n in tamperer.counts.items() if kind != "sent"))
+
+    def attack(ground: Ground) -> None:
+        with Window(ground.url, ground.sign_in(OTHER)).open() as other:
+            while sum(row[2] == ground.ids[OTHER] for row in ground.answers()) < 3:
+                other.label("dissimilar")
+        tamperer, tally = Tamperer.of(ground), ground.tally
+        tamperer.goes_on()
+        tamperer.counts.clear()
+        for number, (name, message) in enumerate(messages(tamperer)):
+            wrong = tamperer.send(message)
+            tally.check(not wrong, f"{name}: {wrong}")
+            if number % 50 == 0:
+                tally.check(tamperer.goes_on(), f"after {name} the next label was not kept")
+        tally.check(tamperer.goes_on(), "the next label was not kept")
+        tally.more = ", ".join(f"{n} {kind}" for kind, n in tamperer.counts.items() if kind != "sent")
+        tamperer.window.close()
+
+    return attack
 
 
-def _typed(tamperer: Tamperer, step: int) -> Iterator[tuple[str, Message]]:
+def changed_at_random(tamperer: Tamperer) -> Iterator[tuple[str, Message]]:
+    """Valid messages with random changes."""
+    rng = random.Random(SEED)
+    for number in range(8 if tamperer.ground.quick else N_MUTATIONS):
+        yield f"mutant {number}, seed {SEED}", mutant(rng, tamperer.window)
+
+
+def typed(tamperer: Tamperer) -> Iterator[tuple[str, Message]]:
+    """Every field with every type."""
+    step = 12 if tamperer.ground.quick else 1
     for number, (name, text) in enumerate(of_every_type(tamperer.window)):
         if number % step == 0:
             yield name, as_body(text)
 
 
-def _named(tamperer: Tamperer) -> Iterator[tuple[str, Message]]:
+def named(tamperer: Tamperer) -> Iterator[tuple[str, Message]]:
     """Well-formed events that this reviewer may not send."""
     ground, own, window = tamperer.ground, tamperer.ground.ids[OWN], tamperer.window
     (mine, *_), theirs = ([row for row in ground.answers() if (row[2] == own) == is_own] for is_own in (True, False))
@@ -288,9 +294,9 @@ def _of_other_times(window: Window, mine: tuple[object, ...], theirs: Rows) -> I
     yield "two events at once", body(*two)
 
 
-def _shapeless(tamperer: Tamperer, *, quick: bool) -> Iterator[tuple[str, Message]]:
+def shapeless(tamperer: Tamperer) -> Iterator[tuple[str, Message]]:
     """Messages that are too large, and data that are no messages."""
-    window, rng = tamperer.window, random.Random(SEED)
+    window, rng, quick = tamperer.window, random.Random(SEED), tamperer.ground.quick
     for name, length in (("comment", MAX_COMMENT_LENGTH + 1), ("comment", 2**20), ("event_id", MAX_TEXT_LENGTH + 1)):
         yield f"{name} of {length}", body(tamperer.window.event(**{name: "x" * length}))
     yield "view", body(tamperer.window.event(view={"x": "y" * MAX_VIEW_LENGTH}))

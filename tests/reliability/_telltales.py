@@ -19,7 +19,7 @@ from labeler.studies.store import Database, assignments, open_database
 from tests.browser import studies
 from tests.making import id_of, offers, submit
 from tests.reliability._matching import BY_BYTES, Picture, at_chance, in_words, n_found
-from tests.reliability.outcome import Case
+from tests.reliability.cases import Case
 
 OWN, OTHERS, COORDINATOR = "ada", ("ben", "cleo"), "carol"
 N_ITEMS = 70

@@ -1,6 +1,6 @@
 """Test whether any page, message, address or error reveals hidden data to a reviewer, in every state and role.
 
-    python -m tests.reliability.crawl [--quick] [--json FILE]
+    python -m tests.reliability crawl [--quick]
 
 A small study goes through all its states while one server shows it. In each state every kind of person visits
 everything, just after a coordinator has browsed the same server. Everything that was sent is searched for every name,
@@ -8,9 +8,7 @@ person, comment, verdict, number and code in the study. Then order, sizes and ti
 states and pages that are like others.
 """
 
-import argparse
 import re
-import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -25,7 +23,7 @@ from tests.reliability import _crawl_study as made, _crawl_times, _crawl_window 
 from tests.reliability._crawl_window import Caller, Heard, Unseen, Visit
 from tests.reliability._hidden import Hidden, from_reviewer, from_reviewing_coordinator
 from tests.reliability._telltales import strange_keys, tokens_in
-from tests.reliability.outcome import Case, main, parser
+from tests.reliability.cases import Case, Room
 
 SHOWS = {
     "draft": "The study has not begun yet",
@@ -283,18 +281,12 @@ def served(study: Path) -> Iterator[str]:
         stop_server(process)
 
 
-def run(options: argparse.Namespace) -> Iterator[Case]:
-    with tempfile.TemporaryDirectory(prefix="crawl-") as name:
-        folder = Path(name)
-        study = folder / "sauerkraut.study"
-        links = made.make(study)
-        with served(study) as url:
-            yield from crawl(url, study, links, quick=options.quick)
-        yield from _telltales.cases(folder)
-        yield from _crawl_times.cases(folder, quick=options.quick)
-
-
-if __name__ == "__main__":
-    options = parser(__doc__)
-    options.add_argument("--quick", action="store_true", help="leave out states and pages that are like others")
-    main(options, run)
+def cases(room: Room) -> Iterator[Case]:
+    """All states and roles, then order, sizes and times. A short crawl leaves out states and pages that are alike."""
+    folder = room.new_folder()
+    study = folder / "sauerkraut.study"
+    links = made.make(study)
+    with served(study) as url:
+        yield from crawl(url, study, links, quick=room.quick)
+    yield from _telltales.cases(folder)
+    yield from _crawl_times.cases(folder, quick=room.quick)

@@ -1,6 +1,6 @@
 """Export and import generated studies with hostile names and texts, and check that nothing changes.
 
-    python -m tests.reliability.round_trip [--studies 200] [--seed 1] [--quick]
+    python -m tests.reliability round-trip [--quick]
 
 For each study: its label file can be imported into a fresh study of the same measurements and exported again as the
 same file; the same holds for external verdicts; the numbers of the report are the same; its measurements have the same
@@ -8,13 +8,14 @@ hashes in every format that `labeler convert` writes; the anonymised study has t
 with the labels that were given in a copy.
 """
 
-import argparse
 import hashlib
 import io
 import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ from labeler.studies.results import exchange, reporting
 from labeler.studies.store import Database, items, labels, open_database, people, runs
 from labeler.studies.verdicts import stored_verdicts
 from tests.reliability._made_up import ACTOR, BEGUN, By, MadeUp, new_study
-from tests.reliability.outcome import Case, main, parser
+from tests.reliability.cases import Case, Room, case
 
 BY: By = {"actor": ACTOR, "now": BEGUN}
 # Numbers that are internal to a study: an assignment has another number in another study.
@@ -211,21 +212,60 @@ QUESTIONS: dict[str, Question] = {
 }
 
 
-def ask(seed: int) -> tuple[dict[str, list[str]], Counter[str]]:
-    with tempfile.TemporaryDirectory() as name:
-        made = MadeUp(Path(name, "made-up.study"), seed)
+@dataclass
+class RoundTrip:
+    """Generated studies, and what was different after a trip."""
+
+    studies: list[MadeUp]
+    problems: list[str] = field(default_factory=list)
+    n_wrong: int = 0
+
+
+@contextmanager
+def generated(room: Room) -> Iterator[RoundTrip]:
+    """The same studies for every row."""
+    yield RoundTrip(room.shared(_made_up))
+
+
+@contextmanager
+def _made_up(room: Room) -> Iterator[list[MadeUp]]:
+    found = [MadeUp(room.new_folder() / "made-up.study", room.seed + number) for number in range(room.n(200, 8))]
+    for made in found:
         made.tell()
-        original, found = made.path, {}
-        for number, (what, question) in enumerate(QUESTIONS.items()):
-            folder = original.with_name(f"question-{number}")
-            folder.mkdir()
+    yield found
+
+
+def asked(question: Question) -> Callable[[RoundTrip], None]:
+    """Ask a question about a copy of each study."""
+
+    def happens(world: RoundTrip) -> None:
+        for number, made in enumerate(world.studies):
+            original, folder = made.path, Path(tempfile.mkdtemp(dir=made.path.parent))
             made.path = Path(shutil.copy(original, folder))
             try:
-                found[what] = [f"seed {seed}: {problem}" for problem in question(made, folder)]
+                found = question(made, folder)
             except LabelerError as error:
-                found[what] = [f"seed {seed}: {type(error).__name__}: {error}"]
-        with open_database(original) as db:
-            return found, contents(db)
+                found = [f"{type(error).__name__}: {error}"]
+            made.path = original
+            world.n_wrong += bool(found)
+            world.problems += [f"study {number}: {problem}" for problem in found]
+
+    return happens
+
+
+def unchanged(world: RoundTrip) -> Case:
+    """Count: nothing is different after the trip."""
+    return case("", f"{len(world.studies) - world.n_wrong} of {len(world.studies)} studies", world.problems)
+
+
+def all_kinds(world: RoundTrip) -> Case:
+    """Count: the studies have everything that could be lost."""
+    there: Counter[str] = Counter()
+    for made in world.studies:
+        with open_database(made.path) as db:
+            there.update(contents(db))
+    figures = f"{len(world.studies)} studies: " + ", ".join(f"{n} {what}" for what, n in there.items())
+    return case("", figures, [f"no {what}" for what, n in there.items() if not n])
 
 
 def contents(db: Database) -> Counter[str]:
@@ -241,24 +281,3 @@ def contents(db: Database) -> Counter[str]:
             "calibration labels": int((table["kind"] == "calibration").sum()),
         }
     )
-
-
-def run(options: argparse.Namespace) -> Iterator[Case]:
-    """Ask every question about every study."""
-    n_studies = 8 if options.quick else options.studies
-    asked = [ask(seed) for seed in range(options.seed, options.seed + n_studies)]
-    there = {what: sum(told[what] for _, told in asked) for what in asked[0][1]}
-    figures = ", ".join(f"{n} {what}" for what, n in there.items())
-    yield Case(f"{n_studies} generated studies", figures, min(there.values()) > 0)
-    for what in QUESTIONS:
-        problems = [problem for found, _ in asked for problem in found[what]]
-        n_wrong = sum(bool(found[what]) for found, _ in asked)
-        yield Case(what, "; ".join([f"{n_studies - n_wrong} of {n_studies} studies", *problems[:4]]), not n_wrong)
-
-
-if __name__ == "__main__":
-    made = parser(__doc__)
-    made.add_argument("--studies", type=int, default=200)
-    made.add_argument("--seed", type=int, default=1, help="of the first study; the next have the next ones")
-    made.add_argument("--quick", action="store_true", help="8 studies")
-    main(made, run)

@@ -1,43 +1,32 @@
-"""Run a part of each group of `python -m tests.reliability.access` on one server."""
+"""Every attack of the table, short: one server, and nobody gets further than they may."""
 
-from contextlib import ExitStack
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.conftest import some_slow
 from tests.reliability._files import dangers
-from tests.reliability._ground import ground
 from tests.reliability._strangers import ALPHA, permutation_test
-from tests.reliability.access import groups
+from tests.reliability.cases import Room
+from tests.reliability.rows import ACCESS
 
-GROUPS = groups(8, quick=True)
+ROWS = {row.name: row for row in ACCESS}
 
 
 @pytest.fixture(scope="module")
-def started(tmp_path_factory):
-    """Return a function that gives the server of this module; it starts another one if a test has stopped the first."""
-    running = []
-    with ExitStack() as servers:
-
-        def server():
-            if not running or running[-1].process.poll() is not None:
-                running.append(servers.enter_context(ground(tmp_path_factory.mktemp("access"))))
-            return running[-1]
-
-        yield server
+def room():
+    """One server for all attacks."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = Room(Path(folder), quick=True)
+        with found.open:
+            yield found
 
 
-@pytest.fixture
-def served(started):
-    return started()
-
-
-@pytest.mark.parametrize("name", some_slow(GROUPS, {"sessions"}))
-def test_nobody_gets_further_than_they_may(served, name):
-    found = list(GROUPS[name](served))
-    assert found
-    assert [f"{case.what}: {case.figures}" for case in found if not case.passed] == []
+@pytest.mark.parametrize("name", some_slow(ROWS, {name for name in ROWS if name.startswith("session")}))
+def test_nobody_gets_further_than_they_may(room, name):
+    assert [case.figures for case in ROWS[name].cases(room) if case.passed is False] == []
 
 
 DANGEROUS = [

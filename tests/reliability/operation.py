@@ -1,4 +1,4 @@
-"""The application as it runs in production: installed from a wheel, behind a proxy, stopped by a signal."""
+"""Scene: the application as it runs in production: installed from a wheel, behind a proxy, stopped by a signal."""
 
 import os
 import signal
@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 from labeler.studies.ui import limits
 from tests.browser import studies
 from tests.browser.conftest import free_port, invited, start_server, stop_server
-from tests.reliability._declared import ROOT
 from tests.reliability._window import LIMIT_S, LOOPBACK, Refused, Reply, Window, ask
-from tests.reliability.outcome import Case, Tally
+from tests.reliability.cases import CannotTry, Room, Tally
 
+ROOT = Path(__file__).parents[2]
 MAX_HEAD = 65_536
 AT_ONCE = 65_536
 
@@ -110,7 +110,8 @@ class Site:
     """A study and its server, started in an empty folder with an empty home."""
 
     def __init__(self, folder: Path, program: Path = ROOT) -> None:
-        self.study, self.surroundings, self._program = folder / "data" / "site.study", folder / "around", program
+        self.study, self.surroundings, self.program = folder / "data" / "site.study", folder / "around", program
+        self.tally = Tally()
         self.study.parent.mkdir()
         for name in ("home", "tmp", "here"):
             (self.surroundings / name).mkdir(parents=True)
@@ -123,7 +124,7 @@ class Site:
         port = free_port()
         own = {
             "HOME": str(self.surroundings / "home"), "TMPDIR": str(self.surroundings / "tmp"),
-            "PYTHONPATH": str(self._program), "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONPATH": str(self.program), "PYTHONDONTWRITEBYTECODE": "1",
         }  # fmt: skip
         process = start_server(self.study, port, cwd=self.surroundings / "here", env=os.environ | own | environment)
         try:
@@ -137,30 +138,41 @@ class Site:
         return ask(url, "GET", f"/join/{self.secrets[REVIEWER]}")
 
 
-def behind_a_proxy(site: Site) -> Iterator[Case]:
-    """The server behind a proxy on the same machine, and behind a proxy on another machine."""
-    with site.serving() as (url, _):
-        with proxying(url) as proxy:
-            yield _https(site, proxy.url)
-            yield _addresses(proxy.url)
-        yield _elsewhere(site, url, believed=False)
-    with site.serving(FORWARDED_ALLOW_IPS=ELSEWHERE) as (url, _):
-        yield _elsewhere(site, url, believed=True)
+@contextmanager
+def site(room: Room) -> Iterator[Site]:
+    """A study, to be served by the checkout."""
+    yield Site(room.new_folder())
 
 
-def _https(site: Site, url: str) -> Case:
+@contextmanager
+def site_of_wheel(room: Room) -> Iterator[Site]:
+    """A study, to be served by a built wheel; pip downloads the build backend if its cache has none."""
+    folder = room.new_folder()
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT)]
+    done = subprocess.run(build, capture_output=True, text=True, timeout=BUILD_LIMIT_S, check=False)
+    wheels = list(folder.glob("*.whl"))
+    if not wheels:
+        raise CannotTry(f"could not be built: {(done.stderr.strip().splitlines() or ['pip said nothing'])[-1]}")
+    program = folder / "program"
+    with zipfile.ZipFile(wheels[0]) as wheel:
+        wheel.extractall(program)
+    yield Site(folder, program)
+
+
+def https_by_proxy(world: Site) -> None:
     """The cookie is for HTTPS only, and the websocket works, although the server itself uses plain HTTP."""
-    tally = Tally("behind a proxy with https", "answers")
-    joined = site.join(url)
-    cookie = joined.header("set-cookie")
-    tally.check(joined.status == 303 and joined.header("location") == "/", f"sign-in: {joined.status}")
-    tally.check("; secure" in cookie.lower(), "the cookie is not for https only")
-    host = urlsplit(url).netloc
-    tally.check(_shows_an_item(url, cookie.partition(";")[0], f"https://{host}"), "no item came over the websocket")
-    tally.check(not _shows_an_item(url, cookie.partition(";")[0], "https://evil.test"), "open to another site")
-    pasted = ask(url, "POST", "/sign-in", headers={"Origin": f"https://{host}"}, body=b"link=/join/wrong")
-    tally.check(pasted.status == 403 and b"Another site" not in pasted.body, f"a pasted link: {pasted.status}")
-    return tally.case()
+    tally = world.tally
+    with world.serving() as (own_url, _), proxying(own_url) as proxy:
+        url = proxy.url
+        joined = world.join(url)
+        cookie = joined.header("set-cookie")
+        tally.check(joined.status == 303 and joined.header("location") == "/", f"sign-in: {joined.status}")
+        tally.check("; secure" in cookie.lower(), "the cookie is not for https only")
+        host, own = urlsplit(url).netloc, cookie.partition(";")[0]
+        tally.check(_shows_an_item(url, own, f"https://{host}"), "no item came over the websocket")
+        tally.check(not _shows_an_item(url, own, "https://evil.test"), "open to another site")
+        pasted = ask(url, "POST", "/sign-in", headers={"Origin": f"https://{host}"}, body=b"link=/join/wrong")
+        tally.check(pasted.status == 403 and b"Another site" not in pasted.body, f"a pasted link: {pasted.status}")
 
 
 def _shows_an_item(url: str, cookie: str, origin: str) -> bool:
@@ -171,82 +183,69 @@ def _shows_an_item(url: str, cookie: str, origin: str) -> bool:
         return False
 
 
-def _addresses(url: str) -> Case:
+def wrong_links_by_proxy(world: Site) -> None:
     """Failed sign-ins count for the client that the proxy names, whatever the client claims."""
-    tally, one, other = Tally("behind a proxy: rate limit by client", "attempts"), "127.0.2.1", "127.0.2.2"
-    for _ in range(limits.N_WRONG):
-        tally.check(ask(url, "GET", "/join/wrong", source=one).status == 403, "a wrong link is not refused")
+    tally, one, other = world.tally, "127.0.2.1", "127.0.2.2"
     forged = {"X-Forwarded-For": "198.51.100.9"}
-    tally.check(ask(url, "GET", "/join/wrong", source=one).status == 429, "the client does not wait")
-    tally.check(ask(url, "GET", "/join/wrong", source=one, headers=forged).status == 429, "another name helps")
-    tally.check(ask(url, "GET", "/join/wrong", source=other).status == 403, "another client waits as well")
-    return tally.case()
+    with world.serving() as (own_url, _), proxying(own_url) as proxy:
+        for _ in range(limits.N_WRONG):
+            status = ask(proxy.url, "GET", "/join/wrong", source=one).status
+            tally.check(status == 403, "a wrong link is not refused")
+        for what, more, source, wanted in (
+            ("the client does not wait", {}, one, 429), ("another name helps", forged, one, 429),
+            ("another client waits as well", {}, other, 403),
+        ):  # fmt: skip
+            status = ask(proxy.url, "GET", "/join/wrong", source=source, headers=more).status
+            tally.check(status == wanted, what)
 
 
-def _elsewhere(site: Site, url: str, *, believed: bool) -> Case:
+def proxy_elsewhere(world: Site) -> None:
     """A proxy on another machine is trusted only if FORWARDED_ALLOW_IPS names it."""
-    named = "named" if believed else "not named"
-    tally = Tally(f"a proxy on another machine, {named} in FORWARDED_ALLOW_IPS", "answers")
-    with proxying(url, source=ELSEWHERE) as proxy:
-        is_secure = "; secure" in site.join(proxy.url).header("set-cookie").lower()
-    tally.check(is_secure == believed, f"the cookie is {'' if is_secure else 'not '}for https only")
-    return tally.case()
+    environments: tuple[dict[str, str], ...] = ({}, {"FORWARDED_ALLOW_IPS": ELSEWHERE})
+    for environment in environments:
+        with world.serving(**environment) as (url, _), proxying(url, source=ELSEWHERE) as proxy:
+            is_secure = "; secure" in world.join(proxy.url).header("set-cookie").lower()
+            world.tally.check(is_secure == bool(environment), f"secure: {is_secure} with {environment}")
 
 
-def stopping(site: Site) -> Iterator[Case]:
-    """SIGTERM stops the server soon, even with open connections, and leaves one file."""
-    with site.serving() as (url, process):
-        cookie = site.join(url).header("set-cookie").partition(";")[0]
+def stopped_with_a_window(world: Site) -> None:
+    """SIGTERM while a window and an idle connection are open."""
+    with world.serving() as (url, process):
+        cookie = world.join(url).header("set-cookie").partition(";")[0]
         where = urlsplit(url)
-        with (
-            Window(url, cookie).open(),
-            socket.create_connection((LOOPBACK, where.port or 80), LIMIT_S) as idle,
-        ):
-            yield _stopped("a window is open", process, site)
+        with Window(url, cookie).open(), socket.create_connection((LOOPBACK, where.port or 80), LIMIT_S) as idle:
+            stopped(world, process)
             idle.close()
-    with site.serving() as (url, process):
+
+
+def stopped_with_half_a_form(world: Site) -> None:
+    """SIGTERM while a stranger's form is incomplete."""
+    with world.serving() as (url, process):
         where = urlsplit(url)
         with socket.create_connection((LOOPBACK, where.port or 80), LIMIT_S) as stranger:
             stranger.sendall(f"POST /sign-in HTTP/1.1\r\nHost: {where.netloc}\r\nContent-Length: 99\r\n\r\nl".encode())
             ask(url, "GET", "/_stcore/health")  # the response comes after all earlier bytes were read
-            yield _stopped("a stranger's form is incomplete", process, site)
+            stopped(world, process)
 
 
-def _stopped(when: str, process: subprocess.Popen[bytes], site: Site) -> Case:
+def stopped(world: Site, process: subprocess.Popen[bytes]) -> None:
+    """SIGTERM stops the server soon, and leaves one file."""
     begun = time.monotonic()
     process.terminate()
     try:
-        code = process.wait(STOP_LIMIT_S)
+        code: int | None = process.wait(STOP_LIMIT_S)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-        return Case(f"SIGTERM while {when}", f"not ended after {STOP_LIMIT_S} s", passed=False)
-    left = sorted(path.name for path in site.study.parent.iterdir() if path != site.study)
-    figures = f"{time.monotonic() - begun:.1f} s, exit code {code}, {len(left)} files left beside the study"
-    return Case(f"SIGTERM while {when}", figures, passed=code in ENDED and not left)
+        code = None
+    world.tally.more = f"{time.monotonic() - begun:.1f} s, exit code {code}"
+    world.tally.check(code in ENDED, f"not ended by itself within {STOP_LIMIT_S} s")
+    world.tally.none([path.name for path in world.study.parent.iterdir() if path != world.study], "left:")
 
 
-def from_a_wheel(folder: Path) -> Iterator[Case]:
-    """A built wheel is complete, and serves a study from a folder without writing to it."""
-    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT)]
-    done = subprocess.run(build, capture_output=True, text=True, timeout=BUILD_LIMIT_S, check=False)
-    wheels = list(folder.glob("*.whl"))
-    if not wheels:
-        last = (done.stderr.strip().splitlines() or ["pip said nothing"])[-1]
-        yield Case("a wheel", f"could not be built: {last}", passed=None)
-        return
-    program = folder / "program"
-    with zipfile.ZipFile(wheels[0]) as wheel:
-        wheel.extractall(program)
-    whole = _holds_all(program)
-    yield whole
-    if whole.passed:
-        yield _writes_nothing(Site(folder, program), program)
-
-
-def _holds_all(program: Path) -> Case:
+def compared_with_checkout(world: Site) -> None:
     """The wheel has every file of the two packages in the checkout, and the required files beside them."""
-    tally = Tally("a wheel: its files", "files")
+    tally, program = world.tally, world.program
     found = {str(path.relative_to(program)) for path in program.rglob("*") if path.is_file()}
     for package in ("labeler", "analysis"):
         for path in (ROOT / package).rglob("*"):
@@ -257,21 +256,17 @@ def _holds_all(program: Path) -> Case:
         tally.check(f"labeler/bundled/{name}" in found, f"{name} is missing")
     strange = {name.partition("/")[0] for name in found} - {"labeler", "analysis"}
     tally.check(all(name.endswith(".dist-info") for name in strange), f"{strange} beside the packages")
-    return tally.case()
 
 
-def _writes_nothing(site: Site, program: Path) -> Case:
+def served_from_wheel(world: Site) -> None:
     """Serving, signing in and loading a page write only beside the study."""
-    tally = Tally("a wheel: serves, and writes only beside the study", "checks")
-    before = _files(program)
-    with site.serving() as (url, _):
-        cookie = site.join(url).header("set-cookie").partition(";")[0]
-        tally.check(_shows_an_item(url, cookie, url), "no item is shown")
-    tally.check(_files(program) == before, "the program's own folder changed")
+    before = _files(world.program)
+    with world.serving() as (url, _):
+        cookie = world.join(url).header("set-cookie").partition(";")[0]
+        world.tally.check(_shows_an_item(url, cookie, url), "no item is shown")
+    world.tally.check(_files(world.program) == before, "the program's own folder changed")
     for name in ("home", "tmp", "here"):
-        left = _files(site.surroundings / name)
-        tally.check(not left, f"{name}: {sorted(left)[:3]}")
-    return tally.case()
+        world.tally.none(sorted(_files(world.surroundings / name))[:3], f"{name}:")
 
 
 def _files(folder: Path) -> set[tuple[str, int]]:

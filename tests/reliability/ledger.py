@@ -1,14 +1,20 @@
-"""A record of sent and acknowledged answers, to compare with the study file."""
+"""A record of sent and acknowledged answers, to compare with the study file; and a look at a file as a whole."""
 
+import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 from labeler.errors import LabelerError
+from labeler.studies.course import coordinating, course
+from labeler.studies.labelling import reviewing
+from labeler.studies.model import State, Submission
+from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import verifying
-from labeler.studies.store import Database, open_database
-from tests.making import SavedAnswer, saved_answers
+from labeler.studies.store import Database, labels, open_database
+from tests.making import SavedAnswer, id_of, saved_answers
 
 EXAMPLES = 3
 
@@ -25,24 +31,30 @@ class Sent:
 
 @dataclass
 class Ledger:
-    """The reviewers' record of their answers, by event id."""
+    """The reviewers' record of their answers, by event id; times are of the clock that all processes share."""
 
     sent: dict[str, Sent] = field(default_factory=dict)
-    acknowledged: set[str] = field(default_factory=set)
+    sent_at: dict[str, float] = field(default_factory=dict)
+    acknowledged: dict[str, float] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)  # event id -> the message
     faults: dict[str, None] = field(default_factory=dict)  # sentences, each once
     listen: Callable[[], None] = lambda: None  # gets later reports of reviewers: called before the file is compared
     n_looks: int = 0  # how often the file was read, and how often it was checked as a whole
     n_checks: int = 0
 
+    def send(self, event_id: str, answer: Sent, at: float | None = None) -> None:
+        """Record that an answer was sent, perhaps again."""
+        if self.sent.setdefault(event_id, answer) != answer:
+            self.fault(f"{answer.reviewer} sent another answer with the mark of an earlier one")
+        self.sent_at.setdefault(event_id, time.monotonic() if at is None else at)
+
+    def acknowledge(self, event_id: str, at: float | None = None) -> None:
+        self.acknowledged.setdefault(event_id, time.monotonic() if at is None else at)
+
     @property
     def unacknowledged(self) -> set[str]:
         """The answers that were sent and may or may not be in the file."""
-        return self.sent.keys() - self.acknowledged
-
-    @property
-    def found(self) -> str:
-        """The faults that were found, as sentences."""
-        return in_words(self.faults) or "nothing lost or duplicated, file sound, plan verified"
+        return self.sent.keys() - self.acknowledged.keys() - self.refused.keys()
 
     def fault(self, what: str) -> None:
         self.faults[what] = None
@@ -67,6 +79,7 @@ class Ledger:
         self._compare("acknowledged, but not in the file", acknowledged - kept.keys())
         self._compare("in the file more than once", {event_id for event_id, n in kept.items() if n > 1})
         self._compare("in the file, but never sent", kept.keys() - self.sent.keys())
+        self._compare("refused, but in the file", kept.keys() & self.refused.keys())
         return set(kept)
 
     def check(self, study: Path) -> None:
@@ -91,17 +104,27 @@ class Ledger:
             self.fault(f"{len(found)} {what}, such as {', '.join(sorted(found)[:EXAMPLES])}")
 
 
-def in_words(faults: Collection[str]) -> str:
-    """Return the first few, and the number of the others."""
-    more = [f"and {len(faults) - EXAMPLES} more"] if len(faults) > EXAMPLES else []
-    return "; ".join([*list(faults)[:EXAMPLES], *more])
-
-
 def unsound(db: Database) -> list[str]:
     """The faults that SQLite finds in a file."""
     words = [row[0] for row in db.execute("PRAGMA integrity_check").fetchall()]
     broken = db.execute("PRAGMA foreign_key_check").fetchall()
     return [f"integrity_check: {word}" for word in words if word != "ok"] + [f"foreign_key_check: {r}" for r in broken]
+
+
+def goes_on(study: Path, names: Collection[str]) -> list[str]:
+    """The faults when each of these reviewers gives one more answer in a file; a paused study is opened first."""
+    with open_database(study) as db:
+        if coordinating.get_study(db).state is State.PAUSED:
+            course.change_state(db, Step.OPEN, why="restored", actor="carol", now=datetime.now(UTC))
+        before = labels.n_labels(db)
+        for name in names:
+            queue = reviewing.review_queue(db, id_of(db, name))
+            task = queue.offers[0] if queue.offers else reviewing.own_labels(db, id_of(db, name))[0].task
+            answer = Submission(f"restored-{name}", task.code, task.revision, "similar", 900, {"axis": "core"})
+            reviewing.submit(db, id_of(db, name), answer, now=datetime.now(UTC))
+        n_new = labels.n_labels(db) - before
+        problems = list(verifying.verify_plan(db).problems)
+    return problems + ([] if n_new == len(names) else [f"{n_new} new labels of {len(names)}"])
 
 
 def _as_sent(one: SavedAnswer) -> Sent:
