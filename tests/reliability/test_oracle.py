@@ -87,7 +87,7 @@ def imported(db):
 def probes(together):
     """Event ids and codes that exist, or could exist, for others: from the study, and guessed from names."""
     guessed = [
-        key(0, "imported", item_name(number), name, kind.value, "0", category.value)
+        key(0, "imported", item_name(number), name, kind.value, "0", category)
         for number, name, kind, category in product(range(8), (*OTHERS, "zoe"), (Kind.FRESH, Kind.THIRD), CATEGORIES)
     ]
     kept = saved_answers(together)
