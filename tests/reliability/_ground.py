@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,6 @@ COORDINATOR, OWN, OTHER = "carol", "ada", "ben"
 PAUSED, REMOVED, REVOKED = "dan", "eve", "fay"  # their fate while their windows are open
 LEFT = "gus"
 REVIEWERS = (OWN, OTHER, "cleo", PAUSED, REMOVED, REVOKED, LEFT)
-OUTSIDERS = ("greta", "hanno", "ilse")  # coordinators who never sign in: their links ended in three ways
 EMAILS = {OWN: "ada.lovelace@example.org", COORDINATOR: "carol@example.org"}
 APPLICATIONS = ("hidden-org/secret-store", "other-org/quiet-queue")
 HIDDEN = (*APPLICATIONS, "hidden-org__", "other-org__", "Covert", "volume=")
@@ -50,7 +49,6 @@ class Ground:
     study: Path
     url: str
     secrets: dict[str, str]
-    ended: dict[str, str]
     process: subprocess.Popen[bytes]
     private: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
@@ -120,9 +118,9 @@ class Ground:
 
     def leaks(self, text: bytes, *, person: str = "") -> list[str]:
         """The forbidden data for non-coordinators in this text; `person` may read their own name."""
-        others = {COORDINATOR, *REVIEWERS, *OUTSIDERS} - {person}
+        others = {COORDINATOR, *REVIEWERS} - {person}
         words = [*HIDDEN, *EMAILS.values(), str(self.folder), str(REPOSITORY), "site-packages", "Traceback (most"]
-        private = [*self.secrets.values(), *self.ended.values(), *self.private]
+        private = [*self.secrets.values(), *self.private]
         found = [word for word in (*words, *private) if word.encode() in text]
         return found + [name for name in others if f'"{name}"'.encode() in text or f"**{name}**".encode() in text]
 
@@ -140,9 +138,9 @@ def ground(room: Room) -> Iterator[Ground]:
     for name in ("results", "here", "home"):
         (folder / name).mkdir()
     study, port = folder / "access.study", free_port()
-    secrets, ended = _make(study)
+    secrets = _make(study)
     process = _serve(study, port)
-    one = Ground(study, f"http://{LOOPBACK}:{port}", secrets, ended, process, quick=room.quick)
+    one = Ground(study, f"http://{LOOPBACK}:{port}", secrets, process, quick=room.quick)
     try:
         yield one
     finally:
@@ -151,44 +149,37 @@ def ground(room: Room) -> Iterator[Ground]:
 
 @contextmanager
 def served_to_all(room: Room) -> Iterator[Ground]:
-    """The scene of every attack: one server for all of them."""
+    """The scene of an attack: one server for all of them."""
     one = room.shared(ground)
     one.tally = Tally()
     one.begin()
     yield one
 
 
-def _make(study: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the valid links by name, and the ended links by reason."""
+@contextmanager
+def stopped(room: Room) -> Iterator[Ground]:
+    """The scene of a search for traces: the server has stopped."""
+    one = room.shared(ground)
+    one.tally = Tally()
+    one.stop()
+    yield one
+
+
+def _make(study: Path) -> dict[str, str]:
+    """Return the secrets of the links by name."""
     items = {name_of(number): series(number) for number in range(N_ITEMS)}
     studies.make(study, items, reviewers=REVIEWERS)
     now = datetime.now(UTC)
     with open_database(study) as db:
-        for name in OUTSIDERS:
-            identity.add_person(db, name, [Role.COORDINATOR], actor=COORDINATOR, now=now)
         for name, email in EMAILS.items():
             role = Role.COORDINATOR if name == COORDINATOR else Role.REVIEWER
             identity.set_email(db, name, role, email, actor=COORDINATOR, now=now)
         secrets = {
             person.name: identity.invite(db, person.name, min(person.roles), actor=COORDINATOR, now=now)
             for person in people.all_people(db)
-            if person.name not in OUTSIDERS
         }
         welcome(db)
-        return secrets, _ended_links(db, now)
-
-
-def _ended_links(db, now: datetime) -> dict[str, str]:
-    revoked, expired, replaced = OUTSIDERS
-
-    def link(name: str, when: datetime) -> str:
-        return identity.invite(db, name, Role.COORDINATOR, actor=COORDINATOR, now=when)
-
-    found = {"revoked": link(revoked, now), "expired": link(expired, now - timedelta(days=100))}
-    found |= {"replaced": link(replaced, now)}
-    link(replaced, now)
-    identity.revoke(db, revoked, Role.COORDINATOR, actor=COORDINATOR, now=now)
-    return found
+        return secrets
 
 
 def _serve(study: Path, port: int) -> subprocess.Popen[bytes]:

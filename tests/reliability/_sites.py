@@ -1,6 +1,9 @@
 """Other sites: requests that their pages could send through a person's browser, frames, and caches."""
 
+import http.client
 import re
+from pathlib import Path
+from urllib.parse import urlsplit
 
 from tests.reliability._ground import COORDINATOR, OWN, Ground
 from tests.reliability._strangers import FOREIGN_ORIGINS, PAGES, opens
@@ -82,16 +85,57 @@ def headers(ground: Ground) -> None:
     tally.more = f"{len(media)} files among them"
 
 
-def cookies(ground: Ground) -> None:
-    """Scripts cannot read the session cookie, and other sites do not send it."""
-    tally = ground.tally
-    answer = ask(ground.url, "GET", f"/join/{ground.secrets[OWN]}")
-    ((_, cookie),) = [(name, value) for name, value in answer.headers if name == "set-cookie"]
-    ground.private.append(cookie.partition("=")[2].partition(";")[0])
-    flags = {flag.strip().lower().partition("=")[0]: flag.partition("=")[2] for flag in cookie.split(";")[1:]}
-    tally.check("httponly" in flags and flags.get("samesite", "").lower() in ("lax", "strict"), f"flags {flags}")
-    tally.check("domain" not in flags and flags.get("path") == "/", f"flags {flags}")
-    tally.check(answer.header("cache-control") == "no-store", "the answer that signs in may be kept")
-    secure = ask(ground.url, "GET", f"/join/{ground.secrets[OWN]}", headers={"X-Forwarded-Proto": "https"})
-    tally.check("secure" in secure.header("set-cookie").lower(), "not marked as secure behind a proxy with TLS")
-    ground.private.append(secure.header("set-cookie").partition("=")[2].partition(";")[0])
+MB = 2**20
+UPLOAD_LIMIT = 500 * MB  # server.maxUploadSize
+NAMES = (
+    b"../../x.json", b"..\\\\x.json", b"/etc/x.json", b"~/x.json", b"x\\x00.json", b"C:\\\\x.json", b"x" * 5000,
+    b"\xff.json", b"",
+)  # fmt: skip
+
+
+def sizes_and_names(ground: Ground) -> None:
+    """A coordinator's browser may upload one file of at most 500 MB at a time, with any name."""
+    tally, before = ground.tally, listing(ground)
+    headers = with_token(ground, ground.sign_in(COORDINATOR))
+    with Window(ground.url, headers["Cookie"] or "").open() as window:
+        for name in NAMES:
+            status = upload(ground, window.session, headers, name)
+            tally.check(status in (0, 204, 400), f"{name[:20]!r}: {status}")
+        for length in (UPLOAD_LIMIT + 1, 2**40):
+            status = upload(ground, window.session, headers | {"Content-Length": str(length)})
+            tally.check(status == 413, f"announced {length}: {status}")
+        if not ground.quick:
+            status = upload_without_end(ground, window.session, {name: value or "" for name, value in headers.items()})
+            tally.check(status in (0, 413), f"{UPLOAD_LIMIT + 2 * MB} bytes in pieces: {status}")
+    tally.check(listing(ground) == before, f"written: {listing(ground) - before}")
+
+
+def upload_without_end(ground: Ground, session: str, headers: dict[str, str]) -> int:
+    """The status of a chunked upload that does not state its length and exceeds the limit."""
+    where, piece = urlsplit(ground.url), b"x" * MB
+    connection = http.client.HTTPConnection(where.netloc, timeout=60)
+    connection.putrequest("PUT", f"/_stcore/upload_file/{session}/file")
+    for name, value in {**headers, "Content-Type": MULTIPART, "Transfer-Encoding": "chunked"}.items():
+        connection.putheader(name, value)
+    try:
+        connection.endheaders()
+        head = b'--x\r\nContent-Disposition: form-data; name="f"; filename="a.json"\r\n\r\n'
+        for part in (head, *[piece] * (UPLOAD_LIMIT // MB + 2), b"\r\n--x--\r\n"):
+            connection.send(b"%x\r\n%b\r\n" % (len(part), part))
+        connection.send(b"0\r\n\r\n")
+        return connection.getresponse().status
+    except (ConnectionError, http.client.HTTPException):
+        return 0
+    finally:
+        connection.close()
+
+
+def listing(ground: Ground) -> set[Path]:
+    """Return all files in and around the folder of the study, except the study's own journal."""
+    here = {path for path in ground.folder.rglob("*") if not path.name.endswith(("-wal", "-shm"))}
+    return (
+        here
+        | set(ground.folder.parent.glob("*.json"))
+        | set(Path("/").glob("*.json"))
+        | set(Path("/etc").glob("*.json"))
+    )

@@ -17,7 +17,6 @@ from labeler.studies.ui import limits
 from labeler.studies.ui.app import OWN_RESULT, REVIEWER_PAGES
 from labeler.studies.ui.component import ASSETS, FILES
 from labeler.studies.ui.coordinator.places import ITEM, PLACES
-from labeler.studies.ui.sign_in import MAX_FORM_BYTES
 from tests.reliability._ground import COORDINATOR, OWN, Ground, session_of
 from tests.reliability._window import Refused, Reply, Window, ask
 from tests.reliability.cases import CannotTry
@@ -34,19 +33,6 @@ def paste(ground: Ground, text: str, *, source: str, origin: str | None = "", **
     """Send the form of the sign-in page."""
     headers = {"Content-Type": FORM, "Origin": ground.url if origin == "" else origin, **more}
     return ask(ground.url, "POST", "/sign-in", headers=headers, body=urlencode({"link": text}).encode(), source=source)
-
-
-def ended_links(ground: Ground) -> None:
-    """Revoked, replaced and expired links state the reason and give no access."""
-    tally = ground.tally
-    words = {"revoked": b"was revoked on", "expired": b"expired on", "replaced": b"was replaced by a newer link"}
-    for how, secret in ground.ended.items():
-        for answer in (
-            ask(ground.url, "GET", f"/join/{secret}", source="127.0.1.3"),
-            paste(ground, secret, source="127.0.1.3"),
-        ):
-            refused = answer.status == 403 and not session_of(answer) and words[how] in answer.body
-            tally.check(refused and not ground.leaks(answer.raw), f"{how}: {answer.status}")
 
 
 def rate_limit(ground: Ground) -> None:
@@ -80,29 +66,6 @@ def rate_limit(ground: Ground) -> None:
     elsewhere = ask(ground.url, "GET", right, source="127.0.1.5")
     tally.check(bool(session_of(elsewhere)), "another address has to wait, too")
     ground.private.append(session_of(elsewhere).partition("=")[2] or ground.url)
-
-
-def posted_forms(ground: Ground) -> None:
-    """Forms that are too long, and forms of other sites, sign nobody in or out."""
-    tally, source = ground.tally, "127.0.1.6"
-    secret, cookie = ground.secrets[OWN], ground.sign_in(OWN)
-    for length in (MAX_FORM_BYTES, 10 * MAX_FORM_BYTES, 2**22):
-        answer = paste(ground, secret + "/" + "x" * length, source=source)
-        tally.check(answer.status in (0, 413) and not session_of(answer), f"{length} characters: {answer.status}")
-    for origin in FOREIGN_ORIGINS:
-        answer = paste(ground, secret, source=source, origin=origin)
-        tally.check(answer.status == 403 and not session_of(answer), f"origin {origin}: {answer.status}")
-        ask(ground.url, "POST", "/sign-out", headers={"Cookie": cookie, "Origin": origin})
-    for site in ("cross-site", "same-site"):
-        answer = paste(ground, secret, source=source, origin=None, **{"Sec-Fetch-Site": site})
-        tally.check(
-            answer.status == 403 and not session_of(answer), f"Sec-Fetch-Site {site}, no origin: {answer.status}"
-        )
-        ask(ground.url, "POST", "/sign-out", headers={"Cookie": cookie, "Sec-Fetch-Site": site})
-    ask(ground.url, "GET", "/sign-out", headers={"Cookie": cookie})
-    tally.check(
-        ask(ground.url, "GET", "/", headers={"Cookie": cookie}).status == 200, "another site signed somebody out"
-    )
 
 
 def time_of_refusals(ground: Ground) -> None:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from labeler.errors import StudyError
 from labeler.studies.course import coordinating
 from labeler.studies.store import items, open_database, runs
 from tests.browser.conftest import free_port, serve_command
@@ -255,13 +256,21 @@ def backup(one: OnDisk, n_pages: int) -> None:
         left = sorted(path.name for path in folder.glob(f"{target.name}*"))
         problems = of_command(code, said) + [f"left behind: {name}" for name in left if name != target.name]
         if target.exists():
-            with open_database(target) as db:
-                problems += [*unsound(db), *([] if items.all_items(db) else ["the copy is not whole"])]
+            problems += not_whole(target)
             problems += ["left a copy without a word about it"] if code and "complete" not in said else []
         else:
             problems += again("backup", "--out", target, "--study", one.study)
         target.unlink(missing_ok=True)
         one.note(f"to {where}, {n_pages} pages left", last_line(said), problems)
+
+
+def not_whole(copy: Path) -> list[str]:
+    """The faults of a copy."""
+    try:
+        with open_database(copy) as db:
+            return [*unsound(db), *([] if items.all_items(db) else ["the copy has no items"])]
+    except StudyError as error:
+        return [f"the copy cannot be read: {error}"]
 
 
 def import_files(n_pages: int) -> Callable[[OnDisk], None]:

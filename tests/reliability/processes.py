@@ -22,7 +22,6 @@ from labeler.studies.preparing import assigning, verifying
 from labeler.studies.store import events, labels, open_database, people
 from tests.browser import studies
 from tests.making import id_of, item_name, series
-from tests.performance.measuring import percentiles
 from tests.reliability import writers
 from tests.reliability.cases import Case, Room, case, in_words
 from tests.reliability.ledger import Ledger, Sent, goes_on, unsound
@@ -34,7 +33,7 @@ SPREAD_S = 0.04  # a label takes about 10 ms: a kill comes at any moment within 
 AIMED, COMMIT_S = 0.5, 0.004  # some kills come this soon after the reviewer's process began to commit
 BEGIN_LIMIT_S, DONE_LIMIT_S = 180, 180
 CHECK_EVERY = 50
-BACKUP_EVERY_S, CHANGE_EVERY_S, QUIET_SHARE = 1.0, 0.25, 0.25  # the last: the share of time without backups
+BACKUP_EVERY_S, CHANGE_EVERY_S = 1.0, 0.25
 
 
 class Broken(RuntimeError):
@@ -73,7 +72,6 @@ class Processes:
     n_busy: int = 0
     figures: list[str] = field(default_factory=list)
     backups: dict[int, tuple[float, float]] = field(default_factory=dict)  # number -> begun and ended
-    quiet_until: float = 0.0
 
     def begin(self, name: str) -> None:
         """Start a reviewer's process."""
@@ -229,7 +227,11 @@ class Deed(ABC):
         for why in (value for word, value, _ in reports if word == "failed"):
             self.fault(f"an action failed: {why}")
         self.world.n_kills += 1
-        is_whole = self.left(begun, done, before)
+        try:
+            is_whole = self.left(begun, done, before)
+        except LabelerError as error:
+            self.fault(f"a file cannot be read: {error}")
+            is_whole = False
         if begun not in done:
             self.world.n_inside += 1
             self.world.n_whole += is_whole
@@ -338,16 +340,14 @@ def killed(kind: type[Deed], n: int, quick: int) -> Callable[[Processes], None]:
 
 
 def backed_up_each_second(world: Processes) -> None:
-    """A backup each second, after a time without backups, while people, items and states change."""
+    """A backup each second while people, items and states change."""
     seconds = world.room.n(60, 8)
     world.wait(
         lambda: len({world.ledger.sent[one].reviewer for one in world.ledger.acknowledged}) == 4, "saved nothing"
     )
     changing = _doing(writers.change, world, CHANGE_EVERY_S)
-    world.listen(QUIET_SHARE * seconds)
-    world.quiet_until = time.monotonic()
     backing = _doing(writers.back_up, world, BACKUP_EVERY_S)
-    world.listen((1 - QUIET_SHARE) * seconds)
+    world.listen(seconds)
     begun: dict[int, float] = {}
     for word, number, at in backing.kill():
         if word == "began":
@@ -429,19 +429,3 @@ def _not_first(ledger: Ledger, name: str, stored: list[str], begun: float, ended
     if not n_before <= len(stored) <= n_until:
         return [f"{name}: {len(stored)} answers, and {n_before} to {n_until} were given"]
     return []
-
-
-def time_of_backups(world: Processes) -> Case:
-    """The times of a backup, and of answers without, with, and during backups; they decide nothing."""
-    ledger, backups = world.ledger, list(world.backups.values())
-    took = {one: 1000 * (at - ledger.sent_at[one]) for one, at in ledger.acknowledged.items()}
-    parts: dict[str, list[float]] = {
-        "a backup": [1000 * (ended - begun) for begun, ended in backups],
-        "an answer without backups": [ms for one, ms in took.items() if ledger.sent_at[one] < world.quiet_until],
-        "with backups": [ms for one, ms in took.items() if ledger.sent_at[one] >= world.quiet_until],
-        "during a backup": [
-            ms for one, ms in took.items() if any(begun <= ledger.sent_at[one] <= ended for begun, ended in backups)
-        ],
-    }
-    told = [f"{what} {p50:.0f} / {p95:.0f} ms" for what, ms in parts.items() for p50, p95 in [percentiles(ms, 50, 95)]]
-    return case("time, p50 / p95", ", ".join(told), [])

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 
 from tests.browser import pending
 from tests.reliability import (
-    _files,
     _reviewers,
     _sites,
     _strangers,
@@ -25,7 +24,7 @@ from tests.reliability import (
     round_trip,
     waiting_answers as answers,
 )
-from tests.reliability._ground import Ground, served_to_all
+from tests.reliability._ground import Ground, served_to_all, stopped
 from tests.reliability.cases import Row, Tried, Whole, no_wrong, nothing
 from tests.reliability.crowd import Crowd, Pace, crowd, no_accident, until_stopped, while_they_label
 from tests.reliability.disks import OnDisk, all_said_why, held_back, on_disk
@@ -46,7 +45,7 @@ KILLS: Sequence[Row[processes.Processes]] = (
 BACKUPS: Sequence[Row[processes.Processes]] = (
     Row("backup each second while the study changes", processes.labelling(300, 10, 300),
         processes.backed_up_each_second,
-        [processes.no_error, processes.every_backup_is_of_a_moment, processes.time_of_backups]),
+        [processes.no_error, processes.every_backup_is_of_a_moment]),
 )  # fmt: skip
 
 DISKS: Sequence[Row[OnDisk]] = (
@@ -165,9 +164,7 @@ ATTACKS: dict[str, Callable[[Ground], None]] = {
     "stranger, tricks with paths": _strangers.every_trick,
     "stranger, forged headers": _strangers.forged_headers,
     "stranger, no session or an invalid session": _strangers.sessions_that_are_none,
-    "ended links": _strangers.ended_links,
     "wrong secrets, rate limit": _strangers.rate_limit,
-    "forms that are too long or from another site": _strangers.posted_forms,
     "wrong secrets, time of refusals": _strangers.time_of_refusals,
     "reviewer, coordinators' addresses": _reviewers.addresses,
     "reviewer, files, uploads, metrics": _reviewers.files_and_uploads,
@@ -181,8 +178,8 @@ ATTACKS: dict[str, Callable[[Ground], None]] = {
     "tampered, random changes": _tampering.tampered(_tampering.changed_at_random),
     "another site, websockets": _sites.websockets,
     "another site, uploads": _sites.uploads,
+    "sizes and names of uploads": _sites.sizes_and_names,
     "headers for frames, types, caches": _sites.headers,
-    "flags of cookies": _sites.cookies,
     "session, two tabs answer the same item at once": _reviewers.two_tabs,
     "session, two devices answer the same item at once": _reviewers.two_devices,
     "session, cookies planted before signing in": _reviewers.planted_cookies,
@@ -190,17 +187,17 @@ ATTACKS: dict[str, Callable[[Ground], None]] = {
     "session, during another person's page run": _reviewers.attached_while_busy,
     "session, open windows of people who may no longer label": _reviewers.open_windows,
     "session, a coordinator's window after signing out": _reviewers.files_after_the_end,
-    "file, sizes and names of uploads": _files.sizes_and_names,
-    "file, unpacks to too much": _files.bombs,
-    "file, names with paths": _files.names_in_archives,
-    "file, paths on the server's disk": _files.places,
-    "file, code that would execute its input": _files.syntax_trees,
-    "trace, the server's output": _traces.in_the_output,
-    "trace, the study file": _traces.in_the_study,
-    "trace, exports, reports, the log, the copy for publication": _traces.in_what_leaves_it,
-    "trace, output of labeler serve": _traces.what_serve_prints,
 }
-ACCESS: Sequence[Row[Ground]] = tuple(Row(name, served_to_all, attack, [no_wrong]) for name, attack in ATTACKS.items())
+TRACES: dict[str, Callable[[Ground], None]] = {
+    "traces in the server's output": _traces.in_the_output,
+    "traces in the study file": _traces.in_the_study,
+    "traces in exports, reports, the log, the copy for publication": _traces.in_what_leaves_it,
+    "traces in the output of labeler serve": _traces.what_serve_prints,
+}
+ACCESS: Sequence[Row[Ground]] = (
+    *(Row(name, served_to_all, attack, [no_wrong]) for name, attack in ATTACKS.items()),
+    *(Row(name, stopped, search, [no_wrong]) for name, search in TRACES.items()),
+)
 
 ROUND_TRIP: Sequence[Row[round_trip.RoundTrip]] = (
     Row("generated studies", round_trip.generated, nothing, [round_trip.all_kinds]),

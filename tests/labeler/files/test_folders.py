@@ -1,5 +1,7 @@
 """The files on the server's disk that a page may read, and the list of import results."""
 
+import os
+import socket
 import zipfile
 
 import pytest
@@ -141,6 +143,27 @@ def test_a_pattern_stays_below_the_root(root):
     (root / "out").symlink_to(root.parent / "private")
     with pytest.raises(InputError, match="is outside the folder"):
         files(root, "o*/*.json")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "~", "file:///etc/passwd", "\udcff", "..\\..", "x/../../..", "zero.json", "etc/passwd", "pipe.json",
+        "socket.json",
+    ],
+)  # fmt: skip
+def test_special_files_and_odd_paths_are_refused_and_nobody_waits_for_them(root, path, monkeypatch):
+    os.mkfifo(root / "pipe.json")
+    monkeypatch.chdir(root)  # the path of a socket is short
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind("socket.json")
+        (root / "zero.json").symlink_to("/dev/zero")
+        (root / "etc").symlink_to("/etc")
+        with pytest.raises(InputError):
+            files(root, path)
+        (root / "zero.json").unlink()
+        (root / "etc").unlink()
+        assert [file.name for file in files(root, ".")] == ["a.json", "may/b.json"]
 
 
 def test_the_progress_counts_files_and_bytes_and_says_how_long_it_will_take():

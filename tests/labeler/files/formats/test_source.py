@@ -233,6 +233,14 @@ def test_many_or_large_files_in_a_zip_file_are_refused(monkeypatch):
         one.content()
 
 
+def test_a_zip_file_that_declares_a_small_size_is_refused():
+    packed = zipped({"a.json": bytes(70 * 2**20)})
+    at = packed.rindex(b"PK\x01\x02") + 24  # the size in the table of contents
+    (one,) = members(Source("lies.zip", data=packed[:at] + (1000).to_bytes(4, "little") + packed[at + 4 :]))
+    with pytest.raises(Refused):
+        one.content()
+
+
 @pytest.mark.parametrize("pack", [gzip.compress, lambda raw: pa.compress(raw, codec="zstd", asbytes=True)])
 def test_a_file_that_unpacks_to_far_more_than_its_size_is_refused_before_it_fills_the_memory(pack):
     bomb = pack(bytes(300 * 2**20))
