@@ -12,6 +12,7 @@ from tests.reliability.cases import Room
 from tests.reliability.rows import ACCESS
 
 ROWS = {row.name: row for row in ACCESS}
+SLOW = {name for name in ROWS if name.startswith("session")} | {"traces in the output of labeler serve"}
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def room():
             yield found
 
 
-@pytest.mark.parametrize("name", some_slow(ROWS, {name for name in ROWS if name.startswith("session")}))
+@pytest.mark.parametrize("name", some_slow(ROWS, SLOW))
 def test_nobody_gets_further_than_they_may(room, name):
     assert [case.figures for case in ROWS[name].cases(room) if case.passed is False] == []
 
