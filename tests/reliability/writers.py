@@ -107,13 +107,16 @@ def reviewer(study: Path, reviewer_id: int, again: Submission | None, seed: int,
                 time.sleep(AFTER_REFUSAL_S)
 
 
-def _next(queue: reviewing.ReviewQueue, rng: random.Random) -> Submission:
-    """Answer the offered item; after the last item, undo the last answer, so that an item is offered again."""
+def _next(queue: reviewing.ReviewQueue, rng: random.Random) -> Submission | None:
+    """Answer the offered item; after the last one, undo the last answer. None while a pause leaves neither."""
     if queue.offers:
         task = queue.offers[0]
         return Submission(uuid4().hex, task.code, task.revision, rng.choice(ANSWERS), DWELL_MS, VIEW)
+    if queue.last is None and queue.closed:
+        time.sleep(AFTER_REFUSAL_S)
+        return None
     if queue.last is None:
-        raise RuntimeError(f"there is nothing to label: {queue.closed}")
+        raise RuntimeError("there is nothing to label")
     return Submission(uuid4().hex, queue.last.code, queue.last.revision, WITHDRAWN, None, VIEW)
 
 
