@@ -1,4 +1,4 @@
-"""The methods on files or a study: collecting and joining data, and storing results."""
+"""The methods on files: collecting and joining data, and storing results."""
 
 import gzip
 import json
@@ -12,9 +12,9 @@ from analysis.runs.benchmark import Benchmark
 from labeler.errors import InputError, Refused
 from labeler.files import exploring
 from labeler.files.formats import ReadOptions, Source, file_name_pattern
-from labeler.studies.items import browsing, importing
+from labeler.studies.items import importing
 from tests.labeler.files.formats.examples import ORDERSAGE, csv_bytes, jmh_entry, ordersage_rows
-from tests.making import WHO, import_all, item_name, result_file, series
+from tests.making import result_file
 
 NAUGHTY = "<script>alert(1)</script>|`**b**`\n# [x](javascript:y)"
 QUICK = {"spread": {}, "order": {}, "trust": {"n_runs": 2, "resamples": 20}, "contexts": {"resamples": 20},
@@ -75,12 +75,12 @@ def test_a_benchmark_in_several_files_has_the_runs_of_all_and_each_run_a_label_o
     }  # fmt: skip
 
 
-def test_runs_keep_their_labels_and_runs_without_labels_are_numbered(db):
+def test_runs_keep_their_labels_and_runs_without_labels_are_numbered():
     (one,) = exploring.from_files([upload("a.csv", [("b", "x", 1), ("b", "y", 2)])]).benchmarks
     assert dict(zip(one.of("run"), runs_of(one), strict=True)) == {"x": [1.0], "y": [2.0]}
     (one,) = exploring.from_files([result_file("b", [[1.0, 2.0], [3.0, 4.0]])]).benchmarks
     assert (one.labels, sorted(runs_of(one))) == (("0", "1"), [[1.0, 2.0], [3.0, 4.0]])
-    assert exploring.from_files([]) == exploring.from_study(db) == exploring.Gathered((), ())
+    assert exploring.from_files([]) == exploring.Gathered((), ())
 
 
 def test_equal_names_of_two_applications_are_two_benchmarks():
@@ -206,63 +206,6 @@ def test_a_name_may_say_which_run_a_file_is_also_of_a_packed_file():
     packed = Source("v1.csv.gz", data=gzip.compress(csv_bytes([("b", 0, 1)])))
     (one,) = exploring.from_files([packed], ReadOptions(pattern="{version}.csv")).benchmarks
     assert one.of("version") == ("v1",)
-
-
-# studies
-
-
-def versions_file(name="t.csv", levels=("old", "new"), column="version"):
-    """Three runs of each level of benchmark b, and one benchmark without levels."""
-    rows = [("b", run, 10 * i + run, level) for i, level in enumerate(levels) for run in (1, 2, 3)]
-    rows += [("alone", run, run, "") for run in (1, 2)]
-    return upload(name, rows, ("benchmark", "run", "value", column))
-
-
-@pytest.mark.parametrize("column", ["version", "altered"])
-@pytest.mark.parametrize("levels", [("old", "new"), ("old", ""), ("a @ b", "b")])
-def test_levels_that_the_import_told_apart_come_together_again(db, column, levels):
-    import_all(db, versions_file(levels=levels, column=column))
-    from_file = exploring.from_files([versions_file(levels=levels, column=column)]).benchmarks
-    gathered = exploring.from_study(db)
-    assert gathered.refused == ()
-    found, expected = (
-        {one.name: sorted(zip(one.of(column), runs_of(one), strict=True)) for one in benchmarks}
-        for benchmarks in (gathered.benchmarks, from_file)
-    )
-    assert found == expected
-    assert set(found) == {"b", "alone"}
-    in_order = {one.name: one.levels(column) for one in gathered.benchmarks}["b"]
-    assert in_order == {one.name: one.levels(column) for one in from_file}["b"]
-
-
-def test_two_kinds_of_levels_come_together_too(db):
-    rows = [("b", run, run, a, v) for a in ("f", "g") for v in ("1", "2") for run in (1, 2)]
-    import_all(db, upload("t.csv", rows, ("benchmark", "run", "value", "altered", "version")))
-    (one,) = exploring.from_study(db).benchmarks
-    assert sorted(zip(one.of("altered"), one.of("version"), one.of("run"), strict=True)) == sorted(
-        (a, v, run) for a in "fg" for v in "12" for run in "12"
-    )
-
-
-def test_excluded_items_and_items_without_measurements_are_left_out(study):
-    browsing.exclude(study, item_name(2), "measured on another machine", **WHO)
-    study.execute(
-        """INSERT INTO items (name, benchmark, application, parameters, unit, better, n_runs, n_iterations, failures,
-                              data_hash)
-           VALUES ('x', 'x', '', '{}', 's', 'lower', 0, 0, '[]', '')"""
-    )
-    names = [one.name for one in exploring.from_study(study).benchmarks]
-    assert names == sorted(item_name(number) for number in (0, 1, 3, 4, 5, 6, 7))
-
-
-def test_what_the_import_knew_of_runs_and_failures_comes_through(db):
-    trials = [(run, "bench", 1, order, 1.0 + run) for run, order in ((1, "fixed"), (2, "random"))]
-    trials += [(3, "bench", 2, "random", "", "Failure")]
-    file = upload("results.csv", ordersage_rows(trials), ORDERSAGE)
-    import_all(db, file)
-    (kept,), (read,) = exploring.from_study(db).benchmarks, exploring.from_files([file]).benchmarks
-    assert (kept.conditions, kept.failures) == (read.conditions, read.failures)
-    assert (kept.unit, kept.better, runs_of(kept)) == ("", "", runs_of(read))
 
 
 # answers
@@ -400,11 +343,3 @@ def test_variants_are_every_combination_in_a_shuffled_order_that_the_seed_decide
 def test_factors_that_make_no_plan_are_an_error(factors):
     with pytest.raises(InputError):
         exploring.variants(factors, seed=1)
-
-
-def test_a_whole_study_is_asked(study):
-    explored = exploring.explore("spread", exploring.from_study(study).benchmarks)
-    means = [np.mean(series(number), axis=1) for number in range(8)]
-    expected = {item_name(n): np.ptp(mean) / mean.mean() for n, mean in enumerate(means)}
-    found = {one["name"]: one["max_spread"]["value"] for one in explored.content["spreads"]}
-    assert found == pytest.approx(expected)

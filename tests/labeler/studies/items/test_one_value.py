@@ -10,9 +10,9 @@ from analysis.methods.replication import measure
 from analysis.runs.benchmark import Benchmark, by_content
 from analysis.runs.dissimilarity import MEASURES
 from analysis.runs.runs import Runs
-from labeler.files import exploring, gathering
+from labeler.files import gathering
 from labeler.files.formats import ReadOptions, Source
-from labeler.studies.items import importing
+from labeler.studies.items import importing, measured
 from labeler.studies.store import items, runs
 from labeler.studies.verdicts import computing, stored_verdicts
 from tests.labeler.files.formats.examples import csv_bytes
@@ -59,7 +59,7 @@ def test_every_command_gives_the_measures_of_the_runs_in_the_order_of_the_file(d
     list(importing.import_files(db, sources, **WHO, **options))
     computing.compute_verdicts(db, actor="carol")
     (item,) = items.all_items(db)
-    (from_study,) = exploring.from_study(db).benchmarks
+    (from_study,) = measured.from_study(db).benchmarks
     table = stored_verdicts.export_table(db, **WHO)
     (verdict,) = table[table["classifier"] == "heuristic"].to_dict("records")
 
@@ -85,6 +85,6 @@ def test_resampling_draws_the_same_runs_for_files_and_study(db):
     source = without_names(series, None)
     import_all(db, source)
     drawn = [by_content(benchmark).values for benchmark in (
-        *gathering.from_files([source]).benchmarks, *exploring.from_study(db).benchmarks,
+        *gathering.from_files([source]).benchmarks, *measured.from_study(db).benchmarks,
         Benchmark.of_series("other name", series[::-1]))]  # fmt: skip
     assert len({str([run.tolist() for run in one]) for one in drawn}) == 1
