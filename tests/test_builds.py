@@ -84,7 +84,7 @@ def test_the_action_passes_with_known_changes(runner):
 
 
 def test_the_action_takes_patterns_options_and_no_baseline(runner):
-    runner.action({"files": "my be*.json\r\n", "options": "--limit=1%\n--allow-inconclusive"})
+    runner.action({"files": "my be*.json\r\n", "options": "--max-spread=1%\n--allow-inconclusive"})
     assert runner.code == 1
     assert runner.summary.startswith("# Benchmark check: 5 dissimilar\n") and "more than 1 %25" in runner.annotations[0]
 
