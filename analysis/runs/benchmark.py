@@ -440,17 +440,22 @@ def in_order(benchmark: Benchmark) -> Benchmark:
     """Return the benchmark with its runs sorted as in a table, by conditions and then by name or number.
 
     The levels of a condition are in order of first appearance. The position of a run in an execution order is the last
-    sort key. If a run has neither name nor number, all runs keep their order.
+    sort key. Runs without names keep their order among those with the same shared conditions. If only some runs have a
+    name, all runs keep their order.
 
     Examples
     --------
     >>> versions = {"run": ("1", "0", "0"), "version": ("new", "old", "new")}
     >>> in_order(Benchmark.of_series("b", [[0.0], [1.0], [2.0]], conditions=versions)).conditions
     {'run': ('0', '1', '0'), 'version': ('new', 'new', 'old')}
+    >>> versions = {"version": ("old", "new", "old")}
+    >>> in_order(Benchmark.of_series("b", [[0.0], [1.0], [2.0]], conditions=versions)).conditions
+    {'version': ('old', 'old', 'new')}
     """
-    if not all(benchmark.of(RUN)):
+    is_named = all(benchmark.of(RUN))
+    if not is_named and any(benchmark.of(RUN)):
         return benchmark
-    names = [name for name in benchmark.conditions if name != RUN]
+    names = [name for name in benchmark.conditions if name != RUN and (is_named or name not in OF_ONE_RUN)]
     runs, before = list(benchmark.runs), list[Run]()
     while runs != before:  # repeat until the order of levels is stable
         before = runs
