@@ -158,7 +158,7 @@ class Visit:
     """One window of one reviewer."""
 
     def __init__(self, url: str, cookie: str) -> None:
-        self._url, self._cookie = url, cookie
+        self._url, self.session_cookie = url, cookie
         self._socket: ClientConnection
         self._line = Line(url, cookie, "")
         self._have: list[str] = []
@@ -179,14 +179,14 @@ class Visit:
 
     async def connect(self) -> None:
         """Open the page in the current session, at first and after the connection was lost."""
-        self._socket = await connect(**handshake(self._url, origin=self._url, Cookie=self._cookie))
+        self._socket = await connect(**handshake(self._url, origin=self._url, Cookie=self.session_cookie))
         self._line.close()
         await self._socket.send(page_run(self._url).SerializeToString())
         async with asyncio.timeout(ANSWER_LIMIT_S):
             while (message := await self._next()).WhichOneof("type") != "script_finished":
                 told = json.loads(message.delta.new_element.bidi_component.json or "{}")
                 self.data = told if told.get("mode") == "label" else self.data
-        self._line = Line(self._url, self._cookie, self.data["token"])
+        self._line = Line(self._url, self.session_cookie, self.data["token"])
         self._have = [offer["code"] for offer in self.data["offers"] if offer["panels"]]
         await self.finish()
 
@@ -246,9 +246,10 @@ class Visit:
 
 
 def sign_in(url: str, secret: str) -> str:
-    """Follow a sign-in link; returns the cookie of the new session."""
+    """Press the button of a sign-in link; returns the cookie of the new session."""
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=ANSWER_LIMIT_S)
-    connection.request("GET", f"/join/{secret}")
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    connection.request("POST", "/sign-in", body=f"link={secret}", headers=form)
     answer = connection.getresponse()
     cookie = (answer.getheader("set-cookie") or "").partition(";")[0]
     connection.close()

@@ -135,7 +135,8 @@ class Caller:
 
     def sign_in(self, secret: str) -> Self:
         """The same client with the cookie that a sign-in link gives."""
-        cookie = self.ask(f"/join/{secret}").header("set-cookie").partition(";")[0]
+        self.ask(f"/join/{secret}")
+        cookie = self.post_link(f"{self.url}/join/{secret}").header("set-cookie").partition(";")[0]
         if not cookie.startswith(SESSION_COOKIE):
             raise Unseen("the sign-in link gave no session")
         return type(self)(self.url, self.heard, cookie, self.source)

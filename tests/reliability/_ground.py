@@ -88,11 +88,9 @@ class Ground:
 
     def sign_in(self, name: str, *, source: str = LOOPBACK, cookie: str = "") -> str:
         """The cookie of a new session, even if a cookie of another person is present."""
-        answer = ask(self.url, "GET", f"/join/{self.secrets[name]}", headers={"Cookie": cookie}, source=source)
-        if b"Continue as" in answer.body:
-            form = {"Cookie": cookie, "Origin": self.url, "Content-Type": "application/x-www-form-urlencoded"}
-            body = f"link={self.secrets[name]}&instead=yes".encode()
-            answer = ask(self.url, "POST", "/sign-in", headers=form, body=body, source=source)
+        form = {"Cookie": cookie, "Origin": self.url, "Content-Type": "application/x-www-form-urlencoded"}
+        body = f"link={self.secrets[name]}&instead=yes".encode()
+        answer = ask(self.url, "POST", "/sign-in", headers=form, body=body, source=source)
         given = session_of(answer)
         if not given:
             raise RuntimeError(f"{name} was not signed in: status {answer.status}")

@@ -63,7 +63,8 @@ def rate_limit(ground: Ground) -> None:
         tally.check(answer.status == 403 and not session_of(answer), f"a right one for {what}: {answer.status}")
     goes_on = ask(ground.url, "GET", "/", headers={"Cookie": cookie}, source=source).status == 200
     tally.check(goes_on, "the session that was open before is out")
-    elsewhere = ask(ground.url, "GET", right, source="127.0.1.5")
+    tally.check(ask(ground.url, "GET", right, source="127.0.1.5").status == 200, "another address has to wait, too")
+    elsewhere = paste(ground, ground.secrets[OWN], source="127.0.1.5")
     tally.check(bool(session_of(elsewhere)), "another address has to wait, too")
     ground.private.append(session_of(elsewhere).partition("=")[2] or ground.url)
 

@@ -3,7 +3,9 @@
 import asyncio
 import shutil
 import socket
+import threading
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -12,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tests.performance.measuring import memory_mb, percentiles
-from tests.performance.wire import Visit, answer_to, sign_in
+from tests.performance.wire import Line, Visit, answer_to, body_of, sign_in
 from tests.reliability.crowd import SLACK_S, Crowd, close, copy_without_shm
 from tests.reliability.gauges import look
 
@@ -99,6 +101,56 @@ def arrive(url: str, secrets: Sequence[str], results: Any) -> None:
         results.put((first_s, errors))
 
     asyncio.run(everybody())
+
+
+def one_floods(n_connections: int, seconds: float, quick_s: float) -> Happens:
+    """One reviewer sends full requests without a pause, each with fifty answers, on many connections."""
+
+    async def happens(world: Crowd) -> None:
+        name = world.spare[0]
+        visit = await Visit.open(world.served.url, world.served.secrets[name])
+        offer, token = visit.data["offers"][0], visit.data["token"]
+        answers = [answer_to(offer, ("similar", "withdrawn")[number % 2], revision=number) for number in range(50)]
+        for event in answers:
+            world.sent(name, event)
+        context = get_context("spawn")
+        results = context.Queue()
+        lasting = quick_s if world.room.quick else seconds
+        arguments = (world.served.url, visit.session_cookie, token, body_of(*answers), n_connections, lasting, results)
+        process = context.Process(target=flood, args=arguments, daemon=True)
+        process.start()
+        statuses = await asyncio.to_thread(results.get, timeout=2 * SLACK_S + lasting)
+        process.join()
+        await visit.finish()
+        answered = ", ".join(f"{n} times {status}" for status, n in sorted(statuses.items()))
+        world.figures.append(f"one reviewer on {n_connections} connections for {lasting:.0f} s: {answered}")
+        if statuses.get(200):
+            for event in answers:
+                world.acknowledged(name, event["event_id"])
+        else:
+            world.problems.append("the flood was not served at all")
+
+    return happens
+
+
+def flood(url: str, cookie: str, token: str, body: str, n_connections: int, seconds: float, results: Any) -> None:
+    """Send answers without a pause on many connections; gives how often which status came."""
+    statuses: Counter[int] = Counter()
+    until = time.monotonic() + seconds
+
+    def send() -> None:
+        line = Line(url, cookie, token)
+        while time.monotonic() < until:
+            line.post(body)
+            statuses[line.reply()[0]] += 1
+        line.close()
+
+    threads = [threading.Thread(target=send) for _ in range(n_connections)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    results.put(dict(statuses))
 
 
 def windows_opened_and_closed(n: int, quick: int) -> Happens:

@@ -134,8 +134,9 @@ class Site:
                 stop_server(process)
 
     def join(self, url: str) -> Reply:
-        """The response to a reviewer's sign-in link."""
-        return ask(url, "GET", f"/join/{self.secrets[REVIEWER]}")
+        """The response to the form of a reviewer's sign-in link."""
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        return ask(url, "POST", "/sign-in", headers=form, body=f"link={self.secrets[REVIEWER]}".encode())
 
 
 @contextmanager

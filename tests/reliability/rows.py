@@ -137,6 +137,10 @@ LOAD: Sequence[Row[Crowd]] = (
 )  # fmt: skip
 
 FLOOD: Sequence[Row[Crowd]] = (
+    Row("one reviewer floods on 60 connections while 5 label",
+        crowd(5, pace=until_stopped(0.5), n_spare=lambda _: 1, n_files=lambda _: 8192),
+        while_they_label(people.one_floods(60, 20.0, 5.0)),
+        [crowds.no_error, crowds.in_time(250, 99, since_sent=True), crowds.stored_once]),
     Row("500 windows reloaded at once with few open files",
         crowd(1, pace=until_stopped(1.0), n_spare=lambda _: 4, n_files=lambda room: room.n(8192, 1024)),
         while_they_label(people.windows_reloaded(500, 20)),

@@ -22,10 +22,7 @@ from labeler.text import is_storable
 
 MAX_NAME_LENGTH, MAX_EMAIL_LENGTH, MAX_REASON_LENGTH = 60, 254, 1000
 INVITATION_DAYS, MAX_INVITATION_DAYS = 90, 3650
-SESSION_DAYS, MAX_SESSIONS = (
-    180,
-    20,
-)  # maximum number of sessions of a person on all devices; a further sign-in ends the oldest session
+SESSION_DAYS, MAX_SESSIONS = 180, 100  # of a session, and open sessions of a person on all devices
 N_SESSION_DIGITS = 12
 RENAME = "rename person"  # action in the log
 _LOOKS_LIKE = dict(
@@ -228,13 +225,15 @@ def set_email(db: Database, name: str, role: Role, email: str, *, actor: str, no
         deed.log("set e-mail", name=person.name, email=email)
 
 
-def sign_in(db: Database, secret: str, *, now: datetime) -> str:
+def sign_in(db: Database, secret: str, *, before: str = "", now: datetime) -> str:
     """Begin a session for the person whose invitation has this secret; return the token of the session.
 
-    Raises SignInFailed if the invitation is unknown, expired, replaced or revoked, or its person no longer takes part.
+    `before` is the session of this browser: if it is the same person's, it goes on; if it is another person's, it ends.
+    Raises SignInFailed if the invitation is unknown, expired, replaced or revoked, its person no longer takes part, or
+    has too many sessions. No sign-in ends a session on another device.
     """
     with db.atomic():
-        return _begin_session(db, person_of_invitation(db, secret, now=now), now)
+        return _session_in(db, person_of_invitation(db, secret, now=now), before, now)
 
 
 def person_of_invitation(db: Database, secret: str, *, now: datetime) -> Person:
@@ -257,13 +256,14 @@ def person_of_invitation(db: Database, secret: str, *, now: datetime) -> Person:
     return person
 
 
-def sign_in_as(db: Database, email: str, *, now: datetime) -> str:
-    """Begin a session for the person who has this e-mail address; return the token of the session.
+def sign_in_as(db: Database, email: str, *, before: str = "", now: datetime) -> str:
+    """Begin a session for the person who has this e-mail address, as `sign_in` does.
 
-    The identity provider must have confirmed the address. Raises SignInFailed if no active person has this address.
+    The identity provider must have confirmed the address. Raises SignInFailed if no active person has this address, or
+    the person has too many sessions.
     """
     with db.atomic():
-        return _begin_session(db, person_of_email(db, email), now)
+        return _session_in(db, person_of_email(db, email), before, now)
 
 
 def person_of_email(db: Database, email: str) -> Person:
@@ -323,11 +323,20 @@ def require(db: Database, person_id: int, role: Role) -> Person:
     return person
 
 
-def _begin_session(db: Database, person: Person, now: datetime) -> str:
+def _session_in(db: Database, person: Person, before: str, now: datetime) -> str:
+    """Return the token of the session with which a person goes on in a browser that had the session `before`."""
+    current = person_of_session(db, before, now=now)
+    if current is not None and current.person_id == person.person_id:
+        return before
+    if access.n_sessions(db, person.person_id, (now - timedelta(days=SESSION_DAYS)).isoformat()) >= MAX_SESSIONS:
+        raise SignInFailed(
+            f"You are signed in on {MAX_SESSIONS} devices or browsers, and no more are possible. Sign out on one of "
+            "them, or ask your coordinator to revoke your access and to send you a new link."
+        )
+    sign_out(db, before, now=now)
     token = secrets.token_urlsafe(32)
     deed = Deed(db, person.name, now)
     access.add_session(db, _hashed(token), person.person_id, deed.at_utc)
-    access.end_sessions_beyond(db, person.person_id, MAX_SESSIONS, (now - timedelta(days=SESSION_DAYS)).isoformat())
     deed.log("sign in", session=session_id(token))
     return token
 

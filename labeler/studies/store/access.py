@@ -92,13 +92,10 @@ def person_of_session(db: Database, session_hash: str, oldest_utc: str) -> Perso
     return people.by_id(db, row[0]) if row else None
 
 
-def end_sessions_beyond(db: Database, person_id: int, n_newest: int, oldest_utc: str) -> None:
-    """End all sessions of a person that began before `oldest_utc`, and all except the `n_newest` newest sessions."""
-    db.execute(
-        """DELETE FROM sessions WHERE person_id = ? AND (created_utc < ? OR session_hash NOT IN (
-               SELECT session_hash FROM sessions WHERE person_id = ? ORDER BY created_utc DESC, rowid DESC LIMIT ?))""",
-        (person_id, oldest_utc, person_id, n_newest),
-    )
+def n_sessions(db: Database, person_id: int, oldest_utc: str) -> int:
+    """Return the number of sessions of a person that began at `oldest_utc` or later."""
+    query = "SELECT count(*) FROM sessions WHERE person_id = ? AND created_utc >= ?"
+    return int(db.execute(query, (person_id, oldest_utc)).fetchone()[0])
 
 
 def end_session(db: Database, session_hash: str) -> None:

@@ -9,13 +9,14 @@ import gzip
 import hmac
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -27,18 +28,23 @@ from labeler.studies.model import Person, Role
 from labeler.studies.people import identity
 from labeler.studies.results import splits
 from labeler.studies.store import Database, open_database
+from labeler.studies.ui import connections
 from labeler.studies.ui.app import NOT_SIGNED_IN, request_token, session_of
-from labeler.studies.ui.limits import RateLimit
+from labeler.studies.ui.bodies import CLOSING, BodyRefused, body_of
+from labeler.studies.ui.limits import RateLimit, client
+from labeler.studies.ui.turns import TooManyWaiting, Turns
 
 ANSWERS, ITEMS, STATE, DECISIONS = (f"/api/{name}" for name in ("answers", "items", "state", "decisions"))
 METHODS = {ANSWERS: "POST", ITEMS: "GET", STATE: "GET", DECISIONS: "POST"}
 TOKEN_HEADER = "x-labeler-token"  # noqa: S105 - the name of a header
 MAX_BODY_BYTES = 64 * 1024
-BODY_LIMIT_S = 5.0
 MAX_CODES = 3
-REQUESTS_PER_S = 20  # of one person
-N_AT_WORK = 8  # requests that have the study open at the same time
-MAX_WAITING = 400  # further requests are asked to come later
+WORK_PER_S = 20  # of one person, in all windows: answers, pictures, and requests for the state
+N_ATTEMPTS, MOMENT_S = 3, 1.0
+N_AT_WORK = 8  # people whose requests have the study open at the same time
+N_WAITING_EACH = 20  # requests of one person; a browser has at most six
+MAX_WAITING = 400  # requests of all people; further requests are asked to come later
+MAX_KNOWN = 10_000  # sessions whose person is remembered
 LARGE_BYTES = 1000  # larger replies are compressed
 WRONG_ROLE = "Your role in this study does not allow this request."
 WRONG_TOKEN = "This request does not belong to the person who is signed in now. Reload the page to continue."  # noqa: S105
@@ -46,7 +52,8 @@ TOO_MANY = "Too many requests came from you. The browser tries again."
 LATER = "The server cannot answer at the moment. The browser tries again."
 UNREADABLE = "The browser sent a request that cannot be read. Reload the page to continue."
 log = logging.getLogger(__name__)
-Work = Callable[[Database, Person], Mapping[str, Any]]
+Result = TypeVar("Result")
+Work = Callable[[Database, Person, Mapping[str, Any]], Mapping[str, Any]]
 
 
 def routes(study: Path) -> list[Route]:
@@ -58,20 +65,24 @@ def routes(study: Path) -> list[Route]:
 
 @dataclass
 class _Requests:
-    """Answers the requests for one study, a bounded number at the same time."""
+    """Answers the requests for one study: at most one request of a person at a time, and people take turns.
+
+    Work counts, not requests: a request with fifty answers costs as much as fifty requests with one answer. What is
+    counted and who waits is kept by person, so more windows are no advantage. Nothing is kept for sessions that the
+    study does not know.
+    """
 
     study: Path
-    rate: RateLimit = field(default_factory=lambda: RateLimit(REQUESTS_PER_S))
+    rate: RateLimit = field(default_factory=lambda: RateLimit(WORK_PER_S))
     pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(N_AT_WORK, "labeler-requests"))
+    turns: Turns = field(default_factory=lambda: Turns(N_AT_WORK, N_WAITING_EACH))
+    known: OrderedDict[str, int] = field(default_factory=OrderedDict)  # session -> id of the person
     n_waiting: int = 0
 
     async def answers(self, request: Request) -> Response:
         """Store answers; reply with the outcome of each answer and with what comes next."""
-        content = await _content(request)
-        if isinstance(content, Response):
-            return content
 
-        def work(db: Database, person: Person) -> Mapping[str, Any]:
+        def work(db: Database, person: Person, content: Mapping[str, Any]) -> Mapping[str, Any]:
             session = identity.session_id(session_of(request.cookies, self.study) or "")
             results = answering.store_answers(
                 db,
@@ -91,61 +102,110 @@ class _Requests:
         codes = request.query_params.getlist("code")
         if not 0 < len(codes) <= MAX_CODES:
             return _response(HTTPStatus.BAD_REQUEST, {"message": UNREADABLE})
-        return await self._reply(
-            request, Role.REVIEWER, lambda db, person: {"items": answering.open_items(db, person.person_id, codes)}
-        )
+
+        def work(db: Database, person: Person, _content: Mapping[str, Any]) -> Mapping[str, Any]:
+            return {"items": answering.open_items(db, person.person_id, codes)}
+
+        return await self._reply(request, Role.REVIEWER, work, cost=len(codes))
 
     async def state(self, request: Request) -> Response:
         """Reply with the state of the study and of the person, and with the token of this session."""
         token = request_token(session_of(request.cookies, self.study) or "")
-        return await self._reply(
-            request, Role.REVIEWER, lambda db, person: {**answering.screen(db, person.person_id), "token": token}
-        )
+
+        def work(db: Database, person: Person, _content: Mapping[str, Any]) -> Mapping[str, Any]:
+            return {**answering.screen(db, person.person_id), "token": token}
+
+        return await self._reply(request, Role.REVIEWER, work)
 
     async def decisions(self, request: Request) -> Response:
         """Store a coordinator's decision: a reference label, or the category of a split item."""
-        content = await _content(request)
-        if isinstance(content, Response):
-            return content
 
-        def work(db: Database, person: Person) -> Mapping[str, Any]:
+        def work(db: Database, person: Person, content: Mapping[str, Any]) -> Mapping[str, Any]:
             splits.save_decision(db, content, actor=person.name, now=datetime.now(UTC))
             return {"outcome": answering.Outcome.SAVED}
 
         return await self._reply(request, Role.COORDINATOR, work)
 
-    async def _reply(self, request: Request, role: Role, work: Work) -> Response:
-        session = session_of(request.cookies, self.study)
+    async def _reply(self, request: Request, role: Role, work: Work, *, cost: int = 1) -> Response:
+        """Check who asks before the body is read and before anything is kept; then wait for a turn, and work."""
+        session, is_post = session_of(request.cookies, self.study), request.method == "POST"
         if session is None:
-            return _response(HTTPStatus.UNAUTHORIZED, {"message": NOT_SIGNED_IN})
+            return _response(HTTPStatus.UNAUTHORIZED, {"message": NOT_SIGNED_IN}, headers=CLOSING)
         given = request.headers.get(TOKEN_HEADER, "").encode()
-        if request.method == "POST" and not hmac.compare_digest(given, request_token(session).encode()):
-            return _response(HTTPStatus.FORBIDDEN, {"message": WRONG_TOKEN})
-        if not self.rate.allows(session):
+        if is_post and not hmac.compare_digest(given, request_token(session).encode()):
+            return _response(HTTPStatus.FORBIDDEN, {"message": WRONG_TOKEN}, headers=CLOSING)
+        person_id: int | Response | None = self.known.get(session)
+        if person_id is None:
+            stranger = ("not signed in", client(request.client.host if request.client else ""))
+            person_id = await self._in_turn(stranger, self._recognised, session)
+        if isinstance(person_id, Response):
+            return person_id
+        connections.note_signed_in(request.client)
+        content: dict[str, Any] = {}
+        if is_post:
+            try:
+                content = _object(await body_of(request, MAX_BODY_BYTES))
+            except BodyRefused as refusal:
+                message = LATER if refusal.status is HTTPStatus.REQUEST_TIMEOUT else UNREADABLE
+                return _response(refusal.status, {"message": message}, headers=CLOSING)
+            except ValueError:
+                return _response(HTTPStatus.BAD_REQUEST, {"message": UNREADABLE})
+            given_answers = content.get("answers")
+            cost = max(1, len(given_answers)) if isinstance(given_answers, list) else 1
+        if not await self._may_work(person_id, cost):
             return _response(HTTPStatus.TOO_MANY_REQUESTS, {"message": TOO_MANY})
+        takes_gzip = "gzip" in request.headers.get("accept-encoding", "")
+        # answers go before pictures
+        return await self._in_turn(person_id, self._at_work, session, role, work, content, takes_gzip, urgent=is_post)
+
+    async def _may_work(self, person_id: int, cost: int) -> bool:
+        """Count work of a person, if it must wait only a moment; return whether it was counted."""
+        for _attempt in range(N_ATTEMPTS):
+            wait_s = self.rate.wait_s(person_id, cost)
+            if wait_s == 0 or wait_s > MOMENT_S:
+                return wait_s == 0
+            await asyncio.sleep(wait_s)
+        return False
+
+    async def _in_turn(
+        self, who: Hashable, step: Callable[..., Result], *arguments: Any, urgent: bool = False
+    ) -> Result | Response:
+        """Do a step in a thread when it is the turn of this person; reply at once if too much work waits."""
         if self.n_waiting >= MAX_WAITING:
             return _response(HTTPStatus.SERVICE_UNAVAILABLE, {"message": LATER})
-        takes_gzip = "gzip" in request.headers.get("accept-encoding", "")
         self.n_waiting += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(
-                self.pool, self._at_work, session, role, work, takes_gzip
-            )
+            async with self.turns.coming_turn(who, urgent=urgent):
+                return await asyncio.get_running_loop().run_in_executor(self.pool, step, *arguments)
+        except TooManyWaiting:
+            return _response(HTTPStatus.TOO_MANY_REQUESTS, {"message": TOO_MANY})
         finally:
             self.n_waiting -= 1
 
-    def _at_work(self, session: str, role: Role, work: Work, takes_gzip: bool) -> Response:
-        person = None
+    def _recognised(self, session: str) -> int | Response:
+        """Return the id of the person whose session this is, and remember it; return the refusal if it is nobody's."""
+        try:
+            with open_database(self.study) as db:
+                person = identity.person_of_session(db, session, now=datetime.now(UTC))
+        except LabelerError as error:
+            return _response(HTTPStatus.SERVICE_UNAVAILABLE, {"message": for_anyone(error)})
+        if person is None:
+            return _response(HTTPStatus.UNAUTHORIZED, {"message": NOT_SIGNED_IN}, headers=CLOSING)
+        self.known[session] = person.person_id
+        while len(self.known) > MAX_KNOWN:
+            self.known.popitem(last=False)
+        return person.person_id
+
+    def _at_work(self, session: str, role: Role, work: Work, content: Mapping[str, Any], takes_gzip: bool) -> Response:
         try:
             with open_database(self.study) as db:
                 person = identity.person_of_session(db, session, now=datetime.now(UTC))
                 if person is None:
+                    self.known.pop(session, None)
                     return _response(HTTPStatus.UNAUTHORIZED, {"message": NOT_SIGNED_IN})
                 if role not in person.roles:
                     return _response(HTTPStatus.FORBIDDEN, {"message": WRONG_ROLE})
-                if not self.rate.allows(person.person_id):  # also counts the person's other sessions
-                    return _response(HTTPStatus.TOO_MANY_REQUESTS, {"message": TOO_MANY})
-                return _response(HTTPStatus.OK, work(db, person), takes_gzip=takes_gzip)
+                return _response(HTTPStatus.OK, work(db, person, content), takes_gzip=takes_gzip)
         except StudyError as error:
             log.warning("%s", error)
             return _response(HTTPStatus.SERVICE_UNAVAILABLE, {"message": for_anyone(error)})
@@ -156,28 +216,24 @@ class _Requests:
             return _response(HTTPStatus.SERVICE_UNAVAILABLE, {"message": LATER})
 
 
-async def _content(request: Request) -> dict[str, Any] | Response:
-    """Return the JSON object of a request, or the response that refuses it."""
-    body = b""
+def _object(body: bytes) -> dict[str, Any]:
+    """Return the JSON object of a body; raises ValueError if it is none."""
     try:
-        async with asyncio.timeout(BODY_LIMIT_S):
-            async for part in request.stream():
-                body += part
-                if len(body) > MAX_BODY_BYTES:
-                    return _response(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"message": UNREADABLE})
-        content = json.loads(body)
-    except TimeoutError:
-        return _response(HTTPStatus.REQUEST_TIMEOUT, {"message": LATER})
-    except (ValueError, RecursionError):
-        content = None
-    if not isinstance(content, dict):
-        return _response(HTTPStatus.BAD_REQUEST, {"message": UNREADABLE})
+        content: dict[str, Any] = dict(**json.loads(body))
+    except (RecursionError, TypeError):
+        raise ValueError("The body is no JSON object.") from None
     return content
 
 
-def _response(status: HTTPStatus, content: Mapping[str, Any], *, takes_gzip: bool = False) -> Response:
+def _response(
+    status: HTTPStatus,
+    content: Mapping[str, Any],
+    *,
+    takes_gzip: bool = False,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
     body = json.dumps(content, ensure_ascii=False, separators=(",", ":"), default=str).encode("utf-8", "replace")
-    headers = {"Cache-Control": "no-store", "Vary": "Accept-Encoding"}
+    all_headers = {"Cache-Control": "no-store", "Vary": "Accept-Encoding", **(headers or {})}
     if takes_gzip and len(body) > LARGE_BYTES and "token" not in content:
-        body, headers["Content-Encoding"] = gzip.compress(body, 5), "gzip"
-    return Response(body, status, headers, "application/json")
+        body, all_headers["Content-Encoding"] = gzip.compress(body, 5), "gzip"
+    return Response(body, status, all_headers, "application/json")

@@ -5,6 +5,7 @@ The application identifies the person, lists the pages that this person may open
 
 import hmac
 import logging
+import re
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -27,16 +28,19 @@ from labeler.studies.ui import component
 from labeler.studies.ui.coordinator import places
 from labeler.studies.ui.coordinator.places import ITEM, PLACES, show
 from labeler.studies.ui.coordinator.shared import address, escape_markdown, go_to
-from labeler.studies.ui.limits import OTHER_TURNS
 from labeler.studies.ui.reviewer import guide, label, my_labels
+from labeler.studies.ui.turns import PAGE_TURNS, TooManyWaiting
 
 NAME = "Benchmark runs"
+SESSION = re.compile("[A-Za-z0-9_-]{43}")  # the form of a session id; nothing else is looked up or kept
 SESSION_COOKIE = "labeler_session"  # the id of the study follows, because browsers send cookies to all ports of a host
 STYLE = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")  # of all pages
 RETRY_S, RESULTS_S = 3.0, 1.0
 NOT_SIGNED_IN = (
     "You are not signed in. Open your sign-in link again in this browser. Answers that are not saved yet are kept here."
 )
+TOO_MANY_WINDOWS = "Too many windows of yours are loading. Wait a moment, then reload this page."
+PERSON_HEADER = "x-labeler-person"  # the gate sets it, so a browser cannot
 Render = Callable[[], None]
 log = logging.getLogger(__name__)
 REVIEWER_PAGES: dict[str, Callable[[Database, int], None]] = {
@@ -57,7 +61,7 @@ def main(token: str | None) -> None:
         if study is None:
             raise InputError("No study given. Start the application with: labeler serve --study FILE")
         with ExitStack() as turn:
-            turn.enter_context(OTHER_TURNS)
+            turn.enter_context(PAGE_TURNS.turn(st.context.headers.get(PERSON_HEADER) or token))
             with open_database(study) as db:
                 person = identity.person_of_session(db, token, now=datetime.now(UTC))
                 if person is None:
@@ -68,6 +72,9 @@ def main(token: str | None) -> None:
                     turn.close()  # coordinators' pages may take long and must not delay reviewers
                 st.session_state[component.TOKEN] = request_token(token or "")
                 run_page(db, person)
+    except TooManyWaiting:
+        begin_page()
+        st.error(TOO_MANY_WINDOWS)
     except LabelerError as error:
         explain(error, person)
         if study is not None and person is None:
@@ -168,12 +175,13 @@ def session_cookie(study: Path) -> str:
 def session_of(cookies: Mapping[str, str], study: Path | None) -> str | None:
     """Return the session id from the cookies.
 
-    Return None if there is no session cookie or the study cannot be opened.
+    Return None if there is no session cookie, it is no session id, or the study cannot be opened.
     """
     try:
-        return cookies.get(session_cookie(study)) if study else None
+        session = cookies.get(session_cookie(study)) if study else None
     except LabelerError:
         return None
+    return session if session and SESSION.fullmatch(session) else None
 
 
 def explain(error: LabelerError, person: Person | None) -> None:

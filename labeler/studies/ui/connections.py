@@ -1,11 +1,15 @@
-"""Limit connections: the number of open connections, and the time in which a request must arrive."""
+"""Limit connections: how many are open, how fast a request must arrive, and how long the server waits for their end."""
 
 import asyncio
 import logging
+import os
 import resource
+import threading
 import time
+from types import FrameType
 from typing import Any
 
+import uvicorn
 from uvicorn.config import HTTP_PROTOCOLS
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -15,12 +19,33 @@ RESERVED_SHARE, MAX_RESERVED = 4, 512  # files reserved for the study, page runs
 FILES_EACH = 4  # of a window: its connection, and three files of its Streamlit session
 KEPT_FILES = 3 * 128  # Streamlit keeps the sessions of up to 128 closed windows for two minutes
 MIN_FILES, MAX_FILES = 1024, 65_536  # fewer have no room for windows beside what is kept; more are never needed
+STRANGERS_SHARE, MIN_STRANGERS = 8, 64  # an address may have this share of all connections for people not signed in
+FINISH_S, STOP_S = 4, 8.0  # after a signal: time for work that has begun, and time until the process ends anyway
 log = logging.getLogger(__name__)
+_by_client: dict[tuple[str, int], "Connection"] = {}
 
 
 def install() -> None:
-    """Make uvicorn use the class `Connection`, which has these limits."""
+    """Make uvicorn use the class `Connection`, which has these limits, and end in time whatever waits."""
     HTTP_PROTOCOLS["auto"] = f"{__name__}:{Connection.__name__}"
+    handle_exit = uvicorn.Server.handle_exit
+
+    def ending(server: uvicorn.Server, sig: int, frame: FrameType | None) -> None:
+        server.config.timeout_graceful_shutdown = FINISH_S
+        # An answer is acknowledged after it is stored, so nothing that a browser relies on is lost.
+        timer = threading.Timer(STOP_S, os._exit, (128 + sig,))
+        timer.daemon = True
+        timer.start()
+        handle_exit(server, sig, frame)
+
+    uvicorn.Server.handle_exit = ending  # type: ignore[method-assign, assignment]  # Streamlit offers no other way
+
+
+def note_signed_in(client: Any) -> None:
+    """Note that the connection of a client belongs to somebody who is signed in."""
+    connection = _by_client.get(tuple(client)) if client else None
+    if connection is not None:
+        connection.is_signed_in = True
 
 
 def room() -> int:
@@ -53,6 +78,7 @@ class Connection(H11Protocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.is_signed_in = False
         self._timer: asyncio.TimerHandle | None = None
         self._waiting_since: float | None = None  # monotonic time; None while no request is arriving
 
@@ -63,13 +89,18 @@ class Connection(H11Protocol):
         n_most, n_open = room(), len(self.connections)
         if n_open > n_most // 2:
             n_open -= self._end_slow_requests(FULL_S if n_open > n_most else CROWDED_S)
-        if n_open > n_most or self._n_from_here() > n_most // 2:
+        n_from_here, n_strangers = self._n_from_here()
+        if n_open > n_most or n_from_here > n_most // 2 or n_strangers > max(MIN_STRANGERS, n_most // STRANGERS_SHARE):
             log.warning("A connection was refused because too many are open (see LimitNOFILE in docs/running.md).")
             transport.abort()
+        if self.client is not None:
+            _by_client[self.client] = self
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Cancel the time limit of a closed connection."""
         self._stop_waiting()
+        if self.client is not None and _by_client.get(self.client) is self:
+            del _by_client[self.client]
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -136,14 +167,20 @@ class Connection(H11Protocol):
                 connection.end_if_waiting_since(latest)
         return sum(connection.transport.is_closing() for connection in self.connections)
 
-    def _n_from_here(self) -> int:
-        """Return the number of connections from the address of this connection.
+    def _n_from_here(self) -> tuple[int, int]:
+        """Return the number of connections from the address of this connection, and of those not signed in.
 
         Return 0 for a trusted proxy, because it has the connections of all people.
         """
         address = self.client[0] if self.client else None
         proxies = getattr(self.app, "trusted_hosts", ())  # trusted hosts of uvicorn, from FORWARDED_ALLOW_IPS
         if address is None or address in proxies:
-            return 0
-        clients = (getattr(connection, "client", None) for connection in self.connections)
-        return sum(client is not None and client[0] == address for client in clients)
+            return 0, 0
+        here = [connection for connection in self.connections if _address(connection) == address]
+        # a websocket has another protocol, and only people who are signed in have one
+        return len(here), sum(isinstance(connection, Connection) and not connection.is_signed_in for connection in here)
+
+
+def _address(connection: Any) -> str | None:
+    client = getattr(connection, "client", None)
+    return client[0] if client else None

@@ -15,15 +15,14 @@ from labeler.errors import LabelerError
 from labeler.studies.model import Person, Role
 from labeler.studies.people import identity
 from labeler.studies.store import open_database
-from labeler.studies.ui import answers, component, provider, sign_in, static_files
-from labeler.studies.ui.app import session_cookie, session_of
+from labeler.studies.ui import answers, component, connections, provider, sign_in, static_files
+from labeler.studies.ui.app import PERSON_HEADER, session_cookie, session_of
 from labeler.studies.ui.limits import RateLimit
 from labeler.studies.ui.messages import MESSAGES_PER_S, Messages
 
 HEALTH, HOST_CONFIG, STREAM = "/_stcore/health", "/_stcore/host-config", "/_stcore/stream"
 OPEN_PATHS = (HEALTH, "/sign-in", sign_in.PROVIDER_PATH, "/sign-out")
 LET_IN_S = 5.0
-PERSON_HEADER = b"x-labeler-person"
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 _FROM_ELSEWHERE = PlainTextResponse("This request came from another site, so it was refused.", status_code=403)
 
@@ -110,8 +109,9 @@ class SignInGate:
 
     def _person(self, connection: HTTPConnection) -> Person | None:
         """Return the signed-in person; raise LabelerError if the study cannot be read."""
-        token = connection.cookies.get(session_cookie(self._study))
+        token = session_of(connection.cookies, self._study)
         if not token:
+            session_cookie(self._study)  # raises if the study cannot be read
             return None
         with open_database(self._study) as db:
             person = identity.person_of_session(db, token, now=datetime.now(UTC))
@@ -119,6 +119,7 @@ class SignInGate:
         self._let_in_until = {session: until for session, until in self._let_in_until.items() if until > now}
         if person is not None:
             self._let_in_until[token] = now + LET_IN_S
+            connections.note_signed_in(connection.client)
         return person
 
     def _was_let_in(self, connection: HTTPConnection) -> bool:
@@ -126,7 +127,10 @@ class SignInGate:
 
         The check is not repeated, because a page loads about seventy program files.
         """
-        return self._let_in_until.get(session_of(connection.cookies, self._study) or "", 0) > time.monotonic()
+        was_let_in = self._let_in_until.get(session_of(connection.cookies, self._study) or "", 0) > time.monotonic()
+        if was_let_in:
+            connections.note_signed_in(connection.client)
+        return was_let_in
 
 
 def _belonging_to(scope: Scope, person: Person) -> Scope:
@@ -134,8 +138,9 @@ def _belonging_to(scope: Scope, person: Person) -> Scope:
 
     With this header, Streamlit lets only the same person resume a session.
     """
-    headers = [(name, value) for name, value in scope["headers"] if name != PERSON_HEADER]
-    return {**scope, "headers": [*headers, (PERSON_HEADER, str(person.person_id).encode())]}
+    own = PERSON_HEADER.encode()
+    headers = [(name, value) for name, value in scope["headers"] if name != own]
+    return {**scope, "headers": [*headers, (own, str(person.person_id).encode())]}
 
 
 def _is_open(path: str) -> bool:

@@ -14,10 +14,6 @@ WITHIN_S = 60.0
 TINY = 1e-6  # of an action: rounding errors of the clock do not count
 MAX_CLIENTS = 10_000  # maximum number of clients, which limits the memory that unknown clients can use
 
-# Number of page runs that may have the study open at the same time. Each needs three files and processor time. Labels
-# need no page run; with more page runs, two hundred people who sign in at once would delay all labels for seconds.
-OTHER_TURNS = threading.BoundedSemaphore(3)
-
 LOG_PERIOD_S = 60.0
 MAX_REPEATS, MAX_LOG_BYTES = (
     20,
@@ -68,21 +64,21 @@ class WrongSignIns:
 
     def wait_s(self, address: str) -> float:
         """Return the number of seconds until this client may try again; return 0 if the client need not wait."""
-        times = self._times.get(_client(address))
+        times = self._times.get(client(address))
         if times is None or len(times) < N_WRONG:
             return 0.0
         return max(0.0, times[0] + WITHIN_S - self._clock())
 
     def note(self, address: str) -> None:
         """Count a failed sign-in from this address."""
-        client = _client(address)
-        self._times.setdefault(client, deque(maxlen=N_WRONG)).append(self._clock())
-        self._times.move_to_end(client)
+        where = client(address)
+        self._times.setdefault(where, deque(maxlen=N_WRONG)).append(self._clock())
+        self._times.move_to_end(where)
         if len(self._times) > MAX_CLIENTS:
             self._times.popitem(last=False)
 
 
-def _client(address: str) -> str:
+def client(address: str) -> str:
     """Return the address of the client.
 
     For IPv6, return the network with the first 64 bits, because one client can use all addresses of a network.

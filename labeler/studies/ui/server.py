@@ -25,8 +25,9 @@ from labeler.errors import InputError, LabelerError
 from labeler.studies.course import coordinating
 from labeler.studies.store import open_database
 from labeler.studies.ui import answers, connections, input_queue, provider, sign_in, static_files
+from labeler.studies.ui.app import PERSON_HEADER
 from labeler.studies.ui.coordinator import places
-from labeler.studies.ui.gate import PERSON_HEADER, SignInGate
+from labeler.studies.ui.gate import SignInGate
 from labeler.studies.ui.limits import BoundedLog
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")  # for health checks, and browsers on the same machine
@@ -53,7 +54,7 @@ def serve(study: Path, *, address: str, port: int, url: str | None = None) -> No
         "secrets.files": [
             str(Path.cwd() / ".streamlit" / "secrets.toml")
         ],  # only this file, so that a file in the home folder cannot configure a provider
-        "server.trustedUserHeaders": {PERSON_HEADER.decode(): "person"},
+        "server.trustedUserHeaders": {PERSON_HEADER: "person"},
         "server.allowedHosts": allowed_hosts(url),
     }
     bootstrap.load_config_options(config)  # set before any setting is read, because Streamlit warns about later changes

@@ -1,12 +1,14 @@
 """The pages and routes for signing in and out, which need no session."""
 
-import asyncio
 import logging
 import math
 import re
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
+from functools import partial
 from html import escape
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -23,11 +25,12 @@ from labeler.studies.people import identity
 from labeler.studies.store import Database, open_database
 from labeler.studies.ui import provider
 from labeler.studies.ui.app import session_cookie, session_of
-from labeler.studies.ui.limits import OTHER_TURNS, WrongSignIns
+from labeler.studies.ui.bodies import CLOSING, BodyRefused, body_of
+from labeler.studies.ui.limits import WrongSignIns, client
+from labeler.studies.ui.turns import PAGE_TURNS
 
 PROVIDER_PATH = "/sign-in/provider"
 MAX_FORM_BYTES = 4096
-FORM_LIMIT_S = 5.0  # while the server waits for a form, it cannot stop
 REFUSED = 403
 RETRY_S = 10
 log = logging.getLogger(__name__)
@@ -39,12 +42,22 @@ NO_ADDRESS = (
     "Your organisation signed you in, but did not send a verified e-mail address, so this study cannot identify you. "
     "Ask your coordinator for a sign-in link."
 )
+INCOMPLETE = "The server did not receive the complete link. Paste the link again."
+TOO_LONG = "This text is too long for a sign-in link. Paste only the link."
 PROVIDER_LINK = f'<p><a href="{PROVIDER_PATH}">Sign in with the account of your organisation</a></p>'
 SWITCH_FORM = (
     '<form method="post" action="/sign-in"><input type="hidden" name="instead" value="yes">'
     '<input type="hidden" name="link" value="{secret}">'
 )
 PROVIDER_FORM = f'<form method="post" action="{PROVIDER_PATH}">'
+# Opening a link changes nothing, because programs that show previews of links open them too. The script is for people.
+JOIN_WORDS = "You have a personal link for this study. It works on each of your devices."
+JOIN_FORM = """<form method="post" action="/sign-in{query}"><input type="hidden" name="link" value="{secret}">
+<button autofocus>Sign in</button></form>
+<script>
+history.replaceState(null, "", "/sign-in");
+if (document.visibilityState === "visible") document.forms[0].requestSubmit();
+</script>"""
 SIGN_IN_FORM = """<form method="post" action="/sign-in">
 <p><label for="link">If the link opened in the wrong browser, paste it here:</label></p>
 <p><input id="link" name="link" autocomplete="off" required> <button>Sign in</button></p></form>"""
@@ -85,10 +98,13 @@ def routes(study: Path) -> list[Route]:
 
 def _join(study: Path, wrong: WrongSignIns) -> Any:
     def endpoint(request: Request) -> Response:
-        """Follow an invitation: set a cookie, and remove the secret from the address bar."""
+        """Answer the opening of a link with a form that signs in, and remove the secret from the address bar."""
         if not is_visit(request):
             return _page("Sign in", "The sign-in link does not work inside another page. Open it directly.", status=403)
-        return _signed_in(study, request, request.path_params["secret"], wrong)
+        secret = request.path_params["secret"]
+        refusal = _refused(study, request, secret, wrong)
+        query = escape(f"?{request.url.query}" if request.url.query else "")
+        return refusal or _page("Sign in", JOIN_WORDS, JOIN_FORM.format(query=query, secret=escape(secret)))
 
     return endpoint
 
@@ -113,29 +129,15 @@ def _sign_in(study: Path, wrong: WrongSignIns) -> Any:
             words = "This form came from another site, so it was refused. Paste your sign-in link here."
             return _page("Sign in", words, _forms(), status=403)
         try:
-            async with asyncio.timeout(FORM_LIMIT_S):
-                body = await _body(request)
-        except TimeoutError:
-            words = "The server did not receive the complete link. Paste the link again."
-            return _page("Sign in", words, _forms(), status=408)
-        if len(body) > MAX_FORM_BYTES:
-            words = "This text is too long for a sign-in link. Paste only the link."
-            return _page("Sign in", words, _forms(), status=413)
+            body = await body_of(request, MAX_FORM_BYTES)
+        except BodyRefused as refusal:
+            words = TOO_LONG if refusal.status is HTTPStatus.REQUEST_ENTITY_TOO_LARGE else INCOMPLETE
+            return _page("Sign in", words, _forms(), status=refusal.status, headers=CLOSING)
         form = parse_qs(body.decode(errors="replace"))
         secret = re.split(r"[?#]", form.get("link", [""])[0].strip())[0].rpartition("/")[2]
         return await run_in_threadpool(_signed_in, study, request, secret, wrong, instead="instead" in form)
 
     return endpoint
-
-
-async def _body(request: Request) -> bytes:
-    """Return the posted body, cut off slightly above the accepted length."""
-    body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > MAX_FORM_BYTES:
-            break
-    return body
 
 
 def _sign_in_by_provider(study: Path) -> Any:
@@ -154,7 +156,7 @@ def _sign_in_by_provider(study: Path) -> Any:
                 question = _asks_first(study, request, lambda db: identity.person_of_email(db, email), PROVIDER_FORM)
                 if question:
                     return question  # the cookie of the provider stays for the answer
-            response = _let_in(study, request, lambda db: identity.sign_in_as(db, email, now=datetime.now(UTC)))
+            response = _let_in(study, request, partial(identity.sign_in_as, email=email))
         return _cleared(response, request)
 
     return endpoint
@@ -180,11 +182,9 @@ def _signed_in(study: Path, request: Request, secret: str, wrong: WrongSignIns, 
 
     If another person is signed in, ask first. If `instead` is set, the person has already confirmed the change.
     """
-    address = request.client.host if request.client else ""
-    wait_s = math.ceil(wrong.wait_s(address))
-    if wait_s:
-        words = f"Too many invalid sign-in links came from your address. Try again in {wait_s} s."
-        return _page("Sign in", words, _forms(), status=429, headers={"Retry-After": str(wait_s)})
+    refusal = _refused(study, request, secret, wrong)
+    if refusal is not None:
+        return refusal
     form = SWITCH_FORM.format(secret=escape(secret))
     now = datetime.now(UTC)
     asked = (
@@ -192,11 +192,33 @@ def _signed_in(study: Path, request: Request, secret: str, wrong: WrongSignIns, 
         if instead
         else _asks_first(study, request, lambda db: identity.person_of_invitation(db, secret, now=now), form)
     )
-    response = asked
-    response = response or _let_in(study, request, lambda db: identity.sign_in(db, secret, now=datetime.now(UTC)))
-    if response.status_code == REFUSED:
+    return asked or _let_in(study, request, partial(identity.sign_in, secret=secret))
+
+
+def _refused(study: Path, request: Request, secret: str, wrong: WrongSignIns) -> Response | None:
+    """Return the page that says why a secret signs nobody in; return None if it does. Wrong secrets are counted."""
+    address = _address(request)
+    wait_s = math.ceil(wrong.wait_s(address))
+    if wait_s:
+        words = f"Too many invalid sign-in links came from your address. Try again in {wait_s} s."
+        return _page("Sign in", words, _forms(), status=429, headers={"Retry-After": str(wait_s)})
+    try:
+        with _turn(request), open_database(study) as db:
+            identity.person_of_invitation(db, secret, now=datetime.now(UTC))
+    except SignInFailed as error:
         wrong.note(address)
-    return response
+        return _page("Sign in", str(error), _forms(), status=REFUSED)
+    except LabelerError as error:
+        return unavailable(error)
+    return None
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
+def _turn(request: Request) -> AbstractContextManager[None]:
+    return PAGE_TURNS.turn(("not signed in", client(_address(request))))
 
 
 def _asks_first(study: Path, request: Request, invited_by: Callable[[Database], Person], form: str) -> Response | None:
@@ -209,7 +231,7 @@ def _asks_first(study: Path, request: Request, invited_by: Callable[[Database], 
         token = session_of(request.cookies, study)
         if token is None:
             return None
-        with OTHER_TURNS, open_database(study) as db:
+        with _turn(request), open_database(study) as db:
             current = identity.person_of_session(db, token, now=now)
             invited = invited_by(db)
             shown = identity.shown_names(db)
@@ -226,13 +248,11 @@ def _asks_first(study: Path, request: Request, invited_by: Callable[[Database], 
     return _page("Switch person", words, extra)
 
 
-def _let_in(study: Path, request: Request, sign_in: Callable[[Database], str]) -> Response:
+def _let_in(study: Path, request: Request, sign_in: Callable[..., str]) -> Response:
     """Set the cookie of a new session and open the application, or explain why this is not possible."""
     try:
-        with OTHER_TURNS, open_database(study) as db:
-            now, before, token = datetime.now(UTC), session_of(request.cookies, study) or "", sign_in(db)
-            if identity.person_of_session(db, before, now=now) != identity.person_of_session(db, token, now=now):
-                identity.sign_out(db, before, now=now)  # only if it is another person
+        with _turn(request), open_database(study) as db:
+            token = sign_in(db, before=session_of(request.cookies, study) or "", now=datetime.now(UTC))
     except SignInFailed as error:
         return _page("Sign in", str(error), _forms(), status=REFUSED)
     except LabelerError as error:
@@ -264,7 +284,8 @@ def _sign_out(study: Path) -> Any:
             except LabelerError as error:
                 return unavailable(error)
             response: Response = _page("Signed out", "You are signed out. Your labels are kept.", clear=True)
-            response.delete_cookie(session_cookie(study), path="/")
+            if session_cookie(study) in request.cookies:  # strangers do not learn the name of the cookie
+                response.delete_cookie(session_cookie(study), path="/")
             return _cleared(response, request)
         return _page("Sign out", "Sign out on this device?", SIGN_OUT_FORM)
 

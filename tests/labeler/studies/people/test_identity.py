@@ -125,12 +125,18 @@ def test_a_made_up_invitation_or_session_is_refused(study, secret):
     assert (person_of(study, secret), person_of(study, None)) == (None, None)
 
 
-def test_the_oldest_sessions_of_a_person_end_and_those_of_others_stay(study):
+def test_no_sign_in_ends_a_session_elsewhere_whatever_the_clock_said(study, monkeypatch):
+    monkeypatch.setattr(identity, "MAX_SESSIONS", 4)
     secret, bens = invite(study, "ada"), identity.sign_in(study, invite(study, "ben"), now=NOW)
-    tokens = [identity.sign_in(study, secret, now=NOW + timedelta(seconds=n)) for n in range(identity.MAX_SESSIONS + 3)]
-    signed_in = [person_of(study, token, NOW + timedelta(hours=1)) is not None for token in tokens]
-    assert signed_in == [False] * 3 + [True] * identity.MAX_SESSIONS
-    assert person_of(study, bens).name == "ben"
+    tokens = [identity.sign_in(study, secret, now=NOW + timedelta(hours=1)) for _ in range(3)]  # the clock was ahead
+    tokens.append(identity.sign_in(study, secret, now=NOW))
+    with pytest.raises(SignInFailed, match="signed in on 4 devices"):
+        identity.sign_in(study, secret, now=NOW)
+    assert all(person_of(study, token) for token in (*tokens, bens))
+    assert identity.sign_in(study, secret, before=tokens[0], now=NOW) == tokens[0]  # the same browser goes on
+    identity.sign_out(study, tokens[0], now=NOW)
+    assert person_of(study, identity.sign_in(study, secret, before=bens, now=NOW)).name == "ada"
+    assert person_of(study, bens) is None  # another person now uses this browser
 
 
 def test_the_log_names_who_invites_and_the_session_as_labels_do_and_nobody_can_sign_in_with_it(study):

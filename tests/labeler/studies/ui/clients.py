@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from urllib.parse import urlencode
 from uuid import uuid4
 
 from starlette.applications import Starlette
@@ -26,6 +27,15 @@ def serving(study):
     )
 
 
+def join(client, secret, headers=None):
+    """Open a sign-in link and press its button; return the refusal of the link, if there is one."""
+    page = client.get(f"/join/{secret}", headers=headers)
+    if page.status_code != 200 or 'name="link"' not in page.text:
+        return page
+    own = {"origin": str(client.base_url), "content-type": "application/x-www-form-urlencoded", **(headers or {})}
+    return client.post("/sign-in", content=urlencode({"link": secret}), headers=own)
+
+
 class Browser:
     """A browser in which a person is signed in."""
 
@@ -33,7 +43,7 @@ class Browser:
         with open_database(study) as db:
             secret = identity.invite(db, name, role, actor="test", now=NOW)
         self.client = TestClient(server, base_url=BASE, follow_redirects=False)
-        self.client.get(f"/join/{secret}")
+        join(self.client, secret)
         self.session = self.client.cookies[session_cookie(study)]
         self.headers = {"origin": BASE, answers.TOKEN_HEADER: request_token(self.session)}
 

@@ -1,5 +1,6 @@
 """The requests of the review component, through the real gate and routes."""
 
+import asyncio
 import gzip
 import json
 import shutil
@@ -8,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
@@ -22,9 +24,10 @@ from labeler.studies.plan.lifecycle import Step
 from labeler.studies.results import splits
 from labeler.studies.store import decisions, events, labels, open_database
 from labeler.studies.ui import answers, limits
-from labeler.studies.ui.app import request_token
+from labeler.studies.ui.app import request_token, session_cookie
+from labeler.studies.ui.bodies import BodyRefused, body_of
 from labeler.studies.ui.gate import SignInGate
-from tests.labeler.studies.ui.clients import BASE, NOW, Browser, event, serving
+from tests.labeler.studies.ui.clients import BASE, NOW, Browser, event, join, serving
 from tests.making import answer_everything, id_of, make_study
 
 N_ITEMS = 8
@@ -252,7 +255,7 @@ def test_an_unencrypted_page_of_the_same_host_is_another_site(server, study):
     with open_database(study) as db:
         secret = identity.invite(db, "ada", Role.REVIEWER, actor="test", now=NOW)
     client = TestClient(server, base_url="https://testserver", follow_redirects=False)
-    client.get(f"/join/{secret}")
+    join(client, secret)
     assert client.get(answers.STATE, headers={"origin": "https://testserver"}).status_code == 200
     assert client.get(answers.STATE, headers={"origin": "http://testserver"}).status_code == 403
 
@@ -277,12 +280,23 @@ def test_a_request_that_no_component_sends_is_refused_in_words(ada, study, conte
 
 
 def test_a_person_has_a_bounded_number_of_requests_per_second_in_all_sessions(study, monkeypatch):
+    monkeypatch.setattr(answers, "MOMENT_S", 0.0)
     monkeypatch.setattr(answers, "RateLimit", lambda per_s: limits.RateLimit(per_s, clock=lambda: 0.0))
     server = serving(study)
     ada, again, ben = (Browser(server, study, name) for name in ("ada", "ada", "ben"))
     statuses = [browser.client.get(answers.STATE).status_code for _ in range(20) for browser in (ada, again)]
-    assert (statuses.count(200), statuses.count(429)) == (answers.REQUESTS_PER_S, 40 - answers.REQUESTS_PER_S)
+    assert (statuses.count(200), statuses.count(429)) == (answers.WORK_PER_S, 40 - answers.WORK_PER_S)
     assert ben.client.get(answers.STATE).status_code == 200
+
+
+def test_answers_count_and_not_requests(study, monkeypatch):
+    monkeypatch.setattr(answers, "RateLimit", lambda per_s: limits.RateLimit(per_s, clock=lambda: 0.0))
+    monkeypatch.setattr(answers, "MOMENT_S", 0.0)
+    ada = Browser(serving(study), study, "ada")
+    (first, *_) = ada.client.get(answers.STATE).json()["offers"]
+    said = [event(first | {"revision": n}, ("similar", "withdrawn")[n % 2]) for n in range(answers.WORK_PER_S - 1)]
+    assert ada.answer(*said).status_code == 200
+    assert (ada.answer(event(first)).status_code, len(stored(study))) == (429, answers.WORK_PER_S - 1)
 
 
 def test_what_a_person_may_do_per_second_comes_back():
@@ -385,3 +399,43 @@ def test_reviewers_and_coordinators_who_labelled_the_item_cannot_decide(closed, 
         status, words = (403, answers.WRONG_ROLE) if role is Role.REVIEWER else (422, "You labelled")
         assert (refused.status_code, decisions_and_events(db)) == (status, ([], []))
     assert words in refused.json()["message"]
+
+
+@pytest.mark.parametrize(
+    ("more", "status"),
+    [({"cookie": "name=value"}, 401), ({"x-labeler-token": "wrong"}, 403), ({"transfer-encoding": "chunked"}, 411)],
+)
+def test_no_body_is_read_before_session_token_and_length_are_right(study, ada, more, status):
+    read = []
+
+    def parts():
+        read.append(1)
+        yield b"{}"
+
+    request = ada.client.build_request("POST", answers.ANSWERS, content=parts(), headers=ada.headers | more)
+    refused = ada.client.send(request)
+    assert (refused.status_code, refused.headers["connection"]) == (status, "close")
+    assert stored(study) == []
+
+
+def test_a_body_in_tiny_parts_is_not_read_to_its_end():
+    sent = []
+
+    async def receive():
+        sent.append(1)
+        return {"type": "http.request", "body": b"x", "more_body": True}
+
+    scope = {"type": "http", "method": "POST", "headers": [(b"content-length", b"60000")]}
+    with pytest.raises(BodyRefused):
+        asyncio.run(body_of(Request(scope, receive), 64_000))
+    assert len(sent) < 100
+
+
+def test_sessions_that_the_study_does_not_know_leave_nothing_behind(study, server):
+    requests = server.routes[-1].endpoint.__self__
+    client = TestClient(server, base_url=BASE)
+    for number in range(5):
+        made_up = f"{number:043d}" if number else "x" * 60_000
+        cookie = {"cookie": f"{session_cookie(study)}={made_up}"}
+        assert client.get(answers.STATE, headers=cookie).status_code == 401
+    assert (len(requests.known), len(requests.rate._left)) == (0, 0)

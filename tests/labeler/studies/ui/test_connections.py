@@ -2,6 +2,7 @@
 
 import asyncio
 import http.client
+import signal
 import socket
 import threading
 import time
@@ -144,3 +145,35 @@ def test_one_address_has_half_of_the_room_and_a_proxy_that_is_believed_all(monke
                 finally:
                     connection.close()
             assert answered == n_open
+
+
+def test_a_signal_ends_the_server_in_time_whatever_waits(monkeypatch):
+    monkeypatch.setattr(uvicorn.Server, "handle_exit", uvicorn.Server.handle_exit)  # restored after the test
+    monkeypatch.setitem(connections.HTTP_PROTOCOLS, "auto", "")
+    monkeypatch.setattr(connections, "STOP_S", 0.01)
+    ended, code = threading.Event(), []
+    monkeypatch.setattr(connections.os, "_exit", lambda status: (code.append(status), ended.set()))
+    connections.install()
+    server = uvicorn.Server(uvicorn.Config(application))
+    server.handle_exit(signal.SIGTERM, None)
+    assert (server.should_exit, server.config.timeout_graceful_shutdown) == (True, connections.FINISH_S)
+    assert ended.wait(PATIENCE_S) and code == [128 + signal.SIGTERM]
+
+
+def test_strangers_of_one_address_have_few_connections_and_people_who_signed_in_more(monkeypatch):
+    monkeypatch.setattr(connections, "MIN_STRANGERS", 2)
+    monkeypatch.setattr(connections, "STRANGERS_SHARE", 10_000)
+    with serving() as port, connected(port, HALF) as first, connected(port, HALF):
+        wait_for_connections(2)
+        with connected(port, HALF) as third:
+            assert is_closed(third)
+        connections.note_signed_in(first.getsockname())
+        with connected(port, HALF) as third:
+            third.sendall(b"\r\n")
+            assert third.recv(12) == b"HTTP/1.1 200"
+
+
+def wait_for_connections(n):
+    until = time.monotonic() + PATIENCE_S
+    while len(connections._by_client) < n and time.monotonic() < until:
+        time.sleep(0.01)

@@ -19,11 +19,12 @@ from labeler.studies.course import coordinating
 from labeler.studies.items import drawing
 from labeler.studies.model import Role
 from labeler.studies.people import identity
-from labeler.studies.store import open_database
+from labeler.studies.store import events, open_database
 from labeler.studies.ui import connections, limits, provider, sign_in
 from labeler.studies.ui.app import session_cookie
 from labeler.studies.ui.gate import SignInGate
 from labeler.studies.ui.server import allowed_hosts, refresh_in_background, serve, streamlit_settings
+from tests.labeler.studies.ui.clients import join
 from tests.making import make_study
 from tests.sentences import says
 
@@ -89,20 +90,19 @@ def test_strangers_see_only_the_sign_in_page_and_the_health_check(client):
 
 
 def test_a_link_signs_in_and_the_secret_is_in_no_later_address(client, secret):
-    response = client.get(f"/join/{secret}")
+    response = join(client, secret)
     assert (response.status_code, response.headers["location"]) == (303, "/")
     cookie = response.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=lax" in cookie
     assert secret not in cookie
     assert client.get("/").text == "the application"
-    again = client.get(f"/join/{secret}")
-    assert again.headers["set-cookie"] != cookie  # a new session each time, so nobody can plant one
+    assert join(client, secret).headers["set-cookie"] == cookie  # the session of this browser goes on
 
 
 def test_the_cookie_is_secure_behind_tls(study, secret):
     with TestClient(gated(study), base_url="https://testserver", follow_redirects=False) as client:
-        assert "Secure" in client.get(f"/join/{secret}").headers["set-cookie"]
+        assert "Secure" in join(client, secret).headers["set-cookie"]
 
 
 def test_wrong_and_forged_secrets_are_refused(client, study):
@@ -118,7 +118,7 @@ def test_wrong_and_forged_secrets_are_refused(client, study):
 def test_websockets_need_a_session_and_the_same_origin(client, secret):
     with pytest.raises(WebSocketDisconnect), client.websocket_connect("/_stcore/stream"):
         pass
-    client.get(f"/join/{secret}")
+    join(client, secret)
     with client.websocket_connect("/_stcore/stream", headers={"origin": BASE}) as stream:
         assert stream.receive_text() == "inside"
     for path, origin in (("stream", "http://evil.test"), ("other", BASE)):  # there is one websocket
@@ -133,7 +133,7 @@ FOR_COORDINATORS = ("/_stcore/upload_file/x", "/media/report.html", "/_stcore/me
 
 
 def test_reviewers_reach_pages_and_settings_and_nothing_that_is_made_for_coordinators(client, secret):
-    client.get(f"/join/{secret}")
+    join(client, secret)
     for path in FOR_COORDINATORS:
         response = client.get(path)
         assert (response.status_code, response.text) == (403, "Only coordinators of the study can open this page.")
@@ -146,7 +146,7 @@ def test_reviewers_reach_pages_and_settings_and_nothing_that_is_made_for_coordin
 def test_coordinators_reach_uploads_and_downloads_and_no_cache_keeps_them(client, study):
     with open_database(study) as db:
         secret = identity.invite(db, "grace", Role.COORDINATOR, actor="grace", now=NOW)
-    client.get(f"/join/{secret}")
+    join(client, secret)
     for path in (*FOR_COORDINATORS, "/", "/sign-in"):
         sent = client.get(path)
         assert (sent.status_code, sent.headers["cache-control"]) == (200, "no-store")
@@ -162,10 +162,10 @@ def test_a_forged_host_opens_no_other_way(client, path, host):
 
 
 def test_too_many_wrong_links_from_an_address_make_it_wait_and_sessions_go_on(client, study, secret):
-    client.get(f"/join/{secret}")
+    join(client, secret)
     for number in range(limits.N_WRONG):
         assert client.get(f"/join/wrong-{number}").status_code == 403
-    for response in (client.get("/join/wrong"), client.get(f"/join/{secret}"), pasted(client, secret)):
+    for response in (client.get("/join/wrong"), join(client, secret), pasted(client, secret)):
         assert response.status_code == 429
         assert 0 < int(response.headers["retry-after"]) <= limits.WITHIN_S
         assert f"Try again in {response.headers['retry-after']} s." in response.text
@@ -176,14 +176,14 @@ def test_too_many_wrong_links_from_an_address_make_it_wait_and_sessions_go_on(cl
 def test_opening_ones_link_again_leaves_ones_other_tabs_signed_in_and_somebody_elses_link_does_not(
     client, study, secret
 ):
-    client.get(f"/join/{secret}")
+    join(client, secret)
     first = client.cookies[session_cookie(study)]
-    client.get(f"/join/{secret}")
+    join(client, secret)
     second = client.cookies[session_cookie(study)]
     with open_database(study) as db:
         assert identity.person_of_session(db, first, now=NOW) == identity.person_of_session(db, second, now=NOW)
         grace = identity.invite(db, "grace", Role.COORDINATOR, actor="grace", now=NOW)
-        for asked in (client.get(f"/join/{grace}"), pasted(client, grace)):
+        for asked in (join(client, grace), pasted(client, grace)):
             assert (asked.status_code, "set-cookie" in asked.headers) == (200, False)
             assert "ada. Continue as grace?" in asked.text
             assert says(asked.text, "Stay signed in", "ada")
@@ -217,22 +217,36 @@ def test_what_a_page_loads_by_itself_signs_nobody_in_and_locks_nobody_out(client
     for number in range(2 * limits.N_WRONG):
         assert client.get(f"/join/wrong-{number}", headers=headers).status_code == 403
         assert client.head(f"/join/wrong-{number}").status_code == 403
-    refused = client.get(f"/join/{secret}", headers=headers)
+    refused = join(client, secret, headers=headers)
     assert (refused.status_code, "set-cookie" in refused.headers) == (403, False)
     visit = {"sec-fetch-dest": "document", "sec-fetch-mode": "navigate", "sec-fetch-site": "cross-site"}
-    assert client.get(f"/join/{secret}", headers=visit).status_code == 303
+    assert client.get(f"/join/{secret}", headers=visit).status_code == 200
+    assert join(client, secret).status_code == 303
+
+
+PREVIEWS = ("Slackbot-LinkExpanding 1.0", "facebookexternalhit/1.1", "SkypeUriPreview Preview/0.5", "WhatsApp/2.23")
+
+
+def test_the_preview_of_a_link_changes_nothing_and_the_person_signs_in_afterwards(client, study, secret):
+    for agent in PREVIEWS:
+        page = client.get(f"/join/{secret}", headers={"user-agent": agent})
+        assert (page.status_code, "set-cookie" in page.headers) == (200, False)
+    with open_database(study) as db:
+        assert db.execute("SELECT count(*) FROM sessions").fetchone() == (0,)
+        assert events.table(db)["action"].tolist().count("sign in") == 0
+    assert join(client, secret).status_code == 303
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 def test_what_another_site_sends_without_naming_itself_is_known_by_what_the_browser_adds(client, secret, site):
-    client.get(f"/join/{secret}")
+    join(client, secret)
     client.post("/sign-out", headers={"sec-fetch-site": site})
     assert client.get("/").text == "the application"
     assert client.put("/my-labels", headers={"sec-fetch-site": site}).status_code == 403
 
 
 def test_signing_out_needs_a_posted_form_from_this_site(client, secret):
-    client.get(f"/join/{secret}")
+    join(client, secret)
     assert "<form" in client.get("/sign-out").text
     assert client.get("/").text == "the application"
     client.post("/sign-out", headers={"origin": "http://evil.test"})
@@ -242,17 +256,17 @@ def test_signing_out_needs_a_posted_form_from_this_site(client, secret):
 
 
 def test_a_deactivated_person_is_out_at_the_next_request(client, study, secret):
-    client.get(f"/join/{secret}")
+    join(client, secret)
     with open_database(study) as db:
         db.execute("UPDATE people SET active = 0 WHERE name = 'ada'")
     assert client.get("/").status_code == 303
-    assert client.get(f"/join/{secret}").status_code == 403
+    assert join(client, secret).status_code == 403
 
 
 def test_program_text_is_let_through_to_who_was_let_in_just_now_and_to_nobody_else(client, study, secret):
     program = "/static/js/index.js"
     assert client.get(program).status_code == 303
-    client.get(f"/join/{secret}")
+    join(client, secret)
     assert client.get("/").text == "the application"
     study.rename(study.with_suffix(".gone"))  # sessions can no longer be looked up
     assert client.get(program).status_code == 404
@@ -261,7 +275,7 @@ def test_program_text_is_let_through_to_who_was_let_in_just_now_and_to_nobody_el
     with pytest.raises(WebSocketDisconnect), client.websocket_connect("/_stcore/stream", headers={"origin": BASE}):
         pass
     client.cookies.clear()
-    client.cookies.set(session_cookie(study), "forged")
+    client.cookies.set(session_cookie(study), "forged" + "x" * 37)  # the form of a session
     assert client.get(program).status_code == 503
 
 
@@ -279,7 +293,7 @@ def test_nothing_of_an_address_is_repeated_on_the_page(client):
 
 def test_a_lost_study_file_is_said_in_words(client, study, secret):
     study.unlink()
-    response = client.get(f"/join/{secret}")
+    response = join(client, secret)
     assert response.status_code == 503
     assert "missing at the moment" in response.text
     assert study.name not in response.text
@@ -379,9 +393,8 @@ def test_another_site_signs_nobody_in(client, study, secret, origin):
 @pytest.mark.parametrize("n_parts", [1, 50])
 def test_a_form_that_is_too_long_is_refused_in_however_many_parts_it_comes(client, secret, n_parts):
     parts = (b"x" * (5000 // n_parts) for _ in range(n_parts))
-    response = client.post(
-        "/sign-in", content=chain([f"link={secret}&more=".encode()], parts), headers={"origin": BASE}
-    )
+    body = b"".join(chain([f"link={secret}&more=".encode()], parts))
+    response = client.post("/sign-in", content=body, headers={"origin": BASE})
     assert response.status_code == 413
     assert "too long for a sign-in link" in response.text
     assert "set-cookie" not in response.headers
@@ -394,11 +407,11 @@ def test_a_form_of_the_greatest_length_is_read(client, secret):
 
 
 def test_a_revoked_link_signs_out_at_once_and_says_why_it_does_not_work(client, study, secret):
-    client.get(f"/join/{secret}")
+    join(client, secret)
     with open_database(study) as db:
         identity.revoke(db, "ada", Role.REVIEWER, actor="grace", now=NOW)
     assert client.get("/").status_code == 303
-    for response in (client.get(f"/join/{secret}"), pasted(client, f"{BASE}/join/{secret}")):
+    for response in (join(client, secret), pasted(client, f"{BASE}/join/{secret}")):
         assert (response.status_code, 'action="/sign-in"' in response.text) == (403, True)
         assert f"revoked on {NOW.date().isoformat()}" in response.text
 
@@ -499,7 +512,7 @@ def test_an_address_counts_only_if_the_provider_says_true(monkeypatch, verified,
 def test_returning_from_the_provider_asks_before_it_switches_the_person(client, study, secret, monkeypatch):
     with open_database(study) as db:
         identity.set_email(db, "grace", Role.COORDINATOR, "grace@example.org", actor="grace", now=NOW)
-    client.get(f"/join/{secret}")
+    join(client, secret)
     monkeypatch.setattr(provider, "is_configured", lambda: True)
     monkeypatch.setattr(provider, "arrival", lambda _cookies: provider.Arrival("grace@example.org"))
     asked = client.get("/sign-in/provider", follow_redirects=False)
