@@ -31,7 +31,7 @@ from analysis.categories import DISSIMILAR, SIMILAR
 from labeler.cli import main
 from labeler.studies.course import coordinating
 from labeler.studies.labelling import reviewing
-from labeler.studies.model import Submission
+from labeler.studies.model import NewLabel
 from labeler.studies.people import identity
 from labeler.studies.plan.design import key
 from labeler.studies.store import Database, open_database
@@ -174,9 +174,7 @@ def _label_next(db: Database, person_id: int, name: str, names: dict[int, str]) 
     answer = DISSIMILAR if is_dissimilar else SIMILAR
     comment = "One run is slower from the start." if int(key(1, "comment", name, item), 16) % 100 < 3 else None
     dwell_ms = 4000 + int(key(1, "time", name, item), 16) % 9000
-    event = Submission(
-        key(1, task.code, str(task.revision)), task.code, task.revision, answer, dwell_ms, comment=comment
-    )
+    event = NewLabel(key(1, task.code, str(task.revision)), task.code, task.revision, answer, dwell_ms, comment=comment)
     reviewing.submit(db, person_id, event, now=datetime.now(UTC))
     return True
 

@@ -16,7 +16,7 @@ from labeler.files.formats import DEFAULTS, ReadOptions, Source
 from labeler.studies.course import coordinating, course
 from labeler.studies.items import importing
 from labeler.studies.labelling import reviewing
-from labeler.studies.model import Label, PlanParameters, Role, Submission, Task
+from labeler.studies.model import Label, NewLabel, PlanParameters, Role, Task
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning
@@ -117,11 +117,11 @@ def id_of(db: Database, name: str) -> int:
     return person.person_id
 
 
-def submission(task: Task, answer: str, event_id: str = "", *, dwell_ms: int | None = 900) -> Submission:
+def submission(task: Task, answer: str, event_id: str = "", *, dwell_ms: int | None = 900) -> NewLabel:
     """The submission of the screen for a task; the event id is made from task, revision and answer unless given."""
     event_id = event_id or f"{task.code}-{task.revision}-{answer}"
     view = {"axis": "core", **({"whole": True} if answer.startswith("[") or answer == "no change" else {})}
-    return Submission(event_id, task.code, task.revision, answer, dwell_ms, view)
+    return NewLabel(event_id, task.code, task.revision, answer, dwell_ms, view)
 
 
 def offers(db: Database, reviewer: str) -> list[Task]:
@@ -189,7 +189,7 @@ def saved_answers(db: Database) -> list[SavedAnswer]:
     by_mark = {
         (label.assignment_id, label.event_id): label
         for person in people.all_people(db)
-        for _, label in labels.own_answers(db, person.person_id)
+        for label in labels.own_answers(db, person.person_id)
     }
     rows = db.execute(
         """SELECT a.code, i.name, p.name, s.source_key, l.assignment_id, l.event_id

@@ -23,7 +23,7 @@ from labeler.studies.course import coordinating, course, progress
 from labeler.studies.items import browsing, drawing, importing, measured
 from labeler.studies.items.importing import RunSelection
 from labeler.studies.labelling import own_result, reviewing
-from labeler.studies.model import PlanParameters, Role, State, Submission, Task
+from labeler.studies.model import NewLabel, PlanParameters, Role, State, Task
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning
@@ -268,7 +268,7 @@ def simulate_labels(db: Database, begin: datetime, rng: np.random.Generator, *, 
             is_apart = _apart(db, task.item_id, reviewer.tails) > reviewer.tolerance
             answer = DISSIMILAR if is_apart != (rng.random() < reviewer.slip) else SIMILAR
             event_id = str(UUID(bytes=rng.bytes(16), version=4))
-            given = Submission(event_id, task.code, task.revision, answer, round(1000 * seconds), {"axis": "core"})
+            given = NewLabel(event_id, task.code, task.revision, answer, round(1000 * seconds), {"axis": "core"})
             reviewing.submit(db, person.person_id, given, now=at)
 
 
@@ -361,7 +361,7 @@ def _label_by_picture(db: Database, demo: QuestionDemo, begin: datetime, rng: np
             at += timedelta(seconds=seconds)
             answer = answer_of(reviewing.picture(db, task) or {}, rng)
             event_id = str(UUID(bytes=rng.bytes(16), version=4))
-            given = Submission(event_id, task.code, task.revision, answer, round(1000 * seconds), VIEW_OF_PICTURE)
+            given = NewLabel(event_id, task.code, task.revision, answer, round(1000 * seconds), VIEW_OF_PICTURE)
             reviewing.submit(db, person.person_id, given, now=at)
 
 

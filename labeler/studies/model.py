@@ -41,6 +41,13 @@ class Origin(StrEnum):
     IMPORT = "import"
 
 
+class LabelOrigin(StrEnum):
+    """Where an answer was given: on the screen of this application, or elsewhere, so that it was imported."""
+
+    SCREEN = "screen"
+    IMPORT = "import"
+
+
 class Role(StrEnum):
     """The role of a person, which decides what the person may do."""
 
@@ -220,8 +227,8 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Submission:
-    """An answer as the browser sends it."""
+class NewLabel:
+    """An answer that the study does not have yet, as the browser sends it or a label file contains it."""
 
     event_id: str  # The id of the event, which the browser chooses. The same event may arrive more than once.
     code: str  # the opaque code of the assignment
@@ -237,20 +244,15 @@ class Submission:
     extra: str | None = None  # the extra answer, if the question has one
 
 
-@dataclass(frozen=True)
-class Label:
+@dataclass(frozen=True, kw_only=True)
+class Label(NewLabel):
     """An answer in the study; a stored answer never changes."""
 
     assignment_id: int
-    revision: int
-    event_id: str
-    answer: str
     created: datetime
-    dwell_ms: int | None = None
-    view: Mapping[str, Any] = field(default_factory=dict)
-    confidence: int | None = None
-    flag: bool = False
-    comment: str | None = None
+    origin: LabelOrigin
+    swapped: bool | None = None  # whether the picture had its sides in the other order; None if it has no sides
+    session: str | None = None  # the id of the session in which the answer was given; None if unknown
 
 
 def describe_minutes(minutes: float | None) -> str:

@@ -106,14 +106,10 @@ def wait_until_due(page: Page, begun: float, after_ms: float) -> None:
 
 def coded_answers(served: Served, name: str) -> list[tuple[str, str]]:
     """Return (code, answer) of the answers of a reviewer in the study, in order of saving."""
-    return [(code, label.answer) for code, label in own_answers(served, name)]
+    return [(label.code, label.answer) for label in answers(served, name)]
 
 
 def answers(served: Served, name: str) -> list[Label]:
-    return [label for _, label in own_answers(served, name)]
-
-
-def own_answers(served: Served, name: str) -> list[tuple[str, Label]]:
     with open_database(served.study) as db:
         person = people.by_name(db, name)
         assert person is not None

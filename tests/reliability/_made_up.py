@@ -15,7 +15,7 @@ from labeler.files.formats import Source
 from labeler.studies.course import coordinating, course
 from labeler.studies.items import browsing, importing
 from labeler.studies.labelling import reviewing
-from labeler.studies.model import PlanParameters, Protocol, Role, Submission
+from labeler.studies.model import NewLabel, PlanParameters, Protocol, Role
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning
@@ -134,7 +134,7 @@ class MadeUp:
             "confidence": self.rng.choice([1, 2, 3]), "flag": self.rng.random() < 0.2,
             "comment": self.rng.choice([None, *WORDS, *IN_COMMENTS]),
         }  # fmt: skip
-        submission: Submission = reviewing.submission_from(event)
+        submission: NewLabel = reviewing.submission_from(event)
         reviewing.submit(db, person, submission, now=self.by["now"])
 
     def is_complete(self, db: Database) -> bool:

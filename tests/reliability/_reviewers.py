@@ -11,7 +11,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from labeler.errors import LabelerError
 from labeler.studies.course import course, staffing
 from labeler.studies.labelling import reviewing
-from labeler.studies.model import Role, Submission
+from labeler.studies.model import NewLabel, Role
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.store import Database, open_database
@@ -306,11 +306,11 @@ def service_functions(ground: Ground) -> None:
     tally, now, left = ground.tally, datetime.now(UTC), ground.ids[LEFT]
     with open_database(ground.study) as db:
         task = reviewing.review_queue(db, left).offers[0]
-        reviewing.submit(db, left, Submission("before", task.code, task.revision, "similar", 900), now=now)
+        reviewing.submit(db, left, NewLabel("before", task.code, task.revision, "similar", 900), now=now)
         staffing.remove(db, LEFT, why="away", actor=COORDINATOR, now=now)
         given = {
             "code": task.code,
-            "submission": Submission("after", task.code, 1, "dissimilar", 900),
+            "submission": NewLabel("after", task.code, 1, "dissimilar", 900),
             "now": now,
         }
         given |= {"session": None, "event_ids": ["before"]}

@@ -10,7 +10,7 @@ from pathlib import Path
 from labeler.errors import LabelerError
 from labeler.studies.course import coordinating, course
 from labeler.studies.labelling import reviewing
-from labeler.studies.model import State, Submission
+from labeler.studies.model import NewLabel, State
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import verifying
 from labeler.studies.store import Database, labels, open_database
@@ -120,7 +120,7 @@ def goes_on(study: Path, names: Collection[str]) -> list[str]:
         for name in names:
             queue = reviewing.review_queue(db, id_of(db, name))
             task = queue.offers[0] if queue.offers else reviewing.own_labels(db, id_of(db, name))[0].task
-            answer = Submission(f"restored-{name}", task.code, task.revision, "similar", 900, {"axis": "core"})
+            answer = NewLabel(f"restored-{name}", task.code, task.revision, "similar", 900, {"axis": "core"})
             reviewing.submit(db, id_of(db, name), answer, now=datetime.now(UTC))
         n_new = labels.n_labels(db) - before
         problems = list(verifying.verify_plan(db).problems)

@@ -26,7 +26,7 @@ from tests.browser.conftest import (
     stop_server,
     wait_until_served,
 )  # fmt: skip
-from tests.browser.hands import SAVED, coded_answers, is_sound, item_on_screen, own_answers
+from tests.browser.hands import SAVED, answers, coded_answers, is_sound, item_on_screen
 from tests.reliability.cases import CannotTry, Case, Room, case
 from tests.reliability.disks import CLOCKED, Clock, labeler, last_line, of_command, small_disk
 
@@ -277,7 +277,7 @@ def sleep_not_counted(one: AtPage) -> Case:
     """No more of a sleep counts as time on task than of any other time without input."""
     problems, figures = [], []
     for code, asleep_ms in one.slept:
-        answer = next(answer for own, answer in own_answers(one.served, ADA) if own == code)
+        answer = next(answer for answer in answers(one.served, ADA) if answer.code == code)
         dwell_ms = answer.dwell_ms or 0
         counted_ms = time_on_task(dwell_ms, answer.view)
         figures.append(f"{counted_ms} of {dwell_ms} ms counted")

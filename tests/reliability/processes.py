@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 from labeler.errors import LabelerError
 from labeler.studies.course import coordinating
-from labeler.studies.model import PlanParameters, Submission
+from labeler.studies.model import NewLabel, PlanParameters
 from labeler.studies.preparing import assigning, verifying
 from labeler.studies.store import events, labels, open_database, people
 from tests.browser import studies
@@ -47,7 +47,7 @@ class Reviewer:
     name: str
     reviewer_id: int
     writer: Writer
-    waiting: Submission | None = None
+    waiting: NewLabel | None = None
     has_told: bool = False
     is_committing: bool = False
 
@@ -79,7 +79,7 @@ class Processes:
             reviewer_id = id_of(db, name)
         self.reviewers.append(Reviewer(name, reviewer_id, self._start(reviewer_id, None)))
 
-    def _start(self, reviewer_id: int, again: Submission | None) -> Writer:
+    def _start(self, reviewer_id: int, again: NewLabel | None) -> Writer:
         return Writer.start(writers.reviewer, self.study, reviewer_id, again, self.rng.getrandbits(32))
 
     def kill_one(self) -> None:

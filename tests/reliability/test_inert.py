@@ -18,7 +18,7 @@ from labeler.studies.course import coordinating, course, staffing
 from labeler.studies.handover import anonymising
 from labeler.studies.items import browsing
 from labeler.studies.labelling import inbox, reviewing
-from labeler.studies.model import PlanParameters, State, Submission
+from labeler.studies.model import NewLabel, PlanParameters, State
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning
 from labeler.studies.results import exchange, reporting, splits
@@ -133,7 +133,7 @@ def say_everything(db):
             number = len(reviewing.own_labels(db, id_of(db, name)))
             text = texts[(place * 5 + number) % len(texts)]
             answer = ("similar", "dissimilar")[(place + number) % 2]
-            sent = Submission(f"{place}-{number}", offers[0].code, 0, answer, 900, comment=text, flag=True)
+            sent = NewLabel(f"{place}-{number}", offers[0].code, 0, answer, 900, comment=text, flag=True)
             reviewing.submit(db, id_of(db, name), sent, now=NOW)
     for message, text in zip(inbox.messages(db), texts * 9, strict=False):
         inbox.reply(db, message.code, text, actor=COORDINATOR, now=NOW)

@@ -22,7 +22,7 @@ from labeler.errors import LabelerError, StudyError
 from labeler.studies.course import coordinating, course, staffing
 from labeler.studies.items import browsing, importing
 from labeler.studies.labelling import reviewing
-from labeler.studies.model import Role, Submission
+from labeler.studies.model import NewLabel, Role
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.questions import NOT_SURE, WITHDRAWN
@@ -80,7 +80,7 @@ class Writer:
         return reports
 
 
-def reviewer(study: Path, reviewer_id: int, again: Submission | None, seed: int, pipe: Connection) -> None:
+def reviewer(study: Path, reviewer_id: int, again: NewLabel | None, seed: int, pipe: Connection) -> None:
     """Label as the page does, with one connection per label; first send unacknowledged answers again."""
     rng, submission = random.Random(seed), again
 
@@ -107,17 +107,17 @@ def reviewer(study: Path, reviewer_id: int, again: Submission | None, seed: int,
                 time.sleep(AFTER_REFUSAL_S)
 
 
-def _next(queue: reviewing.ReviewQueue, rng: random.Random) -> Submission | None:
+def _next(queue: reviewing.ReviewQueue, rng: random.Random) -> NewLabel | None:
     """Answer the offered item; after the last one, undo the last answer. None while a pause leaves neither."""
     if queue.offers:
         task = queue.offers[0]
-        return Submission(uuid4().hex, task.code, task.revision, rng.choice(ANSWERS), DWELL_MS, VIEW)
+        return NewLabel(uuid4().hex, task.code, task.revision, rng.choice(ANSWERS), DWELL_MS, VIEW)
     if queue.last is None and queue.closed:
         time.sleep(AFTER_REFUSAL_S)
         return None
     if queue.last is None:
         raise RuntimeError("there is nothing to label")
-    return Submission(uuid4().hex, queue.last.code, queue.last.revision, WITHDRAWN, None, VIEW)
+    return NewLabel(uuid4().hex, queue.last.code, queue.last.revision, WITHDRAWN, None, VIEW)
 
 
 def asking_for_lock(study: Path, pipe: Connection) -> None:

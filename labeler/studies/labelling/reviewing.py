@@ -16,7 +16,7 @@ from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
 from labeler.studies.course import calibrating, coordinating
 from labeler.studies.items import drawing
 from labeler.studies.labelling import auditing
-from labeler.studies.model import Label, Person, Protocol, Question, Role, State, Study, Submission, Task
+from labeler.studies.model import Label, LabelOrigin, NewLabel, Person, Protocol, Question, Role, State, Study, Task
 from labeler.studies.people import identity
 from labeler.studies.plan.active_plan import N_OFFERED
 from labeler.studies.plan.design import MIN_RETEST_GAP
@@ -185,7 +185,7 @@ def describe_work(db: Database, reviewer_id: int) -> str:
 def seconds_per_label(db: Database, reviewer_id: int) -> float:
     """Return how long the reviewer usually needs for a label, from the own last answers; at first, the usual time."""
     identity.require(db, reviewer_id, Role.REVIEWER)
-    timed = [label for _, label in labels.own_answers(db, reviewer_id) if label.dwell_ms is not None]
+    timed = [label for label in labels.own_answers(db, reviewer_id) if label.dwell_ms is not None]
     if len(timed) < N_TIMED:
         return USUAL_S
     times = (timing.time_on_task(label.dwell_ms or 0, label.view) for label in timed[-N_TIMED:])
@@ -301,13 +301,13 @@ def own_labels(db: Database, reviewer_id: int) -> list[OwnLabel]:
     is_over = study.phase in (State.CLOSED, State.UNBLINDED) or not _offered(db, reviewer_id, calibrating)
     of_round = {task.code: task for task in assignments.tasks_of(db, reviewer_id, calibration=calibrating)}
     tasks = {code: _as_shown(db, task, study.question) for code, task in of_round.items() if _stands(task)}
-    answers = [(code, answer) for code, answer in labels.own_answers(db, reviewer_id) if code in of_round]
+    answers = [answer for answer in labels.own_answers(db, reviewer_id) if answer.code in of_round]
     by_code: dict[str, list[Label]] = {}
-    for code, answer in answers:
-        by_code.setdefault(code, []).append(answer)
+    for answer in answers:
+        by_code.setdefault(answer.code, []).append(answer)
     numbers = {code: number for number, code in enumerate(by_code, start=1)}
     first_shown = 1 if is_over else len(numbers) - LOOK_BACK + 1
-    order = dict.fromkeys(code for code, _ in reversed(answers))
+    order = dict.fromkeys(answer.code for answer in reversed(answers))
     replies_to = replies.of_assignments(db, [task.assignment_id for task in tasks.values()])
     return [
         replace(
@@ -422,7 +422,7 @@ def _as_shown(db: Database, task: Task, question: Question) -> Task:
     return replace(task, answer=question.mirrored(task.answer))
 
 
-def submission_from(event: object) -> Submission:
+def submission_from(event: object) -> NewLabel:
     """Convert an event from the screen into a submission.
 
     The event has event_id, code, revision, answer, and optionally dwell_ms, view, confidence, flag and comment. It
@@ -443,12 +443,10 @@ def submission_from(event: object) -> Submission:
     if not fits:
         raise AnswerRefused(_UNREADABLE)
     comment = (more.pop("comment", None) or "").strip() or None
-    return Submission(event_id, code, revision, answer, comment=comment, **more)
+    return NewLabel(event_id, code, revision, answer, comment=comment, **more)
 
 
-def submit(
-    db: Database, reviewer_id: int, submission: Submission, *, now: datetime, session: str | None = None
-) -> None:
+def submit(db: Database, reviewer_id: int, submission: NewLabel, *, now: datetime, session: str | None = None) -> None:
     """Store a reviewer's answer, and the session in which the answer was given.
 
     If the study already has an answer with this event id, nothing is stored. Raises NotAllowed if the study or this
@@ -487,27 +485,27 @@ def submit(
             _check_marks(study.question, submission, drawing.n_points(db, item))
         variation = _variation(db, task, item.n_runs, study)
         view = {
-            **{name: value for name, value in submission.view.items() if name not in _OF_SERVER},
+            **{name: value for name, value in submission.view.items() if name != "picture"},  # only the server sets it
             "rule": study.protocol.axis_rule,
             "rule_version": binning.RULE_VERSIONS[study.protocol.axis_rule],
             "drawing": kind_of(study.question).version,
             "min_span": study.protocol.min_span,
             **({"picture": variation.json_values()} if variation else {}),
-            **({"session": session} if session else {}),
-            **({"swapped": _is_swapped(db, task, study.question)} if study.question.blind_side else {}),
-            **({"extra": submission.extra} if _has_extra(study.question, submission) else {}),
         }
-        labels.add(
-            db,
-            Label(
-                task.assignment_id, submission.revision, submission.event_id, submission.answer, now,
-                submission.dwell_ms, view, submission.confidence if study.protocol.asks_confidence else None,
-                submission.flag, submission.comment,
-            ),
+        given = vars(submission) | {
+            "view": view,
+            "confidence": submission.confidence if study.protocol.asks_confidence else None,
+            "extra": submission.extra if _has_extra(study.question, submission) else None,
+        }
+        swapped = _is_swapped(db, task, study.question) if study.question.blind_side else None
+        label = Label(
+            **given, assignment_id=task.assignment_id, created=now, origin=LabelOrigin.SCREEN, swapped=swapped,
+            session=session,
         )  # fmt: skip
+        labels.add(db, label)
 
 
-def _has_extra(question: Question, submission: Submission) -> bool:
+def _has_extra(question: Question, submission: NewLabel) -> bool:
     return question.extra is not None and submission.extra in question.extra.answers
 
 
@@ -523,7 +521,7 @@ def _undoable(db: Database, reviewer_id: int, calibrating: bool) -> str | None:
     return last
 
 
-def _not_open(submission: Submission) -> NotAssigned:
+def _not_open(submission: NewLabel) -> NotAssigned:
     """Return the error for an item that the reviewer cannot label; its text does not reveal the reason."""
     return NotAssigned(f"You cannot label item {submission.code[:20]} now. Reload the page to continue.")
 
@@ -539,7 +537,7 @@ def _variation(db: Database, task: Task, n_runs: int, study: Study) -> blinding.
     return blinding.Variation.drawn(studies.picture_secret(db), task.code, n_ordered)
 
 
-def _check(task: Task, submission: Submission, last: str | None, protocol: Protocol) -> None:
+def _check(task: Task, submission: NewLabel, last: str | None, protocol: Protocol) -> None:
     if submission.revision != task.revision:
         raise AnswerRefused(f"Item {task.code} was answered in another window in the meantime. That answer is kept.")
     if submission.answer == WITHDRAWN:
@@ -556,7 +554,7 @@ def _check(task: Task, submission: Submission, last: str | None, protocol: Proto
         raise AnswerRefused(f"Press 1, 2 or 3 to say how sure you are about item {task.code}.")
 
 
-def _check_marks(question: Question, submission: Submission, n: int | None) -> None:
+def _check_marks(question: Question, submission: NewLabel, n: int | None) -> None:
     """Raise AnswerRefused if marks are not points of the series, or the reviewer has not seen the whole series."""
     try:
         question.checked_label(submission.answer, n)
@@ -632,7 +630,6 @@ _CLOSED: Mapping[State, str] = {
 }  # reasons why nothing can be labelled
 _CALIBRATED = "Calibration finished. The study continues when the coordinator opens it."
 _UNREADABLE = "The browser sent an answer that cannot be read. Reload the page to continue."
-_OF_SERVER = ("picture", "session", "swapped", "extra")  # parts of the view that only the server sets
 _MORE: Mapping[str, Callable[[Any], bool]] = {
     "dwell_ms": lambda value: value is None or _is_count(value),
     "view": _is_view,

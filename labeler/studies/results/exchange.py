@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from labeler.errors import InputError, Refused
 from labeler.safe_text import csv_text
 from labeler.studies.items import drawing
-from labeler.studies.model import Item, Kind, Label, Origin, Question, Role, Task
+from labeler.studies.model import Item, Kind, Label, LabelOrigin, Origin, Question, Role, Task
 from labeler.studies.people import identity
 from labeler.studies.plan.design import key
 from labeler.studies.plan.lifecycle import Action, require
@@ -51,7 +51,7 @@ class LabelRow:
     item: str
     reviewer: str
     kind: Kind
-    label: Label  # the label; its assignment and revision are set during the import
+    label: Label  # the label; its code, assignment and revision are set during the import
     revision: int | None  # the revision in the table; None if the table has none
     block: int | None
     position: int | None
@@ -235,7 +235,7 @@ def _append(
             f"{row.revision}."
         )
     _answer(question, row.label.answer, drawing.n_points(db, item) if question.is_marked else None, row.line)
-    label = replace(row.label, assignment_id=task.assignment_id, revision=task.revision)
+    label = replace(row.label, code=task.code, assignment_id=task.assignment_id, revision=task.revision)
     return labels.add(db, label, row.source_key)
 
 
@@ -301,7 +301,9 @@ def _parsed(
     # Anyone who knows the names can guess this hash, so it is used only to recognise the row in a second import.
     source_key = cell("event_id") or key(0, "imported", item, reviewer, kind, str(ordinal), answer)
     label = Label(
+        code="",
         assignment_id=0,
+        origin=LabelOrigin.IMPORT,
         revision=ordinal,
         event_id=cell("event_id") or secrets.token_hex(16),
         answer=answer,
@@ -309,8 +311,11 @@ def _parsed(
         dwell_ms=number("dwell_ms"),
         view=_view(cell("view"), line),
         confidence=number("confidence", 1, 3),
-        flag=_flag(cell("flag"), line),
+        flag=_yes_or_no(cell("flag"), "flag", line) or False,
         comment=str(cells.get("comment", "")) or None,
+        extra=cell("extra") or None,
+        swapped=_yes_or_no(cell("swapped"), "swapped", line),
+        session=cell("session") or None,
     )
     return LabelRow(
         line, item, reviewer, kind, label, number("revision"), number("part"), number("position"), cell("benchmark"),
@@ -342,11 +347,12 @@ def _whole_number(text: str, name: str, line: int, lowest: int, highest: int) ->
     raise InputError(f"Line {line}: {name} {text!r} is not a whole number between {lowest} and {highest}.")
 
 
-def _flag(text: str, line: int) -> bool:
-    flags = {"": False, "0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
-    if text.lower() not in flags:
-        raise InputError(f"Line {line}: flag {text!r} is not 0 or 1.")
-    return flags[text.lower()]
+def _yes_or_no(text: str, name: str, line: int) -> bool | None:
+    """Return the value of a cell with 0 or 1; return None if the cell is empty."""
+    values = {"": None, "0": False, "0.0": False, "false": False, "1": True, "1.0": True, "true": True}
+    if text.lower() not in values:
+        raise InputError(f"Line {line}: {name} {text!r} is not 0 or 1.")
+    return values[text.lower()]
 
 
 def _one_of(vocabulary: Sequence[str], text: str, name: str, line: int) -> str:

@@ -447,12 +447,10 @@ def _answers(table: pd.DataFrame, question: Question) -> pd.DataFrame:
         "created_utc": [row.label.created.isoformat() for row in rows],
         "dwell_ms": [_time_on_task(row.label.dwell_ms, row.label.view) for row in rows],
         "confidence": [row.label.confidence for row in rows],
+        "swapped": [row.label.swapped for row in rows],
     }
     if "view" in table:
         columns["axis_rule"] = [row.label.view.get("rule") for row in rows]
-        swapped = [row.label.view.get("swapped") for row in rows]
-        if any(value is not None for value in swapped):
-            columns["swapped"] = swapped
     answers = pd.DataFrame(columns | {name: more[name] for name in more if name in table}, dtype=object)
     if EXCLUDED in table:  # first labels of other items depend on these rows, but no result uses the rows
         answers["kind"] = answers["kind"].mask((table[EXCLUDED] == "1").to_numpy(), "excluded")
@@ -464,9 +462,6 @@ def _timed(answers: pd.DataFrame) -> pd.DataFrame:
     views = [json.loads(view) for view in answers["view"]]
     times = [_time_on_task(dwell_ms, view) for dwell_ms, view in zip(answers["dwell_ms"], views, strict=True)]
     rules = [view.get("rule") for view in views]
-    swapped = [view.get("swapped") for view in views]
-    if any(value is not None for value in swapped):
-        answers = answers.assign(swapped=pd.Series(swapped, index=answers.index, dtype=object))
     return answers.assign(
         dwell_ms=pd.Series(times, index=answers.index, dtype=object),
         axis_rule=pd.Series(rules, index=answers.index, dtype=object),

@@ -7,7 +7,7 @@ earlier.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +40,7 @@ _IDS: Mapping[str, str] = {
     "decision": "SELECT decision_id FROM decisions ORDER BY decision_id",
     "reply": "SELECT reply_id FROM replies ORDER BY reply_id",
 }
+_HEAD = "SELECT link_id, head FROM links ORDER BY link_id DESC LIMIT 1"
 AUDITED = (
     "studies",
     "questions",
@@ -72,14 +73,30 @@ class Fault:
     what: str
 
 
-def append(db: Database, part: str, row_id: int) -> None:
-    """Add a link for a new row to the chain."""
-    _append(db, head(db), part, row_id)
+def append(db: Database, part: str, row_id: int) -> tuple[Any, ...]:
+    """Add a link for a new row to the chain, and return the row as it is stored and hashed.
+
+    The row is empty if an item was removed.
+    """
+    if part == REMOVED:
+        _append(db, head(db), part, row_id)
+        return ()
+    query, *more = _CONTENT[part]
+    found = db.execute(
+        f"SELECT head.*, content.* FROM ({query}) content LEFT JOIN ({_HEAD}) head",  # noqa: S608 - constants
+        (row_id,),
+    ).fetchone()
+    if found is None:
+        raise LookupError(f"{part} {row_id} does not exist and cannot be linked")
+    n_links, last, *row = found
+    digest = _digest_of([[row], *(db.execute(other, (row_id,)) for other in more)])
+    _add_link(db, Head(n_links or 0, last or ""), part, row_id, digest)
+    return tuple(row)
 
 
 def head(db: Database) -> Head:
     """Return the head of the chain: the number of links, and the last hash."""
-    row = db.execute("SELECT link_id, head FROM links ORDER BY link_id DESC LIMIT 1").fetchone()
+    row = db.execute(_HEAD).fetchone()
     return Head(*row) if row else Head(0, "")
 
 
@@ -115,17 +132,22 @@ def digest_of(db: Database, part: str, row_id: int) -> str | None:
     """Return the hash of the present content of a row; return None if the row does not exist."""
     if part == REMOVED:
         return hashlib.sha256(str(row_id).encode()).hexdigest()
-    digest, is_there = hashlib.sha256(), False
-    for query in _CONTENT[part]:
-        for row in db.execute(query, (row_id,)):
-            is_there = True
+    found = [db.execute(query, (row_id,)).fetchall() for query in _CONTENT[part]]
+    return _digest_of(found) if any(found) else None
+
+
+def _digest_of(results: Iterable[Iterable[Iterable[Any]]]) -> str:
+    """Return the hash of the rows that the queries of a part gave."""
+    digest = hashlib.sha256()
+    for rows in results:
+        for row in rows:
             for value in row:
                 # type and length are hashed before the content, so that different rows never give the same bytes
                 content = value if isinstance(value, bytes) else repr(value).encode("utf-8", "surrogatepass")
                 digest.update(f"{type(value).__name__}{len(content)}:".encode())
                 digest.update(content)
             digest.update(b";")
-    return digest.hexdigest() if is_there else None
+    return digest.hexdigest()
 
 
 def faults(db: Database) -> Iterator[Fault]:
@@ -158,6 +180,10 @@ def _append(db: Database, last: Head, part: str, row_id: int) -> Head:
     digest = digest_of(db, part, row_id)
     if digest is None:
         raise LookupError(f"{part} {row_id} does not exist and cannot be linked")
+    return _add_link(db, last, part, row_id, digest)
+
+
+def _add_link(db: Database, last: Head, part: str, row_id: int, digest: str) -> Head:
     new = Head(last.n_links + 1, _next(last, part, row_id, digest))
     db.execute("INSERT INTO links VALUES (?, ?, ?, ?, ?)", (new.n_links, part, row_id, digest, new.digest))
     return new

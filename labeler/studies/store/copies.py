@@ -13,9 +13,9 @@ from labeler.studies.store.opening import check_is_study, check_schema, check_te
 # All columns that contain free text; in `events.details`, `labels.view` and `questions.definition` it is inside JSON.
 FREE_TEXTS = (
     ("studies", "name"), ("studies", "question"), ("studies", "instructions"), ("questions", "definition"),
-    ("files", "name"), ("labels", "comment"), ("labels", "view"), ("verdicts", "error"), ("events", "actor"),
-    ("events", "details"), ("items", "excluded_why"), ("decisions", "why"), ("decisions", "decided_by"),
-    ("replies", "text"), ("replies", "written_by"),
+    ("files", "name"), ("labels", "comment"), ("labels", "view"), ("labels", "extra"), ("verdicts", "error"),
+    ("events", "actor"), ("events", "details"), ("items", "excluded_why"), ("decisions", "why"),
+    ("decisions", "decided_by"), ("replies", "text"), ("replies", "written_by"),
 )  # fmt: skip
 
 
@@ -101,9 +101,13 @@ def renumber(db: Database, table: str, ids: Mapping[int, int]) -> None:
 
 
 def forget_who_signed_in(db: Database) -> None:
-    """Remove data about sign-ins: invitations, sessions, e-mail addresses and jobs."""
+    """Remove data about sign-ins: invitations, sessions, e-mail addresses and jobs.
+
+    Call this function only inside `rewritable`, because answers name their session.
+    """
     for table in ("invitations", "sessions", "jobs"):
         db.execute(f"DELETE FROM {table}")  # noqa: S608 - names above
+    db.execute("UPDATE labels SET session = NULL")
     db.execute("UPDATE people SET email = NULL, created_utc = (SELECT created_utc FROM studies)")
 
 

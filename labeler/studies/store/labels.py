@@ -2,13 +2,13 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from labeler.errors import AnswerRefused, StudyError
-from labeler.studies.model import Label
+from labeler.studies.model import Label, LabelOrigin
 from labeler.studies.store import chain, studies
 from labeler.studies.store.assignments import STANDS
 from labeler.studies.store.database import Database
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     "item", "benchmark", "application", "part", "reviewer", "assignment", "revision", "kind", "label", "created_utc",
-    "position", "dwell_ms", "view", "confidence", "flag", "comment", "event_id",
+    "position", "dwell_ms", "view", "confidence", "flag", "comment", "extra", "swapped", "session", "event_id",
 )  # fmt: skip
-
-
-# the columns of a `Label`, in the order of its fields
-_LABEL = """l.assignment_id, l.revision, l.event_id, l.answer, l.created_utc, l.dwell_ms, l.view, l.confidence, l.flag,
-            l.comment"""
+# the columns of the table, without the id, in its order
+_STORED = (
+    "assignment_id", "revision", "event_id", "answer", "created_utc", "dwell_ms", "view", "confidence", "flag",
+    "comment", "extra", "swapped", "session", "origin",
+)  # fmt: skip
 
 
 def add(db: Database, label: Label, source_key: str | None = None) -> bool:
@@ -36,13 +36,13 @@ def add(db: Database, label: Label, source_key: str | None = None) -> bool:
     """
     given = (
         label.assignment_id, label.revision, label.event_id, label.answer, label.created.isoformat(), label.dwell_ms,
-        json.dumps(dict(label.view), sort_keys=True), label.confidence, int(label.flag), label.comment,
+        json.dumps(dict(label.view), sort_keys=True), label.confidence, int(label.flag), label.comment, label.extra,
+        None if label.swapped is None else int(label.swapped), label.session, label.origin,
     )  # fmt: skip
     try:
         cursor = db.execute(
-            """INSERT INTO labels (assignment_id, revision, event_id, answer, created_utc, dwell_ms, view, confidence,
-                                   flag, comment)
-               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (assignment_id, event_id) DO NOTHING""",
+            f"""INSERT INTO labels ({", ".join(_STORED)}) VALUES ({", ".join("?" * len(_STORED))})
+                ON CONFLICT (assignment_id, event_id) DO NOTHING""",  # noqa: S608 - constants
             given,
         )
     except sqlite3.IntegrityError as error:
@@ -59,12 +59,8 @@ def add(db: Database, label: Label, source_key: str | None = None) -> bool:
             "INSERT INTO imported_labels (source_key, label_id) VALUES (?, ?) ON CONFLICT DO NOTHING",
             (source_key, label_id),
         )
-    chain.append(db, "answer", label_id)
-    stored = db.execute(
-        f"SELECT {_LABEL} FROM labels l WHERE label_id = ?",  # noqa: S608 - constant
-        (label_id,),
-    ).fetchone()
-    if stored != given:
+    stored = chain.append(db, "answer", label_id)
+    if stored[: len(given) + 1] != (label_id, *given):
         raise StudyError(f"{db.path} did not store an answer as it was given. Check the study with: labeler audit")
     return True
 
@@ -129,7 +125,8 @@ def rows(db: Database) -> list[tuple[Any, ...]]:
     """Return all answers in the order in which reviewers gave them, as rows with the columns of the label file."""
     return db.execute(
         """SELECT i.name, i.benchmark, i.application, a.block, p.name, a.assignment_id, l.revision, a.kind, l.answer,
-                  l.created_utc, a.position, l.dwell_ms, l.view, l.confidence, l.flag, l.comment, l.event_id
+                  l.created_utc, a.position, l.dwell_ms, l.view, l.confidence, l.flag, l.comment, l.extra, l.swapped,
+                  l.session, l.event_id
            FROM labels l JOIN assignments a USING (assignment_id) JOIN items i USING (item_id)
                 JOIN people p USING (person_id)
            ORDER BY l.label_id"""
@@ -151,14 +148,15 @@ def classes(db: Database) -> "pd.DataFrame":
     return answers.assign(label=answers["label"].map(question.class_of)) if question.is_marked else answers
 
 
-def own_answers(db: Database, person_id: int) -> list[tuple[str, Label]]:
-    """Return the answers of a reviewer, each with the code of its item, in the order in which they were given."""
-    rows = db.execute(
-        f"""SELECT a.code, {_LABEL} FROM labels l JOIN assignments a USING (assignment_id)
-            WHERE a.person_id = ? ORDER BY l.label_id""",  # noqa: S608 - constant
+def own_answers(db: Database, person_id: int) -> list[Label]:
+    """Return the answers of a reviewer, in the order in which they were given."""
+    rows = db.records(
+        f"""SELECT a.code, {", ".join(f"l.{column}" for column in _STORED)}
+            FROM labels l JOIN assignments a USING (assignment_id)
+            WHERE a.person_id = ? ORDER BY l.label_id""",  # noqa: S608 - constants
         (person_id,),
     )
-    return [(code, _label(*label)) for code, *label in rows]
+    return [_label(row) for row in rows]
 
 
 def links_of(db: Database, person_id: int) -> list[tuple[str, str, str, str, str]]:
@@ -216,7 +214,7 @@ def last_remarks(db: Database, assignment_id: int) -> tuple[int | None, bool, st
 def last_extra(db: Database, assignment_id: int) -> str | None:
     """Return the extra answer of the newest answer to an assignment; None if there is none."""
     row = db.execute(
-        """SELECT json_extract(view, '$.extra') FROM labels
+        """SELECT extra FROM labels
            WHERE assignment_id = ? AND answer <> 'withdrawn' ORDER BY revision DESC LIMIT 1""",
         (assignment_id,),
     ).fetchone()
@@ -251,7 +249,7 @@ def n_by_hour(db: Database, *, calibration: bool | None = None) -> list[tuple[st
         f"""SELECT p.name, substr(l.created_utc, 1, 13), count(*)
            FROM current_answers c JOIN labels l USING (label_id) JOIN assignments a ON a.assignment_id = l.assignment_id
                 JOIN people p USING (person_id)
-           WHERE c.answer NOT IN ('not sure', 'withdrawn') AND a.origin <> 'import' AND {STANDS}
+           WHERE c.answer NOT IN ('not sure', 'withdrawn') AND l.origin = 'screen' AND {STANDS}
                  AND coalesce((a.kind = 'calibration') = ?, 1)
            GROUP BY 1, 2 ORDER BY 2, 1""",  # noqa: S608 - constant
         (calibration,),
@@ -288,12 +286,13 @@ def marks(db: Database) -> list[tuple[int, int, str]]:
     return rows.fetchall()
 
 
-def _label(
-    assignment_id: int, revision: int, event_id: str, answer: str, created_utc: str, dwell_ms: int | None, view: str,
-    confidence: int | None, flag: int, comment: str | None,
-) -> Label:  # fmt: skip
-    created, shown = datetime.fromisoformat(created_utc), json.loads(view)
-    return Label(assignment_id, revision, event_id, answer, created, dwell_ms, shown, confidence, bool(flag), comment)
+def _label(row: Mapping[str, Any]) -> Label:
+    values = {name: value for name, value in row.items() if name != "created_utc"}
+    swapped = None if row["swapped"] is None else bool(row["swapped"])
+    return Label(**values | {
+        "created": datetime.fromisoformat(row["created_utc"]), "view": json.loads(row["view"]),
+        "flag": bool(row["flag"]), "swapped": swapped, "origin": LabelOrigin(row["origin"]),
+    })  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -322,7 +321,7 @@ def answer_times(db: Database, *, calibration: bool = False) -> list[AnswerTime]
                   c.answer IS NOT NULL
            FROM labels l JOIN assignments a USING (assignment_id) JOIN people p USING (person_id)
                 LEFT JOIN current_answers c ON c.label_id = l.label_id AND c.answer NOT IN ('not sure', 'withdrawn')
-           WHERE a.origin <> 'import' ORDER BY l.label_id""",  # noqa: S608 - constant
+           WHERE l.origin = 'screen' ORDER BY l.label_id""",  # noqa: S608 - constant
         (calibration,),
     )
     return [

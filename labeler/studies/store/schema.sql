@@ -144,7 +144,9 @@ CREATE TABLE assignments (
 CREATE INDEX assignments_in_order ON assignments (person_id, position);
 
 -- Answers, which are only appended: the answer of an assignment with the largest revision is current. The same event id
--- a second time, as after a resend, is ignored. `view` is what the browser says of the screen.
+-- a second time, as after a resend, is ignored. `view` is what the browser says of the screen, and how the picture was
+-- drawn. `extra` is the second answer of a question that has one. `swapped` says whether the picture had its sides in the
+-- other order; NULL if a picture has no sides. `session` is the id of the session in which the answer was given.
 CREATE TABLE labels (
     label_id INTEGER PRIMARY KEY AUTOINCREMENT,
     assignment_id INTEGER NOT NULL REFERENCES assignments,
@@ -157,6 +159,10 @@ CREATE TABLE labels (
     confidence INTEGER CHECK (confidence BETWEEN 1 AND 3),
     flag INTEGER NOT NULL CHECK (flag IN (0, 1)),
     comment TEXT,
+    extra TEXT,
+    swapped INTEGER CHECK (swapped IN (0, 1)),
+    session TEXT,
+    origin TEXT NOT NULL CHECK (origin IN ('screen', 'import')),
     UNIQUE (assignment_id, revision),
     UNIQUE (assignment_id, event_id)
 ) STRICT;

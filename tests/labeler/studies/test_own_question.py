@@ -12,7 +12,7 @@ from labeler.errors import AnswerRefused, InputError, NotAllowed
 from labeler.studies.course import coordinating, course
 from labeler.studies.handover.publishing import bundle
 from labeler.studies.labelling import auditing, reviewing
-from labeler.studies.model import PlanParameters, Role, Submission
+from labeler.studies.model import NewLabel, PlanParameters, Role
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning, verifying
@@ -79,7 +79,7 @@ def label_all(db):
         while Role.REVIEWER in person.roles and (offers := reviewing.review_queue(db, person.person_id).offers):
             task, now = offers[0], now + timedelta(seconds=9)
             answer = truth[task.item_id] if rng.random() < 0.8 else rng.choice(used)
-            sent = Submission(f"{task.code}-{task.revision}", task.code, task.revision, answer, 900)
+            sent = NewLabel(f"{task.code}-{task.revision}", task.code, task.revision, answer, 900)
             reviewing.submit(db, person.person_id, sent, now=now)
     return {item.name: truth[item.item_id] for item in items.all_items(db)}
 
@@ -219,7 +219,7 @@ def triaged(tmp_path_factory):
                     answer = "stable"
                 if person.name == "cleo" and answer == "stable" and rng.random() < 1 / 3:
                     answer = "spike"
-                sent = Submission(f"{task.code}-0", task.code, task.revision, answer, 900)
+                sent = NewLabel(f"{task.code}-0", task.code, task.revision, answer, 900)
                 reviewing.submit(db, person.person_id, sent, now=now)
         course.change_state(db, Step.CLOSE, why="done", **WHO)
         splits.adjudicate(db, splits.split_items(db)[0].item.name, "spike", "one run", **WHO)

@@ -11,7 +11,7 @@ from labeler.studies.course import course, progress, staffing
 from labeler.studies.course.progress import Pace, describe, reviewer_paces
 from labeler.studies.items import browsing
 from labeler.studies.labelling import reviewing
-from labeler.studies.model import PlanParameters, Role, State, Submission
+from labeler.studies.model import NewLabel, PlanParameters, Role, State
 from labeler.studies.people import identity
 from labeler.studies.plan.active_plan import N_OFFERED
 from labeler.studies.plan.lifecycle import Step
@@ -44,13 +44,13 @@ def say(db, name, answer, *, at=NOW, dwell_ms=900, pauses=()):
     """Answer the first offered item after this time."""
     task = offers(db, name)[0]
     view = {"axis": "core", "pauses": list(pauses)}
-    sent = Submission(f"{name}-{task.code}-{task.revision}", task.code, task.revision, answer, dwell_ms, view)
+    sent = NewLabel(f"{name}-{task.code}-{task.revision}", task.code, task.revision, answer, dwell_ms, view)
     reviewing.submit(db, id_of(db, name), sent, now=at)
     return task
 
 
 def take_back(db, name, task, *, at=NOW):
-    sent = Submission(f"undo-{task.code}", task.code, task.revision + 1, WITHDRAWN)
+    sent = NewLabel(f"undo-{task.code}", task.code, task.revision + 1, WITHDRAWN)
     reviewing.submit(db, id_of(db, name), sent, now=at)
 
 
@@ -105,7 +105,7 @@ def test_what_is_left_is_what_the_screen_still_offers(planned):
 def test_a_label_changed_is_still_one_and_a_label_taken_back_is_none(planned):
     task = say(planned, "ada", "similar", dwell_ms=3_000)
     assert pace_of(planned).end_between is None  # before the second day
-    changed = Submission("again", task.code, 1, "dissimilar", 900)
+    changed = NewLabel("again", task.code, 1, "dissimilar", 900)
     reviewing.submit(planned, id_of(planned, "ada"), changed, now=NOW)
     assert (pace_of(planned).n_done, pace_of(planned).labels_per_day) == (1, 1.0)
     take_back(planned, "ada", replace(task, revision=1))

@@ -17,7 +17,7 @@ from labeler.errors import LabelerError, NotAllowed
 from labeler.studies.course import course, staffing
 from labeler.studies.items import browsing
 from labeler.studies.labelling import auditing, reviewing
-from labeler.studies.model import Kind, Origin, PlanParameters, Role, State, Submission
+from labeler.studies.model import Kind, NewLabel, Origin, PlanParameters, Role, State
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning, verifying
@@ -272,7 +272,7 @@ class Life(RuleBasedStateMachine):
     def send(self, name, task, answer):
         self.n_sent += 1
         said = f"{name} says so"
-        sent = Submission(f"event {self.n_sent}", task.code, task.revision, answer, 900, {}, comment=said)
+        sent = NewLabel(f"event {self.n_sent}", task.code, task.revision, answer, 900, {}, comment=said)
         person_id = people.by_name(self.db, name).person_id
         done = self.attempt(name, [], lambda who: reviewing.submit(self.db, person_id, sent, now=who["now"]))
         if done:

@@ -10,7 +10,7 @@ from labeler.errors import LabelerError, NotAllowed
 from labeler.studies.course import course, staffing
 from labeler.studies.items import browsing
 from labeler.studies.labelling import reviewing
-from labeler.studies.model import Kind, PlanParameters, Role, State, Submission
+from labeler.studies.model import Kind, NewLabel, PlanParameters, Role, State
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning, verifying
@@ -141,7 +141,7 @@ def test_a_plan_is_not_drawn_over_an_answer_that_comes_at_the_same_time(shared):
     """Either the answer is saved and the plan stays, or the plan is new and the answer is refused with a message."""
     ada = id_of(shared, "ada")
     task = reviewing.review_queue(shared, ada).offers[0]
-    sent = Submission("one", task.code, task.revision, "similar", 900)
+    sent = NewLabel("one", task.code, task.revision, "similar", 900)
     plan, answer = at_once(
         shared,
         lambda db: assigning.confirm_plan(db, PlanParameters(9, retest=0), actor="chris", now=NOW),
@@ -163,7 +163,7 @@ def test_what_reviewers_send_while_somebody_closes_is_kept_before_the_end_or_ref
                 waiting = offers(db, name)
                 if not waiting:
                     break
-                sent = Submission(f"{name} {number}", waiting[0].code, waiting[0].revision, "similar", 900)
+                sent = NewLabel(f"{name} {number}", waiting[0].code, waiting[0].revision, "similar", 900)
                 try:
                     reviewing.submit(db, id_of(db, name), sent, now=NOW)
                     said[sent.event_id] = True
@@ -186,7 +186,7 @@ def test_what_reviewers_send_while_somebody_closes_is_kept_before_the_end_or_ref
 def test_what_a_reviewer_sends_while_they_are_removed_is_kept_or_refused_but_not_both(shared):
     ada = id_of(shared, "ada")
     task = reviewing.review_queue(shared, ada).offers[0]
-    sent = Submission("last", task.code, task.revision, "similar", 900)
+    sent = NewLabel("last", task.code, task.revision, "similar", 900)
     removed, answer = at_once(
         shared,
         lambda db: staffing.remove(db, "ada", why="left", **WHO),

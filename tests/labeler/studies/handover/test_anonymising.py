@@ -15,7 +15,7 @@ from labeler.studies.handover import anonymising, template
 from labeler.studies.handover.anonymising import AnonymisationResult, in_json, pseudonyms, replacing
 from labeler.studies.items import importing
 from labeler.studies.labelling import inbox, reviewing
-from labeler.studies.model import Person, Role, Submission
+from labeler.studies.model import NewLabel, Person, Role
 from labeler.studies.people import identity
 from labeler.studies.plan.design import Plan, draw_plan
 from labeler.studies.preparing import assigning
@@ -69,8 +69,8 @@ def named_study(tmp_path_factory):
         comments = (f"{ADA.upper()} says {MAIL}; {OLD_MAIL}", f"as {DAN}_2, not {DAN}ish", "plain")
         for name, comment in zip(NAMES, comments, strict=False):
             task = offers(db, name)[0]
-            sent = Submission(f"by {ADA}: {name}", task.code, 0, "similar", 900, {"axis": BEN}, 1, True, comment)
-            reviewing.submit(db, id_of(db, name), sent, now=NOW)
+            sent = NewLabel(f"by {ADA}: {name}", task.code, 0, "similar", 900, {"axis": BEN}, 1, True, comment)
+            reviewing.submit(db, id_of(db, name), sent, now=NOW, session="5e55")
         answer_everything(db, {ADA: "similar", BEN: "dissimilar", CLEO: "similar", DAN: "not sure"})
         coordinating.back_up(db, path.with_name(f"copy for {BEN}.study"), actor=CAROL, now=NOW)
         exchange.export_labels(db, actor=CAROL, now=NOW)
@@ -201,7 +201,7 @@ MACHINE_TEXTS = {
     "people": {"name", "created_utc", "email"},
     "assignments": {"kind", "code", "ended_utc", "origin"},
     "imported_labels": {"source_key"},  # emptied
-    "labels": {"event_id", "answer", "created_utc"},
+    "labels": {"event_id", "answer", "created_utc", "origin", "session"},  # the session is emptied
     "verdicts": {
         "classifier", "parameters", "data_hash", "verdict", "means", "clusters", "created_utc", "used_utc",
     },
@@ -252,6 +252,7 @@ def test_kept_comments_and_views_have_the_new_names(named, tmp_path):
         f"{ada} says {ada}; {ada}", f"as {dan}_2, not quuxish", "plain",
     ]  # fmt: skip
     assert {answer.label.view["axis"] for answer in kept} == {ben, "core"}
+    assert {answer.label.session for answer in kept} == {None}
     assert (study.name, study.question.text) == ("Caches of C1", f"Alike, {dan}?")
 
 

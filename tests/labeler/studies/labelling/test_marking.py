@@ -11,7 +11,7 @@ from labeler import marks
 from labeler.errors import AnswerRefused, InputError
 from labeler.studies.course import coordinating, course
 from labeler.studies.labelling import answering, auditing, reviewing
-from labeler.studies.model import PlanParameters, Role, Submission
+from labeler.studies.model import NewLabel, PlanParameters, Role
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning, mark_consensus, verifying
@@ -49,7 +49,7 @@ def db(tmp_path):
 def answer(db, person, given, *, now=NOW, view=None, event_id=""):
     """Answer the next item of a person; returns the task."""
     task = offers(db, person)[0]
-    submission = Submission(
+    submission = NewLabel(
         event_id or f"{task.code}-{task.revision}", task.code, task.revision, given, 900, view or {"whole": True}
     )
     reviewing.submit(db, id_of(db, person), submission, now=now)
@@ -80,14 +80,14 @@ def test_marks_are_stored_in_one_form_appended_undone_and_revised(db):
     assert replace(question, text="Other?").hash != question.hash
     ada = id_of(db, "ada")
     task = answer(db, "ada", "[12,40]", event_id="once")
-    again = Submission("once", task.code, 0, "[12, 40]", 900, {"whole": True})  # sent twice, in another form
+    again = NewLabel("once", task.code, 0, "[12, 40]", 900, {"whole": True})  # sent twice, in another form
     reviewing.submit(db, ada, again, now=NOW)
     assert reviewing.own_labels(db, ada)[0].task.answer == "[12, 40]"
-    undo = Submission("undo", task.code, 1, WITHDRAWN)
+    undo = NewLabel("undo", task.code, 1, WITHDRAWN)
     reviewing.submit(db, ada, undo, now=NOW)
     assert reviewing.review_queue(db, ada).offers[0].code == task.code
     answer(db, "ada", "no change")
-    later = Submission("later", task.code, 3, "[33]", 900, {"whole": True})
+    later = NewLabel("later", task.code, 3, "[33]", 900, {"whole": True})
     reviewing.submit(db, ada, later, now=NOW)
     assert labels.table(db)["label"].tolist() == ["[12, 40]", WITHDRAWN, "no change", "[33]"]
     assert auditing.audit(db).faults == ()

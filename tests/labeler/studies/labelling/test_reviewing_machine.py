@@ -18,7 +18,7 @@ from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
 from labeler.studies.course import coordinating
 from labeler.studies.labelling import reviewing
 from labeler.studies.labelling.reviewing import OwnProgress
-from labeler.studies.model import PlanParameters, Protocol, State, Submission
+from labeler.studies.model import NewLabel, PlanParameters, Protocol, State
 from labeler.studies.plan.active_plan import N_OFFERED
 from labeler.studies.preparing import assigning
 from labeler.studies.questions import SIMILAR
@@ -106,7 +106,7 @@ class Labelling(RuleBasedStateMachine):
     def send(self, name, code, revision, answer, minute, dwell_ms=900, said=NOTHING_SAID, event_id=""):
         self.n_sent += 1
         event_id = event_id or f"event {self.n_sent}"
-        sent = Submission(event_id, code, revision, answer, dwell_ms, **said)
+        sent = NewLabel(event_id, code, revision, answer, dwell_ms, **said)
         refusal = self.fate(name, sent)
         if refusal is None:
             self.submit(name, sent, minute)
@@ -198,14 +198,14 @@ class Labelling(RuleBasedStateMachine):
     def send_to_a_paused_study(self, name, place, answer, minute):
         studies.set_state(self.db, State.PAUSED)
         code = self.codes[name][place % len(self.codes[name])]
-        self.refused(NotAllowed, name, Submission("paused", code, len(self.said[code]), answer, 900), minute)
+        self.refused(NotAllowed, name, NewLabel("paused", code, len(self.said[code]), answer, 900), minute)
         self.send_an_old_event_again(place, minute)  # it was saved while the study was open
         studies.set_state(self.db, State.OPEN)
 
     @rule(place=places, answer=answers, minute=minutes)
     def send_as_one_who_labels_nothing(self, place, answer, minute):
         code = list(self.owner)[place % len(self.owner)]
-        self.refused(NotAllowed, "carol", Submission("carol's", code, len(self.said[code]), answer, 900), minute)
+        self.refused(NotAllowed, "carol", NewLabel("carol's", code, len(self.said[code]), answer, 900), minute)
 
     @rule(name=names, window=st.sampled_from("xy"))
     def load_a_window(self, name, window):
@@ -315,7 +315,7 @@ def test_of_eight_windows_that_answer_one_task_at_once_one_is_kept(planned):
     task = reviewing.review_queue(planned, ada).offers[0]
 
     def answer(number):
-        sent = Submission(f"window {number}", task.code, task.revision, CATEGORIES[number % 2], 900)
+        sent = NewLabel(f"window {number}", task.code, task.revision, CATEGORIES[number % 2], 900)
         with open_database(planned.path) as window:
             barrier.wait(60)
             try:

@@ -13,7 +13,7 @@ from labeler.errors import AnswerRefused
 from labeler.studies.course import coordinating
 from labeler.studies.labelling import reviewing
 from labeler.studies.labelling.reviewing import Brief
-from labeler.studies.model import Protocol, State, Submission
+from labeler.studies.model import NewLabel, Protocol, State
 from labeler.studies.questions import SIMILAR
 from labeler.studies.results import reporting
 from labeler.studies.screen import binning
@@ -35,7 +35,7 @@ def next_task(db, name="ada"):
 def answer(db, task, answer="similar", *, name="ada", now=NOW, dwell_ms=900, view=None, **said):
     """Answer a task in its current state."""
     task = assignments.task_by_code(db, id_of(db, name), task.code)
-    submission = Submission(
+    submission = NewLabel(
         f"{task.code}-{task.revision}", task.code, task.revision, answer, dwell_ms, view or {}, **said
     )
     reviewing.submit(db, id_of(db, name), submission, now=now)
@@ -175,8 +175,8 @@ def test_an_answer_taken_back_keeps_its_number_and_its_time(planned):
 def test_an_answer_that_was_not_timed_has_no_time(planned):
     task = next_task(planned)
     planned.execute(
-        """INSERT INTO labels (assignment_id, revision, event_id, answer, created_utc, view, flag)
-           VALUES (?, 0, 'e', 'similar', ?, '{}', 0)""",
+        """INSERT INTO labels (assignment_id, revision, event_id, answer, created_utc, view, flag, origin)
+           VALUES (?, 0, 'e', 'similar', ?, '{}', 0, 'screen')""",
         (task.assignment_id, NOW.isoformat()),
     )
     (label,) = own(planned)
@@ -244,7 +244,7 @@ def test_any_text_is_a_comment_unless_a_file_cannot_hold_it(comment, flag, confi
 def test_a_replay_with_other_words_is_acknowledged_and_changes_nothing(planned):
     task = answer_next(planned, "ada", "similar")
     event_id = labels.table(planned)["event_id"].iloc[0]
-    again = Submission(event_id, task.code, 0, "similar", 900, {}, 3, flag=True, comment="later")
+    again = NewLabel(event_id, task.code, 0, "similar", 900, {}, 3, flag=True, comment="later")
     reviewing.submit(planned, id_of(planned, "ada"), again, now=NOW)
     assert kept(planned) == [["similar", None, 0, None]]
 

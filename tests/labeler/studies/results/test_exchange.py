@@ -11,7 +11,7 @@ from labeler.errors import InputError, NotAllowed, Refused
 from labeler.files.formats import tables
 from labeler.studies.course import coordinating
 from labeler.studies.items import importing
-from labeler.studies.model import Kind, Label, Role
+from labeler.studies.model import Kind, Label, LabelOrigin, Role
 from labeler.studies.preparing import assigning
 from labeler.studies.questions import SIMILAR
 from labeler.studies.results import exchange, reporting
@@ -22,7 +22,8 @@ from tests.making import NOW, PARAMETERS, REVIEWERS, WHO, answer_everything, ans
 
 COLUMNS = [
     "item", "benchmark", "application", "part", "reviewer", "assignment", "revision", "kind", "label", "created_utc",
-    "position", "dwell_ms", "view", "confidence", "flag", "comment", "event_id",
+    "position", "dwell_ms", "view", "confidence", "flag", "comment", "extra", "swapped", "session",
+    "event_id",
 ]  # fmt: skip
 MINIMAL = "item,reviewer,label"
 
@@ -64,7 +65,7 @@ def test_every_answer_is_one_row_with_what_was_said_where_and_when(planned):
         "part": planned.execute("SELECT block FROM assignments WHERE code = ?", (task.code,)).fetchone()[0],
         "reviewer": "ada", "assignment": task.assignment_id, "revision": 0, "kind": "fresh", "label": "dissimilar",
         "created_utc": "2026-11-20T12:00:05+00:00", "position": 0, "dwell_ms": 900,
-        "confidence": None, "flag": 0, "comment": None,
+        "confidence": None, "flag": 0, "comment": None, "extra": None, "swapped": None, "session": None,
     }  # fmt: skip
 
 
@@ -96,6 +97,9 @@ def histories(draw):
             "confidence": st.none() | st.integers(1, 3),
             "flag": st.booleans(),
             "comment": comments,
+            "extra": st.none() | words.filter(bool),
+            "swapped": st.none() | st.booleans(),
+            "session": st.sampled_from([None, "5e55"]),
         }
     )
     first = draw(st.lists(st.sampled_from([Kind.FRESH, Kind.OVERLAP]), min_size=4, max_size=4))
@@ -117,7 +121,11 @@ def record(db, history, reviewers=("ada", "ben", "=Zoe+1"), n_items=4):
             block = None if kind is Kind.OVERLAP else item
             assignments.add(db, [NewAssignment(*place, block, number if item else None, f"CODE{number}")])
         task = assignments.find(db, *place)
-        labels.add(db, Label(task.assignment_id, revisions[place], f"event {number}", **said))
+        given = Label(
+            event_id=f"event {number}", code=task.code, revision=revisions[place], assignment_id=task.assignment_id,
+            origin=LabelOrigin.SCREEN, **said,
+        )  # fmt: skip
+        labels.add(db, given)
         revisions[place] += 1
 
 
@@ -210,6 +218,7 @@ BAD_CELLS = [
     ("reviewer", "", "item and reviewer must not be empty"),
     ("created_utc", "yesterday", "created_utc 'yesterday' is not a time such as"),
     ("created_utc", "0001-01-01T00:00:00+02:00", "created_utc"),
+    ("swapped", "left", "swapped 'left' is not 0 or 1"),
     ("view", "[1]", r"view '\[1\]' is not a JSON object"),
     ("view", "{", "view '{' is not a JSON object"),
     ("part", "first", "part 'first' is not a whole number"),

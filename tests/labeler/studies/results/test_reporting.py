@@ -13,7 +13,7 @@ from analysis.document import read_back
 from analysis.report import Report, differences
 from analysis.runs.classifiers import Verdict
 from labeler.studies.course import staffing
-from labeler.studies.model import Kind, Label, Role, State
+from labeler.studies.model import Kind, Label, LabelOrigin, Role, State
 from labeler.studies.questions import SIMILAR
 from labeler.studies.results import exchange, reporting, written_reports
 from labeler.studies.store import assignments, events, items, labels, open_database, people, studies, verdicts
@@ -78,7 +78,14 @@ def record(db, history, called):
         if assignments.find(db, *place) is None:
             assignments.add(db, [NewAssignment(*place, 0, 0, f"CODE{number}")])
         task = assignments.find(db, *place)
-        labels.add(db, Label(task.assignment_id, task.revision, f"event {number}", said, NOW))
+        labels.add(db, label_of(task, f"event {number}", said))
+
+
+def label_of(task, event_id, said):
+    return Label(
+        event_id=event_id, code=task.code, revision=task.revision, answer=said, assignment_id=task.assignment_id,
+        created=NOW, origin=LabelOrigin.SCREEN,
+    )  # fmt: skip
 
 
 def first_labels_by_hand(history):
@@ -300,7 +307,7 @@ def test_hashes_name_what_the_numbers_were_made_from(filled):
     label_file = reporting.as_csv(labels.table(filled))  # the file labels.csv of the report
     assert before["answers"] == hashlib.sha256(label_file.encode()).hexdigest()
     task = assignments.tasks_of(filled, id_of(filled, "ada"))[0]
-    labels.add(filled, Label(task.assignment_id, task.revision, "one more", "similar", NOW))
+    labels.add(filled, label_of(task, "one more", "similar"))
     assert changed() == {"answers"}
     filled.execute("UPDATE items SET data_hash = 'other' WHERE item_id = 1")
     assert changed() == {"answers", "measurements", "verdicts"}

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 from analysis.runs.classifiers import Verdict
 from labeler.errors import AnswerRefused, NotAStudy
-from labeler.studies.model import Item, Kind, Label, Protocol, Question, State, Study
+from labeler.studies.model import Item, Kind, Label, LabelOrigin, Protocol, Question, State, Study
 from labeler.studies.questions import NOT_SURE, SIMILAR, WITHDRAWN, Category
 from labeler.studies.store import assignments, events, items, jobs, labels, open_database, runs, studies, verdicts
 from labeler.studies.store.assignments import NewAssignment
@@ -37,7 +37,10 @@ def first_task(db, name="ada"):
 
 def label(task, revision=0, event_id="", answer="similar", created=NOW, **more):
     event_id = event_id or f"{task.assignment_id}-{revision}"
-    return Label(task.assignment_id, revision, event_id, answer, created, **more)
+    return Label(
+        event_id=event_id, code=task.code, revision=revision, answer=answer, assignment_id=task.assignment_id,
+        created=created, origin=LabelOrigin.SCREEN, **more,
+    )  # fmt: skip
 
 
 def test_the_study_comes_back_as_it_was_written(db):
@@ -74,7 +77,7 @@ def test_an_item_comes_back_as_it_was_written(db):
 
 
 def test_items_are_listed_by_name_and_a_name_is_taken_once(db):
-    assert (verdicts.table(db).shape, labels.table(db).shape) == ((0, 14), (0, 17))  # tables have their columns
+    assert (verdicts.table(db).shape, labels.table(db).shape) == ((0, 14), (0, 20))  # tables have their columns
     for name, n_runs in (("b", 0), ("a#2", 1), ("a", 2)):
         assert items.by_id(db, add_item(db, name, n_runs=n_runs, n_iterations=0)).n_runs == n_runs
     assert [item.name for item in items.all_items(db)] == ["a", "a#2", "b"]
@@ -248,7 +251,7 @@ def test_the_last_revision_is_the_answer_that_stands(planned):
     assert (now.revision, now.answer) == (4, NOT_SURE)
     assert now.n_not_sure == 1  # an undone answer does not count
     assert labels.own_answers(planned, id_of(planned, "ada")) == [
-        (task.code, label(task, revision, answer=answer, created=NOW - timedelta(hours=revision)))
+        label(task, revision, answer=answer, created=NOW - timedelta(hours=revision))
         for revision, answer in enumerate(said)
     ]
     assert labels.own_answers(planned, id_of(planned, "ben")) == []

@@ -90,7 +90,7 @@ GOOD = {
     "assignments": {"person_id": 1, "item_id": 1, "kind": "third", "code": "XXXXXX", "origin": "plan"},
     "labels": {
         "assignment_id": 1, "revision": 9, "event_id": "x", "answer": "similar", "created_utc": AT, "view": "{}",
-        "flag": 0,
+        "flag": 0, "origin": "screen",
     },
     "decisions": {
         "item_id": 1, "category": "similar", "why": "alike", "decided_by": "carol", "created_utc": AT, "event_id": "x",
@@ -119,7 +119,7 @@ BAD: dict[str, list[dict[str, Any]]] = {
     "assignments": [{"kind": "extra"}, {"person_id": 999}, {"item_id": 999}, {"origin": "nowhere"}],
     "labels": [
         {"answer": "maybe"}, {"revision": -1}, {"event_id": ""}, {"dwell_ms": -1}, {"confidence": 0}, {"confidence": 4},
-        {"flag": 2}, {"assignment_id": 999},
+        {"flag": 2}, {"assignment_id": 999}, {"swapped": 2}, {"origin": "nowhere"}, {"origin": None},
     ],
     "verdicts": [{"verdict": "not sure"}, {"verdict": None}, {"error": "and an error"}, {"item_id": 999}],
     "decisions": [{"category": "not sure"}, {"why": ""}, {"decided_by": None}, {"event_id": ""}, {"item_id": 999}],

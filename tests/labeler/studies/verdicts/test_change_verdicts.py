@@ -14,7 +14,7 @@ from labeler.files.formats import Source
 from labeler.studies.course import coordinating
 from labeler.studies.items import importing
 from labeler.studies.labelling import own_result, reviewing
-from labeler.studies.model import PlanParameters, Role, Submission
+from labeler.studies.model import NewLabel, PlanParameters, Role
 from labeler.studies.people import identity
 from labeler.studies.preparing import assigning
 from labeler.studies.results import next_items, reporting
@@ -72,7 +72,7 @@ def label_all(db):
             is_swapped = (second > first) != (expected(names[task.item_id]) == "slower")
             truth = expected(names[task.item_id])
             answer = truth if truth == "no change" or not is_swapped else question.mirrored(truth)
-            sent = Submission(f"{task.code}-0", task.code, task.revision, answer, 900)
+            sent = NewLabel(f"{task.code}-0", task.code, task.revision, answer, 900)
             reviewing.submit(db, person.person_id, sent, now=now)
 
 
