@@ -26,6 +26,9 @@ MAX_DAMAGE = 100  # faults of one file that SQLite lists
 # name of SQLite's own.
 _STATISTICS = ("CREATE TABLE sqlite_stat1(tbl,idx,stat)", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)")
 _SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_schema"
+# path -> device, inode and number of the schema of a file that was checked. SQLite gives the schema another number at
+# each change, so a file with these values is checked only once by a process that opens it for each request.
+_CHECKED: dict[Path, tuple[int, int, int]] = {}
 Row = tuple[str, str, str, str | None]  # type, name, table, and SQL
 Entry = tuple[str, str, str, str]  # type, name, table, and normalised SQL
 
@@ -100,9 +103,11 @@ def _free_companions(path: Path) -> None:
 def _prepared(connection: sqlite3.Connection, path: Path, *, is_new: bool, changed_schema: bool = False) -> Database:
     db = Database(connection, path)
     try:
+        identity = None if is_new or changed_schema else _identity(db)
+        is_known = identity is not None and _CHECKED.get(path) == identity
         if is_new:
             db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        else:
+        elif not is_known:
             check_is_study(db)
             found = schema_differences(db)
             if changed_schema:
@@ -110,20 +115,30 @@ def _prepared(connection: sqlite3.Connection, path: Path, *, is_new: bool, chang
             if found and changed_schema:
                 return db
             check_schema(db, found)
-        if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        if not is_known and db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             _switch_to_wal(db)
         db.execute("PRAGMA synchronous = FULL")
         db.execute("PRAGMA foreign_keys = ON")
         db.execute("PRAGMA recursive_triggers = ON")  # REPLACE also removes rows, and answers must never be removed
-        migrations.migrate(db)
+        if not is_known:
+            migrations.migrate(db)
         db.watch_files()
+        if identity is not None:
+            _CHECKED[path] = identity
     except OSError as error:
         db.close()
+        _CHECKED.pop(path, None)
         raise StudyError(f"{path} was removed or replaced while it was opened: {error.strerror}. Try again.") from error
     except BaseException:
         db.close()
         raise
     return db
+
+
+def _identity(db: Database) -> tuple[int, int, int]:
+    """Return device and inode of a file, and the number of its schema."""
+    status = db.path.stat()
+    return status.st_dev, status.st_ino, int(db.execute("PRAGMA schema_version").fetchone()[0])
 
 
 def _switch_to_wal(db: Database) -> None:

@@ -1,6 +1,6 @@
 -- The tables of a study, in reading order: the study, people, items and runs, assignments and labels, verdicts, the
 -- log, views. Comments stand before a statement, never inside it: SQLite keeps the text of a statement in the file, and
--- each opening compares that text with this file.
+-- the first opening by a process compares that text with this file.
 --
 -- Times end in _utc and are ISO 8601 texts. Texts with a fixed structure are JSON.
 
