@@ -215,6 +215,16 @@ class PlanParameters:
 
 
 @dataclass(frozen=True)
+class Remarks:
+    """What a reviewer said of an item beside the answer."""
+
+    confidence: int | None = None
+    flag: bool = False
+    comment: str | None = None
+    extra: str | None = None
+
+
+@dataclass(frozen=True)
 class Task:
     """An assignment as the reviewer sees it, with the current answer."""
 
@@ -224,6 +234,7 @@ class Task:
     revision: int  # the number of answers so far
     answer: str | None = None  # the newest answer; None if there is no answer
     n_not_sure: int = 0  # the number of "not sure" answers
+    remarks: Remarks = Remarks()  # those of the newest answer that was not withdrawn
 
 
 @dataclass(frozen=True)

@@ -265,7 +265,7 @@ def test_an_answer_still_on_its_way_does_not_end_the_look_at_another_item(browse
     page.goto(f"{served.url}/my-labels")  # as after a key press while the server was down
     keep = "([owner, entry]) => localStorage.setItem(`labeler-unsaved-${owner}-late`, JSON.stringify(entry))"
     with open_database(served.study) as db:
-        owner = reviewing.browser_mark(db, id_of(db, "gus")).reviewer
+        owner = reviewing.browser_mark(reviewing.desk(db, id_of(db, "gus"))).reviewer
     page.evaluate(keep, [owner, {"event": event, "order": 1}])
     page.locator(f".st-key-revise-{labelled} button").click()
     page.wait_for_function(SAVED)

@@ -84,7 +84,7 @@ class Ground:
     def mark(self, name: str) -> str:
         """Return the name under which a browser stores a person's answers."""
         with open_database(self.study) as db:
-            return reviewing.browser_mark(db, self.ids[name]).reviewer
+            return reviewing.browser_mark(reviewing.desk(db, self.ids[name])).reviewer
 
     def sign_in(self, name: str, *, source: str = LOOPBACK, cookie: str = "") -> str:
         """The cookie of a new session, even if a cookie of another person is present."""

@@ -203,7 +203,7 @@ def test_nobody_can_take_the_event_id_of_an_import_to_come(worlds):
         task = reviewing.review_queue(alone, id_of(alone, OWN)).offers[0]
         event = {"event_id": event_id, "code": task.code, "revision": task.revision, "dwell_ms": 900}
         event |= {"answer": as_asked(alone, "similar"), "view": {"whole": True}}
-        (result,) = answering.store_answers(alone, id_of(alone, OWN), [event], clock=lambda: NOW)
+        (result,), _ = answering.store_answers(alone, id_of(alone, OWN), [event], clock=lambda: NOW)
         assert result.outcome == "saved"
     assert exchange.import_labels(alone, table, actor="carol", now=NOW).n_new == len(table)
     assert exchange.import_labels(alone, table, actor="carol", now=NOW).n_already_there == len(table)

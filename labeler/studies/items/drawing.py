@@ -1,7 +1,7 @@
 """Provide the data for drawing items: payloads, which summarise the runs as the kind of item needs them."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from analysis.runs.benchmark import Benchmark
@@ -30,9 +30,9 @@ def payload_of_item(db: Database, item_id: int, study: Study | None = None) -> M
     return payload
 
 
-def n_points(db: Database, item: Item) -> int | None:
+def n_points(db: Database, item: Item, study: Study | None = None) -> int | None:
     """Return the number of points of a series that reviewers mark; None if the item has no measurements."""
-    return int(payload_of_item(db, item.item_id)["n"]) if item.n_runs else None
+    return int(payload_of_item(db, item.item_id, study)["n"]) if item.n_runs else None
 
 
 def panels_of_item(db: Database, item_id: int) -> list[dict[str, Any]]:
@@ -73,10 +73,14 @@ def stale(db: Database) -> list[int]:
     ]
 
 
-def renew_if_stale(db: Database, item_id: int) -> None:
-    """Update the payload of an item if it has an older version, for example because a page just needed it."""
-    if items.by_id(db, item_id).n_runs and not runs.has_bins(db, item_id, kind_of_study(db).version):
+def renewed(db: Database, needed: Iterable[Item], study: Study) -> dict[int, bytes]:
+    """Return the payloads of items as they are stored, by id; those of an older version are updated first."""
+    version, ids = kind_of(study.question).version, [item.item_id for item in needed if item.n_runs]
+    found = runs.bins_of_items(db, ids, version)
+    older = [item_id for item_id in ids if item_id not in found]
+    for item_id in older:
         renew(db, item_id)
+    return found | runs.bins_of_items(db, older, version) if older else found
 
 
 def renew(db: Database, item_id: int) -> bool:

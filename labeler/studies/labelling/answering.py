@@ -11,8 +11,8 @@ from enum import StrEnum
 from typing import Any
 
 from labeler.errors import AnswerRefused, LabelerError, NotAllowed, StudyError, for_anyone
-from labeler.studies.items import drawing
 from labeler.studies.labelling import reviewing
+from labeler.studies.labelling.reviewing import Desk
 from labeler.studies.store import Database
 
 MAX_EVENTS = 50  # number of answers that a browser can send at once
@@ -44,8 +44,10 @@ def store_answers(
     after: object = None,
     clock: Callable[[], datetime],
     session: str | None = None,
-) -> list[AnswerResult]:
-    """Store answers in the given order, each in its own transaction.
+) -> tuple[list[AnswerResult], Desk | None]:
+    """Store answers in the given order, each in its own transaction; return the outcomes, and the desk of the last one.
+
+    The desk is None if none was stored.
 
     `after` is the event id of the last answer that the browser knows to be stored. If the study does not have that
     answer, because a backup was restored, the browser must first send it again. After an answer that cannot be stored
@@ -55,27 +57,30 @@ def store_answers(
     if not isinstance(events, list) or len(events) > MAX_EVENTS:
         raise AnswerRefused(_UNREADABLE)
     if isinstance(after, str) and reviewing.missing_events(db, reviewer_id, [after]):
-        return [AnswerResult(_id_of(event), Outcome.LATER) for event in events]
-    results: list[AnswerResult] = []
+        return [AnswerResult(_id_of(event), Outcome.LATER) for event in events], None
+    results, desk = list[AnswerResult](), None
     for event in events:
         if results and results[-1].outcome is Outcome.LATER:
             results.append(AnswerResult(_id_of(event), Outcome.LATER, results[-1].message))
         else:
-            results.append(_store(db, reviewer_id, event, clock(), session))
-    return results
+            result, used = _store(db, reviewer_id, event, clock(), session)
+            results.append(result)
+            desk = used or desk
+    return results, desk
 
 
-def screen(db: Database, reviewer_id: int, check: object = None) -> dict[str, Any]:
+def screen(db: Database, reviewer_id: int, check: object = None, desk: Desk | None = None) -> dict[str, Any]:
     """Return what the labelling screen needs except pictures: progress, the next items, and what U undoes.
 
-    `check` holds event ids of answers that the browser believes to be stored; the field `missing` lists those that the
-    study does not have. Raises AnswerRefused if `check` is neither None nor a list that a browser can send.
+    `desk` is a desk of this request, whose study and person are not read again. `check` holds event ids of answers that
+    the browser believes to be stored; the field `missing` lists those that the study does not have. Raises
+    AnswerRefused if `check` is neither None nor a list that a browser can send.
     """
     if check is not None and not (isinstance(check, list) and all(isinstance(each, str) for each in check)):
         raise AnswerRefused(_UNREADABLE)
-    queue = reviewing.review_queue(db, reviewer_id)
+    now = desk.read_again(db) if desk else reviewing.desk(db, reviewer_id)
+    queue = reviewing.queue_of(now)
     offers = () if queue.closed else queue.offers
-    no_pictures = {task.code for task in (*queue.offers, *((queue.last,) if queue.last else ()))}
     return {
         "state": "closed" if queue.closed else "open" if offers else "done",
         "closed": queue.closed,
@@ -83,10 +88,10 @@ def screen(db: Database, reviewer_id: int, check: object = None) -> dict[str, An
         "done": queue.progress.n_done,
         "total": queue.progress.n_assigned,
         "not_sure": queue.progress.n_not_sure,
-        "offers": [reviewing.task_data(db, task, known=no_pictures) for task in offers],
-        "last": reviewing.task_data(db, queue.last, known=no_pictures) if queue.last else None,
+        "offers": [reviewing.task_at(now, task) for task in offers],
+        "last": reviewing.task_at(now, queue.last) if queue.last else None,
         "missing": None if check is None else reviewing.missing_events(db, reviewer_id, check),
-        **asdict(reviewing.browser_mark(db, reviewer_id)),
+        **asdict(reviewing.browser_mark(now)),
     }
 
 
@@ -96,28 +101,27 @@ def open_items(db: Database, reviewer_id: int, codes: Sequence[str]) -> list[dic
     Unknown codes, codes of other reviewers and codes of items that are not offered now get the same reply, and no
     lookup depends on them.
     """
-    queue = reviewing.review_queue(db, reviewer_id)
-    tasks = {task.code: task for task in (() if queue.closed else queue.offers)}
-    for task in tasks.values():
-        drawing.renew_if_stale(db, task.item_id)  # so that the bins of an item are computed only once
+    panels = reviewing.panels_on_offer(db, reviewing.desk(db, reviewer_id), codes)
     return [
-        {"code": code, "panels": reviewing.panels(db, tasks[code])}
-        if code in tasks
+        {"code": code, "panels": panels[code]}
+        if code in panels
         else {"code": code, "message": "You cannot open this item now."}
         for code in dict.fromkeys(codes)
     ]
 
 
-def _store(db: Database, reviewer_id: int, event: object, now: datetime, session: str | None) -> AnswerResult:
+def _store(
+    db: Database, reviewer_id: int, event: object, now: datetime, session: str | None
+) -> tuple[AnswerResult, Desk | None]:
     event_id = _id_of(event)
     try:
-        reviewing.submit(db, reviewer_id, reviewing.submission_from(event), now=now, session=session)
+        desk = reviewing.submit(db, reviewer_id, reviewing.submission_from(event), now=now, session=session)
     except LabelerError as error:
         if isinstance(error, StudyError):
             logging.getLogger(__name__).warning("%s", error)  # for the operator of the server
         is_later = isinstance(error, StudyError | NotAllowed)
-        return AnswerResult(event_id, Outcome.LATER if is_later else Outcome.REFUSED, for_anyone(error))
-    return AnswerResult(event_id, Outcome.SAVED)
+        return AnswerResult(event_id, Outcome.LATER if is_later else Outcome.REFUSED, for_anyone(error)), None
+    return AnswerResult(event_id, Outcome.SAVED), desk
 
 
 def _id_of(event: object) -> str | None:

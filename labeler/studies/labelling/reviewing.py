@@ -5,8 +5,8 @@ These functions never reveal other people's labels, verdicts, names of items, or
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Container, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +16,19 @@ from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
 from labeler.studies.course import calibrating, coordinating
 from labeler.studies.items import drawing
 from labeler.studies.labelling import auditing
-from labeler.studies.model import Label, LabelOrigin, NewLabel, Person, Protocol, Question, Role, State, Study, Task
+from labeler.studies.model import (
+    Item,
+    Label,
+    LabelOrigin,
+    NewLabel,
+    Person,
+    Protocol,
+    Question,
+    Role,
+    State,
+    Study,
+    Task,
+)
 from labeler.studies.people import identity
 from labeler.studies.plan.active_plan import N_OFFERED
 from labeler.studies.plan.design import MIN_RETEST_GAP
@@ -65,6 +77,43 @@ class Brief:
     def kind(self) -> ItemKind:
         """What an item shows."""
         return kind_of(self.question)
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What one transaction reads for a reviewer; all decisions of the transaction follow from it.
+
+    Nothing in it depends on the rows of other people.
+    """
+
+    study: Study
+    secret: str = field(repr=False)  # of the study; determines how pictures vary
+    person: Person
+    work: assignments.OwnWork  # the reviewer's work in the present round
+
+    @property
+    def closed(self) -> str:
+        """The reason why the reviewer can label nothing now; "" if labelling is possible."""
+        return _why_closed(self.study, self.person)
+
+    @property
+    def offers(self) -> list[Task]:
+        """The next open tasks, at most `N_OFFERED`; tasks with one "not sure" answer come last."""
+        again = (task for task in self.work.not_sure if task.n_not_sure == 1)
+        return [*self.work.open, *again][:N_OFFERED]
+
+    @property
+    def undoable(self) -> Task | None:
+        """The task whose answer the reviewer can undo; None if there is none.
+
+        Undoing again and again would show all earlier plots once more, which the page My labels hides. Therefore, only
+        the reviewer's latest items can be undone.
+        """
+        return self.work.last if self.work.n_begun_after < LOOK_BACK else None
+
+    def read_again(self, db: Database) -> "Desk":
+        """Return the desk with the present work, such as after an answer."""
+        return replace(self, work=_work(db, self.study, self.person))
 
 
 @dataclass(frozen=True)
@@ -141,11 +190,26 @@ class BrowserMark:
     last_event: str | None  # the event id of the reviewer's newest stored answer
 
 
-def browser_mark(db: Database, reviewer_id: int) -> BrowserMark:
+def desk(db: Database, reviewer_id: int, *, code: str = "", event_id: str = "") -> Desk:
+    """Return the desk of a reviewer. `code` and `event_id` ask for one of the reviewer's tasks and answers.
+
+    Raises NotAllowed if the person is not an active reviewer.
+    """
+    study, secret, somebody = studies.for_person(db, reviewer_id)
+    person = identity.required(somebody, Role.REVIEWER)
+    return Desk(study, secret, person, _work(db, study, person, code, event_id))
+
+
+def _work(db: Database, study: Study, person: Person, code: str = "", event_id: str = "") -> assignments.OwnWork:
+    return assignments.own_work(
+        db, person.person_id, calibration=_is_calibrating(study), n_open=N_OFFERED, code=code, event_id=event_id
+    )
+
+
+def browser_mark(desk: Desk) -> BrowserMark:
     """Return the mark that identifies a reviewer in the browser's storage, with the newest stored answer."""
-    person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
-    whose = f"{study.created_utc} {person.person_id} {person.name}"
-    return BrowserMark(hashlib.sha256(whose.encode()).hexdigest()[:32], labels.last_event(db, reviewer_id))
+    whose = f"{desk.study.created_utc} {desk.person.person_id} {desk.person.name}"
+    return BrowserMark(hashlib.sha256(whose.encode()).hexdigest()[:32], desk.work.last_event)
 
 
 def missing_events(db: Database, reviewer_id: int, event_ids: Collection[str]) -> list[str]:
@@ -153,7 +217,6 @@ def missing_events(db: Database, reviewer_id: int, event_ids: Collection[str]) -
 
     Raises AnswerRefused if there are more ids than a browser can keep.
     """
-    identity.require(db, reviewer_id, Role.REVIEWER)
     if len(event_ids) > MAX_CHECKED:
         raise AnswerRefused(_UNREADABLE)
     stored = labels.known_events(db, reviewer_id, event_ids)
@@ -194,16 +257,15 @@ def seconds_per_label(db: Database, reviewer_id: int) -> float:
 
 def review_queue(db: Database, reviewer_id: int) -> ReviewQueue:
     """Return what the labelling screen needs: the reviewer's progress and next tasks."""
-    person, study = identity.require(db, reviewer_id, Role.REVIEWER), studies.get(db)
-    calibrating = _is_calibrating(study)
-    n = assignments.n_by_answer(db, reviewer_id, calibration=calibrating)
+    return queue_of(desk(db, reviewer_id))
+
+
+def queue_of(desk: Desk) -> ReviewQueue:
+    """Return the progress and the next tasks of the reviewer at a desk."""
+    n, offers = desk.work.n_by_answer, tuple(desk.offers)
     progress = OwnProgress(sum(number for answer, number in n.items() if is_label(answer)), n.total(), n[NOT_SURE])
-    closed = _why_closed(study, person)
-    last = None if closed else _undoable(db, reviewer_id, calibrating)
-    undone = assignments.task_by_code(db, reviewer_id, last) if last else None
-    offers = tuple(_offered(db, reviewer_id, calibrating))
-    end = _CALIBRATED if calibrating and not offers else ""
-    return ReviewQueue(progress, offers, undone, closed, end)
+    end = _CALIBRATED if _is_calibrating(desk.study) and not offers else ""
+    return ReviewQueue(progress, offers, None if desk.closed else desk.undoable, desk.closed, end)
 
 
 def is_first_visit(db: Database, reviewer_id: int) -> bool:
@@ -211,10 +273,10 @@ def is_first_visit(db: Database, reviewer_id: int) -> bool:
 
     The introduction is shown until the reviewer has finished it or has answered an item.
     """
-    person = identity.require(db, reviewer_id, Role.REVIEWER)
-    if labels.last_event(db, reviewer_id) is not None or _why_closed(studies.get(db), person):
+    own = desk(db, reviewer_id)
+    if own.work.last_event is not None or own.closed:
         return False
-    return all(event.actor != person.name for event in events.of_actions(db, {FIRST_VISIT}))
+    return all(event.actor != own.person.name for event in events.of_actions(db, {FIRST_VISIT}))
 
 
 def finish_introduction(db: Database, reviewer_id: int, *, now: datetime) -> None:
@@ -233,8 +295,7 @@ def has_feedback(db: Database, reviewer_id: int) -> bool:
     identity.require(db, reviewer_id, Role.REVIEWER)
     if studies.get(db).phase in (State.DRAFT, State.CALIBRATION):
         return False
-    n = assignments.n_by_answer(db, reviewer_id, calibration=True)
-    return any(map(is_label, n))
+    return any(is_label(task.answer) for task in assignments.tasks_of(db, reviewer_id, calibration=True))
 
 
 def question(db: Database) -> str:
@@ -258,24 +319,25 @@ def feedback(db: Database, reviewer_id: int) -> Feedback | None:
     if study.phase in (State.DRAFT, State.CALIBRATION) or not own:
         return None
     reference, names = decisions.reference_labels(db), {item.item_id: item.name for item in items.all_items(db)}
-    question = studies.get(db).question
+    question, secret = study.question, studies.picture_secret(db)
     rows = []
     for task in own:
         label = reference.get(names[task.item_id])
-        seen = question.mirrored(label) if label is not None and _is_swapped(db, task, question) else label
-        rows.append(LabelComparison(_as_shown(db, task, question), seen))
+        seen = question.mirrored(label) if label is not None and _is_swapped(secret, task, question) else label
+        rows.append(LabelComparison(_as_shown(secret, task, question), seen))
     return Feedback(tuple(rows), calibrating.share_with_others(db, person.name))
 
 
 def task_by_code(db: Database, reviewer_id: int, code: str) -> Task:
     """Return an answered task that the reviewer can open again; raises NotAssigned for any other task."""
     hidden = {label.task.code for label in own_labels(db, reviewer_id) if not label.can_look_again}
-    task = assignments.task_by_code(db, reviewer_id, code)
-    if task is None or task.answer is None or code in hidden or not _is_in_play(db, task, studies.get(db)):
+    own = desk(db, reviewer_id, code=code)
+    task = own.work.asked
+    if task is None or task.answer is None or code in hidden or not own.work.is_in_play:
         raise NotAssigned(
             f"You cannot open item {code[:20]} now. The page My labels lists the items that you can open."
         )
-    return _as_shown(db, task, studies.get(db).question)
+    return _as_shown(own.secret, task, own.study.question)
 
 
 def receipt(db: Database, reviewer_id: int, *, now: datetime) -> str:
@@ -283,8 +345,9 @@ def receipt(db: Database, reviewer_id: int, *, now: datetime) -> str:
 
     An audit can later check whether the study still has these labels.
     """
-    identity.require(db, reviewer_id, Role.REVIEWER)
-    question, secret = studies.get(db).question, studies.picture_secret(db)
+    study, secret, somebody = studies.for_person(db, reviewer_id)
+    identity.required(somebody, Role.REVIEWER)
+    question = study.question
 
     def as_shown(code: str, answer: str) -> str:
         is_swapped = question.blind_side and blinding.is_swapped(secret, code)
@@ -295,12 +358,11 @@ def receipt(db: Database, reviewer_id: int, *, now: datetime) -> str:
 
 def own_labels(db: Database, reviewer_id: int) -> list[OwnLabel]:
     """Return the items that the reviewer answered in the current round; the newest answer comes first."""
-    identity.require(db, reviewer_id, Role.REVIEWER)
-    study = studies.get(db)
-    calibrating = _is_calibrating(study)
-    is_over = study.phase in (State.CLOSED, State.UNBLINDED) or not _offered(db, reviewer_id, calibrating)
-    of_round = {task.code: task for task in assignments.tasks_of(db, reviewer_id, calibration=calibrating)}
-    tasks = {code: _as_shown(db, task, study.question) for code, task in of_round.items() if _stands(task)}
+    own = desk(db, reviewer_id)
+    is_over = own.study.phase in (State.CLOSED, State.UNBLINDED) or not own.offers
+    in_round = assignments.tasks_of(db, reviewer_id, calibration=_is_calibrating(own.study))
+    of_round = {task.code: task for task in in_round}
+    tasks = {code: _as_shown(own.secret, task, own.study.question) for code, task in of_round.items() if _stands(task)}
     answers = [answer for answer in labels.own_answers(db, reviewer_id) if answer.code in of_round]
     by_code: dict[str, list[Label]] = {}
     for answer in answers:
@@ -330,11 +392,10 @@ def replies_in_calibration(db: Database, reviewer_id: int) -> list[tuple[str, st
     tasks = [task for task in assignments.tasks_of(db, reviewer_id, calibration=True) if _stands(task)]
     replies_to = replies.of_assignments(db, [task.assignment_id for task in tasks])
     return [
-        (task.code, labels.last_remarks(db, task.assignment_id)[2] or "",
-         tuple(reply.text for reply in replies_to[task.assignment_id]))
+        (task.code, task.remarks.comment or "", tuple(reply.text for reply in replies_to[task.assignment_id]))
         for task in tasks
         if task.assignment_id in replies_to
-    ]  # fmt: skip
+    ]
 
 
 def typical_time_s(own: list[OwnLabel]) -> float | None:
@@ -342,22 +403,41 @@ def typical_time_s(own: list[OwnLabel]) -> float | None:
     return timing.typical(label.time_on_task_ms for label in own if label.time_on_task_ms is not None)
 
 
-def picture(db: Database, task: Task, study: Study | None = None) -> Mapping[str, Any] | None:
-    """Return the payload of an item as a reviewer sees it; return None if the item has no measurements.
+@dataclass(frozen=True)
+class _Sheet:
+    """A task with all that its picture depends on, except the measurements."""
+
+    study: Study
+    secret: str = field(repr=False)
+    item: Item
+    task: Task
+    stored: bytes | None = None  # the payload of the item as it is stored; None if it was not read yet
+
+
+def _sheet(db: Database, task: Task) -> _Sheet:
+    return _Sheet(studies.get(db), studies.picture_secret(db), items.by_id(db, task.item_id), task)
+
+
+def picture(db: Database, task: Task) -> Mapping[str, Any] | None:
+    """Return the payload of an item as a reviewer sees it; return None if the item has no measurements."""
+    return _picture(db, _sheet(db, task))
+
+
+def _picture(db: Database, sheet: _Sheet) -> Mapping[str, Any] | None:
+    """Return the picture of a task as `picture` does.
 
     The data contain only summaries of iterations, and nothing about what was measured. This function creates all
     pictures for reviewers.
     """
-    item = items.by_id(db, task.item_id)
+    study, item = sheet.study, sheet.item
     if not item.n_runs:
         return None
-    study = study or studies.get(db)
     question, kind = study.question, kind_of(study.question)
-    payload = drawing.payload_of_item(db, task.item_id, study)
-    variation = _variation(db, task, item.n_runs, study)
+    payload = json.loads(sheet.stored) if sheet.stored else drawing.payload_of_item(db, item.item_id, study)
+    variation = _variation(sheet.secret, sheet.task, item.n_runs, study)
     if variation is not None:
-        payload = kind.varied(payload, runs.of_item(db, task.item_id), variation)
-    if _is_swapped(db, task, question) and kind.swapped is not None:
+        payload = kind.varied(payload, runs.of_item(db, item.item_id), variation)
+    if _is_swapped(sheet.secret, sheet.task, question) and kind.swapped is not None:
         payload = kind.swapped(payload)
     hidden = {key for key, fact in kind.telling.items() if fact not in question.facts}
     seen = {key: value for key, value in payload.items() if key not in hidden}
@@ -366,9 +446,28 @@ def picture(db: Database, task: Task, study: Study | None = None) -> Mapping[str
 
 def panels(db: Database, task: Task) -> list[Mapping[str, Any]]:
     """Return the panels from which the screen draws an item; return no panel if the item has no measurements."""
-    study = studies.get(db)
-    payload, question = picture(db, task, study), study.question
+    return _panels(db, _sheet(db, task))
+
+
+def _panels(db: Database, sheet: _Sheet) -> list[Mapping[str, Any]]:
+    payload, question = _picture(db, sheet), sheet.study.question
     return [] if payload is None else list(kind_of(question).panels(payload, sides=sides_of(question)))
+
+
+def panels_on_offer(db: Database, desk: Desk, codes: Collection[str]) -> dict[str, list[Mapping[str, Any]]]:
+    """Return the panels of those codes that are offered to the reviewer at a desk.
+
+    The stored payloads of all offered items are read, whatever the codes are, and those of an older version are
+    computed only once.
+    """
+    tasks = {task.code: task for task in (() if desk.closed else desk.offers)}
+    there = desk.work.items
+    stored = drawing.renewed(db, [there[task.item_id] for task in tasks.values()], desk.study)
+    sheets = {
+        code: _Sheet(desk.study, desk.secret, there[task.item_id], task, stored.get(task.item_id))
+        for code, task in tasks.items()
+    }
+    return {code: _panels(db, sheets[code]) for code in codes if code in sheets}
 
 
 def thumbnail(db: Database, task: Task, words: str) -> str | None:
@@ -383,41 +482,47 @@ def thumbnail(db: Database, task: Task, words: str) -> str | None:
     return kind_of(question).thumbnail(payload, label=words, **own)
 
 
-def task_data(db: Database, task: Task, *, known: Container[str] = ()) -> Mapping[str, Any]:
-    """Return the data of a task for the screen: code, revision, panels, and the reviewer's latest answer and remarks.
+def task_data(db: Database, task: Task) -> Mapping[str, Any]:
+    """Return the data of a task for the screen, with its panels (see `task_at`)."""
+    return {**_task_data(_sheet(db, task)), "panels": panels(db, task)}
 
-    `known` has the codes of items whose pictures the screen does not need; their field panels is None.
+
+def task_at(desk: Desk, task: Task) -> Mapping[str, Any]:
+    """Return the data of a task for the screen: code, revision, and the reviewer's latest answer and remarks.
+
+    The field panels is None, because the screen asks for pictures in another request.
     """
-    confidence, flag, comment = labels.last_remarks(db, task.assignment_id)
-    question = studies.get(db).question
+    return {**_task_data(_Sheet(desk.study, desk.secret, desk.work.items[task.item_id], task)), "panels": None}
+
+
+def _task_data(sheet: _Sheet) -> dict[str, Any]:
+    task, question = sheet.task, sheet.study.question
     return {
         "code": task.code,
         "revision": task.revision,
-        "before": _as_shown(db, task, question).answer if _stands(task) else None,
-        "confidence": confidence,
-        "flag": flag,
-        "comment": comment,
-        **({"extra": labels.last_extra(db, task.assignment_id)} if question.extra else {}),
-        **({"facts": _facts(db, task, question)} if question.facts else {}),
-        "panels": None if task.code in known else panels(db, task),
+        "before": _as_shown(sheet.secret, task, question).answer if _stands(task) else None,
+        "confidence": task.remarks.confidence,
+        "flag": task.remarks.flag,
+        "comment": task.remarks.comment,
+        **({"extra": task.remarks.extra} if question.extra else {}),
+        **({"facts": _facts(sheet.item, question)} if question.facts else {}),
     }
 
 
-def _facts(db: Database, task: Task, question: Question) -> list[tuple[str, str]]:
+def _facts(item: Item, question: Question) -> list[tuple[str, str]]:
     """Return the facts that stand beside the picture, each with its name; versions are in the picture itself."""
-    item = items.by_id(db, task.item_id)
     texts = {"application": item.application, "benchmark": item.benchmark, "unit": item.unit}
     return [(name, texts[name]) for name in question.facts if texts.get(name)]
 
 
-def _is_swapped(db: Database, task: Task, question: Question) -> bool:
+def _is_swapped(secret: str, task: Task, question: Question) -> bool:
     """Return whether this assignment shows the two sides of its item in the other order."""
-    return question.blind_side and blinding.is_swapped(studies.picture_secret(db), task.code)
+    return question.blind_side and blinding.is_swapped(secret, task.code)
 
 
-def _as_shown(db: Database, task: Task, question: Question) -> Task:
+def _as_shown(secret: str, task: Task, question: Question) -> Task:
     """Return a task with its answer as the reviewer gave it, in terms of the sides that the picture shows."""
-    if task.answer is None or not _is_swapped(db, task, question):
+    if task.answer is None or not _is_swapped(secret, task, question):
         return task
     return replace(task, answer=question.mirrored(task.answer))
 
@@ -446,44 +551,36 @@ def submission_from(event: object) -> NewLabel:
     return NewLabel(event_id, code, revision, answer, comment=comment, **more)
 
 
-def submit(db: Database, reviewer_id: int, submission: NewLabel, *, now: datetime, session: str | None = None) -> None:
-    """Store a reviewer's answer, and the session in which the answer was given.
+def submit(db: Database, reviewer_id: int, submission: NewLabel, *, now: datetime, session: str | None = None) -> Desk:
+    """Store a reviewer's answer, and the session in which the answer was given; return the desk before the answer.
 
     If the study already has an answer with this event id, nothing is stored. Raises NotAllowed if the study or this
     reviewer cannot label anything now, or the person is not a reviewer. Raises NotAssigned if the item is neither
     offered to this reviewer nor answered by this reviewer. Raises AnswerRefused if the answer was too fast, or the item
     was answered in another window.
     """
-    # This read needs no lock: only the reviewer's own answers change which items are offered, and an answer to this
-    # item changes its revision, which is checked below.
-    study = studies.get(db)
-    if not study.question.is_answer(submission.answer):
-        raise AnswerRefused(_UNREADABLE)
-    submission = replace(submission, answer=study.question.checked_answer(submission.answer))
-    calibrating = _is_calibrating(study)
-    on_offer = {task.code for task in _offered(db, reviewer_id, calibrating)}
     with db.atomic():
-        person = identity.require(db, reviewer_id, Role.REVIEWER)
-        task = assignments.task_by_code(db, reviewer_id, submission.code)
-        if task is not None and _is_swapped(db, task, study.question):
-            submission = replace(submission, answer=study.question.mirrored(submission.answer))
-        stored = labels.own_event(db, reviewer_id, submission.event_id)
-        if stored is not None:
-            if task is None or stored != (task.assignment_id, submission.answer):
+        own = desk(db, reviewer_id, code=submission.code, event_id=submission.event_id)
+        study, task = own.study, own.work.asked
+        if not study.question.is_answer(submission.answer):
+            raise AnswerRefused(_UNREADABLE)
+        answer = study.question.checked_answer(submission.answer)
+        is_swapped = task is not None and _is_swapped(own.secret, task, study.question)
+        submission = replace(submission, answer=study.question.mirrored(answer) if is_swapped else answer)
+        if own.work.event is not None:
+            if task is None or own.work.event != (task.assignment_id, submission.answer):
                 raise _not_open(submission)
-            return
-        study = studies.get(db)
-        closed = _why_closed(study, person)
-        if closed:
-            raise NotAllowed(f"{closed} Nothing was saved.")
-        is_open = task is not None and (_stands(task) or task.code in on_offer)
-        if task is None or not is_open or not _is_in_play(db, task, study):
+            return own
+        if own.closed:
+            raise NotAllowed(f"{own.closed} Nothing was saved.")
+        on_offer = {offered.code for offered in own.offers}
+        if task is None or not own.work.is_in_play or not (_stands(task) or task.code in on_offer):
             raise _not_open(submission)
-        _check(task, submission, _undoable(db, reviewer_id, calibrating), study.protocol)
-        item = items.by_id(db, task.item_id)
+        _check(own, task, submission)
+        item = own.work.items[task.item_id]
         if study.question.is_marked and study.question.is_label(submission.answer):
-            _check_marks(study.question, submission, drawing.n_points(db, item))
-        variation = _variation(db, task, item.n_runs, study)
+            _check_marks(study.question, submission, drawing.n_points(db, item, study))
+        variation = _variation(own.secret, task, item.n_runs, study)
         view = {
             **{name: value for name, value in submission.view.items() if name != "picture"},  # only the server sets it
             "rule": study.protocol.axis_rule,
@@ -497,28 +594,16 @@ def submit(db: Database, reviewer_id: int, submission: NewLabel, *, now: datetim
             "confidence": submission.confidence if study.protocol.asks_confidence else None,
             "extra": submission.extra if _has_extra(study.question, submission) else None,
         }
-        swapped = _is_swapped(db, task, study.question) if study.question.blind_side else None
         label = Label(
-            **given, assignment_id=task.assignment_id, created=now, origin=LabelOrigin.SCREEN, swapped=swapped,
-            session=session,
+            **given, assignment_id=task.assignment_id, created=now, origin=LabelOrigin.SCREEN, session=session,
+            swapped=is_swapped if study.question.blind_side else None,
         )  # fmt: skip
         labels.add(db, label)
+    return own
 
 
 def _has_extra(question: Question, submission: NewLabel) -> bool:
     return question.extra is not None and submission.extra in question.extra.answers
-
-
-def _undoable(db: Database, reviewer_id: int, calibrating: bool) -> str | None:
-    """Return the code of the item whose answer the reviewer can undo; None if there is none.
-
-    Undoing again and again would show all earlier plots once more, which the page My labels hides. Therefore, only the
-    reviewer's latest items can be undone.
-    """
-    last = labels.last_standing(db, reviewer_id, calibration=calibrating)
-    if last is None or labels.n_begun_after(db, reviewer_id, last, calibration=calibrating) >= LOOK_BACK:
-        return None
-    return last
 
 
 def _not_open(submission: NewLabel) -> NotAssigned:
@@ -526,7 +611,7 @@ def _not_open(submission: NewLabel) -> NotAssigned:
     return NotAssigned(f"You cannot label item {submission.code[:20]} now. Reload the page to continue.")
 
 
-def _variation(db: Database, task: Task, n_runs: int, study: Study) -> blinding.Variation | None:
+def _variation(secret: str, task: Task, n_runs: int, study: Study) -> blinding.Variation | None:
     """Return how the picture of this task differs from other pictures of the item.
 
     Return None if all pictures of the item are equal.
@@ -534,24 +619,32 @@ def _variation(db: Database, task: Task, n_runs: int, study: Study) -> blinding.
     if not n_runs or not study.protocol.varies_pictures:
         return None
     n_ordered = 0 if kind_of(study.question).is_series else n_runs  # a series keeps its order
-    return blinding.Variation.drawn(studies.picture_secret(db), task.code, n_ordered)
+    return blinding.Variation.drawn(secret, task.code, n_ordered)
 
 
-def _check(task: Task, submission: NewLabel, last: str | None, protocol: Protocol) -> None:
-    if submission.revision != task.revision:
-        raise AnswerRefused(f"Item {task.code} was answered in another window in the meantime. That answer is kept.")
-    if submission.answer == WITHDRAWN:
-        if not _stands(task):
-            raise AnswerRefused(f"Item {task.code} has no answer to undo.")
-        if last != task.code:
-            raise AnswerRefused(
-                f"U undoes only your last answer, and only within your latest {LOOK_BACK} items. You can change your "
-                f"latest answers on the page My labels."
-            )
-    elif submission.dwell_ms is None or submission.dwell_ms < MIN_DWELL_MS:
-        raise AnswerRefused(f"Item {task.code} was on the screen for less than {MIN_DWELL_MS} ms. Answer it again.")
-    elif protocol.asks_confidence and submission.confidence is None and is_label(submission.answer):
-        raise AnswerRefused(f"Press 1, 2 or 3 to say how sure you are about item {task.code}.")
+def _check(desk: Desk, task: Task, submission: NewLabel) -> None:
+    """Raise AnswerRefused with the first reason for which an answer to an open task is not stored."""
+    code, is_undo, undoable = task.code, submission.answer == WITHDRAWN, desk.undoable
+    is_too_fast = submission.dwell_ms is None or submission.dwell_ms < MIN_DWELL_MS
+    lacks_confidence = desk.study.protocol.asks_confidence and submission.confidence is None
+    answered_elsewhere = f"Item {code} was answered in another window in the meantime. That answer is kept."
+    nothing_to_undo = f"Item {code} has no answer to undo."
+    not_the_last = (
+        f"U undoes only your last answer, and only within your latest {LOOK_BACK} items. You can change your latest "
+        "answers on the page My labels."
+    )
+    too_fast = f"Item {code} was on the screen for less than {MIN_DWELL_MS} ms. Answer it again."
+    how_sure = f"Press 1, 2 or 3 to say how sure you are about item {code}."
+    refusals = (
+        (submission.revision != task.revision, answered_elsewhere),
+        (is_undo and not _stands(task), nothing_to_undo),
+        (is_undo and (undoable is None or undoable.code != code), not_the_last),
+        (is_too_fast and not is_undo, too_fast),
+        (lacks_confidence and is_label(submission.answer), how_sure),
+    )
+    why = next((why for applies, why in refusals if applies), None)
+    if why is not None:
+        raise AnswerRefused(why)
 
 
 def _check_marks(question: Question, submission: NewLabel, n: int | None) -> None:
@@ -598,22 +691,8 @@ def _stands(task: Task) -> bool:
     return task.answer is not None and task.answer != WITHDRAWN
 
 
-def _offered(db: Database, reviewer_id: int, calibrating: bool) -> list[Task]:
-    """Return the next open tasks, at most `N_OFFERED`; tasks with one "not sure" answer come last."""
-    still_open = assignments.open_tasks(db, reviewer_id, calibration=calibrating, limit=N_OFFERED)
-    if len(still_open) == N_OFFERED:
-        return still_open
-    unsure = assignments.unsure_tasks(db, reviewer_id, calibration=calibrating)
-    return (still_open + [task for task in unsure if task.n_not_sure == 1])[:N_OFFERED]
-
-
 def _is_calibrating(study: Study) -> bool:
     return study.phase is State.CALIBRATION
-
-
-def _is_in_play(db: Database, task: Task, study: Study) -> bool:
-    """Return whether a task belongs to the current round, is still assigned to the reviewer, and is not excluded."""
-    return assignments.stands(db, task.assignment_id, calibration=_is_calibrating(study))
 
 
 def _why_closed(study: Study, person: Person) -> str:

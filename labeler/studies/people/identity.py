@@ -317,7 +317,11 @@ def require(db: Database, person_id: int, role: Role) -> Person:
 
     Raises NotAllowed if the person is unknown, is not active or does not have the role.
     """
-    person = people.by_id(db, person_id)
+    return required(people.by_id(db, person_id), role)
+
+
+def required(person: Person | None, role: Role) -> Person:
+    """Return a person who is active and has this role; raises NotAllowed as `require` does."""
     if person is None or not person.active or role not in person.roles:
         raise NotAllowed(f"Only {role}s of the study can do this.")
     return person

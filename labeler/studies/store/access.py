@@ -83,13 +83,13 @@ def add_session(db: Database, session_hash: str, person_id: int, created_utc: st
 
 def person_of_session(db: Database, session_hash: str, oldest_utc: str) -> Person | None:
     """Return the person of a session; return None if the session is unknown or began before `oldest_utc`."""
-    rows = db.execute(
-        """SELECT session_hash, person_id FROM sessions
-           WHERE session_hash >= ? AND session_hash < ? AND created_utc >= ?""",
+    rows = db.records(
+        f"""SELECT session_hash, {people.JOINED} FROM sessions JOIN people p USING (person_id)
+            WHERE session_hash >= ? AND session_hash < ? AND sessions.created_utc >= ?""",  # noqa: S608 - constants
         (*_nearby(session_hash), oldest_utc),
     )
-    row = _matching(rows, session_hash)
-    return people.by_id(db, row[0]) if row else None
+    own = (row for row in rows if compare_digest(row["session_hash"], session_hash))
+    return next(map(people.joined, own), None)
 
 
 def n_sessions(db: Database, person_id: int, oldest_utc: str) -> int:

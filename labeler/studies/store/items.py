@@ -7,7 +7,11 @@ from labeler.studies.model import Item, ItemRole
 from labeler.studies.store import chain
 from labeler.studies.store.database import Database
 
-_COLUMNS = "item_id, name, benchmark, application, unit, better, n_runs, n_iterations, data_hash, excluded_why"
+COLUMNS = (
+    "item_id", "name", "benchmark", "application", "unit", "better", "n_runs", "n_iterations", "data_hash",
+    "excluded_why",
+)  # of an `Item`, in the order of its fields  # fmt: skip
+_COLUMNS = ", ".join(COLUMNS)
 
 
 def add_file(db: Database, name: str, sha256: str, imported_utc: str) -> int | None:

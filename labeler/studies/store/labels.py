@@ -65,19 +65,6 @@ def add(db: Database, label: Label, source_key: str | None = None) -> bool:
     return True
 
 
-def own_event(db: Database, person_id: int, event_id: str) -> tuple[int, str] | None:
-    """Return the assignment id and the answer of a person's event; return None if the person has no such event.
-
-    The function never reads answers of other people.
-    """
-    row = db.execute(
-        """SELECT l.assignment_id, l.answer FROM assignments a CROSS JOIN labels l USING (assignment_id)
-           WHERE a.person_id = ? AND l.event_id = ?""",
-        (person_id, event_id),
-    ).fetchone()
-    return (int(row[0]), str(row[1])) if row else None
-
-
 def saved_before(db: Database, assignment_id: int, source_key: str) -> tuple[int, str] | None:
     """Return the assignment id and the answer that a row of a label file already has in the study.
 
@@ -94,16 +81,6 @@ def saved_before(db: Database, assignment_id: int, source_key: str) -> tuple[int
         ).fetchone()
     )
     return (int(row[0]), str(row[1])) if row else None
-
-
-def last_event(db: Database, person_id: int) -> str | None:
-    """Return the event id of a reviewer's last stored answer; return None if the reviewer has no answer."""
-    row = db.execute(
-        """SELECT event_id FROM labels JOIN assignments USING (assignment_id)
-           WHERE person_id = ? ORDER BY label_id DESC LIMIT 1""",
-        (person_id,),
-    ).fetchone()
-    return row[0] if row else None
 
 
 def known_events(db: Database, person_id: int, event_ids: Iterable[str]) -> set[str]:
@@ -172,53 +149,6 @@ def links_of(db: Database, person_id: int) -> list[tuple[str, str, str, str, str
         (person_id,),
     )
     return rows.fetchall()
-
-
-def last_standing(db: Database, person_id: int, *, calibration: bool = False) -> str | None:
-    """Return the code of the item that a reviewer answered last in a round; return None if there is none.
-
-    Ended assignments and assignments whose answer was withdrawn are ignored.
-    """
-    row = db.execute(
-        f"""SELECT a.code FROM labels l JOIN assignments a USING (assignment_id)
-           WHERE a.person_id = ? AND (a.kind = 'calibration') = ? AND {STANDS} AND 'withdrawn' <> (
-               SELECT answer FROM labels n WHERE n.assignment_id = l.assignment_id ORDER BY revision DESC LIMIT 1)
-           ORDER BY l.label_id DESC LIMIT 1""",  # noqa: S608 - constant
-        (person_id, calibration),
-    ).fetchone()
-    return row[0] if row else None
-
-
-def n_begun_after(db: Database, person_id: int, code: str, *, calibration: bool = False) -> int:
-    """Return how many items of a round the reviewer answered for the first time after the item with this code."""
-    row = db.execute(
-        """WITH begun AS (
-               SELECT a.code, min(l.label_id) AS first FROM assignments a JOIN labels l USING (assignment_id)
-               WHERE a.person_id = ? AND (a.kind = 'calibration') = ? GROUP BY a.assignment_id)
-           SELECT count(*) FROM begun WHERE first > (SELECT first FROM begun WHERE code = ?)""",
-        (person_id, calibration, code),
-    ).fetchone()
-    return int(row[0])
-
-
-def last_remarks(db: Database, assignment_id: int) -> tuple[int | None, bool, str | None]:
-    """Return the confidence, flag and comment of the newest answer to an assignment, ignoring withdrawn answers."""
-    row = db.execute(
-        """SELECT confidence, flag, comment FROM labels
-           WHERE assignment_id = ? AND answer <> 'withdrawn' ORDER BY revision DESC LIMIT 1""",
-        (assignment_id,),
-    ).fetchone()
-    return (row[0], bool(row[1]), row[2]) if row else (None, False, None)
-
-
-def last_extra(db: Database, assignment_id: int) -> str | None:
-    """Return the extra answer of the newest answer to an assignment; None if there is none."""
-    row = db.execute(
-        """SELECT extra FROM labels
-           WHERE assignment_id = ? AND answer <> 'withdrawn' ORDER BY revision DESC LIMIT 1""",
-        (assignment_id,),
-    ).fetchone()
-    return row[0] if row else None
 
 
 def progress(db: Database, *, calibration: bool = False) -> list[tuple[str, int, int, int, str | None]]:

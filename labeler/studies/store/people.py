@@ -7,7 +7,9 @@ from typing import Any
 from labeler.studies.model import Person, Role
 from labeler.studies.store.database import Database
 
-_COLUMNS = "person_id, name, is_reviewer, is_coordinator, active, paused"
+_NAMES = ("person_id", "name", "is_reviewer", "is_coordinator", "active", "paused")
+_COLUMNS = ", ".join(_NAMES)
+JOINED = ", ".join(f"p.{name} AS their_{name}" for name in _NAMES)  # columns of the table `people p` in a join
 
 
 def add(db: Database, name: str, roles: Iterable[Role], created_utc: str) -> int:
@@ -69,6 +71,11 @@ def _person(row: Mapping[str, Any]) -> Person:
     has_role = {Role.REVIEWER: row["is_reviewer"], Role.COORDINATOR: row["is_coordinator"]}
     roles = frozenset(role for role, is_held in has_role.items() if is_held)
     return Person(row["person_id"], row["name"], roles, bool(row["active"]), bool(row["paused"]))
+
+
+def joined(row: Mapping[str, Any]) -> Person | None:
+    """Return the person in a row with the columns `JOINED`; return None if the join found nobody."""
+    return _person({name: row[f"their_{name}"] for name in _NAMES}) if row["their_person_id"] is not None else None
 
 
 def set_part(db: Database, person_id: int, *, active: bool, paused: bool) -> None:

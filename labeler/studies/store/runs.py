@@ -4,7 +4,7 @@ Measurements are little-endian float64. Bins are the summaries of iterations fro
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -58,6 +58,15 @@ def put_bins(db: Database, item_id: int, version: int, payload: bytes) -> None:
         (item_id, version, payload),
     )
     chain.append(db, "picture", item_id)
+
+
+def bins_of_items(db: Database, item_ids: Iterable[int], version: int) -> dict[int, bytes]:
+    """Return the bins of this version, by the id of the item; an item that has none is not in the result."""
+    rows = db.execute(
+        "SELECT item_id, payload FROM bins WHERE version = ? AND item_id IN (SELECT value FROM json_each(?))",
+        (version, json.dumps(list(item_ids))),
+    )
+    return dict(rows.fetchall())
 
 
 def has_bins(db: Database, item_id: int, version: int) -> bool:

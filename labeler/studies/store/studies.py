@@ -2,12 +2,13 @@
 
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple
 from typing import Any
 
 from labeler.errors import NotAStudy
-from labeler.studies.model import CalibrationGate, Protocol, Question, State, Study
+from labeler.studies.model import CalibrationGate, Person, Protocol, Question, State, Study
+from labeler.studies.store import people
 from labeler.studies.store.database import Database
 
 
@@ -28,13 +29,33 @@ def add(db: Database, study: Study, *, plan_secret: str) -> None:
 
 def get(db: Database) -> Study:
     """Return the properties of the study; raises NotAStudy if creating the study was interrupted."""
-    rows = db.records("SELECT * FROM studies JOIN questions ON question_id = study_id")
+    return _study(_only(db, db.records("SELECT * FROM studies JOIN questions ON question_id = study_id")))
+
+
+def for_person(db: Database, person_id: int) -> tuple[Study, str, Person | None]:
+    """Return the properties of the study, its picture secret, and the person with this id.
+
+    The person is None if there is none. Raises NotAStudy as `get` does.
+    """
+    rows = db.records(
+        f"""SELECT studies.*, questions.*, {people.JOINED} FROM studies JOIN questions ON question_id = study_id
+            LEFT JOIN people p ON person_id = ?""",  # noqa: S608 - constants
+        (person_id,),
+    )
+    row = _only(db, rows)
+    return _study(row), str(row["picture_secret"]), people.joined(row)
+
+
+def _only(db: Database, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     if not rows:
         raise NotAStudy(
             f"{db.path} contains no study, because creating it was interrupted. Delete the file and create the "
             "study again."
         )
-    row = rows[0]
+    return rows[0]
+
+
+def _study(row: Mapping[str, Any]) -> Study:
     protocol = Protocol(
         row["axis_rule"], row["axis_min_span"], bool(row["asks_confidence"]), bool(row["shows_numbers"]),
         row["instructions"], bool(row["varies_pictures"]),

@@ -58,8 +58,8 @@ Work = Callable[[Database, Person, Mapping[str, Any]], Mapping[str, Any]]
 
 def routes(study: Path) -> list[Route]:
     """Return the routes of the review component."""
-    desk = _Requests(study)
-    endpoints = {ANSWERS: desk.answers, ITEMS: desk.items, STATE: desk.state, DECISIONS: desk.decisions}
+    requests = _Requests(study)
+    endpoints = {ANSWERS: requests.answers, ITEMS: requests.items, STATE: requests.state, DECISIONS: requests.decisions}
     return [Route(path, endpoint, methods=[METHODS[path]]) for path, endpoint in endpoints.items()]
 
 
@@ -84,7 +84,7 @@ class _Requests:
 
         def work(db: Database, person: Person, content: Mapping[str, Any]) -> Mapping[str, Any]:
             session = identity.session_id(session_of(request.cookies, self.study) or "")
-            results = answering.store_answers(
+            results, desk = answering.store_answers(
                 db,
                 person.person_id,
                 content.get("answers", []),
@@ -92,7 +92,7 @@ class _Requests:
                 clock=lambda: datetime.now(UTC),
                 session=session,
             )
-            state = answering.screen(db, person.person_id, content.get("check"))
+            state = answering.screen(db, person.person_id, content.get("check"), desk)
             return {"answers": [asdict(result) for result in results], **state}
 
         return await self._reply(request, Role.REVIEWER, work)

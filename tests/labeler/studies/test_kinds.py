@@ -361,7 +361,7 @@ def test_an_extra_answer_and_facts_are_shown_and_stored_and_never_required(tmp_p
             event = {"event_id": task.code, "code": task.code, "revision": 0, "answer": "yes", "dwell_ms": 900}
             sent = reviewing.submission_from(event | ({"extra": extra} if extra else {}))
             reviewing.submit(db, person, sent, now=NOW)
-            assert labels.last_extra(db, task.assignment_id) == extra
+            assert reviewing.review_queue(db, person).last.remarks.extra == extra
 
 
 @pytest.mark.parametrize(

@@ -44,10 +44,11 @@ def screen(db: Database, reviewer_id: int, only: Task | None = None) -> dict[str
 
 def deliver(db: Database, reviewer_id: int, *, leaving: bool = False) -> None:
     """On a page that shows no item, send the answers that the browser still keeps, and list refused answers."""
+    desk = reviewing.desk(db, reviewer_id)
     data = {
         "mode": "leave" if leaving else "send",
-        "closed": reviewing.review_queue(db, reviewer_id).closed,
+        "closed": desk.closed,
         "token": st.session_state.get(component.TOKEN, ""),
-        **asdict(reviewing.browser_mark(db, reviewer_id)),
+        **asdict(reviewing.browser_mark(desk)),
     }
     component.show_sender(SENDER_KEY, data)

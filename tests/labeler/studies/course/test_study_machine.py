@@ -339,12 +339,13 @@ class Life(RuleBasedStateMachine):
             if not person.active:
                 self.nothing_is_shown_to(person)
                 continue
-            desk, own = (look(self.db, person.person_id) for look in (reviewing.review_queue, reviewing.own_labels))
+            desk = reviewing.desk(self.db, person.person_id)
+            queue, own = reviewing.queue_of(desk), reviewing.own_labels(self.db, person.person_id)
             feedback = reviewing.feedback(self.db, person.person_id)
-            shown = [reviewing.task_data(self.db, task, known={task.code}) for task in desk.offers]
-            tasks = [*desk.offers, *([desk.last] if desk.last else []), *(one.task for one in own)]
+            shown = [reviewing.task_at(desk, task) for task in queue.offers]
+            tasks = [*queue.offers, *([queue.last] if queue.last else []), *(one.task for one in own)]
             assert {task.code for task in tasks} <= own_codes[person.name]
-            text = repr((desk, own, shown, feedback))
+            text = repr((queue, own, shown, feedback))
             assert [word for word in said if word in text] in ([], [f"{person.name} says so"])
 
     def codes_in_play(self, counts, calibrating):

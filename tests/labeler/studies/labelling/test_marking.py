@@ -113,7 +113,7 @@ def test_what_cannot_be_an_answer_is_refused_and_nothing_is_stored(db, given, vi
 def test_a_refused_mark_is_told_to_the_browser(db):
     task = offers(db, "ada")[0]
     sent = {"event_id": "e", "code": task.code, "revision": 0, "answer": "[99]", "dwell_ms": 900}
-    (result,) = answering.store_answers(db, id_of(db, "ada"), [sent], clock=lambda: NOW)
+    (result,), _ = answering.store_answers(db, id_of(db, "ada"), [sent], clock=lambda: NOW)
     assert (result.outcome, "point 99 cannot be marked" in result.message) == (answering.Outcome.REFUSED, True)
 
 

@@ -267,8 +267,9 @@ class Labelling(RuleBasedStateMachine):
     def what_was_said_comes_back_to_who_said_it(self):
         for name in NAMES:
             reviewer_id = id_of(self.db, name)
-            for task in reviewing.review_queue(self.db, reviewer_id).offers:
-                shown = reviewing.task_data(self.db, task, known={task.code})
+            desk = reviewing.desk(self.db, reviewer_id)
+            for task in desk.offers:
+                shown = reviewing.task_at(desk, task)
                 assert (shown["confidence"], shown["flag"], shown["comment"]) == self.said_last(task.code)
             assert [
                 (own.task.code, own.task.answer, own.number, own.n_revisions, own.time_on_task_ms, own.confidence,

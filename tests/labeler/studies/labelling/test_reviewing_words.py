@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from labeler.errors import AnswerRefused
 from labeler.studies.course import coordinating
@@ -18,7 +18,6 @@ from labeler.studies.questions import SIMILAR
 from labeler.studies.results import reporting
 from labeler.studies.screen import binning
 from labeler.studies.store import assignments, events, labels, studies
-from tests.conftest import examples
 from tests.making import NOW, REVIEWERS, WHO, answer_next, copy_of, id_of, offers
 
 EVENT = {"event_id": "e", "code": "ABCDEF", "revision": 0, "answer": "similar", "dwell_ms": 300, "view": {}}
@@ -124,15 +123,6 @@ def test_the_protocol_under_which_a_label_was_given_is_kept_with_its_view(planne
     assert view == {
         "axis": "core", "log": True, "rule": "full", "rule_version": 1, "min_span": 0.25, "drawing": binning.VERSION,
     }  # fmt: skip
-
-
-@settings(max_examples=examples(60), deadline=None)
-@given(st.sets(st.sampled_from(["one", "two", "other"])))
-def test_a_picture_is_sent_exactly_if_its_code_is_not_known(planned_copy, known):
-    tasks = dict(zip(("one", "two"), offers(planned_copy, "ada"), strict=False))
-    codes = {tasks[name].code if name in tasks else name for name in known}
-    for name, task in tasks.items():
-        assert (reviewing.task_data(planned_copy, task, known=codes)["panels"] is None) == (name in known)
 
 
 @pytest.fixture(scope="module")

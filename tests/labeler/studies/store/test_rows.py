@@ -2,6 +2,7 @@ import json
 import sqlite3
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import numpy as np
 import pytest
@@ -192,16 +193,17 @@ def test_what_is_open_and_what_was_not_sure_is_found_without_looking_at_every_ta
     def codes(found):
         return [task.code for task in found]
 
-    assert codes(assignments.open_tasks(planned, ada, calibration=False, limit=5)) == [two.code, five.code]
-    assert codes(assignments.open_tasks(planned, ada, calibration=False, limit=1)) == [two.code]
-    assert assignments.open_tasks(planned, ada, calibration=True, limit=5) == []
-    unsure = assignments.unsure_tasks(planned, ada, calibration=False)
+    work = partial(assignments.own_work, planned, ada, calibration=False)
+    assert codes(work(n_open=5).open) == [two.code, five.code]
+    assert codes(work(n_open=1).open) == [two.code]
+    assert assignments.own_work(planned, ada, calibration=True, n_open=5).open == ()
+    unsure = work(n_open=5).not_sure
     assert [(task.code, task.n_not_sure, task.revision) for task in unsure] == [(one.code, 1, 1), (four.code, 1, 3)]
-    assert assignments.n_by_answer(planned, ada, calibration=False) == {
-        NOT_SURE: 2, WITHDRAWN: 1, "dissimilar": 1, None: 1,
-    }  # fmt: skip
+    assert work(n_open=5).n_by_answer == {NOT_SURE: 2, WITHDRAWN: 1, "dissimilar": 1, None: 1}
     planned.execute("UPDATE items SET excluded_why = 'x' WHERE item_id = ?", (five.item_id,))
-    assert codes(assignments.open_tasks(planned, ada, calibration=False, limit=5)) == [two.code]
+    assert codes(work(n_open=5).open) == [two.code]
+    asked = [work(n_open=5, code=task.code) for task in (one, five)]
+    assert [(found.asked.code, found.is_in_play) for found in asked] == [(one.code, True), (five.code, False)]
 
 
 def test_an_answer_comes_back_with_all_that_was_said(planned):
@@ -226,9 +228,12 @@ def test_the_same_event_twice_is_kept_once(planned):
     assert labels.add(planned, label(task, event_id="e")) is False
     assert labels.add(planned, label(task, revision=1, event_id="e", answer="dissimilar")) is False
     assert labels.n_labels(planned) == 1
-    assert labels.own_event(planned, id_of(planned, "ada"), "e") == (task.assignment_id, "similar")
-    assert labels.own_event(planned, id_of(planned, "ada"), "E") is None
-    assert labels.own_event(planned, id_of(planned, "ben"), "e") is None
+
+    def own_event(name, event_id):
+        return assignments.own_work(planned, id_of(planned, name), calibration=False, n_open=1, event_id=event_id).event
+
+    assert own_event("ada", "e") == (task.assignment_id, "similar")
+    assert (own_event("ada", "E"), own_event("ben", "e")) == (None, None)
 
 
 def test_another_event_for_a_taken_revision_is_refused(planned):

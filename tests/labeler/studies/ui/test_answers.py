@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import itertools
 import json
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +23,8 @@ from labeler.studies.people import identity
 from labeler.studies.plan.active_plan import N_OFFERED
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.results import splits
-from labeler.studies.store import decisions, events, labels, open_database
+from labeler.studies.store import decisions, events, labels, open_database, opening
+from labeler.studies.store.database import connect
 from labeler.studies.ui import answers, limits
 from labeler.studies.ui.app import request_token, session_cookie
 from labeler.studies.ui.bodies import BodyRefused, body_of
@@ -86,6 +88,34 @@ def test_an_answer_is_saved_and_the_reply_names_the_next_items(ada, study):
     with open_database(study) as db:
         (session,) = labels.table(db)["session"]
     assert session == identity.session_id(ada.session)
+
+
+@pytest.fixture
+def statements(monkeypatch):
+    """The statements that SQLite ran since the list was cleared; a trigger repeats the statement that started it."""
+    seen = []
+
+    def traced(path, *, mode):
+        connection = connect(path, mode=mode)
+        connection.set_trace_callback(seen.append)
+        return connection
+
+    monkeypatch.setattr(opening, "connect", traced)
+    return seen
+
+
+def test_an_answer_and_a_picture_read_the_study_once(ada, statements):
+    first, second, third = (event(offer) for offer in ada.state()["offers"])
+    statements.clear()
+    for answer, before in ((first, None), (second, first), (third, second)):
+        statements.clear()
+        told = ada.answer(answer, after=before and before["event_id"]).json()
+        assert [result["outcome"] for result in told["answers"]] == ["saved"]
+        assert len(list(itertools.groupby(statements))) <= 15, statements
+    statements.clear()
+    reply = ada.client.get(answers.ITEMS, params={"code": told["offers"][0]["code"]})
+    assert reply.json()["items"][0]["panels"]
+    assert len(list(itertools.groupby(statements))) <= 12, statements
 
 
 def test_many_answers_are_stored_in_order_and_a_repeated_request_stores_nothing_again(ada, study):
