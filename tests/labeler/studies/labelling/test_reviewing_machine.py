@@ -16,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from analysis.raters.tables import first_labels
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
 from labeler.studies.course import coordinating
+from labeler.studies.items import browsing
 from labeler.studies.labelling import reviewing
 from labeler.studies.labelling.reviewing import OwnProgress
 from labeler.studies.model import NewLabel, PlanParameters, Protocol, State
@@ -55,10 +56,14 @@ class Labelling(RuleBasedStateMachine):
         shutil.copy(self.master, path)
         self.db = open_database(path)
         rows = self.db.execute(
-            "SELECT p.name, a.code FROM assignments a JOIN people p USING (person_id) ORDER BY a.person_id, a.position"
+            """SELECT p.name, a.code, i.name
+               FROM assignments a JOIN people p USING (person_id) JOIN items i USING (item_id)
+               ORDER BY a.person_id, a.position"""
         ).fetchall()
-        self.owner = {code: name for name, code in rows}
-        self.codes = {name: [code for owner, code in rows if owner == name] for name in NAMES}
+        self.owner = {code: name for name, code, _ in rows}
+        self.all_codes = {name: [code for owner, code, _ in rows if owner == name] for name in NAMES}
+        self.item = {code: item for _, code, item in rows}
+        self.excluded = set()
         self.said = {code: [] for code in self.owner}
         self.kept = []  # (submission, reviewer) in the order of saving
         self.windows = {}  # (reviewer, window) -> tasks when it was loaded
@@ -71,6 +76,14 @@ class Labelling(RuleBasedStateMachine):
 
     # the model
 
+    @property
+    def codes(self):
+        """The codes of each reviewer whose items are not excluded."""
+        return {name: list(filter(self.counts, codes)) for name, codes in self.all_codes.items()}
+
+    def counts(self, code):
+        return self.item[code] not in self.excluded
+
     def stands(self, code):
         return bool(self.said[code]) and self.said[code][-1] != "withdrawn"
 
@@ -81,7 +94,8 @@ class Labelling(RuleBasedStateMachine):
 
     def answered_last(self, name):
         """Return the only item whose answer can be undone."""
-        standing = [sent.code for sent, by in self.kept if by == name and self.stands(sent.code)]
+        answered = [sent.code for sent, by in self.kept if by == name and self.counts(sent.code)]
+        standing = [code for code in answered if self.stands(code)]
         return standing[-1] if standing else None
 
     def on_offer(self, name):
@@ -93,7 +107,7 @@ class Labelling(RuleBasedStateMachine):
         """None if it must be saved, otherwise the expected error."""
         if any(by == name and own.event_id == sent.event_id for own, by in self.kept):
             return NotAssigned
-        if self.owner.get(sent.code) != name or not (self.stands(sent.code) or sent.code in self.on_offer(name)):
+        if sent.code not in self.codes[name] or not (self.stands(sent.code) or sent.code in self.on_offer(name)):
             return NotAssigned
         if sent.revision != len(self.said[sent.code]):
             return AnswerRefused
@@ -134,7 +148,7 @@ class Labelling(RuleBasedStateMachine):
 
     def own_labels_of(self, name):
         """(code, answer, number, revisions, time, details), latest answer first."""
-        mine = [sent for sent, by in self.kept if by == name]
+        mine = [sent for sent, by in self.kept if by == name and self.counts(sent.code)]
         numbers = {code: number for number, code in enumerate(dict.fromkeys(sent.code for sent in mine), start=1)}
         newest = [code for code in dict.fromkeys(sent.code for sent in reversed(mine)) if self.stands(code)]
         times = {code: sum(sent.dwell_ms or 0 for sent in mine if sent.code == code) for code in newest}
@@ -197,10 +211,17 @@ class Labelling(RuleBasedStateMachine):
     @rule(name=names, place=places, answer=st.sampled_from(SIMILAR.answers), minute=minutes)
     def send_to_a_paused_study(self, name, place, answer, minute):
         studies.set_state(self.db, State.PAUSED)
-        code = self.codes[name][place % len(self.codes[name])]
+        code = self.all_codes[name][place % len(self.all_codes[name])]
         self.refused(NotAllowed, name, NewLabel("paused", code, len(self.said[code]), answer, 900), minute)
         self.send_an_old_event_again(place, minute)  # it was saved while the study was open
         studies.set_state(self.db, State.OPEN)
+
+    @rule(place=places)
+    def exclude_an_item_or_include_it_again(self, place):
+        item = sorted(set(self.item.values()))[place % len(set(self.item.values()))]
+        change = browsing.include if item in self.excluded else browsing.exclude
+        change(self.db, item, "because", **WHO)
+        self.excluded ^= {item}
 
     @rule(place=places, answer=answers, minute=minutes)
     def send_as_one_who_labels_nothing(self, place, answer, minute):
