@@ -8,9 +8,9 @@ import click
 from analysis.text import counted
 from labeler.cli.common import dry_run_option, json_option, now, one_of, out_option, remark, show_json, write_text
 from labeler.errors import InputError
+from labeler.studies.audit.audit import audit as audit_study
 from labeler.studies.commands.opening import OWNER, logged_if_written, open_study, say_if_interim, study_option
 from labeler.studies.handover import anonymising
-from labeler.studies.labelling import auditing
 from labeler.studies.results import exchange
 
 
@@ -120,7 +120,7 @@ def audit(study: Path | None, against: str | None, as_json: bool) -> None:
     rebuilt the whole chain, only --against can detect this.
     """
     with open_study(study, changed_schema=True) as db:
-        result = auditing.audit(db, against)
+        result = audit_study(db, against)
     if as_json:
         show_json(asdict(result))
     else:

@@ -3,8 +3,6 @@
 The labels of this round are not part of any result of the study.
 """
 
-import hmac
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -138,16 +136,7 @@ def set_reference(db: Database, reference: Mapping[str, str], *, actor: str, now
             raise NotAllowed("The calibration round has begun, so reference labels can no longer be changed.")
         for name, category in reference.items():
             decisions.put_reference_label(db, item_named(db, name).item_id, category)
-        deed.log("set reference labels", items=len(reference), seal=seal_of_reference(db))
-
-
-def seal_of_reference(db: Database) -> str:
-    """Return a hash of all reference labels with a secret of the study.
-
-    The log has only this hash, because coordinators who also label may see the log, but not the reference labels.
-    """
-    secret, content = f"reference {studies.picture_secret(db)}", json.dumps(sorted(reference(db).items()))
-    return hmac.digest(secret.encode(), content.encode(), "sha256").hex()
+        deed.log("set reference labels", items=len(reference), seal=decisions.seal_of_reference(db))
 
 
 def has_begun(db: Database) -> bool:

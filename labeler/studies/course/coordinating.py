@@ -1,6 +1,5 @@
 """Functions for coordinators: create a study, change its settings, read its status, and back it up."""
 
-import hashlib
 import secrets
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -85,18 +84,13 @@ def create_study(
         with db, events.by(db, "owner", now) as deed:
             study = Study(name, question, State.DRAFT, deed.at_utc, protocol, None, None)
             studies.add(db, study, plan_secret=secrets.token_hex(16) if plan_secret is None else plan_secret)
-            details = {**logged_question(question), **asdict(protocol), "secrets": logged_secrets(db)}
+            details = {**logged_question(question), **asdict(protocol), "secrets": studies.seal_of_secrets(db)}
             deed.log("create study", name=name, **details)
             identity.add_person(db, coordinator, [Role.COORDINATOR], actor=deed.actor, now=now)
             return identity.invite(db, coordinator, Role.COORDINATOR, actor=deed.actor, now=now)
     except BaseException:
         discard(path)
         raise
-
-
-def logged_secrets(db: Database) -> str:
-    """Return the first digits of a hash of the study's secrets, so that an audit finds changes of the secrets."""
-    return hashlib.sha256(f"{studies.picture_secret(db)} {studies.plan_secret(db)}".encode()).hexdigest()[:12]
 
 
 def question_from(text: str) -> Question:

@@ -13,9 +13,9 @@ from typing import Any
 from analysis.text import counted
 from labeler import marks
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
+from labeler.studies.audit import receipts
 from labeler.studies.course import calibrating, coordinating
 from labeler.studies.items import drawing
-from labeler.studies.labelling import auditing
 from labeler.studies.model import (
     Item,
     Label,
@@ -353,7 +353,7 @@ def receipt(db: Database, reviewer_id: int, *, now: datetime) -> str:
         is_swapped = question.blind_side and blinding.is_swapped(secret, code)
         return question.mirrored(answer) if is_swapped else answer
 
-    return auditing.receipt(db, reviewer_id, now=now, as_shown=as_shown)
+    return receipts.receipt(db, reviewer_id, now=now, as_shown=as_shown)
 
 
 def own_labels(db: Database, reviewer_id: int) -> list[OwnLabel]:

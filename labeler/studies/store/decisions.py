@@ -3,9 +3,11 @@
 Decisions are only appended; the last decision on an item counts.
 """
 
+import hmac
+import json
 from dataclasses import dataclass
 
-from labeler.studies.store import chain
+from labeler.studies.store import chain, studies
 from labeler.studies.store.database import Database
 
 
@@ -57,3 +59,12 @@ def reference_labels(db: Database) -> dict[str, str]:
     """Return all reference labels, as item name -> category."""
     rows = db.execute("SELECT i.name, r.category FROM reference_labels r JOIN items i USING (item_id) ORDER BY i.name")
     return dict(rows.fetchall())
+
+
+def seal_of_reference(db: Database) -> str:
+    """Return a hash of all reference labels with a secret of the study.
+
+    The log has only this hash, because coordinators who also label may see the log, but not the reference labels.
+    """
+    secret, content = f"reference {studies.picture_secret(db)}", json.dumps(sorted(reference_labels(db).items()))
+    return hmac.digest(secret.encode(), content.encode(), "sha256").hex()

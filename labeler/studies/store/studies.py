@@ -1,5 +1,6 @@
 """Store and read the properties of the study, which are one row of a table."""
 
+import hashlib
 import json
 import secrets
 from collections.abc import Mapping, Sequence
@@ -138,3 +139,8 @@ def set_state(db: Database, state: State, resumes_to: State | None = None) -> No
 def set_gate(db: Database, gate: CalibrationGate | None) -> None:
     """Set the gate of the calibration round, which is the agreement that the round requires."""
     db.execute("UPDATE studies SET gate = ?", (None if gate is None else json.dumps(asdict(gate)),))
+
+
+def seal_of_secrets(db: Database) -> str:
+    """Return the first digits of a hash of the study's secrets, so that an audit finds changes of the secrets."""
+    return hashlib.sha256(f"{picture_secret(db)} {plan_secret(db)}".encode()).hexdigest()[:12]

@@ -14,8 +14,9 @@ from labeler import marks
 from labeler.config import bundled
 from labeler.errors import InputError, NotAllowed, Refused, StudyError
 from labeler.studies import demo
+from labeler.studies.audit import audit
 from labeler.studies.course import coordinating
-from labeler.studies.labelling import auditing, own_result, reviewing
+from labeler.studies.labelling import own_result, reviewing
 from labeler.studies.model import NewLabel, Role, State
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Action
@@ -211,7 +212,7 @@ def test_most_reviewers_of_the_demo_see_a_known_change(tmp_path):
         assert given.most_common(1)[0][0] == "slower"
         assert len(set(table["label"])) >= 3
         assert set(table["swapped"]) == {0, 1}
-        assert auditing.audit(db).faults == ()
+        assert audit.audit(db).faults == ()
 
 
 def test_there_is_no_demo_of_other_questions(tmp_path):
@@ -226,7 +227,7 @@ def test_the_demo_of_marks_is_finished_and_its_people_mostly_find_the_large_chan
     with open_database(path) as db:
         assert coordinating.get_study(db).state is State.UNBLINDED
         assert not any(split.remains for split in splits.split_items(db))
-        assert auditing.audit(db).faults == ()
+        assert audit.audit(db).faults == ()
         first = labels.table(db).query("kind != 'retest'")
     changes = pd.read_csv(BUNDLED / demo.HISTORIES[1])
     large = changes[changes["change"] == 0.2]  # from v16, which is point 15

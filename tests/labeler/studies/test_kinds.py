@@ -11,10 +11,11 @@ import pytest
 from labeler.errors import InputError
 from labeler.files import outputs
 from labeler.files.formats import ReadOptions
+from labeler.studies.audit import audit
 from labeler.studies.course import coordinating
 from labeler.studies.handover import anonymising
 from labeler.studies.items import browsing, drawing, importing
-from labeler.studies.labelling import auditing, guide, reviewing
+from labeler.studies.labelling import guide, reviewing
 from labeler.studies.model import NewLabel, PlanParameters, Role
 from labeler.studies.people import identity
 from labeler.studies.preparing import assigning
@@ -278,7 +279,7 @@ def test_answers_about_swapped_sides_are_mapped_back(blind):
     assert given == {("slower", False), ("faster", True)}
     own = {label.task.code: label.task.answer for label in reviewing.own_labels(blind, id_of(blind, "ada"))}
     assert own == {code: answer for code, answer in shown_answers.items() if code in own}
-    assert auditing.audit(blind).faults == ()
+    assert audit.audit(blind).faults == ()
     receipt = json.loads(reviewing.receipt(blind, id_of(blind, "ada"), now=now))
     assert {row["code"]: row["label"] for row in receipt["labels"]} == own
 
@@ -473,4 +474,4 @@ def test_an_anonymised_copy_keeps_its_pictures_and_no_names_of_versions(tmp_path
         after = [drawing.panels_of_item(db, item.item_id) for item in items.all_items(db)]
         assert [form(panels) for panels in after] == [form(panels) for panels in before]
         assert numbers_sent(after) == numbers_sent(before)
-        assert auditing.audit(db).faults == ()
+        assert audit.audit(db).faults == ()

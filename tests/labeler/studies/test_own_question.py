@@ -9,9 +9,10 @@ from datetime import timedelta
 import pytest
 
 from labeler.errors import AnswerRefused, InputError, NotAllowed
+from labeler.studies.audit import audit
 from labeler.studies.course import coordinating, course
 from labeler.studies.handover.publishing import bundle
-from labeler.studies.labelling import auditing, reviewing
+from labeler.studies.labelling import reviewing
 from labeler.studies.model import NewLabel, PlanParameters, Role
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
@@ -110,7 +111,7 @@ def test_five_categories_from_labels_to_a_report_that_is_recomputed(alerts, tmp_
     assert [found.place for found in written_reports.check_study(alerts, tmp_path / "report.json", **WHO)] == [
         "categories[0].n_labels"
     ]
-    assert auditing.audit(alerts).faults == ()
+    assert audit.audit(alerts).faults == ()
 
 
 def test_a_label_file_alone_gives_the_categories_in_it(alerts, tmp_path):
@@ -156,13 +157,13 @@ def test_before_the_plan_the_whole_question_can_be_changed_and_the_audit_follows
     assert read_question(to_toml(SIMILAR), "similar.toml").names == SIMILAR.names
     coordinating.describe_study(db, "Caches", question, **WHO)
     assert coordinating.get_study(db).question.hash == question.hash
-    assert auditing.audit(db).faults == ()
+    assert audit.audit(db).faults == ()
     coordinating.describe_study(db, "Caches", SIMILAR, **WHO)
     assert hash_in_plan(coordinating.get_study(db).question) == ""
-    assert auditing.audit(db).faults == ()
+    assert audit.audit(db).faults == ()
     db.execute("UPDATE categories SET name = 'alike' WHERE position = 0")
     db.execute("""UPDATE questions SET definition = replace(definition, 'level', 'lever')""")
-    assert {fault.part for fault in auditing.audit(db).faults} == {"question", "category"}
+    assert {fault.part for fault in audit.audit(db).faults} == {"question", "category"}
 
 
 @pytest.mark.parametrize(

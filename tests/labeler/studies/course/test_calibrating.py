@@ -6,9 +6,10 @@ import pytest
 
 from analysis.statistics.intervals import wilson
 from labeler.errors import InputError, NotAllowed, NotAssigned, Refused
+from labeler.studies.audit import audit
 from labeler.studies.course import calibrating, coordinating, course, staffing
 from labeler.studies.items import browsing
-from labeler.studies.labelling import auditing, reviewing
+from labeler.studies.labelling import reviewing
 from labeler.studies.model import CalibrationGate, Kind, PlanParameters, State
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning
@@ -342,10 +343,10 @@ def test_chosen_items_come_first_in_the_round_and_the_plan_follows_from_the_log(
     calibrating.choose_items(study, chosen, **WHO)
     assigning.confirm_plan(study, parameters, **WHO)
     assert set(chosen) < set(calibrating.item_names(study))
-    assert auditing.audit(study).faults == ()
+    assert audit.audit(study).faults == ()
     calibrating.choose_items(study, [], **WHO)
     assert assigning.confirm_plan(study, parameters, **WHO) == at_random
-    assert auditing.audit(study).faults == ()
+    assert audit.audit(study).faults == ()
 
 
 def test_a_second_round_begins_with_the_items_chosen_for_it(round_):

@@ -4,9 +4,10 @@ import pandas as pd
 import pytest
 
 from labeler.errors import InputError, NotAllowed
+from labeler.studies.audit import audit
 from labeler.studies.course import calibrating, coordinating, course, staffing
 from labeler.studies.items import browsing
-from labeler.studies.labelling import auditing, reviewing
+from labeler.studies.labelling import reviewing
 from labeler.studies.model import CalibrationGate, Kind, PlanParameters, State
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning
@@ -259,11 +260,11 @@ def test_closing_says_how_many_assigned_items_have_no_label(planned):
     n_assigned = len(assignments.everything(planned))
     open_items, end_of_chain = move(planned, Step.CLOSE).remarks
     assert says(open_items, f"{n_assigned - 1} planned labels are missing.")
-    assert end_of_chain.endswith(auditing.head(planned))
+    assert end_of_chain.endswith(audit.head(planned))
     move(planned, Step.REOPEN)
     answer_everything(planned, SPLIT)
     (end_of_chain,) = move(planned, Step.CLOSE).remarks  # nothing is missing
-    assert end_of_chain.endswith(auditing.head(planned))
+    assert end_of_chain.endswith(audit.head(planned))
 
 
 @pytest.mark.parametrize("steps", [(Step.CLOSE,), (Step.CLOSE, Step.UNBLIND)])

@@ -14,9 +14,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from analysis.categories import CATEGORIES
 from analysis.raters.tables import counted_labels
 from labeler.errors import LabelerError, NotAllowed
+from labeler.studies.audit import audit
 from labeler.studies.course import course, staffing
 from labeler.studies.items import browsing
-from labeler.studies.labelling import auditing, reviewing
+from labeler.studies.labelling import reviewing
 from labeler.studies.model import Kind, NewLabel, Origin, PlanParameters, Role, State
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
@@ -78,7 +79,7 @@ class Life(RuleBasedStateMachine):
 
     def teardown(self):
         try:
-            assert auditing.audit(self.db).faults == ()
+            assert audit.audit(self.db).faults == ()
         finally:
             self.db.close()
             self.folder.cleanup()

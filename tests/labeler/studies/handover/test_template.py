@@ -5,9 +5,9 @@ import json
 import pytest
 
 from labeler.errors import InputError, StudyError
+from labeler.studies.audit import audit
 from labeler.studies.course import calibrating, coordinating, staffing
 from labeler.studies.handover import template
-from labeler.studies.labelling import auditing
 from labeler.studies.model import CalibrationGate, Protocol, Role, State
 from labeler.studies.people import identity
 from labeler.studies.store import events, items, labels, open_database, people, studies
@@ -39,7 +39,7 @@ def test_a_template_has_the_question_the_guide_and_the_people_and_nothing_else(p
         assert people.emails(new) == {"ada@example.org": "ada"}
         assert (items.n_items(new), labels.n_labels(new)) == (0, 0)
         assert identity.person_of_invitation(new, secret, now=NOW).name == "carol"
-        assert auditing.audit(new).faults == ()
+        assert audit.audit(new).faults == ()
 
 
 def test_both_logs_name_the_other_file_and_the_number_of_people(study, study_path):

@@ -6,10 +6,10 @@ from datetime import timedelta
 import pytest
 
 from labeler.errors import InputError
+from labeler.studies.audit import audit
 from labeler.studies.course import course
 from labeler.studies.handover import anonymising
 from labeler.studies.items import importing
-from labeler.studies.labelling import auditing
 from labeler.studies.model import PlanParameters, Role
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
@@ -60,16 +60,16 @@ def test_the_items_of_the_last_import_are_removed_with_everything_of_theirs(twic
 
 def test_the_same_files_can_be_imported_again_and_the_audit_finds_no_fault(twice):
     taken_back(twice)
-    assert auditing.audit(twice).faults == ()
+    assert audit.audit(twice).faults == ()
     take_in(twice, "second", "third", now=LATER + timedelta(hours=2))
     assert names(twice) == ["first", "second", "third"]
-    assert auditing.audit(twice).faults == ()
+    assert audit.audit(twice).faults == ()
 
 
 def test_an_item_that_somebody_removed_from_the_file_is_found_although_the_chain_says_removed(twice):
     with twice.atomic():
         items.remove(twice, ["second"])
-    assert [fault.what for fault in auditing.audit(twice).faults] == [
+    assert [fault.what for fault in audit.audit(twice).faults] == [
         "'second' was removed or renamed, and the log does not say so"
     ]
 
@@ -78,7 +78,7 @@ def test_a_copy_without_names_of_benchmarks_does_not_have_those_of_removed_items
     taken_back(twice)
     anonymising.anonymise(twice, tmp_path / "copy.study", keep_benchmarks=False, actor="carol", now=LATER)
     with open_database(tmp_path / "copy.study") as copy:
-        assert auditing.audit(copy).faults == ()
+        assert audit.audit(copy).faults == ()
         log = "\n".join(events.table(copy)["details"])
     assert "removed-001" in log and not [name for name in ("first", "second", "third") if name in log]
 

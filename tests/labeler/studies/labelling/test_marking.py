@@ -9,8 +9,9 @@ import pytest
 
 from labeler import marks
 from labeler.errors import AnswerRefused, InputError
+from labeler.studies.audit import audit
 from labeler.studies.course import coordinating, course
-from labeler.studies.labelling import answering, auditing, reviewing
+from labeler.studies.labelling import answering, reviewing
 from labeler.studies.model import NewLabel, PlanParameters, Role
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
@@ -90,7 +91,7 @@ def test_marks_are_stored_in_one_form_appended_undone_and_revised(db):
     later = NewLabel("later", task.code, 3, "[33]", 900, {"whole": True})
     reviewing.submit(db, ada, later, now=NOW)
     assert labels.table(db)["label"].tolist() == ["[12, 40]", WITHDRAWN, "no change", "[33]"]
-    assert auditing.audit(db).faults == ()
+    assert audit.audit(db).faults == ()
     views = [json.loads(view) for view in labels.table(db)["view"]]
     assert (views[0]["whole"], {tuple(view["picture"]["order"]) for view in views}) == (True, {()})
 
@@ -173,7 +174,7 @@ def test_half_of_the_people_is_a_tie_that_somebody_decides(tmp_path):
         for wrong in ("[99]", "maybe", "[3, 3]"):
             with pytest.raises(InputError, match="The decision cannot be saved"):
                 splits.adjudicate(db, name, wrong, "why", **WHO)
-        assert auditing.audit(db).faults == ()
+        assert audit.audit(db).faults == ()
 
 
 def test_marks_leave_and_come_back_in_a_label_file(db, tmp_path):

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from labeler.errors import InputError, NotAllowed
+from labeler.studies.audit import audit
 from labeler.studies.course import coordinating
 from labeler.studies.items import browsing, drawing
-from labeler.studies.labelling import auditing, guide
+from labeler.studies.labelling import guide
 from labeler.studies.labelling.guide import GUIDE, PRACTICE, OwnExample
 from labeler.studies.questions import read_question
 from labeler.studies.screen.kinds import FIRST_QUESTION
@@ -37,7 +38,7 @@ def test_an_example_leaves_the_study_and_is_drawn_as_items_are(study):
     assert (drawn.title, drawn.category, drawn.explanation) == ("Example 1", "dissimilar", STEP.sentence)
     assert drawn.picture == drawing.payload_of_item(study, items.by_name(study, STEP.item).item_id)
     assert guide.examples_of_study(study) == (drawn, *guide.worked_examples(FIRST_QUESTION))
-    assert auditing.audit(study).faults == ()
+    assert audit.audit(study).faults == ()
 
 
 def test_an_example_that_is_removed_is_an_item_of_the_study_again(study):

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from labeler.errors import InputError, NotAllowed, SignInFailed
+from labeler.studies.audit import audit
 from labeler.studies.course import coordinating
 from labeler.studies.handover import anonymising
-from labeler.studies.labelling import auditing
 from labeler.studies.model import Person, Role
 from labeler.studies.people import identity
 from labeler.studies.preparing import assigning
@@ -220,7 +220,7 @@ def test_a_person_is_shown_under_another_name_and_keeps_the_first_in_plan_log_an
     answer_next(planned, "ada", "similar")
     assert labels.table(planned)["reviewer"].tolist() == ["ada"]
     assert assigning.active_plan(planned).hash == before
-    assert auditing.audit(planned).faults == ()
+    assert audit.audit(planned).faults == ()
     identity.rename(planned, "ada", Role.REVIEWER, "ada", **WHO)
     assert identity.shown_names(planned) == {}
 
@@ -245,7 +245,7 @@ def test_an_anonymised_copy_has_neither_the_first_nor_the_shown_names(planned, t
     anonymising.anonymise(planned, tmp_path / "copy.study", **WHO)
     with open_database(tmp_path / "copy.study") as copy:
         everything = studies.get(copy).name + "".join(events.table(copy)["details"])
-        assert auditing.audit(copy).faults == ()
+        assert audit.audit(copy).faults == ()
     assert not [word for word in ("Lovelace", "King", '"ada"') if word in everything]
 
 

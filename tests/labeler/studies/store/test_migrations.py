@@ -11,7 +11,7 @@ from multiprocessing import get_context
 import pytest
 
 from labeler.errors import ChangedSchema, StudyError
-from labeler.studies.labelling import auditing
+from labeler.studies.audit import audit
 from labeler.studies.store import copies, create_database, migrations, open_database, people, schema_differences
 from labeler.studies.store.migrations import Migration
 from labeler.studies.store.opening import APPLICATION_ID
@@ -61,7 +61,7 @@ def test_a_study_of_version_1_gets_the_second_schema_and_keeps_every_row(first, 
         with open_database(first) as opened:
             assert (migrations.version(opened), schema_differences(opened)) == (2, [])
             assert opened.execute("SELECT colour FROM people WHERE name = 'ada'").fetchall() == [("ada blue",)]
-            assert auditing.audit(opened).faults == ()
+            assert audit.audit(opened).faults == ()
     assert rows_of(first) == before
     with create_database(tmp_path / "new.study") as made:
         assert (migrations.version(made), schema_differences(made)) == (2, [])

@@ -11,8 +11,9 @@ from streamlit.runtime.media_file_storage import MediaFileKind
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
 from labeler.studies import overview
+from labeler.studies.audit import audit
 from labeler.studies.course import calibrating, coordinating, course, staffing
-from labeler.studies.labelling import auditing, reviewing
+from labeler.studies.labelling import reviewing
 from labeler.studies.model import CalibrationGate, PlanParameters, Role, State
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
@@ -234,7 +235,7 @@ def test_a_closed_study_is_reopened_where_it_was_until_it_is_unblinded(path):
     take(path, Step.CLOSE, Step.UNBLIND)
     assert "Reopen the study" not in steps_of(study_page(path))
     with open_database(path) as db:
-        assert auditing.audit(db).faults == ()
+        assert audit.audit(db).faults == ()
 
 
 def test_a_step_that_somebody_else_took_meanwhile_is_not_taken_for_the_next_one(path):

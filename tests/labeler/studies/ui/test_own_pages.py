@@ -8,8 +8,9 @@ from datetime import UTC, date, datetime
 import pandas as pd
 import pytest
 
+from labeler.studies.audit import audit
 from labeler.studies.course import coordinating
-from labeler.studies.labelling import auditing, guide, inbox, own_result, reviewing
+from labeler.studies.labelling import guide, inbox, own_result, reviewing
 from labeler.studies.model import PlanParameters, Protocol, Role, State
 from labeler.studies.people import identity
 from labeler.studies.questions import SIMILAR
@@ -194,7 +195,7 @@ def test_a_receipt_names_own_answers_and_an_audit_finds_all_of_them(many, tmp_pa
     assert len(receipt["labels"]) == 51
     assert {entry["code"] for entry in receipt["labels"]} == {own_label.task.code for own_label in own(many)}
     with open_database(many) as db:
-        assert auditing.audit(db, tmp_path / "receipt.json").faults == ()
+        assert audit.audit(db, tmp_path / "receipt.json").faults == ()
 
 
 def test_the_component_of_a_page_gets_the_token_of_the_session(many, monkeypatch):

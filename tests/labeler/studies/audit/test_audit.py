@@ -10,10 +10,11 @@ from datetime import timedelta
 import pytest
 
 from labeler.errors import ChangedSchema, InputError, StudyError
+from labeler.studies.audit import audit, receipts
 from labeler.studies.course import calibrating, coordinating, course, staffing
 from labeler.studies.handover import anonymising
 from labeler.studies.items import browsing
-from labeler.studies.labelling import auditing, inbox
+from labeler.studies.labelling import inbox
 from labeler.studies.model import PlanParameters, Role
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
@@ -34,14 +35,14 @@ def study(planned, tmp_path):
     for _ in range(3):
         answer_next(planned, "ben", "dissimilar")
     inbox.reply(planned, task.code, "Thank you.", **WHO)
-    assert auditing.audit(planned).faults == ()
+    assert audit.audit(planned).faults == ()
     planned.backup(tmp_path / "alone.study")
     return tmp_path / "alone.study"
 
 
 def audited(path, against=None):
     with open_database(path) as db:
-        return auditing.audit(db, against).faults
+        return audit.audit(db, against).faults
 
 
 def rows_of(connection, table):
@@ -119,7 +120,7 @@ def test_edits_by_hand_are_found(study, tmp_path, seed, n):
     before, copy, draw = contents(study), tmp_path / "copy.study", random.Random(seed)
     head = tmp_path / "report.json"
     with open_database(study) as db:
-        head.write_text(json.dumps({"study": {"chain": auditing.head(db)}}))
+        head.write_text(json.dumps({"study": {"chain": audit.head(db)}}))
     missed = []
     for _ in range(n):
         shutil.copy(study, copy)
@@ -150,14 +151,14 @@ def test_rows_and_links_that_are_removed_from_the_end_are_found_against_what_was
 def test_a_chain_that_is_made_anew_after_a_change_is_found_against_a_receipt(study, tmp_path):
     receipt = tmp_path / "receipt.json"
     with open_database(study) as db:
-        receipt.write_text(auditing.receipt(db, id_of(db, "ada"), now=NOW))
-        assert auditing.audit(db, receipt).faults == ()
+        receipt.write_text(receipts.receipt(db, id_of(db, "ada"), now=NOW))
+        assert audit.audit(db, receipt).faults == ()
     with without_triggers(study) as plain:
         plain.execute("UPDATE labels SET answer = 'dissimilar' WHERE label_id = 1")
     with open_database(study) as db:
         rebuild_chain(db)
-        assert auditing.audit(db).faults == ()
-        of_chain, of_label = auditing.audit(db, receipt).faults
+        assert audit.audit(db).faults == ()
+        of_chain, of_label = audit.audit(db, receipt).faults
     assert (of_chain.part, of_label.part) == ("chain", "answer")
     assert "rebuilt" in of_chain.what
     assert "in the receipt is missing or changed" in of_label.what
@@ -175,7 +176,7 @@ def receipt_of(study, tmp_path):
     with open_database(study) as db:
         db.backup(early)
         answer_next(db, "ada", "similar")
-        receipt.write_text(auditing.receipt(db, id_of(db, "ada"), now=NOW))
+        receipt.write_text(receipts.receipt(db, id_of(db, "ada"), now=NOW))
         answer_next(db, "ben", "similar")
     return study, receipt, early
 
@@ -200,10 +201,10 @@ def test_a_receipt_finds_what_was_changed_rolled_back_or_rebuilt(receipt_of, tmp
 
 def test_a_receipt_says_nothing_of_other_people_or_of_the_item(study):
     with open_database(study) as db:
-        before = auditing.receipt(db, id_of(db, "ada"), now=NOW)
+        before = receipts.receipt(db, id_of(db, "ada"), now=NOW)
         heads = chain.all_heads(db)
         answer_next(db, "ben", "similar")
-        assert auditing.receipt(db, id_of(db, "ada"), now=NOW) == before
+        assert receipts.receipt(db, id_of(db, "ada"), now=NOW) == before
         own = {code for (code,) in db.execute("SELECT code FROM assignments WHERE person_id = ?", (id_of(db, "ada"),))}
         digests = chain.digests_of(db, "answer") | heads
     assert {entry["code"] for entry in json.loads(before)["labels"]} <= own
@@ -247,7 +248,7 @@ def test_the_command_names_what_was_changed_and_exits_with_1(study):
 def test_anything_but_a_report_backup_or_receipt_is_refused(study, tmp_path, content):
     (tmp_path / "x.json").write_text(json.dumps(content))
     with open_database(study) as db, pytest.raises(InputError, match="cannot be compared"):
-        auditing.audit(db, tmp_path / "x.json")
+        audit.audit(db, tmp_path / "x.json")
 
 
 # What the log determines
@@ -270,7 +271,7 @@ def full_study(study):
         staffing.pause(db, "ben", why="on holiday", **WHO)
         staffing.replace(db, "dan", "eve", why="no time", **WHO)
         course.change_state(db, Step.PAUSE, why="a break", **WHO)
-        assert auditing.audit(db).faults == ()
+        assert audit.audit(db).faults == ()
     return study
 
 
@@ -328,11 +329,11 @@ def test_reference_labels_that_differ_from_the_log_are_found(tmp_path, statement
     path = tmp_path / "calibrating.study"
     with new_study(path, plan=PlanParameters(seed=1, overlap=0, retest=0, calibration=3)) as db:
         db.execute("INSERT INTO reference_labels (item_id, category) VALUES (2, 'similar')")
-        before = [fault.part for fault in auditing.audit(db).faults]  # the log has none
+        before = [fault.part for fault in audit.audit(db).faults]  # the log has none
         db.execute("DELETE FROM reference_labels")
         name = db.execute("SELECT name FROM items WHERE item_id = 1").fetchone()[0]
         calibrating.set_reference(db, {name: "similar"}, **WHO)
-        assert (before, auditing.audit(db).faults) == (["reference"], ())
+        assert (before, audit.audit(db).faults) == (["reference"], ())
     with plainly(path) as plain:
         plain.execute(statement)
     assert [fault.part for fault in audited(path)] == ["reference"]
