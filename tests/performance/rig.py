@@ -11,11 +11,11 @@ import orjson
 from labeler.config import bundled
 from labeler.files.formats import Source, tables
 from labeler.studies.course import coordinating
+from labeler.studies.handover import exchange
 from labeler.studies.items import importing
 from labeler.studies.model import PlanParameters, Role
 from labeler.studies.people import identity
 from labeler.studies.preparing import assigning
-from labeler.studies.results import exchange
 from labeler.studies.store import items, open_database, runs
 from labeler.studies.verdicts import stored_verdicts
 from tests.performance.report import study as made_up_labels

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from labeler.studies.course import coordinating, course
-from labeler.studies.handover import anonymising
+from labeler.studies.handover import anonymising, exchange
 from labeler.studies.plan.lifecycle import Step
-from labeler.studies.results import exchange, reporting
+from labeler.studies.results import reporting
 from labeler.studies.store import open_database
 from labeler.studies.verdicts import stored_verdicts
 from tests.browser.conftest import free_port, start_server, stop_server

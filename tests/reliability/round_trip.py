@@ -27,12 +27,13 @@ from analysis.report import differences
 from labeler.errors import LabelerError
 from labeler.files import gathering
 from labeler.studies.course import coordinating
-from labeler.studies.handover import anonymising
+from labeler.studies.handover import anonymising, exchange
 from labeler.studies.items import browsing, importing
+from labeler.studies.labelling import label_file
 from labeler.studies.model import Role, measurement_hash
 from labeler.studies.plan.lifecycle import ALLOWED, Action
 from labeler.studies.preparing import assigning
-from labeler.studies.results import exchange, reporting
+from labeler.studies.results import reporting
 from labeler.studies.store import Database, items, labels, open_database, people, runs
 from labeler.studies.verdicts import stored_verdicts
 from tests.reliability._made_up import ACTOR, BEGUN, By, MadeUp, new_study
@@ -270,7 +271,7 @@ def all_kinds(world: RoundTrip) -> Case:
 
 def contents(db: Database) -> Counter[str]:
     """Counts of the content of a study that could be lost."""
-    table = exchange.all_answers(db)
+    table = label_file.all_answers(db)
     return Counter(
         {
             "answers": len(table),

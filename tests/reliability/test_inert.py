@@ -15,13 +15,13 @@ import pytest
 
 from labeler.files.formats import tables
 from labeler.studies.course import coordinating, course, staffing
-from labeler.studies.handover import anonymising
+from labeler.studies.handover import anonymising, exchange
 from labeler.studies.items import browsing
-from labeler.studies.labelling import inbox, reviewing
+from labeler.studies.labelling import inbox, label_file, reviewing
 from labeler.studies.model import NewLabel, PlanParameters, State
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning
-from labeler.studies.results import exchange, reporting, splits
+from labeler.studies.results import reporting, splits
 from labeler.studies.store import items, open_database, studies
 from labeler.studies.ui.app import REVIEWER_PAGES
 from labeler.studies.ui.coordinator.places import ITEM, PLACES
@@ -150,7 +150,7 @@ def files(study):
         copy = study.with_name("copy.study")
         anonymising.anonymise(db, copy, keep_comments=True, actor=COORDINATOR, now=NOW)
     with open_database(copy) as db:
-        made["of the copy.csv"] = reporting.as_csv(exchange.all_answers(db))
+        made["of the copy.csv"] = reporting.as_csv(label_file.all_answers(db))
     return made
 
 

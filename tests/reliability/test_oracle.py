@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 
 from analysis.categories import CATEGORIES
+from labeler.studies.handover import exchange
 from labeler.studies.labelling import answering, reviewing
 from labeler.studies.model import Kind
 from labeler.studies.plan.design import key
 from labeler.studies.questions import SIMILAR
-from labeler.studies.results import exchange
 from labeler.studies.store import items, labels, open_database, studies
 from labeler.studies.ui import answers
 from labeler.studies.ui.answers import ITEMS

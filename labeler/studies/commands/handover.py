@@ -10,8 +10,7 @@ from labeler.cli.common import dry_run_option, json_option, now, one_of, out_opt
 from labeler.errors import InputError
 from labeler.studies.audit.audit import audit as audit_study
 from labeler.studies.commands.opening import OWNER, logged_if_written, open_study, say_if_interim, study_option
-from labeler.studies.handover import anonymising
-from labeler.studies.results import exchange
+from labeler.studies.handover import anonymising, exchange
 
 
 @click.command(epilog="Example: labeler labels --study cache.study --out labels.csv")

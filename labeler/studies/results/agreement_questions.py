@@ -16,8 +16,8 @@ from analysis.text import counted
 from labeler.errors import InputError, sentence
 from labeler.files.formats import tables
 from labeler.files.formats.source import Source
+from labeler.studies.labelling import label_file
 from labeler.studies.preparing import assigning
-from labeler.studies.results import exchange
 from labeler.studies.store import Database, studies
 
 MIN_ITEMS = 2
@@ -94,7 +94,7 @@ def check_requirement(
 
 def labels_of_study(db: Database) -> pd.DataFrame:
     """Return the first labels of a study, without excluded and calibration items."""
-    question, answers = studies.get(db).question, exchange.all_answers(db)
+    question, answers = studies.get(db).question, label_file.all_answers(db)
     counted = answers[~answers["item"].isin(assigning.not_counted(db))]
     return counted_labels(counted.assign(label=counted["label"].map(question.class_of)), question.classes)
 

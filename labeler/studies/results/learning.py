@@ -36,9 +36,9 @@ from labeler.files.formats import tables
 from labeler.files.formats.source import Source
 from labeler.files.models import read_model as read_model
 from labeler.files.outputs import as_csv
+from labeler.studies.labelling import label_file
 from labeler.studies.model import Item, ItemRole, combined_hash
 from labeler.studies.questions import SIMILAR, Question, require_default_categories
-from labeler.studies.results import exchange
 from labeler.studies.screen.kinds import FIRST_QUESTION, kind_of
 from labeler.studies.store import Database, events, items, runs, studies, verdicts
 from labeler.studies.verdicts import classifying
@@ -100,7 +100,7 @@ def material_of_study(db: Database, *, with_shapes: bool = True, actor: str, now
     _require_runs(question)
     with events.by(db, actor, now) as deed:
         deed.log("learn")
-        answers, all_items = exchange.all_answers(db), items.all_items(db)
+        answers, all_items = label_file.all_answers(db), items.all_items(db)
         # items that were chosen because they are informative are used for learning
         left_out = {name for name, role in items.roles(db).items() if role is not ItemRole.COUNTED}
         table = verdicts.table(db)

@@ -43,10 +43,11 @@ from labeler.marks import START
 from labeler.safe_text import one_line
 from labeler.studies.items import browsing, drawing, measured
 from labeler.studies.labelling import reviewing
+from labeler.studies.labelling.label_file import all_answers, checked_rows
 from labeler.studies.model import LABELLED_BY_PLAN, ItemRole, Kind, Origin, Question, State, Study, combined_hash
 from labeler.studies.preparing import assigning
 from labeler.studies.questions import MARKED, NOT_SURE, SIMILAR, WITHDRAWN, Category
-from labeler.studies.results import exchange, history
+from labeler.studies.results import history
 from labeler.studies.screen import thumbnails, timing
 from labeler.studies.store import Database, assignments, chain, events, items, people, studies, verdicts
 from labeler.studies.store.assignments import StoredAssignment
@@ -289,7 +290,7 @@ def gathered_study(db: Database, options: ReportOptions = STANDARD, *, actor: st
     with events.by(db, actor, now) as deed:
         study, all_items, chosen = studies.get(db), items.all_items(db), assigning.chosen_items(db)
         roles = items.roles(db, chosen)
-        answers, verdict_table = exchange.all_answers(db), verdicts.table(db)
+        answers, verdict_table = all_answers(db), verdicts.table(db)
         given, question = assignments.everything(db), reviewing.question(db)
         course, n_reviewers = history.study_course(db, level=options.level), len(people.reviewers(db))
         deed.log("report", state=study.state, answers=len(answers))
@@ -434,7 +435,7 @@ def files_of_files(
 
 def _answers(table: pd.DataFrame, question: Question) -> pd.DataFrame:
     """Return the answers in a label file, with those optional columns that the file has."""
-    rows = exchange.checked_rows(table, question, now=EPOCH)
+    rows = checked_rows(table, question, now=EPOCH)
     columns: dict[str, list[Any]] = {
         "item": [row.item for row in rows],
         "reviewer": [row.reviewer for row in rows],

@@ -11,6 +11,7 @@ import pytest
 from labeler.errors import AnswerRefused, InputError, NotAllowed
 from labeler.studies.audit import audit
 from labeler.studies.course import coordinating, course
+from labeler.studies.handover import exchange
 from labeler.studies.handover.publishing import bundle
 from labeler.studies.labelling import reviewing
 from labeler.studies.model import NewLabel, PlanParameters, Role
@@ -18,7 +19,7 @@ from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning, verifying
 from labeler.studies.questions import SIMILAR, hash_in_plan, read_question, to_toml
-from labeler.studies.results import exchange, reporting, splits, written_reports
+from labeler.studies.results import reporting, splits, written_reports
 from labeler.studies.screen.kinds import KINDS
 from labeler.studies.store import items, open_database
 from labeler.studies.verdicts import computing, stored_verdicts

@@ -28,10 +28,10 @@ from labeler.studies.handover.publishing.facts import DatasetFacts
 from labeler.studies.handover.publishing.metadata import RecordSet
 from labeler.studies.handover.publishing.publish_file import EMAIL, FILE_NAME, PublishFile, Times, Venue, to_toml
 from labeler.studies.handover.publishing.tables import StudyTables, codebook, tables_of, write_measurements
-from labeler.studies.labelling import reviewing
+from labeler.studies.labelling import label_file, reviewing
 from labeler.studies.model import State
 from labeler.studies.plan.lifecycle import STATE_PHRASES
-from labeler.studies.results import exchange, reporting
+from labeler.studies.results import reporting
 from labeler.studies.results.reporting import ReportInput, ReportOptions
 from labeler.studies.store import Database, events, items, open_database, people, studies
 
@@ -430,7 +430,7 @@ def _sha256(file: Path) -> str:
 
 
 def _commented(copy: Database) -> pd.DataFrame:
-    answers = exchange.all_answers(copy)
+    answers = label_file.all_answers(copy)
     rows = answers[answers["comment"].notna()]
     return pd.DataFrame(
         {"event": rows["event_id"], "item": rows["item"], "reviewer": rows["reviewer"], "comment": rows["comment"]}

@@ -19,10 +19,10 @@ from analysis.runs.classifiers import CLASSIFIERS
 from analysis.runs.dissimilarity import title_of
 from labeler.files.formats import tables as files, writing
 from labeler.studies.handover.publishing.publish_file import Times
+from labeler.studies.labelling import label_file
 from labeler.studies.model import ALL, Item, ItemRole, Kind, Question
 from labeler.studies.preparing import assigning
 from labeler.studies.questions import MARKED
-from labeler.studies.results import exchange
 from labeler.studies.results.reporting import ReportInput
 from labeler.studies.store import Database, assignments, items, runs, studies, verdicts
 
@@ -112,7 +112,7 @@ def tables_of(
     that are published.
     """
     all_items = items.all_items(copy)
-    answers = exchange.all_answers(copy)
+    answers = label_file.all_answers(copy)
     question = studies.get(copy).question
     labels = _labels(answers, question, gathered, comments, times)
     days = sorted(str(at)[:10] for at in answers["created_utc"]) if times is not Times.NONE else []

@@ -12,7 +12,7 @@ from analysis.text import counted, joined
 from labeler.errors import InputError
 from labeler.studies import background, overview
 from labeler.studies.course import calibrating, coordinating, course, progress
-from labeler.studies.handover import template
+from labeler.studies.handover import exchange, template
 from labeler.studies.items import folders
 from labeler.studies.labelling import guide
 from labeler.studies.model import Protocol, State, Study, describe_minutes
@@ -20,7 +20,7 @@ from labeler.studies.overview import Box, Button, Line, Overview
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Action, Step
 from labeler.studies.questions import read_question, to_toml
-from labeler.studies.results import exchange, reporting, splits
+from labeler.studies.results import reporting, splits
 from labeler.studies.screen import course_charts
 from labeler.studies.screen.kinds import KINDS, QUESTIONS
 from labeler.studies.store import Database, open_database

@@ -8,13 +8,14 @@ from analysis.statistics.intervals import wilson
 from labeler.errors import InputError, NotAllowed, NotAssigned, Refused
 from labeler.studies.audit import audit
 from labeler.studies.course import calibrating, coordinating, course, staffing
+from labeler.studies.handover import exchange
 from labeler.studies.items import browsing
 from labeler.studies.labelling import reviewing
 from labeler.studies.model import CalibrationGate, Kind, PlanParameters, State
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning
 from labeler.studies.questions import SIMILAR
-from labeler.studies.results import exchange, reporting
+from labeler.studies.results import reporting
 from labeler.studies.store import assignments, decisions, events, labels, studies
 from tests.making import (
     NOW,

@@ -6,12 +6,13 @@ import pytest
 from labeler.errors import InputError, NotAllowed
 from labeler.studies.audit import audit
 from labeler.studies.course import calibrating, coordinating, course, staffing
+from labeler.studies.handover import exchange
 from labeler.studies.items import browsing
 from labeler.studies.labelling import reviewing
 from labeler.studies.model import CalibrationGate, Kind, PlanParameters, State
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning
-from labeler.studies.results import exchange, splits
+from labeler.studies.results import splits
 from labeler.studies.store import assignments, events, labels, studies
 from tests.making import (
     NOW,

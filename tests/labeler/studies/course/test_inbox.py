@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 
 from labeler.errors import InputError, NotAllowed
+from labeler.studies.handover import exchange
 from labeler.studies.labelling import inbox, reviewing
 from labeler.studies.labelling.inbox import Message
 from labeler.studies.model import Kind, Role, State
 from labeler.studies.people import identity
 from labeler.studies.preparing import assigning
-from labeler.studies.results import exchange
 from labeler.studies.store import assignments, events, items, labels, studies
 from tests.making import NOW, PARAMETERS, WHO, id_of, last_event, log, offers
 

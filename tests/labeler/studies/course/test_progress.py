@@ -9,6 +9,7 @@ import pytest
 
 from labeler.studies.course import course, progress, staffing
 from labeler.studies.course.progress import Pace, describe, reviewer_paces
+from labeler.studies.handover import exchange
 from labeler.studies.items import browsing
 from labeler.studies.labelling import reviewing
 from labeler.studies.model import NewLabel, PlanParameters, Role, State
@@ -17,7 +18,6 @@ from labeler.studies.plan.active_plan import N_OFFERED
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning
 from labeler.studies.questions import WITHDRAWN
-from labeler.studies.results import exchange
 from labeler.studies.store import Database, items, labels, studies
 from tests.making import (
     NOW,

@@ -16,14 +16,15 @@ from analysis.raters.tables import counted_labels
 from labeler.errors import LabelerError, NotAllowed
 from labeler.studies.audit import audit
 from labeler.studies.course import course, staffing
+from labeler.studies.handover import exchange
 from labeler.studies.items import browsing
-from labeler.studies.labelling import reviewing
+from labeler.studies.labelling import label_file, reviewing
 from labeler.studies.model import Kind, NewLabel, Origin, PlanParameters, Role, State
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning, verifying
 from labeler.studies.questions import WITHDRAWN
-from labeler.studies.results import exchange, splits
+from labeler.studies.results import splits
 from labeler.studies.store import assignments, events, items, labels, open_database, people, studies
 from labeler.studies.store.assignments import StoredAssignment
 from tests.making import NOW, WHO, id_of, item_name, new_study
@@ -196,10 +197,10 @@ class Life(RuleBasedStateMachine):
     @rule(actor=coordinators, place=st.integers(0, 99), category=st.sampled_from(CATEGORIES), number=numbers)
     def decide_a_split_item(self, actor, place, category, number):
         split = [one.item.name for one in splits.split_items(self.db)] or [item_name(number)]
-        before = counted_labels(exchange.all_answers(self.db))
+        before = counted_labels(label_file.all_answers(self.db))
         name = split[place % len(split)]
         self.attempt(actor, ["adjudicate"], lambda who: splits.adjudicate(self.db, name, category, "because", **who))
-        assert counted_labels(exchange.all_answers(self.db)).equals(before)
+        assert counted_labels(label_file.all_answers(self.db)).equals(before)
 
     @rule(actor=coordinators, rows=st.lists(imports, min_size=1, max_size=4))
     def take_in_labels_made_elsewhere(self, actor, rows):

@@ -11,15 +11,15 @@ from analysis.report import Resampling
 from labeler.errors import StudyError
 from labeler.files.formats import tables
 from labeler.studies.course import coordinating, staffing
-from labeler.studies.handover import anonymising, template
+from labeler.studies.handover import anonymising, exchange, template
 from labeler.studies.handover.anonymising import AnonymisationResult, in_json, pseudonyms, replacing
 from labeler.studies.items import importing
 from labeler.studies.labelling import inbox, reviewing
 from labeler.studies.model import NewLabel, Person, Role
 from labeler.studies.people import identity
-from labeler.studies.plan.design import Plan, draw_plan
+from labeler.studies.plan.design import Plan, draw_plan, key
 from labeler.studies.preparing import assigning
-from labeler.studies.results import exchange, reporting
+from labeler.studies.results import reporting
 from labeler.studies.store import assignments, copies, decisions, events, items, open_database, people, studies
 from labeler.studies.store.decisions import Decision
 from labeler.studies.verdicts import computing
@@ -438,7 +438,7 @@ def test_imported_labels_do_not_keep_an_id_made_from_their_reviewers_name(db, tm
     table = importing.upload("labels.csv", b"item,reviewer,label\nx,Zebulon,similar\n")
     exchange.import_labels(db, tables.read_labels(table), actor="owner", now=NOW)
     (old,) = saved_answers(db)
-    assert old.source_key == exchange.key(0, "imported", "x", "Zebulon", "fresh", "0", "similar")
+    assert old.source_key == key(0, "imported", "x", "Zebulon", "fresh", "0", "similar")
     anonymise(db, tmp_path / "out.study")
     secret = studies.picture_secret(db)
     assert leaks(tmp_path / "out.study", ["Zebulon", old.label.event_id, old.source_key, secret]) == []

@@ -20,15 +20,17 @@ from analysis import fleiss_kappa
 from analysis.report import Resampling
 from labeler.errors import InputError, NotAllowed
 from labeler.studies.course import course
+from labeler.studies.handover import exchange
 from labeler.studies.handover.publishing import bundle, metadata
 from labeler.studies.handover.publishing.publish_file import BLANK, Author, PublishFile, Venue, to_toml
 from labeler.studies.handover.publishing.tables import folds_by_application
 from labeler.studies.items import browsing, importing
+from labeler.studies.labelling import label_file
 from labeler.studies.model import Role
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.questions import SIMILAR
-from labeler.studies.results import exchange, splits, written_reports
+from labeler.studies.results import splits, written_reports
 from labeler.studies.results.reporting import ReportOptions
 from labeler.studies.store import copies, events, items, open_database, studies
 from tests.conftest import some_slow
@@ -400,7 +402,7 @@ def test_answers_have_minutes_or_days_since_the_first_answer_and_no_date(times, 
             since = own[times].tolist()
             assert since[0] == 0 and since == sorted(since) and own[times].dtype.kind == "i", reviewer
     assert labels["reviewer"].tolist() == sorted(labels["reviewer"])  # not the order among all reviewers
-    assert len(labels) == len(exchange.all_answers(finished))
+    assert len(labels) == len(label_file.all_answers(finished))
     assert json.loads((out / "codebook.json").read_text())["version"] == 1
     log = pd.read_csv(out / "report/log.csv")
     assert log.columns.tolist() == (["day"] if times != "none" else []) + ["actor", "action", "details"]

@@ -8,13 +8,12 @@ import pytest
 from labeler.errors import InputError
 from labeler.studies.audit import audit
 from labeler.studies.course import course
-from labeler.studies.handover import anonymising
+from labeler.studies.handover import anonymising, exchange
 from labeler.studies.items import importing
 from labeler.studies.model import PlanParameters, Role
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning
-from labeler.studies.results import exchange
 from labeler.studies.store import events, items, jobs, open_database
 from labeler.studies.verdicts import computing
 from tests.making import NOW, result_file, series

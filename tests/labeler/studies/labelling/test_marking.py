@@ -11,13 +11,14 @@ from labeler import marks
 from labeler.errors import AnswerRefused, InputError
 from labeler.studies.audit import audit
 from labeler.studies.course import coordinating, course
-from labeler.studies.labelling import answering, reviewing
+from labeler.studies.handover import exchange
+from labeler.studies.labelling import answering, label_file, reviewing
 from labeler.studies.model import NewLabel, PlanParameters, Role
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning, mark_consensus, verifying
 from labeler.studies.questions import MARKED, WITHDRAWN, Category, Question, read_question
-from labeler.studies.results import agreement_questions, exchange, reporting, splits, written_reports
+from labeler.studies.results import agreement_questions, reporting, splits, written_reports
 from labeler.studies.store import labels, open_database, studies
 from tests.labeler.test_marks import NO_CHANGE
 from tests.making import NOW, WHO, id_of, import_all, offers, result_file
@@ -189,7 +190,7 @@ def test_marks_leave_and_come_back_in_a_label_file(db, tmp_path):
     with open_database(make_study(tmp_path / "copy.study")) as copy:
         assert exchange.import_label_file(copy, file, **WHO).n_new == 13
         assert exchange.import_label_file(copy, file, **WHO).n_new == 0
-        assert exchange.all_answers(copy)["label"].tolist() == exchange.all_answers(db)["label"].tolist()
+        assert label_file.all_answers(copy)["label"].tolist() == label_file.all_answers(db)["label"].tolist()
     wrong = tmp_path / "wrong.csv"
     for label, why in (("[60]", "Line 2: label point 60 cannot be marked; the points are 1 to 59"),
                        ("[3, 1]", "must be two points in ascending order"),

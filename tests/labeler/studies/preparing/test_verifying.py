@@ -10,11 +10,11 @@ import pytest
 
 from labeler.errors import NotAllowed
 from labeler.studies.course import coordinating, course, staffing
+from labeler.studies.handover import exchange
 from labeler.studies.items import browsing
 from labeler.studies.model import Kind, PlanParameters, Role
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning, verifying
-from labeler.studies.results import exchange
 from labeler.studies.store import assignments, open_database
 from tests.making import WHO, answer_everything, answer_next, copy_of, item_name, make_study, new_study
 from tests.sentences import says

@@ -13,9 +13,10 @@ from analysis.document import read_back
 from analysis.report import Report, differences
 from analysis.runs.classifiers import Verdict
 from labeler.studies.course import staffing
+from labeler.studies.handover import exchange
 from labeler.studies.model import Kind, Label, LabelOrigin, Role, State
 from labeler.studies.questions import SIMILAR
-from labeler.studies.results import exchange, reporting, written_reports
+from labeler.studies.results import reporting, written_reports
 from labeler.studies.store import assignments, events, items, labels, open_database, people, studies, verdicts
 from labeler.studies.store.assignments import NewAssignment
 from labeler.studies.verdicts import computing, stored_verdicts

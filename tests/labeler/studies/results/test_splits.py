@@ -9,12 +9,13 @@ import pytest
 from analysis.raters.tables import counted_labels
 from labeler.errors import InputError, NotAllowed
 from labeler.studies.course import coordinating, course
+from labeler.studies.handover import exchange
 from labeler.studies.items import browsing
-from labeler.studies.labelling import reviewing
+from labeler.studies.labelling import label_file, reviewing
 from labeler.studies.model import PlanParameters, State
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning, verifying
-from labeler.studies.results import exchange, reporting, splits
+from labeler.studies.results import reporting, splits
 from labeler.studies.results.splits import SplitLabel, current_agreement, describe_estimate
 from labeler.studies.store import decisions, events, items, labels, studies
 from tests.making import (
@@ -152,7 +153,7 @@ def test_first_labels_stay_as_they_were(closed):
     for split in splits.split_items(closed):
         decide(closed, split.item.name)
     assert counted_labels(labels.table(closed)).equals(before)
-    after = counted_labels(exchange.all_answers(closed))
+    after = counted_labels(label_file.all_answers(closed))
     assert after[["item", "rater", "category"]].equals(before[["item", "rater", "category"]])
     assert split_by_hand(closed) == {split.item.name for split in splits.split_items(closed)}
 
@@ -260,7 +261,7 @@ def test_decisions_are_rows_of_their_own_behind_all_answers(closed):
 def test_the_label_file_is_the_exported_table_with_its_decisions(closed):
     decide(closed, splits.split_items(closed)[0].item.name, D, '=1+1, "odd"\nand long')
     text, n_rows = exchange.export_label_file(closed, actor="owner", now=NOW)
-    assert text == reporting.as_csv(exchange.all_answers(closed))
+    assert text == reporting.as_csv(label_file.all_answers(closed))
     assert n_rows == labels.n_labels(closed) + 1
     assert log(closed)[-1] == ("owner", "export labels")
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from labeler.studies.course import course
+from labeler.studies.handover import exchange
 from labeler.studies.model import PlanParameters
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning
-from labeler.studies.results import exchange
 from labeler.studies.store import open_database
 from labeler.studies.ui.coordinator import results
 from labeler.studies.verdicts import computing

@@ -10,11 +10,11 @@ import pytest
 
 from labeler.studies.audit import audit
 from labeler.studies.course import coordinating
+from labeler.studies.handover import exchange
 from labeler.studies.labelling import guide, inbox, own_result, reviewing
 from labeler.studies.model import PlanParameters, Protocol, Role, State
 from labeler.studies.people import identity
 from labeler.studies.questions import SIMILAR
-from labeler.studies.results import exchange
 from labeler.studies.store import open_database, people, studies
 from labeler.studies.ui.app import request_token
 from labeler.studies.ui.reviewer import my_labels

@@ -10,11 +10,12 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from labeler.errors import InputError, NotAllowed, Refused
 from labeler.files.formats import tables
 from labeler.studies.course import coordinating
+from labeler.studies.handover import exchange
 from labeler.studies.items import importing
 from labeler.studies.model import Kind, Label, LabelOrigin, Role
 from labeler.studies.preparing import assigning
 from labeler.studies.questions import SIMILAR
-from labeler.studies.results import exchange, reporting
+from labeler.studies.results import reporting
 from labeler.studies.store import assignments, events, items, labels, open_database, people
 from labeler.studies.store.assignments import NewAssignment
 from tests.conftest import examples
