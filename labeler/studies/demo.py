@@ -31,7 +31,7 @@ from labeler.studies.results import splits, written_reports
 from labeler.studies.results.splits import Split
 from labeler.studies.screen import binning
 from labeler.studies.screen.kinds import QUESTIONS, Payload
-from labeler.studies.store import Database, assignments, events, open_database, people, runs
+from labeler.studies.store import Database, actions, assignments, events, open_database, people, runs
 from labeler.studies.verdicts import computing
 
 COORDINATOR, YOU = "coordinator", "you"
@@ -252,7 +252,7 @@ def _describe(intervention: str, amount: float, n_runs: int) -> str:
 def _log_changes(db: Database, changes: Mapping[str, str], now: datetime) -> None:
     """Write into the study what was done to the benchmarks before they were measured."""
     with events.by(db, "demo", now) as deed:
-        deed.log(own_result.KNOWN_CHANGES, benchmarks=dict(changes))
+        deed.log(actions.KNOWN_CHANGES, benchmarks=dict(changes))
 
 
 def simulate_labels(db: Database, begin: datetime, rng: np.random.Generator, *, limit: int = 1000) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
 from analysis.text import counted
-from labeler.studies.course import calibrating, coordinating, course, progress
+from labeler.studies.course import calibrating, coordinating, progress
 from labeler.studies.course.calibrating import CalibrationResult
 from labeler.studies.course.progress import Pace, short_date
 from labeler.studies.labelling import inbox
@@ -14,8 +14,8 @@ from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import ALLOWED, Action, Step, possible
 from labeler.studies.questions import SIMILAR
 from labeler.studies.results import splits
-from labeler.studies.store import Database, events
-from labeler.studies.store.events import Event
+from labeler.studies.store import Database, actions, events
+from labeler.studies.store.log_state import Event
 from labeler.studies.verdicts import computing
 
 BUTTONS = {
@@ -137,7 +137,7 @@ class Facts:
         """Return when the study last came into a state."""
         found = [event for event in self.log if event.details.get("to") == state]
         if state in (State.OPEN, State.CALIBRATION) and not found:
-            found = [event for event in self.log if event.action == "draw plan"]
+            found = [event for event in self.log if event.action == actions.DRAW_PLAN.name]
         return datetime.fromisoformat(found[-1].at_utc) if found else None
 
 
@@ -186,7 +186,7 @@ def day_in_words(day: date, now: datetime) -> str:
 def overview(db: Database, person: str, *, now: datetime) -> Overview:
     """Return the overview that a coordinator sees."""
     status, paces = coordinating.status(db), tuple(progress.reviewer_paces(db, now=now))
-    log = tuple(events.of_actions(db, {"draw plan", *course.ACTIONS}))
+    log = tuple(events.of_actions(db, [actions.DRAW_PLAN, *actions.in_history("steps")]))
     facts = Facts(db, person, now, status, paces, is_complete(paces), log)
     hidden = identity.why_hidden(db, person, Action.SEE_AGREEMENT)
     is_over = status.study.phase in (State.CLOSED, State.UNBLINDED)
@@ -295,7 +295,9 @@ def _calibrate(facts: Facts, when: str) -> tuple[str, float]:
             needed = f", needs {100 * result.gate.least:.0f} %" if result.gate else ""
             return f"{100 * result.percent.value:.0f} %{needed}", share
         return f"{len(finished)} of {len(facts.status.reviewers)} have finished", share
-    opened = [event for event in facts.log if event.action == "open study" and "calibration" in event.details]
+    opened = [
+        event for event in facts.log if event.action == actions.OPEN_STUDY.name and "calibration" in event.details
+    ]
     was_passed = not opened or opened[-1].details["calibration"] == "passed"
     result = calibration(facts)
     share_words = f": {100 * result.percent.value:.0f} %" if result and result.percent.value is not None else ""

@@ -10,7 +10,7 @@ from labeler.studies.course import calibrating, course
 from labeler.studies.labelling import inbox, reviewing
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.results import splits
-from labeler.studies.store import decisions, events, open_database
+from labeler.studies.store import actions, decisions, events, open_database
 from tests.browser import studies
 from tests.browser.conftest import serving
 from tests.browser.hands import SEEN, go
@@ -99,7 +99,7 @@ def test_an_item_without_measurements_has_no_picture_and_can_be_decided(desk_of_
     with open_database(served.study) as db:
         item = next(split.item for split in splits.split_items(db) if split.remains)
         db.execute("UPDATE items SET n_runs = 0 WHERE item_id = ?", (item.item_id,))
-        events.Deed(db, "carol", now()).log("test")  # pages keep results until the study changes
+        events.Deed(db, "carol", now()).log(actions.LEARN)  # pages keep results until the study changes
     page = desk_of_carol
     decide_by_key(page, served, "s", "")
     assert page.evaluate("() => window.__viewer.item") == item.name

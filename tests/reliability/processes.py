@@ -19,7 +19,7 @@ from labeler.errors import LabelerError
 from labeler.studies.course import coordinating
 from labeler.studies.model import NewLabel, PlanParameters
 from labeler.studies.preparing import assigning, verifying
-from labeler.studies.store import events, labels, open_database, people
+from labeler.studies.store import actions, events, labels, open_database, people
 from tests.browser import studies
 from tests.making import id_of, item_name, series
 from tests.reliability import writers
@@ -254,7 +254,7 @@ class BackUp(Deed):
         names = {backup_file(self.folder, number).name for number in done}
         found = {path.name for path in self.folder.glob("backup-*.study")}
         with open_database(self.study) as db:
-            logged = {event.details["file"] for event in events.of_actions(db, {"backup"})}
+            logged = {event.details["file"] for event in events.of_actions(db, [actions.BACKUP])}
         if not names <= found & logged:
             self.fault(f"reported, but not there or not in the log: {sorted(names - (found & logged))}")
         for name in found:
@@ -275,7 +275,7 @@ class ReplaceGuest(Deed):
 
     def left(self, begun: int, done: set[int], acknowledged: set[str]) -> bool:
         with open_database(self.study) as db:
-            log = events.of_actions(db, {"replace reviewer"})
+            log = events.of_actions(db, [actions.REPLACE_REVIEWER])
             active = [name for name in GUESTS if (who := people.by_name(db, name)) is not None and who.active]
             plan_hash = assigning.active_plan(db).hash
         n = len(log)
@@ -305,7 +305,7 @@ class ImportFile(Deed):
                           sum((SELECT count(*) FROM bins b WHERE b.item_id = i.item_id))
                    FROM files f LEFT JOIN items i USING (file_id) GROUP BY file_id"""
             ).fetchall()
-            logged = [event.details["file"] for event in events.of_actions(db, {"import file"})]
+            logged = [event.details["file"] for event in events.of_actions(db, [actions.IMPORT_FILE])]
             n_items = db.execute("SELECT count(*) FROM items").fetchone()[0]
             for fault in unsound(db):
                 self.fault(fault)

@@ -18,14 +18,13 @@ from labeler.studies.people import identity
 from labeler.studies.plan.design import MIN_ITEMS_LEFT, calibration_items
 from labeler.studies.plan.lifecycle import Action, require
 from labeler.studies.preparing import assigning
-from labeler.studies.store import Database, assignments, decisions, events, items, labels, people, studies
+from labeler.studies.store import Database, actions, assignments, decisions, events, items, labels, people, studies
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from analysis.statistics.intervals import Estimate
 
-SECOND_ROUND = "calibrate again"
 ON = {"reference": "agreement with the reference labels", "reviewers": "agreement between the reviewers"}
 
 
@@ -121,7 +120,7 @@ def set_gate(db: Database, gate: CalibrationGate | None, *, actor: str, now: dat
         if labels.n_labels(db):
             raise NotAllowed("The calibration round has begun, so the required agreement can no longer be changed.")
         studies.set_gate(db, gate)
-        deed.log("set gate", **({} if gate is None else asdict(gate)))
+        deed.log(actions.SET_GATE, **({} if gate is None else asdict(gate)))
 
 
 def set_reference(db: Database, reference: Mapping[str, str], *, actor: str, now: datetime) -> None:
@@ -136,7 +135,7 @@ def set_reference(db: Database, reference: Mapping[str, str], *, actor: str, now
             raise NotAllowed("The calibration round has begun, so reference labels can no longer be changed.")
         for name, category in reference.items():
             decisions.put_reference_label(db, item_named(db, name).item_id, category)
-        deed.log("set reference labels", items=len(reference), seal=decisions.seal_of_reference(db))
+        deed.log(actions.SET_REFERENCE_LABELS, items=len(reference), seal=decisions.seal_of_reference(db))
 
 
 def has_begun(db: Database) -> bool:
@@ -180,7 +179,7 @@ def choose_items(db: Database, names: Sequence[str], *, actor: str, now: datetim
                 f"{len(chosen)} of {len(measured)} items are too many: the study itself needs at least "
                 f"{MIN_ITEMS_LEFT}."
             )
-        deed.log(assigning.CHOOSE_CALIBRATION, items=chosen)
+        deed.log(actions.CHOOSE_CALIBRATION_ITEMS, items=chosen)
 
 
 def begin_second_round(db: Database, *, actor: str, now: datetime) -> int:
@@ -201,8 +200,8 @@ def begin_second_round(db: Database, *, actor: str, now: datetime) -> int:
         after = before.calibrated_again(names, reviewers)
         assigning.update_assignments(db, before, after, now=now)
         deed.log(
-            SECOND_ROUND, items=names, reviewers=reviewers, answers=labels.n_labels(db), offered=before.n_offered,
-            hash=after.hash,
+            actions.CALIBRATE_AGAIN, items=names, reviewers=reviewers,
+            answers=labels.n_labels(db), offered=before.n_offered, hash=after.hash,
         )  # fmt: skip
     return len(names)
 
@@ -268,7 +267,7 @@ def outcome(result: CalibrationResult) -> str:
 
 def item_names(db: Database) -> list[str]:
     """Return the names of the items in the newest calibration round, sorted."""
-    again = events.of_actions(db, [SECOND_ROUND])
+    again = events.of_actions(db, [actions.CALIBRATE_AGAIN])
     if again:
         return list(again[-1].details["items"])
     return sorted({row.assignment.item for row in assignments.everything(db, Kind.CALIBRATION)})

@@ -14,7 +14,18 @@ from labeler.studies.model import AXIS_RULES, Item, Protocol, Question, Role, St
 from labeler.studies.people import identity
 from labeler.studies.questions import SIMILAR, read_question
 from labeler.studies.screen.kinds import KINDS, QUESTIONS, kind_of
-from labeler.studies.store import Database, chain, copies, create_database, discard, events, items, labels, studies
+from labeler.studies.store import (
+    Database,
+    actions,
+    chain,
+    copies,
+    create_database,
+    discard,
+    events,
+    items,
+    labels,
+    studies,
+)
 from labeler.text import is_storable
 
 if TYPE_CHECKING:
@@ -22,7 +33,6 @@ if TYPE_CHECKING:
 
 MAX_INSTRUCTIONS = 4000
 STANDARD_PROTOCOL = Protocol()
-FINISH_BY = "finish by"  # action in the log
 
 
 @dataclass(frozen=True)
@@ -85,7 +95,7 @@ def create_study(
             study = Study(name, question, State.DRAFT, deed.at_utc, protocol, None, None)
             studies.add(db, study, plan_secret=secrets.token_hex(16) if plan_secret is None else plan_secret)
             details = {**logged_question(question), **asdict(protocol), "secrets": studies.seal_of_secrets(db)}
-            deed.log("create study", name=name, **details)
+            deed.log(actions.CREATE_STUDY, name=name, **details)
             identity.add_person(db, coordinator, [Role.COORDINATOR], actor=deed.actor, now=now)
             return identity.invite(db, coordinator, Role.COORDINATOR, actor=deed.actor, now=now)
     except BaseException:
@@ -145,12 +155,12 @@ def describe_study(db: Database, name: str, question: str | Question, *, actor: 
             _check_change(db, study, described)
         studies.rename(db, name)
         studies.set_question(db, described)
-        deed.log("describe study", name=name, **logged_question(described))
+        deed.log(actions.DESCRIBE_STUDY, name=name, **logged_question(described))
 
 
 def finish_by(db: Database) -> date | None:
     """Return the day by which reviewers are asked to finish; return None if there is none."""
-    asked = events.of_actions(db, [FINISH_BY])
+    asked = events.of_actions(db, [actions.FINISH_BY])
     return date.fromisoformat(asked[-1].details["day"]) if asked and asked[-1].details["day"] else None
 
 
@@ -158,7 +168,7 @@ def set_finish_by(db: Database, day: date | None, *, actor: str, now: datetime) 
     """Ask reviewers to finish by a day, which invitations and the first page of reviewers say; None removes the day."""
     with events.by(db, actor, now) as deed:
         if finish_by(db) != day:
-            deed.log(FINISH_BY, day=day.isoformat() if day else "")
+            deed.log(actions.FINISH_BY, day=day.isoformat() if day else "")
 
 
 def set_protocol(db: Database, protocol: Protocol, *, actor: str, now: datetime) -> None:
@@ -178,7 +188,7 @@ def set_protocol(db: Database, protocol: Protocol, *, actor: str, now: datetime)
         studies.set_protocol(db, protocol)
         if (protocol.axis_rule, protocol.min_span) != (before.axis_rule, before.min_span):
             drawing.refresh(db)
-        deed.log("set protocol", **asdict(protocol))
+        deed.log(actions.SET_PROTOCOL, **asdict(protocol))
 
 
 def refresh_pictures(db: Database, *, pause: Callable[[], None] = lambda: None) -> int:
@@ -215,7 +225,7 @@ def event_log(db: Database) -> "pd.DataFrame":
 def log_look(db: Database, page: str, *, actor: str, now: datetime) -> None:
     """Record in the log that a person looked at results that pages hide before the study is unblinded."""
     with events.by(db, actor, now) as deed:
-        deed.log("look", at=page, state=studies.get(db).state)
+        deed.log(actions.LOOK, at=page, state=studies.get(db).state)
 
 
 def back_up(db: Database, target: Path, *, actor: str, now: datetime) -> str:
@@ -228,7 +238,7 @@ def back_up(db: Database, target: Path, *, actor: str, now: datetime) -> str:
         end = str(chain.head(copy))
     try:
         with events.by(db, actor, now) as deed:
-            deed.log("backup", file=target.name)
+            deed.log(actions.BACKUP, file=target.name)
     except StudyError as error:
         raise StudyError(
             f"{target} is a complete backup, but the log of the study could not record it: {error}"

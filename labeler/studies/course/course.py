@@ -16,18 +16,18 @@ from labeler.studies.people import identity
 from labeler.studies.people.identity import checked_reason
 from labeler.studies.plan.lifecycle import Step, after
 from labeler.studies.preparing import assigning
-from labeler.studies.store import Database, chain, events, labels, people, studies
-from labeler.studies.store.events import Event
+from labeler.studies.store import Database, actions, chain, events, labels, people, studies
+from labeler.studies.store.actions import LogAction
+from labeler.studies.store.log_state import Event
 
-_EVENTS: Mapping[Step, str] = {
-    Step.OPEN: "open study",
-    Step.PAUSE: "pause study",
-    Step.THIRD: "third round",
-    Step.CLOSE: "close study",
-    Step.REOPEN: "reopen study",
-    Step.UNBLIND: "unblind study",
+_EVENTS: Mapping[Step, LogAction[...]] = {
+    Step.OPEN: actions.OPEN_STUDY,
+    Step.PAUSE: actions.PAUSE_STUDY,
+    Step.THIRD: actions.THIRD_ROUND,
+    Step.CLOSE: actions.CLOSE_STUDY,
+    Step.REOPEN: actions.REOPEN_STUDY,
+    Step.UNBLIND: actions.UNBLIND_STUDY,
 }
-ACTIONS = tuple(_EVENTS.values())
 TAIL = 0.15  # maximum share of the timeline that shows the time after labelling
 
 
@@ -80,7 +80,7 @@ def change_state(
 
 def unblinding(db: Database) -> dict[str, Any] | None:
     """Return when, by whom and why the study was unblinded; return None if the study is not unblinded."""
-    unblindings = events.of_actions(db, [_EVENTS[Step.UNBLIND]])
+    unblindings = events.of_actions(db, [actions.UNBLIND_STUDY])
     return (
         {"at_utc": unblindings[-1].at_utc, "by": unblindings[-1].actor, "why": unblindings[-1].details.get("why", "")}
         if unblindings
@@ -90,7 +90,7 @@ def unblinding(db: Database) -> dict[str, Any] | None:
 
 def _closed_from(db: Database) -> State:
     """Return the state from which the study was closed last."""
-    return State(events.of_actions(db, [_EVENTS[Step.CLOSE]])[-1].details["from"])
+    return State(events.of_actions(db, [actions.CLOSE_STUDY])[-1].details["from"])
 
 
 def _check_ready(db: Database, study: Study, actor: str, *, force: bool, why: str) -> dict[str, Any]:
@@ -162,7 +162,7 @@ def phases(db: Database, *, now: datetime) -> list[Phase]:
     The last period ends now. If labelling has ended, the last period may end earlier, so that a timeline shows mainly
     the time of labelling.
     """
-    log = events.of_actions(db, {"create study", "draw plan", *ACTIONS})
+    log = events.of_actions(db, [actions.CREATE_STUDY, actions.DRAW_PLAN, *_EVENTS.values()])
     starts: list[tuple[State, datetime]] = []
     for event in log:
         state = _state_after(event)
@@ -178,8 +178,8 @@ def phases(db: Database, *, now: datetime) -> list[Phase]:
 
 
 def _state_after(event: Event) -> State:
-    if event.action == "create study":
+    if event.action == actions.CREATE_STUDY.name:
         return State.DRAFT
-    if event.action == "draw plan":
+    if event.action == actions.DRAW_PLAN.name:
         return State.CALIBRATION if event.details["calibration"] else State.OPEN
     return State(event.details["to"])

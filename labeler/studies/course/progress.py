@@ -5,7 +5,7 @@ The results never contain answers.
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from math import exp, sqrt
@@ -16,12 +16,12 @@ from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import ALLOWED, Action
 from labeler.studies.questions import NOT_SURE, WITHDRAWN, is_label
 from labeler.studies.screen import timing
-from labeler.studies.store import Database, assignments, events, labels, people, studies
-from labeler.studies.store.events import Event
+from labeler.studies.store import Database, actions, assignments, events, labels, people, studies
+from labeler.studies.store.actions import LogAction
 from labeler.studies.store.labels import AnswerTime
+from labeler.studies.store.log_state import Event
 
 STALLED_DAYS = 3
-SIGN_IN = "sign in"
 MAX_DAYS_AHEAD = 3650  # if the estimated finish is more days away than this, no date is shown
 FAST_S, N_FOR_FAST = 1.5, 10  # seconds; a person needs more time to look at ten runs
 N_DAYS = 60
@@ -29,8 +29,11 @@ HOURLY_UP_TO = timedelta(
     days=3
 )  # in studies up to this length, labels are counted per hour; in longer studies, per day
 Z_80 = 1.2816  # for an 80 % interval
-_FOR_ALL = frozenset(("draw plan", "open study", "third round"))
-_FOR_ONE = {"add person": "name", "resume reviewer": "name", "replace reviewer": "successor"}
+# events that give work to every reviewer, and events that give work to the person whom a field names
+_FOR_ALL = (actions.DRAW_PLAN, actions.OPEN_STUDY, actions.THIRD_ROUND)
+_FOR_ONE: Mapping[LogAction[...], str] = {
+    actions.ADD_PERSON: "name", actions.RESUME_REVIEWER: "name", actions.REPLACE_REVIEWER: "successor",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ def reviewer_paces(db: Database, *, now: datetime) -> list[Pace]:
     """Return the progress and pace of each reviewer in the current round, sorted by name."""
     study = studies.get(db)
     calibrating, is_open = study.phase is State.CALIBRATION, study.state in ALLOWED[Action.LABEL]
-    log = events.of_actions(db, {*_FOR_ALL, *_FOR_ONE, SIGN_IN})
+    log = events.of_actions(db, [*_FOR_ALL, *_FOR_ONE, actions.SIGN_IN])
     answer_times: dict[str, list[AnswerTime]] = defaultdict(list)
     for answer in labels.answer_times(db, calibration=calibrating):
         answer_times[answer.reviewer].append(answer)
@@ -212,7 +215,7 @@ def _pace(
     own = [answer for answer in answer_times if answer.in_round]
     n_labels, days = sum(answer.is_label for answer in own), {_time(answer.created_utc).date() for answer in own}
     n_left, typical, last_seen = sum(map(is_left, tasks)), _typical(own), _last_seen(answer_times, log)
-    task_times = [_time(event.at_utc) for event in log if event.action != SIGN_IN]
+    task_times = [_time(event.at_utc) for event in log if event.action != actions.SIGN_IN.name]
     waits = is_open and person.active and not person.paused and n_left > 0
     n_timed = sum(answer.dwell_ms is not None for answer in own)
     return Pace(
@@ -243,7 +246,9 @@ def _typical(own: Sequence[AnswerTime]) -> float | None:
 
 
 def _last_seen(answer_times: Sequence[AnswerTime], log: Sequence[Event]) -> datetime | None:
-    signs = [answer.created_utc for answer in answer_times] + [event.at_utc for event in log if event.action == SIGN_IN]
+    signs = [answer.created_utc for answer in answer_times] + [
+        event.at_utc for event in log if event.action == actions.SIGN_IN.name
+    ]
     return max(map(_time, signs), default=None)
 
 
@@ -312,9 +317,10 @@ def _stalled(signs: Sequence[datetime], now: datetime) -> date | None:
 
 def _concerns(event: Event, name: str) -> bool:
     """Return whether an event restarts the time without activity: a sign-in of this reviewer, or new work."""
-    if event.action == SIGN_IN:
+    if event.action == actions.SIGN_IN.name:
         return event.actor == name
-    return event.action in _FOR_ALL or event.details[_FOR_ONE[event.action]] == name
+    action = actions.ACTIONS[event.action]
+    return action in _FOR_ALL or event.details.get(_FOR_ONE[action]) == name
 
 
 def _time(text: str) -> datetime:

@@ -15,7 +15,8 @@ from labeler.studies.plan.active_plan import ActivePlan
 from labeler.studies.plan.changes import Changes
 from labeler.studies.plan.lifecycle import Action, require
 from labeler.studies.preparing import assigning
-from labeler.studies.store import Database, events, labels, people, studies
+from labeler.studies.store import Database, actions, events, labels, people, studies
+from labeler.studies.store.actions import LogAction
 from labeler.studies.store.events import Deed
 
 
@@ -84,7 +85,7 @@ def pause(db: Database, name: str, *, why: str = "", actor: str, now: datetime) 
         if person.paused:
             raise NotAllowed(f"{person.name} is already paused.")
         people.set_part(db, person.person_id, active=True, paused=True)
-        deed.log("pause reviewer", name=person.name, **_note(why))
+        deed.log(actions.PAUSE_REVIEWER, name=person.name, **_note(why))
 
 
 def resume(db: Database, name: str, *, actor: str, now: datetime) -> StaffChange:
@@ -99,7 +100,7 @@ def resume(db: Database, name: str, *, actor: str, now: datetime) -> StaffChange
             raise NotAllowed(f"{person.name} already takes part.")
         require(studies.get(db), Action.PEOPLE)
         people.set_part(db, person.person_id, active=True, paused=False)
-        deed.log("resume reviewer", name=person.name)
+        deed.log(actions.RESUME_REVIEWER, name=person.name)
         if not _has_left(db, person) or studies.get(db).plan_hash is None:
             return StaffChange()
         return _join(deed, person.name)
@@ -116,12 +117,12 @@ def remove(db: Database, name: str, *, why: str = "", actor: str, now: datetime)
         person = _leaving(db, name)
         details: dict[str, Any] = {"name": person.name, **_note(why)}
         if studies.get(db).plan_hash is None:
-            deed.log("remove reviewer", **details)
+            deed.log(actions.REMOVE_REVIEWER, **details)
             return StaffChange()
         staying = _able(db, without={person.name})
         before = assigning.active_plan(db)
         after, changes = before.without(person.name, staying)
-        return _record(deed, before, after, changes, "remove reviewer", **details, staying=staying)
+        return _record(deed, before, after, changes, actions.REMOVE_REVIEWER, **details, staying=staying)
 
 
 def replace(
@@ -141,14 +142,14 @@ def replace(
         heir = _heir(deed, successor)
         details: dict[str, Any] = {"name": person.name, "successor": heir.name, **_note(why)}
         if studies.get(db).plan_hash is None:
-            deed.log("replace reviewer", **details)
+            deed.log(actions.REPLACE_REVIEWER, **details)
             return heir, StaffChange(is_new=is_new)
         staying = _able(db, without={person.name})
         before = assigning.active_plan(db)
         calibrating = studies.get(db).phase is State.CALIBRATION
         after, changes = before.succeeded(person.name, heir.name, staying, calibrating=calibrating)
         details |= {"staying": staying, "calibrating": calibrating}
-        change = _record(deed, before, after, changes, "replace reviewer", **details)
+        change = _record(deed, before, after, changes, actions.REPLACE_REVIEWER, **details)
         return heir, dataclasses.replace(change, is_new=is_new)
 
 
@@ -170,11 +171,11 @@ def _join(deed: Deed, name: str) -> StaffChange:
     calibrating = studies.get(deed.db).phase is State.CALIBRATION
     before = assigning.active_plan(deed.db)
     after, changes = before.joined(name, calibrating=calibrating)
-    return _record(deed, before, after, changes, "join", name=name, calibrating=calibrating)
+    return _record(deed, before, after, changes, actions.JOIN, name=name, calibrating=calibrating)
 
 
 def _record(
-    deed: Deed, before: ActivePlan, after: ActivePlan, changes: Changes, action: str, **details: Any
+    deed: Deed, before: ActivePlan, after: ActivePlan, changes: Changes, action: LogAction[...], **details: Any
 ) -> StaffChange:
     """Store a change of the plan, and return the result.
 
@@ -201,10 +202,10 @@ def _has_left(db: Database, person: Person) -> bool:
     """
     changes = [
         event.action
-        for event in events.of_actions(db, ("pause reviewer", "remove reviewer", "replace reviewer"))
+        for event in events.of_actions(db, [actions.PAUSE_REVIEWER, actions.REMOVE_REVIEWER, actions.REPLACE_REVIEWER])
         if event.details["name"] == person.name
     ]
-    return not person.active or changes[-1:] != ["pause reviewer"]
+    return not person.active or changes[-1:] != [actions.PAUSE_REVIEWER.name]
 
 
 def _leaving(db: Database, name: str) -> Person:

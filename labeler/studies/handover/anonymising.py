@@ -23,23 +23,28 @@ from typing import Any
 
 from labeler.errors import StudyError
 from labeler.studies.items import drawing
-from labeler.studies.items.importing import TAKE_BACK
 from labeler.studies.model import Origin, Person, Role
-from labeler.studies.people.identity import RENAME
 from labeler.studies.plan.design import hash_of, key
 from labeler.studies.questions import hash_in_plan
-from labeler.studies.store import Database, assignments, chain, copies, events, items, open_database, people, studies
+from labeler.studies.store import (
+    Database,
+    actions,
+    assignments,
+    chain,
+    copies,
+    events,
+    items,
+    open_database,
+    people,
+    studies,
+)
 from labeler.studies.store.events import Deed
 
-# People are often added in alphabetical order. The log of the copy therefore says that a person was added, but not who.
-UNNAMED = ("add person", "invite")
-LEFT_OUT = frozenset({"email", "link", "secrets", "seal"})  # keys in the details of events that are left out
 TIMES_STAY = (
     "The copy has the date and time of every answer, because its log, its audit and its report are computed from them. "
     "Anyone who knows when a person labelled can find this person in it. `labeler publish` writes labels without dates."
 )
-SEED = frozenset({"seed"})  # parameters of plans that are left out, in the log and in the plan itself
-NEW_PLAN = "draw plan"  # the event whose hash of the plan is computed again; the hashes of other events are left out
+SEED = frozenset({"seed"})  # the private field that a copy has if `keep_seed` is true
 SOMEBODY = "somebody"  # replaces an address whose person is no longer in the study
 _STRING = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?')  # a string in JSON; if a colon follows, the string is a key
 
@@ -94,7 +99,7 @@ def anonymise(
     except OSError as error:
         raise StudyError(f"The anonymised study could not be written to {out}: {error.strerror}.") from error
     with events.by(db, actor, now) as deed:
-        deed.log("anonymise", file=out.name, **chosen)
+        deed.log(actions.ANONYMISE, file=out.name, **chosen)
     return done
 
 
@@ -124,7 +129,7 @@ def copy_without_names(
             if forget is not None:
                 copies.forget_events(copy, forget)
             if entry is not None:
-                Deed(copy, "owner", entry[0]).log("anonymise", **entry[1])
+                Deed(copy, "owner", entry[0]).log(actions.ANONYMISE, **entry[1])
             chain.rebuild(copy)  # the content has changed, so the copy gets a new hash chain
         copies.seal(copy)
     return done
@@ -199,7 +204,7 @@ def in_json(text: str, rewritten: Rewritten) -> str:
 def _anonymise(
     copy: Database, token: str, *, keep_comments: bool, keep_benchmarks: bool, keep_seed: bool
 ) -> AnonymisationResult:
-    left_out: frozenset[str] = frozenset() if keep_seed else SEED
+    kept = SEED if keep_seed else frozenset[str]()
     names = pseudonyms(people.all_people(copy), token)
     words = {text: names.get(name, SOMEBODY) for text, name in other_names(copy).items()} | names
     if not keep_benchmarks:
@@ -217,9 +222,9 @@ def _anonymise(
     if not keep_comments:
         copies.forget_replies(copy)
     _renumber(copy, list(names.values()))
-    words |= _make_plan_hash_anew(copy, left_out)
+    words |= _make_plan_hash_anew(copy, actions.DRAW_PLAN.private - kept)
     hidden = replacing(words, {item.name for item in items.all_items(copy)})
-    n_comments = _rewrite_texts(copy, hidden, LEFT_OUT | left_out, keep_comments=keep_comments)
+    n_comments = _rewrite_texts(copy, hidden, kept, keep_comments=keep_comments)
     for table in ("labels", "decisions"):
         copies.rewrite(copy, table, "event_id", partial(key, 0, token))
     n_reviewers = sum(name.startswith("R") for name in names.values())
@@ -229,8 +234,8 @@ def _anonymise(
 def other_names(copy: Database) -> dict[str, str]:
     """Return all current and former e-mail addresses and shown names, as text -> name of the person."""
     found = people.emails(copy)
-    for event in events.of_actions(copy, {"set e-mail", RENAME}):
-        shown = event.details["shown"] if event.action == RENAME else event.details.get("email", "")  # "" in a copy
+    for event in events.of_actions(copy, [actions.SET_EMAIL, actions.RENAME_PERSON]):
+        shown = event.details.get("shown") or event.details.get("email", "")  # a copy has no addresses
         found[shown] = event.details["name"]
     return {text: name for text, name in found.items() if text}
 
@@ -270,7 +275,7 @@ def _number_benchmarks(copy: Database, token: str) -> dict[str, str]:
         numbers = _numbered({getattr(item, column) for item in all_items} - {""}, noun)
         copies.rewrite(copy, "items", column, partial(_looked_up, numbers))
         words |= numbers
-    removed = [event.details for event in events.of_actions(copy, {TAKE_BACK})]
+    removed = [event.details for event in events.of_actions(copy, [actions.REMOVE_IMPORT])]
     gone = {name for details in removed for name in details["items"]}
     gone |= {text for details in removed for file in details["files"] for text in file}
     return _numbered(gone, "removed") | files | words
@@ -285,12 +290,12 @@ def _looked_up(replacements: Mapping[str, str], text: str) -> str:
     return replacements.get(text, text)
 
 
-def _rewrite_texts(copy: Database, hidden: Rewritten, left_out: frozenset[str], *, keep_comments: bool) -> int:
+def _rewrite_texts(copy: Database, hidden: Rewritten, kept: Collection[str], *, keep_comments: bool) -> int:
     """Replace names in each text that a person may have written; return the number of comments."""
     n_texts = {}
     for table, column in copies.FREE_TEXTS:
         if (table, column) == ("events", "details"):
-            events.rewrite(copy, partial(_details, hidden, left_out))
+            events.rewrite(copy, partial(_details, hidden, kept))
         elif (table, column) == ("labels", "comment") and not keep_comments:
             n_texts[column] = copies.rewrite(copy, table, column, lambda _: None)
         else:
@@ -299,14 +304,15 @@ def _rewrite_texts(copy: Database, hidden: Rewritten, left_out: frozenset[str], 
     return n_texts["comment"]
 
 
-def _details(hidden: Rewritten, left_out: frozenset[str], action: str, text: str) -> str:
-    """Return the details of an event with the new names; lists of people are sorted by new name."""
+def _details(hidden: Rewritten, kept: Collection[str], action: str, text: str) -> str:
+    """Return the details of an event with the new names and without its private fields, except those that are kept.
+
+    Lists of people are sorted by new name. Nothing is kept of an event whose action is unknown.
+    """
+    if action not in actions.ACTIONS:
+        return "{}"
     details = json.loads(text)
-    if action in UNNAMED:
-        left_out |= {"name"}
-    if action != NEW_PLAN:  # with the real names, a few guesses would find the order of names that gives this hash
-        left_out |= {"hash"}
-    published = _without(details, left_out)
+    published = _without(details, actions.ACTIONS[action].private - set(kept))
     for name, value in published.items():
         if isinstance(value, list) and all(isinstance(part, str) for part in value):
             new = [hidden(part) for part in value]

@@ -17,7 +17,7 @@ from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Action, require
 from labeler.studies.preparing import assigning
 from labeler.studies.screen import timing
-from labeler.studies.store import Database, assignments, decisions, events, items, labels, people, studies
+from labeler.studies.store import Database, actions, assignments, decisions, events, items, labels, people, studies
 from labeler.studies.store.assignments import NewAssignment
 from labeler.studies.store.decisions import Decision
 from labeler.studies.store.events import Deed
@@ -110,7 +110,7 @@ def _reader(name: str) -> "Callable[[Source, Sequence[str]], pd.DataFrame]":
 
 
 def _log_export(deed: Deed) -> None:
-    deed.log("export labels", state=studies.get(deed.db).state)
+    deed.log(actions.EXPORT_LABELS, state=studies.get(deed.db).state)
 
 
 def import_label_file(
@@ -150,7 +150,7 @@ def import_labels(
         may_add_items = not any(item.n_runs for item in items.all_items(db))
         n_new = sum(_append(db, row, question, may_add_items, look_alike, now) for row in rows)
         added = tuple(sorted({person.name for person in people.all_people(db)} - before))
-        deed.log("import labels", rows=len(rows), new=n_new, reviewers=added)
+        deed.log(actions.IMPORT_LABELS, rows=len(rows), new=n_new, reviewers=added)
     return LabelImport(n_new, len(rows) - n_new, added)
 
 

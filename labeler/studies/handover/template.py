@@ -9,7 +9,7 @@ from labeler.errors import StudyError
 from labeler.studies.course import calibrating, coordinating
 from labeler.studies.items import folders
 from labeler.studies.people import identity
-from labeler.studies.store import Database, events, open_database, people, studies
+from labeler.studies.store import Database, actions, events, open_database, people, studies
 
 
 def make_template(db: Database, path: Path, *, name: str, coordinator: str, actor: str, now: datetime) -> str:
@@ -32,9 +32,9 @@ def make_template(db: Database, path: Path, *, name: str, coordinator: str, acto
                 n_people = _copy_people(db, new, actor=actor, now=now)
                 if study.gate is not None:
                     calibrating.set_gate(new, study.gate, actor=actor, now=now)
-                deed.log("template", **{"from": db.path.name}, people=n_people)
+                deed.log(actions.TEMPLATE, **{"from": db.path.name}, people=n_people)
             with events.by(db, actor, now) as deed:
-                deed.log("template", into=path.name, people=n_people)
+                deed.log(actions.TEMPLATE, into=path.name, people=n_people)
                 draft.rename(path)
     except OSError as error:
         raise StudyError(f"The new study could not be written to {path}: {error.strerror}.") from error

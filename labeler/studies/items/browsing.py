@@ -15,7 +15,7 @@ from labeler.studies.items import drawing
 from labeler.studies.model import Item, Kind
 from labeler.studies.people.identity import checked_reason
 from labeler.studies.plan.lifecycle import Action, require
-from labeler.studies.store import Database, assignments, events, items, studies, verdicts as stored_verdicts
+from labeler.studies.store import Database, actions, assignments, events, items, studies, verdicts as stored_verdicts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -211,7 +211,7 @@ def exclude(db: Database, name: str, why: str, *, actor: str, now: datetime) -> 
         if item.excluded_why is not None:
             raise NotAllowed(f"Item {item.name} is already excluded. Reason: {item.excluded_why}")
         items.set_excluded(db, item.item_id, checked_reason(why))
-        deed.log("exclude item", item=item.name, why=why.strip())
+        deed.log(actions.EXCLUDE_ITEM, item=item.name, why=why.strip())
 
 
 def include(db: Database, name: str, why: str, *, actor: str, now: datetime) -> None:
@@ -225,7 +225,7 @@ def include(db: Database, name: str, why: str, *, actor: str, now: datetime) -> 
         if item.excluded_why is None:
             raise NotAllowed(f"{item.name} is not excluded.")
         items.set_excluded(db, item.item_id, None)
-        deed.log("include item", item=item.name, why=checked_reason(why))
+        deed.log(actions.INCLUDE_ITEM, item=item.name, why=checked_reason(why))
 
 
 def item_named(db: Database, name: str) -> Item:

@@ -43,9 +43,7 @@ from labeler.studies.screen.kinds import (
     kind_of,
     paired,
 )
-from labeler.studies.store import Database, assignments, events, items, jobs, runs, studies
-
-IMPORT, TAKE_BACK = "import file", "remove import"  # actions in the log
+from labeler.studies.store import Database, actions, assignments, events, items, jobs, runs, studies
 
 
 @dataclass(frozen=True)
@@ -396,7 +394,7 @@ class _Importer:
             if new_ids or added:
                 details: dict[str, Any] = {"file": part.label, "sha256": part.files[0].sha256, "items": added}
                 details["files"] = [[file.name, file.sha256] for file in part.files if file.sha256 in new_ids]
-                deed.log("import file", **details)
+                deed.log(actions.IMPORT_FILE, **details)
         self.file_ids |= new_ids
         is_there = bool(prepared) and not added
         return _result(part, tuple(map(_file_benchmark, new_items)), left_out, already_there=is_there, names=added)
@@ -496,8 +494,8 @@ class Import:
 def last_import(db: Database) -> Import | None:
     """Return the last import that was not taken back; return None if there is none."""
     imports: dict[str, Import] = {}
-    for event in events.of_actions(db, {IMPORT, TAKE_BACK}):
-        if event.action == TAKE_BACK:
+    for event in events.of_actions(db, [actions.IMPORT_FILE, actions.REMOVE_IMPORT]):
+        if event.action == actions.REMOVE_IMPORT.name:
             imports.pop(event.details["imported_utc"], None)
             continue
         earlier = imports.get(event.at_utc, Import(event.at_utc, event.actor, {}, ()))
@@ -541,5 +539,5 @@ def take_back(db: Database, *, actor: str, now: datetime) -> Import:
         items.remove(db, last.items)
         items.remove_files(db, last.files)
         files = [[name, sha256] for sha256, name in last.files.items()]
-        deed.log(TAKE_BACK, imported_utc=last.at_utc, items=last.items, files=files)
+        deed.log(actions.REMOVE_IMPORT, imported_utc=last.at_utc, items=last.items, files=files)
     return last

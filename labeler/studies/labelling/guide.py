@@ -22,7 +22,7 @@ from labeler.errors import InputError, NotAllowed
 from labeler.studies.items import browsing, drawing
 from labeler.studies.model import Protocol, Question
 from labeler.studies.screen.kinds import FIRST_QUESTION, ItemKind, Recipe, examples_of, kind_of, sides_of
-from labeler.studies.store import Database, events, items, labels, studies
+from labeler.studies.store import Database, actions, events, items, labels, studies
 from labeler.text import is_storable
 
 RUNS = ("data", "demo", "guide.json.gz")  # written by scripts/guide_runs.py
@@ -46,7 +46,6 @@ AXES = {
     "pooled": "the range from 0.5 to 99.5 % of all iterations together",
     "full": "the range from the fastest to the slowest of all iterations",
 }
-ADD, REMOVE = "add example", "remove example"
 MAX_SENTENCE, MAX_EXAMPLES = 300, 12
 GUIDE, PRACTICE = "worked example", "practice item"
 USES = (GUIDE, PRACTICE)
@@ -214,9 +213,9 @@ class OwnExample:
 def own_examples(db: Database) -> list[OwnExample]:
     """Return the examples and practice items in the order in which they were added."""
     found: dict[str, OwnExample] = {}
-    for event in events.of_actions(db, {ADD, REMOVE}):
+    for event in events.of_actions(db, [actions.ADD_EXAMPLE, actions.REMOVE_EXAMPLE]):
         found.pop(event.details["item"], None)
-        if event.action == ADD:
+        if event.action == actions.ADD_EXAMPLE.name:
             found[event.details["item"]] = OwnExample(**event.details)
     return list(found.values())
 
@@ -247,7 +246,7 @@ def add_example(db: Database, example: OwnExample, *, actor: str, now: datetime)
         if len(own_examples(db)) >= MAX_EXAMPLES:
             raise InputError(f"The guide already has {MAX_EXAMPLES} examples of your own, which is the maximum.")
         browsing.exclude(db, item.name, f"{example.use} in the guide", actor=actor, now=now)
-        deed.log(ADD, item=item.name, category=category, sentence=sentence, use=example.use)
+        deed.log(actions.ADD_EXAMPLE, item=item.name, category=category, sentence=sentence, use=example.use)
 
 
 def remove_example(db: Database, name: str, *, actor: str, now: datetime) -> None:
@@ -262,7 +261,7 @@ def remove_example(db: Database, name: str, *, actor: str, now: datetime) -> Non
         item = browsing.item_named(db, name)
         if item.excluded_why is not None:
             browsing.include(db, name, "no longer an example", actor=actor, now=now)
-        deed.log(REMOVE, item=name)
+        deed.log(actions.REMOVE_EXAMPLE, item=name)
 
 
 def examples_as_shown(db: Database, use: str) -> tuple[Example, ...]:

@@ -10,7 +10,7 @@ from datetime import datetime
 from labeler.errors import InputError, NotAllowed
 from labeler.studies.items.browsing import item_named
 from labeler.studies.people import identity
-from labeler.studies.store import Database, events, replies
+from labeler.studies.store import Database, actions, events, replies
 from labeler.studies.store.events import Deed
 from labeler.studies.store.replies import Message as Message, Reply
 from labeler.text import is_storable
@@ -34,7 +34,7 @@ def list_messages(db: Database, *, actor: str, now: datetime) -> list[Message]:
     """Return all current flags and comments as `messages` does, and log that a person saw the names of reviewers."""
     with events.by(db, actor, now) as deed:
         result = messages(db)
-        deed.log("list flags", messages=len(result))
+        deed.log(actions.LIST_FLAGS, messages=len(result))
     return result
 
 
@@ -86,7 +86,7 @@ def reply_to_item(
 def _answer(deed: Deed, entries: Sequence[Message], text: str) -> None:
     for entry in entries:
         replies.add(deed.db, entry.assignment_id, Reply(text, deed.actor, deed.at_utc))
-    deed.log("answer comment", item=entries[0].item, messages=len(entries), characters=len(text))
+    deed.log(actions.ANSWER_COMMENT, item=entries[0].item, messages=len(entries), characters=len(text))
 
 
 def _checked(text: str) -> str:

@@ -15,10 +15,8 @@ from labeler.studies.model import LABELLED_BY_PLAN, Role, State, Task
 from labeler.studies.people import identity
 from labeler.studies.questions import is_label
 from labeler.studies.screen import blinding
-from labeler.studies.store import Database, assignments, events, items, labels, people, studies, verdicts
+from labeler.studies.store import Database, actions, assignments, events, items, labels, people, studies, verdicts
 
-ALLOW, WITHDRAW = "allow own result", "withdraw own result"
-KNOWN_CHANGES = "known changes"  # the event that says what was done to which benchmarks before they were measured
 N_DIVIDED = 2  # items to show to a reviewer who never stood alone
 
 
@@ -64,10 +62,10 @@ def is_open(db: Database, person_id: int) -> bool:
 def is_allowed(db: Database, name: str) -> bool:
     """Return whether a coordinator has allowed this reviewer to see the own result once the study is unblinded."""
     latest = ""
-    for event in events.of_actions(db, {ALLOW, WITHDRAW}):
+    for event in events.of_actions(db, [actions.ALLOW_OWN_RESULT, actions.WITHDRAW_OWN_RESULT]):
         if event.details["reviewer"] == name:
             latest = event.action
-    return latest == ALLOW
+    return latest == actions.ALLOW_OWN_RESULT.name
 
 
 def allow(db: Database, name: str, allowed: bool, *, actor: str, now: datetime) -> None:
@@ -80,7 +78,7 @@ def allow(db: Database, name: str, allowed: bool, *, actor: str, now: datetime) 
         if person is None or Role.REVIEWER not in person.roles:
             raise InputError(f"There is no reviewer called {name} in this study.")
         if is_allowed(db, person.name) != allowed:
-            deed.log(ALLOW if allowed else WITHDRAW, reviewer=person.name)
+            deed.log(actions.ALLOW_OWN_RESULT if allowed else actions.WITHDRAW_OWN_RESULT, reviewer=person.name)
 
 
 def own_result(db: Database, person_id: int) -> OwnResult:
@@ -142,7 +140,7 @@ def known_changes(db: Database) -> dict[str, str]:
     """Return item -> what was done to its runs before they were measured, as the log says."""
     return {
         name: words
-        for event in events.of_actions(db, {KNOWN_CHANGES})
+        for event in events.of_actions(db, [actions.KNOWN_CHANGES])
         for name, words in event.details["benchmarks"].items()
     }
 

@@ -35,7 +35,18 @@ from labeler.studies.plan.design import MIN_RETEST_GAP
 from labeler.studies.questions import NOT_SURE, WITHDRAWN, is_label
 from labeler.studies.screen import binning, blinding, timing
 from labeler.studies.screen.kinds import ItemKind, kind_of, sides_of
-from labeler.studies.store import Database, assignments, decisions, events, items, labels, replies, runs, studies
+from labeler.studies.store import (
+    Database,
+    actions,
+    assignments,
+    decisions,
+    events,
+    items,
+    labels,
+    replies,
+    runs,
+    studies,
+)
 from labeler.studies.store.events import Deed
 from labeler.text import is_storable
 
@@ -47,7 +58,6 @@ CONFIDENCES = (1, 2, 3)
 # A retest comes at least MIN_RETEST_GAP places after its item. By then the reviewer's list no longer shows the earlier
 # picture or any other picture of that age. Hiding only the pictures of retests would reveal which items are retests.
 LOOK_BACK = MIN_RETEST_GAP // 2
-FIRST_VISIT = "first visit"  # action in the audit log: the reviewer saw the introduction
 _NUMBERS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
     "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
@@ -276,7 +286,7 @@ def is_first_visit(db: Database, reviewer_id: int) -> bool:
     own = desk(db, reviewer_id)
     if own.work.last_event is not None or own.closed:
         return False
-    return all(event.actor != own.person.name for event in events.of_actions(db, {FIRST_VISIT}))
+    return all(event.actor != own.person.name for event in events.of_actions(db, [actions.FIRST_VISIT]))
 
 
 def finish_introduction(db: Database, reviewer_id: int, *, now: datetime) -> None:
@@ -284,7 +294,7 @@ def finish_introduction(db: Database, reviewer_id: int, *, now: datetime) -> Non
     with db.atomic():
         person = identity.require(db, reviewer_id, Role.REVIEWER)
         if is_first_visit(db, reviewer_id):
-            Deed(db, person.name, now).log(FIRST_VISIT)
+            Deed(db, person.name, now).log(actions.FIRST_VISIT)
 
 
 def has_feedback(db: Database, reviewer_id: int) -> bool:

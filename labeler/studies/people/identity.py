@@ -16,7 +16,7 @@ from labeler.errors import InputError, NotAllowed, SignInFailed
 from labeler.studies.model import Person, Role, State
 from labeler.studies.plan import lifecycle
 from labeler.studies.plan.lifecycle import Action
-from labeler.studies.store import Database, access, events, people, studies
+from labeler.studies.store import Database, access, actions, events, people, studies
 from labeler.studies.store.events import Deed
 from labeler.text import is_storable
 
@@ -24,7 +24,6 @@ MAX_NAME_LENGTH, MAX_EMAIL_LENGTH, MAX_REASON_LENGTH = 60, 254, 1000
 INVITATION_DAYS, MAX_INVITATION_DAYS = 90, 3650
 SESSION_DAYS, MAX_SESSIONS = 180, 100  # of a session, and open sessions of a person on all devices
 N_SESSION_DIGITS = 12
-RENAME = "rename person"  # action in the log
 _LOOKS_LIKE = dict(
     zip(
         "01|АВСЕНІЈКМОРЅТХУаеіјорсухѕԁԛԝһӏΑΒΕΖΗΙΚΜΝΟΡΤΥΧοανρυι",
@@ -48,7 +47,7 @@ def add_person(
     with events.by(db, actor, now) as deed:
         check_new_name(db, name, look_alike=look_alike)
         person_id = people.add(db, name, roles, deed.at_utc)
-        deed.log("add person", name=name, roles=sorted(roles))
+        deed.log(actions.ADD_PERSON, name=name, roles=sorted(roles))
     return Person(person_id, name, roles, active=True)
 
 
@@ -74,7 +73,9 @@ def shown_names(db: Database) -> dict[str, str]:
 
     The plan, the log, the hash chain and exports keep the name under which a person was added.
     """
-    renamed = {event.details["name"]: event.details["shown"] for event in events.of_actions(db, {RENAME})}
+    renamed = {
+        event.details["name"]: event.details["shown"] for event in events.of_actions(db, [actions.RENAME_PERSON])
+    }
     return {name: shown for name, shown in renamed.items() if shown != name}
 
 
@@ -96,7 +97,7 @@ def rename(
         person = _named(db, name, role)
         taken = [other for other in _all_names(db) if other not in (person.name, shown_name(db, person.name))]
         _check_free(shown, taken, look_alike=look_alike)
-        deed.log(RENAME, name=person.name, shown=shown)
+        deed.log(actions.RENAME_PERSON, name=person.name, shown=shown)
     return shown
 
 
@@ -116,7 +117,7 @@ def add_role(db: Database, name: str, role: Role, *, actor: str, now: datetime) 
             raise InputError(f"The study has no person called {name}.")
         if role not in person.roles:
             people.set_roles(db, person.person_id, {*person.roles, role})
-            deed.log("add role", name=person.name, role=role)
+            deed.log(actions.ADD_ROLE, name=person.name, role=role)
 
 
 def _look_alike(name: str, other: str) -> bool:
@@ -188,7 +189,7 @@ def invite(db: Database, name: str, role: Role, *, valid_days: int = INVITATION_
         access.replace_invitations(db, person.person_id, deed.at_utc)
         expires = (now + timedelta(days=valid_days)).isoformat()
         access.add_invitation(db, _hashed(secret), person.person_id, deed.at_utc, expires)
-        deed.log("invite", name=person.name, expires=expires, link=session_id(secret))
+        deed.log(actions.INVITE, name=person.name, expires=expires, link=session_id(secret))
     return secret
 
 
@@ -202,7 +203,7 @@ def revoke(db: Database, name: str, role: Role, *, actor: str, now: datetime) ->
         n_links = access.revoke_invitations(db, person.person_id, deed.at_utc)
         n_sessions = access.end_sessions(db, person.person_id)
         people.set_email(db, person.person_id, None)
-        deed.log("revoke", name=person.name, links=n_links, sessions=n_sessions)
+        deed.log(actions.REVOKE, name=person.name, links=n_links, sessions=n_sessions)
 
 
 def set_email(db: Database, name: str, role: Role, email: str, *, actor: str, now: datetime) -> None:
@@ -222,7 +223,7 @@ def set_email(db: Database, name: str, role: Role, email: str, *, actor: str, no
         if holder is not None and holder != person:
             raise InputError(f"{email} is already the address of {holder.name}.")
         people.set_email(db, person.person_id, email or None)
-        deed.log("set e-mail", name=person.name, email=email)
+        deed.log(actions.SET_EMAIL, name=person.name, email=email)
 
 
 def sign_in(db: Database, secret: str, *, before: str = "", now: datetime) -> str:
@@ -309,7 +310,7 @@ def sign_out(db: Database, token: str, *, now: datetime) -> None:
         person = access.person_of_session(db, _hashed(token), "")
         if person is not None:
             access.end_session(db, _hashed(token))
-            Deed(db, person.name, now).log("sign out")
+            Deed(db, person.name, now).log(actions.SIGN_OUT)
 
 
 def require(db: Database, person_id: int, role: Role) -> Person:
@@ -341,7 +342,7 @@ def _session_in(db: Database, person: Person, before: str, now: datetime) -> str
     token = secrets.token_urlsafe(32)
     deed = Deed(db, person.name, now)
     access.add_session(db, _hashed(token), person.person_id, deed.at_utc)
-    deed.log("sign in", session=session_id(token))
+    deed.log(actions.SIGN_IN, session=session_id(token))
     return token
 
 

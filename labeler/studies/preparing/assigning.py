@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from labeler.errors import InputError, NotAllowed
 from labeler.studies.items import drawing
@@ -19,7 +19,7 @@ from labeler.studies.plan.active_plan import ActivePlan, Place, place_of
 from labeler.studies.plan.design import Plan, Seed, draw_plan, key, keyed_seed
 from labeler.studies.plan.lifecycle import Action, require
 from labeler.studies.questions import hash_in_plan
-from labeler.studies.store import Database, assignments, events, items, labels, people, studies
+from labeler.studies.store import Database, actions, assignments, events, items, labels, people, studies
 from labeler.studies.store.assignments import NewAssignment, StoredAssignment
 
 if TYPE_CHECKING:
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 
 CODE_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # without 0, O, 1 and I, which look alike
 CODE_LENGTH = 6
-CHOOSE_CALIBRATION = "choose calibration items"  # action in the log
 FirstLabels = Mapping[str, Mapping[str, str]]
-NEXT_ITEMS = "next items"
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ def preview_plan(db: Database, parameters: PlanParameters, first: int | None = N
 
 def chosen_for_calibration(db: Database) -> list[str]:
     """Return the items that a coordinator chose for the calibration round; empty if the seed chooses all."""
-    choices = events.of_actions(db, [CHOOSE_CALIBRATION])
+    choices = events.of_actions(db, [actions.CHOOSE_CALIBRATION_ITEMS])
     return list(choices[-1].details["items"]) if choices else []
 
 
@@ -114,14 +112,11 @@ def confirm_plan(
         store_assignments(db, plan.assignments, Origin.PLAN)
         studies.set_plan(db, asdict(parameters), plan.hash)
         studies.set_state(db, State.CALIBRATION if parameters.calibration else State.OPEN)
-        only_first = {} if first is None else {"first": first}
-        asked = {"question": plan.question} if plan.question else {}
-        chosen = chosen_for_calibration(db)
-        asked_items = {"chosen": chosen} if chosen else {}
-        deed.log(
-            "draw plan", **asdict(parameters), hash=plan.hash, items=list(_drawn_from(db, parameters.seed, first)),
-            reviewers=_reviewers(db), **only_first, **asked, **asked_items,
-        )  # fmt: skip
+        asked = {"first": first, "question": plan.question or None, "chosen": chosen_for_calibration(db) or None}
+        options = {name: value for name, value in asked.items() if value is not None}
+        drawn_from, reviewers = list(_drawn_from(db, parameters.seed, first)), _reviewers(db)
+        details: dict[str, Any] = asdict(parameters) | options
+        deed.log(actions.DRAW_PLAN, **details, hash=plan.hash, items=drawn_from, reviewers=reviewers)
     return plan
 
 
@@ -303,8 +298,8 @@ def item_batches(db: Database) -> ItemBatches | None:
 
     Return None if there is no plan, or if the plan was created for all items at once.
     """
-    log = events.of_actions(db, {"draw plan", NEXT_ITEMS})
-    drawn_at = max((n for n, event in enumerate(log) if event.action == "draw plan"), default=None)
+    log = events.of_actions(db, [actions.DRAW_PLAN, actions.NEXT_ITEMS])
+    drawn_at = max((n for n, event in enumerate(log) if event.action == actions.DRAW_PLAN.name), default=None)
     if drawn_at is None or "first" not in log[drawn_at].details:
         return None
     details = log[drawn_at].details

@@ -14,9 +14,10 @@ from labeler.studies.plan.active_plan import ActivePlan, place_of
 from labeler.studies.plan.design import draw_plan
 from labeler.studies.preparing import assigning
 from labeler.studies.preparing.assigning import AnswerHistory
-from labeler.studies.store import Database, assignments, events, items, studies
+from labeler.studies.store import Database, actions, assignments, events, items, studies
+from labeler.studies.store.actions import LogAction
 from labeler.studies.store.assignments import StoredAssignment
-from labeler.studies.store.events import Event
+from labeler.studies.store.log_state import Event
 
 EXAMPLES = 3
 
@@ -50,8 +51,8 @@ def verify_plan(db: Database) -> VerificationResult:
     with db.atomic():
         study, rows, now = studies.get(db), assignments.everything(db), assigning.active_plan(db)
         history = assigning.answer_history(db)
-        log = events.of_actions(db, {"draw plan", "exclude item", "include item", *_CHANGES})
-    drawn_at = max((place for place, event in enumerate(log) if event.action == "draw plan"), default=None)
+        log = events.of_actions(db, [actions.DRAW_PLAN, actions.EXCLUDE_ITEM, actions.INCLUDE_ITEM, *REPEATED])
+    drawn_at = max((place for place, event in enumerate(log) if event.action == actions.DRAW_PLAN.name), default=None)
     if drawn_at is None:
         return VerificationResult(
             study.plan_hash or "",
@@ -66,7 +67,7 @@ def verify_plan(db: Database) -> VerificationResult:
     n_changes = 0
     for event in log[drawn_at + 1 :]:
         start = replace(start, excluded=_still_excluded(start.excluded, event))
-        if event.action in _CHANGES:
+        if actions.ACTIONS[event.action] in REPEATED:
             n_changes += 1
             start, problem = _redo(start, event, rows, history)
             problems += problem
@@ -83,7 +84,7 @@ def _redo(
     try:
         logged = event.details["hash"]
         state = _at(state, event, rows, history)
-        after = _CHANGES[event.action](state, event.details, history)
+        after = REPEATED[actions.ACTIONS[event.action]](state, event.details, history)
     except (LabelerError, LookupError) as error:
         return state, [f"{change} cannot be repeated: {error}"]
     return after, [] if after.hash == logged else [f"{change} does not give the plan that the log recorded"]
@@ -155,9 +156,9 @@ def _at(state: ActivePlan, event: Event, rows: Sequence[StoredAssignment], histo
 
 def _still_excluded(excluded: frozenset[str], event: Event) -> frozenset[str]:
     """Return the set of excluded items after an event, which may have excluded or included an item."""
-    if event.action == "exclude item":
+    if event.action == actions.EXCLUDE_ITEM.name:
         return excluded | {event.details["item"]}
-    if event.action == "include item":
+    if event.action == actions.INCLUDE_ITEM.name:
         return excluded - {event.details["item"]}
     return excluded
 
@@ -183,17 +184,18 @@ def _differences(derived: ActivePlan, now: ActivePlan) -> list[str]:
 
 
 _Change = Callable[[ActivePlan, Mapping[str, Any], AnswerHistory], ActivePlan]
-_CHANGES: Mapping[str, _Change] = {
-    "join": lambda state, details, _: state.joined(details["name"], calibrating=details["calibrating"])[0],
-    "remove reviewer": lambda state, details, _: state.without(details["name"], details["staying"])[0],
-    "replace reviewer": lambda state, details, _: state.succeeded(
+# How each logged change of the plan is repeated. The actions are those that log the hash of the changed plan.
+REPEATED: Mapping[LogAction[...], _Change] = {
+    actions.JOIN: lambda state, details, _: state.joined(details["name"], calibrating=details["calibrating"])[0],
+    actions.REMOVE_REVIEWER: lambda state, details, _: state.without(details["name"], details["staying"])[0],
+    actions.REPLACE_REVIEWER: lambda state, details, _: state.succeeded(
         details["name"], details["successor"], details["staying"], calibrating=details["calibrating"]
     )[0],
-    "calibrate again": lambda state, details, _: state.calibrated_again(details["items"], details["reviewers"]),
-    "next items": lambda state, details, _: state.with_items(
+    actions.CALIBRATE_AGAIN: lambda state, details, _: state.calibrated_again(details["items"], details["reviewers"]),
+    actions.NEXT_ITEMS: lambda state, details, _: state.with_items(
         [*details["random"], *details["chosen"]], details["reviewers"], details["per_item"]
     ),
-    "third round": lambda state, details, history: state.in_third_round(
+    actions.THIRD_ROUND: lambda state, details, history: state.in_third_round(
         history.first_labels(details["answers"]), details["reviewers"]
     )[0],
 }

@@ -10,9 +10,8 @@ from labeler.studies.labelling import inbox
 from labeler.studies.model import LABELLED_BY_PLAN, ItemRole, Origin, State
 from labeler.studies.plan.active_plan import place_of
 from labeler.studies.preparing import assigning
-from labeler.studies.store import Database, assignments, events, items, labels, studies
+from labeler.studies.store import Database, actions, assignments, events, items, labels, studies
 
-_PEOPLE = ("join", "pause reviewer", "resume reviewer", "remove reviewer", "replace reviewer")
 _DETAILS = ("name", "successor", "why")
 
 
@@ -27,9 +26,9 @@ def study_course(db: Database, *, level: float = 0.95) -> dict[str, Any]:
     items without a label after the end of the study. `flags`: current flags and comments of reviewers, with the code
     under which the reviewer saw the item.
     """
-    steps, selection = events.of_actions(db, course.ACTIONS), _selection(db, level)
+    steps, selection = events.of_actions(db, actions.in_history("steps")), _selection(db, level)
     not_given = _not_given(db)
-    people = events.of_actions(db, _PEOPLE)
+    people = events.of_actions(db, actions.in_history("people"))
     return {
         "unblinded": course.unblinding(db),
         "steps": [

@@ -40,7 +40,7 @@ from labeler.studies.labelling import label_file
 from labeler.studies.model import Item, ItemRole, combined_hash
 from labeler.studies.questions import SIMILAR, Question, require_default_categories
 from labeler.studies.screen.kinds import FIRST_QUESTION, kind_of
-from labeler.studies.store import Database, events, items, runs, studies, verdicts
+from labeler.studies.store import Database, actions, events, items, runs, studies, verdicts
 from labeler.studies.verdicts import classifying
 from labeler.studies.verdicts.classifying import JudgeOptions, with_unit
 from labeler.studies.verdicts.stored_verdicts import ROW_OF_SHAPES, item_features, segments_of_item
@@ -99,7 +99,7 @@ def material_of_study(db: Database, *, with_shapes: bool = True, actor: str, now
     question = studies.get(db).question
     _require_runs(question)
     with events.by(db, actor, now) as deed:
-        deed.log("learn")
+        deed.log(actions.LEARN)
         answers, all_items = label_file.all_answers(db), items.all_items(db)
         # items that were chosen because they are informative are used for learning
         left_out = {name for name, role in items.roles(db).items() if role is not ItemRole.COUNTED}
@@ -378,7 +378,7 @@ def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple
             )  # fmt: skip
             n_given += judged.verdict is not None
             n_without += judged.verdict is None
-        deed.log("apply model", classifier=model.classifier, model=digest, file=path.name, verdicts=n_given)
+        deed.log(actions.APPLY_MODEL, classifier=model.classifier, model=digest, file=path.name, verdicts=n_given)
     return model.classifier, n_given, n_without
 
 

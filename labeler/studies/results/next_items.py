@@ -15,7 +15,7 @@ from labeler.studies.model import State
 from labeler.studies.plan.lifecycle import STATE_PHRASES
 from labeler.studies.preparing import assigning
 from labeler.studies.results.learning import material_of_study
-from labeler.studies.store import Database, events, items, labels, people, studies, verdicts
+from labeler.studies.store import Database, actions, events, items, labels, people, studies, verdicts
 
 NO_MODEL = "a model chooses items only for the default question"
 
@@ -100,7 +100,7 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
         after = before.with_items([*at_random, *chosen], reviewers, per_item)
         assigning.update_assignments(db, before, after, now=now)
         deed.log(
-            assigning.NEXT_ITEMS, random=at_random, chosen=chosen, n_random=n_random, random_share=random_share,
+            actions.NEXT_ITEMS, random=at_random, chosen=chosen, n_random=n_random, random_share=random_share,
             reviewers=reviewers, per_item=per_item, by_model=not reason,
             answers=labels.n_labels(db), offered=before.n_offered, hash=after.hash,
         )  # fmt: skip

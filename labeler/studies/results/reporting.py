@@ -49,7 +49,7 @@ from labeler.studies.preparing import assigning
 from labeler.studies.questions import MARKED, NOT_SURE, SIMILAR, WITHDRAWN, Category
 from labeler.studies.results import history
 from labeler.studies.screen import thumbnails, timing
-from labeler.studies.store import Database, assignments, chain, events, items, people, studies, verdicts
+from labeler.studies.store import Database, actions, assignments, chain, events, items, people, studies, verdicts
 from labeler.studies.store.assignments import StoredAssignment
 from labeler.studies.verdicts.classifying import rules_for
 
@@ -293,7 +293,7 @@ def gathered_study(db: Database, options: ReportOptions = STANDARD, *, actor: st
         answers, verdict_table = all_answers(db), verdicts.table(db)
         given, question = assignments.everything(db), reviewing.question(db)
         course, n_reviewers = history.study_course(db, level=options.level), len(people.reviewers(db))
-        deed.log("report", state=study.state, answers=len(answers))
+        deed.log(actions.REPORT, state=study.state, answers=len(answers))
         chain_head = str(chain.head(db))
     left_out = {name for name, role in roles.items() if role is not ItemRole.COUNTED}
     excluded = {name for name, role in roles.items() if role is ItemRole.EXCLUDED}

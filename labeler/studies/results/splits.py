@@ -30,7 +30,7 @@ from labeler.studies.people.identity import checked_reason
 from labeler.studies.plan.lifecycle import Action, require
 from labeler.studies.preparing import assigning, mark_consensus
 from labeler.studies.preparing.mark_consensus import Cluster, MarksOfItem
-from labeler.studies.store import Database, assignments, decisions, events, items, labels, studies
+from labeler.studies.store import Database, actions, assignments, decisions, events, items, labels, studies
 from labeler.studies.store.decisions import Decision
 
 _KINDS = {
@@ -221,7 +221,7 @@ def adjudicate(db: Database, name: str, category: str | None, why: str, *, actor
         if reason:
             raise NotAllowed(reason)
         decisions.add(db, item.item_id, Decision(item.name, category, why, actor, deed.at_utc, str(uuid4())))
-        deed.log("adjudicate", item=item.name, category=category, why=why)
+        deed.log(actions.ADJUDICATE, item=item.name, category=category, why=why)
     return category
 
 

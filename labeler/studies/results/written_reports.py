@@ -20,14 +20,13 @@ from labeler.errors import InputError, LabelerError
 from labeler.studies import background
 from labeler.studies.model import Question
 from labeler.studies.results.reporting import ReportOptions, gathered_files, gathered_study
-from labeler.studies.store import Database, events, labels, open_database
+from labeler.studies.store import Database, actions, events, labels, open_database
 
 # The report that pages show: a separate process computes it, and it is kept until the study changes
 
 MAX_KEPT = 4  # maximum number of reports in the server's memory
 LOOK_EVERY_S = 0.2
 EXPECTED_S = {True: 4.0, False: 12.0}  # expected seconds for the first report, by whether the report is quick
-_NO_CHANGE = ("report", "look", "sign in", "sign out", "backup", "invite", "revoke", "list flags", "answer comment")
 
 Version = tuple[Path, int, int, bool]
 _kept: dict[Version, "CachedReport"] = {}
@@ -120,7 +119,8 @@ def _version(db: Database, quick: bool) -> Version:
 
     The value contains the numbers of events and answers, because each change of a study adds an event or an answer.
     """
-    return db.path.resolve(), labels.n_labels(db), events.last_id(db, without=_NO_CHANGE), quick
+    readings = [action for action in actions.ACTIONS.values() if not action.stales]
+    return db.path.resolve(), labels.n_labels(db), events.last_id(db, without=readings), quick
 
 
 # Printing

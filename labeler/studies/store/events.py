@@ -1,27 +1,22 @@
 """Write and read the audit log: person, action and time of each event. Rows are only appended."""
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ParamSpec
 
 from labeler.studies.store import chain
+from labeler.studies.store.actions import LogAction
 from labeler.studies.store.database import Database
+from labeler.studies.store.log_state import Event
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
-class Event:
-    """An entry of the audit log, with details of the action."""
-
-    at_utc: str
-    actor: str
-    action: str
-    details: Mapping[str, Any]
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
@@ -37,11 +32,12 @@ class Deed:
         """The time as it is stored."""
         return self.now.isoformat()
 
-    def log(self, action: str, /, **details: Any) -> None:
-        """Append an event to the audit log."""
+    def log(self, action: LogAction[P], /, *_: P.args, **details: P.kwargs) -> None:
+        """Append an event to the audit log; raises TypeError if the details are not the fields of the action."""
+        action.check(details)
         cursor = self.db.execute(
             "INSERT INTO events (at_utc, actor, action, details) VALUES (?, ?, ?, ?)",
-            (self.at_utc, self.actor, action, json.dumps(details, ensure_ascii=False)),
+            (self.at_utc, self.actor, action.name, json.dumps(details, ensure_ascii=False)),
         )
         chain.append(self.db, "event", int(cursor.lastrowid or 0))
 
@@ -53,12 +49,12 @@ def by(db: Database, actor: str, now: datetime) -> Iterator[Deed]:
         yield Deed(db, actor, now)
 
 
-def of_actions(db: Database, actions: Collection[str]) -> list[Event]:
+def of_actions(db: Database, actions: Iterable[LogAction[...]]) -> list[Event]:
     """Return the events with one of these actions, in order of time."""
     rows = db.execute(
         """SELECT at_utc, actor, action, details FROM events
            WHERE action IN (SELECT value FROM json_each(?)) ORDER BY event_id""",
-        (json.dumps(list(actions)),),
+        (_names(actions),),
     )
     return [Event(at, actor, action, json.loads(text)) for at, actor, action, text in rows]
 
@@ -81,11 +77,15 @@ def rewrite(db: Database, rewritten: Callable[[str, str], str]) -> None:
     db.executemany("UPDATE events SET details = ? WHERE event_id = ?", changed)
 
 
-def last_id(db: Database, *, without: Collection[str] = ()) -> int:
+def last_id(db: Database, *, without: Iterable[LogAction[...]] = ()) -> int:
     """Return the id of the newest event; return 0 if there is none. Events with an action in `without` are ignored."""
     row = db.execute(
         """SELECT event_id FROM events WHERE action NOT IN (SELECT value FROM json_each(?))
            ORDER BY event_id DESC LIMIT 1""",
-        (json.dumps(list(without)),),
+        (_names(without),),
     ).fetchone()
     return int(row[0]) if row else 0
+
+
+def _names(actions: Iterable[LogAction[...]]) -> str:
+    return json.dumps([action.name for action in actions])

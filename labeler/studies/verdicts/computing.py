@@ -15,7 +15,7 @@ from analysis.runs.classifiers import Verdict
 from labeler.errors import InputError
 from labeler.studies.model import Item
 from labeler.studies.screen.kinds import SIDE
-from labeler.studies.store import Database, events, items, jobs, runs, studies, verdicts
+from labeler.studies.store import Database, actions, events, items, jobs, runs, studies, verdicts
 from labeler.studies.store.jobs import Job
 from labeler.studies.verdicts.classifying import (
     NOT_INSTALLED,
@@ -89,8 +89,8 @@ def compute_verdicts(
             jobs.finish(db, job_id, deed.at_utc, error)
             details = {"settings": list(variants)} if variants else {}
             deed.log(
-                "compute verdicts", items=n_done, drop=options.warmup, only_verdict=options.only_verdict, error=error,
-                **details,
+                actions.COMPUTE_VERDICTS, items=n_done, drop=options.warmup, only_verdict=options.only_verdict,
+                error=error, **details,
             )  # fmt: skip
     return ComputationResult(sum(item.n_runs > 0 for item in items.all_items(db)), n_done, n_without)
 

@@ -21,7 +21,7 @@ from labeler.errors import InputError
 from labeler.files.formats import Source, tables
 from labeler.studies.cache import until_changed
 from labeler.studies.model import Item, Question
-from labeler.studies.store import Database, events, items, runs, studies, verdicts
+from labeler.studies.store import Database, actions, events, items, runs, studies, verdicts
 from labeler.studies.verdicts.classifying import JudgeOptions, is_variant, judges, plugins_for, with_unit
 
 IMPORTED: Mapping[str, Any] = {"imported": True}
@@ -108,7 +108,7 @@ def remove_classifiers(db: Database, names: Collection[str], *, actor: str, now:
                 ways = f"You can remove: {others}." if others else "It has no verdicts that you can remove."
                 raise InputError(f"The study has no verdicts of {name!r}. {ways}")
         n_removed = sum(verdicts.remove_classifier(db, name) for name in names)
-        deed.log("remove settings", names=list(names), verdicts=n_removed)
+        deed.log(actions.REMOVE_SETTINGS, names=list(names), verdicts=n_removed)
     return n_removed
 
 
@@ -230,7 +230,7 @@ def export_table(db: Database, *, actor: str, now: datetime) -> pd.DataFrame:
     of iterations that were left out of each run.
     """
     with events.by(db, actor, now) as deed:
-        deed.log("export verdicts")
+        deed.log(actions.EXPORT_VERDICTS)
         table = verdicts.table(db)
         is_auto = table["parameters"].map(lambda text: json.loads(text).get("drop") == AUTO)
         features, dropped, has_features = {}, {}, studies.get(db).question.has_default_categories
@@ -289,7 +289,7 @@ def import_verdicts(db: Database, path: Path, classifier: str | None, *, actor: 
                 raise InputError(f"{path}: there is no item {name!r} in this study.")
             item = by_name.get(name) or _new_item(db, name, by_name)
             verdicts.put(db, item, _imported(item, row), deed.at_utc)
-        deed.log("import verdicts", file=path.name, rows=len(table), classifiers=sorted(set(table["classifier"])))
+        deed.log(actions.IMPORT_VERDICTS, file=path.name, rows=len(table), classifiers=sorted(set(table["classifier"])))
     return len(table)
 
 

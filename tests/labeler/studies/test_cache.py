@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 
 from labeler.studies.cache import until_changed
-from labeler.studies.store import events, verdicts
+from labeler.studies.store import actions, events, verdicts
 from labeler.studies.verdicts import computing
 from tests.making import NOW, log, new_study
 
@@ -25,7 +25,7 @@ def test_a_result_is_computed_again_after_an_event_and_after_new_verdicts(study)
         return computed[-1]
 
     assert (n_verdicts(study), n_verdicts(study), computed) == (0, 0, [0])
-    events.Deed(study, "carol", NOW).log("test")
+    events.Deed(study, "carol", NOW).log(actions.LEARN)
     assert (n_verdicts(study), computed) == (0, [0, 0])
     computing.compute_verdicts(study, advance=lambda _done, _total: None, actor="carol")
     assert n_verdicts(study) > 0
@@ -37,8 +37,8 @@ def test_a_result_from_a_change_that_was_taken_back_is_not_kept(study):
         return log(db)[-1][1]
 
     with suppress(ZeroDivisionError), study.atomic():
-        events.Deed(study, "carol", NOW).log("one")
-        assert last_action(study) == "one"
+        events.Deed(study, "carol", NOW).log(actions.LEARN)
+        assert last_action(study) == "learn"
         raise ZeroDivisionError
-    events.Deed(study, "carol", NOW).log("another")
-    assert last_action(study) == "another"
+    events.Deed(study, "carol", NOW).log(actions.SIGN_OUT)
+    assert last_action(study) == "sign out"

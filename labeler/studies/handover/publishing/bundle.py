@@ -33,17 +33,13 @@ from labeler.studies.model import State
 from labeler.studies.plan.lifecycle import STATE_PHRASES
 from labeler.studies.results import reporting
 from labeler.studies.results.reporting import ReportInput, ReportOptions
-from labeler.studies.store import Database, events, items, open_database, people, studies
+from labeler.studies.store import Database, actions, events, items, open_database, people, studies
+from labeler.studies.store.actions import Published
 
 LABELS, ITEMS, MEASUREMENTS = "data/labels.csv", "data/items.parquet", "data/measurements.parquet"
 LABELS_PARQUET, VERDICTS, REPORT = "data/labels.parquet", "report/verdicts.csv", "report/report.json"
 CODEBOOK_VERSION = 1
 EPOCH_OF_ZIP = (1980, 1, 1, 0, 0, 0)  # the earliest possible date in a zip file; all files get this date
-# sign-ins and actions that only read; no result depends on these events
-_READ = frozenset(
-    ("look", "report", "export labels", "export verdicts", "backup", "anonymise", "list flags", "publish")
-)
-_SIGN_INS = frozenset(("sign in", "sign out", "invite", "revoke", "set e-mail"))
 _PATH = re.compile(
     r"(?<![\w/.:-])(?:/(?:home|Users|root|tmp|var|mnt|media|srv|opt|private|usr|etc)/[^\s\"',;)<]+"
     r"|[A-Za-z]:\\+(?:Users|Temp|home)[^\s\"',;)<]+)"
@@ -183,7 +179,7 @@ def publish(
             raise InputError(f"{out} could not be written: {error.strerror or error}.") from None
         sha256 = _sha256(zip_file)
     with events.by(db, actor, now) as deed:
-        deed.log("publish", file=out.name, sha256=sha256, venue=options.venue, measurements=options.measurements)
+        deed.log(actions.PUBLISH, file=out.name, sha256=sha256, venue=options.venue, measurements=options.measurements)
     return PublicationResult(out, archive, tuple(published), sha256, tuple(remarks))
 
 
@@ -225,10 +221,16 @@ def _copy(db: Database, options: PublishOptions, answers: PublishFile) -> Iterat
             keep_comments=True,
             keep_benchmarks=options.keep_benchmarks,
             keep_seed=answers.plan_seed,
-            forget=lambda at_utc, action: action in _SIGN_INS or (action in _READ and at_utc >= unblinded),
+            forget=lambda at_utc, action: not _is_published(action, is_unblinded=at_utc >= unblinded),
         )
         with open_database(file) as copy:
             yield copy
+
+
+def _is_published(action: str, *, is_unblinded: bool) -> bool:
+    """Return whether an event with this action, before or after the unblinding, is in the published log."""
+    published = actions.ACTIONS[action].published if action in actions.ACTIONS else Published.NEVER
+    return published is Published.ALWAYS or (published is Published.BEFORE_UNBLINDING and not is_unblinded)
 
 
 def _build(

@@ -12,7 +12,7 @@ from labeler.studies.commands.opening import INTERIM
 from labeler.studies.course import calibrating, coordinating
 from labeler.studies.model import PlanParameters, State
 from labeler.studies.results import splits
-from labeler.studies.store import decisions, events, items, open_database, people
+from labeler.studies.store import actions, decisions, events, items, open_database, people
 from tests.labeler.commands import run
 from tests.making import REVIEWERS, answer_everything, item_name, log, make_study
 from tests.sentences import says
@@ -71,7 +71,7 @@ def state_of(path):
 def last_event(path):
     with open_database(path) as db:
         actor, action = log(db)[-1]
-        return actor, action, events.of_actions(db, [action])[-1].details
+        return actor, action, events.of_actions(db, [actions.ACTIONS[action]])[-1].details
 
 
 # --- steps

@@ -8,7 +8,7 @@ import shutil
 import numpy as np
 import pytest
 
-from labeler.studies.store import events, open_database
+from labeler.studies.store import actions, events, open_database
 from labeler.studies.verdicts import computing
 from tests.labeler.commands import run
 from tests.making import import_all, make_study, result_file
@@ -85,12 +85,12 @@ def test_a_model_judges_a_study_and_result_files(folder, study, tmp_path):
     assert counts["learned:level"]["none"] == 0
     assert counts["learned:level"]["dissimilar"] > 20
     with open_database(study) as db:
-        assert events.of_actions(db, ["apply model"])[0].details["classifier"] == "learned:level"
+        assert events.of_actions(db, [actions.APPLY_MODEL])[0].details["classifier"] == "learned:level"
     run("report", "--study", study, "--out", tmp_path / "report", "--quick")
     assert "learned:level" in (tmp_path / "report" / "report.html").read_text()
     run("verdicts", "--study", study, "--remove", "learned:level")
     with open_database(study) as db:
-        assert "apply model" in {event.action for event in events.of_actions(db, ["apply model"])}
+        assert "apply model" in {event.action for event in events.of_actions(db, [actions.APPLY_MODEL])}
     runs = (np.array([1, 1, 1.5])[:, None] * np.random.default_rng(1).uniform(1, 1.1, (3, 60))).tolist()
     (tmp_path / "new.json").write_text(json.dumps(runs))
     checked = run("check", tmp_path / "new.json", "--model", folder / "model.json", code=1).output

@@ -16,7 +16,7 @@ from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning
 from labeler.studies.questions import SIMILAR
 from labeler.studies.results import reporting
-from labeler.studies.store import assignments, decisions, events, labels, studies
+from labeler.studies.store import actions, assignments, decisions, events, labels, studies
 from tests.making import (
     NOW,
     REVIEWERS,
@@ -183,7 +183,7 @@ def test_a_gate_passes_what_reaches_it(round_, gate, missing):
 def test_the_gate_is_kept_and_logged_and_can_be_taken_away_until_somebody_labelled(round_):
     calibrating.set_gate(round_, CalibrationGate("reference", 0.8), **WHO)
     assert studies.get(round_).gate == CalibrationGate("reference", 0.8)
-    assert events.of_actions(round_, ["set gate"])[-1].details == {"on": "reference", "least": 0.8}
+    assert events.of_actions(round_, [actions.SET_GATE])[-1].details == {"on": "reference", "least": 0.8}
     calibrating.set_gate(round_, None, **WHO)
     assert studies.get(round_).gate is None
     assert log(round_)[-2:] == [("carol", "set gate")] * 2
@@ -226,7 +226,7 @@ def test_reference_labels_are_kept_replaced_and_logged_by_number_alone(round_):
     names = set_reference(round_, S, D)
     calibrating.set_reference(round_, {names[0]: D}, **WHO)
     assert decisions.reference_labels(round_) == {names[0]: D, names[1]: D}
-    told = [event.details for event in events.of_actions(round_, ["set reference labels"])]
+    told = [event.details for event in events.of_actions(round_, [actions.SET_REFERENCE_LABELS])]
     assert [set(details) for details in told] == [{"items", "seal"}] * 2
     assert [details["items"] for details in told] == [2, 1]
 

@@ -13,7 +13,7 @@ from labeler.studies.model import CalibrationGate, Kind, PlanParameters, State
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning
 from labeler.studies.results import splits
-from labeler.studies.store import assignments, events, labels, studies
+from labeler.studies.store import actions, assignments, events, labels, studies
 from tests.making import (
     NOW,
     REVIEWERS,
@@ -64,7 +64,7 @@ def test_a_reason_is_optional_but_not_endless(planned):
         move(planned, Step.CLOSE, why="x" * 1001)
     assert (log(planned), studies.get(planned).state) == (before, State.OPEN)
     move(planned, Step.CLOSE, why=" ")
-    assert "why" not in events.of_actions(planned, course.ACTIONS)[-1].details
+    assert "why" not in events.of_actions(planned, actions.in_history("steps"))[-1].details
     assert course.unblinding(planned) is None
     move(planned, Step.UNBLIND, why="")
     assert course.unblinding(planned)["why"] == ""

@@ -387,10 +387,10 @@ def test_a_file_that_exists_or_cannot_be_made_and_an_error_on_the_way_leave_noth
         anonymise(named, tmp_path / "missing" / "out.study")
     assert (sorted(path.name for path in tmp_path.iterdir()), log(named)) == before
     assert (tmp_path / "taken.study").read_text() == "mine"
-    named.execute("INSERT INTO events (at_utc, actor, action, details) VALUES ('', '', '', 'no JSON')")
+    named.execute("INSERT INTO events (at_utc, actor, action, details) VALUES ('', '', 'look', 'no JSON')")
     with pytest.raises(ValueError, match="Expecting value"):
         anonymise(named, tmp_path / "out.study")
-    assert (sorted(path.name for path in tmp_path.iterdir()), log(named)) == (before[0], [*before[1], ("", "")])
+    assert (sorted(path.name for path in tmp_path.iterdir()), log(named)) == (before[0], [*before[1], ("", "look")])
 
 
 def test_the_new_names_follow_from_a_secret_drawn_anew_each_time(named, tmp_path):

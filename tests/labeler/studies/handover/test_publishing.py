@@ -32,7 +32,7 @@ from labeler.studies.plan.lifecycle import Step
 from labeler.studies.questions import SIMILAR
 from labeler.studies.results import splits, written_reports
 from labeler.studies.results.reporting import ReportOptions
-from labeler.studies.store import copies, events, items, open_database, studies
+from labeler.studies.store import actions, copies, events, items, open_database, studies
 from tests.conftest import some_slow
 from tests.labeler.studies.handover.test_anonymising import BEN, CAROL, DAN, MAIL, NAMES, OLD_MAIL, named_study
 from tests.making import NOW, answer_everything, copy_of, end_study, import_all, new_study
@@ -435,7 +435,7 @@ def test_the_same_study_gives_the_same_bytes_and_its_log_says_so(finished, tmp_p
     assert first.sha256 == second.sha256 == hashlib.sha256(second.archive.read_bytes()).hexdigest()
     logged = [
         (event.actor, event.details["file"], event.details["sha256"])
-        for event in events.of_actions(finished, ["publish"])
+        for event in events.of_actions(finished, [actions.PUBLISH])
     ]
     assert logged == [(CAROL, "out", first.sha256), (CAROL, "again", first.sha256)]
 

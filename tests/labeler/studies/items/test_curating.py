@@ -11,7 +11,7 @@ from labeler.studies.labelling import reviewing
 from labeler.studies.model import PlanParameters, State
 from labeler.studies.preparing import assigning, verifying
 from labeler.studies.results import reporting, splits
-from labeler.studies.store import events, items, labels, studies
+from labeler.studies.store import actions, events, items, labels, studies
 from tests.making import (
     NOW,
     REVIEWERS,
@@ -43,11 +43,11 @@ def test_an_excluded_item_is_kept_with_the_reason_and_who_left_it_out(study):
     browsing.exclude(study, item_name(1), "  one run was cut off ", **WHO)
     item = items.by_name(study, item_name(1))
     assert (item.excluded_why, item.n_runs) == ("one run was cut off", 3)
-    told = events.of_actions(study, ["exclude item"])[-1]
+    told = events.of_actions(study, [actions.EXCLUDE_ITEM])[-1]
     assert (told.actor, told.details) == ("carol", {"item": item_name(1), "why": "one run was cut off"})
     browsing.include(study, item_name(1), "it was whole", **WHO)
     assert items.by_name(study, item_name(1)).excluded_why is None
-    told = events.of_actions(study, ["include item"])[-1]
+    told = events.of_actions(study, [actions.INCLUDE_ITEM])[-1]
     assert (told.actor, told.details) == ("carol", {"item": item_name(1), "why": "it was whole"})
 
 

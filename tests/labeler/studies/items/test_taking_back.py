@@ -14,7 +14,7 @@ from labeler.studies.model import PlanParameters, Role
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning
-from labeler.studies.store import events, items, jobs, open_database
+from labeler.studies.store import actions, events, items, jobs, open_database
 from labeler.studies.verdicts import computing
 from tests.making import NOW, result_file, series
 from tests.sentences import says
@@ -51,7 +51,7 @@ def test_the_items_of_the_last_import_are_removed_with_everything_of_theirs(twic
     left = {table: twice.execute(f"SELECT count(DISTINCT item_id) FROM {table}").fetchone()[0]
             for table in ("runs", "bins", "verdicts")}  # fmt: skip
     assert left == {"runs": 1, "bins": 1, "verdicts": 1}
-    event = events.of_actions(twice, [importing.TAKE_BACK])[0]
+    event = events.of_actions(twice, [actions.REMOVE_IMPORT])[0]
     assert (event.actor, event.details["items"]) == ("dora", ["second", "third"])
     assert taken_back(twice).items == ("first",)
     assert (names(twice), importing.why_not_taken_back(twice)) == ([], "There is no import to take back.")

@@ -17,7 +17,7 @@ from labeler.studies.model import NewLabel, Protocol, State
 from labeler.studies.questions import SIMILAR
 from labeler.studies.results import reporting
 from labeler.studies.screen import binning
-from labeler.studies.store import assignments, events, labels, studies
+from labeler.studies.store import actions, assignments, events, labels, studies
 from tests.making import NOW, REVIEWERS, WHO, answer_next, copy_of, id_of, offers
 
 EVENT = {"event_id": "e", "code": "ABCDEF", "revision": 0, "answer": "similar", "dwell_ms": 300, "view": {}}
@@ -244,7 +244,7 @@ def test_a_first_visit_ends_with_being_told_or_with_an_answer_and_only_for_that_
     assert reviewing.is_first_visit(planned, ada)
     for _ in range(2):
         reviewing.finish_introduction(planned, ada, now=NOW)
-    assert [event.actor for event in events.of_actions(planned, {reviewing.FIRST_VISIT})] == ["ada"]
+    assert [event.actor for event in events.of_actions(planned, [actions.FIRST_VISIT])] == ["ada"]
     answer_next(planned, "ben", "not sure")
     assert [reviewing.is_first_visit(planned, person) for person in (ada, ben, cleo)] == [False, False, True]
     studies.set_state(planned, State.CLOSED)

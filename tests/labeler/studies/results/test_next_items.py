@@ -15,7 +15,7 @@ from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning, verifying
 from labeler.studies.results.learning import material_of_study
 from labeler.studies.results.next_items import next_items
-from labeler.studies.store import assignments, events, people
+from labeler.studies.store import actions, assignments, events, people
 from labeler.studies.verdicts import computing
 from tests.analysis.report.reports import to_markdown
 from tests.making import (
@@ -83,7 +83,7 @@ def test_a_batch_has_its_random_share_and_the_rest_where_classifiers_differ(stud
     for row in assignments.everything(study):
         per_item[row.assignment.item] += 1
     assert set(per_item.values()) == {2}
-    event = events.of_actions(study, [assigning.NEXT_ITEMS])[0]
+    event = events.of_actions(study, [actions.NEXT_ITEMS])[0]
     assert (len(event.details["random"]), len(event.details["chosen"])) == (3, 7)
     assert event.details["by_model"] is False
 
@@ -180,10 +180,10 @@ def test_an_item_that_was_excluded_before_the_plan_and_included_later_does_not_b
 
 def test_a_plan_that_does_not_follow_the_random_order_is_named(study):
     with study.atomic():
-        event = events.of_actions(study, ["draw plan"])[0]
+        event = events.of_actions(study, [actions.DRAW_PLAN])[0]
         other = assigning.item_batches(study).waiting[0]
         details = {**event.details, "items": [other, *event.details["items"][1:]]}
-        events.Deed(study, "mallory", NOW).log("draw plan", **details)
+        events.Deed(study, "mallory", NOW).log(actions.DRAW_PLAN, **details)
     problems = verifying.verify_plan(study).problems
     assert (
         problems[0]

@@ -17,7 +17,7 @@ from labeler.studies.handover import exchange
 from labeler.studies.model import Kind, Label, LabelOrigin, Role, State
 from labeler.studies.questions import SIMILAR
 from labeler.studies.results import reporting, written_reports
-from labeler.studies.store import assignments, events, items, labels, open_database, people, studies, verdicts
+from labeler.studies.store import actions, assignments, events, items, labels, open_database, people, studies, verdicts
 from labeler.studies.store.assignments import NewAssignment
 from labeler.studies.verdicts import computing, stored_verdicts
 from tests.conftest import examples
@@ -317,7 +317,7 @@ def test_hashes_name_what_the_numbers_were_made_from(filled):
 def test_looking_at_a_report_is_logged_with_the_state(planned):
     answer_next(planned, "ada", "similar")
     report_of(planned)
-    (event,) = events.of_actions(planned, ["report"])
+    (event,) = events.of_actions(planned, [actions.REPORT])
     assert (event.actor, event.details) == ("owner", {"state": "open", "answers": 1})
 
 

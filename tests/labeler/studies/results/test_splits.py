@@ -17,7 +17,7 @@ from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning, verifying
 from labeler.studies.results import reporting, splits
 from labeler.studies.results.splits import SplitLabel, current_agreement, describe_estimate
-from labeler.studies.store import decisions, events, items, labels, studies
+from labeler.studies.store import actions, decisions, events, items, labels, studies
 from tests.making import (
     NOW,
     REVIEWERS,
@@ -166,7 +166,7 @@ def test_a_decision_settles_an_item_until_a_later_one_takes_its_place_and_all_ar
         decision = found.decision
         assert (decision.category, decision.why, decision.decided_by) == (category, why.strip(), actor)
         assert not found.remains
-        told = events.of_actions(closed, ["adjudicate"])[-1]
+        told = events.of_actions(closed, [actions.ADJUDICATE])[-1]
         assert (told.actor, told.details) == (actor, {"item": name, "category": str(category), "why": why.strip()})
     assert [(one.category, one.decided_by) for one in decisions.everything(closed)] == [(D, "carol"), (S, "owner")]
 

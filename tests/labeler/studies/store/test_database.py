@@ -1,3 +1,4 @@
+import json
 import sqlite3
 import subprocess
 import sys
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from labeler.errors import LabelerError, NewerStudy, NoStudy, NotAStudy, StudyBusy, StudyError, StudyReadOnly
-from labeler.studies.store import create_database, database, events, items, open_database, runs, verdicts
+from labeler.studies.store import actions, create_database, database, events, items, open_database, runs, verdicts
 from labeler.studies.store.migrations import VERSION
 from labeler.studies.store.opening import APPLICATION_ID, BEFORE_1_0
 from tests.labeler.conftest import unprivileged
@@ -16,12 +17,12 @@ from tests.labeler.conftest import unprivileged
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
-def add_event(db, action="knock"):
-    events.Deed(db, "ada", NOW).log(action)
+def add_event(db, place="knock"):
+    events.Deed(db, "ada", NOW).log(actions.LOOK, at=place, state="draft")
 
 
-def actions(db):
-    return events.table(db)["action"].tolist()
+def places(db):
+    return [json.loads(details).get("at") for details in events.table(db)["details"]]
 
 
 def integrity(path):
@@ -36,7 +37,7 @@ def test_a_new_file_opens_again_with_what_was_written(tmp_path, name):
     with create_database(path) as made:
         add_event(made)
     with open_database(path) as opened:
-        assert (actions(opened), opened.path) == (["knock"], path)
+        assert (places(opened), opened.path) == (["knock"], path)
     assert integrity(path) == "ok"
 
 
@@ -145,7 +146,7 @@ def test_a_file_that_cannot_be_written_is_read_but_not_changed(study_path, tmp_p
     study_path.chmod(0o444)
     tmp_path.chmod(0o777)
     with unprivileged(tmp_path), open_database(study_path) as opened:
-        assert actions(opened) == []
+        assert places(opened) == []
         with pytest.raises(StudyReadOnly, match=r"new.study cannot"):
             add_event(opened)
         with pytest.raises(StudyReadOnly, match="cannot be written to"), opened.atomic():
@@ -159,12 +160,12 @@ def test_a_study_that_was_read_only_once_can_be_written_once_it_is_made_writable
         create_database(study_path).close()
         study_path.chmod(0o444)
         reading = open_database(study_path)
-        assert actions(reading) == []
+        assert places(reading) == []
         assert shared.stat().st_mode & 0o222 == 0  # SQLite created it with the study
         study_path.chmod(0o644)
         with open_database(study_path) as opened:
             add_event(opened, "written")
-            assert actions(opened) == ["written"]
+            assert places(opened) == ["written"]
         reading.close()
 
 
@@ -205,9 +206,9 @@ def test_who_cannot_write_because_another_does_is_told_so(db, monkeypatch):
             add_event(db, "too early")
         with pytest.raises(StudyBusy, match="is busy"), db.atomic():
             add_event(db, "too early")
-        assert "knock" not in actions(db)  # reading continues meanwhile
+        assert "knock" not in places(db)  # reading continues meanwhile
     add_event(db, "in time")
-    assert actions(db)[-2:] == ["knock", "in time"]
+    assert places(db)[-2:] == ["knock", "in time"]
 
 
 def test_who_waits_gets_the_lock_as_soon_as_it_is_free(db):
@@ -224,7 +225,7 @@ def test_who_waits_gets_the_lock_as_soon_as_it_is_free(db):
     with db.atomic():
         add_event(db, "second")
     thread.join()
-    assert actions(db)[-2:] == ["first", "second"]
+    assert places(db)[-2:] == ["first", "second"]
 
 
 def test_who_opens_a_backup_while_another_writes_to_it_waits_too(db, tmp_path):
@@ -244,12 +245,12 @@ def test_who_opens_a_backup_while_another_writes_to_it_waits_too(db, tmp_path):
 
 def test_an_atomic_block_is_kept_as_a_whole(db):
     with open_database(db.path) as other:
-        before = actions(other)
+        before = places(other)
         with db.atomic():
             add_event(db, "one")
             add_event(db, "two")
-            assert actions(other) == before
-        assert actions(other) == [*before, "one", "two"]
+            assert places(other) == before
+        assert places(other) == [*before, "one", "two"]
 
 
 def keep(db, *names, error=None):
@@ -263,16 +264,16 @@ def keep(db, *names, error=None):
 
 @pytest.mark.parametrize("error", [RuntimeError("stop"), KeyboardInterrupt(), sqlite3.IntegrityError("twice")])
 def test_an_error_inside_leaves_nothing_and_goes_on_to_the_caller(db, error):
-    before = actions(db)
+    before = places(db)
     with pytest.raises(type(error)):
         keep(db, "one", "two", error=error)
-    assert actions(db) == before
+    assert places(db) == before
     keep(db, "three")  # the connection works as if new
-    assert actions(db) == [*before, "three"]
+    assert places(db) == [*before, "three"]
 
 
 def test_an_atomic_block_inside_another_is_part_of_it(db):
-    before = actions(db)
+    before = places(db)
 
     def outer(error=None):
         with db.atomic():
@@ -281,14 +282,14 @@ def test_an_atomic_block_inside_another_is_part_of_it(db):
 
     with pytest.raises(RuntimeError):
         outer(RuntimeError())
-    assert actions(db) == before
+    assert places(db) == before
     outer()
-    assert actions(db) == [*before, "inner", "outer"]
+    assert places(db) == [*before, "inner", "outer"]
 
 
 @pytest.mark.parametrize("error", [RuntimeError("stop"), sqlite3.IntegrityError("twice")])
 def test_an_inner_block_that_fails_leaves_nothing_of_itself_though_its_error_is_caught(db, error):
-    before = actions(db)
+    before = places(db)
 
     def inner():
         with db.atomic():
@@ -300,7 +301,7 @@ def test_an_inner_block_that_fails_leaves_nothing_of_itself_though_its_error_is_
         with pytest.raises(type(error)):
             inner()
         keep(db, "last")
-    assert actions(db) == [*before, "first", "last"]
+    assert places(db) == [*before, "first", "last"]
 
 
 def beside(path, end):
@@ -335,9 +336,9 @@ def test_commits_go_on_while_connections_come_and_go(db):
     with open_database(db.path) as other:
         keep(other, "two")
     with db.atomic():
-        assert actions(db)[-2:] == ["one", "two"]  # nothing is written
+        assert places(db)[-2:] == ["one", "two"]  # nothing is written
     keep(db, "three")
-    assert actions(db)[-3:] == ["one", "two", "three"]
+    assert places(db)[-3:] == ["one", "two", "three"]
 
 
 def test_a_study_behind_a_symbolic_link_is_written_to(db, tmp_path):
@@ -360,16 +361,16 @@ def test_a_commit_that_fails_leaves_nothing_behind(db):
         refer_to_nobody()
     assert db.execute("SELECT count(*) FROM sessions").fetchone()[0] == 0
     keep(db, "next")
-    assert actions(db)[-1] == "next"
+    assert places(db)[-1] == "next"
 
 
 def test_a_full_disk_is_said_in_words_and_leaves_nothing(db):
     n_pages = db.execute("PRAGMA page_count").fetchone()[0]
     db.execute(f"PRAGMA max_page_count = {n_pages + 2}")
-    before = actions(db)
+    before = places(db)
     with pytest.raises(StudyReadOnly, match=r"empty.study.*disk is full"):
         keep(db, *["x" * 1000] * 500)
-    assert actions(db) == before
+    assert places(db) == before
 
 
 @pytest.mark.parametrize(
@@ -431,8 +432,8 @@ def test_a_backup_holds_what_was_committed_while_another_connection_writes(db, t
             add_event(other, "not yet")
             db.backup(target)
     with open_database(target) as copy:
-        assert actions(copy)[-1] == "before"
-    assert actions(db)[-1] == "not yet"
+        assert places(copy)[-1] == "before"
+    assert places(db)[-1] == "not yet"
 
 
 def test_a_backup_in_the_middle_of_writing_is_whole(db, tmp_path):
@@ -450,7 +451,7 @@ def test_a_backup_in_the_middle_of_writing_is_whole(db, tmp_path):
     thread = threading.Thread(target=write)
     thread.start()
     try:
-        while len(actions(db)) < 50:
+        while len(places(db)) < 50:
             pass
         db.backup(target)
     finally:
@@ -458,8 +459,8 @@ def test_a_backup_in_the_middle_of_writing_is_whole(db, tmp_path):
         thread.join()
     assert integrity(target) == "ok"
     with open_database(target) as copy:
-        copied = actions(copy)
-    assert copied == actions(db)[: len(copied)]
+        copied = places(copy)
+    assert copied == places(db)[: len(copied)]
     assert copied[-1].endswith("b")
 
 
@@ -517,7 +518,7 @@ def test_threads_of_one_process_write_in_turn_and_nobody_waits_in_vain(study_pat
     def write(number):
         for at in range(n_writes):
             with open_database(study_path) as db, events.by(db, f"writer {number}", NOW) as deed:
-                deed.log("write", at=at)
+                deed.log(actions.LOOK, at=str(at), state="draft")
 
     threads = [threading.Thread(target=write, args=(number,)) for number in range(n_threads)]
     for thread in threads:
@@ -525,5 +526,5 @@ def test_threads_of_one_process_write_in_turn_and_nobody_waits_in_vain(study_pat
     for thread in threads:
         thread.join()
     with open_database(study_path) as db:
-        n_kept = int((events.table(db)["action"] == "write").sum())
+        n_kept = int((events.table(db)["action"] == "look").sum())
     assert n_kept == n_threads * n_writes

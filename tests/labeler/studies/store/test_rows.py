@@ -13,7 +13,18 @@ from analysis.runs.classifiers import Verdict
 from labeler.errors import AnswerRefused, NotAStudy
 from labeler.studies.model import Item, Kind, Label, LabelOrigin, Protocol, Question, State, Study
 from labeler.studies.questions import NOT_SURE, SIMILAR, WITHDRAWN, Category
-from labeler.studies.store import assignments, events, items, jobs, labels, open_database, runs, studies, verdicts
+from labeler.studies.store import (
+    actions,
+    assignments,
+    events,
+    items,
+    jobs,
+    labels,
+    open_database,
+    runs,
+    studies,
+    verdicts,
+)
 from labeler.studies.store.assignments import NewAssignment
 from labeler.studies.store.jobs import Job
 from tests.conftest import examples
@@ -335,14 +346,14 @@ def test_the_newest_verdict_of_each_classifier_is_shown_and_none_on_other_measur
 
 def test_events_are_kept_in_order_with_their_details(db):
     later, earlier = datetime(2026, 11, 21, tzinfo=UTC), datetime(2026, 11, 20, tzinfo=UTC)
-    events.Deed(db, "ada", later).log("open", name="ß", n=[1, None])
-    events.Deed(db, "ben", earlier).log("close")
+    events.Deed(db, "ada", later).log(actions.SET_GATE, on="ß", least=0.8)
+    events.Deed(db, "ben", earlier).log(actions.SIGN_OUT)
     last = events.table(db).tail(2)
     assert last[["at_utc", "actor", "action"]].to_numpy().tolist() == [
-        [later.isoformat(), "ada", "open"],
-        [earlier.isoformat(), "ben", "close"],
+        [later.isoformat(), "ada", "set gate"],
+        [earlier.isoformat(), "ben", "sign out"],
     ]
-    assert json.loads(last["details"].iloc[0]) == {"name": "ß", "n": [1, None]}
+    assert json.loads(last["details"].iloc[0]) == {"on": "ß", "least": 0.8}
 
 
 def test_a_job_shows_how_far_it_is_and_how_it_ended(db):

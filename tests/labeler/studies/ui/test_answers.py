@@ -23,7 +23,7 @@ from labeler.studies.people import identity
 from labeler.studies.plan.active_plan import N_OFFERED
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.results import splits
-from labeler.studies.store import decisions, events, labels, open_database, opening
+from labeler.studies.store import actions, decisions, events, labels, open_database, opening
 from labeler.studies.store.database import connect
 from labeler.studies.ui import answers, limits
 from labeler.studies.ui.app import request_token, session_cookie
@@ -384,7 +384,7 @@ def test_a_coordinator_decides_a_reference_label_by_key(made, tmp_path):
 def decisions_and_events(db):
     """The decisions and the log entries, without times and event ids."""
     made = [(one.item, one.category, one.why) for one in decisions.everything(db)]
-    return made, [one.details for one in events.of_actions(db, ["adjudicate"])]
+    return made, [one.details for one in events.of_actions(db, [actions.ADJUDICATE])]
 
 
 def test_decisions_on_split_items_are_stored_and_logged(closed):

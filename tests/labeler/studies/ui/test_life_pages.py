@@ -19,7 +19,7 @@ from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning
 from labeler.studies.results import reporting, splits
-from labeler.studies.store import assignments, decisions, events, items, open_database, people, studies
+from labeler.studies.store import actions, assignments, decisions, events, items, open_database, people, studies
 from labeler.studies.ui.app import NOT_SIGNED_IN
 from labeler.studies.ui.coordinator.decide import REASONS
 from labeler.studies.ui.coordinator.people import REMOVE, RENAME, REPLACE, mail_merge
@@ -222,7 +222,7 @@ def test_a_whole_study_is_run_on_the_study_page_without_a_typed_reason(calibrate
             assert page.success[0].value.startswith(DONE[step])
         assert study_of(calibrated).state is state
     with open_database(calibrated) as db:
-        logged = [(one.actor, "why" in one.details) for one in events.of_actions(db, course.ACTIONS)]
+        logged = [(one.actor, "why" in one.details) for one in events.of_actions(db, actions.in_history("steps"))]
     assert logged == [("carol", False)] * 4
 
 
@@ -254,7 +254,7 @@ def test_a_round_that_is_not_passed_is_left_only_with_a_reason(calibrated):
     step_on(page, IN_SPITE, "time is short")
     assert study_of(calibrated).state is State.OPEN
     with open_database(calibrated) as db:
-        (opening,) = events.of_actions(db, ["open study"])
+        (opening,) = events.of_actions(db, [actions.OPEN_STUDY])
     assert opening.details["calibration"].startswith("not passed: ada labelled 0 of 2 items")
     assert opening.details["why"] == "time is short"
 
@@ -378,7 +378,7 @@ def test_a_pause_of_one_reviewer_keeps_their_items_and_ends_when_told(path):
     assert page.dataframe[0].value.set_index("Name").loc["ada", "Link"] == "paused"
     with open_database(path) as db:
         assert reviewing.review_queue(db, id_of(db, "ada")).closed.startswith("You are paused")
-        (event,) = [one for one in events.of_actions(db, ["pause reviewer"]) if one.details["name"] == "ada"]
+        (event,) = [one for one in events.of_actions(db, [actions.PAUSE_REVIEWER]) if one.details["name"] == "ada"]
     assert (event.actor, event.details["why"]) == ("carol", "on leave")
     change(page, path, "ada", "Resume")
     assert not person(path, "ada").paused
@@ -573,7 +573,7 @@ def test_the_name_of_a_decided_item_is_shown_as_it_is_and_not_as_markup(closed):
     name = "![x](http://evil.test) *bench*"
     with open_database(closed) as db:
         db.execute("UPDATE items SET name = ? WHERE name = ?", (name, split_names(closed)[0]))
-        events.Deed(db, "carol", NOW).log("rename")  # pages keep results until the study changes
+        events.Deed(db, "carol", NOW).log(actions.LEARN)  # pages keep results until the study changes
     page = decide(coordinator_page("Decide", "Splits", closed), closed, name, "similar", "a step")
     assert page.toast[0].value.startswith("Saved: similar.")
     assert name not in texts(page)

@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from labeler.studies.handover.publishing.publish_file import Author, PublishFile
-from labeler.studies.store import events, labels, open_database
+from labeler.studies.store import actions, events, labels, open_database
 from tests.labeler.studies.ui.pages import button, checked, coordinator_page, texts
 from tests.making import answer_everything, end_study, make_study
 from tests.sentences import says
@@ -114,7 +114,7 @@ def test_the_data_set_is_written_beside_the_study_with_the_name_of_the_person(st
     with zipfile.ZipFile(study.with_name("for others.zip")) as archive:
         assert "croissant.json" in archive.namelist()
     with open_database(study) as db:
-        (event,) = events.of_actions(db, ["publish"])
+        (event,) = events.of_actions(db, [actions.PUBLISH])
     assert event.actor == "carol"
 
 
