@@ -14,7 +14,7 @@ from labeler.errors import InputError
 from labeler.studies.store import Database, chain, labels, studies
 from labeler.studies.store.chain import Fault
 
-FORM = {"what": "labeler receipt", "format": 1}
+_FORM = {"what": "labeler receipt", "format": 1}
 
 
 def receipt(
@@ -36,7 +36,7 @@ def receipt(
         for code, answer, at, digest, _ in rows
     ]
     end = seal(rows[-1][-1]) if rows else ""
-    return json.dumps({**FORM, "made_utc": now.isoformat(), "labels": entries, "chain": end}, indent=1)
+    return json.dumps({**_FORM, "made_utc": now.isoformat(), "labels": entries, "chain": end}, indent=1)
 
 
 def _seal_of(db: Database) -> Callable[[str], str]:
@@ -47,7 +47,7 @@ def _seal_of(db: Database) -> Callable[[str], str]:
 
 def is_receipt(content: object) -> bool:
     """Return whether the content of a JSON file is a receipt."""
-    return isinstance(content, dict) and {name: content.get(name) for name in FORM} == FORM
+    return isinstance(content, dict) and {name: content.get(name) for name in _FORM} == _FORM
 
 
 def faults(db: Database, content: Mapping[str, Any], file: Path) -> list[Fault]:

@@ -9,7 +9,7 @@ import pytest
 
 from labeler.studies.course import course, progress, staffing
 from labeler.studies.course.progress import Pace, describe, reviewer_paces
-from labeler.studies.handover import exchange
+from labeler.studies.handover import anonymising, exchange
 from labeler.studies.items import browsing
 from labeler.studies.labelling import reviewing
 from labeler.studies.model import NewLabel, PlanParameters, Role, State
@@ -18,7 +18,7 @@ from labeler.studies.plan.active_plan import N_OFFERED
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning
 from labeler.studies.questions import WITHDRAWN
-from labeler.studies.store import Database, items, labels, studies
+from labeler.studies.store import Database, items, labels, open_database, studies
 from tests.making import (
     NOW,
     REVIEWERS,
@@ -284,3 +284,11 @@ def test_who_answers_faster_than_anybody_looks_is_named(study_path):
             say(db, "ben", "similar", dwell_ms=4000)
         paces = reviewer_paces(db, now=NOW)
     assert [pace.reviewer for pace in paces if pace.is_fast] == ["ada"]
+
+
+def test_a_copy_whose_log_does_not_say_who_was_added_has_the_same_progress(planned, tmp_path):
+    answer_next(planned, "ada", "similar")
+    anonymising.anonymise(planned, tmp_path / "copy.study", **WHO)
+    with open_database(tmp_path / "copy.study") as copy:
+        done = [pace.n_done for pace in reviewer_paces(copy, now=NOW)]
+    assert sorted(done) == [0, 0, 0, 1]
