@@ -391,3 +391,15 @@ def test_an_answer_that_the_file_changes_on_the_way_is_not_acknowledged(study, m
         with pytest.raises(StudyError, match="did not store an answer as it was given"):
             answer_next(db, "cleo", "dissimilar")
         assert labels.n_labels(db) == before
+
+
+@pytest.mark.parametrize("before", ["nothing", "a pause", "a removal", "the removal of a coordinator who labels"])
+def test_the_audit_knows_whether_a_successor_takes_part(planned, before):
+    if before == "a pause":
+        staffing.pause(planned, "ben", **WHO)
+    if before == "the removal of a coordinator who labels":
+        identity.add_role(planned, "ben", Role.COORDINATOR, **WHO)
+    if "removal" in before:
+        staffing.remove(planned, "ben", **WHO)
+    staffing.replace(planned, "ada", "ben", **WHO)
+    assert audit.audit(planned).faults == ()
