@@ -99,15 +99,15 @@ def _one_selection(
     place = {item: n for n, item in enumerate(pool.items)}
     applications = dict(zip(pool.items, pool.applications, strict=True))
     order = rng.permutation(np.array(pool.items, dtype=object)).tolist()
-    truth, true_share = pool.dissimilar.astype(float), float(pool.dissimilar.mean())
-    words = np.where(held_out.dissimilar, "dissimilar", "similar").tolist()
+    truth, true_share = pool.is_second.astype(float), float(pool.is_second.mean())
+    words = held_out.names
 
     def fitted(items: Sequence[str]) -> Floats | None:
         part = pool.of(np.array([place[item] for item in items], dtype=np.intp))
-        if part.dissimilar.all() or not part.dissimilar.any():
+        if len(set(part.names)) < 2:
             return None
         model = choose(part, rng=rng, monotone=True, n_folds=3)
-        return np.concatenate([model.leaning(held_out.x), model.probability(pool.x)])
+        return np.concatenate([model.leaning(held_out.x)[:, 1], model.probability(pool.x)[:, 1]])
 
     batches: list[tuple[list[str], list[str]]] = [(order[:n_first], [])]
     found: list[tuple[int, Floats]] = []

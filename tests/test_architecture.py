@@ -299,12 +299,6 @@ NAMES_OF_CATEGORIES = {
     "analysis/raters/evaluation/_compare.py": 16,
     "analysis/raters/evaluation/_confusion.py": 14,
     "analysis/raters/evaluation/_scores.py": 53,
-    "analysis/learning/_compare.py": 29,
-    "analysis/learning/_document.py": 20,
-    "analysis/learning/_figures.py": 6,
-    "analysis/learning/_learn.py": 13,
-    "analysis/learning/_model.py": 10,
-    "analysis/learning/_validation.py": 29,
     "analysis/raters/planning.py": 12,
     "analysis/report/_agreement.py": 4,
     "analysis/report/_classifiers.py": 18,
@@ -321,7 +315,7 @@ NAMES_OF_CATEGORIES = {
     "labeler/studies/results/reporting.py": 6,
     "labeler/studies/course/coordinating.py": 5,
     "labeler/studies/ui/coordinator/items.py": 1,
-    "labeler/studies/ui/coordinator/results.py": 2,
+    "labeler/studies/ui/coordinator/results.py": 1,
 }
 CATEGORY_NAME = re.compile(r"(?<![a-z])(dis)?similar(?![a-z])", re.IGNORECASE)
 

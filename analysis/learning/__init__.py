@@ -9,10 +9,7 @@ from analysis.learning._compare import (
     compete as compete,
     contestants_of as contestants_of,
 )
-from analysis.learning._document import (
-    categories_document as categories_document,
-    document as document,
-)
+from analysis.learning._document import document as document
 from analysis.learning._features import (
     AGREED as AGREED,
     DEFAULT_FEATURES as DEFAULT_FEATURES,
@@ -31,23 +28,23 @@ from analysis.learning._features import (
     segment_features as segment_features,
     target_of as target_of,
 )
-from analysis.learning._learn import Learned as Learned, learn as learn
+from analysis.learning._fit import Logistic as Logistic, fit as fit
+from analysis.learning._learn import (
+    Learned as Learned,
+    LearnSettings as LearnSettings,
+    PositiveLearned as PositiveLearned,
+    Retests as Retests,
+    examples_to_learn as examples_to_learn,
+    learn as learn,
+)
 from analysis.learning._model import (
     LEARNED as LEARNED,
-    CategoryModel as CategoryModel,
-    CategoryTerm as CategoryTerm,
     Model as Model,
     ModelError as ModelError,
     Term as Term,
     checked_name as checked_name,
     classifiers_of as classifiers_of,
-    fit_logistic as fit_logistic,
     model_from_text as model_from_text,
-)
-from analysis.learning._multinomial import (
-    LearnedCategories as LearnedCategories,
-    fit_multinomial as fit_multinomial,
-    learn_categories as learn_categories,
 )
 from analysis.learning._selection import (
     WeightedEstimates as WeightedEstimates,
@@ -72,10 +69,6 @@ from analysis.learning._validation import (
 )
 
 if TYPE_CHECKING:
-    from analysis.learning._figures import (
-        category_charts as category_charts,
-        charts as charts,
-    )
+    from analysis.learning._figures import charts as charts
 
-_FIGURES = ("category_charts", "charts")
-__getattr__ = on_first_use(__name__, dict.fromkeys(_FIGURES, "_figures"))
+__getattr__ = on_first_use(__name__, {"charts": "_figures"})

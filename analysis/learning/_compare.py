@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from analysis.arrays import Bools, Floats
-from analysis.categories import CATEGORIES, DISSIMILAR, SIMILAR
+from analysis.categories import CATEGORIES
 from analysis.raters.evaluation import (
     Confusion,
     accuracy as accuracy_of,
@@ -33,10 +33,10 @@ class Contestant:
     """A classifier to compare: its scores and verdicts on the items of a consensus, in the order of the items."""
 
     name: str
-    # A larger score means more dissimilar; NaN if missing. For a classifier without scores, these are the
-    # verdicts as 1 and 0.
+    # A larger score means that the positive category is more likely; NaN if missing. For a classifier without scores,
+    # these are the verdicts as 1 and 0.
     score: Floats
-    verdicts: Floats  # 1 for dissimilar, 0 for similar, NaN if there is no verdict
+    verdicts: Floats  # 1 for the positive category, 0 for the other, NaN if there is no verdict
     has_score: bool = True  # whether the classifier has scores, not only verdicts
 
 
@@ -77,22 +77,24 @@ class Arena(Result):
     """The results of all classifiers on one consensus."""
 
     n: int
-    n_dissimilar: int
+    n_positive: int
     n_applications: int
     cost_ratio: float
-    # Classifiers by decreasing area, then classifiers without scores, then the rule "always dissimilar" or
-    # "always similar".
+    # Classifiers by decreasing area, then classifiers without scores, then the rule "always" the commoner category.
     standings: tuple[Standing, ...]
     differences: tuple[Difference, ...]
 
 
-def contestants_of(verdicts: pd.DataFrame, items: Sequence[str]) -> list[Contestant]:
+def contestants_of(
+    verdicts: pd.DataFrame, items: Sequence[str], categories: Sequence[str] = CATEGORIES
+) -> list[Contestant]:
     """Return the classifiers in a verdict table, with their scores and verdicts in the order of these items.
 
     Raises ValueError if a classifier has two verdicts on an item.
 
-    `verdicts`: columns item, classifier, verdict, and optionally score; `items`: an item may occur several times. The
-    result is sorted by name. A classifier without scores is compared by its verdicts.
+    `verdicts`: columns item, classifier, verdict, and optionally score; `items`: an item may occur several times;
+    `categories`: two categories, the positive one last. The result is sorted by name. A classifier without scores is
+    compared by its verdicts.
     """
     contestants = []
     for name, rows in verdicts.groupby("classifier", sort=True):
@@ -100,7 +102,7 @@ def contestants_of(verdicts: pd.DataFrame, items: Sequence[str]) -> list[Contest
         if not of_item.index.is_unique:
             doubled = of_item.index[of_item.index.duplicated()][0]
             raise ValueError(f"the classifier {name} has two verdicts on item {doubled!r}")
-        called: Floats = _numbers(of_item["verdict"].map({DISSIMILAR: 1.0, SIMILAR: 0.0}), items)
+        called: Floats = _numbers(of_item["verdict"].map({categories[1]: 1.0, categories[0]: 0.0}), items)
         score = _numbers(of_item["score"], items) if "score" in of_item else np.full_like(called, np.nan)
         has_score = bool(np.isfinite(score).any())
         contestants.append(Contestant(str(name), score if has_score else called, called, has_score))
@@ -113,9 +115,10 @@ def _numbers(column: "pd.Series[Any]", items: Sequence[str]) -> Floats:
 
 
 def compete(
-    dissimilar: Bools,
+    positive: Bools,
     group: NDArray[np.intp],
     contestants: Sequence[Contestant],
+    categories: Sequence[str] = CATEGORIES,
     *,
     rng: np.random.Generator,
     against: str | None = None,
@@ -127,40 +130,41 @@ def compete(
 
     Raises ValueError if two classifiers share a name, or the cost ratio is not a positive number.
 
-    `dissimilar` (shape (n,)): the consensus; `group` (shape (n,)): number of each item's application; `against`:
-    compute only the differences to this classifier; by default, the differences of all pairs; `cost_ratio`: cost of a
-    missed dissimilar item divided by the cost of a false alarm.
+    `positive` (shape (n,)): whether the consensus is the positive category; `group` (shape (n,)): number of each item's
+    application; `categories`: the two categories, the positive one last; `against`: compute only the differences to
+    this classifier; by default, the differences of all pairs; `cost_ratio`: cost of a missed positive item divided by
+    the cost of a false alarm.
     """
     names = [contestant.name for contestant in contestants]
     if len(set(names)) < len(names):
         raise ValueError(f"names of classifiers must differ, got {', '.join(names)}")
     if not 0 < cost_ratio < np.inf:
         raise ValueError(f"cost_ratio must be a finite number > 0, got {cost_ratio}")
-    truth = np.where(dissimilar, CATEGORIES[1], CATEGORIES[0]).tolist()
+    truth = [categories[int(value)] for value in positive]
     seed = int(rng.integers(2**63))
 
     def by_application(*scores: Floats) -> Estimate:
-        return _drawn_by_application(
-            dissimilar, group, scores, rng=np.random.default_rng(seed), n_draws=n_draws, level=level
+        return drawn_by_application(
+            positive, group, scores, rng=np.random.default_rng(seed), n_draws=n_draws, level=level
         )
 
     standings = [
-        _standing(contestant, dissimilar, truth, by_application(contestant.score), cost_ratio, level)
+        _standing(contestant, positive, truth, categories, by_application(contestant.score), cost_ratio, level)
         for contestant in contestants
     ]
     standings.sort(key=lambda row: -1.0 if row.auc.value is None else -row.auc.value)
-    commoner = bool(dissimilar.mean() > 0.5)
+    commoner = bool(positive.mean() > 0.5)
     same: Floats = np.full(len(truth), float(commoner), dtype=np.float64)
-    always = Contestant(MAJORITY_RULE.format(CATEGORIES[commoner]), same, same, has_score=False)
+    always = Contestant(MAJORITY_RULE.format(categories[commoner]), same, same, has_score=False)
     none = Estimate(None, reason="the classifier has no scores")
-    standings.append(_standing(always, dissimilar, truth, none, cost_ratio, level))
+    standings.append(_standing(always, positive, truth, categories, none, cost_ratio, level))
     scored = [contestant for contestant in contestants if contestant.has_score]
     pairs = [(a, b) for a, b in combinations(scored, 2) if against is None or against in (a.name, b.name)]
     if against is not None:
         pairs = [(a, b) if a.name == against else (b, a) for a, b in pairs]
     differences = []
     for a, b in pairs:
-        compared = compare_auc(truth, a.score, b.score, level=level)
+        compared = compare_auc(truth, a.score, b.score, categories=categories, positive=categories[1], level=level)
         clustered = by_application(a.score, b.score)
         p = None if not clustered.se or clustered.value is None else _two_sided(clustered.value / clustered.se)
         differences.append(Difference(a.name, b.name, compared.n, compared.difference, clustered, compared.p, p))
@@ -168,37 +172,39 @@ def compete(
         differences, holm([d.p for d in differences]), holm([d.p_by_application for d in differences]), strict=True
     )
     return Arena(
-        len(truth), int(dissimilar.sum()), len(np.unique(group)), cost_ratio, tuple(standings),
+        len(truth), int(positive.sum()), len(np.unique(group)), cost_ratio, tuple(standings),
         tuple(replace(d, p_holm=p, p_by_application_holm=q) for d, p, q in corrected),
     )  # fmt: skip
 
 
 def _standing(
     contestant: Contestant,
-    dissimilar: Bools,
+    positive: Bools,
     truth: list[str],
+    categories: Sequence[str],
     by_application: Estimate,
     cost_ratio: float,
     level: float,
 ) -> Standing:
     judged = np.isfinite(contestant.verdicts)
-    called, true = contestant.verdicts[judged] == 1, dissimilar[judged]
+    called, true = contestant.verdicts[judged] == 1, positive[judged]
     tp, fp, fn, tn = (int(cell.sum()) for cell in (called & true, called & ~true, ~called & true, ~called & ~true))
     confusion = Confusion(tp, fp, fn, tn, int((~judged).sum()))
     n = int(judged.sum())
     no_scores = Estimate(None, reason="the classifier has verdicts but no scores")
     return Standing(
         contestant.name, n,
-        auc(truth, contestant.score, level=level) if contestant.has_score else no_scores,
+        auc(truth, contestant.score, categories=categories, positive=categories[1], level=level)
+        if contestant.has_score else no_scores,
         by_application if contestant.has_score else no_scores,
         accuracy_of(confusion, level=level), sensitivity_of(confusion, level=level),
         specificity_of(confusion, level=level), confusion,
-        (cost_ratio * confusion.fn + confusion.fp) / n if n else None,
+        (cost_ratio * fn + fp) / n if n else None,
     )  # fmt: skip
 
 
-def _drawn_by_application(
-    dissimilar: Bools,
+def drawn_by_application(
+    positive: Bools,
     group: NDArray[np.intp],
     scores: Sequence[Floats],
     *,
@@ -211,7 +217,7 @@ def _drawn_by_application(
     If there are second scores, estimate the difference between both areas instead.
     """
     valid = np.isfinite(np.stack(scores)).all(axis=0)
-    y = dissimilar[valid]
+    y = positive[valid]
     if not y.any() or y.all():
         return Estimate(None, reason="the items with a score have only one category")
     areas = [area_by_groups(y, group[valid], values[valid], int(group.max()) + 1) for values in scores]
@@ -224,20 +230,20 @@ def _drawn_by_application(
 
 
 def area_by_groups(
-    dissimilar: Bools, group: NDArray[np.intp], score: Floats, n_groups: int
+    positive: Bools, group: NDArray[np.intp], score: Floats, n_groups: int
 ) -> Callable[[Floats], Floats]:
     """Return a function that computes the area under the ROC curve from weights of groups.
 
     The function takes weights of shape (m, n_groups) and returns areas of shape (m,), not finite if a category has no
     weight. It needs only the counts of item pairs for each pair of groups, which are computed once.
     """
-    of_dissimilar, of_similar = score[dissimilar], score[~dissimilar]
-    above = (of_dissimilar[:, None] > of_similar) + 0.5 * (of_dissimilar[:, None] == of_similar)
+    of_positive, of_rest = score[positive], score[~positive]
+    above = (of_positive[:, None] > of_rest) + 0.5 * (of_positive[:, None] == of_rest)
     rows = np.zeros((n_groups, above.shape[1]))
-    np.add.at(rows, group[dissimilar], above)
+    np.add.at(rows, group[positive], above)
     won = np.zeros((n_groups, n_groups))
-    np.add.at(won.T, group[~dissimilar], rows.T)
-    n_of = [np.bincount(group[mask], minlength=n_groups).astype(float) for mask in (dissimilar, ~dissimilar)]
+    np.add.at(won.T, group[~positive], rows.T)
+    n_of = [np.bincount(group[mask], minlength=n_groups).astype(float) for mask in (positive, ~positive)]
 
     def area(weights: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):

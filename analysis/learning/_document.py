@@ -1,12 +1,11 @@
-"""Build the reports on learned classifiers, and on the comparison of classifiers."""
+"""Build the reports on learned classifiers."""
 
 from collections.abc import Iterator, Sequence
 
 from analysis import document as d
-from analysis.categories import DISSIMILAR
 from analysis.learning._compare import Arena, Difference
-from analysis.learning._learn import LEARNED, Learned
-from analysis.learning._multinomial import LearnedCategories
+from analysis.learning._learn import LEARNED, Learned, PositiveLearned
+from analysis.learning._model import Model
 from analysis.learning._validation import Ceiling
 
 NOT_FOR = (
@@ -17,10 +16,21 @@ NOT_FOR = (
 
 def document(learned: Learned) -> d.Document:
     """Build the report on a learned classifier."""
+    found = learned.positive
+    in_short = _categories_in_short(learned) if found is None else _in_short(learned, found)
+    if found is None:
+        results = [
+            d.Section("All classifiers", (_all_evaluations(learned),)),
+            d.Section("Each category", tuple(_each_category(learned))),
+        ]
+    else:
+        results = [
+            _arena_section(found),
+            d.Section("Calibration: are the probabilities right?", tuple(_calibration(found))),
+        ]
     sections = (
-        d.Section("In short", (d.Bullets(tuple(_in_short(learned))), *_warnings(learned.warnings))),
-        *arena_sections(learned.arena),
-        d.Section("Calibration: are the probabilities right?", tuple(_calibration(learned))),
+        d.Section("In short", (d.Bullets(tuple(in_short)), *_warnings(learned.warnings))),
+        *results,
         d.Section("The model", tuple(_model(learned))),
         d.Section("Method", tuple(_method(learned))),
     )
@@ -28,34 +38,21 @@ def document(learned: Learned) -> d.Document:
     return d.Document("Learned classifier", lead, "", sections, kind="learning report")
 
 
-def categories_document(learned: LearnedCategories) -> d.Document:
-    """Build the report on a learned classifier of any categories."""
-    sections = (
-        d.Section("In short", (d.Bullets(tuple(_categories_in_short(learned))), *_warnings(learned.warnings))),
-        d.Section("All classifiers", (_all_evaluations(learned),)),
-        d.Section("Each category", tuple(_each_category(learned))),
-        d.Section("The model", tuple(_category_model(learned))),
-        d.Section("Method", (d.Paragraph(_category_method(learned)), d.Paragraph(NOT_FOR))),
-    )
-    lead = f"A classifier learned from {learned.n_labels} labels of {learned.n_items} items. Target: {learned.target}"
-    return d.Document("Learned classifier", lead, "", sections, kind="learning report")
-
-
-def _categories_in_short(learned: LearnedCategories) -> Iterator[str]:
-    baseline = learned.evaluation.baseline
+def _categories_in_short(learned: Learned) -> Iterator[str]:
+    baseline, found = learned.evaluation.baseline, learned.held_out
     if learned.useless is not None:
         yield f"These features do not predict the labels: {learned.useless}."
     yield (
-        f"On held-out applications, the learned classifier agrees with the labels on {d.estimate(learned.accuracy)} of "
+        f"On held-out applications, the learned classifier agrees with the labels on {d.estimate(found.accuracy)} of "
         f'the items; the rule "always {baseline.category}" on {d.percent(baseline.accuracy.value)}. Difference: '
-        f"{d.estimate(learned.difference)}."
+        f"{d.estimate(found.difference)}."
     )
     yield (
-        f"Its balanced accuracy is {d.estimate(learned.balanced_accuracy)}; a rule without features reaches "
-        f"{d.percent(1 / len(learned.areas))}."
+        f"Its balanced accuracy is {d.estimate(found.balanced_accuracy)}; a rule without features reaches "
+        f"{d.percent(1 / len(found.areas))}."
     )
-    yield f"Permutation test against chance: p = {d.p_value(learned.chance_p)}."
-    known = [(name, found) for name, found in learned.others if found.balanced_accuracy.value is not None]
+    yield _against_chance(learned)
+    known = [(name, other) for name, other in learned.others if other.balanced_accuracy.value is not None]
     if known:
         name, best = max(known, key=lambda entry: entry[1].balanced_accuracy.value or 0.0)
         yield (
@@ -64,7 +61,11 @@ def _categories_in_short(learned: LearnedCategories) -> Iterator[str]:
         )
 
 
-def _all_evaluations(learned: LearnedCategories) -> d.Block:
+def _against_chance(learned: Learned) -> str:
+    return f"Permutation test against chance: p = {d.p_value(learned.chance_p)}."
+
+
+def _all_evaluations(learned: Learned) -> d.Block:
     rows = [
         (name, found.n, d.estimate(found.accuracy), d.estimate(found.balanced_accuracy),
          d.estimate(found.baseline.difference), d.p_value(found.baseline.mcnemar.p_mid))
@@ -79,12 +80,12 @@ def _all_evaluations(learned: LearnedCategories) -> d.Block:
     return d.table(caption, header, rows, (1, 5))
 
 
-def _each_category(learned: LearnedCategories) -> Iterator[d.Block]:
+def _each_category(learned: Learned) -> Iterator[d.Block]:
     rates = {rate.category: rate for rate in learned.evaluation.by_category}
     rows = [
         (area.category, area.n, d.estimate(rates[area.category].recall), d.estimate(rates[area.category].precision),
          d.estimate(area.auc, as_percent=False))
-        for area in learned.areas
+        for area in learned.held_out.areas
     ]  # fmt: skip
     yield d.table(
         "Each category against all others. The areas under the ROC curve have intervals by application; 0.5 is the "
@@ -98,47 +99,20 @@ def _each_category(learned: LearnedCategories) -> Iterator[d.Block]:
         "Numbers of labels: a row for each category of the consensus, a column for each verdict.",
         ("consensus", *names), counts, tuple(range(1, len(names) + 1)),
     )  # fmt: skip
+    found = learned.held_out
     yield d.Paragraph(
-        f"The Brier score of the probabilities is {d.estimate(learned.brier, as_percent=False)}, summed over the "
-        f"categories. It would be {d.number(learned.brier_of_shares)} if the shares of the categories were predicted "
-        "for each item."
+        f"The Brier score of the probabilities is {d.estimate(found.brier, as_percent=False)}, summed over the "
+        f"categories. It would be {d.number(found.brier_of_shares)} if the shares of the categories were predicted for "
+        "each item."
     )
 
 
 N_TERMS = 12
 
 
-def _category_model(learned: LearnedCategories) -> Iterator[d.Block]:
-    model = learned.model
-    yield d.Paragraph(
-        "The model is a multinomial logistic regression of the rank of each feature among the training items, with "
-        "mean 0 and standard deviation 1, so outliers do not matter. The verdict is the most probable category. It was "
-        f"fitted on all items with the penalty {model.penalty:.3g}; the model file has all {len(model.terms)} features."
-    )
-    largest = sorted(model.terms, key=lambda term: -max(map(abs, term.coefficients)))[:N_TERMS]
-    rows = [(term.feature, *(d.number(value) for value in term.coefficients)) for term in largest]
-    yield d.table(
-        "Change of the score of each category per standard deviation of the rank. Features with the largest "
-        "coefficients.",
-        ("feature", *model.categories), rows, tuple(range(1, len(model.categories) + 1)),
-    )  # fmt: skip
-
-
-def _category_method(learned: LearnedCategories) -> str:
-    order = "" if learned.evaluation.weighted_kappa is None else (
-        " The categories are ordered, but the model does not use their order; the weighted kappa with the labels is "
-        f"{d.estimate(learned.evaluation.weighted_kappa, as_percent=False)}."
-    )  # fmt: skip
-    return (
-        "All results are for held-out applications: nested cross-validation in folds of whole applications, in which "
-        "the inner folds choose the penalty. The permutation test gives the labels of one application to another, and "
-        "compares the mean area under the ROC curve over the categories. Intervals by application resample whole "
-        f"applications.{order} Random seed {learned.seed}."
-    )
-
-
-def arena_sections(arena: Arena) -> tuple[d.Section, ...]:
-    """Build the sections with the table of all classifiers and the differences between them."""
+def _arena_section(found: PositiveLearned) -> d.Section:
+    """Build the section with the table of all classifiers and the differences between them."""
+    arena = found.arena
     rows = [
         (row.name, row.n, d.number(row.auc_by_application.value),
          d.interval(row.auc_by_application, as_percent=False) or d.DASH,
@@ -155,7 +129,10 @@ def arena_sections(arena: Arena) -> tuple[d.Section, ...]:
         )
         for row in arena.standings
     ]
-    cost = f"Mean cost per item. A missed dissimilar item costs {arena.cost_ratio:g}, and a false alarm costs 1."
+    cost = (
+        f"Mean cost per item. A missed item that is {found.category} costs {arena.cost_ratio:g}, and a false alarm "
+        "costs 1."
+    )
     blocks: list[d.Block] = [
         d.table(
             f"Area under the ROC curve on {_judged(arena)}, largest first. 0.5 is the area of a random score.",
@@ -182,12 +159,12 @@ def arena_sections(arena: Arena) -> tuple[d.Section, ...]:
     )
     blocks.append(
         d.Paragraph(
-            "DeLong's intervals assume independent items, but benchmarks of one application are similar. Rely on the "
+            "DeLong's intervals assume independent items, but benchmarks of one application are alike. Rely on the "
             "intervals by application, which resample whole applications.",
             "note",
         )
     )
-    return (d.Section("All classifiers", tuple(blocks)),)
+    return d.Section("All classifiers", tuple(blocks))
 
 
 def _judged(arena: Arena) -> str:
@@ -198,22 +175,23 @@ def _judged(arena: Arena) -> str:
     return f"the items that each classifier has judged ({fewest} to {arena.n})"
 
 
-def _in_short(learned: Learned) -> Iterator[str]:
-    own = next(row for row in learned.arena.standings if row.name == LEARNED)
+def _in_short(learned: Learned, found: PositiveLearned) -> Iterator[str]:
+    own = next(row for row in found.arena.standings if row.name == LEARNED)
     if learned.useless is not None:
         yield f"These features do not predict the labels: {learned.useless}."
     yield (
         f"On held-out applications, the learned classifier reaches an area under the ROC curve of "
-        f"{d.estimate(own.auc_by_application, as_percent=False)}; 0.5 is chance.{_limit(learned.ceiling, 'auc')}"
+        f"{d.estimate(own.auc_by_application, as_percent=False)}; 0.5 is chance.{_limit(found.ceiling, 'auc')}"
     )
-    old = [row for row in learned.arena.differences if not row.b.startswith(LEARNED)]
+    yield _against_chance(learned)
+    old = [row for row in found.arena.differences if not row.b.startswith(LEARNED)]
     if old:
         best = min(old, key=lambda row: row.difference.value if row.difference.value is not None else 2.0)
         yield _against_best(best)
-    yield f"{_on_new_applications(learned)}{_limit(learned.ceiling, 'accuracy')}"
-    for name, share in learned.nearly_verdicts:
+    yield f"{_on_new_applications(found)}{_limit(found.ceiling, 'accuracy')}"
+    for name, share in found.nearly_verdicts:
         yield f"The labels are nearly the verdicts of {name} ({d.percent(share)}). Were they made with it?"
-    variant = next((row for row in learned.arena.differences if row.b.startswith(LEARNED)), None)
+    variant = next((row for row in found.arena.differences if row.b.startswith(LEARNED)), None)
     if variant is not None and variant.difference.value is not None:
         cost = variant.difference.value * (-1 if learned.model.monotone else 1)
         what = f"costs {d.number(cost)}" if cost > 0 else f"gains {d.number(-cost)}"
@@ -224,10 +202,10 @@ def _in_short(learned: Learned) -> Iterator[str]:
     yield f"Formula: {learned.model.short_formula}."
 
 
-def _on_new_applications(learned: Learned) -> str:
+def _on_new_applications(found: PositiveLearned) -> str:
     """Say how often the learned classifier, the best other one and the majority rule agree with the labels."""
-    own, *others = sorted(learned.arena.standings[:-1], key=lambda row: row.name != LEARNED)
-    always = learned.arena.standings[-1]
+    own, *others = sorted(found.arena.standings[:-1], key=lambda row: row.name != LEARNED)
+    always = found.arena.standings[-1]
     known = [row for row in others if row.accuracy.value is not None and not row.name.startswith(LEARNED)]
     best = max(known, key=lambda row: row.accuracy.value or 0.0, default=None)
     beside = "" if best is None else f"{best.name} on {d.percent(best.accuracy.value)} and "
@@ -270,46 +248,54 @@ def _warnings(texts: Sequence[str]) -> Iterator[d.Block]:
         yield d.Paragraph(text, "warning")
 
 
-def _calibration(learned: Learned) -> Iterator[d.Block]:
-    measured = learned.calibration
+def _calibration(found: PositiveLearned) -> Iterator[d.Block]:
+    measured = found.calibration
     yield d.Paragraph(
         f"The Brier score is {d.estimate(measured.brier, as_percent=False)}. It would be "
-        f"{d.number(measured.reference)} if the share of dissimilar items were predicted for each item. The score "
-        f"equals reliability {d.number(measured.reliability)} − resolution {d.number(measured.resolution)} + "
+        f"{d.number(measured.reference)} if the share of items that are {found.category} were predicted for each item. "
+        f"The score equals reliability {d.number(measured.reliability)} − resolution {d.number(measured.resolution)} + "
         f"uncertainty {d.number(measured.uncertainty)} + within bins {d.number(measured.within_bins)}."
     )
     rows = [
         (n + 1, part.n, d.percent(part.probability), d.estimate(part.share)) for n, part in enumerate(measured.bins)
     ]
-    yield d.table("Items by their out-of-fold probability.", ("bin", "n", "mean probability", DISSIMILAR), rows,
+    yield d.table("Items by their out-of-fold probability.", ("bin", "n", "mean probability", found.category), rows,
                 (0, 1, 2))  # fmt: skip
     yield d.Figure(
         "calibration",
-        "Share of dissimilar items by predicted probability. Points of correct probabilities are on the diagonal.",
+        f"Share of items that are {found.category} by predicted probability. Points of correct probabilities are on "
+        "the diagonal.",
     )
+
+
+N_TERMS = 12
 
 
 def _model(learned: Learned) -> Iterator[d.Block]:
-    model = learned.model
-    kind = (
-        "The model is monotone: no coefficient is negative, so larger dissimilarity never makes an item more similar."
-        if model.monotone
-        else "The model uses the rank of each feature among the training items, with mean 0 and standard deviation 1, "
-        "so outliers do not matter. Coefficients can be negative: larger dissimilarity can make an item more similar."
-    )
-    yield d.Paragraph(f"{kind} It was fitted on all items with the penalty {model.penalty:.3g}.")
-    yield d.Paragraph(model.formula, "command")
-    rows = [
-        (row.feature, row.title, d.number(row.value.value), d.interval(row.value, as_percent=False) or d.DASH)
-        for row in learned.coefficients
-        if row.value.value or row.value.high
-    ]
-    caption = (
-        "Change of the log-odds per standard deviation of the feature or its rank. Intervals come from refits on "
-        "resampled applications."
-    )
-    yield d.table(caption, ("feature", "description", "coefficient", "95 %"), rows, (2,))
-    yield d.Figure("coefficients", "Coefficients of the model with intervals.")
+    model, found = learned.model, learned.positive
+    yield d.Paragraph(f"{_kind(model)} It was fitted on all items with the penalty {model.penalty:.3g}.")
+    if found is not None:
+        yield d.Paragraph(model.formula, "command")
+        rows = [
+            (row.feature, row.title, d.number(row.value.value), d.interval(row.value, as_percent=False) or d.DASH)
+            for row in found.coefficients
+            if row.value.value or row.value.high
+        ]
+        caption = (
+            "Change of the log-odds per standard deviation of the feature or its rank. Intervals come from refits on "
+            "resampled applications."
+        )
+        yield d.table(caption, ("feature", "description", "coefficient", "95 %"), rows, (2,))
+        yield d.Figure("coefficients", "Coefficients of the model with intervals.")
+    else:
+        columns = model.categories[-len(model.intercepts) :]  # of two categories, only the second has a column
+        what = "score of each category" if len(columns) > 1 else f"log-odds of {columns[0]}"
+        largest = [(term.feature, *(d.number(value) for value in term.coefficients)) for term in model.largest(N_TERMS)]
+        yield d.table(
+            f"Change of the {what} per standard deviation of the rank. Features with the largest coefficients; the "
+            f"model file has all {len(model.terms)}.",
+            ("feature", *columns), largest, tuple(range(1, len(columns) + 1)),
+        )  # fmt: skip
     yield d.Paragraph(
         "If features are nearly equal, the model divides the weight between them arbitrarily. A coefficient of 0 can "
         "mean that other features already contain this information, and not that the feature does not matter.",
@@ -318,20 +304,52 @@ def _model(learned: Learned) -> Iterator[d.Block]:
     yield d.Paragraph(NOT_FOR, "warning")
 
 
-def _method(learned: Learned) -> Iterator[d.Block]:
-    n_folds = int(learned.folds.fold.max()) + 1
-    yield d.Paragraph(
-        f"The data are {learned.n_items} items of {learned.n_applications} applications; {learned.n_dissimilar} of "
-        f"{learned.n_labels} rows are dissimilar. The model is a logistic regression with an L2 penalty on "
-        f"{len(learned.model.terms)} features, standardised within each fold. {n_folds} outer folds keep applications "
-        "together and are used only for scoring; inner folds choose the penalty and the threshold. All results of the "
-        "learned classifier come from items of held-out applications."
+def _kind(model: Model) -> str:
+    """Say what the model uses of the features, and how its verdict follows."""
+    if model.monotone:
+        return (
+            "The model is monotone: no coefficient is negative, so a larger measure never makes the category "
+            f"{model.positive} less probable."
+        )
+    ranks = (
+        "The model uses the rank of each feature among the training items, with mean 0 and standard deviation 1, so "
+        "outliers do not matter."
     )
-    low, high = min(learned.partitions), max(learned.partitions)
+    if model.positive is None:
+        return f"{ranks} The verdict is the most probable category."
+    return f"{ranks} Coefficients can be negative: a larger value can make the category {model.positive} less probable."
+
+
+def _method(learned: Learned) -> Iterator[d.Block]:
+    found, n_folds = learned.positive, int(learned.folds.fold.max()) + 1
+    counts = ", ".join(f"{n} {category}" for category, n in learned.counts.items())
+    kind = "logistic" if len(learned.counts) == 2 else "multinomial logistic"
+    chosen = "the penalty" if found is None else "the penalty and the threshold"
+    area = "area" if len(learned.counts) == 2 else "mean over the categories of the area"
     yield d.Paragraph(
-        f"If the items are divided into folds in {len(learned.partitions)} other ways, the area is between "
-        f"{d.number(low)} and {d.number(high)}. The ROC curve uses the log-odds without the intercept, because the "
-        "intercept depends on the share of dissimilar items in the training folds, which is low if the held-out fold "
-        "has many dissimilar items. Intervals apply to these fitted models and do not include the effect of other "
-        f"training items. Random seed {learned.seed}."
+        f"The data are {d.counted(learned.n_items, 'item')} of {learned.n_applications} applications, with "
+        f"{learned.n_labels} labels ({counts}). The model is a {kind} regression with an L2 penalty on "
+        f"{d.counted(len(learned.model.terms), 'feature')}, standardised within each fold. {n_folds} outer folds keep "
+        f"applications together and are used only for scoring; inner folds choose {chosen}. All results of the learned "
+        "classifier come from items of held-out applications. The permutation test gives the labels of one application "
+        f"to another, and compares the {area} under the ROC curve. Intervals by application resample whole "
+        "applications."
+    )
+    kappa = learned.evaluation.weighted_kappa
+    if kappa is not None:
+        yield d.Paragraph(
+            "The categories are ordered, but the model does not use their order; the weighted kappa with the labels is "
+            f"{d.estimate(kappa, as_percent=False)}."
+        )
+    if found is not None:
+        low, high = min(found.partitions), max(found.partitions)
+        yield d.Paragraph(
+            f"If the items are divided into folds in {len(found.partitions)} other ways, the area is between "
+            f"{d.number(low)} and {d.number(high)}."
+        )
+    yield d.Paragraph(
+        "The ROC curve uses scores without the intercepts, because an intercept depends on the share of a category in "
+        "the training folds, which is low if the held-out fold has many items of this category. Intervals apply to "
+        "these fitted models and do not include the effect of other training items. Random seed "
+        f"{learned.seed}."
     )

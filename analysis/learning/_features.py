@@ -340,9 +340,9 @@ def target_of(answers: pd.DataFrame, consensus: str = AGREED, categories: Sequen
     return pd.DataFrame({"item": found.index.astype(object), "category": found.to_numpy(dtype=object)})
 
 
-def retest_counts(answers: pd.DataFrame) -> tuple[int, int]:
+def retest_counts(answers: pd.DataFrame, categories: Sequence[str] = CATEGORIES) -> tuple[int, int]:
     """Return the number of hidden retests in which a reviewer changed the label, and the number of all retests."""
-    first = first_of(with_defaults(answers))
+    first = first_of(with_defaults(answers), categories)
     counted = first[first["kind"].isin(COUNTED_KINDS)].drop_duplicates(["item", "rater"])
     again = first[first["kind"] == "retest"].drop_duplicates(["item", "rater"])
     pairs = counted.merge(again, on=["item", "rater"], suffixes=("", "_again"))

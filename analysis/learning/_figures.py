@@ -6,9 +6,7 @@ import altair as alt
 import pandas as pd
 
 from analysis.document.figures import INK, SOFT, Chart, names_axis
-from analysis.learning._compare import Arena
-from analysis.learning._learn import Learned
-from analysis.learning._multinomial import LearnedCategories
+from analysis.learning._learn import Learned, PositiveLearned
 from analysis.statistics.intervals import Estimate
 
 WIDTH, ROW = 420, 24
@@ -16,26 +14,22 @@ WIDTH, ROW = 420, 24
 
 def charts(learned: Learned) -> dict[str, Chart]:
     """Draw all figures of a learned classifier; return a dict from the name of the figure to the figure."""
-    shown = [row for row in learned.coefficients if row.value.value or row.value.high]
+    found = learned.positive
+    if found is None:
+        of_categories = [(area.category, area.auc) for area in learned.held_out.areas]
+        title = "area under the ROC curve against all others, interval by application"
+        return {"areas": _intervals(of_categories, title, 0.5)}
+    areas = [
+        (row.name, row.auc_by_application) for row in found.arena.standings if row.auc_by_application.value is not None
+    ]
+    shown = [row for row in found.coefficients if row.value.value or row.value.high]
     return {
-        **arena_charts(learned.arena),
-        "calibration": _calibration(learned),
+        "areas": _intervals(areas, "area under the ROC curve, interval by application", 0.5),
+        "calibration": _calibration(found),
         "coefficients": _intervals(
             [(row.title, row.value) for row in shown], "change of the log-odds per standard deviation", 0.0
         ),
     }
-
-
-def arena_charts(arena: Arena) -> dict[str, Chart]:
-    """Draw the area under the ROC curve of each classifier; return the figures by name."""
-    rows = [(row.name, row.auc_by_application) for row in arena.standings if row.auc_by_application.value is not None]
-    return {"areas": _intervals(rows, "area under the ROC curve, interval by application", 0.5)}
-
-
-def category_charts(learned: LearnedCategories) -> dict[str, Chart]:
-    """Draw how well the learned classifier separates each category from all others; return the figures by name."""
-    rows = [(area.category, area.auc) for area in learned.areas]
-    return {"areas": _intervals(rows, "area under the ROC curve against all others, interval by application", 0.5)}
 
 
 def _intervals(rows: Sequence[tuple[str, Estimate]], title: str, reference: float) -> Chart:
@@ -55,17 +49,18 @@ def _intervals(rows: Sequence[tuple[str, Estimate]], title: str, reference: floa
     return alt.layer(line, rules, marks).properties(width=WIDTH, height=ROW * max(len(rows), 1))
 
 
-def _calibration(learned: Learned) -> Chart:
+def _calibration(found: PositiveLearned) -> Chart:
     points = pd.DataFrame([
         {"probability": part.probability, "share": part.share.value, "low": part.share.low, "high": part.share.high}
-        for part in learned.calibration.bins
+        for part in found.calibration.bins
     ])  # fmt: skip
     diagonal = alt.Chart(pd.DataFrame({"x": [0, 1], "y": [0, 1]})).mark_line(strokeDash=[4, 3], color=SOFT)
-    x = alt.X("probability:Q", title="mean probability of dissimilar", scale=alt.Scale(domain=[0, 1]))
-    y = alt.Y("share:Q", title="share of dissimilar items", scale=alt.Scale(domain=[0, 1]))
+    x = alt.X("probability:Q", title=f"mean probability of {found.category}", scale=alt.Scale(domain=[0, 1]))
+    share = f"share of items that are {found.category}"
+    y = alt.Y("share:Q", title=share, scale=alt.Scale(domain=[0, 1]))
     base = alt.Chart(points)
     return alt.layer(
         diagonal.encode(x="x:Q", y="y:Q"),
-        base.mark_rule(color=INK).encode(x=x, y=alt.Y("low:Q", title="share of dissimilar items"), y2="high:Q"),
+        base.mark_rule(color=INK).encode(x=x, y=alt.Y("low:Q", title=share), y2="high:Q"),
         base.mark_point(filled=True, color=INK, size=50).encode(x=x, y=y),
     ).properties(width=300, height=300)

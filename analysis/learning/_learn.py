@@ -1,17 +1,19 @@
 """Learn a classifier from labels and features, and evaluate it on held-out applications."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from analysis.arrays import Floats, Indices
 from analysis.categories import CATEGORIES
 from analysis.learning._compare import Arena, Contestant, Standing, compete, contestants_of
-from analysis.learning._features import DEFAULT_FEATURES, FEATURES, MEASURE_FEATURES, SEGMENT_FEATURES, SEGMENT_VERSION
-from analysis.learning._model import Model, RankScale, Term, checked_name, fit_logistic
+from analysis.learning._features import FEATURES, MEASURE_FEATURES, SEGMENT_FEATURES, SEGMENT_VERSION
+from analysis.learning._fit import RankScale, fit
+from analysis.learning._held_out import HeldOut, evaluated, held_out, verdicts_of
+from analysis.learning._model import Model, Term, checked_name
 from analysis.learning._validation import (
     Calibration,
     Ceiling,
@@ -30,7 +32,7 @@ from analysis.learning._validation import (
     twins_by_features,
     twins_of,
 )
-from analysis.raters.evaluation import auc
+from analysis.raters.evaluation import Evaluation, auc
 from analysis.runs.runs import Warmup
 from analysis.statistics.bootstrap import N_DRAWS, percentile_interval
 from analysis.statistics.intervals import Estimate
@@ -40,8 +42,37 @@ LEARNED, BY_RANKS, MONOTONE = "learned", "learned, by ranks", "learned, monotone
 LEAK = 0.98  # a single feature with at least this area under the ROC curve probably contains the answer
 NEARLY = 0.95  # labels that equal so many verdicts of a classifier were probably made with it
 ALPHA = 0.05  # level of the test whether the learned classifier is better than chance
+LEVEL = 0.95  # of all intervals
 N_REFITS, N_PARTITIONS = 200, 5
 SHOWN_TWINS = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnSettings:
+    """How a classifier is learned."""
+
+    seed: int  # random seed of folds and draws
+    # The category to detect. With two categories, the model then has a threshold, and is compared by areas and costs.
+    positive: str | None = None
+    # Whether the categories form a scale. The evaluation then has a weighted kappa; the model does not use the order.
+    ordered: bool = False
+    # Require coefficients >= 0 and use only the measures, so that a larger measure never makes the positive category
+    # less probable, and every line of the formula can be defended. By default, the model uses the ranks of all
+    # features. The comparison also contains the other variant, if it has features.
+    monotone: bool = False
+    cost_ratio: float = 1.0  # cost of a missed positive item divided by the cost of a false alarm
+    name: str = "model"
+    target: str = "the consensus"  # name of the target
+    n_draws: int = N_DRAWS
+
+
+@dataclass(frozen=True)
+class Retests:
+    """Repeated labels of the same reviewers, which show how many labels are wrong (`ceiling`)."""
+
+    n_changed: int  # number of retests in which a reviewer changed the label
+    n: int
+    n_agreeing: int = 1  # number of equal labels that an item of the target has
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,135 +87,132 @@ class Coefficient(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class Learned(Result):
-    """A learned model and the results of its evaluation."""
+class PositiveLearned(Result):
+    """What is known of a learned model only if one of two categories is the positive one."""
 
-    model: Model  # fitted on all items
-    n_items: int  # `n_left_out` is the number of rows that have a category but lack a feature
-    n_labels: int
-    n_dissimilar: int
-    n_applications: int
-    n_left_out: int
-    target: str  # name of the target
+    category: str
     arena: Arena  # the out-of-fold results of the learned model and all other classifiers on the same items
     calibration: Calibration  # calibration of the out-of-fold probabilities
     coefficients: tuple[Coefficient, ...]  # largest first
     # Areas under the ROC curve of the learned model if items are divided into folds in other ways. They show how
     # much the result depends on the folds.
     partitions: tuple[float, ...]
+    # Classifiers whose verdicts are nearly the labels, with the share of equal ones.
+    nearly_verdicts: tuple[tuple[str, float], ...]
+    ceiling: Ceiling | None  # the best results that errors in the labels allow; None without retests
+
+
+@dataclass(frozen=True, repr=False)
+class Learned(Result):
+    """A learned model and the results of its evaluation."""
+
+    model: Model  # fitted on all items
+    n_items: int
+    n_labels: int
+    counts: Mapping[str, int]  # number of labels of each category
+    n_applications: int
+    n_left_out: int  # number of rows that have a category but lack a feature
+    target: str  # name of the target
+    evaluation: Evaluation  # of the out-of-fold verdicts, with intervals that assume independent items
+    held_out: HeldOut  # the same with intervals from resampled applications, and areas
+    others: tuple[tuple[str, Evaluation], ...]  # all other classifiers on the same items
+    positive: PositiveLearned | None  # None unless one of two categories is the positive one
     folds: OutOfFold
-    table: pd.DataFrame  # one row per item with all numbers from which arena and calibration can be recomputed
+    table: pd.DataFrame  # one row per item with all numbers from which the results can be recomputed
     warnings: tuple[str, ...]
     seed: int
-    chance_p: float = 1.0  # p value of the test that scores rank the items no better than chance (`chance_p`)
-    useless: str | None = None  # why the features do not predict the labels; None if they do
-    # Classifiers whose verdicts are nearly the labels, with the share of equal ones.
-    nearly_verdicts: tuple[tuple[str, float], ...] = ()
-    ceiling: Ceiling | None = None  # the best results that errors in the labels allow; None without retests
+    chance_p: float  # p value of the test that scores rank the items no better than chance (`chance_p`)
+    useless: str | None  # why the features do not predict the labels; None if they do
 
 
 def learn(
-    truth: pd.DataFrame,
-    features: pd.DataFrame,
-    applications: pd.Series,
+    examples: Examples,
     verdicts: pd.DataFrame,
+    settings: LearnSettings,
     *,
-    seed: int,
-    names: Sequence[str] = DEFAULT_FEATURES,
-    prints: Mapping[str, Fingerprint] | None = None,
-    monotone: bool = False,
-    cost_ratio: float = 1.0,
     warmup: Warmup = 0.0,
-    name: str = "model",
-    target: str = "the consensus",
     background: Mapping[str, Any] | None = None,
-    retests: tuple[int, int] | None = None,
-    n_agreeing: int = 1,
-    n_draws: int = N_DRAWS,
-    level: float = 0.95,
+    retests: Retests | None = None,
 ) -> Learned:
-    """Learn a classifier, and compare its out-of-fold scores with the scores of all other classifiers.
+    """Learn a classifier, and compare its out-of-fold results with those of all other classifiers.
 
-    Raises TooFew if there are fewer than 60 items, 10 items of a category, or 5 applications. Raises ValueError if a
-    feature is unknown, an item has no application, or the cost ratio or the name is invalid.
+    Raises TooFew if there are fewer than 60 items, 10 items of a category, or 5 applications. Raises ValueError if the
+    cost ratio or the name is invalid, or a monotone model or a cost ratio is requested without a positive category of
+    two. Of three or more categories, one that no label has is left out, with a warning.
 
-    `truth`: columns item and category; an item may have several rows, one per label; `features`: indexed by item,
-    columns of `FEATURES`; `applications`: application of each item. All items of an application are in the same fold.
-    `verdicts`: verdicts of the classifiers to compare with: columns item, classifier, verdict and score; `seed`: random
-    seed of folds and draws; `prints`: items with nearly the same measurements are in the same fold, and named;
-    `monotone`: require coefficients >= 0 and use only the measures, so that a larger dissimilarity never makes an item
-    more similar, and every line of the formula can be defended. By default, the model uses the ranks of all features.
-    The comparison also contains the other variant, if it has features. `cost_ratio`: cost of a missed dissimilar item
-    divided by the cost of a false alarm; `warmup`: part of each run that was left out of the features; `retests`:
-    number of retests in which a reviewer changed the label, and number of all retests, for the ceiling; `n_agreeing`:
-    number of equal labels that an item of the target has (`analysis.learning.ceiling`); `background`: plain values to
-    store in the model file, such as hashes and versions.
+    `examples`: from `examples_to_learn`; all items of an application are in the same fold; `verdicts`: verdicts of the
+    classifiers to compare with: columns item, classifier, verdict and optionally score; `warmup`: part of each run that
+    was left out of the features; `background`: plain values to store in the model file, such as hashes and versions;
+    `retests`: for the ceiling.
 
     References
     ----------
     Varma, Simon (2006), BMC Bioinformatics 7:91, doi:10.1186/1471-2105-7-91 (nested cross-validation)
     DeLong, DeLong, Clarke-Pearson (1988), Biometrics 44:837-845, doi:10.2307/2531595
     """
-    if not 0 < cost_ratio < np.inf:
-        raise ValueError(f"cost_ratio must be a finite number > 0, got {cost_ratio}")
-    checked_name(name)
-    everything = examples_to_learn(truth, features, names, applications, prints)
+    checked_name(settings.name)
+    if not 0 < settings.cost_ratio < np.inf:
+        raise ValueError(f"cost_ratio must be a finite number > 0, got {settings.cost_ratio}")
+    declared = examples.categories
+    everything = _positive_last(examples, settings.positive)
+    positive = settings.positive if len(everything.categories) == 2 else None
+    if positive is None and (settings.monotone or settings.cost_ratio != 1):
+        what = "a monotone model" if settings.monotone else "a cost ratio"
+        raise ValueError(f"{what} needs two categories, of which one is positive")
     measures = everything.only(MEASURE_FEATURES)
-    if monotone and not measures.features:
+    if settings.monotone and not measures.features:
         raise ValueError("a monotone model needs a measure; name one, or learn without monotone")
-    examples, alternative = (measures, everything) if monotone else (everything, measures)
+    examples, alternative = (measures, everything) if settings.monotone else (everything, measures)
     if examples.why_too_few:
         raise TooFew(examples.why_too_few)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(settings.seed)
+    (of_numbers,) = rng.spawn(1)
+    monotone, cost_ratio = settings.monotone, None if positive is None else settings.cost_ratio
     folds = outer_folds(examples, rng)
     validated = cross_validate(examples, rng=rng, monotone=monotone, cost_ratio=cost_ratio, folds=folds)
-    variants = {LEARNED: validated}
-    if alternative.features:
-        variants[BY_RANKS if monotone else MONOTONE] = cross_validate(
-            alternative, rng=rng, monotone=not monotone, cost_ratio=cost_ratio, folds=folds
-        )
-    others = contestants_of(verdicts, examples.items)
-    own = [Contestant(name, found.score, found.called.astype(np.float64)) for name, found in variants.items()]
-    arena = compete(
-        examples.dissimilar, examples.group, [*own, *others], rng=rng, against=LEARNED, cost_ratio=cost_ratio,
-        n_draws=n_draws, level=level,
-    )  # fmt: skip
+    contest = None if positive is None else _contest(examples, alternative, validated, verdicts, settings, rng)
     chosen = choose(examples, rng=rng, monotone=monotone, cost_ratio=cost_ratio)
-    partitions = _areas_of_other_folds(examples, rng=rng, monotone=monotone, cost_ratio=cost_ratio)
-    measured = calibration(
-        examples.dissimilar, validated.probability, examples.group, rng=rng, n_draws=n_draws, level=level
-    )
-    standing = next(row for row in arena.standings if row.name == LEARNED)
+    checks = None if positive is None else _checks(examples, validated, settings, rng)
     p = chance_p(examples, validated, monotone=monotone, rng=rng)
+    found = None
+    if positive is not None and contest is not None and checks is not None:
+        found = PositiveLearned(
+            positive, contest.arena, checks[1], _coefficients(examples, chosen, monotone=monotone, rng=rng), checks[0],
+            _nearly_verdicts(examples, contest), _ceiling(examples, retests),
+        )  # fmt: skip
+    others = verdicts_of(verdicts, examples.items)
+    evaluations = {
+        name: evaluated(examples, called, declared, ordered=settings.ordered, rng=of_numbers, n_draws=settings.n_draws)
+        for name, called in {LEARNED: [examples.categories[k] for k in validated.called], **others}.items()
+    }
+    evaluation = evaluations.pop(LEARNED)
+    numbers = held_out(
+        examples, validated, rng=of_numbers, n_draws=settings.n_draws,
+        of_second=None if contest is None else contest.own.auc_by_application,
+    )  # fmt: skip
     training = {
-        **(background or {}), "target": target, **_described(examples, folds), "seed": seed,
-        "performance": _performance(standing, measured),
+        **(background or {}), "target": settings.target, **_described(examples, folds), "seed": settings.seed,
+        "performance": _performance(evaluation, numbers),
         "segments": SEGMENT_VERSION if set(examples.features) & set(SEGMENT_FEATURES) else None,
     }  # fmt: skip
     return Learned(
-        model=_model(
-            chosen, examples.features, name, monotone=monotone, cost_ratio=cost_ratio, warmup=warmup, training=training
-        ),
+        model=_model(chosen, examples, settings, cost_ratio=cost_ratio, warmup=warmup, training=training),
         n_items=len(set(examples.items)),
         n_labels=len(examples.items),
-        n_dissimilar=int(examples.dissimilar.sum()),
+        counts=examples.counts,
         n_applications=len(set(examples.applications)),
         n_left_out=examples.n_left_out,
-        target=target,
-        arena=arena,
-        calibration=measured,
-        coefficients=_coefficients(examples, chosen, monotone=monotone, rng=rng, level=level),
-        partitions=partitions,
+        target=settings.target,
+        evaluation=evaluation,
+        held_out=numbers,
+        others=tuple(evaluations.items()),
+        positive=found,
         folds=validated,
-        table=_table(examples, variants, others),
-        warnings=tuple(_warnings(examples)),
-        seed=seed,
+        table=_table(examples, {LEARNED: validated} if contest is None else contest.variants, others, contest),
+        warnings=tuple(_warnings(examples, declared)),
+        seed=settings.seed,
         chance_p=p,
-        useless=_useless(standing, arena.standings[-1], p, cost_ratio),
-        nearly_verdicts=_nearly_verdicts(examples, others, standing, arena),
-        ceiling=None if retests is None else ceiling(
-            *retests, float(examples.dissimilar.mean()), n_agreeing=n_agreeing, level=level
-        ),
+        useless=_useless(evaluation, numbers, p, settings.cost_ratio),
     )  # fmt: skip
 
 
@@ -193,10 +221,15 @@ def examples_to_learn(
     features: pd.DataFrame,
     names: Sequence[str],
     applications: pd.Series,
-    prints: Mapping[str, Fingerprint] | None,
+    prints: Mapping[str, Fingerprint] | None = None,
     categories: Sequence[str] = CATEGORIES,
 ) -> Examples:
-    """Return the examples with their twins; raises ValueError like `examples_of`, and if a feature is unknown."""
+    """Return the examples with their twins; raises ValueError like `examples_of`, and if a feature is unknown.
+
+    `truth`: columns item and category; an item may have several rows, one per label; `features`: indexed by item,
+    columns of `FEATURES`; `names`: the features to use; `applications`: application of each item; `prints`: items with
+    nearly the same measurements are in the same fold, and named; `categories`: the categories of the question.
+    """
     unknown = [feature for feature in names if feature not in FEATURES]
     if unknown:
         raise ValueError(f"unknown feature {unknown[0]!r}; choose from {', '.join(FEATURES)}")
@@ -204,66 +237,126 @@ def examples_to_learn(
     return examples_of(truth, features, names, applications, twins, categories)
 
 
-def _areas_of_other_folds(
-    examples: Examples, *, rng: np.random.Generator, monotone: bool, cost_ratio: float
-) -> tuple[float, ...]:
-    """Return the area under the ROC curve for several other divisions into folds."""
-    validated = (
-        cross_validate(examples, rng=rng, monotone=monotone, cost_ratio=cost_ratio) for _ in range(N_PARTITIONS)
+def _positive_last(examples: Examples, positive: str | None) -> Examples:
+    """Return the examples with the categories that are used, of two the positive one last."""
+    used = examples if len(examples.categories) == 2 else examples.of_used_categories()
+    if len(used.categories) != 2 or used.categories[0] != positive:
+        return used
+    return replace(used, category=1 - used.category, categories=used.categories[::-1])
+
+
+@dataclass(frozen=True)
+class _Contest:
+    """The comparison of the learned model, of its other variant, and of all other classifiers."""
+
+    variants: Mapping[str, OutOfFold]
+    others: Sequence[Contestant]
+    arena: Arena
+
+    @property
+    def own(self) -> Standing:
+        return next(row for row in self.arena.standings if row.name == LEARNED)
+
+
+def _contest(
+    examples: Examples,
+    alternative: Examples,
+    validated: OutOfFold,
+    verdicts: pd.DataFrame,
+    settings: LearnSettings,
+    rng: np.random.Generator,
+) -> _Contest:
+    variants = {LEARNED: validated}
+    if alternative.features:
+        variants[BY_RANKS if settings.monotone else MONOTONE] = cross_validate(
+            alternative, rng=rng, monotone=not settings.monotone, cost_ratio=settings.cost_ratio, folds=validated.fold
+        )
+    others = contestants_of(verdicts, examples.items, examples.categories)
+    own = [Contestant(name, found.score[:, 1], found.called.astype(np.float64)) for name, found in variants.items()]
+    arena = compete(
+        examples.is_second, examples.group, [*own, *others], examples.categories, rng=rng, against=LEARNED,
+        cost_ratio=settings.cost_ratio, n_draws=settings.n_draws, level=LEVEL,
+    )  # fmt: skip
+    return _Contest(variants, others, arena)
+
+
+def _checks(
+    examples: Examples, validated: OutOfFold, settings: LearnSettings, rng: np.random.Generator
+) -> tuple[tuple[float, ...], Calibration]:
+    """Return the area under the ROC curve for several other divisions into folds, and the calibration."""
+    partitions = [
+        cross_validate(examples, rng=rng, monotone=settings.monotone, cost_ratio=settings.cost_ratio)
+        for _ in range(N_PARTITIONS)
+    ]
+    areas = tuple(_area(examples, one.score[:, 1]).value or 0.0 for one in partitions)
+    return areas, calibration(
+        examples.is_second, validated.probability[:, 1], examples.group, rng=rng, n_draws=settings.n_draws, level=LEVEL
     )
-    return tuple(float(auc(_categories(examples), one.score).value or 0) for one in validated)
 
 
-def _categories(examples: Examples) -> list[str]:
-    return [CATEGORIES[int(value)] for value in examples.dissimilar]
+def _area(examples: Examples, score: Floats) -> Estimate:
+    """Return the area under the ROC curve of a score, which is larger for the second of two categories."""
+    return auc(examples.names, score, categories=examples.categories, positive=examples.categories[1])
 
 
-def _described(examples: Examples, folds: NDArray[np.intp]) -> dict[str, Any]:
+def _ceiling(examples: Examples, retests: Retests | None) -> Ceiling | None:
+    if retests is None:
+        return None
+    share = float(examples.is_second.mean())
+    return ceiling(retests.n_changed, retests.n, share, n_agreeing=retests.n_agreeing, level=LEVEL)
+
+
+def _described(examples: Examples, folds: Indices) -> dict[str, Any]:
     """Return what a model file says about the labels from which the model was learned."""
     return {
-        "n_items": len(set(examples.items)), "n_labels": len(examples.items),
-        "n_dissimilar": int(examples.dissimilar.sum()), "applications": sorted(set(examples.applications)),
+        "n_items": len(set(examples.items)), "n_labels": len(examples.items), "counts": examples.counts,
+        "applications": sorted(set(examples.applications)),
         "folds": {a: int(f) for a, f in sorted(set(zip(examples.applications, folds.tolist(), strict=True)))},
     }  # fmt: skip
 
 
-def _performance(own: Standing, measured: Calibration) -> dict[str, float | None]:
+def _performance(evaluation: Evaluation, numbers: HeldOut) -> dict[str, Any]:
     """Return what a model file says about the results on held-out applications."""
     return {
-        "auc": own.auc.value, "auc_low": own.auc_by_application.low, "auc_high": own.auc_by_application.high,
-        "accuracy": own.accuracy.value, "sensitivity": own.sensitivity.value, "specificity": own.specificity.value,
-        "brier": measured.brier.value,
+        "accuracy": evaluation.accuracy.value, "balanced_accuracy": evaluation.balanced_accuracy.value,
+        "recall": {rate.category: rate.recall.value for rate in evaluation.by_category},
+        "auc": {
+            area.category: {"value": area.auc.value, "low": area.auc.low, "high": area.auc.high}
+            for area in numbers.areas
+        },
+        "brier": numbers.brier.value,
     }  # fmt: skip
 
 
-def _useless(own: Standing, always: Standing, p: float, cost_ratio: float) -> str | None:
+def _useless(evaluation: Evaluation, numbers: HeldOut, p: float, cost_ratio: float) -> str | None:
     """Return why the learned classifier is no better than a rule without features; None if it is."""
     if p > ALPHA:
+        mean = float(np.mean([area.auc.value or 0.0 for area in numbers.areas]))
+        which = "area" if len(numbers.areas) == 2 else "mean area"
         return (
-            f"the area under the ROC curve ({own.auc.value or 0:.3f}) is not larger than with the labels of other "
-            f"applications (permutation test, p = {p:.2g})"
+            f"the {which} under the ROC curve ({mean:.3f}) is not larger than with the labels of other applications "
+            f"(permutation test, p = {p:.2g})"
         )
-    if cost_ratio == 1 and (own.accuracy.value or 0.0) <= (always.accuracy.value or 0.0):
-        return f'the learned classifier agrees with the labels no more often than the rule "{always.name}"'
+    if cost_ratio == 1 and (evaluation.accuracy.value or 0.0) <= (evaluation.baseline.accuracy.value or 0.0):
+        rule = f"always {evaluation.baseline.category}"
+        return f'the learned classifier agrees with the labels no more often than the rule "{rule}"'
     return None
 
 
-def _nearly_verdicts(
-    examples: Examples, others: Sequence[Contestant], own: Standing, arena: Arena
-) -> tuple[tuple[str, float], ...]:
+def _nearly_verdicts(examples: Examples, contest: _Contest) -> tuple[tuple[str, float], ...]:
     """Return the classifiers with which the labels may have been made.
 
     These are the classifiers whose verdicts equal at least 95 % of the labels, or whose scores have a larger area under
     the ROC curve than the upper end of the learned one.
     """
-    areas = {row.name: row.auc.value for row in arena.standings}
+    areas = {row.name: row.auc.value for row in contest.arena.standings}
     found = []
-    for contestant in others:
+    for contestant in contest.others:
         judged = np.isfinite(contestant.verdicts)
         if not judged.any():
             continue
-        equal = float((contestant.verdicts[judged] == examples.dissimilar[judged]).mean())
-        area, limit = areas.get(contestant.name), own.auc_by_application.high
+        equal = float((contestant.verdicts[judged] == examples.is_second[judged]).mean())
+        area, limit = areas.get(contestant.name), contest.own.auc_by_application.high
         if equal >= NEARLY or (area is not None and limit is not None and area > limit):
             found.append((contestant.name, equal))
     return tuple(found)
@@ -271,84 +364,92 @@ def _nearly_verdicts(
 
 def _model(
     chosen: ChosenModel,
-    names: Sequence[str],
-    name: str,
+    examples: Examples,
+    settings: LearnSettings,
     *,
-    monotone: bool,
-    cost_ratio: float,
+    cost_ratio: float | None,
     warmup: Warmup,
     training: Mapping[str, Any],
 ) -> Model:
-    coefficients = chosen.model.coefficients.tolist()
+    coefficients = [tuple(row) for row in chosen.model.coefficients.tolist()]
     if isinstance(chosen.scale, RankScale):
-        scales: list[tuple[Any, ...]] = [
-            (0.0, 1.0, coefficient, tuple(quantiles))
-            for coefficient, quantiles in zip(coefficients, chosen.scale.quantiles.tolist(), strict=True)
-        ]
+        scales: list[dict[str, Any]] = [{"quantiles": tuple(row)} for row in chosen.scale.quantiles.tolist()]
     else:
-        scales = list(zip(chosen.scale.mean.tolist(), chosen.scale.sd.tolist(), coefficients, strict=True))
+        pairs = zip(chosen.scale.mean.tolist(), chosen.scale.sd.tolist(), strict=True)
+        scales = [{"mean": mean, "sd": sd} for mean, sd in pairs]
     terms = tuple(
-        Term(feature, FEATURES[feature].version, *scale) for feature, scale in zip(names, scales, strict=True)
+        Term(feature, FEATURES[feature].version, row, **scale)
+        for feature, row, scale in zip(examples.features, coefficients, scales, strict=True)
     )
     return Model(
-        name, monotone, terms, chosen.model.intercept, chosen.threshold, chosen.penalty, cost_ratio, warmup, training
-    )
+        settings.name, examples.categories, terms, tuple(chosen.model.intercepts.tolist()), chosen.penalty,
+        settings.monotone, chosen.threshold, cost_ratio, warmup, training,
+    )  # fmt: skip
 
 
 def _coefficients(
-    examples: Examples, chosen: ChosenModel, *, monotone: bool, rng: np.random.Generator, level: float
+    examples: Examples, chosen: ChosenModel, *, monotone: bool, rng: np.random.Generator
 ) -> tuple[Coefficient, ...]:
     x, group = chosen.scale.apply(examples.x), examples.group
     n_groups = int(group.max()) + 1
     draws = []
     for _ in range(N_REFITS):
         weights = rng.multinomial(n_groups, np.full(n_groups, 1 / n_groups))[group].astype(np.float64)
-        present = examples.dissimilar[weights > 0]
-        if present.any() and not present.all():
-            draws.append(
-                fit_logistic(
-                    x, examples.dissimilar, chosen.penalty, monotone=monotone, weights=weights, start=chosen.model
-                ).coefficients
+        if len(set(examples.category[weights > 0])) == 2:
+            refitted = fit(
+                x, examples.category, 2, chosen.penalty, monotone=monotone, weights=weights, start=chosen.model
             )
+            draws.append(refitted.coefficients[:, 0])
     table = np.array(draws).reshape(len(draws), -1)
     rows = [
-        Coefficient(feature, FEATURES[feature].title, percentile_interval(float(value), table[:, j], level))
-        for j, (feature, value) in enumerate(zip(examples.features, chosen.model.coefficients, strict=True))
+        Coefficient(feature, FEATURES[feature].title, percentile_interval(float(value), table[:, j], LEVEL))
+        for j, (feature, value) in enumerate(zip(examples.features, chosen.model.coefficients[:, 0], strict=True))
     ]
     return tuple(sorted(rows, key=lambda row: -abs(row.value.value or 0.0)))
 
 
-def _table(examples: Examples, variants: Mapping[str, OutOfFold], others: Sequence[Contestant]) -> pd.DataFrame:
-    def words(called: "np.ndarray[Any, Any]") -> list[str | None]:
-        return [None if np.isnan(value) else CATEGORIES[int(value)] for value in called.astype(float)]
-
+def _table(
+    examples: Examples,
+    variants: Mapping[str, OutOfFold],
+    others: Mapping[str, Sequence[str | None]],
+    contest: _Contest | None,
+) -> pd.DataFrame:
+    names = np.array(examples.categories, dtype=object)
     columns: dict[str, Any] = {
-        "item": examples.items, "application": examples.applications, "consensus": words(examples.dissimilar),
+        "item": examples.items, "application": examples.applications, "consensus": examples.names,
         "fold": variants[LEARNED].fold,
     }  # fmt: skip
-    for name, scores in variants.items():
-        columns |= {
-            f"{name} score": scores.score, f"{name} probability": scores.probability,
-            f"{name} threshold": scores.threshold, f"{name} verdict": words(scores.called),
-        }  # fmt: skip
-    for contestant in others:
-        columns |= {
-            f"{contestant.name} score": contestant.score,
-            f"{contestant.name} verdict": words(contestant.verdicts),
-        }
+    for name, found in variants.items():
+        for code, category in enumerate(examples.categories):
+            columns |= {
+                f"{name} score of {category}": found.score[:, code],
+                f"{name} probability of {category}": found.probability[:, code],
+            }
+        if found.threshold is not None:
+            columns[f"{name} threshold"] = found.threshold
+        columns[f"{name} verdict"] = names[found.called]
+    scores = {} if contest is None else {one.name: one.score for one in contest.others}
+    for name, called in others.items():
+        columns |= {f"{name} score": scores[name]} if name in scores else {}
+        columns[f"{name} verdict"] = called
     return pd.DataFrame(columns)
 
 
-def _warnings(examples: Examples) -> list[str]:
-    """Return warnings about results that look more reliable than they are."""
-    found, truth = [], _categories(examples)
-    for j, feature in enumerate(examples.features):
-        area = auc(truth, examples.x[:, j]).value
-        if area is not None and max(area, 1 - area) >= LEAK:
-            found.append(
-                f"The feature {feature} alone has an area of {area:.3f} under the ROC curve, so it may contain the "
-                "answer. Leave it out, or find out how it was computed, before you trust the other results."
-            )
+def _warnings(examples: Examples, declared: Sequence[str]) -> list[str]:
+    """Return warnings about categories without labels, and results that look more reliable than they are."""
+    found = [
+        f"No label is {category}, so the model never gives this category."
+        for category in declared
+        if category not in examples.categories
+    ]
+    if len(examples.categories) == 2:
+        for j, feature in enumerate(examples.features):
+            area = _area(examples, examples.x[:, j]).value
+            if area is not None and max(area, 1 - area) >= LEAK:
+                found.append(
+                    f"The feature {feature} alone has an area of {area:.3f} under the ROC curve, so it may contain the "
+                    "answer. Leave it out, or find out how it was computed, before you trust the other results."
+                )
     return [*found, *sample_warnings(examples.items, examples.applications, examples.twins, examples.n_left_out)]
 
 

@@ -197,5 +197,5 @@ def uncertainties(examples: Examples, features: pd.DataFrame, *, rng: np.random.
     measures = examples.only(MEASURE_FEATURES)
     model = choose(measures, rng=rng, monotone=True)
     values = features[list(measures.features)].astype(float).dropna()
-    probability = model.probability(values.to_numpy(dtype=np.float64))
+    probability = model.probability(values.to_numpy(dtype=np.float64))[:, 1]
     return {str(item): 1 - abs(2 * float(p) - 1) for item, p in zip(values.index, probability, strict=True)}

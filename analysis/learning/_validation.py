@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import stats
 
 from analysis.arrays import Bools, Floats, Indices
 from analysis.categories import CATEGORIES
 from analysis.document import counted
-from analysis.learning._model import Logistic, Scale, fit_logistic, scale_of
+from analysis.learning._fit import Logistic, Scale, fit, log_losses, n_columns_of, probabilities, scale_of
 from analysis.raters.evaluation import balanced_folds
 from analysis.statistics.bootstrap import N_DRAWS, bootstrap
 from analysis.statistics.intervals import Estimate, wilson
@@ -47,10 +47,15 @@ class Examples:
     categories: tuple[str, ...] = CATEGORIES
 
     @property
-    def dissimilar(self) -> Bools:
-        """Return whether each row has the second of two categories."""
-        dissimilar: Bools = self.category == 1
-        return dissimilar
+    def is_second(self) -> Bools:
+        """Return whether each row has the second category, which is the positive one of two."""
+        second: Bools = self.category == 1
+        return second
+
+    @property
+    def names(self) -> list[str]:
+        """Return the category of each row."""
+        return [self.categories[code] for code in self.category]
 
     @property
     def group(self) -> Indices:
@@ -240,14 +245,14 @@ class ChosenModel(Result):
     scale: Scale
     model: Logistic
     penalty: float
-    threshold: float  # items with a higher probability are called dissimilar
+    threshold: float | None  # items whose second category is more probable get it; None: the most probable category
 
     def leaning(self, x: Floats) -> Floats:
-        """Return the log-odds of dissimilar without the intercept, from unscaled features."""
+        """Return the leaning to each category (`Logistic.leaning`), from unscaled features."""
         return self.model.leaning(self.scale.apply(x))
 
     def probability(self, x: Floats) -> Floats:
-        """Return the probability that items are dissimilar, from unscaled features."""
+        """Return the probability of each category, shape (n_items, n_categories), from unscaled features."""
         return self.model.probability(self.scale.apply(x))
 
 
@@ -256,14 +261,14 @@ class OutOfFold(Result):
     """Predictions for items of held-out applications."""
 
     fold: Indices
-    # Log-odds without the intercept, relative to the mean item of the training folds. The ROC curve uses this
-    # score. The intercept is left out because it depends on the share of dissimilar items in the training folds,
-    # which is low if the held-out fold has many dissimilar items. With the intercept, the area of pure noise
-    # would be below 0.5.
+    # Leaning to each category, shape (n, n_categories), relative to the mean item of the training folds. The ROC
+    # curve uses this score. The intercept is left out because it depends on the share of a category in the training
+    # folds, which is low if the held-out fold has many items of it. With the intercept, the area of pure noise would
+    # be below 0.5.
     score: Floats
-    probability: Floats
-    threshold: Floats
-    called: Bools  # probability > threshold
+    probability: Floats  # shape (n, n_categories)
+    threshold: Floats | None  # None without a cost ratio
+    called: Indices  # 1 if probability > threshold, else 0; without a threshold, the most probable category
     penalties: tuple[float, ...]  # the penalty of each outer fold
 
 
@@ -271,8 +276,8 @@ def cross_validate(
     examples: Examples,
     *,
     rng: np.random.Generator,
-    monotone: bool = True,
-    cost_ratio: float = 1.0,
+    monotone: bool = False,
+    cost_ratio: float | None = None,
     folds: Indices | None = None,
 ) -> OutOfFold:
     """Compute out-of-fold scores by nested cross-validation [1]_.
@@ -280,9 +285,9 @@ def cross_validate(
     The inner folds choose the penalty and the threshold. The outer folds are used only for scoring. Raises TooFew with
     fewer than 60 items, 10 of a category or 5 applications. Raises ValueError if an application is in two folds.
 
-    `rng`: random generator for the assignment of applications to folds; `cost_ratio`: cost of a missed dissimilar item
-    divided by the cost of a false alarm; 1 maximises accuracy; `folds` (shape (n,)): the outer folds, such as from
-    `outer_folds`; drawn by default.
+    `rng`: random generator for the assignment of applications to folds; `cost_ratio`: cost of a missed item of the
+    second of two categories divided by the cost of a false alarm; 1 maximises accuracy; None: no threshold, but the
+    most probable category; `folds` (shape (n,)): the outer folds, such as from `outer_folds`; drawn by default.
 
     References
     ----------
@@ -293,16 +298,19 @@ def cross_validate(
     fold = outer_folds(examples, rng) if folds is None else folds
     if any(len(set(fold[examples.group == g])) > 1 for g in np.unique(examples.group)):
         raise ValueError("folds must keep all items of an application together")
-    score, probability, threshold = np.zeros((3, len(fold)))
+    score, probability = np.zeros((2, len(fold), len(examples.categories)))
+    threshold = None if cost_ratio is None else np.zeros(len(fold))
     penalties = []
     for k in range(int(fold.max()) + 1):
         held_out = fold == k
         chosen = choose(examples.of(~held_out), rng=rng, monotone=monotone, cost_ratio=cost_ratio)
         score[held_out] = chosen.leaning(examples.x[held_out])
         probability[held_out] = chosen.probability(examples.x[held_out])
-        threshold[held_out] = chosen.threshold
+        if threshold is not None:
+            threshold[held_out] = chosen.threshold
         penalties.append(chosen.penalty)
-    return OutOfFold(fold, score, probability, threshold, probability > threshold, tuple(penalties))
+    called = probability.argmax(axis=1) if threshold is None else (probability[:, 1] > threshold).astype(np.intp)
+    return OutOfFold(fold, score, probability, threshold, called, tuple(penalties))
 
 
 N_PERMUTATIONS = 200
@@ -314,30 +322,30 @@ def chance_p(
 ) -> float:
     """Test by permutation whether the out-of-fold scores rank the items better than chance; return the p value.
 
-    Each permutation gives the labels of one application to another, in their order, so that items of an application
-    stay alike. The model is then fitted again in the same folds with the typical penalty. Benchmarks of one application
-    are alike, so an interval over items, or over a few applications, is not valid for this question.
+    The statistic is the mean area under the ROC curve of the categories, each against the rest. Each permutation gives
+    the labels of one application to another, in their order, so that items of an application stay alike. The model is
+    then fitted again in the same folds with the typical penalty. Benchmarks of one application are alike, so an
+    interval over items, or over a few applications, is not valid for this question.
     """
-    fold, y = validated.fold, examples.dissimilar
+    fold, k = validated.fold, len(examples.categories)
     penalty = float(np.median(validated.penalties))
     scaled = []
-    for k in range(int(fold.max()) + 1):
-        scale = scale_of(examples.x[fold != k], monotone=monotone)
-        scaled.append((fold != k, scale.apply(examples.x[fold != k]), scale.apply(examples.x[fold == k])))
+    for number in range(int(fold.max()) + 1):
+        inside = fold != number
+        scale = scale_of(examples.x[inside], monotone=monotone)
+        scaled.append((inside, scale.apply(examples.x[inside]), scale.apply(examples.x[~inside])))
 
-    def area(labels: Bools) -> float:
-        score = np.zeros(len(labels))
+    def area(labels: Indices) -> float:
+        score = np.zeros((len(labels), k))
         for inside, x, held_out in scaled:
-            if labels[inside].all() or not labels[inside].any():
-                continue
-            model = fit_logistic(x, labels[inside], penalty, monotone=monotone, tolerance=LOOSE)
+            model = fit(x, labels[inside], k, penalty, monotone=monotone, tolerance=LOOSE)
             score[~inside] = model.leaning(held_out)
-        ranks = stats.rankdata(score)
-        n_dissimilar = int(labels.sum())
-        least = n_dissimilar * (n_dissimilar + 1) / 2
-        return float((ranks[labels].sum() - least) / (n_dissimilar * (len(labels) - n_dissimilar)))
+        is_of = labels[:, None] == np.arange(k)
+        n_of = is_of.sum(axis=0)
+        won = (stats.rankdata(score, axis=0) * is_of).sum(axis=0) - n_of * (n_of + 1) / 2
+        return float((won / (n_of * (len(labels) - n_of))).mean())
 
-    return permutation_p(area, y, examples.group, rng=rng, n=n)
+    return permutation_p(area, examples.category, examples.group, rng=rng, n=n)
 
 
 def permutation_p(
@@ -371,50 +379,50 @@ def choose(
     training: Examples,
     *,
     rng: np.random.Generator,
-    monotone: bool,
-    cost_ratio: float = 1.0,
+    monotone: bool = False,
+    cost_ratio: float | None = None,
     n_folds: int = INNER_FOLDS,
 ) -> ChosenModel:
     """Fit a model, and choose its penalty and threshold by cross-validation.
 
     Of `PENALTIES`, which go from strong to weak, the chosen one has the lowest log loss over the inner folds. The
-    model is then fitted with this penalty to all rows. The chosen threshold has the lowest cost.
+    model is then fitted with this penalty to all rows. With a cost ratio, the threshold with the lowest cost is chosen.
     """
-    group, y = training.group, training.dissimilar
+    group, y, k = training.group, training.category, len(training.categories)
     fold = balanced_folds(y, group, min(n_folds, int(group.max()) + 1), rng)
-    odds = np.zeros((len(PENALTIES), len(y)))
-    for k in range(int(fold.max()) + 1):
-        inside, outside = fold != k, fold == k
-        if y[inside].all() or not y[inside].any():  # learning needs both categories
-            odds[:, outside] = special.logit((y[inside].sum() + 0.5) / (inside.sum() + 1))
-            continue
+    scores = np.zeros((len(PENALTIES), len(y), n_columns_of(k)))
+    for number in range(int(fold.max()) + 1):
+        inside, outside = fold != number, fold == number
         scale = scale_of(training.x[inside], monotone=monotone)
         x, held_out = scale.apply(training.x[inside]), scale.apply(training.x[outside])
         model = None
         for p, penalty in enumerate(PENALTIES):
-            model = fit_logistic(x, y[inside], penalty, monotone=monotone, start=model)
-            odds[p, outside] = model.intercept + model.leaning(held_out)
-    losses = np.logaddexp(0.0, np.where(y, -odds, odds)).mean(axis=1)
-    best = int(losses.argmin())
+            model = fit(x, y[inside], k, penalty, monotone=monotone, start=model)
+            scores[p, outside] = model.scores(held_out)
+    best = int(np.argmin([log_losses(of_penalty, y).mean() for of_penalty in scores]))
     scale = scale_of(training.x, monotone=monotone)
-    model = fit_logistic(scale.apply(training.x), y, PENALTIES[best], monotone=monotone)
-    return ChosenModel(scale, model, PENALTIES[best], best_threshold(y, special.expit(odds[best]), cost_ratio))
+    model = fit(scale.apply(training.x), y, k, PENALTIES[best], monotone=monotone)
+    threshold = None
+    if cost_ratio is not None:
+        threshold = best_threshold(training.is_second, probabilities(scores[best])[:, 1], cost_ratio)
+    return ChosenModel(scale, model, PENALTIES[best], threshold)
 
 
-def best_threshold(dissimilar: Bools, probability: Floats, cost_ratio: float) -> float:
+def best_threshold(positive: Bools, probability: Floats, cost_ratio: float) -> float:
     """Return the threshold in [0, 1] with the lowest cost.
 
-    `cost_ratio` is the cost of a missed dissimilar item divided by the cost of a false alarm. The candidates are
+    `cost_ratio` is the cost of a missed positive item divided by the cost of a false alarm. The candidates are
     halfway between neighbouring probabilities, and 1 / (1 + cost_ratio), which is best for calibrated probabilities. If
     several have the lowest cost, return the one nearest to that value.
     """
     ideal = 1 / (1 + cost_ratio)
     order = np.argsort(probability, kind="stable")
-    ordered, positive = probability[order], dissimilar[order]
+    ordered, of_positive = probability[order], positive[order]
     middle = np.concatenate(([0.0], (ordered[1:] + ordered[:-1]) / 2, [1.0], [ideal]))
-    below = np.searchsorted(ordered, middle, side="right")  # items with probability <= threshold are called similar
-    missed = np.concatenate(([0], np.cumsum(positive)))[below]
-    alarms = (~positive).sum() - np.concatenate(([0], np.cumsum(~positive)))[below]
+    # items with probability <= threshold are not called positive
+    below = np.searchsorted(ordered, middle, side="right")
+    missed = np.concatenate(([0], np.cumsum(of_positive)))[below]
+    alarms = (~of_positive).sum() - np.concatenate(([0], np.cumsum(~of_positive)))[below]
     cost = cost_ratio * missed + alarms
     best = middle[cost <= cost.min() * (1 + 1e-12)]
     return float(best[np.abs(best - ideal).argmin()])
@@ -428,15 +436,15 @@ class Bin(Result):
     """A group of items with similar predicted probabilities."""
 
     n: int
-    probability: float  # mean probability of dissimilar
-    share: Estimate  # share of dissimilar items, with Wilson's interval
+    probability: float  # mean probability of the positive category
+    share: Estimate  # share of positive items, with Wilson's interval
 
 
 @dataclass(frozen=True, repr=False)
 class Calibration(Result):
-    """Calibration of the predicted probability that an item is dissimilar.
+    """Calibration of the predicted probability that an item is positive.
 
-    `reference`: Brier score of the prediction that is the share of dissimilar items for each item. It is equal to the
+    `reference`: Brier score of the prediction that is the share of positive items for each item. It is equal to the
     uncertainty.
 
     References
@@ -458,12 +466,12 @@ class Calibration(Result):
 
     @property
     def reference(self) -> float:
-        """Return the Brier score if the prediction for each item is the share of dissimilar items."""
+        """Return the Brier score if the prediction for each item is the share of positive items."""
         return self.uncertainty
 
 
 def calibration(
-    dissimilar: Bools,
+    positive: Bools,
     probability: Floats,
     group: Indices,
     *,
@@ -475,13 +483,13 @@ def calibration(
 
     Raises ValueError if there are no items, or a probability is not within [0, 1].
 
-    `dissimilar` (shape (n,)); `probability` (shape (n,)): probability of dissimilar, from models that were not fitted
-    on these items; `group` (shape (n,)): number of each item's application.
+    `positive` (shape (n,)); `probability` (shape (n,)): probability of the positive category, from models that were not
+    fitted on these items; `group` (shape (n,)): number of each item's application.
     """
     n = len(probability)
     if not n or not ((probability >= 0) & (probability <= 1)).all():
         raise ValueError("probability must be at least one number, and all numbers must be within [0, 1]")
-    y, share = dissimilar.astype(np.float64), float(dissimilar.mean())
+    y, share = positive.astype(np.float64), float(positive.mean())
     parts = np.array_split(np.argsort(probability, kind="stable"), max(1, min(MAX_BINS, n // PER_BIN)))
     bins = [Bin(len(part), float(probability[part].mean()), wilson(int(y[part].sum()), len(part), level))
             for part in parts]  # fmt: skip
@@ -519,10 +527,10 @@ def ceiling(n_changed: int, n_retests: int, share: float, *, n_agreeing: int = 1
     out of range.
 
     `n_changed` and `n_retests`: number of retests in which the label changed, and number of all retests; `share`: share
-    of dissimilar among the labels of the target, in [0, 1]; `n_agreeing`: number of independent equal labels that an
-    item of the target has: 1 if single labels are the target, 2 for items with two equal labels, which are wrong with
-    the probability e^2 / (e^2 + (1 - e)^2); `level`: confidence level; all intervals follow from Wilson's interval of
-    the share of changed labels. The result is undefined with fewer than 20 retests.
+    of the positive category among the labels of the target, in [0, 1]; `n_agreeing`: number of independent equal labels
+    that an item of the target has: 1 if single labels are the target, 2 for items with two equal labels, which are
+    wrong with the probability e^2 / (e^2 + (1 - e)^2); `level`: confidence level; all intervals follow from Wilson's
+    interval of the share of changed labels. The result is undefined with fewer than 20 retests.
     """
     if not 0 <= n_changed <= n_retests or not 0 <= share <= 1:
         raise ValueError(f"n_changed must be within 0..n_retests and share within [0, 1], got {n_changed} of "
@@ -540,7 +548,7 @@ def ceiling(n_changed: int, n_retests: int, share: float, *, n_agreeing: int = 1
         e = error(f)
         if e >= 0.5 or share in (0, 1):
             return 0.5
-        p = min(max((share - e) / (1 - 2 * e), 0.0), 1.0)  # true share of dissimilar items
+        p = min(max((share - e) / (1 - 2 * e), 0.0), 1.0)  # true share of positive items
         a, b = e * (1 - p) / share, e * p / (1 - share)
         return 0.5 + 0.5 * max(1 - a - b, 0.0)
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from analysis.categories import CATEGORIES
 from analysis.document import describe_value
 from analysis.runs.runs import Warmup
 from analysis.text import joined
@@ -10,10 +11,10 @@ from labeler.errors import InputError, sentence
 from labeler.files.formats import Source
 
 if TYPE_CHECKING:
-    from analysis.learning import CategoryModel, Model
+    from analysis.learning import Model
 
 
-def read_model(path: Path) -> "Model | CategoryModel":
+def read_model(path: Path) -> "Model":
     """Read and check a model file; raises InputError with the name of the file."""
     from analysis.learning import ModelError, model_from_text  # imported here because it loads pandas
 
@@ -27,10 +28,8 @@ def read_model(path: Path) -> "Model | CategoryModel":
 
 def read_model_of_runs(path: Path) -> "Model":
     """Read a model of the default question; raises InputError as `read_model`, or for other categories."""
-    from analysis.learning import Model
-
     model = read_model(path)
-    if isinstance(model, Model):
+    if model.categories == CATEGORIES and model.positive is not None:
         return model
     raise InputError(
         f"{path}: the model gives the categories {joined(model.categories)}, but labeler check needs a "
@@ -38,7 +37,7 @@ def read_model_of_runs(path: Path) -> "Model":
     )
 
 
-def warmup_of(model: "Model | CategoryModel", warmup: Warmup) -> Warmup:
+def warmup_of(model: "Model", warmup: Warmup) -> Warmup:
     """Return the warm-up with which a model was learned; raises InputError if `warmup` requests another warm-up."""
     if warmup not in (0, model.warmup):
         raise InputError(

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
-from analysis.text import joined
 from labeler import marks, toml_file
 from labeler.errors import InputError
 
@@ -227,15 +226,6 @@ SIMILAR = Question(
 def hash_in_plan(question: Question) -> str:
     """Return the hash of a question that becomes part of the hash of a plan; "" for *similar* in any words."""
     return "" if question.definition() == SIMILAR.definition() else question.hash
-
-
-def require_default_categories(question: Question, what: str, instead: str) -> None:
-    """Raise InputError if the categories are not those of the default question; say what to do instead."""
-    if not question.has_default_categories:
-        raise InputError(
-            f"{what} needs the categories {joined(SIMILAR.names)}, but the question of this study has the "
-            f"categories {joined(question.names)}. {instead}"
-        )
 
 
 RESERVED = {

@@ -22,11 +22,11 @@ from analysis.learning import (
     DEFAULT_FEATURES,
     FEATURES,
     TARGETS as TARGETS,
-    CategoryModel,
     Fingerprint,
     Learned,
-    LearnedCategories,
+    LearnSettings,
     Model,
+    Retests,
 )
 from analysis.runs.classifiers import CLASSIFIERS, Verdict
 from analysis.runs.runs import Runs, Warmup
@@ -38,7 +38,7 @@ from labeler.files.models import read_model as read_model
 from labeler.files.outputs import as_csv
 from labeler.studies.labelling import label_file
 from labeler.studies.model import Item, ItemRole, combined_hash
-from labeler.studies.questions import SIMILAR, Question, require_default_categories
+from labeler.studies.questions import SIMILAR, Question
 from labeler.studies.screen.kinds import FIRST_QUESTION, kind_of
 from labeler.studies.store import Database, actions, events, items, runs, studies, verdicts
 from labeler.studies.verdicts import classifying
@@ -64,7 +64,8 @@ class LearnOptions:
                 "defended [default: ranks of all features].",
     })  # fmt: skip
     cost_ratio: float = field(default=1.0, metadata={
-        "within": "(0, )", "metavar": "X", "help": "Cost of a missed dissimilar item, if a false alarm costs 1.",
+        "within": "(0, )", "metavar": "X",
+        "help": "Cost of a missed item of the positive category, if a false alarm costs 1.",
     })  # fmt: skip
     name: str = field(default="model", metadata={
         "metavar": "NAME", "help": "Name of the model; the classifier is called learned:NAME.",
@@ -220,52 +221,46 @@ def _available(material: Material) -> list[str]:
     return [str(name) for name, column in material.features.items() if column.notna().mean() >= NEARLY_ALL]
 
 
-def learn(material: Material, options: LearnOptions = STANDARD) -> Learned | LearnedCategories:
+def learn(material: Material, options: LearnOptions = STANDARD) -> Learned:
     """Learn a classifier from the labels and features of a study or of files.
 
     Raises InputError if the data are too small, or an option is invalid.
     """
-    if not material.question.has_default_categories:
-        return _learn_categories(material, options)
-    # a model that was learned from these labels would seem better than it is
-    consensus = options.consensus
-    others = material.verdicts[~material.verdicts["classifier"].str.startswith(f"{learning.LEARNED}:")]
-    try:
-        return learning.learn(
-            learning.target_of(material.answers, consensus), material.features, material.applications, others,
-            seed=options.seed, names=features_named(options.features, _available(material)), prints=material.prints,
-            monotone=options.monotone, cost_ratio=options.cost_ratio, warmup=material.warmup, name=options.name,
-            target=TARGETS[consensus],
-            background={"hashes": dict(material.hashes), "versions": _versions()},
-            retests=learning.retest_counts(material.answers) if consensus != learning.MAJORITY else None,
-            n_agreeing=2 if consensus == learning.AGREED else 1,
-        )  # fmt: skip
-    except learning.TooFew as error:
-        raise InputError(f"There are not enough data to learn from: {error}.") from None
-    except ValueError as error:
-        raise InputError(sentence(error)) from None
-
-
-def _learn_categories(material: Material, options: LearnOptions) -> LearnedCategories:
     question, consensus = material.question, options.consensus
     if options.monotone or options.cost_ratio != 1:
-        require_default_categories(
-            question, "--monotone" if options.monotone else "--cost-ratio",
-            "Leave this option out. The model gives the most probable category.",
-        )  # fmt: skip
+        _require_positive_of_two(question, "--monotone" if options.monotone else "--cost-ratio")
+    # a model that was learned from these labels would seem better than it is
     others = material.verdicts[~material.verdicts["classifier"].str.startswith(f"{learning.LEARNED}:")]
+    retests = None
+    if consensus != learning.MAJORITY:
+        counts = learning.retest_counts(material.answers, question.names)
+        retests = Retests(*counts, n_agreeing=2 if consensus == learning.AGREED else 1)
+    settings = LearnSettings(
+        seed=options.seed, positive=question.positive, ordered=question.ordered, monotone=options.monotone,
+        cost_ratio=options.cost_ratio, name=options.name, target=TARGETS[consensus],
+    )  # fmt: skip
     try:
-        return learning.learn_categories(
-            learning.target_of(material.answers, consensus, question.names), material.features, material.applications,
-            others, question.names, seed=options.seed, ordered=question.ordered,
-            names=features_named(options.features, _available(material)), prints=material.prints,
-            warmup=material.warmup, name=options.name, target=TARGETS[consensus],
+        examples = learning.examples_to_learn(
+            learning.target_of(material.answers, consensus, question.names), material.features,
+            features_named(options.features, _available(material)), material.applications, material.prints,
+            question.names,
+        )  # fmt: skip
+        return learning.learn(
+            examples, others, settings, warmup=material.warmup, retests=retests,
             background={"hashes": dict(material.hashes), "versions": _versions()},
         )  # fmt: skip
     except learning.TooFew as error:
         raise InputError(f"There are not enough data to learn from: {error}.") from None
     except ValueError as error:
         raise InputError(sentence(error)) from None
+
+
+def _require_positive_of_two(question: Question, option: str) -> None:
+    if len(question.names) != 2 or question.positive is None:
+        raise InputError(
+            f"{option} needs a question with two categories, of which one is positive. This study has the categories "
+            f"{joined(question.names)}. Leave this option out: the model gives the most probable category."
+        )
 
 
 @dataclass(frozen=True)
@@ -303,25 +298,17 @@ class WrittenResult:
         }  # fmt: skip
 
 
-def written_result(
-    result: Learned | LearnedCategories,
-    *,
-    with_model: bool = True,
-) -> WrittenResult:
+def written_result(result: Learned, *, with_model: bool = True) -> WrittenResult:
     """Return a result in a form that can be written as text, JSON, HTML and figures.
 
     Without `with_model`, the files contain no model.
     """
     further = {"model.json": result.model.to_text()} if with_model else {}
     further["out-of-fold.csv"] = as_csv(result.table)
-    if isinstance(result, LearnedCategories):
-        document, charts = learning.categories_document(result), learning.category_charts(result)
-    else:
-        document, charts = learning.document(result), learning.charts(result)
-    return WrittenResult("learning", content(result), document, charts, further)
+    return WrittenResult("learning", content(result), learning.document(result), learning.charts(result), further)
 
 
-def content(learned: Learned | LearnedCategories) -> Any:
+def content(learned: Learned) -> Any:
     """Return the numbers of a learned classifier for JSON, without the table, which is a separate file."""
     return json_values({name: value for name, value in vars(learned).items() if name not in ("table", "folds")})
 
@@ -351,7 +338,7 @@ def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple
     # before the transaction, because it takes long
     judged_before, segments = {}, {}
     for item in measured:
-        if isinstance(model, CategoryModel):
+        if not question.has_default_categories:
             judged_before[item.item_id] = _judged_in_categories(db, item, model, question)
         elif model.needs_segments:
             series = with_unit(runs.of_item(db, item.item_id), item.unit)
@@ -360,10 +347,10 @@ def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple
     with events.by(db, actor, now) as deed:
         verdicts.remove_classifier(db, model.classifier)
         for item in measured:
-            if isinstance(model, CategoryModel):
-                judged = judged_before[item.item_id]
-            else:
+            if question.has_default_categories:
                 judged = _judged_by_stored_verdicts(db, item, model, segments.get(item.item_id), path)
+            else:
+                judged = judged_before[item.item_id]
             verdicts.put(
                 db,
                 item,
@@ -382,15 +369,14 @@ def apply_model(db: Database, path: Path, *, actor: str, now: datetime) -> tuple
     return model.classifier, n_given, n_without
 
 
-def _check_model_fits(model: Model | CategoryModel, question: Question, path: Path) -> None:
+def _check_model_fits(model: Model, question: Question, path: Path) -> None:
     """Raise InputError unless the items show runs, and each category of the model is one of the question."""
     _require_runs(question)
-    known = model.categories if isinstance(model, CategoryModel) else FIRST_QUESTION.names
-    if not set(known) <= set(question.names):
+    if not set(model.categories) <= set(question.names):
         raise InputError(
-            f"{path}: the model gives the categories {joined(known)}, but the question of this study has "
-            f"the categories {joined(question.names)}. Learn a model from labels with these categories: "
-            "labeler learn"
+            f"{path}: the model gives the categories {joined(model.categories)}, but the question of this "
+            f"study has the categories {joined(question.names)}. Learn a model from labels with these "
+            "categories: labeler learn"
         )
 
 
@@ -412,12 +398,12 @@ def _judged_by_stored_verdicts(
     first = sources[0]
     shape = Runs(with_unit(runs.of_item(db, item.item_id), item.unit), warmup) if model.needs_runs else None
     return model.judge(
-        sources, shape, segments,
+        learning.features_of(sources, shape, segments),
         n_runs=first.n_runs, n_iterations=first.n_iterations, n_left_out=first.n_left_out,
     )  # fmt: skip
 
 
-def _judged_in_categories(db: Database, item: Item, model: CategoryModel, question: Question) -> Verdict:
+def _judged_in_categories(db: Database, item: Item, model: Model, question: Question) -> Verdict:
     series = with_unit(runs.of_item(db, item.item_id), item.unit)
     sources = learning.classifiers_of(model.terms) or (ROW_OF_SHAPES,)
     evidence = classifying.judge(series, sources, JudgeOptions(model.warmup))

@@ -1,4 +1,9 @@
-"""Learning from labels: results checked by hand, by simulation and against other software, and what a report says."""
+"""Learning from labels: results checked by hand, by simulation and against other software, and what a report says.
+
+What holds for two categories and for more is one test with both as parameters.
+"""
+
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -6,13 +11,16 @@ import pytest
 from hypothesis import given, strategies as st
 from numpy.random import default_rng
 from scipy import optimize, special
+from statsmodels.api import MNLogit, add_constant
 
-from analysis.document import to_text
+from analysis.document import to_markdown, to_text
 from analysis.learning import (
     FEATURES,
     MEASURE_FEATURES,
     Contestant,
     Examples,
+    LearnSettings,
+    Retests,
     TooFew,
     calibration,
     ceiling,
@@ -21,9 +29,11 @@ from analysis.learning import (
     cross_validate,
     document,
     examples_of,
+    examples_to_learn,
     features_of,
-    fit_logistic,
+    fit,
     learn,
+    model_from_text,
     outer_folds,
     retest_counts,
     run_against_rest,
@@ -37,34 +47,54 @@ APPLICATIONS, PER_APPLICATION = 24, 8
 NAMES = ("m1", "m5", "spread", "kruskal")
 
 
+SETS = {2: ("similar", "dissimilar"), 3: ("step", "noise", "steady")}
+of_two_and_of_three = pytest.mark.parametrize("n_categories", [2, 3])
+
+
 def words(dissimilar):
     return np.where(dissimilar, "dissimilar", "similar").tolist()
 
 
-def examples(rng, slope=0.0, *, leak=False):
-    """Build 192 items of 24 applications; the first feature has this slope, the others are noise."""
+def examples(rng, slope=0.0, *, n_categories=2, leak=False):
+    """Build 192 items of 24 applications.
+
+    Of two categories, the second is likely where the first feature is large; of more, each where its own one is. Other
+    features are noise.
+    """
     n = APPLICATIONS * PER_APPLICATION
     x = rng.standard_normal((n, len(NAMES)))
-    dissimilar = rng.random(n) < special.expit(slope * x[:, 0])
+    if n_categories == 2:
+        category = (rng.random(n) < special.expit(slope * x[:, 0])).astype(np.intp)
+    else:
+        category = (slope * x[:, :n_categories] + rng.gumbel(size=(n, n_categories))).argmax(axis=1)
     if leak:
-        x[:, 1] = dissimilar + 0.01 * rng.standard_normal(n)
+        x[:, 1] = category + 0.01 * rng.standard_normal(n)
     applications = tuple(f"a{i // PER_APPLICATION}" for i in range(n))
-    return Examples(tuple(f"i{i}" for i in range(n)), applications, dissimilar, x, NAMES)
+    return Examples(tuple(f"i{i}" for i in range(n)), applications, category, x, NAMES, categories=SETS[n_categories])
 
 
 def tables(found):
-    """Return the same examples as tables for `learn`."""
-    truth = pd.DataFrame({"item": found.items, "category": words(found.dissimilar)})
+    """Return the same examples as tables for `examples_to_learn`, and the verdicts of another classifier."""
+    truth = pd.DataFrame({"item": found.items, "category": found.names})
     features = pd.DataFrame(found.x, index=found.items, columns=list(found.features))
     applications = pd.Series(found.applications, index=found.items)
-    verdicts = pd.DataFrame(
-        {"item": found.items, "classifier": "other", "verdict": words(found.x[:, 2] > 0), "score": found.x[:, 2]}
-    )
+    called = [found.categories[code] for code in (found.x[:, 2] > 0).astype(int)]
+    verdicts = pd.DataFrame({"item": found.items, "classifier": "other", "verdict": called, "score": found.x[:, 2]})
     return truth, features, applications, verdicts
 
 
-def learnt(found, **options):
-    return learn(*tables(found), names=NAMES, **{"seed": 1, "n_draws": 200, **options})
+def learnt(found, positive="dissimilar", **options):
+    settings = LearnSettings(**{"seed": 1, "n_draws": 200, "positive": positive, **options})
+    return learn(found, tables(found)[-1], settings)
+
+
+def mean_area(found, validated):
+    """Return the mean area under the ROC curve of the categories, each against the rest."""
+    areas = [
+        auc(found.names, validated.score[:, k], categories=found.categories, positive=category).value
+        for k, category in enumerate(found.categories)
+    ]
+    return np.mean(areas)
 
 
 @pytest.fixture(scope="module")
@@ -77,12 +107,15 @@ def test_a_fit_with_one_yes_or_no_feature_is_the_log_of_the_odds_ratio_or_none_a
     # 3 of 10 dissimilar without the feature, 6 of 8 with it: odds 3/7 and 3, ratio 7
     x = np.repeat([0.0, 1.0], [10, 8])[:, None]
     dissimilar = np.array([True] * 3 + [False] * 7 + [True] * 6 + [False] * 2)
-    model = fit_logistic(x, dissimilar, 0.0)
-    assert model.intercept == pytest.approx(np.log(3 / 7))
+    model = fit(x, dissimilar, 2, 0.0)
+    assert model.intercepts == pytest.approx(np.log(3 / 7))
     assert model.coefficients[0] == pytest.approx(np.log(7))
-    model = fit_logistic(1 - x, dissimilar, 0.01, monotone=True)
+    model = fit(1 - x, dissimilar, 2, 0.01, monotone=True)
     assert model.coefficients[0] == 0
-    assert special.expit(model.intercept) == pytest.approx(9 / 18)
+    assert special.expit(model.intercepts) == pytest.approx(9 / 18)
+    # two labels of one category: only an intercept, with half an item of each category added
+    only = fit(x, np.ones(18, dtype=int), 2, 0.1)
+    assert (only.intercepts[0], *only.coefficients[0]) == pytest.approx((np.log(18.5 / 0.5), 0))
 
 
 @pytest.mark.parametrize(
@@ -98,8 +131,31 @@ def test_the_fit_with_a_penalty_is_that_of_scikit_learn(penalty, theirs):
     rng = default_rng(3)
     x = rng.standard_normal((200, 4))
     dissimilar = rng.random(200) < special.expit(x[:, 0] - 0.5 * x[:, 1])
-    ours = fit_logistic(x, dissimilar, penalty)
-    assert [ours.intercept, *ours.coefficients] == pytest.approx(theirs, abs=1e-6)
+    ours = fit(x, dissimilar, 2, penalty)
+    assert [*ours.intercepts, *ours.coefficients[:, 0]] == pytest.approx(theirs, abs=1e-6)
+
+
+@of_two_and_of_three
+def test_the_fit_without_a_penalty_is_that_of_statsmodels(n_categories):
+    rng = default_rng(2)
+    x = rng.standard_normal((150, 2))
+    slopes = np.array([[1.0, 0.0, -0.5], [0.0, 0.7, 0.2]])[:, :n_categories]
+    y = (x @ slopes + rng.gumbel(size=(150, n_categories))).argmax(axis=1)
+    found = fit(x, y, n_categories, 1e-9)
+    theirs = MNLogit(y, add_constant(x)).fit(disp=False)
+    assert found.coefficients.shape == (2, 1 if n_categories == 2 else 3)
+    assert found.probability(x) == pytest.approx(np.asarray(theirs.predict()), abs=1e-3)
+
+
+@of_two_and_of_three
+def test_a_fit_with_a_penalty_is_the_lowest_point_of_the_loss(n_categories):
+    found = examples(default_rng(5), 1.0, n_categories=n_categories)
+    penalty = 0.2
+    model = fit(found.x, found.category, n_categories, penalty)
+    wrong = model.probability(found.x) - np.eye(n_categories)[found.category]
+    slope = found.x.T @ wrong[:, -model.coefficients.shape[1] :] / len(wrong) + penalty * model.coefficients
+    assert slope == pytest.approx(0, abs=1e-5)
+    assert wrong.mean(axis=0) == pytest.approx(0, abs=1e-5)
 
 
 @given(st.integers(0, 10_000), st.booleans(), st.floats(1e-4, 10))
@@ -115,48 +171,51 @@ def test_no_general_optimiser_finds_a_better_fit(seed, monotone, penalty):
         gradient = np.concatenate(([slope.sum()], x.T @ slope + penalty * theta[1:]))
         return (np.logaddexp(0, odds) - y * odds).mean() + penalty / 2 * theta[1:] @ theta[1:], gradient
 
-    model = fit_logistic(x, y, penalty, monotone=monotone)
+    model = fit(x, y, 2, penalty, monotone=monotone)
     if y.all() or not y.any():
         return  # the intercept is then infinite
     bounds = [(None, None), *[(0 if monotone else None, None)] * p]
     theirs = optimize.minimize(loss, np.zeros(p + 1), jac=True, method="L-BFGS-B", bounds=bounds)
-    assert loss(np.concatenate(([model.intercept], model.coefficients)))[0] <= theirs.fun + 1e-9
+    assert loss(np.concatenate((model.intercepts, model.coefficients[:, 0])))[0] <= theirs.fun + 1e-9
     assert not monotone or (model.coefficients >= 0).all()
 
 
-def test_weights_count_items_several_times():
-    found = examples(default_rng(6), 1.0)
+@of_two_and_of_three
+def test_weights_count_items_several_times(n_categories):
+    found = examples(default_rng(6), 1.0, n_categories=n_categories)
     weights = default_rng(7).integers(0, 4, len(found.items))
     repeated = np.repeat(np.arange(len(weights)), weights)
-    once = fit_logistic(found.x, found.dissimilar, 0.1, weights=weights.astype(float))
-    again = fit_logistic(found.x[repeated], found.dissimilar[repeated], 0.1)
-    assert once.coefficients == pytest.approx(again.coefficients)
+    once = fit(found.x, found.category, n_categories, 0.1, weights=weights.astype(float))
+    again = fit(found.x[repeated], found.category[repeated], n_categories, 0.1)
+    assert once.coefficients == pytest.approx(again.coefficients, abs=1e-4)
 
 
 @pytest.mark.parametrize(
-    ("x", "penalty", "message"),
+    ("arguments", "message"),
     [
-        (np.zeros((2, 1)), -1, r"penalty.*got -1"),
-        (np.zeros((3, 1)), 1, r"x must have shape \(2, n_features\), got \(3, 1\)"),
+        ((np.zeros((2, 1)), np.array([1, 0]), 2, -1), r"penalty.*got -1"),
+        ((np.zeros((3, 1)), np.array([1, 0]), 2, 1), r"x must have shape \(2, n_features\), got \(3, 1\)"),
+        ((np.zeros((2, 1)), np.array([1, 0]), 3, 1), "a monotone model has two categories, got 3"),
     ],
 )
-def test_a_penalty_below_zero_and_a_table_of_another_length_are_refused(x, penalty, message):
+def test_what_cannot_be_fitted_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
-        fit_logistic(x, np.array([True, False]), penalty)
+        fit(*arguments, monotone=True)
 
 
-def test_pure_noise_scores_at_chance():
+@pytest.mark.parametrize(("n_categories", "n"), [(2, 8), (3, 3)])  # the mean of 3 areas varies less
+def test_pure_noise_scores_at_chance(n_categories, n):
     areas = []
-    for seed in range(8):
-        found = examples(default_rng(seed))
-        validated = cross_validate(found, rng=default_rng(seed), monotone=seed % 2 == 0)
-        areas.append(auc(words(found.dissimilar), validated.score).value)
+    for seed in range(n):
+        found = examples(default_rng(seed), n_categories=n_categories)
+        monotone = n_categories == 2 and seed % 2 == 0
+        areas.append(mean_area(found, cross_validate(found, rng=default_rng(seed), monotone=monotone)))
     assert np.mean(areas) == pytest.approx(0.5, abs=0.05)  # standard error of the mean of 8: .015
 
 
 def test_a_feature_that_holds_the_answer_is_found():
     found = learnt(examples(default_rng(1), leak=True))
-    assert found.arena.standings[0].auc.value > 0.99
+    assert found.positive.arena.standings[0].auc.value > 0.99
     assert says(found.warnings[0], "m5 alone", "1.000")
 
 
@@ -164,20 +223,19 @@ def test_a_feature_that_holds_the_answer_is_found():
 def test_the_same_seed_gives_the_same_result_and_an_honest_feature_no_alarm(account):
     assert account.warnings == ()
     one, two = account, learnt(examples(default_rng(9), 2.0))
-    assert (one.model, one.arena, one.coefficients) == (two.model, two.arena, two.coefficients)
+    assert (one.model, one.held_out, one.positive) == (two.model, two.held_out, two.positive)
     pd.testing.assert_frame_equal(one.table, two.table)
 
 
 def test_permuting_labels_within_applications_destroys_the_gain():
     found = examples(default_rng(2), 2.0)
-    before = cross_validate(found, rng=default_rng(0))
-    assert auc(words(found.dissimilar), before.score).value > 0.75
+    assert mean_area(found, cross_validate(found, rng=default_rng(0), monotone=True)) > 0.75
     areas = []
     for seed in range(4):
         rng = default_rng(seed)
-        blocks = found.dissimilar.reshape(APPLICATIONS, PER_APPLICATION)
-        permuted = Examples(found.items, found.applications, rng.permuted(blocks, axis=1).ravel(), found.x, NAMES)
-        areas.append(auc(words(permuted.dissimilar), cross_validate(permuted, rng=rng).score).value)
+        blocks = found.category.reshape(APPLICATIONS, PER_APPLICATION)
+        permuted = replace(found, category=rng.permuted(blocks, axis=1).ravel())
+        areas.append(mean_area(permuted, cross_validate(permuted, rng=rng, monotone=True)))
     assert np.mean(areas) == pytest.approx(0.5, abs=0.06)
 
 
@@ -185,8 +243,8 @@ def test_permuting_labels_within_applications_destroys_the_gain():
 def test_folds_never_split_an_application(sizes, seed):
     applications = tuple(f"a{number}" for number, size in enumerate(sizes) for _ in range(size))
     n = len(applications)
-    dissimilar = default_rng(seed).random(n) < 0.5
-    found = Examples(tuple(map(str, range(n))), applications, dissimilar, np.zeros((n, 1)), ("m1",))
+    category = (default_rng(seed).random(n) < 0.5).astype(np.intp)
+    found = Examples(tuple(map(str, range(n))), applications, category, np.zeros((n, 1)), ("m1",))
     fold = outer_folds(found, default_rng(seed))
     assert pd.Series(fold).groupby(list(applications)).nunique().eq(1).all()
 
@@ -197,8 +255,7 @@ def test_the_scores_of_a_fold_do_not_depend_on_its_labels_or_are_rejected():
         cross_validate(found, rng=default_rng(1), folds=np.arange(len(found.items)) % 5)
     found = examples(default_rng(3), 1.0)
     fold = outer_folds(found, default_rng(0))
-    flipped = np.where(fold == 0, ~found.dissimilar, found.dissimilar)
-    other = Examples(found.items, found.applications, flipped, found.x, NAMES)
+    other = replace(found, category=np.where(fold == 0, 1 - found.category, found.category))
     one, two = (cross_validate(part, rng=default_rng(0), folds=fold) for part in (found, other))
     assert (one.score[fold == 0] == two.score[fold == 0]).all()
     assert (one.probability[fold == 0] == two.probability[fold == 0]).all()
@@ -209,38 +266,97 @@ def test_the_scores_of_a_fold_do_not_depend_on_its_labels_or_are_rejected():
     ("change", "why"),
     [
         (lambda e: e.of(np.arange(59)), "59.*features.*60"),
+        (lambda e: replace(e, category=np.where(np.arange(len(e.items)) < 9, 1, 0)), "9 labels are {second}; .*10"),
+        (lambda e: replace(e, category=np.where(np.arange(len(e.items)) < 1, 1, 0)), "1 label is {second}; .*10"),
         (
-            lambda e: Examples(e.items, e.applications, (np.arange(len(e.items)) < 9).astype(np.intp), e.x, e.features),
-            "9 labels are dissimilar; at least 10",
-        ),
-        (
-            lambda e: Examples(e.items, tuple(f"a{i % 4}" for i in range(len(e.items))), e.dissimilar, e.x, e.features),
+            lambda e: replace(e, applications=tuple(f"a{i % 4}" for i in range(len(e.items)))),
             "come from 4 applications; at least 5",
         ),
     ],
 )
-def test_too_little_to_learn_from_is_refused_with_the_reason(change, why):
-    with pytest.raises(TooFew, match=why):
-        cross_validate(change(examples(default_rng(1))), rng=default_rng(1))
+@of_two_and_of_three
+def test_too_little_to_learn_from_is_refused_with_the_reason(change, why, n_categories):
+    with pytest.raises(TooFew, match=why.format(second=SETS[n_categories][1])):
+        learnt(change(examples(default_rng(1), n_categories=n_categories)))
+
+
+@of_two_and_of_three
+def test_planted_categories_are_learned_and_the_file_gives_the_same_verdicts(n_categories):
+    planted = examples(default_rng(9), 2.5, n_categories=n_categories)
+    found = learnt(planted, ordered=n_categories > 2)
+    assert found.useless is None
+    assert found.chance_p < 0.01
+    assert found.held_out.difference.low > 0
+    assert all(area.auc.low > 0.5 for area in found.held_out.areas)
+    own = found.table["learned verdict"] == found.table["consensus"]
+    assert found.held_out.accuracy.value == found.evaluation.accuracy.value == pytest.approx(own.mean())
+    assert [name for name, _ in found.others] == ["other"]
+    assert (found.positive is None) == (n_categories > 2)
+    text = to_markdown(document(found))
+    assert 'the rule "always' in text
+    assert ("does not use their order" in text) == (n_categories > 2)
+    model = model_from_text(found.model.to_text())
+    assert model == found.model
+    assert model.coefficients.shape == (len(NAMES), 1 if n_categories == 2 else 3)
+    rows = pd.DataFrame(planted.x, columns=list(NAMES)).to_dict("records")
+    called = [model.judge(row).verdict for row in rows]
+    assert np.mean([a == b for a, b in zip(called, planted.names, strict=True)]) > 0.7
+
+
+@pytest.mark.slow
+@of_two_and_of_three
+def test_random_labels_are_not_learned_and_of_more_categories_one_without_labels_is_left_out(n_categories):
+    noise = examples(default_rng(5), n_categories=n_categories)
+    found = learnt(replace(noise, categories=(*noise.categories, "never")))
+    assert found.useless
+    assert found.model.categories == SETS[n_categories]
+    assert found.warnings[0] == "No label is never, so the model never gives this category."
+
+
+def test_the_order_of_two_categories_and_their_names_change_no_number(account):
+    found = examples(default_rng(9), 2.0)
+    other = learnt(replace(found, category=1 - found.category, categories=("noisy", "calm")), positive="noisy")
+    assert other.model.categories == ("calm", "noisy")
+    assert other.model.terms == account.model.terms
+    assert other.model.threshold == account.model.threshold
+    assert other.positive.calibration == account.positive.calibration
+    ours, theirs = ([row.auc for row in one.positive.arena.standings] for one in (other, account))
+    assert ours == theirs
+    assert "noisy when P >" in to_text(document(other))
+
+
+def test_without_a_positive_category_of_two_the_most_probable_category_is_the_verdict():
+    found = learnt(examples(default_rng(9), 2.0), positive=None)
+    assert (found.positive, found.model.threshold) == (None, None)
+    probable = found.table["learned probability of dissimilar"] > 0.5
+    assert (words(probable) == found.table["learned verdict"]).all()
+    assert "The verdict is the most probable category." in to_text(document(found))
+    for options in ({"monotone": True}, {"cost_ratio": 2.0}):
+        with pytest.raises(ValueError, match="needs two categories, of which one is positive"):
+            learnt(examples(default_rng(9), n_categories=3), positive="step", **options)
 
 
 def test_an_outsider_recomputes_every_figure_from_the_table(account):
     found, table = account, account.table
-    for row in found.arena.standings[:-1]:
-        score, verdict = table[f"{row.name} score"], table[f"{row.name} verdict"]
-        assert auc(table["consensus"].tolist(), score.tolist()) == row.auc
+    scores = {
+        row.name: table[f"{row.name} score" if row.name == "other" else f"{row.name} score of dissimilar"].tolist()
+        for row in found.positive.arena.standings[:-1]
+    }
+    for row in found.positive.arena.standings[:-1]:
+        score, verdict = scores[row.name], table[f"{row.name} verdict"]
+        assert auc(table["consensus"].tolist(), score) == row.auc
         assert (verdict == table["consensus"]).mean() == pytest.approx(row.accuracy.value)
-    for pair in found.arena.differences:
-        again = compare_auc(table["consensus"].tolist(), *(table[f"{n} score"].tolist() for n in (pair.a, pair.b)))
+    for pair in found.positive.arena.differences:
+        again = compare_auc(table["consensus"].tolist(), scores[pair.a], scores[pair.b])
         assert (again.difference, again.p) == (pair.difference, pair.p)
-    dissimilar, probability = table["consensus"] == "dissimilar", table["learned probability"]
-    assert ((probability - dissimilar) ** 2).mean() == pytest.approx(found.calibration.brier.value)
+    dissimilar, probability = table["consensus"] == "dissimilar", table["learned probability of dissimilar"]
+    assert ((probability - dissimilar) ** 2).mean() == pytest.approx(found.positive.calibration.brier.value)
     called = np.where(probability > table["learned threshold"], "dissimilar", "similar")
     assert (called == table["learned verdict"]).all()
 
 
 def test_a_signal_is_learnt_and_its_feature_named_first(account):
-    found = account
+    found = account.positive
     assert found.coefficients[0].feature == "m1"
     assert found.coefficients[0].value.low > 0
     assert [row.a for row in found.arena.differences] == ["learned", "learned"]
@@ -286,7 +402,7 @@ def test_verdicts_without_scores_compete():
     )
     contestants = contestants_of(table, found.items)
     assert not any(contestant.has_score for contestant in contestants)
-    arena = compete(found.dissimilar, found.group, contestants, rng=default_rng(1), n_draws=100, cost_ratio=3)
+    arena = compete(found.is_second, found.group, contestants, rng=default_rng(1), n_draws=100, cost_ratio=3)
     row = next(row for row in arena.standings if row.name == "a")
     assert "no scores" in row.auc.reason
     assert row.cost == pytest.approx((3 * row.confusion.fn + row.confusion.fp) / len(found.items))
@@ -396,7 +512,10 @@ def learned(strength, *, verdicts_are_labels=False, retests=None):
     applications = pd.Series([f"app{n % 12}" for n in range(N)], index=items)
     verdicts = pd.DataFrame({"item": items, "classifier": "heuristic", "verdict": called, "score": dissimilar * 1.0})
     verdicts = verdicts if verdicts_are_labels else verdicts.assign(score=rng.random(N))
-    return learn(truth, features, applications, verdicts, seed=1, names=("m1", "spread"), n_draws=200, retests=retests)
+    settings = LearnSettings(seed=1, positive="dissimilar", n_draws=200)
+    return learn(
+        examples_to_learn(truth, features, ("m1", "spread"), applications), verdicts, settings, retests=retests
+    )
 
 
 @pytest.fixture(scope="module")
@@ -406,7 +525,7 @@ def noise():
 
 @pytest.fixture(scope="module")
 def signal():
-    return learned(3.0, retests=(18, 100))
+    return learned(3.0, retests=Retests(18, 100))
 
 
 def in_short(found):
@@ -418,9 +537,9 @@ def test_noise_is_named_as_noise_and_labels_that_are_verdicts_are_named(noise, s
     assert noise.useless is not None
     assert in_short(noise).index("These features do not predict the labels") < in_short(noise).index("On held-out")
     assert "worse than chance" not in to_text(document(noise))
-    assert noise.nearly_verdicts == (("heuristic", 1.0),)
+    assert noise.positive.nearly_verdicts == (("heuristic", 1.0),)
     assert "The labels are nearly the verdicts of heuristic (100.0 %). Were they made with it?" in in_short(noise)
-    assert signal.nearly_verdicts == ()
+    assert signal.positive.nearly_verdicts == ()
 
 
 def test_a_signal_is_useful_and_has_a_ceiling(signal):

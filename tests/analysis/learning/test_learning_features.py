@@ -82,7 +82,7 @@ def test_applications_with_twins_are_in_one_fold():
     examples = noise(np.random.default_rng(0))
     apart = examples.group
     together = examples_of(
-        pd.DataFrame({"item": examples.items, "category": np.where(examples.dissimilar, "dissimilar", "similar")}),
+        pd.DataFrame({"item": examples.items, "category": examples.names}),
         pd.DataFrame(examples.x, index=list(examples.items), columns=list(examples.features)), examples.features,
         pd.Series(examples.applications, index=list(examples.items)), (("i000", "i001"), ("i001", "i014")),
     ).group  # fmt: skip

@@ -108,9 +108,9 @@ def test_the_next_items_are_of_all_applications_and_disagreement_decides_without
 def made(n=300):
     rng = default_rng(1)
     x = rng.standard_normal((n, 2))
-    dissimilar = rng.random(n) < special.expit(2.5 * x[:, 0])
+    category = (rng.random(n) < special.expit(2.5 * x[:, 0])).astype(np.intp)
     applications = tuple(f"a{i % 15}" for i in range(n))
-    return Examples(tuple(f"i{i}" for i in range(n)), applications, dissimilar, x, ("m1", "m5"))
+    return Examples(tuple(f"i{i}" for i in range(n)), applications, category, x, ("m1", "m5"))
 
 
 def test_items_near_the_border_are_the_uncertain_ones():

@@ -64,7 +64,7 @@ def test_an_account_is_written_with_its_figures_and_the_scores_behind_it(folder)
         rows = list(csv.DictReader(file))
     assert len(rows) == N_APPLICATIONS * PER_APPLICATION
     content = json.loads((folder / "report" / "learning.json").read_text())
-    own = next(row for row in content["arena"]["standings"] if row["name"] == "learned")
+    own = next(row for row in content["positive"]["arena"]["standings"] if row["name"] == "learned")
     right = sum(row["learned verdict"] == row["consensus"] for row in rows)
     assert own["accuracy"]["value"] == pytest.approx(right / len(rows))
     assert own["auc"]["value"] > 0.8

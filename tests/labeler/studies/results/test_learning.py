@@ -41,21 +41,23 @@ def learned(material):
 
 
 def test_a_learned_classifier_is_better_than_the_heuristic_on_applications_it_has_not_seen(learned):
-    areas = {row.name: row.auc for row in learned.arena.standings}
+    areas = {row.name: row.auc for row in learned.positive.arena.standings}
     assert areas["learned"].value == pytest.approx(0.89, abs=0.02)  # .884 to .897 with other folds
     assert areas["learned, monotone"].value == pytest.approx(0.785, abs=0.02)
     assert areas["heuristic"].value == pytest.approx(0.679, abs=0.001)
     assert areas["same"].value == pytest.approx(0.702, abs=0.001)
     assert areas["spread"].value == pytest.approx(0.655, abs=0.001)
     assert all(areas["learned"].value > areas[name].value for name in ("heuristic", "same", "spread", "kruskal"))
-    (difference,) = [row for row in learned.arena.differences if (row.a, row.b) == ("learned", "heuristic")]
+    (difference,) = [row for row in learned.positive.arena.differences if (row.a, row.b) == ("learned", "heuristic")]
     assert difference.difference.low > 0
 
 
 def test_a_classifier_without_segments_is_nearly_as_good(material):
     names = ",".join(name for name in DEFAULT_FEATURES if name not in SEGMENT_FEATURES)
     found = learning.learn(material, learning.LearnOptions(consensus=LABELS, features=names))
-    assert found.arena.standings[0].auc.value == pytest.approx(0.861, abs=0.02)  # .860 to .863 with other folds
+    assert found.positive.arena.standings[0].auc.value == pytest.approx(
+        0.861, abs=0.02
+    )  # .860 to .863 with other folds
     assert (found.model.needs_segments, found.model.training["segments"]) == (False, None)
 
 
@@ -64,7 +66,7 @@ def test_labels_without_relation_to_the_runs_are_not_learned(material):
     found = learning.learn(
         replace(material, answers=material.answers.assign(label=shuffled)), learning.LearnOptions(consensus=LABELS)
     )
-    areas = {row.name: row.auc for row in found.arena.standings}
+    areas = {row.name: row.auc for row in found.positive.arena.standings}
     assert areas["learned"].low < 0.5
 
 
