@@ -315,7 +315,6 @@ NAMES_OF_CATEGORIES = {
     "labeler/studies/results/reporting.py": 6,
     "labeler/studies/course/coordinating.py": 5,
     "labeler/studies/ui/coordinator/items.py": 1,
-    "labeler/studies/ui/coordinator/results.py": 1,
 }
 CATEGORY_NAME = re.compile(r"(?<![a-z])(dis)?similar(?![a-z])", re.IGNORECASE)
 

@@ -255,8 +255,18 @@ def learn(material: Material, options: LearnOptions = STANDARD) -> Learned:
         raise InputError(sentence(error)) from None
 
 
+def has_positive_of_two(question: Question) -> bool:
+    """Return whether a model can detect a positive category, so that it has a threshold and can be monotone."""
+    return len(question.names) == 2 and question.positive is not None
+
+
+def detects(db: Database) -> bool:
+    """Return whether a model of this study can detect a positive category (`has_positive_of_two`)."""
+    return has_positive_of_two(studies.get(db).question)
+
+
 def _require_positive_of_two(question: Question, option: str) -> None:
-    if len(question.names) != 2 or question.positive is None:
+    if not has_positive_of_two(question):
         raise InputError(
             f"{option} needs a question with two categories, of which one is positive. This study has the categories "
             f"{joined(question.names)}. Leave this option out: the model gives the most probable category."

@@ -25,7 +25,7 @@ REPORT_KIND = "report-kind"  # key in the session state: which report is shown
 REPORT_REFRESH_S = 1.0
 MARKS_PAGE = "marks.html"  # the file of a report on marks
 LEARN = "Learn a classifier"
-MONOTONE_HELP = "A higher dissimilarity of runs can never make an item more similar."
+MONOTONE_HELP = "A larger measure can never make the positive category less probable."
 USUAL_S = 8.0
 COST_HELP = "The cost of a missed item of the positive category, if a false alarm costs 1."
 SCHEMATIC = "Figure 1: measures on simulated pairs of runs"
@@ -117,7 +117,7 @@ def render_classifiers(db: Database, person: str) -> None:
     if hidden:
         st.info(f"{hidden} The comparison of classifiers appears here.")
         return
-    options = learn_options()
+    options = learn_options(with_positive=learning.detects(db))
     key = f"classifiers-{options}"
     if st.button(LEARN, type="primary"):
         bar = Bar("Computing")
@@ -131,10 +131,15 @@ def render_classifiers(db: Database, person: str) -> None:
         show_files(st.session_state[key])
 
 
-def learn_options() -> dict[str, Any]:
-    """Show the fields for the options of the command `learn`, and return the options."""
+def learn_options(*, with_positive: bool) -> dict[str, Any]:
+    """Show the fields for the options of the command `learn`, and return the options.
+
+    Only a model that detects a positive category of two has costs and can be monotone (`with_positive`).
+    """
     left, right = st.columns(2)
     target = left.selectbox("Truth", list(learning.TARGETS), format_func=learning.TARGETS.__getitem__, key="target")
+    if not with_positive:
+        return {"consensus": str(target)}
     cost = right.number_input("Cost ratio", 0.05, 20.0, 1.0, 0.5, key="cost-ratio", help=COST_HELP)
     monotone = left.checkbox("Monotone model", value=False, key="monotone", help=MONOTONE_HELP)
     return {"consensus": str(target), "cost_ratio": f"{cost:g}", "monotone": monotone}

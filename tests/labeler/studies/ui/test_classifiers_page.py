@@ -1,6 +1,7 @@
 """The page Classifiers, and adding items on the page Plan, under AppTest."""
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from labeler.studies.handover import exchange
 from labeler.studies.model import PlanParameters
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning
+from labeler.studies.questions import SIMILAR
+from labeler.studies.results.learning import has_positive_of_two
 from labeler.studies.store import open_database
 from labeler.studies.ui.coordinator import results
 from labeler.studies.verdicts import computing
@@ -68,3 +71,12 @@ def test_items_are_added_on_the_page_plan(studies):
     page = checked(button(page, "Add items to the plan").click().run())
     with open_database(studies["open"]) as db:
         assert len(assigning.item_batches(db).waiting) == 4
+
+
+def test_only_a_question_with_a_positive_category_of_two_offers_costs_and_a_monotone_model(studies):
+    page = checked(coordinator_page("Results", "Classifiers", studies["unblinded"], "carol"))
+    assert [field.label for field in page.number_input] == ["Cost ratio"]
+    assert has_positive_of_two(SIMILAR)
+    assert not has_positive_of_two(replace(SIMILAR, positive=None))
+    third = replace(SIMILAR.categories[0], name="other", key="o")
+    assert not has_positive_of_two(replace(SIMILAR, categories=(*SIMILAR.categories, third)))
