@@ -176,7 +176,7 @@ def _judged(arena: Arena) -> str:
 
 
 def _in_short(learned: Learned, found: PositiveLearned) -> Iterator[str]:
-    own = next(row for row in found.arena.standings if row.name == LEARNED)
+    own = found.own
     if learned.useless is not None:
         yield f"These features do not predict the labels: {learned.useless}."
     yield (

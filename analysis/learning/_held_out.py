@@ -1,6 +1,6 @@
 """Compute how well out-of-fold verdicts and probabilities of any categories agree with the labels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,7 +44,7 @@ def held_out(
     n_draws: int,
     of_second: Estimate | None = None,
 ) -> HeldOut:
-    """Compute the numbers of out-of-fold predictions.
+    """Compute the numbers of out-of-fold predictions; the same draws of applications give all intervals.
 
     `of_second`: the area of the second of two categories, if it was computed before. That of the first is the same.
     """
@@ -53,28 +53,29 @@ def held_out(
     right = (validated.called == y).astype(np.float64)
     by_rule = (y == np.bincount(y).argmax()).astype(np.float64)
     squared = ((validated.probability - is_of) ** 2).sum(axis=1)
-    shares = is_of.mean(axis=0)
+    shares, seed = is_of.mean(axis=0), int(rng.integers(2**63))
+
+    def drawn(statistic: Callable[[Floats], Floats]) -> Estimate:
+        return bootstrap(statistic, len(y), rng=np.random.default_rng(seed), n_draws=n_draws, groups=examples.group)
 
     def recalls(weights: Floats) -> Floats:
         of_categories: Floats = ((weights * right) @ is_of / (weights @ is_of)).mean(axis=1)
         return of_categories
 
     def mean(values: Floats) -> Estimate:
-        return bootstrap(
-            lambda weights: weights @ values / weights.sum(axis=1), len(y), rng=rng, n_draws=n_draws,
-            groups=examples.group,
-        )  # fmt: skip
+        return drawn(lambda weights: weights @ values / weights.sum(axis=1))
 
     def area(code: int) -> Estimate:
         return drawn_by_application(
-            y == code, examples.group, [validated.score[:, code]], rng=rng, n_draws=n_draws, level=0.95
-        )
+            y == code, examples.group, [validated.score[:, code]], rng=np.random.default_rng(seed), n_draws=n_draws,
+            level=0.95,
+        )  # fmt: skip
 
     of_two = of_second if of_second is not None or k > 2 else area(1)
     areas = [area(code) for code in range(k)] if of_two is None else [of_two, of_two]
     return HeldOut(
         mean(right),
-        bootstrap(recalls, len(y), rng=rng, n_draws=n_draws, groups=examples.group),
+        drawn(recalls),
         mean(right - by_rule),
         tuple(
             CategoryArea(category, int((y == code).sum()), areas[code])

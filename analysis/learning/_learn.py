@@ -101,6 +101,15 @@ class PositiveLearned(Result):
     nearly_verdicts: tuple[tuple[str, float], ...]
     ceiling: Ceiling | None  # the best results that errors in the labels allow; None without retests
 
+    @property
+    def own(self) -> Standing:
+        """Return the results of the learned model."""
+        return _own(self.arena)
+
+
+def _own(arena: Arena) -> Standing:
+    return next(row for row in arena.standings if row.name == LEARNED)
+
 
 @dataclass(frozen=True, repr=False)
 class Learned(Result):
@@ -165,30 +174,37 @@ def learn(
     examples, alternative = (measures, everything) if settings.monotone else (everything, measures)
     if examples.why_too_few:
         raise TooFew(examples.why_too_few)
-    rng = np.random.default_rng(settings.seed)
-    (of_numbers,) = rng.spawn(1)
+    # each random part has a generator of its own, so that no part depends on which others there are
+    of_folds, of_scores, of_variant, of_model, of_chance, of_numbers, of_positive = np.random.default_rng(
+        settings.seed
+    ).spawn(7)
     monotone, cost_ratio = settings.monotone, None if positive is None else settings.cost_ratio
-    folds = outer_folds(examples, rng)
-    validated = cross_validate(examples, rng=rng, monotone=monotone, cost_ratio=cost_ratio, folds=folds)
-    contest = None if positive is None else _contest(examples, alternative, validated, verdicts, settings, rng)
-    chosen = choose(examples, rng=rng, monotone=monotone, cost_ratio=cost_ratio)
-    checks = None if positive is None else _checks(examples, validated, settings, rng)
-    p = chance_p(examples, validated, monotone=monotone, rng=rng)
-    found = None
-    if positive is not None and contest is not None and checks is not None:
-        found = PositiveLearned(
-            positive, contest.arena, checks[1], _coefficients(examples, chosen, monotone=monotone, rng=rng), checks[0],
-            _nearly_verdicts(examples, contest), _ceiling(examples, retests),
-        )  # fmt: skip
+    folds = outer_folds(examples, of_folds)
+    validated = cross_validate(examples, rng=of_scores, monotone=monotone, cost_ratio=cost_ratio, folds=folds)
+    chosen = choose(examples, rng=of_model, monotone=monotone, cost_ratio=cost_ratio)
+    p = chance_p(examples, validated, monotone=monotone, rng=of_chance)
+    variants, contestants, found = {LEARNED: validated}, [], None
+    if positive is not None:
+        if alternative.features:
+            variants[BY_RANKS if monotone else MONOTONE] = cross_validate(
+                alternative, rng=of_variant, monotone=not monotone, cost_ratio=cost_ratio, folds=folds
+            )
+        contestants = contestants_of(verdicts, examples.items, examples.categories)
+        found = _positive(examples, variants, contestants, chosen, settings, retests, of_positive)
     others = verdicts_of(verdicts, examples.items)
-    evaluations = {
-        name: evaluated(examples, called, declared, ordered=settings.ordered, rng=of_numbers, n_draws=settings.n_draws)
-        for name, called in {LEARNED: [examples.categories[k] for k in validated.called], **others}.items()
-    }
-    evaluation = evaluations.pop(LEARNED)
+    called = [examples.categories[code] for code in validated.called]
+    seed = int(of_numbers.integers(2**63))
+
+    def against_labels(given: Sequence[str | None]) -> Evaluation:
+        return evaluated(
+            examples, given, declared, ordered=settings.ordered, rng=np.random.default_rng(seed),
+            n_draws=settings.n_draws,
+        )  # fmt: skip
+
+    evaluation = against_labels(called)
     numbers = held_out(
         examples, validated, rng=of_numbers, n_draws=settings.n_draws,
-        of_second=None if contest is None else contest.own.auc_by_application,
+        of_second=None if found is None else found.own.auc_by_application,
     )  # fmt: skip
     training = {
         **(background or {}), "target": settings.target, **_described(examples, folds), "seed": settings.seed,
@@ -205,10 +221,10 @@ def learn(
         target=settings.target,
         evaluation=evaluation,
         held_out=numbers,
-        others=tuple(evaluations.items()),
+        others=tuple((name, against_labels(given)) for name, given in others.items()),
         positive=found,
         folds=validated,
-        table=_table(examples, {LEARNED: validated} if contest is None else contest.variants, others, contest),
+        table=_table(examples, variants, others, {one.name: one.score for one in contestants}),
         warnings=tuple(_warnings(examples, declared)),
         seed=settings.seed,
         chance_p=p,
@@ -245,53 +261,47 @@ def _positive_last(examples: Examples, positive: str | None) -> Examples:
     return replace(used, category=1 - used.category, categories=used.categories[::-1])
 
 
-@dataclass(frozen=True)
-class _Contest:
-    """The comparison of the learned model, of its other variant, and of all other classifiers."""
-
-    variants: Mapping[str, OutOfFold]
-    others: Sequence[Contestant]
-    arena: Arena
-
-    @property
-    def own(self) -> Standing:
-        return next(row for row in self.arena.standings if row.name == LEARNED)
-
-
-def _contest(
+def _positive(
     examples: Examples,
-    alternative: Examples,
-    validated: OutOfFold,
-    verdicts: pd.DataFrame,
+    variants: Mapping[str, OutOfFold],
+    others: Sequence[Contestant],
+    chosen: ChosenModel,
     settings: LearnSettings,
+    retests: Retests | None,
     rng: np.random.Generator,
-) -> _Contest:
-    variants = {LEARNED: validated}
-    if alternative.features:
-        variants[BY_RANKS if settings.monotone else MONOTONE] = cross_validate(
-            alternative, rng=rng, monotone=not settings.monotone, cost_ratio=settings.cost_ratio, folds=validated.fold
-        )
-    others = contestants_of(verdicts, examples.items, examples.categories)
+) -> PositiveLearned:
+    """Compute what needs a positive category of two; the learned model is the first of the variants."""
+    of_arena, of_partitions, of_calibration, of_refits = rng.spawn(4)
     own = [Contestant(name, found.score[:, 1], found.called.astype(np.float64)) for name, found in variants.items()]
     arena = compete(
-        examples.is_second, examples.group, [*own, *others], examples.categories, rng=rng, against=LEARNED,
+        examples.is_second, examples.group, [*own, *others], examples.categories, rng=of_arena, against=LEARNED,
         cost_ratio=settings.cost_ratio, n_draws=settings.n_draws, level=LEVEL,
     )  # fmt: skip
-    return _Contest(variants, others, arena)
-
-
-def _checks(
-    examples: Examples, validated: OutOfFold, settings: LearnSettings, rng: np.random.Generator
-) -> tuple[tuple[float, ...], Calibration]:
-    """Return the area under the ROC curve for several other divisions into folds, and the calibration."""
-    partitions = [
-        cross_validate(examples, rng=rng, monotone=settings.monotone, cost_ratio=settings.cost_ratio)
-        for _ in range(N_PARTITIONS)
-    ]
-    areas = tuple(_area(examples, one.score[:, 1]).value or 0.0 for one in partitions)
-    return areas, calibration(
-        examples.is_second, validated.probability[:, 1], examples.group, rng=rng, n_draws=settings.n_draws, level=LEVEL
+    return PositiveLearned(
+        category=examples.categories[1],
+        arena=arena,
+        calibration=calibration(
+            examples.is_second,
+            variants[LEARNED].probability[:, 1],
+            examples.group,
+            rng=of_calibration,
+            n_draws=settings.n_draws,
+            level=LEVEL,
+        ),
+        coefficients=_coefficients(examples, chosen, monotone=settings.monotone, rng=of_refits),
+        partitions=_areas_of_other_folds(examples, settings, of_partitions),
+        nearly_verdicts=_nearly_verdicts(examples, others, arena),
+        ceiling=_ceiling(examples, retests),
     )
+
+
+def _areas_of_other_folds(examples: Examples, settings: LearnSettings, rng: np.random.Generator) -> tuple[float, ...]:
+    """Return the area under the ROC curve for several other divisions into folds."""
+    validated = [
+        cross_validate(examples, rng=one, monotone=settings.monotone, cost_ratio=settings.cost_ratio)
+        for one in rng.spawn(N_PARTITIONS)
+    ]
+    return tuple(_area(examples, one.score[:, 1]).value or 0.0 for one in validated)
 
 
 def _area(examples: Examples, score: Floats) -> Estimate:
@@ -343,20 +353,20 @@ def _useless(evaluation: Evaluation, numbers: HeldOut, p: float, cost_ratio: flo
     return None
 
 
-def _nearly_verdicts(examples: Examples, contest: _Contest) -> tuple[tuple[str, float], ...]:
+def _nearly_verdicts(examples: Examples, others: Sequence[Contestant], arena: Arena) -> tuple[tuple[str, float], ...]:
     """Return the classifiers with which the labels may have been made.
 
     These are the classifiers whose verdicts equal at least 95 % of the labels, or whose scores have a larger area under
     the ROC curve than the upper end of the learned one.
     """
-    areas = {row.name: row.auc.value for row in contest.arena.standings}
+    areas = {row.name: row.auc.value for row in arena.standings}
     found = []
-    for contestant in contest.others:
+    for contestant in others:
         judged = np.isfinite(contestant.verdicts)
         if not judged.any():
             continue
         equal = float((contestant.verdicts[judged] == examples.is_second[judged]).mean())
-        area, limit = areas.get(contestant.name), contest.own.auc_by_application.high
+        area, limit = areas.get(contestant.name), _own(arena).auc_by_application.high
         if equal >= NEARLY or (area is not None and limit is not None and area > limit):
             found.append((contestant.name, equal))
     return tuple(found)
@@ -412,7 +422,7 @@ def _table(
     examples: Examples,
     variants: Mapping[str, OutOfFold],
     others: Mapping[str, Sequence[str | None]],
-    contest: _Contest | None,
+    scores: Mapping[str, Floats],
 ) -> pd.DataFrame:
     names = np.array(examples.categories, dtype=object)
     columns: dict[str, Any] = {
@@ -428,7 +438,6 @@ def _table(
         if found.threshold is not None:
             columns[f"{name} threshold"] = found.threshold
         columns[f"{name} verdict"] = names[found.called]
-    scores = {} if contest is None else {one.name: one.score for one in contest.others}
     for name, called in others.items():
         columns |= {f"{name} score": scores[name]} if name in scores else {}
         columns[f"{name} verdict"] = called

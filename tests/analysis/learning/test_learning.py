@@ -325,6 +325,15 @@ def test_the_order_of_two_categories_and_their_names_change_no_number(account):
     assert "noisy when P >" in to_text(document(other))
 
 
+def test_the_classifiers_beside_it_change_no_number_of_the_model(account):
+    found = examples(default_rng(9), 2.0)
+    alone = learn(found, tables(found)[-1].iloc[:0], LearnSettings(seed=1, n_draws=200, positive="dissimilar"))
+    assert alone.others == ()
+    assert (alone.model, alone.evaluation, alone.held_out) == (account.model, account.evaluation, account.held_out)
+    ours, theirs = alone.positive, account.positive
+    assert (ours.own, ours.calibration, ours.coefficients) == (theirs.own, theirs.calibration, theirs.coefficients)
+
+
 def test_without_a_positive_category_of_two_the_most_probable_category_is_the_verdict():
     found = learnt(examples(default_rng(9), 2.0), positive=None)
     assert (found.positive, found.model.threshold) == (None, None)

@@ -42,7 +42,7 @@ def learned(material):
 
 def test_a_learned_classifier_is_better_than_the_heuristic_on_applications_it_has_not_seen(learned):
     areas = {row.name: row.auc for row in learned.positive.arena.standings}
-    assert areas["learned"].value == pytest.approx(0.89, abs=0.02)  # .884 to .897 with other folds
+    assert areas["learned"].value == pytest.approx(0.89, abs=0.02)  # .876 to .899 with other folds
     assert areas["learned, monotone"].value == pytest.approx(0.785, abs=0.02)
     assert areas["heuristic"].value == pytest.approx(0.679, abs=0.001)
     assert areas["same"].value == pytest.approx(0.702, abs=0.001)
@@ -57,7 +57,7 @@ def test_a_classifier_without_segments_is_nearly_as_good(material):
     found = learning.learn(material, learning.LearnOptions(consensus=LABELS, features=names))
     assert found.positive.arena.standings[0].auc.value == pytest.approx(
         0.861, abs=0.02
-    )  # .860 to .863 with other folds
+    )  # .839 to .862 with other folds
     assert (found.model.needs_segments, found.model.training["segments"]) == (False, None)
 
 
