@@ -103,9 +103,17 @@ def test_with_a_baseline_changes_for_the_worse_count_and_verdicts_do_not():
     assert check(again[:1], again[1:]).outcome == NOTHING_FOUND
 
 
-def test_changes_of_unknown_direction_and_below_the_smallest_that_counts():
-    unknown = {"unit": "", "better": ""}
-    assert check([bench("b", *FIVE, **unknown)], [bench("b", *(2 * x for x in FIVE), **unknown)]).outcome == FOUND
+def test_a_change_of_unknown_direction_is_inconclusive_unless_every_change_counts():
+    after, before = (
+        [bench("b", *(factor * x for x in FIVE), seed=seed, unit="", better="")] for factor, seed in ((1, 1), (2, 2))
+    )
+    found = check(after, before)
+    assert found.outcome == INCONCLUSIVE
+    assert says(text_of(found), "1 lower", "nobody says whether lower or higher is better")
+    assert check(after, before, Rules(fail_on="change")).outcome == FOUND
+
+
+def test_a_change_below_the_smallest_that_counts_is_no_finding():
     found = check([bench("b", *(1.03 * x for x in FIVE), seed=9)], [bench("b", *FIVE)], Rules(min_change=0.05))
     assert found.outcome == NOTHING_FOUND
     assert says(text_of(found), "not findings", "b slower")
