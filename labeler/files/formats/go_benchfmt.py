@@ -215,12 +215,13 @@ def _take_result(output: _Output, name: str, pairs: list[str], number: int) -> N
     output.last = name
     _begin(output, number).names.add(name)
     output.machines.setdefault(output.run, machine(**output.machine))
-    by_unit = output.values.setdefault((output.package, name), {})
     nothing = next((value for value in pairs[::2] if value.lower().lstrip("+-") in _NOTHING), None)
+    if not nothing:
+        _check_pairs(pairs)
+    by_unit = output.values.setdefault((output.package, name), {})
     if nothing:
         output.failures[output.package, name].append(Failure({}, f"line {number}: {nothing}"))
         return
-    _check_pairs(pairs)
     for value, unit in zip(pairs[::2], pairs[1::2], strict=True):
         by_unit.setdefault(unit, {}).setdefault(output.run, []).append(float(value))
 

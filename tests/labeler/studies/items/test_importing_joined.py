@@ -122,7 +122,7 @@ def test_a_bad_file_leaves_nothing_and_the_others_are_joined(db):
     bad = importing.upload("2.txt", b"BenchmarkA-8 100 5 ns/op 7\n")
     refused, result = imported(db, go_file("1.txt", A=[1], B=[1]), bad, go_file("3.txt", A=[3]))[:2]
     assert refused.file == "2.txt"
-    assert "line 1 is ignored: " in refused.refused
+    assert says(refused.refused, "line 1: 'BenchmarkA-8 100 5 ns/op 7' is not read: ", "pairs of a value and its unit")
     assert in_ns(runs_by_item(db)) == {"o/p.BenchmarkA": [[1], [3]]}
     assert result.names == ("o/p.BenchmarkA",)
 
