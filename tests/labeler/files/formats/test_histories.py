@@ -60,7 +60,8 @@ def test_a_table_with_a_column_time_is_not_taken_for_a_history(content):
 def test_data_js_has_a_run_per_entry_and_no_addresses(content):
     sort, parse = read_bytes("data.js", content.encode())
     assert (sort.name, sort.unit, sort.better) == ("sort", "s", "lower")
-    assert [run.tolist() for run in sort.values] == [pytest.approx([ns * 1e-9]) for ns in (135, 140, 137)]
+    assert [run.tolist() for run in sort.values] == [pytest.approx([ns * 1e-9]) for ns in (135, 137, 140)]
+    assert sort.of("version") == ("a" * 40, "a" * 40, "b" * 40)  # runs of one version are together, as in a table
     assert in_time_order(sort) == ["b" * 40, "a" * 40]  # the dates of the commits, not of the measurements
     assert [run.tolist() for run in parse.values] == [pytest.approx([2.5e-6])] * 2  # ns and us are one unit
     assert [(failure.reason, failure.conditions["version"]) for failure in parse.failures] == [("no value", "a" * 40)]
