@@ -20,6 +20,7 @@ from analysis.statistics.two_samples import (
     NO_VARIATION,
     TESTS,
     by_strata,
+    compared_by_turns,
     p_values,
     ratio_of_means,
     ratios,
@@ -58,6 +59,9 @@ class Pair:
     reason: str | None = None  # why baseline and candidate cannot be compared, if already known
     # The stratum of each run of baseline and candidate. If given, runs are compared within strata, by least squares.
     strata: tuple[Groups, Groups] | None = None
+    # Which side was measured first (0: baseline), if the runs alternate strictly and the numbers are in order of time.
+    # If given, each run of the other side is compared with its neighbours, instead of with one run of a stratum.
+    turns: int | None = None
     step: float = 0.0  # the resolution of the numbers, such as 1e-9 for whole nanoseconds; 0 for exact counts
     min_change: float | None = None  # limits of this benchmark; None: the limits of the comparison
     max_slowdown: float | None = None
@@ -242,8 +246,12 @@ def _refined(
     for i, (pair, (a, b)) in enumerate(zip(pairs, sides, strict=True)):
         if ps[i] is not None and _are_equal(a, b):
             continue
-        if pair.strata is not None and ps[i] is not None and min(a.min(), b.min()) > 0:
-            compared = by_strata(a, b, (pair.strata[1], pair.strata[0]), alpha)
+        if ps[i] is not None and min(a.min(), b.min()) > 0:
+            compared = None
+            if pair.turns is not None:
+                compared = compared_by_turns(a, b, pair.turns, alpha)
+            elif pair.strata is not None:
+                compared = by_strata(a, b, (pair.strata[1], pair.strata[0]), alpha)
             if compared is not None:
                 ps[i], estimates[i] = compared
         p = ps[i]

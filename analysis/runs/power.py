@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from analysis.arrays import Floats
 from analysis.statistics.intervals import Estimate
-from analysis.statistics.two_samples import COMBINED, NO_VARIATION, by_strata, p_values
+from analysis.statistics.two_samples import COMBINED, NO_VARIATION, by_strata, compared_by_turns, p_values
 
 N_DRAWS = 200  # number of simulated comparisons for a detectable change
 N_HALVINGS = 7
@@ -129,6 +129,21 @@ def smallest_difference_by_strata(
     compared = by_strata(a, b, (strata[1], strata[0]), level)
     if compared is None or compared[1].low is None or compared[1].high is None:
         return None
+    reject = float(special.stdtrit(df, 1 - level / 2))
+    se = float(np.log(compared[1].high / compared[1].low)) / 2 / reject
+    return float(np.expm1((reject + float(special.stdtrit(df, wanted))) * se))
+
+
+def smallest_difference_by_turns(
+    candidate: Floats, baseline: Floats, turns: int, level: float, wanted: float = 0.8
+) -> float | None:
+    """Return the smallest relative difference that `compared_by_turns` detects, or None if there are too few runs."""
+    from scipy import special
+
+    compared = compared_by_turns(candidate, baseline, turns, level)
+    if compared is None or compared[1].low is None or compared[1].high is None:
+        return None
+    df = min(len(candidate) - (turns == 1), len(baseline) - (turns == 0)) - 1
     reject = float(special.stdtrit(df, 1 - level / 2))
     se = float(np.log(compared[1].high / compared[1].low)) / 2 / reject
     return float(np.expm1((reject + float(special.stdtrit(df, wanted))) * se))

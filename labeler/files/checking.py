@@ -78,7 +78,7 @@ class CheckResult:
     @property
     def commands(self) -> list[tuple[str, str]]:
         """How to measure more runs with the tools that wrote the files."""
-        each = "run ten processes of each version in alternation. OLD and NEW are the folders of the versions"
+        each = "run ten processes of each version in turns. OLD and NEW are the folders of the versions"
         return [(f"With {file_format.title}, {each}:", more_runs(file_format.name)) for file_format in self.formats]
 
     @cached_property

@@ -31,12 +31,18 @@ from analysis.methods.check._sides import (
     stands_alone,
     strata_of,
     times_of,
+    turns_of,
 )
 from analysis.runs.benchmark import EVERY_ITERATION, FAILED_SHARE, FAILURES, HIGHER, Benchmark, PerRun
 from analysis.runs.comparison import NOT_CALLED, Change, Pair, compare
-from analysis.runs.power import detectable_changes, smallest_difference, smallest_difference_by_strata
+from analysis.runs.power import (
+    detectable_changes,
+    smallest_difference,
+    smallest_difference_by_strata,
+    smallest_difference_by_turns,
+)
 from analysis.statistics.intervals import Estimate
-from analysis.statistics.two_samples import COMBINED, by_strata, p_values
+from analysis.statistics.two_samples import COMBINED, by_strata, compared_by_turns, p_values
 
 LARGE = 0.25  # a larger change that was measured in blocks can still be a finding
 
@@ -49,7 +55,8 @@ def changes_of(compared: Sequence[BothSides], rules: Rules) -> tuple[Suite, tupl
     pairs = [
         Pair(
             one.after.benchmark.name, *_values(one, is_paired), one.after.benchmark.unit, one.after.benchmark.better,
-            one.after.family, one.reason, strata_of(one, is_paired), one.step, *_limits(one, rules),
+            one.after.family, one.reason, strata_of(one, is_paired), turns_of(one, is_paired), one.step,
+            *_limits(one, rules),
         )
         for one in compared
     ]  # fmt: skip
@@ -102,7 +109,7 @@ def _not_called(change: Change, why: str) -> Change:
 
 def _values(one: BothSides, is_paired: bool) -> tuple[Floats, Floats]:
     """Return the numbers to compare; they are sorted if their order does not matter, so that it changes no number."""
-    if strata_of(one, is_paired) is not None:
+    if strata_of(one, is_paired) is not None or turns_of(one, is_paired) is not None:
         return one.old, one.new
     return np.sort(one.old), np.sort(one.new)
 
@@ -219,6 +226,13 @@ def _geometric_mean(compared: Sequence[BothSides], alpha: float, *, is_paired: b
     if len(shapes) == 1:
         sums = [np.sum(side, axis=0) / k for side in parts]
         logs = [(sums[0], sums[1])]
+        turns = {turns_of(one, is_paired) for one in usable}
+        if len(turns) == 1 and (first := turns.pop()) is not None:
+            together = compared_by_turns(
+                np.exp(sums[0] - sums[1].mean()), np.exp(sums[1] - sums[1].mean()), first, alpha
+            )
+            if together is not None:
+                return together[1], k
         strata = [strata_of(one, is_paired) for one in usable]
         groups = strata[0]
         if groups is not None and all(each is not None and np.array_equal(each, groups) for each in strata):
@@ -250,7 +264,7 @@ def detectable_changes_of(compared: Sequence[BothSides], rules: Rules, *, is_pai
     order = sorted(range(len(compared)), key=lambda at: -(found[at].value or 0.0))
     for at in order[:MAX_RESAMPLED]:
         one = compared[at]
-        is_plain = strata_of(one, is_paired) is None and not one.step
+        is_plain = strata_of(one, is_paired) is None and turns_of(one, is_paired) is None and not one.step
         is_positive = found[at].value and min(one.new.min(), one.old.min()) > 0
         if is_plain and is_positive and 5 <= min(len(one.new), len(one.old)) <= MANY_RUNS:
             by_shape[len(one.new), len(one.old), one.after.family].append(at)
@@ -268,9 +282,12 @@ def _by_formula(one: BothSides, alpha: float, n_tests: int, *, is_paired: bool) 
     """Return the detectable change by the power of Welch's test, with strata if there are any."""
     if one.reason is not None or min(len(one.old), len(one.new)) < 2:
         return Estimate(None, reason=one.reason or ONE_PROCESS)
-    strata = strata_of(one, is_paired)
-    if strata is not None and min(one.old.min(), one.new.min()) > 0:
-        value = smallest_difference_by_strata(one.new, one.old, strata, alpha / n_tests)
+    strata, turns = strata_of(one, is_paired), turns_of(one, is_paired)
+    if (strata is not None or turns is not None) and min(one.old.min(), one.new.min()) > 0:
+        if turns is not None:
+            value = smallest_difference_by_turns(one.new, one.old, turns, alpha / n_tests)
+        else:
+            value = smallest_difference_by_strata(one.new, one.old, strata, alpha / n_tests) if strata else None
         if value is not None:
             return Estimate(value)
     sides = [_rounded(np.sort(side), one.step) for side in (one.new, one.old)]

@@ -53,6 +53,7 @@ from analysis.methods.check._sides import (
     describe_machines,
     levels_of,
     other_conditions,
+    turns_of,
     with_former_names,
     with_steps,
     without_same_runs,
@@ -344,7 +345,12 @@ def _of_groups(suite: Suite, tested: Sequence[BothSides]) -> Iterator[str]:
     if strata:
         n_groups = len(np.intersect1d(*strata[0].design.groups or ()))
         yield f"The runs are in {n_groups} groups of both versions, and are compared within each group."
-    if any(can_be_paired(one) for one in tested) and suite.is_paired:
+    if any(turns_of(one, suite.is_paired) is not None for one in tested):
+        yield (
+            "The versions alternate strictly, so each run is compared with the mean of the runs before and after it, "
+            "which takes out a steady drift. The order old, new, new, old finds smaller changes."
+        )
+    elif any(can_be_paired(one) for one in tested) and suite.is_paired:
         yield "Each run is compared with the run of the other version at its time, because such runs are alike."
 
 

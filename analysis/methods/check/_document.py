@@ -513,7 +513,7 @@ def _next_steps(checked: Check) -> Iterator[str]:
     if FAILED in kinds and not rules["allow_missing"]:
         yield "Find out why runs failed; the others may not be typical. To accept failed runs, pass --allow-missing."
     if _of_one_process(checked):
-        yield "Measure at least five processes of each version in alternation, and pass all files to this command."
+        yield "Measure at least five processes of each version in turns, and pass all files to this command."
     undecided = [finding for finding in _open(checked) if _is_too_few(finding)]
     if undecided:
         yield "The intervals are too wide to decide. Measure more runs of both versions, or allow a larger slowdown."

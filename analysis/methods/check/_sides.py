@@ -348,6 +348,7 @@ def stands_alone(low: float, high: float, others: Sequence[float], limit: float)
 
 
 MIN_SESSIONS, FEW_SESSIONS = 3, 5
+MIN_TURNS = 4  # runs of each version in strict alternation; fewer are compared without their order
 
 Key = tuple[str, str]  # application and name of a benchmark
 
@@ -373,6 +374,7 @@ class BothSides:
     is_by_turns: bool  # whether `old` and `new` alternate in time
     machines: Mapping[str, tuple[str, str]]  # differences between the machines
     reason: str | None = None  # why the two sides cannot be compared
+    turns: int | None = None  # which side was measured first (0: baseline), if the two alternate strictly
     step: float = 0.0  # resolution of the timer, if the values are so few or so equal that it matters
 
 
@@ -400,12 +402,25 @@ def compare_sides(before: SideRuns, after: SideRuns, are_all_same: set[str]) -> 
         means = _per_session(sides[0], old_groups), _per_session(sides[1], new_groups)
         starts = _per_session(times[0], old_groups), _per_session(times[1], new_groups)
         is_by_turns = design_of(*starts).kind == BY_TURNS
-        return BothSides(before, after, design, *means, is_by_turns=is_by_turns, machines=different)
+        turns = strict_turns(*starts)
+        return BothSides(before, after, design, *means, is_by_turns=is_by_turns, machines=different, turns=turns)
     orders = np.lexsort((sides[0], times[0])), np.lexsort((sides[1], times[1]))
     if design.groups is not None:
         design = replace(design, groups=(design.groups[0][orders[0]], design.groups[1][orders[1]]))
     ordered = sides[0][orders[0]], sides[1][orders[1]]
-    return BothSides(before, after, design, *ordered, is_by_turns=design.kind == BY_TURNS, machines=different)
+    turns = strict_turns(times[0][orders[0]], times[1][orders[1]])
+    is_by_turns = design.kind == BY_TURNS
+    return BothSides(before, after, design, *ordered, is_by_turns=is_by_turns, machines=different, turns=turns)
+
+
+def strict_turns(baseline: Floats, candidate: Floats) -> int | None:
+    """Return which side was measured first (0: baseline), if each run is followed by one of the other side."""
+    sides = sorted((baseline, candidate), key=lambda times: float(times[0]))
+    if not 0 <= len(sides[0]) - len(sides[1]) <= 1:
+        return None
+    order = np.empty(len(baseline) + len(candidate))
+    order[::2], order[1::2] = sides
+    return (0 if sides[0] is baseline else 1) if bool((np.diff(order) > 0).all()) else None
 
 
 def _per_session(values: Floats, groups: Groups) -> Floats:
@@ -435,9 +450,20 @@ def strata_of(one: BothSides, is_paired: bool) -> tuple[Groups, Groups] | None:
         return None
     if one.design.kind != SESSIONS and one.design.groups is not None:
         return one.design.groups
-    if is_paired and can_be_paired(one):
+    if is_paired and can_be_paired(one) and one.turns is None:
         return np.arange(len(one.old)), np.arange(len(one.new))
     return None
+
+
+def turns_of(one: BothSides, is_paired: bool) -> int | None:
+    """Return which side was measured first, if each run is to be compared with its neighbours.
+
+    In strict alternation, pairs of runs would show a drift as a difference of the versions, because the second run of
+    each pair is always of the same version.
+    """
+    is_open = is_paired and one.reason is None and (one.design.kind == SESSIONS or one.design.groups is None)
+    enough = min(len(one.old), len(one.new)) >= MIN_TURNS
+    return one.turns if is_open and enough else None
 
 
 def can_be_paired(one: BothSides) -> bool:

@@ -12,6 +12,7 @@ from analysis.methods.check._sides import (
     design_of,
     moved,
     shared_noise,
+    strict_turns,
     times_of,
 )
 from analysis.runs.benchmark import HIGHER, TIME, Benchmark, Failure, Run
@@ -127,7 +128,7 @@ def test_runs_at_the_same_time_are_paired_where_the_machine_drifts():
     after = suite(5, 8, shift, OTHER_TURNS, 2, state[1::2], noise=0.002)
     found = check(after, before)
     assert found.suite.is_paired and found.outcome == FOUND
-    assert any("Each run is compared with" in note for note in found.notes)
+    assert any("compared with the mean of the runs before and after it" in note for note in found.notes)
     unpaired = check([one.take(range(7)) for one in after], before)
     assert not unpaired.suite.is_paired and unpaired.outcome == NOTHING_FOUND
 
@@ -365,3 +366,40 @@ def test_the_counts_name_every_benchmark_once_also_under_its_former_name():
     assert [change.name for change in found.changes] == ["grp/x/f"]
     assert found.outcome == FOUND
     assert any("grp_x/f is now grp/x/f" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "turns"),
+    [((0, 2, 4), (1, 3, 5), 0), ((1, 3, 5), (0, 2, 4), 1), ((0, 2, 4), (1, 3), 0), ((0, 3, 4, 7), (1, 2, 5, 6), None)],
+)
+def test_strict_alternation_is_recognised_and_which_side_was_first(baseline, candidate, turns):
+    assert strict_turns(times(*baseline), times(*candidate)) == turns
+
+
+def drifting(drift, n, order, rng, change=1.0, k=8):
+    """Return a suite that drifts linearly over the measurement; `order` has the version of each run in time order."""
+    at = np.linspace(0, drift, 2 * n)
+    sides = []
+    for number, factor in ((0, 1.0), (1, change)):
+        places = np.flatnonzero(np.array(order) == number)
+        values = factor * np.exp(at[places] + 0.01 * rng.standard_normal((k, n)))
+        sides.append([timed(f"b{i}", row, places.tolist()) for i, row in enumerate(values)])
+    return sides[1], sides[0]
+
+
+def share_found(n_suites, *arguments, **options):
+    rng = np.random.default_rng(7)
+    return np.mean([check(*drifting(*arguments, rng, **options)).outcome == FOUND for _ in range(n_suites)])
+
+
+@pytest.mark.parametrize("order", [[0, 1] * 5, [0, 1] * 10, [0, 1, 1, 0] * 5], ids=["5 runs", "10 runs", "A B B A"])
+def test_a_drift_is_no_change_whether_versions_alternate_strictly_or_not(order):
+    assert share_found(20, 0.15, len(order) // 2, order) <= 0.2  # 5 % are meant; pairs of runs find one in .6 to .7
+
+
+def test_a_change_under_drift_is_found_in_strict_alternation_with_its_size():
+    after, before = drifting(0.08, 10, [0, 1] * 10, np.random.default_rng(3), change=1.05)
+    found = check(after, before)
+    assert found.outcome == FOUND
+    assert sum(change.ratio.low < 1.05 < change.ratio.high for change in found.changes) >= 7
+    assert any("alternate strictly" in line for line in to_lines(found))

@@ -216,7 +216,7 @@ OUTCOMES = [  # command line, exit code, and what the output says
     ("crashed-new --against crashed-old", 3, "1 failed … 8 of 10 runs … missing in"),
     ("crashed-new --against crashed-old --allow-missing", 0, ""),
     ("round-new.json --against round-old.json", 3,
-     "+10.0 % … one process: not tested … do for v in OLD NEW; do (cd $v && pytest --benchmark-json="),
+     "+10.0 % … one process: not tested … do i=$((i+1)) (cd $v && pytest --benchmark-json="),
     ("round-new.json --against round-old.json --values-are runs", 1, "82 % of unchanged"),
     ("late --against early", 0, "Measure by turns"),
     ("means-new --against means-old", 1, "1 slower"),
