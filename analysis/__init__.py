@@ -48,7 +48,7 @@ _PLACES = {
     "mcc": "raters.evaluation",
     "auc": "raters.evaluation",
     "mcnemar": "raters.evaluation",
-    "compare_classifiers": "raters.evaluation:compare",
+    "compare_classifiers": "raters.evaluation",
     # planning
     "items_for_kappa": "raters.planning",
     "items_for_share": "raters.planning",

@@ -256,7 +256,7 @@ def comparisons(verdicts: pd.DataFrame, truth: CountedConsensus, of: CategorySet
     agreed = _decided(truth.agreed)
     pairs = []
     for (a, of_a), (b, of_b) in combinations(by_name.items(), 2):
-        compared = evaluation.compare(
+        compared = evaluation.compare_classifiers(
             agreed, *(rows["verdict"].reindex(agreed.index) for rows in (of_a, of_b)), categories=of.names,
             positive=of.positive, level=level,
         )  # fmt: skip

@@ -26,7 +26,7 @@ from analysis.raters.evaluation._compare import (
     PairedShares as PairedShares,
     against_majority as against_majority,
     bounds as bounds,
-    compare as compare,
+    compare_classifiers as compare_classifiers,
     evaluate as evaluate,
     verdict_of as verdict_of,
 )

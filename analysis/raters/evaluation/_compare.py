@@ -117,7 +117,7 @@ def verdict_of(difference: Estimate, p: float | None, alpha: float) -> str:
     return BETTER if difference.value > 0 else WORSE
 
 
-def compare(
+def compare_classifiers(
     consensus: Categories,
     verdicts_a: Categories,
     verdicts_b: Categories,
@@ -157,7 +157,7 @@ def compare(
     Examples
     --------
     >>> truth = ["dissimilar", "dissimilar", "similar"]
-    >>> compare(truth, ["dissimilar"] * 3, ["similar"] * 3).dissimilar.difference.value
+    >>> compare_classifiers(truth, ["dissimilar"] * 3, ["similar"] * 3).dissimilar.difference.value
     1.0
     """
     truth, *called = matched({"consensus": consensus, "verdicts_a": verdicts_a, "verdicts_b": verdicts_b})

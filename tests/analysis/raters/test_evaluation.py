@@ -17,7 +17,7 @@ from analysis.raters.evaluation import (
     auc,
     balanced_accuracy,
     bounds,
-    compare,
+    compare_classifiers,
     confusion_matrix,
     evaluate,
     f1,
@@ -70,7 +70,7 @@ def test_the_papers_classifiers_compared_with_the_rule_and_with_each_other(golde
     consensus = ["dissimilar"] * 189 + ["similar"] * 135
     same = ["dissimilar"] * 52 + ["similar"] * 137 + ["dissimilar"] * 23 + ["similar"] * 112
     heuristic = ["dissimilar"] * 173 + ["similar"] * 16 + ["dissimilar"] * 82 + ["similar"] * 53
-    result = compare(consensus, heuristic, same)
+    result = compare_classifiers(consensus, heuristic, same)
     assert result.dissimilar.difference.value == pytest.approx((173 - 52) / 189)
     assert result.similar.difference.value == pytest.approx((53 - 112) / 135)
     assert result.dissimilar.mcnemar == mcnemar(121, 0)
@@ -170,7 +170,7 @@ def test_other_categories_and_one_of_three_are_evaluated_like_dissimilar_and_sim
     options = {"categories": ("good", "bad")}
     assert confusion_matrix(*same, **options) == confusion_matrix(truth, called)
     assert bounds([*same[0][:3], None], same[1], **options) == bounds([*truth[:3], None], called)
-    assert compare(same[0], same[1], same[0], **options) == compare(truth, called, truth)
+    assert compare_classifiers(same[0], same[1], same[0], **options) == compare_classifiers(truth, called, truth)
     scores = [0.9, 0.4, 0.3, 0.1]
     assert roc(same[0], scores, **options) == roc(truth, scores)
     assert auc(same[0], scores, **options) == auc(truth, scores)
@@ -182,7 +182,9 @@ def test_other_categories_and_one_of_three_are_evaluated_like_dissimilar_and_sim
     truth, called = ["low", "medium", "high", "high"], ["medium", "low", "high", "low"]
     options = {"categories": ("low", "medium", "high"), "positive": "high"}
     assert confusion_matrix(truth, called, **options) == Confusion(tp=1, fp=0, fn=1, tn=2)
-    assert compare(truth, called, truth, **options).overall.a.value == 0.25  # correct means exactly this category
+    assert (
+        compare_classifiers(truth, called, truth, **options).overall.a.value == 0.25
+    )  # correct means exactly this category
     with pytest.raises(ValueError, match=r"positive.*low, medium, high"):
         confusion_matrix(truth, called, categories=("low", "medium", "high"))
 
@@ -271,7 +273,7 @@ def test_series_are_matched_by_item_and_compared_by_hand():
     consensus = ["dissimilar"] * 4 + ["similar"] * 3
     a = ["dissimilar", "dissimilar", "dissimilar", "similar", "dissimilar", "dissimilar", None]
     b = ["dissimilar", "similar", "similar", "similar", "similar", "similar", "similar"]
-    result = compare(consensus, a, b)
+    result = compare_classifiers(consensus, a, b)
     assert result.n_without_verdict == 1
     of_dissimilar, of_similar, overall = result.dissimilar, result.similar, result.overall
     assert (of_dissimilar.both, of_dissimilar.only_a, of_dissimilar.only_b, of_dissimilar.neither) == (1, 2, 0, 1)
@@ -279,18 +281,18 @@ def test_series_are_matched_by_item_and_compared_by_hand():
     assert (of_dissimilar.difference.value, of_similar.difference.value, overall.difference.value) == (0.5, -1, 0)
     assert (of_dissimilar.mcnemar.p, of_similar.mcnemar.p, overall.mcnemar.p) == (0.5, 0.5, 1)
     truth = pd.Series({"x": "similar", "y": "dissimilar"})
-    result = compare(truth, pd.Series({"y": "dissimilar", "x": "dissimilar"}), pd.Series({"y": "similar"}))
+    result = compare_classifiers(truth, pd.Series({"y": "dissimilar", "x": "dissimilar"}), pd.Series({"y": "similar"}))
     assert result.overall.n == result.dissimilar.only_a == 1
     with pytest.raises(ValueError, match=r"verdicts_b.*'no'"):
-        compare(["similar"], ["similar"], ["no"])
+        compare_classifiers(["similar"], ["similar"], ["no"])
     with pytest.raises(ValueError, match=r"consensus has 1.*verdicts_b has 0"):
-        compare(["similar"], ["similar"], [])
+        compare_classifiers(["similar"], ["similar"], [])
 
 
 @given(st.lists(st.tuples(CATEGORY, VERDICT, VERDICT), max_size=25))
 def test_compare_agrees_with_the_shares_of_two_confusion_matrices(rows):
     truth, a, b = ([row[k] for row in rows] for k in range(3))
-    result = compare(truth, a, b)
+    result = compare_classifiers(truth, a, b)
     complete = [row for row in rows if None not in row]
     matrices = [confusion_matrix([row[0] for row in complete], [row[k] for row in complete]) for k in (1, 2)]
     for function, part in ((accuracy, result.overall), (sensitivity, result.dissimilar), (specificity, result.similar)):
