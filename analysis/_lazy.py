@@ -8,14 +8,13 @@ from typing import Any
 def on_first_use(package: str, places: Mapping[str, str]) -> Callable[[str], Any]:
     """Return a `__getattr__` for a package, which imports each name from its module on first use.
 
-    `package`: the `__name__` of the package; `places`: public name -> module below the package, or "module:name" if the
-    object has another name in that module. Returns name -> object; raises AttributeError for an unknown name.
+    `package`: the `__name__` of the package; `places`: public name -> module below the package. Returns name -> object;
+    raises AttributeError for an unknown name.
     """
 
     def load(name: str) -> Any:
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module, _, original = places[name].partition(":")
-        return getattr(import_module(f"{package}.{module}"), original or name)
+        return getattr(import_module(f"{package}.{places[name]}"), name)
 
     return load

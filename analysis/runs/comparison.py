@@ -135,7 +135,7 @@ class Change:
         return self.outcome not in (None, NOT_SHOWN, IN_SPREAD, NOT_CALLED)
 
 
-def compare(
+def compare_benchmarks(
     pairs: Sequence[Pair],
     *,
     test: str = COMBINED,
@@ -178,7 +178,7 @@ def compare(
 
     Examples
     --------
-    >>> change = compare([Pair("parse", [10.0, 10.1, 9.9, 10.0], [11.0, 11.2, 11.1, 11.0], unit="s")])[0]
+    >>> change = compare_benchmarks([Pair("parse", [10.0, 10.1, 9.9, 10.0], [11.0, 11.2, 11.1, 11.0], unit="s")])[0]
     >>> change.words
     'slower (+10.9 %, 95 % CI +8.6 to +12.9 %)'
     """

@@ -1,6 +1,6 @@
 """Apply one of the methods spread, order, trust, contexts, steady and trend to files, histories or a study."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -35,20 +35,38 @@ class Method:
     name: str  # the name of the command, and the title in lists
     title: str
     question: str  # the question that the method answers
-    # The functions `survey` (from benchmarks and options to the result, a frozen dataclass), `document` and `charts`
-    # (from the result to text with tables, and to figures by name).
+    # The functions `document` and `charts` (from the result to text with tables, and to figures by name).
     module: ModuleType
+    survey: Callable[..., Any]  # from benchmarks and options to the result, a frozen dataclass
 
 
 METHODS = {
     method.name: method
     for method in (
-        Method("spread", "Spread", "How far apart are the runs, and which slowdowns would the suite detect?", spread),
-        Method("order", "Order", "Does the order of the benchmarks affect the result?", order),
-        Method("trust", "Trust", "How reliable are confidence intervals and tests that use these runs?", trust),
-        Method("contexts", "Contexts", "Does the measurement context decide which version is faster?", contexts),
-        Method("steady", "Steady", "When does each run become steady, and which runs never do?", steady),
-        Method("trend", "Trend", "At which version did a benchmark become slower or faster?", trend),
+        Method(
+            "spread",
+            "Spread",
+            "How far apart are the runs, and which slowdowns would the suite detect?",
+            spread,
+            spread.spread_survey,
+        ),
+        Method("order", "Order", "Does the order of the benchmarks affect the result?", order, order.order_survey),
+        Method(
+            "trust",
+            "Trust",
+            "How reliable are confidence intervals and tests that use these runs?",
+            trust,
+            trust.trust_survey,
+        ),
+        Method(
+            "contexts",
+            "Contexts",
+            "Does the measurement context decide which version is faster?",
+            contexts,
+            contexts.context_survey,
+        ),
+        Method("steady", "Steady", "When does each run become steady, and which runs never do?", steady, steady.survey),
+        Method("trend", "Trend", "At which version did a benchmark become slower or faster?", trend, trend.survey),
     )
 }
 
@@ -91,7 +109,7 @@ def explore(name: str, benchmarks: Sequence[Benchmark], **options: Any) -> Metho
     method, per_run = METHODS[name], options.get("per_run")
     dropped = steady.dropped_warmup(benchmarks) if per_run and per_run.warmup == AUTO else None
     try:
-        return MethodResult(method.module, method.module.survey(benchmarks, **options), dropped)
+        return MethodResult(method.module, method.survey(benchmarks, **options), dropped)
     except ValueError as error:
         raise InputError(sentence(error)) from None
 

@@ -14,12 +14,12 @@ from analysis.runs.benchmark import Benchmark, canonical, from_table, natural, t
 from tests.conftest import examples
 
 METHODS = {
-    "spread": (spread.survey, spread.document, {"resamples": 20}),
-    "spread, altered": (spread.survey, spread.document, {"v": 0.1}),
-    "order": (order.survey, order.document, {}),
-    "trust": (trust.survey, trust.document, {"n_runs": 2, "gammas": (1.0, 1.3), "resamples": 50}),
+    "spread": (spread.spread_survey, spread.document, {"resamples": 20}),
+    "spread, altered": (spread.spread_survey, spread.document, {"v": 0.1}),
+    "order": (order.order_survey, order.document, {}),
+    "trust": (trust.trust_survey, trust.document, {"n_runs": 2, "gammas": (1.0, 1.3), "resamples": 50}),
     "check": (check.check, check.document, {}),
-    "contexts": (contexts.survey, contexts.document, {"resamples": 20, "instrumentation": "counters"}),
+    "contexts": (contexts.context_survey, contexts.document, {"resamples": 20, "instrumentation": "counters"}),
 }
 
 

@@ -1,10 +1,13 @@
 """The names that `import analysis` provides, and the time it takes."""
 
+import ast
 import inspect
 import json
+import re
 import subprocess
 import sys
 from dataclasses import fields
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,6 +20,7 @@ from analysis.raters.evaluation import Confusion, roc
 from analysis.statistics.intervals import Estimate, wilson
 from analysis.statistics.results import to_frame
 
+ROOT = Path(__file__).parent.parent.parent
 LABELS = pd.DataFrame({
     "item": [1, 2, 3, 4] * 3,
     "rater": ["ada"] * 4 + ["ben"] * 4 + ["cleo"] * 4,
@@ -46,6 +50,37 @@ def test_every_public_name_is_there_and_has_an_example(name):
     assert name in dir(analysis)
     thing = getattr(analysis, name)
     assert isinstance(thing, dict) or ">>> " in inspect.getdoc(thing)
+
+
+def test_the_type_checker_the_loader_and_the_reference_have_the_same_names():
+    tree = ast.parse(Path(analysis.__file__).read_text(encoding="utf-8"))
+    (block,) = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
+    typed = {alias.name: node.module for node in imports for alias in node.names if alias.asname == alias.name}
+    assert typed == {name: f"analysis.{module}" for name, module in analysis._PLACES.items()}
+    assert sorted(typed) == sorted(analysis.__all__)
+    reference = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"^::: analysis\.[\w.]+\.(\w+)$", reference, re.MULTILINE)) == sorted(typed)
+
+
+WRONG_USES = """
+import analysis
+number: int = analysis.fleiss_kappa([[2, 0]])
+analysis.fleis_kappa([[2, 0]])
+analysis.fleiss_kappa([[2, 0]], leval=3)
+analysis.holm("nonsense")
+analysis.wilson(1, 2).limits
+"""
+ERRORS = ["assignment", "attr-defined", "call-arg", "arg-type", "attr-defined"]
+
+
+def test_a_type_checker_finds_wrong_uses_of_the_package(tmp_path):
+    program = tmp_path / "wrong_uses.py"
+    program.write_text(WRONG_USES, encoding="utf-8")
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", str(program)]
+    output = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT).stdout
+    found = re.findall(r"wrong_uses\.py:(\d+): error: .*\[([\w-]+)\]", output)
+    assert found == [(str(line), code) for line, code in enumerate(ERRORS, start=3)], output
 
 
 def test_an_unknown_name_is_an_attribute_error_and_modules_can_still_be_imported():

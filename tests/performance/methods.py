@@ -26,9 +26,9 @@ def main() -> None:
     n = options(__doc__, benchmarks=(586, "synthetic benchmarks")).benchmarks
     suite, ordered, sweep = made(n), in_two_orders(n), in_contexts(n)
     rows = [
-        ("spread", n, seconds(lambda: spread.survey(suite))),
-        ("order", n, seconds(lambda: order.survey(ordered))),
-        ("contexts (5 contexts of 2 versions)", n, seconds(lambda: contexts.survey(sweep))),
+        ("spread", n, seconds(lambda: spread.spread_survey(suite))),
+        ("order", n, seconds(lambda: order.order_survey(ordered))),
+        ("contexts (5 contexts of 2 versions)", n, seconds(lambda: contexts.context_survey(sweep))),
         ("trust, what is exact, one core", n, seconds(lambda: list(map(exact, suite)), repeats=1)),
     ]
     with ProcessPoolExecutor(2, get_context("spawn")) as pool:
@@ -56,7 +56,7 @@ def exact(benchmark: Benchmark) -> tuple[object, object]:
 
 
 def all_of_trust(pool: Executor, suite: list[Benchmark]) -> object:
-    return trust.survey(suite[:N_CHECKED], mapper=partial(pool.map, chunksize=4))
+    return trust.trust_survey(suite[:N_CHECKED], mapper=partial(pool.map, chunksize=4))
 
 
 def made(n: int) -> list[Benchmark]:

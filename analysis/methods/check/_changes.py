@@ -34,7 +34,7 @@ from analysis.methods.check._sides import (
     turns_of,
 )
 from analysis.runs.benchmark import EVERY_ITERATION, FAILED_SHARE, FAILURES, HIGHER, Benchmark, PerRun
-from analysis.runs.comparison import NOT_CALLED, Change, Pair, compare
+from analysis.runs.comparison import NOT_CALLED, Change, Pair, compare_benchmarks
 from analysis.runs.power import (
     detectable_changes,
     smallest_difference,
@@ -60,7 +60,7 @@ def changes_of(compared: Sequence[BothSides], rules: Rules) -> tuple[Suite, tupl
         )
         for one in compared
     ]  # fmt: skip
-    tested = compare(pairs, test=rules.test, alpha=rules.alpha, max_slowdown=rules.max_slowdown)
+    tested = compare_benchmarks(pairs, test=rules.test, alpha=rules.alpha, max_slowdown=rules.max_slowdown)
     failing = _failing(tested, compared)
     changes = _without_failing(tested, compared, failing)
     of_suite = {

@@ -159,7 +159,7 @@ class Rules:
         "choices": FAIL_ON,
         "help": "Changes that are findings. worse: changes for the worse. change: all changes.",
     })  # fmt: skip
-    test: str = field(default=COMBINED, metadata={  # as in `analysis.runs.comparison.compare`
+    test: str = field(default=COMBINED, metadata={  # as in `analysis.runs.comparison.compare_benchmarks`
         "choices": TESTS, "help": "Statistical test for each benchmark.",
     })  # fmt: skip
     alpha: float = field(default=0.05, metadata={

@@ -164,7 +164,7 @@ UP, DOWN = (FASTER, "higher"), (SLOWER, "lower")  # verdicts
 
 @dataclass(frozen=True)
 class ContextOptions:
-    """The options with which `survey` was called."""
+    """The options with which `context_survey` was called."""
 
     per_run: PerRun
     baseline: str | None
@@ -376,7 +376,7 @@ def _candidate(context: Context) -> float:
     return context.candidate
 
 
-def survey(
+def context_survey(
     benchmarks: Sequence[Benchmark],
     *,
     per_run: PerRun = EVERY_ITERATION,
@@ -437,7 +437,8 @@ def survey(
     --------
     >>> runs = tuple(np.array([mean]) for mean in (1.0, 1.1, 1.2, 1.1))
     >>> conditions = {"version": ("old", "new") * 2, "context": ("a", "a", "b", "b")}
-    >>> answer = survey([Benchmark.of_series("parse", runs, conditions=conditions)], baseline="old", candidate="new")
+    >>> parse = Benchmark.of_series("parse", runs, conditions=conditions)
+    >>> answer = context_survey([parse], baseline="old", candidate="new")
     >>> [round(context.speedup.value, 2) for context in answer.benchmarks[0].contexts]
     [0.91, 1.09]
     """

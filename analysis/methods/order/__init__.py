@@ -20,9 +20,9 @@ from analysis.methods.order._survey import (
     OrderSurvey as OrderSurvey,
     after_predecessor as after_predecessor,
     drop_failed as drop_failed,
+    order_survey as order_survey,
     position_trend as position_trend,
     predecessors as predecessors,
-    survey as survey,
 )
 
 if TYPE_CHECKING:

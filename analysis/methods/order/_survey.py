@@ -326,7 +326,7 @@ def _describe(tau: float | None, better: str) -> str | None:
 
 @dataclass(frozen=True)
 class OrderSurvey:
-    """The result of `survey`: whether order matters for these benchmarks.
+    """The result of `order_survey`: whether order matters for these benchmarks.
 
     Attributes
     ----------
@@ -397,7 +397,7 @@ class _Readings:
     left_out: list[LeftOut] = field(default_factory=list)
 
 
-def survey(
+def order_survey(
     benchmarks: Sequence[Benchmark],
     *,
     per_run: PerRun = EVERY_ITERATION,
@@ -450,7 +450,7 @@ def survey(
     --------
     >>> runs = tuple(np.array([mean]) for mean in (1.0, 1.1, 1.2, 1.1, 1.0, 1.2))
     >>> conditions = {"order_type": ("fixed",) * 3 + ("random",) * 3}
-    >>> answer = survey([Benchmark.of_series("parse", runs, conditions=conditions)])
+    >>> answer = order_survey([Benchmark.of_series("parse", runs, conditions=conditions)])
     >>> answer.matters, answer.n_tests
     (False, 1)
     """

@@ -307,7 +307,7 @@ class EnvironmentPair:
 
 @dataclass(frozen=True)
 class SpreadSurvey:
-    """The result of `survey`: how stable the benchmarks of a suite are.
+    """The result of `spread_survey`: how stable the benchmarks of a suite are.
 
     Attributes
     ----------
@@ -345,7 +345,7 @@ class SpreadSurvey:
 
 @dataclass(frozen=True)
 class _Options:
-    """The options with which `survey` was called."""
+    """The options with which `spread_survey` was called."""
 
     per_run: PerRun
     per: int | None
@@ -382,7 +382,7 @@ class _Options:
             raise ValueError(f"without must name benchmarks of the suite, got {', '.join(map(repr, unknown))}")
 
 
-def survey(
+def spread_survey(
     benchmarks: Sequence[Benchmark],
     *,
     per_run: PerRun = EVERY_ITERATION,
@@ -442,7 +442,7 @@ def survey(
     Examples
     --------
     >>> runs = tuple(np.array([mean]) for mean in (1.00, 1.02, 0.99, 1.01))
-    >>> answer = survey([Benchmark.of_series("parse", runs)])
+    >>> answer = spread_survey([Benchmark.of_series("parse", runs)])
     >>> answer.spreads[0].bucket, answer.spreads[0].max_spread
     ('up to 5 %', Estimate(0.02985))
     """

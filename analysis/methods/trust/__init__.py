@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from analysis.methods.trust._survey import (
         MiddleHalf as MiddleHalf,
         TrustSurvey as TrustSurvey,
-        survey as survey,
         trust_of as trust_of,
+        trust_survey as trust_survey,
     )
 
 
@@ -43,6 +43,6 @@ _PLACES = {
     "_pairs": ("INTERVALS", "MANN_WHITNEY", "TESTS", "WELCH"),
     "_population": ("AGGREGATIONS", "MERGED", "ONE_SAMPLE", "RUN_MEANS", "distribution"),
     "_rates": ("Coverage", "Curve", "Rate", "coverage", "sensitivity", "smallest_slowdown", "type_1_error"),
-    "_survey": ("MiddleHalf", "TrustSurvey", "survey", "trust_of"),
+    "_survey": ("MiddleHalf", "TrustSurvey", "trust_survey", "trust_of"),
 }
 __getattr__ = on_first_use(__name__, {name: module for module, names in _PLACES.items() for name in names})

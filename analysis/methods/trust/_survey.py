@@ -193,7 +193,7 @@ def trust_of(
     )
 
 
-def survey(
+def trust_survey(
     benchmarks: Sequence[Benchmark],
     *,
     n_runs: int = 5,
@@ -244,7 +244,7 @@ def survey(
     Examples
     --------
     >>> runs = tuple(np.array([mean]) for mean in (1.00, 1.02, 0.99, 1.01))
-    >>> answer = survey([Benchmark.of_series("parse", runs)], n_runs=2, resamples=50, n_curve=0)
+    >>> answer = trust_survey([Benchmark.of_series("parse", runs)], n_runs=2, resamples=50, n_curve=0)
     >>> answer.benchmarks[0].coverage["run means"].value  # although the level is 95 %
     0.75
     """

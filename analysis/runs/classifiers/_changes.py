@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from analysis.arrays import Floats
 from analysis.runs.benchmark import FASTER, HIGHER, LOWER, SLOWER
 from analysis.runs.classifiers._verdict import Verdict
-from analysis.runs.comparison import Pair, compare
+from analysis.runs.comparison import Pair, compare_benchmarks
 from analysis.runs.runs import Warmup, n_warmup
 from analysis.statistics.two_samples import MANN_WHITNEY, WELCH, p_values, superiority, t_tail
 
@@ -106,7 +106,7 @@ def check_rule(sides: Sides, *, alpha: float, min_change: float) -> Verdict:
     """Decide as `labeler check` does for one benchmark: the combined test, and a smallest change that counts."""
     before, after = sides.means
     better = LOWER if sides.lower_is_better else HIGHER
-    found = compare([Pair("", before, after, better=better)], alpha=alpha, min_change=min_change)[0]
+    found = compare_benchmarks([Pair("", before, after, better=better)], alpha=alpha, min_change=min_change)[0]
     return sides.verdict(found.is_finding, float(after.mean() - before.mean()), found.words)
 
 

@@ -12,6 +12,7 @@ from analysis.methods.contexts import (
     Context,
     brown_forsythe,
     compare_spreads,
+    context_survey as survey,
     describe_speedup,
     document,
     factor_effect,
@@ -24,7 +25,6 @@ from analysis.methods.contexts import (
     signed_rank,
     speedup_by_level,
     speedups,
-    survey,
 )
 from analysis.methods.contexts._sweep import pooled
 from analysis.runs.samples import NO_VARIATION, Test

@@ -9,7 +9,7 @@ from scipy import stats
 
 from analysis.document import Bullets, Table, to_html, to_text
 from analysis.document.figures import FORMATS, render, to_svg
-from analysis.methods.contexts import charts as contexts_charts, document as contexts_document, survey
+from analysis.methods.contexts import charts as contexts_charts, context_survey as survey, document as contexts_document
 from analysis.methods.contexts._document import most_dependent
 from analysis.methods.contexts._figures import _density, violins
 from analysis.runs.benchmark import Failure

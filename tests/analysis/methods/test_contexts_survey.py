@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from analysis.document import json_values, to_json
-from analysis.methods.contexts import ContextSurvey, geometric_mean, paired_t, survey, variant_plan
+from analysis.methods.contexts import ContextSurvey, context_survey as survey, geometric_mean, paired_t, variant_plan
 from analysis.methods.contexts._ratios import NOT_POSITIVE
 from analysis.runs.benchmark import Benchmark, Failure, LeftOut, PerRun, from_table
 from analysis.statistics.two_samples import ratio_of_means

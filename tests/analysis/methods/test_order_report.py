@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from analysis.document import Figure, figures, to_html, to_markdown, to_text
-from analysis.methods.order import charts as order_charts, document as order_document, survey
+from analysis.methods.order import charts as order_charts, document as order_document, order_survey as survey
 from analysis.methods.order._figures import LONGEST, MOST_PANELS, MOST_ROWS, p_values
 from analysis.runs.benchmark import Benchmark, Failure, LeftOut
 from tests.analysis.drawn import luminance, parts, texts, titles

@@ -11,7 +11,13 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from analysis.document import json_values
-from analysis.methods.order import after_predecessor, median_interval, position_trend, predecessors, survey
+from analysis.methods.order import (
+    after_predecessor,
+    median_interval,
+    order_survey as survey,
+    position_trend,
+    predecessors,
+)
 from analysis.runs.benchmark import Benchmark, Failure, PerRun
 from tests.analysis.methods.made_orders import memcached, suite, together, two_orders, two_versions
 from tests.conftest import examples

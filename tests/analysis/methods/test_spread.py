@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from analysis.document import json_values
-from analysis.methods.spread import survey, variability
+from analysis.methods.spread import spread_survey as survey, variability
 from analysis.runs.benchmark import Benchmark, Failure, LeftOut, PerRun
 from analysis.runs.spread import BUCKETS, bucket, cv, max_spread
 from analysis.statistics.intervals import Estimate, wilson

@@ -13,7 +13,7 @@ from scipy import stats
 
 from analysis.document import Figure, Table, json_values, to_html, to_markdown, to_text
 from analysis.document.figures import to_svg
-from analysis.methods.spread import charts as spread_charts, document as spread_document, survey
+from analysis.methods.spread import charts as spread_charts, document as spread_document, spread_survey as survey
 from analysis.methods.spread._figures import MAX_ROWS
 from analysis.runs.benchmark import Benchmark, from_table
 from analysis.statistics.intervals import Estimate

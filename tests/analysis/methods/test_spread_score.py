@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from analysis.methods.spread import api_benchmarking_score, is_regression, survey
+from analysis.methods.spread import api_benchmarking_score, is_regression, spread_survey as survey
 from analysis.runs.benchmark import Benchmark, LeftOut, PerRun, from_table
 from analysis.statistics.intervals import Estimate
 from analysis.statistics.multiple import bonferroni, holm

@@ -24,7 +24,7 @@ from analysis.methods.trust import (
     coverage,
     distribution,
     document as trust_document,
-    survey,
+    trust_survey as survey,
     type_1_error,
 )
 from analysis.methods.trust._figures import false_alarms

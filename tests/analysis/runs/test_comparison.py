@@ -12,7 +12,7 @@ from hypothesis import assume, given, strategies as st
 from scipy import stats
 
 from analysis.runs.benchmark import FASTER, HIGHER, LOWER, SLOWER
-from analysis.runs.comparison import NOT_SHOWN, Pair, compare
+from analysis.runs.comparison import NOT_SHOWN, Pair, compare_benchmarks as compare
 from analysis.statistics.intervals import Estimate
 from analysis.statistics.two_samples import COMBINED, MANN_WHITNEY, TESTS, WELCH, p_values, ratio_of_means
 from tests.performance import comparison_grid as made
