@@ -35,7 +35,7 @@ HEAVY = ("numpy", "pandas", "scipy.stats", "statsmodels.api", "altair", "streaml
 MODULES = (
     "analysis/statistics/intervals.py", "analysis/statistics/multiple.py", "analysis/statistics/bootstrap.py",
     "analysis/statistics/two_samples.py", "analysis/runs/comparison.py", "analysis/runs/power.py",
-    "analysis/raters/agreement/_coefficients.py", "analysis/raters/consensus/_votes.py",
+    "analysis/raters/agreement/_formulas.py", "analysis/raters/consensus/_votes.py",
     "analysis/raters/evaluation/_confusion.py", "analysis/methods/order/_compare.py",
     "labeler/studies/plan/design.py", "labeler/studies/plan/lifecycle.py", "labeler/studies/screen/binning.py",
     "labeler/studies/screen/timing.py", "labeler/studies/store/labels.py", "labeler/studies/store/assignments.py",

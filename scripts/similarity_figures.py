@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from analysis.document import figures
+from analysis.raters.agreement import COEFFICIENTS
 from analysis.report import registry
 from analysis.runs import measures, schemes
 from analysis.runs.dissimilarity import MEASURES
@@ -64,12 +65,22 @@ def flag_table(kind: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def coefficient_table() -> str:
+    """Return the coefficients of agreement as a Markdown table."""
+    lines = ["| name | what | chance | needs | weights | source |", "|---|---|---|---|---|---|"]
+    for row in COEFFICIENTS.values():
+        cells = (f"`{row.name}`", row.title, row.sentence, row.needs.value, _cell(row.weights), row.source)
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def with_tables(text: str) -> str:
-    """Return the document with updated tables of flags between their marks."""
-    for kind in ("measures", "classifiers"):
+    """Return the document with updated tables between their marks."""
+    tables = {kind: flag_table(kind) for kind in ("measures", "classifiers")} | {"coefficients": coefficient_table()}
+    for kind, table in tables.items():
         begin, end = f"<!-- {kind}: made by scripts/similarity_figures.py -->\n", f"<!-- end of {kind} -->"
         before, _, rest = text.partition(begin)
-        text = before + begin + flag_table(kind) + end + rest.partition(end)[2]
+        text = before + begin + table + end + rest.partition(end)[2]
     return text
 
 

@@ -1,6 +1,6 @@
 """Agreement of the reviewers, for example overall, by pair, by group, and in retests: numbers and sections."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
@@ -12,10 +12,12 @@ from analysis.raters import agreement
 from analysis.raters.agreement import (
     AgainstRest,
     ChanceTest,
+    Coefficient,
     Contrast,
     Drift,
     GroupAgreement,
     Leniency,
+    Needs,
     OrderTest,
     PairAgreement,
     PairEquality,
@@ -39,18 +41,6 @@ from analysis.report._settings import CategorySet, ReportStyle, Resampling, capi
 from analysis.report._tables import Labels, has_values
 from analysis.statistics.intervals import Estimate
 
-COEFFICIENTS: Mapping[str, Callable[..., Estimate]] = {
-    "fleiss_kappa": agreement.fleiss_kappa,
-    "gwet_ac1": agreement.gwet_ac1,
-    "brennan_prediger": agreement.brennan_prediger,
-    "krippendorff_alpha": agreement.krippendorff_alpha,
-}
-TITLES = (
-    ("fleiss_kappa", "Fleiss' kappa"),
-    ("krippendorff_alpha", "Krippendorff's alpha"),
-    ("gwet_ac1", "Gwet's AC1"),
-    ("brennan_prediger", "Brennan-Prediger"),
-)
 N_PARTS, N_TIME_PARTS = 3, 4  # number of parts of each reviewer's labels: in order, and by time on task
 CONFIDENCES = (1, 2, 3)
 MOST_DISPUTED = 10
@@ -64,7 +54,7 @@ PICTURES = "disputed-items"  # the name of a figure that needs measurements
 
 @dataclass(frozen=True, repr=False)
 class Kappa(Estimate):
-    """A coefficient with the Landis-Koch bands of the limits of its interval."""
+    """A coefficient; with the Landis-Koch bands of the limits of its interval if it is corrected for chance."""
 
     band_low: str | None = None
     band_high: str | None = None
@@ -151,15 +141,11 @@ class Agreement:
     n_items_with_two_labels: int
     pairs: tuple[PairNumbers, ...]
     pair_equality: PairEquality | None  # None without labels
-    percent: Estimate
-    fleiss_kappa: Kappa
-    gwet_ac1: Kappa
-    brennan_prediger: Kappa
-    krippendorff_alpha: Kappa
+    coefficients: Mapping[str, Kappa]  # by the names of `COEFFICIENTS`
     specific: Mapping[str, Estimate]  # category -> agreement on this category
     chance_test: ChanceTest
     by_applications: Clustered
-    bootstrap: Mapping[str, Estimate]  # name of a statistic -> its bootstrap interval; empty without resampling
+    bootstrap: Mapping[str, Estimate]  # name of a coefficient -> its bootstrap interval; empty without resampling
     warning: str | None
     leniency: Leniency | None  # None without a positive category
     against_the_rest: tuple[AgainstRest, ...]
@@ -178,15 +164,32 @@ class Agreement:
     time_on_task: tuple[TimeOnTask, ...]
     disputed: Disputed
 
+    @property
+    def percent(self) -> Estimate:
+        """Percent agreement."""
+        return self.coefficients["percent_agreement"]
+
+    @property
+    def fleiss_kappa(self) -> Kappa:
+        """Fleiss' kappa."""
+        return self.coefficients["fleiss_kappa"]
+
+
+def overall() -> dict[str, Coefficient]:
+    """Return the coefficients of the table of overall agreement.
+
+    Ordered categories have weighted coefficients in a part of their own, and each pair of reviewers has Cohen's kappa.
+    """
+    rows = agreement.COEFFICIENTS
+    return {name: row for name, row in rows.items() if not row.ordered and row.needs is not Needs.TWO_RATERS}
+
 
 def agreement_numbers(labels: Labels, of: CategorySet, level: float, resampling: Resampling) -> Agreement:
     """Compute all numbers on agreement."""
     first, names = labels.first, of.names
     counts = count_table(first, names).sort_index()  # sorted, so that draws do not depend on the order of rows
     n_labels = counts.sum(axis=1)
-    coefficients: dict[str, Any] = {
-        name: _with_bands(function(counts, names, level=level)) for name, function in COEFFICIENTS.items()
-    }
+    coefficients = {name: _coefficient(row, first, counts, names, level) for name, row in overall().items()}
     groups: dict[str, Any] = _by_groups(first, of, level)
     return Agreement(
         n_labels=len(first),
@@ -194,8 +197,7 @@ def agreement_numbers(labels: Labels, of: CategorySet, level: float, resampling:
         n_items_with_two_labels=int((n_labels >= 2).sum()),
         pairs=tuple(_pair_numbers(first, of, level)),
         pair_equality=agreement.pair_equality(first, names, level=level) if len(first) else None,
-        percent=agreement.percent_agreement(counts, names, level=level),
-        **coefficients,
+        coefficients=coefficients,
         specific={str(k): value for k, value in agreement.specific_agreement(counts, names, level=level).items()},
         chance_test=agreement.fleiss_kappa_test(counts, names),
         by_applications=_clustered(first, counts, names, level),
@@ -246,8 +248,13 @@ def _pair_numbers(first: pd.DataFrame, of: CategorySet, level: float) -> Iterato
         )
 
 
-def _with_bands(kappa: Estimate) -> Kappa:
-    return Kappa(**entries(kappa), band_low=agreement.band(kappa.low), band_high=agreement.band(kappa.high))
+def _coefficient(
+    row: Coefficient, first: pd.DataFrame, counts: pd.DataFrame, names: Sequence[str], level: float
+) -> Kappa:
+    estimate = row(first if row.of_counts is None else counts, names, level=level)
+    if not row.is_corrected:
+        return Kappa(**entries(estimate))
+    return Kappa(**entries(estimate), band_low=agreement.band(estimate.low), band_high=agreement.band(estimate.high))
 
 
 def _clustered(first: pd.DataFrame, counts: pd.DataFrame, names: Sequence[str], level: float) -> Clustered:
@@ -264,17 +271,17 @@ def _clustered(first: pd.DataFrame, counts: pd.DataFrame, names: Sequence[str], 
 def _bootstrap(counts: pd.DataFrame, names: Sequence[str], level: float, resampling: Resampling) -> dict[str, Estimate]:
     if not resampling.n_bootstrap:
         return {}
-    functions = {"percent": agreement.percent_agreement, **COEFFICIENTS}
     return {
         name: agreement.bootstrap_coefficient(
-            function,
+            row,
             counts,
             names,
-            rng=resampling.rng(f"bootstrap {name}"),
+            rng=resampling.rng(f"bootstrap {name.removesuffix('_agreement')}"),
             n_draws=resampling.n_bootstrap,
             level=level,
         )
-        for name, function in functions.items()
+        for name, row in overall().items()
+        if row.of_counts is not None
     }
 
 
@@ -467,10 +474,11 @@ def _describe_contrast(found: Contrast) -> str:
 
 def _overall(numbers: Agreement, style: ReportStyle, by_category: ByCategory | None) -> Iterator[d.Block]:
     level = style.level_text
-    rows: list[tuple[Any, ...]] = [("Percent agreement", d.share(numbers.percent), "", _resampled(numbers, "percent"))]
-    for name, title in TITLES:
-        kappa: Kappa = getattr(numbers, name)
-        rows.append((title, d.plain_number(kappa), _bands(kappa), _resampled(numbers, name)))
+    rows: list[tuple[Any, ...]] = []
+    for name, coefficient in overall().items():
+        value = numbers.coefficients[name]
+        text = d.plain_number(value) if coefficient.is_corrected else d.share(value)
+        rows.append((capitalised(coefficient.title), text, _bands(value), _resampled(numbers, coefficient)))
     weighted = by_category.weighted if by_category else ()
     rows += [(f"{row.name} ({row.weights} weights)", d.plain_number(row.value), "", "") for row in weighted]
     for category, estimate_ in numbers.specific.items():
@@ -497,22 +505,23 @@ def _overall(numbers: Agreement, style: ReportStyle, by_category: ByCategory | N
         rows,
         name="overall-agreement",
     )
+    yield d.Paragraph(" ".join(f"{capitalised(row.title)} {row.sentence}." for row in overall().values()), "note")
     yield d.Paragraph(f"Is agreement better than chance? Test of kappa = 0: {_describe_chance(numbers.chance_test)}.")
     if numbers.warning:
         yield d.Paragraph(f"{numbers.warning.capitalize()}.", "warning")
 
 
-def _resampled(numbers: Agreement, name: str) -> str:
-    resampled = numbers.bootstrap.get(name)
-    return "" if resampled is None else d.interval(resampled, as_percent=name == "percent") or d.DASH
+def _resampled(numbers: Agreement, row: Coefficient) -> str:
+    resampled = numbers.bootstrap.get(row.name)
+    return "" if resampled is None else d.interval(resampled, as_percent=not row.is_corrected) or d.DASH
 
 
 def _describe_chance(test: ChanceTest) -> str:
     return f"not computed ({test.reason})" if test.p is None else f"z = {d.number(test.z, 2)}, p = {d.p_value(test.p)}"
 
 
-def _bands(kappa: Kappa) -> str:
-    low, high = kappa.band_low, kappa.band_high
+def _bands(value: Kappa) -> str:
+    low, high = value.band_low, value.band_high
     return "" if not low else low if low == high else f"{low} to {high}"
 
 

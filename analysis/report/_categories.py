@@ -135,14 +135,10 @@ def category_numbers(
 
 def _weighted(first: pd.DataFrame, of: CategorySet, level: float) -> Iterator[WeightedCoefficient]:
     counts = count_table(first, of.names).sort_index()
-    functions = {
-        "Fleiss' kappa": agreement.fleiss_kappa,
-        "Krippendorff's alpha": agreement.krippendorff_alpha,
-        "Gwet's AC2": agreement.gwet_ac2,
-    }
+    rows = [row for row in agreement.COEFFICIENTS.values() if row.weights and row.is_corrected]
     for weights in WEIGHTS:
-        for name, function in functions.items():
-            yield WeightedCoefficient(name, weights, function(counts, of.names, weights=weights, level=level))
+        for row in rows:
+            yield WeightedCoefficient(row.title, weights, row(counts, of.names, weights=weights, level=level))
 
 
 def _classifiers(

@@ -23,7 +23,7 @@ from analysis.document import (
 )
 from analysis.raters.consensus import REJECTED, UNTESTABLE, ModelState
 from analysis.raters.evaluation import BETTER, WORSE
-from analysis.report._agreement import MORE, NOT_MORE, UNCLEAR, UNDEFINED, Agreement, chance_state
+from analysis.report._agreement import MORE, NOT_MORE, UNCLEAR, UNDEFINED, Agreement, chance_state, overall
 from analysis.report._categories import CategoryClassifier
 from analysis.report._classifiers import ClassifierNumbers, p_clause
 from analysis.report._replacing import may_replace
@@ -347,12 +347,13 @@ def _sentences(report: Report) -> Iterator[str]:
     if facts:
         yield f"The {joined(facts)} of each item stood beside the picture, so reviewers were not blind to this."
     yield from _plan(report.plan_facts, sum(row.n for row in agreement.retest))
-    coefficients = (
+    first = ("percent_agreement", "fleiss_kappa")
+    others = [row.title for name, row in overall().items() if name not in first]
+    yield (
         "We report percent agreement and Fleiss' kappa with Gwet's linearised standard errors (t distribution over "
-        "items). We also report Krippendorff's alpha, Gwet's AC1 and the Brennan-Prediger coefficient. For pairs of "
-        "reviewers, we report percent agreement and Cohen's kappa."
+        f"items). We also report the coefficients {joined(others)}. For pairs of reviewers, we report percent "
+        "agreement and Cohen's kappa."
     )
-    yield coefficients
     yield (
         f"All intervals have a level of {level}. Intervals of simple shares are Wilson intervals. Reviewers are "
         "treated as fixed, so the intervals describe further items that the same reviewers would label."

@@ -177,10 +177,10 @@ def check(report, rows):
         sum(x == y for x, y in combinations(labels.values(), 2)) / (len(labels) * (len(labels) - 1) / 2)
         for labels in said.values()
     ]
-    assert report["agreement"]["percent"]["value"] == pytest.approx(np.mean(shares))
+    assert report["agreement"]["coefficients"]["percent_agreement"]["value"] == pytest.approx(np.mean(shares))
     p = np.mean([sum(x == "similar" for x in labels.values()) / len(labels) for labels in said.values()])
     by_chance = p**2 + (1 - p) ** 2
-    kappa = report["agreement"]["fleiss_kappa"]["value"]
+    kappa = report["agreement"]["coefficients"]["fleiss_kappa"]["value"]
     assert kappa == pytest.approx((np.mean(shares) - by_chance) / (1 - by_chance))
     for pair in report["agreement"]["pairs"]:
         shared = [labels for labels in said.values() if {pair["a"], pair["b"]} <= set(labels)]

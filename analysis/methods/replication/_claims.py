@@ -74,7 +74,7 @@ class _Rows:
 
     def _overall(self) -> Iterator[Claim]:
         agreement, consensus = self.content["agreement"], self.content["consensus"]
-        kappa = agreement["fleiss_kappa"]
+        kappa = agreement["coefficients"]["fleiss_kappa"]
         bands = [kappa["band_low"], kappa["band_high"]]
         ends = f"{number(kappa['low'])} to {number(kappa['high'])}: {' to '.join(dict.fromkeys(map(str, bands)))}"
         yield self._claim(
@@ -86,7 +86,7 @@ class _Rows:
         yield self._count("4.1", "agreed, dissimilar", N_AGREED_DISSIMILAR, consensus["agreed_dissimilar"])
         yield self._count("4.1", "agreed, similar", N_AGREED - N_AGREED_DISSIMILAR,
                           consensus["agreed_similar"])  # fmt: skip
-        yield self._share("4.1", "percent agreement", 55, agreement["percent"]["value"])
+        yield self._share("4.1", "percent agreement", 55, agreement["coefficients"]["percent_agreement"]["value"])
         value = kappa["value"]
         yield self._claim("4.1", "Fleiss' kappa", "0.1", None if value is None else f"{value:.5f}",
                           value is not None and round(value, 1) == 0.1, follows=True)  # fmt: skip

@@ -6,13 +6,18 @@ the second column.
 """
 
 from analysis.raters.agreement._coefficients import (
+    COEFFICIENTS as COEFFICIENTS,
     brennan_prediger as brennan_prediger,
-    category_weights as category_weights,
     fleiss_kappa as fleiss_kappa,
     gwet_ac1 as gwet_ac1,
     gwet_ac2 as gwet_ac2,
     krippendorff_alpha as krippendorff_alpha,
     percent_agreement as percent_agreement,
+)
+from analysis.raters.agreement._formulas import (
+    Coefficient as Coefficient,
+    Needs as Needs,
+    category_weights as category_weights,
 )
 from analysis.raters.agreement._groups import (
     AgreementSoFar as AgreementSoFar,

@@ -11,13 +11,13 @@ from scipy import optimize, special
 
 from analysis.arrays import Floats
 from analysis.categories import CATEGORIES
-from analysis.raters.agreement._coefficients import (
-    FORMULAS,
+from analysis.raters.agreement._coefficients import fleiss_kappa, percent_agreement
+from analysis.raters.agreement._formulas import (
     ONE_CATEGORY,
     Categories,
-    fleiss_kappa,
+    chance_corrected,
+    fleiss_chance,
     likelihood_ends,
-    percent_agreement,
     possible_rows,
     rated,
     too_few_rare,
@@ -388,7 +388,7 @@ def _always_valid_kappa(r: Floats, once: Estimate, alpha: float) -> Estimate:
 
     def functional(p: Floats) -> tuple[float, Floats]:
         with np.errstate(divide="ignore", invalid="ignore"):
-            value, terms = FORMULAS[fleiss_kappa](rows, n * p, np.eye(rows.shape[1]))
+            value, terms = chance_corrected(fleiss_chance, rows, n * p, np.eye(rows.shape[1]))
         return float(value), np.where(np.isfinite(terms), terms, 0.0) - float(value)
 
     low, high = likelihood_ends(counts, functional, limit)

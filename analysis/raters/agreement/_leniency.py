@@ -11,7 +11,7 @@ from scipy.sparse import csgraph
 
 from analysis.arrays import Floats
 from analysis.categories import CATEGORIES
-from analysis.raters.agreement._coefficients import Categories
+from analysis.raters.agreement._formulas import Categories
 from analysis.raters.agreement._pairs import TwoByTwo, bias_index, tables_of, two_by_two
 from analysis.raters.tables import positive_category, wide_labels
 from analysis.statistics.intervals import Estimate, McNemar, checked_level, mcnemar, wilson

@@ -12,7 +12,7 @@ from scipy import special
 
 from analysis.arrays import Bools, Floats
 from analysis.categories import CATEGORIES
-from analysis.raters.agreement._coefficients import (
+from analysis.raters.agreement._formulas import (
     ONE_CATEGORY,
     Categories,
     Weights,

@@ -9,7 +9,8 @@ from scipy import special
 
 from analysis.arrays import Floats
 from analysis.categories import CATEGORIES
-from analysis.raters.agreement._coefficients import Categories, fleiss_kappa
+from analysis.raters.agreement._coefficients import fleiss_kappa
+from analysis.raters.agreement._formulas import Categories
 from analysis.raters.agreement._groups import by_group, in_order, partner_agreement
 from analysis.raters.agreement._pairs import TwoByTwo, bias_index, cohen_kappa, pabak_of, pair_table, two_by_two
 from analysis.raters.tables import checked_columns, checked_labels, count_table, positive_category, ranks

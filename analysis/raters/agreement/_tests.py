@@ -9,14 +9,13 @@ from scipy import special
 
 from analysis.arrays import Floats
 from analysis.categories import CATEGORIES
-from analysis.raters.agreement._coefficients import (
-    FORMULAS,
+from analysis.raters.agreement._coefficients import fleiss_kappa, row_of
+from analysis.raters.agreement._formulas import (
     Categories,
+    CountFormula,
     Weights,
     category_shares,
     category_weights,
-    fleiss_kappa,
-    gwet_ac2,
     rated,
 )
 from analysis.raters.tables import Ratings, checked_counts, count_table
@@ -24,11 +23,9 @@ from analysis.statistics.bootstrap import N_DRAWS, bootstrap
 from analysis.statistics.intervals import Estimate, Groups, checked_level
 from analysis.statistics.results import Result
 
-Coefficient = Callable[..., Estimate]
-
 
 def bootstrap_coefficient(
-    coefficient: Coefficient,
+    coefficient: Callable[..., Estimate],
     ratings: Ratings,
     categories: Categories | None = None,
     *,
@@ -81,9 +78,8 @@ def bootstrap_coefficient(
     >>> kappa.low < kappa.value < kappa.high
     True
     """
-    if coefficient not in FORMULAS:
-        raise ValueError(f"coefficient must be one of: {', '.join(f.__name__ for f in FORMULAS)}; got {coefficient!r}")
-    if coefficient is gwet_ac2 and weights is None:
+    row, formula = row_of(coefficient)
+    if row.ordered and weights is None:
         weights = "linear"
     options = {} if weights is None else {"weights": weights}
     plain = coefficient(ratings, categories, level=level, **options)
@@ -95,7 +91,7 @@ def bootstrap_coefficient(
     kinds = number.ravel()  # numpy 2.0 returns a second axis
 
     def statistic(weights: Floats) -> Floats:
-        return FORMULAS[coefficient](rows, weights, w)[0]
+        return formula(rows, weights, w)[0]
 
     return _varied(bootstrap(statistic, len(r), rng=rng, n_draws=n_draws, level=level, groups=groups, kinds=kinds))
 
@@ -215,8 +211,7 @@ def compare_agreement(
     ----------
     .. [1] Zou, Donner (2008), Statistics in Medicine 27:1693-1702, doi:10.1002/sim.3095
     """
-    if coefficient not in FORMULAS:
-        raise ValueError(f"coefficient must be one of: {', '.join(f.__name__ for f in FORMULAS)}; got {coefficient!r}")
+    _row, formula = row_of(coefficient)
     tables = [count_table(table, categories) for table in (first, second)]
     tables = [table[table.sum(axis=1) >= 2] for table in tables]
     a, b = (coefficient(table.to_numpy(), categories, level=level) for table in tables)
@@ -226,7 +221,7 @@ def compare_agreement(
     value = b.value - a.value
     if a.ends is None or b.ends is None:
         return AgreementDifference(a, b, Estimate(value, reason=a.reason or b.reason), len(common), None)
-    terms = [_terms(coefficient, table.to_numpy(dtype=float)) for table in tables]
+    terms = [_terms(formula, table.to_numpy(dtype=float)) for table in tables]
     covariance = 0.0
     if len(common):
         of_common = (
@@ -252,9 +247,9 @@ def compare_agreement(
     return AgreementDifference(a, b, estimate, len(common), p)
 
 
-def _terms(coefficient: Callable[..., Estimate], r: Floats) -> Floats:
+def _terms(formula: CountFormula, r: Floats) -> Floats:
     """Return the deviations of the linear terms from the coefficient."""
-    value, terms = FORMULAS[coefficient](r, np.ones(len(r)), np.eye(r.shape[1]))
+    value, terms = formula(r, np.ones(len(r)), np.eye(r.shape[1]))
     return terms - float(value)
 
 

@@ -11,8 +11,6 @@ from labeler.cli.common import json_option, remark, show, show_json
 from labeler.errors import InputError
 from labeler.studies.commands.opening import open_study, say_if_interim, study_option
 
-NAMES = ("alpha", "kappa", "ac1", "percent")
-
 
 class RequirementType(click.ParamType[tuple[str, float]]):
     """A coefficient and what its lower limit must reach, such as alpha:.67."""
@@ -21,14 +19,17 @@ class RequirementType(click.ParamType[tuple[str, float]]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, float]:
         """Return the coefficient and the number."""
+        from labeler.studies.results.agreement_questions import coefficients
+
         name, _, number = str(value).partition(":")
         try:
             required = float(number)
         except ValueError:
             required = math.nan
-        if name.lower() not in NAMES or not -1 <= required <= 1:
+        if name.lower() not in coefficients() or not -1 <= required <= 1:
             self.fail(
-                f"{value!r} is not a requirement. Write NAME:X, such as alpha:.67. NAME is one of: {', '.join(NAMES)}.",
+                f"{value!r} is not a requirement. Write NAME:X, such as alpha:.67. NAME is one of: "
+                f"{', '.join(coefficients())}.",
                 param,
                 ctx,
             )

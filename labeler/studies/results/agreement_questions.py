@@ -1,6 +1,5 @@
 """Answer what is asked first about agreement: each reviewer against the rest, drift, and two rounds compared."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import pandas as pd
 from analysis.categories import CATEGORIES, NO_CATEGORY
 from analysis.document import json_values
 from analysis.raters import agreement
+from analysis.raters.agreement import Coefficient
 from analysis.raters.tables import counted_labels
 from analysis.statistics.intervals import Estimate
 from analysis.text import counted
@@ -23,27 +23,17 @@ from labeler.studies.store import Database, studies
 MIN_ITEMS = 2
 
 
-@dataclass(frozen=True)
-class AgreementCoefficient:
-    """A coefficient of agreement with the name that sentences use."""
-
-    title: str
-    estimate: Callable[..., Estimate]
-
-
-COEFFICIENTS = {
-    "alpha": AgreementCoefficient("Krippendorff's alpha", agreement.krippendorff_alpha),
-    "kappa": AgreementCoefficient("Fleiss' kappa", agreement.fleiss_kappa),
-    "ac1": AgreementCoefficient("Gwet's AC1", agreement.gwet_ac1),
-    "percent": AgreementCoefficient("percent agreement", agreement.percent_agreement),
-}
+def coefficients() -> dict[str, Coefficient]:
+    """Return the coefficients that can be required, by their names in options."""
+    rows = agreement.COEFFICIENTS.values()
+    return {row.option: row for row in rows if not row.ordered and row.needs is not agreement.Needs.TWO_RATERS}
 
 
 @dataclass(frozen=True)
 class RequiredAgreement:
     """Whether the lower limit of an interval of agreement reaches what is required."""
 
-    coefficient: str  # key in `COEFFICIENTS`
+    coefficient: str  # key in `coefficients`
     required: float
     level: float
     n_items: int  # number of items with two labels or more
@@ -53,7 +43,7 @@ class RequiredAgreement:
     @property
     def words(self) -> str:
         """Return the result as one sentence."""
-        title, found = COEFFICIENTS[self.coefficient].title, self.estimate
+        title, found = coefficients()[self.coefficient].title, self.estimate
         if found.value is None:
             return f"Not known: {title} is undefined, because {found.reason}."
         value = f"{title} is {found.value:.3f}"
@@ -84,7 +74,7 @@ def check_requirement(
         reason = "only one category was used" if categories else "there are no labels"
         return RequiredAgreement(coefficient, required, level, n_items, Estimate(None, reason=reason), None)
     try:
-        found = COEFFICIENTS[coefficient].estimate(labels, categories=categories, level=level)
+        found = coefficients()[coefficient](labels, categories=categories, level=level)
     except ValueError as error:
         raise InputError(sentence(error)) from None
     return RequiredAgreement(

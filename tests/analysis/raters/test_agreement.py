@@ -35,7 +35,7 @@ from analysis.raters.agreement import (
     specific_agreement,
     two_by_two_tables,
 )
-from analysis.raters.agreement._coefficients import NO_PAIR
+from analysis.raters.agreement._formulas import NO_PAIR
 from analysis.raters.agreement._pairs import NO_COMMON_ITEM
 from analysis.raters.evaluation import evaluate
 from analysis.statistics.bootstrap import bootstrap

@@ -96,7 +96,7 @@ def test_ordered_categories_have_weighted_coefficients_beside_the_others():
     assert [(row.name, row.weights) for row in ordered.by_category.weighted] == [
         (name, weights)
         for weights in ("linear", "quadratic")
-        for name in ("Fleiss' kappa", "Krippendorff's alpha", "Gwet's AC2")
+        for name in ("Fleiss' kappa", "Krippendorff's alpha", "Gwet's AC2", "Brennan-Prediger")
     ]
     assert ordered.by_category.weighted[0].value == fleiss_kappa(labels, NAMES, weights="linear")
 
@@ -176,7 +176,7 @@ def test_two_categories_with_other_names_have_the_report_of_similar_and_dissimil
     )
     told = json_values(other)
     assert told["by_category"] is None
-    for name in ("by_application", "pairs", "percent", "fleiss_kappa", "leniency", "bootstrap"):
+    for name in ("by_application", "pairs", "coefficients", "leniency", "bootstrap"):
         assert told["agreement"][name] == usual["agreement"][name]
     assert told["consensus"]["latent"]["prevalence"] == usual["consensus"]["latent"]["prevalence"]
     assert told["consensus"]["agreed_broken"] == usual["consensus"]["agreed_dissimilar"]

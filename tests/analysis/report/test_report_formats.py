@@ -501,7 +501,7 @@ def test_the_wide_table_and_the_numbers_keep_any_names(kind):
     assert {f"label_{name}", f"verdict_{name}", f"score_{name}"} <= set(table)
     assert name in table["item"].tolist()
     one, other = report_of(kind), report_of("None")
-    for name in ("percent", "fleiss_kappa", "n_labels"):
+    for name in ("coefficients", "n_labels"):
         assert one["agreement"][name] == other["agreement"][name]
     confusions = [content["classifiers"][HOSTILE[k]]["confusion"] for k, content in ((kind, one), ("None", other))]
     assert confusions[0] == confusions[1]

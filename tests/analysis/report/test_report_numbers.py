@@ -51,7 +51,7 @@ def test_a_report_counted_by_hand():
     report = summarise(table, verdicts(("a", "mine", "dissimilar"), ("b", "mine", "dissimilar"), ("c", "mine", None)))
     (pair,) = report["agreement"]["pairs"]
     assert (pair["a"], pair["b"], pair["n"], pair["agree"]) == ("ada", "ben", 3, 2)
-    assert report["agreement"]["percent"]["value"] == pytest.approx(2 / 3)
+    assert report["agreement"]["coefficients"]["percent_agreement"]["value"] == pytest.approx(2 / 3)
     assert report["consensus"] | {"n_items": 4, "agreed": 2, "split": 1, "incomplete": 1} == report["consensus"]
     assert report["left_out"]["not_sure"] == 1
     mine = report["classifiers"]["mine"]
@@ -146,7 +146,9 @@ def test_items_labels_and_pairs_add_up(content):
 def test_without_third_labels_the_majority_decides_nothing_but_ties_of_two():
     agreement = report("k = 2")["agreement"]
     total = sum(pair["agree"] for pair in agreement["pairs"])
-    assert agreement["percent"]["value"] == pytest.approx(total / agreement["n_items_with_two_labels"])
+    assert agreement["coefficients"]["percent_agreement"]["value"] == pytest.approx(
+        total / agreement["n_items_with_two_labels"]
+    )
     decided = report("k = 2, bare")["consensus"]
     assert decided["majority"]["majority"] == decided["agreed"]
     assert decided["majority"]["split"] == decided["split"]
@@ -182,7 +184,7 @@ def test_own_revisions_change_only_the_row_after_them():
     made, content = study("k = 2"), report("k = 2")
     first_only = made.answers.iloc[: made.answers["kind"].isin(["retest", "calibration"]).idxmax()]
     before = summarise(first_only, made.verdicts)["agreement"]
-    assert before["percent"] == content["agreement"]["percent"]
+    assert before["coefficients"]["percent_agreement"] == content["agreement"]["coefficients"]["percent_agreement"]
     assert before["by_labels_used"][0]["percent"] != content["agreement"]["by_labels_used"][0]["percent"]
 
 
@@ -322,7 +324,7 @@ def test_names_in_the_other_order_change_nothing_but_the_sides_of_pairs():
     other = summarise(made.answers.replace({"reviewer": names}), made.verdicts)
     for part in ("consensus", "classifiers", "comparisons", "left_out"):
         assert differences(one[part], other[part]) == [] if isinstance(one[part], dict) else one[part] == other[part]
-    for part in ("percent", "fleiss_kappa", "gwet_ac1", "krippendorff_alpha", "by_application"):
+    for part in ("coefficients", "by_application"):
         assert differences({"x": one["agreement"][part]}, {"x": other["agreement"][part]}) == []
     turned = {frozenset(names[pair[x]] for x in "ab"): pair["agree"] for pair in one["agreement"]["pairs"]}
     assert turned == {frozenset(pair[x] for x in "ab"): pair["agree"] for pair in other["agreement"]["pairs"]}
@@ -341,8 +343,8 @@ def test_the_papers_tables_come_out_of_the_replication_data(replication):
         135,
         262,
     ]
-    assert replication["agreement"]["fleiss_kappa"]["value"] == pytest.approx(4177 / 42560)
-    assert replication["agreement"]["percent"]["value"] == pytest.approx(324 / 586)
+    assert replication["agreement"]["coefficients"]["fleiss_kappa"]["value"] == pytest.approx(4177 / 42560)
+    assert replication["agreement"]["coefficients"]["percent_agreement"]["value"] == pytest.approx(324 / 586)
     pairs = {(pair["a"], pair["b"]): (pair["agree"], pair["n"]) for pair in replication["agreement"]["pairs"]}
     counts = [(46, 98), (56, 98), (34, 97), (52, 98), (75, 97), (61, 98)]
     assert pairs == dict(zip(combinations(["R1", "R2", "R3", "R4"], 2), counts, strict=True))

@@ -8,7 +8,7 @@ import click
 import pandas as pd
 import pytest
 
-from analysis.raters.agreement._coefficients import NO_PAIR
+from analysis.raters.agreement._formulas import NO_PAIR
 from analysis.runs.classifiers import CLASSIFIERS
 from labeler.cli import main
 from labeler.studies.store import open_database
@@ -163,7 +163,7 @@ def test_an_empty_study_has_nothing_to_judge_but_a_report(study, tmp_path):
     assert says(run("verdicts", "--study", study, code=2).stderr, "no measurements")
     run("report", "--study", study, "--out", tmp_path / "out")
     content = json.loads((tmp_path / "out" / "report.json").read_text())
-    assert content["agreement"]["fleiss_kappa"]["reason"] == NO_PAIR
+    assert content["agreement"]["coefficients"]["fleiss_kappa"]["reason"] == NO_PAIR
 
 
 def test_replicate_shows_that_every_number_agrees(tmp_path):

@@ -8,8 +8,6 @@ import pytest
 from click.testing import CliRunner
 
 from labeler.cli import main
-from labeler.studies.commands.agreement import NAMES
-from labeler.studies.results.agreement_questions import COEFFICIENTS
 
 
 def write(path, right, seed):
@@ -116,7 +114,3 @@ def test_labels_of_any_categories_can_be_judged(tmp_path):
 def test_what_cannot_be_known_and_what_cannot_be_read_are_no_failures(tmp_path, rows, code, words):
     result = run("--labels", labels_file(tmp_path / "l.csv", *rows), "--fail-under", "alpha:.67", code=code)
     assert words in result.output
-
-
-def test_the_command_names_every_coefficient_there_is():
-    assert set(NAMES) == set(COEFFICIENTS)

@@ -67,7 +67,7 @@ def test_a_fresh_report_agrees_with_its_study(study, made):
 
 
 def test_one_altered_number_is_named_with_both_values(study, made):
-    changed(made, lambda content: content["agreement"]["percent"].update(value=0.125))
+    changed(made, lambda content: content["agreement"]["coefficients"]["percent_agreement"].update(value=0.125))
     result = run("report", "--study", study, "--verify", made, code=1)
     now = json.loads((run("report", "--study", study, "--verify", made, "--json", code=1)).stdout)[0]["recomputed"]
     assert result.stdout == f"agreement.percent.value: 0.125 in the file, {now!r} recomputed\n"
@@ -75,8 +75,8 @@ def test_one_altered_number_is_named_with_both_values(study, made):
 
 
 def test_values_that_differ_look_different(study, made):
-    value = json.loads(made.read_text())["agreement"]["percent"]["value"]
-    changed(made, lambda content: content["agreement"]["percent"].update(value=value + 1e-6))
+    value = json.loads(made.read_text())["agreement"]["coefficients"]["percent_agreement"]["value"]
+    changed(made, lambda content: content["agreement"]["coefficients"]["percent_agreement"].update(value=value + 1e-6))
     line = run("report", "--study", study, "--verify", made, code=1).stdout
     assert f": {value + 1e-6!r} in the file, {value!r} recomputed" in line
 

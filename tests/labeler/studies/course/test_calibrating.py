@@ -304,7 +304,7 @@ def test_labels_of_the_round_enter_no_number_but_their_own(round_):
     course.change_state(round_, Step.OPEN, **WHY)
     nothing = report_of(round_)
     assert nothing["agreement"]["n_labels"] == 0
-    assert nothing["agreement"]["percent"]["value"] is None
+    assert nothing["agreement"]["coefficients"]["percent_agreement"]["value"] is None
     assert (nothing["study"]["items"], nothing["study"]["calibration_items"]) == (6, 4)
     assert nothing["consensus"]["n_items"] == 6
     assert nothing["left_out"]["calibration_labels"] == 16
@@ -312,7 +312,7 @@ def test_labels_of_the_round_enter_no_number_but_their_own(round_):
     assert nothing["course"]["calibration"]["percent"]["value"] == pytest.approx(1 / 2)
     answer_everything(round_, dict.fromkeys(REVIEWERS, "similar"))
     content = report_of(round_)
-    assert content["agreement"]["percent"]["value"] == 1
+    assert content["agreement"]["coefficients"]["percent_agreement"]["value"] == 1
     assert content["agreement"]["n_labels"] == sum(one.n_done for one in coordinating.status(round_).reviewers)
     assert content["consensus"]["agreed"] == 6
 

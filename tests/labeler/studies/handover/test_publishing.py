@@ -185,7 +185,9 @@ def test_labels_as_csv_and_as_parquet_are_the_same_and_those_that_count_give_the
     counted = labels[labels["counts"] == 1].rename(columns={"reviewer": "rater", "label": "category"})
     reported = json.loads((published / "report/report.json").read_text())
     assert len(counted) == reported["agreement"]["n_labels"] > 0
-    assert fleiss_kappa(counted).value == pytest.approx(reported["agreement"]["fleiss_kappa"]["value"], abs=1e-12)
+    assert fleiss_kappa(counted).value == pytest.approx(
+        reported["agreement"]["coefficients"]["fleiss_kappa"]["value"], abs=1e-12
+    )
 
 
 def test_items_say_what_became_of_each(finished_study, published):

@@ -93,8 +93,8 @@ def test_labels_of_an_excluded_item_are_kept_and_enter_no_number(planned):
     before, n_labels = report_of(planned), labels.n_labels(planned)
     browsing.exclude(planned, name_of(planned, odd), **WHY)
     after = report_of(planned)
-    assert before["agreement"]["percent"]["value"] < 1
-    assert after["agreement"]["percent"]["value"] == 1
+    assert before["agreement"]["coefficients"]["percent_agreement"]["value"] < 1
+    assert after["agreement"]["coefficients"]["percent_agreement"]["value"] == 1
     n_on_it = int((labels.table(planned)["item"] == name_of(planned, odd)).sum())
     assert before["agreement"]["n_labels"] - after["agreement"]["n_labels"] == n_on_it
     assert (before["consensus"]["split"], after["consensus"]["split"]) == (1, 0)
@@ -110,10 +110,10 @@ def test_an_excluded_item_does_not_change_which_labels_of_other_items_were_first
     revised = replace(x, revision=1)
     submit(planned, "ada", revised, "dissimilar")
     answer_everything(planned, dict.fromkeys(REVIEWERS, "similar"))
-    assert report_of(planned)["agreement"]["percent"]["value"] == 1
+    assert report_of(planned)["agreement"]["coefficients"]["percent_agreement"]["value"] == 1
     browsing.exclude(planned, name_of(planned, y), **WHY)
     assert not splits.split_items(planned)
-    assert report_of(planned)["agreement"]["percent"]["value"] == 1
+    assert report_of(planned)["agreement"]["coefficients"]["percent_agreement"]["value"] == 1
 
 
 def test_the_report_lists_what_was_left_out_with_the_reason(planned):

@@ -56,9 +56,9 @@ def test_the_comparison_shows_the_number_printed_and_ours(content):
     ("place", "value", "claim"),
     [
         (("consensus", "agreed"), 323, "agreed items"),
-        (("agreement", "fleiss_kappa", "value"), 0.16, "Fleiss' kappa"),
-        (("agreement", "fleiss_kappa", "band_high"), "fair", "Fleiss' kappa of 0.1 is “slight”"),
-        (("agreement", "percent", "value"), 0.562, "percent agreement"),
+        (("agreement", "coefficients", "fleiss_kappa", "value"), 0.16, "Fleiss' kappa"),
+        (("agreement", "coefficients", "fleiss_kappa", "band_high"), "fair", "Fleiss' kappa of 0.1 is “slight”"),
+        (("agreement", "coefficients", "percent_agreement", "value"), 0.562, "percent agreement"),
         (("agreement", "pairs", 4, "percent", "value"), 0.78, "R2 – R4"),
         (("classifiers", "same", "confusion", "fn"), 136, "same fn: dissimilar, called similar"),
         (("classifiers", "heuristic", "sensitivity", "value"), 0.90, "heuristic sensitivity"),
@@ -77,7 +77,7 @@ def test_a_number_that_differs_is_said_to_differ(content, place, value, claim):
 
 
 def test_kappa_and_its_interval_are_those_that_follow_from_the_counts(content):
-    kappa = content["agreement"]["fleiss_kappa"]
+    kappa = content["agreement"]["coefficients"]["fleiss_kappa"]
     assert kappa["value"] == pytest.approx(4177 / 42560, abs=1e-12)
     assert (kappa["se"], kappa["low"], kappa["high"]) == pytest.approx((0.0412, 0.017, 0.179), abs=5e-4)
     assert content["agreement"]["pair_equality"]["df1"] == 5

@@ -172,7 +172,7 @@ def test_what_does_not_count_is_left_out_and_counted(tmp_path):
     )  # fmt: skip
     (pair,) = content["agreement"]["pairs"]
     assert (pair["a"], pair["b"], pair["n"], pair["agree"]) == ("ada", "ben", 3, 2)
-    assert content["agreement"]["percent"]["value"] == pytest.approx(2 / 3)
+    assert content["agreement"]["coefficients"]["percent_agreement"]["value"] == pytest.approx(2 / 3)
     assert (content["agreement"]["n_labels"], content["agreement"]["n_items_with_two_labels"]) == (7, 3)
     consensus = content["consensus"]
     assert [consensus[name] for name in ("n_items", "agreed", "split", "incomplete")] == [4, 2, 1, 1]
@@ -236,7 +236,9 @@ def test_the_keys_are_those_of_the_command_contract(filled):
     agreement = content["agreement"]
     assert {"a", "b", "n", "agree", "percent", "cohen_kappa"} <= set(agreement["pairs"][0])
     assert {"value", "low", "high", "reason"} <= set(agreement["pairs"][0]["percent"])
-    assert {"value", "se", "low", "high", "band_low", "band_high", "reason"} <= set(agreement["fleiss_kappa"])
+    assert {"value", "se", "low", "high", "band_low", "band_high", "reason"} <= set(
+        agreement["coefficients"]["fleiss_kappa"]
+    )
     assert set(content["classifiers"]) == {"heuristic", "heuristic-printed", "same", "spread", "kruskal"}
     same = content["classifiers"]["same"]
     assert set(same["confusion"]) == {"tp", "fp", "fn", "tn"}
@@ -271,8 +273,7 @@ def test_a_report_can_be_made_at_every_stage_without_a_number_that_is_none(maste
             answer_everything(db, dict.fromkeys(REVIEWERS, "similar" if stage == "one category" else stage))
         files = filled_files if stage == "full" else reporting.files_of_study(db, FEW_DRAWS, actor="owner", now=NOW)
     content = json.loads(files["report.json"], parse_constant=no_constant)
-    for coefficient in ("percent", "fleiss_kappa", "gwet_ac1", "krippendorff_alpha", "brennan_prediger"):
-        estimate = content["agreement"][coefficient]
+    for estimate in content["agreement"]["coefficients"].values():
         assert (estimate["value"] is None) <= bool(estimate["reason"])
     assert all(number == number for number in numbers_in(content))
     assert "This is an interim report" in files["report.html"]

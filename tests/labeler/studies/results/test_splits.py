@@ -367,10 +367,11 @@ def test_it_is_what_the_report_says(planned):
     told = report_of(planned)
     agreement, consensus = told["agreement"], told["consensus"]
     assert counts(found) == (consensus["agreed"], consensus["split"], consensus["incomplete"])
-    assert found.percent.value == pytest.approx(agreement["percent"]["value"])
+    assert found.percent.value == pytest.approx(agreement["coefficients"]["percent_agreement"]["value"])
     once = found.kappa_once
     assert [once.value, once.low, once.high] == [
-        agreement["fleiss_kappa"][name] and pytest.approx(agreement["fleiss_kappa"][name])
+        agreement["coefficients"]["fleiss_kappa"][name]
+        and pytest.approx(agreement["coefficients"]["fleiss_kappa"][name])
         for name in ("value", "low", "high")
     ]
 
