@@ -3,7 +3,6 @@
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from analysis.arrays import Floats
@@ -124,7 +123,6 @@ def compare(
             f"No series is called {unknown[0]!r}. Give the series that were marked with --series; their names must be "
             "those in the marks."
         )
-    module: ModuleType = points
     try:
         result = points.survey(
             people, {item: len(values) for item, values in series.items()}, series=series, results=results,
@@ -132,7 +130,7 @@ def compare(
         )  # fmt: skip
     except ValueError as error:
         raise InputError(sentence(error)) from None
-    return MethodResult(module, result)
+    return MethodResult(result, points.document, points.charts)
 
 
 def plugged_in() -> dict[str, Detector]:

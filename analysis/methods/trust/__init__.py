@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         distribution as distribution,
     )
     from analysis.methods.trust._rates import (
+        RESAMPLES as RESAMPLES,
         Coverage as Coverage,
         Curve as Curve,
         Rate as Rate,
@@ -42,7 +43,16 @@ _PLACES = {
     "_figures": ("charts", "distribution_chart"),
     "_pairs": ("INTERVALS", "MANN_WHITNEY", "TESTS", "WELCH"),
     "_population": ("AGGREGATIONS", "MERGED", "ONE_SAMPLE", "RUN_MEANS", "distribution"),
-    "_rates": ("Coverage", "Curve", "Rate", "coverage", "sensitivity", "smallest_slowdown", "type_1_error"),
+    "_rates": (
+        "RESAMPLES",
+        "Coverage",
+        "Curve",
+        "Rate",
+        "coverage",
+        "sensitivity",
+        "smallest_slowdown",
+        "type_1_error",
+    ),
     "_survey": ("MiddleHalf", "TrustSurvey", "trust_survey", "trust_of"),
 }
 __getattr__ = on_first_use(__name__, {name: module for module, names in _PLACES.items() for name in names})

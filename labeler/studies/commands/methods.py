@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from labeler.cli.options import options_of
+from labeler.cli.options import given_of, options_of
 from labeler.errors import InputError
 from labeler.files import exploring, gathering
 from labeler.files.commands.formats import read_files, reading_options, report_refused_files
 from labeler.files.commands.methods import jobs_option, out_options, put, seed_option
-from labeler.files.exploring import Gathered, MethodResult, PerRun
+from labeler.files.exploring import Gathered, Method, MethodResult, PerRun
 from labeler.files.gathering import Advance, ReadOptions, Source
 from labeler.studies.commands.opening import OWNER, log_look, open_study, study_option
 from labeler.studies.items import measured
@@ -208,6 +208,20 @@ def trend(
     code = exploring.exit_code(explored, is_gate=fail_on is not None)
     if code:
         raise SystemExit(code)
+
+
+def command_of(method: Method[Any, Any]) -> click.Command:
+    """Return the command of a method, with an option for each field of its options that has a help text."""
+
+    @click.command(method.name, help=method.question)
+    @measurement_options
+    @given_of(method.options, "own")
+    @out_options
+    @click.pass_context
+    def command(context: click.Context, /, own: dict[str, Any], **arguments: Any) -> None:
+        _answer(context, method.name, {**arguments, **own}, *own)
+
+    return command
 
 
 def _answer_with(jobs: int, context: click.Context, name: str, arguments: dict[str, Any], *own: str) -> None:
