@@ -343,3 +343,14 @@ def test_variants_are_every_combination_in_a_shuffled_order_that_the_seed_decide
 def test_factors_that_make_no_plan_are_an_error(factors):
     with pytest.raises(InputError):
         exploring.variants(factors, seed=1)
+
+
+@pytest.mark.parametrize("method", exploring.METHODS.values(), ids=list(exploring.METHODS))
+def test_every_method_takes_its_options_progress_and_a_mapper(method):
+    seen, options = [], method.options(**QUICK[method.name])
+    benchmarks = [SUITABLE[method.name]("b"), SUITABLE[method.name]("c")]
+    result = method.survey(benchmarks, options, advance=lambda *at: seen.append(at), mapper=map)
+    assert seen[-1] == (2, 2)
+    assert method.document(result).title
+    assert method.charts(result)
+    assert result == method.survey(benchmarks, options, advance=lambda *_: None, mapper=lambda *of: list(map(*of)))
