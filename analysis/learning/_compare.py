@@ -12,11 +12,10 @@ from scipy import special
 
 from analysis.arrays import Bools, Floats
 from analysis.categories import CATEGORIES
-from analysis.raters.evaluation import (
+from analysis.raters.evaluation import auc, compare_auc
+from analysis.raters.evaluation._former import (
     Confusion,
     accuracy as accuracy_of,
-    auc,
-    compare_auc,
     sensitivity as sensitivity_of,
     specificity as specificity_of,
 )

@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.arrays import Floats
 from analysis.learning._compare import drawn_by_application
 from analysis.learning._validation import Examples, OutOfFold
-from analysis.raters.evaluation import Evaluation, evaluate
+from analysis.raters.evaluation._former import Evaluation, evaluate
 from analysis.statistics.bootstrap import bootstrap
 from analysis.statistics.intervals import Estimate
 from analysis.statistics.results import Result

@@ -32,7 +32,8 @@ from analysis.learning._validation import (
     twins_by_features,
     twins_of,
 )
-from analysis.raters.evaluation import Evaluation, auc
+from analysis.raters.evaluation import auc
+from analysis.raters.evaluation._former import Evaluation
 from analysis.runs.runs import Warmup
 from analysis.statistics.bootstrap import N_DRAWS, percentile_interval
 from analysis.statistics.intervals import Estimate

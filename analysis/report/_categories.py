@@ -11,7 +11,8 @@ from analysis import document as d
 from analysis.raters import agreement, consensus, evaluation
 from analysis.raters.agreement import RankTest
 from analysis.raters.consensus import REJECTED, UNTESTABLE, TrueCategories
-from analysis.raters.evaluation import Evaluation, McNemar
+from analysis.raters.evaluation import McNemar
+from analysis.raters.evaluation._former import Evaluation, evaluate, verdict_of
 from analysis.raters.tables import count_table
 from analysis.report._settings import CategorySet, ReportStyle, Resampling, row_title, title_of
 from analysis.report._tables import CountedConsensus, Labels
@@ -149,7 +150,7 @@ def _classifiers(
         verdict = rows.set_index("item")["verdict"].astype(object)
         by_name[str(name)] = verdict.where(verdict.notna(), None)
     results = {
-        name: evaluation.evaluate(
+        name: evaluate(
             truth, verdict, of.names, ordered=of.ordered, rng=resampling.rng(f"mcc {name}"),
             n_draws=resampling.n_bootstrap, level=level,
         )
@@ -157,9 +158,7 @@ def _classifiers(
     }  # fmt: skip
     corrected = holm([result.baseline.mcnemar.p_mid if result.n else None for result in results.values()])
     classifiers = {
-        name: CategoryClassifier(
-            result, p, evaluation.verdict_of(Estimate(result.baseline.difference.value), p, 1 - level)
-        )
+        name: CategoryClassifier(result, p, verdict_of(Estimate(result.baseline.difference.value), p, 1 - level))
         for (name, result), p in zip(results.items(), corrected, strict=True)
     }
     pairs = [_compared(truth, a, by_name[a], b, by_name[b], level) for a, b in combinations(by_name, 2)]

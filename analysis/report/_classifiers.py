@@ -12,17 +12,14 @@ from analysis.categories import DISSIMILAR
 from analysis.raters import evaluation
 from analysis.raters.consensus import NOT_CONTRADICTED, REJECTED
 from analysis.raters.evaluation import (
-    AgainstMajority,
     AucComparison,
-    Bounds,
-    Confusion,
     CostRange,
-    PairedShares,
     PrecisionRecall,
-    PredictiveValues,
     Roc,
     ThresholdChoice,
+    _former as former,
 )
+from analysis.raters.evaluation._former import AgainstMajority, Bounds, Confusion, PairedShares, PredictiveValues
 from analysis.report._categories import ByCategory, category_classifier_blocks, category_classifier_section
 from analysis.report._consensus import Consensus, StatedRates, mark_of, model_cell
 from analysis.report._settings import CategorySet, ReportStyle, Resampling, capitalised, entries, row_title, title_of
@@ -33,7 +30,7 @@ from analysis.statistics.multiple import holm
 BY_CONSTRUCTION = "fixed by construction"
 NEAR = 0.1  # a nearly best threshold costs at most this share more than the best threshold
 STATISTICS: Mapping[str, Callable[..., Estimate]] = {
-    name: getattr(evaluation, name)
+    name: getattr(former, name)
     for name in ("sensitivity", "specificity", "precision", "npv", "accuracy", "f1", "balanced_accuracy", "youden")
 }
 
@@ -176,7 +173,7 @@ def classifier_numbers(
     verdict = rows.set_index("item")["verdict"]
     agreed, majority = _decided(truth.agreed), _decided(truth.majority)
     confusion, adjudicated = (
-        evaluation.confusion_matrix(
+        former.confusion_matrix(
             known, verdict, groups=_groups(known, applications), categories=of.names, positive=of.positive
         )
         for known in (agreed, majority)
@@ -188,12 +185,12 @@ def classifier_numbers(
         mcc=_mcc(name, confusion, level, resampling),
         baseline=_baseline(confusion, of, level),
         always_dissimilar=_always_dissimilar(confusion, level),
-        bounds=evaluation.bounds(
+        bounds=former.bounds(
             *_with_split(truth.agreed, verdict), categories=of.names, positive=of.positive, level=level
         ),
         scores=_score_numbers(name, rows, truth.agreed, applications, of, level, resampling),
         by_consensus=ByConsensus(_rates_against(adjudicated, level), latent),
-        predictive_values=tuple(evaluation.predictive_values(confusion, p, level=level) for p in prevalences),
+        predictive_values=tuple(former.predictive_values(confusion, p, level=level) for p in prevalences),
     )
 
 
@@ -216,7 +213,7 @@ def with_holm_of_baseline(classifiers: Mapping[str, ClassifierNumbers], level: f
 
 
 def _verdict(rule: Baseline, p: float | None, level: float) -> str:
-    return evaluation.verdict_of(Estimate(rule.difference.value), p, 1 - level)
+    return former.verdict_of(Estimate(rule.difference.value), p, 1 - level)
 
 
 def _always_dissimilar(confusion: Confusion, level: float) -> Shares:
@@ -224,7 +221,7 @@ def _always_dissimilar(confusion: Confusion, level: float) -> Shares:
 
     Rates that follow from the rule itself have no interval.
     """
-    shares = _shares(evaluation.always(confusion), level)
+    shares = _shares(former.always(confusion), level)
     fixed = {name: getattr(shares, name) for name in ("sensitivity", "specificity", "balanced_accuracy", "youden")}
     return replace(shares, **{
         name: Estimate(rate.value, reason=BY_CONSTRUCTION) for name, rate in fixed.items() if rate.value is not None
@@ -236,7 +233,7 @@ def _baseline(confusion: Confusion, of: CategorySet, level: float) -> Baseline:
 
     Rates that follow from the rule itself have no interval.
     """
-    compared = evaluation.against_majority(confusion, level=level)
+    compared = former.against_majority(confusion, level=level)
     compared = replace(compared, difference=_with_enough_items(compared.difference, confusion.n))
     is_dissimilar = compared.category == DISSIMILAR
     return Baseline(
@@ -256,7 +253,7 @@ def comparisons(verdicts: pd.DataFrame, truth: CountedConsensus, of: CategorySet
     agreed = _decided(truth.agreed)
     pairs = []
     for (a, of_a), (b, of_b) in combinations(by_name.items(), 2):
-        compared = evaluation.compare_classifiers(
+        compared = former.compare(
             agreed, *(rows["verdict"].reindex(agreed.index) for rows in (of_a, of_b)), categories=of.names,
             positive=of.positive, level=level,
         )  # fmt: skip
@@ -317,7 +314,7 @@ def _rates_against(confusion: Confusion, level: float) -> Rates:
         confusion=Cells(confusion.tp, confusion.fp, confusion.fn, confusion.tn),
         n=confusion.n,
         n_without_verdict=confusion.n_without_verdict,
-        prevalence=evaluation.prevalence(confusion, level=level),
+        prevalence=former.prevalence(confusion, level=level),
         shares=_shares(confusion, level),
     )
 
@@ -329,8 +326,8 @@ def _shares(confusion: Confusion, level: float) -> Shares:
 def _mcc(name: str, confusion: Confusion, level: float, resampling: Resampling) -> Estimate:
     rng = resampling.rng(f"mcc {name}")
     if resampling.n_bootstrap:
-        return evaluation.mcc(confusion, rng=rng, n_draws=resampling.n_bootstrap, level=level)
-    mcc = evaluation.mcc(confusion, rng=rng, n_draws=1)
+        return former.mcc(confusion, rng=rng, n_draws=resampling.n_bootstrap, level=level)
+    mcc = former.mcc(confusion, rng=rng, n_draws=1)
     return Estimate(mcc.value, reason="made without resampling" if mcc.value is not None else mcc.reason)
 
 
@@ -681,8 +678,8 @@ def _threshold_rows(name: str, choice: ThresholdChoice | None) -> Iterator[tuple
         yield "", "chosen on other applications", spread, *_cells(choice.out_of_fold)
 
 
-def _cells(confusion: Confusion) -> Sequence[Any]:
-    tp, fp, fn, tn = _four(confusion)
+def _cells(confusion: evaluation.Confusion) -> Sequence[Any]:
+    (tn, fp), (fn, tp) = confusion.counts
     has_both_categories = (tp + fn) and (fp + tn)
     return tp, fp, fn, tn, d.number(tp / (tp + fn) + tn / (fp + tn) - 1) if has_both_categories else d.DASH
 

@@ -101,7 +101,8 @@ def test_estimates_and_results_print_in_one_line_however_much_they_hold():
     for result in (curve, leniency(LABELS), order_test(LABELS), pair_agreements(LABELS)[0]):
         assert "\n" not in repr(result)
         assert len(repr(result)) < 400
-    assert repr(Confusion(1, 2, 3, 4)) == "Confusion(tp=1, fp=2, fn=3, tn=4, n_without_verdict=0)"
+    confusion = Confusion(("a", "b"), ((1, 2), (3, 4)))
+    assert repr(confusion) == "Confusion(categories=('a', 'b'), counts=((1, 2), (3, 4)), n_without_verdict=0)"
     assert repr(TwoByTwo(1, 2, 3, 4)) == "TwoByTwo(a=1, b=2, c=3, d=4)"
 
 

@@ -1,4 +1,4 @@
-"""Evaluate classifiers against a consensus. The positive category is *dissimilar*."""
+"""Evaluate classifiers against a consensus of any categories."""
 
 from analysis.raters.evaluation._alternative import (
     CROWD as CROWD,
@@ -16,21 +16,21 @@ from analysis.raters.evaluation._alternative import (
 from analysis.raters.evaluation._compare import (
     BETTER as BETTER,
     CANNOT_TELL as CANNOT_TELL,
+    POSITIVE_RATES as POSITIVE_RATES,
     WORSE as WORSE,
     AgainstMajority as AgainstMajority,
     Bounds as Bounds,
-    CategoryRates as CategoryRates,
     Comparison as Comparison,
-    Evaluation as Evaluation,
     Extremes as Extremes,
     PairedShares as PairedShares,
     against_majority as against_majority,
     bounds as bounds,
     compare_classifiers as compare_classifiers,
-    evaluate as evaluate,
-    verdict_of as verdict_of,
+    correct_comparisons as correct_comparisons,
+    correct_rules as correct_rules,
 )
 from analysis.raters.evaluation._confusion import (
+    LEAST_FOR_TEST as LEAST_FOR_TEST,
     Confusion as Confusion,
     PredictiveValues as PredictiveValues,
     accuracy as accuracy,
@@ -39,12 +39,11 @@ from analysis.raters.evaluation._confusion import (
     confusion_matrix as confusion_matrix,
     f1 as f1,
     mcc as mcc,
-    npv as npv,
     precision as precision,
     predictive_values as predictive_values,
-    prevalence as prevalence,
-    sensitivity as sensitivity,
-    specificity as specificity,
+    recall as recall,
+    share_of as share_of,
+    weighted_kappa as weighted_kappa,
     youden as youden,
 )
 from analysis.raters.evaluation._scores import (

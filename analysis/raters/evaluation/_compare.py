@@ -1,35 +1,32 @@
-"""Compare classifiers with each other, with the majority rule and by category, and bound their rates on split items."""
+"""Compare classifiers with each other and with the majority rule, and bound their rates on split items."""
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from analysis.categories import CATEGORIES, DISSIMILAR, SIMILAR
+from analysis.arrays import Bools
+from analysis.categories import CATEGORIES
 from analysis.raters.evaluation._confusion import (
-    LEAST_FOR_MCC,
+    LEAST_FOR_TEST,
     NO_ITEM,
     Categories,
     Confusion,
     Declared,
-    absence_reasons,
     accuracy,
     balanced_accuracy,
     check_categories,
     confusion_matrix,
     f1,
     matched,
-    npv,
     precision,
-    sensitivity,
-    specificity,
+    recall,
     youden,
 )
 from analysis.raters.tables import declared_categories, positive_category
-from analysis.statistics.bootstrap import N_DRAWS, percentile_interval
 from analysis.statistics.intervals import Estimate, McNemar, mcnemar, paired_difference, wilson
+from analysis.statistics.multiple import holm
 from analysis.statistics.results import Result
 
 BETTER, WORSE, CANNOT_TELL = "better", "worse", "cannot tell"
@@ -43,7 +40,8 @@ class AgainstMajority(Result):
     accuracy: Estimate  # share of items on which the rule is right
     difference: Estimate  # accuracy of the classifier minus accuracy of the rule, in [-1, 1]
     mcnemar: McNemar  # test of equal accuracy; `b` counts the items on which only the classifier is right
-    verdict: str  # "better", "worse" or "cannot tell", by the mid-p value
+    verdict: str  # "better", "worse" or "cannot tell", by the mid-p value, or by `p_holm` if there is one
+    p_holm: float | None = None  # mid-p value corrected for several classifiers, if it was corrected
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,6 +57,7 @@ class PairedShares(Result):
     b: Estimate
     difference: Estimate  # a - b, in [-1, 1]
     mcnemar: McNemar  # test of equal accuracy; b and c of the test are `only_a` and `only_b`
+    p_holm: float | None = None  # mid-p value corrected for several comparisons, if it was corrected
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,50 +68,76 @@ class Comparison(Result):
     ----------
     overall : PairedShares
         Comparison on all items, where the shares are accuracies.
-    dissimilar, similar : PairedShares
-        Comparison on the items of one consensus category, where the shares are sensitivities (dissimilar) or
-        specificities (similar).
+    by_category : mapping of str to PairedShares
+        Comparison on the items of each consensus category, where the shares are recalls: sensitivity and specificity,
+        if one of two categories is positive.
     n_without_verdict : int
         Number of consensus items without one of the verdicts; they are left out.
     """
 
     overall: PairedShares
-    dissimilar: PairedShares
-    similar: PairedShares
+    by_category: Mapping[str, PairedShares]
     n_without_verdict: int
+
+    @property
+    def parts(self) -> tuple[PairedShares, ...]:
+        """Return the comparison on all items, and those on the items of each category."""
+        return self.overall, *self.by_category.values()
 
 
 def against_majority(confusion: Confusion, *, level: float = 0.95) -> AgainstMajority:
     """Test whether a classifier is right more often than the majority rule.
 
-    The majority rule is "always dissimilar" or "always similar", whichever is right more often on these items.
-    McNemar's test compares the classifier with this rule on the same items.
+    The majority rule gives every item the most frequent category of these items. McNemar's test compares the classifier
+    with this rule on the same items.
 
-    `level`: level of the intervals; the test is at 1 - level. The result is undefined if there are no items. If both
-    categories are equally frequent, the rule is "always dissimilar".
+    `level`: level of the intervals; the test is at 1 - level. The result is undefined if there are no items. If several
+    categories are the most frequent, the rule gives the last of them. With fewer than ten items, the difference has no
+    interval and the verdict is "cannot tell".
     """
-    n_dissimilar, n_similar = confusion.tp + confusion.fn, confusion.fp + confusion.tn
-    if n_dissimilar >= n_similar:
-        category, counts = DISSIMILAR, (confusion.tp, confusion.tn, confusion.fn, confusion.fp)
-    else:
-        category, counts = SIMILAR, (confusion.tn, confusion.tp, confusion.fp, confusion.fn)
-    return _against_rule(category, counts, level)
+    n = confusion.n
+    if not n:
+        none = Estimate(None, reason=NO_ITEM)
+        return AgainstMajority(None, none, none, mcnemar(0, 0), CANNOT_TELL)
+    rows = confusion.table.sum(axis=1)
+    k = len(rows) - 1 - int(rows[::-1].argmax())
+    both, only_rule = int(confusion.table[k, k]), int(rows[k] - confusion.table[k, k])
+    only_classifier = int(np.trace(confusion.table)) - both
+    neither = n - both - only_classifier - only_rule
+    difference = _difference(both, only_classifier, only_rule, neither, level)
+    test, rule = mcnemar(only_classifier, only_rule), wilson(int(rows[k]), n, level)
+    verdict = verdict_of(difference, test.p_mid, 1 - level)
+    return AgainstMajority(confusion.categories[k], rule, difference, test, verdict)
 
 
-def _against_rule(category: str, counts: tuple[int, int, int, int], level: float) -> AgainstMajority:
-    """Compare a classifier with a rule; the counts are those of items on which both, one, the other or none is right.
+def correct_rules(rules: Mapping[str, AgainstMajority], *, level: float = 0.95) -> dict[str, AgainstMajority]:
+    """Correct the tests of several classifiers against the majority rule by Holm's method, and decide again.
 
-    The second count is that of the classifier.
+    A classifier with fewer than ten items does not count as a test.
     """
-    both, only_classifier, only_rule, _ = counts
-    accuracy = wilson(both + only_rule, sum(counts), level)
-    difference, test = paired_difference(*counts, level=level), mcnemar(only_classifier, only_rule)
-    return AgainstMajority(category, accuracy, difference, test, verdict_of(difference, test.p_mid, 1 - level))
+    corrected = holm([rule.mcnemar.p_mid if _is_tested(rule.difference) else None for rule in rules.values()])
+    return {
+        name: replace(rule, p_holm=p, verdict=verdict_of(rule.difference, p, 1 - level))
+        for (name, rule), p in zip(rules.items(), corrected, strict=True)
+    }
+
+
+def _difference(both: int, only_a: int, only_b: int, neither: int, level: float) -> Estimate:
+    """Return the difference of two shares of the same items, without an interval if there are too few items."""
+    difference = paired_difference(both, only_a, only_b, neither, level=level)
+    n = both + only_a + only_b + neither
+    if n >= LEAST_FOR_TEST or difference.value is None:
+        return difference
+    return Estimate(difference.value, reason=f"fewer than {LEAST_FOR_TEST} items ({n}): no interval and no test")
+
+
+def _is_tested(difference: Estimate) -> bool:
+    return difference.ends is not None
 
 
 def verdict_of(difference: Estimate, p: float | None, alpha: float) -> str:
-    """Return "better" or "worse" if the paired test is significant, otherwise "cannot tell"."""
-    if difference.value is None or p is None or p > alpha:
+    """Return "better" or "worse" if there are enough items and the test is significant, otherwise "cannot tell"."""
+    if difference.value is None or not _is_tested(difference) or p is None or p > alpha:
         return CANNOT_TELL
     return BETTER if difference.value > 0 else WORSE
 
@@ -123,12 +148,11 @@ def compare_classifiers(
     verdicts_b: Categories,
     *,
     categories: Declared = CATEGORIES,
-    positive: Hashable | None = None,
     level: float = 0.95,
 ) -> Comparison:
     """Compare two classifiers on the same items, overall and within each category.
 
-    Classifiers often differ in opposite directions in the two categories. Accuracy alone hides such differences.
+    Classifiers often differ in opposite directions in two categories. Accuracy alone hides such differences.
 
     Parameters
     ----------
@@ -138,16 +162,14 @@ def compare_classifiers(
         Verdicts on the same items; Series are matched by item. None: no verdict.
     categories : sequence of hashable
         The declared categories.
-    positive : hashable, optional
-        The positive category; by default the last of two (dissimilar), required if there are more. Texts and names of
-        fields call it dissimilar.
     level : float
         Confidence level of all intervals.
 
     Returns
     -------
     Comparison
-        Shares and differences are undefined if there are no items.
+        Shares and differences are undefined if there are no items. A difference on fewer than ten items has no
+        interval.
 
     Raises
     ------
@@ -157,30 +179,26 @@ def compare_classifiers(
     Examples
     --------
     >>> truth = ["dissimilar", "dissimilar", "similar"]
-    >>> compare_classifiers(truth, ["dissimilar"] * 3, ["similar"] * 3).dissimilar.difference.value
+    >>> compared = compare_classifiers(truth, ["dissimilar"] * 3, ["similar"] * 3)
+    >>> compared.by_category["dissimilar"].difference.value
     1.0
     """
     truth, *called = matched({"consensus": consensus, "verdicts_a": verdicts_a, "verdicts_b": verdicts_b})
-    positive = positive_category(categories, positive)
-    check_categories("consensus", truth, categories)
+    declared = declared_categories(categories)
+    check_categories("consensus", truth, declared)
     for name, verdicts in zip(("verdicts_a", "verdicts_b"), called, strict=True):
-        check_categories(name, [v for v in verdicts if v is not None], categories)
+        check_categories(name, [v for v in verdicts if v is not None], declared)
     rows = [row for row in zip(truth, *called, strict=True) if None not in row]
-    true = np.array([t for t, _, _ in rows], dtype=object)
     right_a, right_b = (np.array([row[0] == row[k] for row in rows], dtype=bool) for k in (1, 2))
-    all_items, absent = np.ones(len(rows), dtype=bool), absence_reasons(categories, positive)
-    overall, dissimilar, similar = (
-        _paired_shares(right_a[chosen], right_b[chosen], reason, level)
-        for chosen, reason in (
-            (all_items, "no item has a consensus and both verdicts"),
-            (true == positive, absent[0]),
-            (true != positive, absent[1]),
-        )
-    )
-    return Comparison(overall, dissimilar, similar, len(truth) - len(rows))
+    everything = _paired_shares(right_a, right_b, "no item has a consensus and both verdicts", level)
+    by_category = {}
+    for category in declared:
+        chosen = np.array([row[0] == category for row in rows], dtype=bool)
+        by_category[str(category)] = _paired_shares(right_a[chosen], right_b[chosen], f"no item is {category}", level)
+    return Comparison(everything, by_category, len(truth) - len(rows))
 
 
-def _paired_shares(right_a: NDArray[np.bool_], right_b: NDArray[np.bool_], reason: str, level: float) -> PairedShares:
+def _paired_shares(right_a: Bools, right_b: Bools, reason: str, level: float) -> PairedShares:
     n, both = len(right_a), int((right_a & right_b).sum())
     only_a, only_b = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
     neither = n - both - only_a - only_b
@@ -189,159 +207,36 @@ def _paired_shares(right_a: NDArray[np.bool_], right_b: NDArray[np.bool_], reaso
         n, both, only_a, only_b, neither,
         a=wilson(both + only_a, n, level) if n else undefined,
         b=wilson(both + only_b, n, level) if n else undefined,
-        difference=paired_difference(both, only_a, only_b, neither, level=level) if n else undefined,
+        difference=_difference(both, only_a, only_b, neither, level) if n else undefined,
         mcnemar=mcnemar(only_a, only_b),
     )  # fmt: skip
 
 
-ONE_CATEGORY = "the consensus or the verdicts have only one category"
+def correct_comparisons(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Correct the tests of several comparisons by Holm's method over all pairs and parts.
 
-
-@dataclass(frozen=True, repr=False)
-class CategoryRates(Result):
-    """How often a classifier finds a category, and how often it is right when it gives the category."""
-
-    category: str  # name of the category
-    # Share of the items of this category that get this verdict. Undefined if no item has the category.
-    recall: Estimate
-    # Share of the items with this verdict that are of this category. Undefined if no item has the verdict.
-    precision: Estimate
-
-
-@dataclass(frozen=True, repr=False)
-class Evaluation(Result):
-    """A classifier against a consensus of any number of categories.
-
-    References
-    ----------
-    .. [1] Zou, Donner (2008), Statistics in Medicine 27:1693-1702, doi:10.1002/sim.3095
-    .. [2] Gorodkin (2004), Comput. Biol. Chem. 28:367-374, doi:10.1016/j.compbiolchem.2004.09.006
+    A part with fewer than ten items does not count as a test.
     """
-
-    categories: tuple[str, ...]  # the declared categories, in their order
-    # numbers of items: one row for each category of the consensus, one column for each verdict
-    table: tuple[tuple[int, ...], ...]
-    n: int  # number of items in the table
-    n_without_verdict: int  # number of items with a consensus but without a verdict
-    accuracy: Estimate  # share of items on which the verdict is the consensus, with Wilson's interval
-    # Mean of the recalls of the categories that the consensus has. The interval combines Wilson's intervals of
-    # the recalls (square-and-add [1]_).
-    balanced_accuracy: Estimate
-    # Gorodkin's correlation for any number of categories [2]_, in [-1, 1], with a percentile interval from
-    # multinomial resamples. Matthews' correlation if there are two categories.
-    mcc: Estimate
-    weighted_kappa: Estimate | None  # Cohen's kappa with linear weights. None if the categories are not ordered.
-    by_category: tuple[CategoryRates, ...]  # recall and precision of each category
-    baseline: AgainstMajority  # if several categories are the most frequent, the rule gives the first of them
+    parts = [part for comparison in comparisons for part in comparison.parts]
+    corrected = holm([part.mcnemar.p_mid if _is_tested(part.difference) else None for part in parts])
+    new = (replace(part, p_holm=p) for part, p in zip(parts, corrected, strict=True))
+    return [
+        replace(comparison, overall=next(new), by_category={name: next(new) for name in comparison.by_category})
+        for comparison in comparisons
+    ]
 
 
-def evaluate(
-    consensus: Categories,
-    verdicts: Categories,
-    categories: Sequence[Hashable],
-    *,
-    ordered: bool = False,
-    rng: np.random.Generator,
-    n_draws: int = N_DRAWS,
-    level: float = 0.95,
-) -> Evaluation:
-    """Compare verdicts with a consensus of any number of categories.
-
-    `consensus`: the category of each item; `verdicts`: the verdict on each item; None if there is none. Series are
-    matched by item. `categories`: the declared categories, in their order if they form a scale; `ordered`: whether the
-    categories form a scale; then there is a weighted kappa; `rng`: random numbers for the interval of the correlation;
-    `n_draws`: number of resamples; 0 gives the correlation without an interval; `level`: confidence level of the
-    intervals; the test is at 1 - level. Raises ValueError if the lengths differ, or a value is not a declared category.
-    """
-    declared = declared_categories(categories)
-    true, given = matched({"consensus": consensus, "verdicts": verdicts})
-    check_categories("consensus", true, declared)
-    check_categories("verdicts", [verdict for verdict in given if verdict is not None], declared)
-    place = {category: k for k, category in enumerate(declared)}
-    table = np.zeros((len(declared), len(declared)), dtype=np.int64)
-    for category, verdict in zip(true, given, strict=True):
-        if verdict is not None:
-            table[place[category], place[verdict]] += 1
-    names = tuple(map(str, declared))
-    return Evaluation(
-        categories=names,
-        table=tuple(tuple(row) for row in table.tolist()),
-        n=int(table.sum()),
-        n_without_verdict=len(true) - int(table.sum()),
-        accuracy=_share(int(np.trace(table)), int(table.sum()), level, NO_ITEM),
-        balanced_accuracy=_balanced(table, level),
-        mcc=_correlation(table, rng, n_draws, level),
-        weighted_kappa=_weighted_kappa(table, declared, level) if ordered else None,
-        by_category=tuple(_rates(table, k, name, level) for k, name in enumerate(names)),
-        baseline=_majority_rule(table, names, level),
-    )
-
-
-def correlation(tables: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return Gorodkin's correlation of each table, shape (..., k, k); NaN if a margin has only one category."""
-    counts = tables.astype(np.float64)
-    n = counts.sum(axis=(-2, -1))
-    rows, columns, right = counts.sum(axis=-1), counts.sum(axis=-2), np.trace(counts, axis1=-2, axis2=-1)
-    spread = (n**2 - (rows**2).sum(axis=-1)) * (n**2 - (columns**2).sum(axis=-1))
-    values = np.full(np.shape(n), np.nan)
-    np.divide(n * right - (rows * columns).sum(axis=-1), np.sqrt(spread), out=values, where=spread > 0)
-    return values
-
-
-def _share(x: int, n: int, level: float, reason: str) -> Estimate:
-    return wilson(x, n, level) if n else Estimate(None, reason=reason)
-
-
-def _weighted_kappa(table: NDArray[np.int64], declared: Sequence[Hashable], level: float) -> Estimate:
-    from analysis.raters.agreement import cohen_kappa
-
-    return cohen_kappa(table, declared, weights="linear", level=level)
-
-
-def _rates(table: NDArray[np.int64], k: int, name: str, level: float) -> CategoryRates:
-    right = int(table[k, k])
-    return CategoryRates(
-        name,
-        _share(right, int(table[k].sum()), level, f"no item is {name}"),
-        _share(right, int(table[:, k].sum()), level, f"no verdict is {name}"),
-    )
-
-
-def _balanced(table: NDArray[np.int64], level: float) -> Estimate:
-    recalls = [wilson(int(row[k]), int(row.sum()), level) for k, row in enumerate(table) if row.sum()]
-    if not recalls:
-        return Estimate(None, reason=NO_ITEM)
-    ends = np.array([recall.ends for recall in recalls], dtype=np.float64)
-    value = float(ends[:, 0].mean())
-    below, above = (float(np.sqrt(((ends[:, 0] - ends[:, side]) ** 2).sum())) / len(ends) for side in (1, 2))
-    return Estimate(value, low=value - below, high=value + above)
-
-
-def _correlation(table: NDArray[np.int64], rng: np.random.Generator, n_draws: int, level: float) -> Estimate:
-    n, value = int(table.sum()), float(correlation(table))
-    if np.isnan(value):
-        return Estimate(None, reason=ONE_CATEGORY if n else NO_ITEM)
-    if not n_draws:
-        return Estimate(value, reason="made without resampling")
-    if n < LEAST_FOR_MCC:
-        return Estimate(value, reason=f"fewer than {LEAST_FOR_MCC} items ({n}): no interval")
-    draws = rng.multinomial(n, table.ravel() / n, size=n_draws).reshape(n_draws, *table.shape)
-    return percentile_interval(value, correlation(draws), level)
-
-
-def _majority_rule(table: NDArray[np.int64], names: Sequence[str], level: float) -> AgainstMajority:
-    n = int(table.sum())
-    if not n:
-        none = Estimate(None, reason=NO_ITEM)
-        return AgainstMajority(None, none, none, mcnemar(0, 0), CANNOT_TELL)
-    k = int(table.sum(axis=1).argmax())
-    both, only_rule = int(table[k, k]), int(table[k].sum() - table[k, k])
-    only_classifier = int(np.trace(table)) - both
-    counts = both, only_classifier, only_rule, n - both - only_classifier - only_rule
-    return _against_rule(names[k], counts, level)
-
-
-STATISTICS = (sensitivity, specificity, precision, npv, accuracy, f1, balanced_accuracy, youden)  # names as in `Bounds`
+# The rates of a positive category and the rest, by the names of the fields of `Bounds`; the positive category is last.
+POSITIVE_RATES: Mapping[str, Callable[..., Estimate]] = {
+    "sensitivity": lambda binary, level=0.95: recall(binary, binary.categories[1], level=level),
+    "specificity": lambda binary, level=0.95: recall(binary, binary.categories[0], level=level),
+    "precision": lambda binary, level=0.95: precision(binary, binary.categories[1], level=level),
+    "npv": lambda binary, level=0.95: precision(binary, binary.categories[0], level=level),
+    "accuracy": accuracy,
+    "f1": lambda binary, level=0.95: f1(binary, binary.categories[1], level=level),
+    "balanced_accuracy": balanced_accuracy,
+    "youden": youden,
+}
 
 
 @dataclass(frozen=True, repr=False)
@@ -357,8 +252,8 @@ class Bounds(Result):
     """The best and the worst results of a classifier across all possible decisions on the split items."""
 
     dropped: Estimate  # share of items that the consensus "agreed only" leaves out because they are split
-    # Confusion matrices if the category of each split item is the opposite of the verdict (worst), or equals the
-    # verdict (best).
+    # Confusion matrices of the positive category against the rest, if the category of each split item is the opposite
+    # of the verdict (worst), or equals the verdict (best).
     worst: Confusion
     best: Confusion
     # Smallest and largest value of the statistic of all items if split items can have any category.
@@ -386,6 +281,8 @@ def bounds(
     items and are not confidence intervals. Raises ValueError if the lengths differ, an item is in a Series twice, or a
     value is not a category.
 
+    The rates are those of the positive category (by default the last of two) against all others.
+
     `consensus`: the category of each agreed item, None for each split item; `verdicts`: the verdict on the same items.
     None: no verdict; such items are only used for `dropped`. `level`: confidence level of the interval around each
     bound. A bound is undefined only if the statistic is undefined for all possible categories of the split items.
@@ -395,17 +292,18 @@ def bounds(
     split = [v for t, v in zip(truth, called, strict=True) if t is None]
     positive = positive_category(categories, positive)
     check_categories("verdicts", [v for v in split if v is not None], categories)
-    fixed = confusion_matrix([t for t, _ in agreed], [v for _, v in agreed], categories=categories, positive=positive)
+    matrix = confusion_matrix([t for t, _ in agreed], [v for _, v in agreed], categories=categories)
+    fixed = matrix.against_rest(str(positive))
     up, n_split = split.count(positive), len(split) - split.count(None)
     decided = partial(_decided, fixed, up, n_split - up, split.count(None))
     # Each of these statistics has its worst value at (0, all) and its best value at (all, 0). If the statistic is
-    # undefined there, like sensitivity without a dissimilar item, its extreme value is at a neighbour of that corner.
+    # undefined there, like sensitivity without a positive item, its extreme value is at a neighbour of that corner.
     corners = [decided(a, b) for a in _ends(up) for b in _ends(n_split - up)]
     return Bounds(
         wilson(len(split), len(truth), level) if truth else Estimate(None, reason="no items"),
         decided(0, n_split - up),
         decided(up, 0),
-        *(_extremes([statistic(corner, level=level) for corner in corners]) for statistic in STATISTICS),
+        *(_extremes([rate(corner, level=level) for corner in corners]) for rate in POSITIVE_RATES.values()),
     )
 
 
@@ -417,12 +315,11 @@ def _ends(n: int) -> list[int]:
 def _decided(fixed: Confusion, up: int, down: int, n_without_verdict: int, a: int, b: int) -> Confusion:
     """Return the confusion matrix for one decision on the split items.
 
-    In this decision, `a` of the `up` split items that the classifier calls dissimilar are dissimilar. Of the `down`
-    split items that the classifier calls similar, `b` are dissimilar.
+    In this decision, `a` of the `up` split items that the classifier calls positive are positive. Of the `down` split
+    items that the classifier calls otherwise, `b` are positive.
     """
-    return Confusion(
-        fixed.tp + a, fixed.fp + up - a, fixed.fn + b, fixed.tn + down - b, fixed.n_without_verdict + n_without_verdict
-    )
+    counts = fixed.table + np.array([[down - b, up - a], [b, a]])
+    return Confusion.of(fixed.categories, counts, fixed.n_without_verdict + n_without_verdict)
 
 
 def _extremes(estimates: list[Estimate]) -> Extremes:

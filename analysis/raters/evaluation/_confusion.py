@@ -1,14 +1,15 @@
-"""Confusion matrices and rates of classifiers, for two categories and for each of several."""
+"""Confusion matrices of any categories, and the rates of classifiers that follow from them."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.arrays import Bools, Floats
+from analysis.arrays import Bools, Floats, Ints
 from analysis.categories import CATEGORIES
 from analysis.raters.tables import declared_categories, positive_category
 from analysis.statistics.bootstrap import N_DRAWS, bootstrap, percentile_interval
@@ -26,21 +27,21 @@ NO_SCORE = "no item has both a consensus and a score"
 class Scored:
     """The items with a score: the category and score of each item, and the number of items without a score.
 
-    `dissimilar` is True for items of the positive category. If a category is missing, `absent` gives the reason.
+    `is_positive` is True for items of the positive category. `categories` names the rest and the positive category.
     """
 
-    dissimilar: Bools
+    is_positive: Bools
     scores: Floats
     n_without_score: int
-    absent: tuple[str, str]
+    categories: tuple[str, str]
 
     @property
     def reason(self) -> str | None:
         """Return why a statistic that needs both categories is undefined; None if both categories exist."""
         if not len(self.scores):
             return NO_SCORE
-        first = bool(self.dissimilar[0])
-        return self.absent[first] if (self.dissimilar == first).all() else None
+        first = bool(self.is_positive[0])
+        return f"no item is {self.categories[not first]}" if (self.is_positive == first).all() else None
 
 
 def scored(
@@ -55,14 +56,14 @@ def scored(
     check_categories("truth", true, categories)
     numbers = as_floats("scores", values)
     valid = ~np.isnan(numbers)
-    dissimilar = np.array([category == positive for category in true], dtype=bool)
-    return Scored(dissimilar[valid], numbers[valid], int((~valid).sum()), absence_reasons(categories, positive))
+    is_positive = np.array([category == positive for category in true], dtype=bool)
+    rest = name_of_rest(categories, positive)
+    return Scored(is_positive[valid], numbers[valid], int((~valid).sum()), (rest, str(positive)))
 
 
-def absence_reasons(categories: Declared, positive: Hashable) -> tuple[str, str]:
-    """Return two reasons why a statistic can be undefined: no positive items, or no other items."""
-    negatives = [category for category in categories if category != positive]
-    return f"no item is {positive}", f"no item is {' or '.join(map(str, negatives))}"
+def name_of_rest(categories: Declared, category: Hashable) -> str:
+    """Return the name of all other categories together."""
+    return " or ".join(str(other) for other in categories if other != category)
 
 
 def matched(columns: dict[str, Any]) -> list[list[Any]]:
@@ -112,10 +113,7 @@ def as_floats(name: str, values: Sequence[Any]) -> Floats:
 
 NO_ITEM = "no item has both a consensus and a verdict"
 LEAST_FOR_MCC = 20  # the bootstrap interval of the MCC of fewer items covers too little
-
-
-ORDER = ("tp", "fp", "fn", "tn")
-CELLS = {(True, True): 0, (False, True): 1, (True, False): 2, (False, False): 3}  # (truth, verdict) to place in `ORDER`
+LEAST_FOR_TEST = 10  # items; with fewer, a difference of two classifiers has no interval and no test
 
 
 @dataclass(frozen=True, repr=False)
@@ -124,28 +122,60 @@ class Confusion(Result):
 
     Attributes
     ----------
-    tp, fp, fn, tn : int
-        Numbers of dissimilar items called dissimilar (tp), similar items called dissimilar (fp), dissimilar items
-        called similar (fn) and similar items called similar (tn).
+    categories : tuple of str
+        The declared categories, in their order.
+    counts : tuple of tuple of int, shape (n_categories, n_categories)
+        Number of items by category of the consensus (row) and verdict (column).
     n_without_verdict : int
         Number of consensus items without a verdict; they are not in the matrix.
-    by_group : tuple of (int, int, int, int)
-        The same four numbers for each group of related items, such as an application; empty if no groups were given.
-        With groups, the rates have cluster intervals (`analysis.statistics.intervals.clustered_share`) instead of
-        Wilson's.
+    by_group : tuple of matrices like `counts`
+        One matrix for each group of related items, such as an application; empty if no groups were given. With groups,
+        the rates have cluster intervals (`analysis.statistics.intervals.clustered_share`) instead of Wilson's.
     """
 
-    tp: int
-    fp: int
-    fn: int
-    tn: int
+    categories: tuple[str, ...]
+    counts: tuple[tuple[int, ...], ...]
     n_without_verdict: int = 0
-    by_group: tuple[tuple[int, int, int, int], ...] = field(default=(), repr=False)
+    by_group: tuple[tuple[tuple[int, ...], ...], ...] = field(default=(), repr=False)
+
+    @classmethod
+    def of(
+        cls, categories: Sequence[str], counts: Ints, n_without_verdict: int = 0, by_group: Ints | None = None
+    ) -> Self:
+        """Build a matrix from arrays of shape (k, k) and (n_groups, k, k)."""
+        groups = () if by_group is None else tuple(tuple(map(tuple, table)) for table in by_group.tolist())
+        return cls(tuple(categories), tuple(map(tuple, counts.tolist())), n_without_verdict, groups)
 
     @property
     def n(self) -> int:
         """Return the number of items in the matrix."""
-        return self.tp + self.fp + self.fn + self.tn
+        return sum(map(sum, self.counts))
+
+    @cached_property
+    def table(self) -> Ints:
+        """Return the matrix as an array of shape (k, k)."""
+        return np.array(self.counts, dtype=np.int64)
+
+    @cached_property
+    def tables(self) -> Ints:
+        """Return the matrices of all groups as an array of shape (n_groups, k, k)."""
+        return np.array(self.by_group, dtype=np.int64)
+
+    def place(self, category: str) -> int:
+        """Return the row and column of a category; raise ValueError if it is not declared."""
+        if category not in self.categories:
+            raise ValueError(f"category must be one of: {', '.join(self.categories)}; got {category!r}")
+        return self.categories.index(category)
+
+    def against_rest(self, category: str) -> "Confusion":
+        """Return the matrix of two categories: all others together, and `category`, which is the last."""
+        k = self.place(category)
+        merged = np.zeros((len(self.categories), 2), dtype=np.int64)
+        merged[:, 0], merged[k] = 1, (0, 1)
+        return Confusion.of(
+            (name_of_rest(self.categories, category), category), merged.T @ self.table @ merged,
+            self.n_without_verdict, merged.T @ self.tables @ merged if self.by_group else None,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)
@@ -158,12 +188,7 @@ class PredictiveValues(Result):
 
 
 def confusion_matrix(
-    consensus: Categories,
-    verdicts: Categories,
-    *,
-    groups: Groups | None = None,
-    categories: Declared = CATEGORIES,
-    positive: Hashable | None = None,
+    consensus: Categories, verdicts: Categories, *, categories: Declared = CATEGORIES, groups: Groups | None = None
 ) -> Confusion:
     """Count the verdicts on the items of each category, as a confusion matrix.
 
@@ -174,14 +199,11 @@ def confusion_matrix(
     verdicts : sequence of str or None, or Series indexed by item
         The verdict on the same items; None or a missing value means no verdict. Two Series are matched by item,
         sequences by position.
+    categories : sequence of hashable
+        The declared categories.
     groups : sequence of hashable, or Series indexed by item, optional
         The group of each item of the consensus, such as its application, in the same order or by item. Intervals then
         allow for groups of related items.
-    categories : sequence of hashable
-        The declared categories.
-    positive : hashable, optional
-        The positive category; by default the last of two (dissimilar), required if there are more. Texts and names of
-        fields call it dissimilar.
 
     Returns
     -------
@@ -195,12 +217,12 @@ def confusion_matrix(
     Examples
     --------
     >>> confusion_matrix(["dissimilar", "similar", "similar"], ["dissimilar", "dissimilar", None])
-    Confusion(tp=1, fp=1, fn=0, tn=0, n_without_verdict=1)
+    Confusion(categories=('similar', 'dissimilar'), counts=((0, 1), (0, 1)), n_without_verdict=1)
     """
+    declared = declared_categories(categories)
     truth, called = matched({"consensus": consensus, "verdicts": verdicts})
-    positive = positive_category(categories, positive)
-    check_categories("consensus", truth, categories)
-    check_categories("verdicts", [v for v in called if v is not None], categories)
+    check_categories("consensus", truth, declared)
+    check_categories("verdicts", [v for v in called if v is not None], declared)
     of_group: list[object] = [None] * len(truth)
     if isinstance(groups, pd.Series) and isinstance(consensus, pd.Series):
         of_group = list(groups.reindex(consensus.index))
@@ -208,79 +230,242 @@ def confusion_matrix(
         of_group = list(groups)
     if len(of_group) != len(truth):
         raise ValueError(f"groups has {len(of_group)} entries for {len(truth)} items")
+    k, place = len(declared), {category: i for i, category in enumerate(declared)}
     rows = [
-        (CELLS[t == positive, v == positive], group)
-        for t, v, group in zip(truth, called, of_group, strict=True)
-        if v is not None
+        (place[t] * k + place[v], group) for t, v, group in zip(truth, called, of_group, strict=True) if v is not None
     ]
-    cells = [cell for cell, _ in rows]
-    by_group: tuple[tuple[int, int, int, int], ...] = ()
+    cells = np.array([cell for cell, _ in rows], dtype=np.int64)
+    by_group = None
     if groups is not None and rows:
         numbers, m = group_numbers(len(rows), [group for _, group in rows])
-        table = np.bincount(numbers * 4 + np.array(cells), minlength=4 * m).reshape(m, 4)
-        by_group = tuple((tp, fp, fn, tn) for tp, fp, fn, tn in table.tolist())
-    tp, fp, fn, tn = (cells.count(cell) for cell in range(4))
-    return Confusion(tp, fp, fn, tn, called.count(None), by_group)
+        by_group = np.bincount(numbers * k * k + cells, minlength=m * k * k).reshape(m, k, k)
+    counts = np.bincount(cells, minlength=k * k).reshape(k, k)
+    return Confusion.of(tuple(map(str, declared)), counts, called.count(None), by_group)
 
 
-def always(confusion: Confusion) -> Confusion:
-    """Return the confusion matrix of the rule "always dissimilar" on the same items, as a baseline."""
-    by_group = tuple((tp + fn, fp + tn, 0, 0) for tp, fp, fn, tn in confusion.by_group)
-    return Confusion(tp=confusion.tp + confusion.fn, fp=confusion.fp + confusion.tn, fn=0, tn=0, by_group=by_group)
+def always(confusion: Confusion, category: str) -> Confusion:
+    """Return the confusion matrix of the rule that gives every item this category, as a baseline."""
+    rule = np.zeros((len(confusion.categories),) * 2, dtype=np.int64)
+    rule[:, confusion.place(category)] = 1
+    by_group = confusion.tables @ rule if confusion.by_group else None
+    # Each row of the product holds the sum of that row in the column of the category.
+    return Confusion.of(confusion.categories, confusion.table @ rule, by_group=by_group)
 
 
-def sensitivity(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """Return the share of dissimilar items called dissimilar, with Wilson's interval.
+def _share(confusion: Confusion, inside: Bools, among: Bools, level: float, reason: str) -> Estimate:
+    """Return the share of the items in the cells `among` that are in the cells `inside`, both of shape (k, k).
 
-    The share is undefined if no item is dissimilar.
+    The interval is Wilson's, or that of whole groups. `reason` says why the share is undefined without such items.
     """
-    return _share(confusion, "tp", "fn", level, "no item is dissimilar")
+    x, n = int(confusion.table[inside].sum()), int(confusion.table[among].sum())
+    if not n:
+        return Estimate(None, reason=reason)
+    if not confusion.by_group:
+        return wilson(x, n, level)
+    x_g, n_g = (confusion.tables[:, cells].sum(axis=1).astype(float) for cells in (inside, among))
+    return clustered_share(x_g, n_g, level)
 
 
-def specificity(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """Return the share of similar items called similar, with Wilson's interval; undefined if no item is similar."""
-    return _share(confusion, "tn", "fp", level, "no item is similar")
-
-
-def precision(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """Return the share of items called dissimilar that are dissimilar.
-
-    Precision depends on the prevalence. It is undefined if no item is called dissimilar.
-    """
-    return _share(confusion, "tp", "fp", level, "no item was called dissimilar")
-
-
-def npv(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """Return the negative predictive value: the share of items called similar that are similar.
-
-    The value is undefined if no item is called similar.
-    """
-    return _share(confusion, "tn", "fn", level, "no item was called similar")
+def _cells(confusion: Confusion, *, row: str | None = None, column: str | None = None) -> Bools:
+    """Return which cells have this consensus, this verdict, or both."""
+    cells = np.ones((len(confusion.categories),) * 2, dtype=bool)
+    if row is not None:
+        cells &= (np.arange(len(cells)) == confusion.place(row))[:, None]
+    if column is not None:
+        cells &= np.arange(len(cells)) == confusion.place(column)
+    return cells
 
 
 def accuracy(confusion: Confusion, *, level: float = 0.95) -> Estimate:
     """Return the share of items whose verdict equals the consensus, with Wilson's interval."""
-    return _share(confusion, "tp tn", "fp fn", level, NO_ITEM)
+    right = np.eye(len(confusion.categories), dtype=bool)
+    return _share(confusion, right, np.ones_like(right), level, NO_ITEM)
 
 
-def prevalence(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """Return the share of dissimilar items.
+def recall(confusion: Confusion, category: str, *, level: float = 0.95) -> Estimate:
+    """Return the share of the items of a category that get this verdict; undefined if no item has the category.
 
-    Prevalence affects precision, and is equal to the accuracy of the rule "always dissimilar".
+    For the positive category this is the sensitivity, and for the other of two categories the specificity.
     """
-    return _share(confusion, "tp fn", "fp tn", level, NO_ITEM)
+    row = _cells(confusion, row=category)
+    return _share(confusion, _cells(confusion, row=category, column=category), row, level, f"no item is {category}")
 
 
-def predictive_values(confusion: Confusion, prevalence: float, *, level: float = 0.95) -> PredictiveValues:
+def precision(confusion: Confusion, category: str, *, level: float = 0.95) -> Estimate:
+    """Return the share of the items with this verdict that are of this category; it depends on the prevalence.
+
+    Undefined if no item has the verdict. For the other of two categories this is the negative predictive value.
+    """
+    column = _cells(confusion, column=category)
+    inside = _cells(confusion, row=category, column=category)
+    return _share(confusion, inside, column, level, f"no item was called {category}")
+
+
+def share_of(confusion: Confusion, category: str, *, level: float = 0.95) -> Estimate:
+    """Return the share of items of a category: its prevalence, and the accuracy of the rule that always gives it."""
+    row = _cells(confusion, row=category)
+    return _share(confusion, row, np.ones_like(row), level, NO_ITEM)
+
+
+def f1(confusion: Confusion, category: str, *, level: float = 0.95) -> Estimate:
+    """Compute F1 = 2q / (1 + q), where q is the share of right verdicts among items that are or were called so.
+
+    The interval is the interval of q, transformed in the same way [1]_.
+
+    References
+    ----------
+    .. [1] Takahashi et al. (2022), Applied Intelligence 52:4961-4972, doi:10.1007/s10489-021-02635-5
+    """
+    among = _cells(confusion, row=category) | _cells(confusion, column=category)
+    inside = _cells(confusion, row=category, column=category)
+    q = _share(confusion, inside, among, level, f"no item is {category} or was called {category}")
+    value, low, high = (None if x is None else 2 * x / (1 + x) for x in (q.value, q.low, q.high))
+    return Estimate(value, low=low, high=high, reason=q.reason)
+
+
+def balanced_accuracy(confusion: Confusion, *, level: float = 0.95) -> Estimate:
+    """Compute the mean recall of the categories that the consensus has.
+
+    The value is undefined if the consensus has fewer than two categories. The interval combines the intervals of the
+    recalls (square-and-add [1]_); if one of them has no interval, there is none.
+
+    References
+    ----------
+    .. [1] Zou, Donner (2008), Statistics in Medicine 27:1693-1702, doi:10.1002/sim.3095
+
+    Examples
+    --------
+    >>> balanced_accuracy(Confusion(("similar", "dissimilar"), ((112, 23), (137, 52))))
+    Estimate(0.5524, 0.5058 to 0.5957)
+    """
+    missing = _why_one_category(confusion, confusion.table.sum(axis=1), "is")
+    if missing:
+        return Estimate(None, reason=missing)
+    present = [name for name, n in zip(confusion.categories, confusion.table.sum(axis=1), strict=True) if n]
+    recalls = [recall(confusion, name, level=level) for name in present]
+    value = sum(share.value or 0.0 for share in recalls) / len(recalls)
+    ends = [share.ends for share in recalls if share.ends is not None]
+    if len(ends) < len(recalls):
+        return Estimate(value, reason=next(share.reason for share in recalls if share.ends is None))
+    below = sum((middle - low) ** 2 for middle, low, _ in ends) ** 0.5 / len(ends)
+    above = sum((high - middle) ** 2 for middle, _, high in ends) ** 0.5 / len(ends)
+    return Estimate(value, low=value - below, high=value + above)
+
+
+def _why_one_category(confusion: Confusion, totals: Ints, verb: str) -> str | None:
+    """Return why a statistic that needs two categories is undefined; None if two of the totals are not 0."""
+    if not confusion.n:
+        return NO_ITEM
+    missing = [name for name, n in zip(confusion.categories, totals, strict=True) if not n]
+    return f"no item {verb} {' or '.join(missing)}" if len(missing) >= len(confusion.categories) - 1 else None
+
+
+def youden(confusion: Confusion, *, level: float = 0.95) -> Estimate:
+    """Compute Youden's index of two categories, sensitivity + specificity - 1 = 2 x balanced accuracy - 1 [1]_.
+
+    References
+    ----------
+    .. [1] Youden (1950), Cancer 3:32-35, doi:10.1002/1097-0142(1950)3:1<32::AID-CNCR2820030106>3.0.CO;2-3
+    """
+    balanced = balanced_accuracy(confusion, level=level)
+    value, low, high = (None if x is None else 2 * x - 1 for x in (balanced.value, balanced.low, balanced.high))
+    return Estimate(value, low=low, high=high, reason=balanced.reason)
+
+
+def weighted_kappa(confusion: Confusion, *, level: float = 0.95) -> Estimate:
+    """Compute Cohen's kappa of consensus and verdict with linear weights, for categories that form a scale."""
+    from analysis.raters.agreement import cohen_kappa
+
+    return cohen_kappa(confusion.table, confusion.categories, weights="linear", level=level)
+
+
+def mcc(confusion: Confusion, *, rng: np.random.Generator, n_draws: int = N_DRAWS, level: float = 0.95) -> Estimate:
+    """Compute the correlation of consensus and verdict, with a bootstrap interval over items.
+
+    For two categories this is Matthews' correlation [1]_, for more Gorodkin's [2]_.
+
+    Parameters
+    ----------
+    confusion : Confusion
+        The confusion matrix.
+    rng : Generator
+        Random generator. Resampling items is equivalent to drawing the cells from a multinomial distribution.
+    n_draws : int
+        Number of draws; 0 for no interval.
+    level : float
+        Level of the percentile interval.
+
+    Returns
+    -------
+    Estimate
+        In [-1, 1]; 0 for verdicts that are independent of the consensus. Undefined if all items or all verdicts have
+        the same category. Undefined draws are left out, and `reason` states how many. If the confusion matrix has
+        groups, whole groups are drawn. There is no interval for fewer than 20 items or 5 groups.
+
+    Raises
+    ------
+    ValueError
+        If `level` is not within (0, 1).
+
+    References
+    ----------
+    .. [1] Matthews (1975), Biochimica et Biophysica Acta 405:442-451, doi:10.1016/0005-2795(75)90109-9
+    .. [2] Gorodkin (2004), Comput. Biol. Chem. 28:367-374, doi:10.1016/j.compbiolchem.2004.09.006
+
+    Examples
+    --------
+    >>> confusion = Confusion(("similar", "dissimilar"), ((112, 23), (137, 52)))
+    >>> round(mcc(confusion, rng=np.random.default_rng(1)).value, 4)
+    0.1225
+    """
+    table = confusion.table
+    undefined = _why_one_category(confusion, table.sum(axis=1), "is") or _why_one_category(
+        confusion, table.sum(axis=0), "was called"
+    )
+    if undefined:
+        return Estimate(None, reason=undefined)
+    value, m = float(correlation(table)), len(confusion.by_group)
+    if not n_draws:
+        return Estimate(value, reason="made without resampling")
+    if confusion.n < LEAST_FOR_MCC:
+        return Estimate(value, reason=f"fewer than {LEAST_FOR_MCC} items ({confusion.n}): no interval")
+    if 0 < m < LEAST_GROUPS:
+        return Estimate(value, reason=f"fewer than {LEAST_GROUPS} groups ({m}): no interval")
+    if m:
+        cells = confusion.tables.reshape(m, -1).astype(float)
+        return bootstrap(
+            lambda weights: correlation((weights @ cells).reshape(-1, *table.shape)), m, rng=rng, n_draws=n_draws,
+            level=level,
+        )  # fmt: skip
+    # For (rest, positive), the cells are drawn in the order tp, fp, fn, tn.
+    cells = rng.multinomial(confusion.n, table.T.ravel()[::-1] / confusion.n, size=n_draws)
+    draws = cells[:, ::-1].reshape(n_draws, *table.shape).swapaxes(-2, -1)
+    return percentile_interval(value, correlation(draws), level)
+
+
+def correlation(tables: NDArray[np.generic]) -> Floats:
+    """Return Gorodkin's correlation of each table, shape (..., k, k); NaN if a margin has only one category."""
+    counts = tables.astype(np.float64)
+    n = counts.sum(axis=(-2, -1))
+    rows, columns, right = counts.sum(axis=-1), counts.sum(axis=-2), np.trace(counts, axis1=-2, axis2=-1)
+    spread = (n**2 - (rows**2).sum(axis=-1)) * (n**2 - (columns**2).sum(axis=-1))
+    values = np.full(np.shape(n), np.nan)
+    np.divide(n * right - (rows * columns).sum(axis=-1), np.sqrt(spread), out=values, where=spread > 0)
+    return values
+
+
+def predictive_values(
+    confusion: Confusion, positive: str, prevalence: float, *, level: float = 0.95
+) -> PredictiveValues:
     """Compute precision and negative predictive value at a prevalence that the reader chooses.
 
-    Bayes' rule combines sensitivity, specificity and the prevalence: after a verdict dissimilar, the odds of a
-    dissimilar item are multiplied by the likelihood ratio sensitivity / (1 - specificity). The interval of a likelihood
-    ratio combines the intervals of both rates (MOVER on the logarithm [1]_). Raises ValueError if the prevalence is not
+    Bayes' rule combines sensitivity, specificity and the prevalence: after a positive verdict, the odds of a positive
+    item are multiplied by the likelihood ratio sensitivity / (1 - specificity). The interval of a likelihood ratio
+    combines the intervals of both rates (MOVER on the logarithm [1]_). Raises ValueError if the prevalence is not
     within (0, 1).
 
-    `prevalence`: share of dissimilar items among the items to which the classifier will be applied, in (0, 1). The
-    result is undefined if no item is dissimilar or no item is similar.
+    `positive`: the positive category, against all others; `prevalence`: its share among the items to which the
+    classifier will be applied, in (0, 1). The result is undefined if all items or no items are positive.
 
     References
     ----------
@@ -288,7 +473,8 @@ def predictive_values(confusion: Confusion, prevalence: float, *, level: float =
     """
     if not 0 < prevalence < 1:
         raise ValueError(f"prevalence must be within (0, 1), got {prevalence}")
-    found, cleared = sensitivity(confusion, level=level), specificity(confusion, level=level)
+    binary = confusion.against_rest(positive)
+    cleared, found = (recall(binary, name, level=level) for name in binary.categories)
     missed, alarmed = _complement(found), _complement(cleared)
     odds = prevalence / (1 - prevalence)
     return PredictiveValues(prevalence, _odds_as_share(found, alarmed, odds), _odds_as_share(cleared, missed, 1 / odds))
@@ -317,137 +503,3 @@ def _odds_as_share(above: Estimate, below: Estimate, odds: float) -> Estimate:
         high = a[0] - b[0] + up if np.isfinite(up) else (a[2] - b[1] if above.value == 0 else np.inf)
     low, high = (float(1 / (1 + np.exp(-(end + np.log(odds))))) for end in (low, high))
     return Estimate(value, low=low, high=high)
-
-
-def f1(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """Compute F1 = 2q / (1 + q), where q = tp / (tp + fp + fn).
-
-    The interval is Wilson's interval of q, transformed in the same way [1]_.
-
-    References
-    ----------
-    .. [1] Takahashi et al. (2022), Applied Intelligence 52:4961-4972, doi:10.1007/s10489-021-02635-5
-    """
-    q = _share(confusion, "tp", "fp fn", level, "no item is dissimilar or was called dissimilar")
-    value, low, high = (None if x is None else 2 * x / (1 + x) for x in (q.value, q.low, q.high))
-    return Estimate(value, low=low, high=high, reason=q.reason)
-
-
-def balanced_accuracy(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """Compute the mean of sensitivity and specificity.
-
-    The interval combines the Wilson intervals of sensitivity and specificity (square-and-add [1]_).
-
-    References
-    ----------
-    .. [1] Zou, Donner (2008), Statistics in Medicine 27:1693-1702, doi:10.1002/sim.3095
-
-    Examples
-    --------
-    >>> balanced_accuracy(Confusion(tp=52, fp=23, fn=137, tn=112))
-    Estimate(0.5524, 0.5058 to 0.5957)
-    """
-    a, b = sensitivity(confusion, level=level), specificity(confusion, level=level)
-    if a.ends is None or b.ends is None:
-        value = None if a.value is None or b.value is None else (a.value + b.value) / 2
-        return Estimate(value, reason=a.reason or b.reason)
-    (a_value, a_low, a_high), (b_value, b_low, b_high) = a.ends, b.ends
-    value = (a_value + b_value) / 2
-    below = ((a_value - a_low) ** 2 + (b_value - b_low) ** 2) ** 0.5 / 2
-    above = ((a_high - a_value) ** 2 + (b_high - b_value) ** 2) ** 0.5 / 2
-    return Estimate(value, low=value - below, high=value + above)
-
-
-def youden(confusion: Confusion, *, level: float = 0.95) -> Estimate:
-    """Compute Youden's index, sensitivity + specificity - 1 [1]_.
-
-    The value and the ends of the interval are 2 x balanced accuracy - 1.
-
-    References
-    ----------
-    .. [1] Youden (1950), Cancer 3:32-35, doi:10.1002/1097-0142(1950)3:1<32::AID-CNCR2820030106>3.0.CO;2-3
-    """
-    balanced = balanced_accuracy(confusion, level=level)
-    value, low, high = (None if x is None else 2 * x - 1 for x in (balanced.value, balanced.low, balanced.high))
-    return Estimate(value, low=low, high=high, reason=balanced.reason)
-
-
-def mcc(confusion: Confusion, *, rng: np.random.Generator, n_draws: int = N_DRAWS, level: float = 0.95) -> Estimate:
-    """Compute Matthews' correlation of consensus and verdict [1]_, with a bootstrap interval over items.
-
-    Parameters
-    ----------
-    confusion : Confusion
-        The confusion matrix.
-    rng : Generator
-        Random generator. Resampling items is equivalent to drawing the four cells from a multinomial
-        distribution.
-    n_draws : int
-        Number of draws.
-    level : float
-        Level of the percentile interval.
-
-    Returns
-    -------
-    Estimate
-        In [-1, 1]; 0 for verdicts that are independent of the consensus. Undefined if all items or all verdicts have
-        the same category. Undefined draws are left out, and `reason` states how many. If the confusion matrix has
-        groups, whole groups are drawn. There is no interval for fewer than 20 items.
-
-    Raises
-    ------
-    ValueError
-        If `level` is not within (0, 1).
-
-    References
-    ----------
-    .. [1] Matthews (1975), Biochimica et Biophysica Acta 405:442-451, doi:10.1016/0005-2795(75)90109-9
-
-    Examples
-    --------
-    >>> round(mcc(Confusion(tp=52, fp=23, fn=137, tn=112), rng=np.random.default_rng(1)).value, 4)
-    0.1225
-    """
-    of_margins = {
-        "no item is dissimilar": confusion.tp + confusion.fn,
-        "no item is similar": confusion.fp + confusion.tn,
-        "no item was called dissimilar": confusion.tp + confusion.fp,
-        "no item was called similar": confusion.fn + confusion.tn,
-    }
-    if not all(of_margins.values()):
-        return Estimate(None, reason=NO_ITEM if not confusion.n else min(of_margins, key=lambda why: of_margins[why]))
-    cells = np.array([confusion.tp, confusion.fp, confusion.fn, confusion.tn])
-    if confusion.n < LEAST_FOR_MCC:
-        reason = f"fewer than {LEAST_FOR_MCC} items ({confusion.n}): no interval"
-        return Estimate(float(_matthews(cells[None])[0]), reason=reason)
-    if confusion.by_group:
-        table = np.array(confusion.by_group, dtype=float)
-        if len(table) < LEAST_GROUPS:
-            reason = f"fewer than {LEAST_GROUPS} groups ({len(table)}): no interval"
-            return Estimate(float(_matthews(cells[None])[0]), reason=reason)
-        return bootstrap(lambda w: _matthews(w @ table), len(table), rng=rng, n_draws=n_draws, level=level)
-    draws = rng.multinomial(confusion.n, cells / confusion.n, size=n_draws)
-    return percentile_interval(float(_matthews(cells[None])[0]), _matthews(draws), level)
-
-
-def _matthews(cells: NDArray[np.int64] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return Matthews' correlation for each row (tp, fp, fn, tn); NaN if a row or column of the matrix is empty."""
-    tp, fp, fn, tn = cells.T.astype(float)
-    margins = (tp + fn) * (fp + tn) * (tp + fp) * (fn + tn)
-    values = np.full(len(tp), np.nan)
-    np.divide(tp * tn - fp * fn, np.sqrt(margins), out=values, where=margins > 0)
-    return values
-
-
-def _share(confusion: Confusion, with_property: str, without: str, level: float, reason: str) -> Estimate:
-    """Return the share of items in the first cells among the items in all cells; spaces separate names."""
-    x, rest = (sum(getattr(confusion, cell) for cell in names.split()) for names in (with_property, without))
-    if not x + rest:
-        return Estimate(None, reason=reason)
-    if not confusion.by_group:
-        return wilson(x, x + rest, level)
-    table = np.array(confusion.by_group, dtype=float)
-    x_g, rest_g = (
-        table[:, [ORDER.index(cell) for cell in names.split()]].sum(axis=1) for names in (with_property, without)
-    )
-    return clustered_share(x_g, x_g + rest_g, level)

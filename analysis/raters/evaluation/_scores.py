@@ -30,41 +30,41 @@ from analysis.statistics.results import Result
 class Cuts:
     """All cuts of a set of items, in order of the threshold. A cut divides the items by a threshold.
 
-    The first cut calls all items dissimilar, and the last cut calls all items similar.
+    The first cut calls all items positive, and the last cut calls no item positive.
     """
 
-    # Thresholds in ascending order; an item is called dissimilar if its score > theta. Thresholds are midpoints
+    # Thresholds in ascending order; an item is called positive if its score > theta. Thresholds are midpoints
     # between neighbouring scores, except that the first is just below the lowest score and the last is the
     # highest score.
     theta: Floats
-    fp: Ints  # number of similar items called dissimilar, and number of dissimilar items called similar
+    fp: Ints  # number of other items called positive, and number of positive items called otherwise
     fn: Ints
-    n_dissimilar: int  # number of items by category
-    n_similar: int
+    n_positive: int  # number of items by category
+    n_rest: int
 
     @property
     def tp(self) -> Ints:
-        """Return the number of dissimilar items called dissimilar, for each cut."""
-        return self.n_dissimilar - self.fn
+        """Return the number of positive items called positive, for each cut."""
+        return self.n_positive - self.fn
 
 
-def cuts(dissimilar: Bools, scores: Floats) -> Cuts:
+def cuts(is_positive: Bools, scores: Floats) -> Cuts:
     """Compute all cuts of scored items; return no cuts if there are no items.
 
     Items with equal scores stay on the same side of a cut.
     """
     values, place = np.unique(scores, return_inverse=True)
-    n_dissimilar = int(dissimilar.sum())
-    n_similar = len(scores) - n_dissimilar
+    n_positive = int(is_positive.sum())
+    n_rest = len(scores) - n_positive
     if not len(values):
         return Cuts(values, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), 0, 0)
-    fn = np.concatenate([[0], np.cumsum(np.bincount(place[dissimilar], minlength=len(values)))])
-    fp = n_similar - np.concatenate([[0], np.cumsum(np.bincount(place[~dissimilar], minlength=len(values)))])
+    fn = np.concatenate([[0], np.cumsum(np.bincount(place[is_positive], minlength=len(values)))])
+    fp = n_rest - np.concatenate([[0], np.cumsum(np.bincount(place[~is_positive], minlength=len(values)))])
     with np.errstate(over="ignore"):  # the number below the lowest float is -inf
         just_below = np.nextafter(values, -np.inf)
     # Add halves, because the sum may overflow; rounding must not reach the upper neighbour.
     between = np.minimum(values[:-1] / 2 + values[1:] / 2, just_below[1:])
-    return Cuts(np.concatenate([just_below[:1], between, values[-1:]]), fp, fn, n_dissimilar, n_similar)
+    return Cuts(np.concatenate([just_below[:1], between, values[-1:]]), fp, fn, n_positive, n_rest)
 
 
 ONE_ITEM = "only one item in a category: no standard error"
@@ -77,27 +77,27 @@ NO_VARIATION = "all items contribute equally: no standard error"
 class Roc(Result):
     """The receiver operating characteristic (ROC): one point for each threshold."""
 
-    # Thresholds in descending order. An item is called dissimilar if score > threshold, so the first threshold
-    # calls no item dissimilar and the last threshold calls all items dissimilar.
+    # Thresholds in descending order. An item is called positive if score > threshold, so the first threshold
+    # calls no item positive and the last threshold calls all items positive.
     threshold: tuple[float, ...]
     sensitivity: tuple[float, ...]  # the points, from (0, 0) to (1, 1); false_positive_rate is 1 - specificity
     false_positive_rate: tuple[float, ...]
-    n_dissimilar: int  # number of items with a score by category, and number of items without a score
-    n_similar: int
+    n_positive: int  # number of items with a score by category, and number of items without a score
+    n_rest: int
     n_without_score: int = 0
     reason: str | None = None  # why there are no points
 
 
 @dataclass(frozen=True, repr=False)
 class PrecisionRecall(Result):
-    """Precision against recall (sensitivity): one point for each threshold that calls at least one item dissimilar."""
+    """Precision against recall (sensitivity): one point for each threshold that calls at least one item positive."""
 
-    # Sorted from the highest to the lowest threshold. At the lowest threshold, all items are called dissimilar,
+    # Sorted from the highest to the lowest threshold. At the lowest threshold, all items are called positive,
     # so precision is equal to prevalence.
     threshold: tuple[float, ...]
     recall: tuple[float, ...]
     precision: tuple[float, ...]
-    # Share of dissimilar items, which is the precision of a score that is independent of the consensus.
+    # Share of positive items, which is the precision of a score that is independent of the consensus.
     prevalence: float | None
     n_without_score: int = 0  # number of items that were left out
     reason: str | None = None  # why there are no points
@@ -113,6 +113,7 @@ class AucComparison(Result):
     p: float | None  # Two-sided p value of equal areas; None if the difference has no standard error
     n: int  # number of items with both scores, and number of other items
     n_without_score: int
+    p_holm: float | None = None  # corrected for several comparisons, if they were corrected
 
 
 def roc(
@@ -122,17 +123,17 @@ def roc(
 
     Raises ValueError if the lengths differ, a value is not a category, or a score is not a finite number.
 
-    `truth`: the category of each item; `scores`: a larger score means more dissimilar. Series are matched by item.
-    Items with score None or NaN are left out and counted. Equal scores give one point. The curve has no points if the
-    items with a score have only one category.
+    `truth`: the category of each item; `scores`: a larger score means that the positive category is more likely. Series
+    are matched by item. Items with score None or NaN are left out and counted. Equal scores give one point. The curve
+    has no points if the items with a score have only one category.
     """
     items = scored(truth, scores, categories, positive)
-    n_dissimilar = int(items.dissimilar.sum())
-    counts = n_dissimilar, len(items.scores) - n_dissimilar, items.n_without_score
+    n_positive = int(items.is_positive.sum())
+    counts = n_positive, len(items.scores) - n_positive, items.n_without_score
     if items.reason:
         return Roc((), (), (), *counts, items.reason)
-    at = cuts(items.dissimilar, items.scores)
-    columns = at.theta, at.tp / at.n_dissimilar, at.fp / at.n_similar
+    at = cuts(items.is_positive, items.scores)
+    columns = at.theta, at.tp / at.n_positive, at.fp / at.n_rest
     threshold, sensitivity, false_positive_rate = (tuple(column[::-1].tolist()) for column in columns)
     return Roc(threshold, sensitivity, false_positive_rate, *counts)
 
@@ -140,7 +141,7 @@ def roc(
 def precision_recall(
     truth: Categories, scores: Scores, *, categories: Declared = CATEGORIES, positive: Hashable | None = None
 ) -> PrecisionRecall:
-    """Compute precision and recall at every threshold that calls at least one item dissimilar.
+    """Compute precision and recall at every threshold that calls at least one item positive.
 
     The curve has no points if the items with a score have only one category.
     """
@@ -157,7 +158,7 @@ def auc(
 ) -> Estimate:
     """Compute the area under the ROC curve.
 
-    The area is the probability that a dissimilar item scores higher than a similar item; ties count half.
+    The area is the probability that a positive item scores higher than another item; ties count half.
 
     Parameters
     ----------
@@ -205,7 +206,7 @@ def average_precision(
 ) -> Estimate:
     """Compute average precision: the mean precision over thresholds, weighted by the gain in recall.
 
-    The interval is normal on the logit scale, with n_dissimilar as the number of trials [1]_. The result is in (0, 1].
+    The interval is normal on the logit scale, with n_positive as the number of trials [1]_. The result is in (0, 1].
     A random score has the prevalence as average precision. Undefined if the items with a score have only one category.
     There is no interval if the value is 1.
 
@@ -220,7 +221,7 @@ def average_precision(
     if curve.precision[curve.recall.index(1.0)] == 1:
         return Estimate(1.0, reason=SEPARATED)
     value = float(np.diff(curve.recall, prepend=0.0) @ curve.precision)
-    low, high = _logit_interval(value, (value * (1 - value) / items.dissimilar.sum()) ** 0.5, level)
+    low, high = _logit_interval(value, (value * (1 - value) / items.is_positive.sum()) ** 0.5, level)
     return Estimate(value, low=low, high=high)
 
 
@@ -258,9 +259,9 @@ def compare_auc(
 def _precision_recall(items: Scored) -> PrecisionRecall:
     if items.reason:
         return PrecisionRecall((), (), (), None, items.n_without_score, items.reason)
-    at = cuts(items.dissimilar, items.scores)
-    tp, fp = at.tp[:-1], at.fp[:-1]  # without the last cut, where no item is called dissimilar
-    columns = at.theta[:-1], tp / at.n_dissimilar, tp / (tp + fp)
+    at = cuts(items.is_positive, items.scores)
+    tp, fp = at.tp[:-1], at.fp[:-1]  # without the last cut, where no item is called positive
+    columns = at.theta[:-1], tp / at.n_positive, tp / (tp + fp)
     threshold, recall, precision = (tuple(column[::-1].tolist()) for column in columns)
     return PrecisionRecall(threshold, recall, precision, precision[-1], items.n_without_score)
 
@@ -297,25 +298,25 @@ def _paired(of_a: Scored, of_b: Scored, level: float) -> tuple[Estimate, float |
 
 
 def _placements(items: Scored) -> tuple[float, tuple[Floats, Floats]]:
-    """Return the area, and DeLong's terms for the dissimilar and for the similar items.
+    """Return the area, and DeLong's terms for the positive and for the other items.
 
-    The term of a dissimilar item is the share of similar items that score lower. The term of a similar item is the
-    share of dissimilar items that score higher. Ties count half. Ranks are multiples of 0.5, so equal terms are exactly
+    The term of a positive item is the share of other items that score lower. The term of another item is the share of
+    positive items that score higher. Ties count half. Ranks are multiples of 0.5, so equal terms are exactly
     equal.
     """
-    dissimilar, similar = items.scores[items.dissimilar], items.scores[~items.dissimilar]
+    positive, rest = items.scores[items.is_positive], items.scores[~items.is_positive]
     of_all = ranks(items.scores)
-    below = of_all[items.dissimilar] - ranks(dissimilar)
-    above = len(dissimilar) - (of_all[~items.dissimilar] - ranks(similar))
-    area = below.sum() / (len(dissimilar) * len(similar))
-    return float(area), (below / len(similar), above / len(dissimilar))
+    below = of_all[items.is_positive] - ranks(positive)
+    above = len(positive) - (of_all[~items.is_positive] - ranks(rest))
+    area = below.sum() / (len(positive) * len(rest))
+    return float(area), (below / len(rest), above / len(positive))
 
 
-def _variance(of_dissimilar: Floats, of_similar: Floats) -> float | None:
+def _variance(of_positive: Floats, of_rest: Floats) -> float | None:
     """Return DeLong's variance from the terms of both categories; None if a category has fewer than two items."""
-    if min(len(of_dissimilar), len(of_similar)) < 2:
+    if min(len(of_positive), len(of_rest)) < 2:
         return None
-    return float(sum(0.0 if np.ptp(x) == 0 else x.var(ddof=1) / len(x) for x in (of_dissimilar, of_similar)))
+    return float(sum(0.0 if np.ptp(x) == 0 else x.var(ddof=1) / len(x) for x in (of_positive, of_rest)))
 
 
 def _logit_interval(value: float, se: float, level: float) -> tuple[float, float]:
@@ -386,7 +387,7 @@ class ThresholdChoice(Result):
 class CostRange(Result):
     """The range of cost ratios c_FN / c_FP at which a threshold has the lowest cost.
 
-    c_FN is the cost of a missed dissimilar item, and c_FP is the cost of a false alarm.
+    c_FN is the cost of a missed positive item, and c_FP is the cost of a false alarm.
     """
 
     low: float | None  # None if there is no such ratio; `reason` says why
@@ -415,7 +416,7 @@ def cross_validated_threshold(
     on held-out applications. Items without a group form one group. If None, every item is a group. `folds`: number of
     folds, >= 2. The folds are balanced by category (`balanced_folds`). `fixed`: fixed reference threshold. If several
     thresholds are equally good, the threshold nearest to `fixed` is chosen. `fixed` is also used for a fold if the
-    other folds lack a category. `cost_ratio`: cost of a missed dissimilar item in units of a false alarm, > 0. The
+    other folds lack a category. `cost_ratio`: cost of a missed positive item in units of a false alarm, > 0. The
     threshold then minimises cost_ratio x fn + fp. If None, the threshold maximises Youden's index. Out-of-fold results
     are undefined if there are fewer than two groups. All results except the fixed reference are undefined if the items
     with a score have only one category.
@@ -431,7 +432,7 @@ def cross_validated_threshold(
     n_groups = int(group.max()) + 1
     if n_groups < 2:
         return replace(choice, reason="all items are in one group, so no held-out items are left")
-    fold = balanced_folds(items.dissimilar, group, min(folds, n_groups), rng)
+    fold = balanced_folds(items.is_positive, group, min(folds, n_groups), rng)
     return _out_of_fold(choice, items, fold, folds, cost_ratio)
 
 
@@ -449,7 +450,7 @@ def cost_range(
     The cost of a threshold is ratio x fn + fp. Raises ValueError as in `roc`, or if theta is NaN or `tolerance`
     negative or not finite.
 
-    `theta`: a threshold; items are called dissimilar if their score > theta; `tolerance`: how much more theta may cost
+    `theta`: a threshold; items are called positive if their score > theta; `tolerance`: how much more theta may cost
     than the best threshold, as a share >= 0. With 0, the range is empty for most thresholds: of 325 thresholds that
     divide 324 items, only about 12 are best at some ratio. Returns the range of ratios, which is valid for the
     prevalence of these items. The limits belong to the range, except 0. The limits are None if another threshold is
@@ -466,9 +467,10 @@ def cost_range(
     items = scored(truth, scores, categories, positive)
     if items.reason:
         return CostRange(None, None, items.reason)
-    at, fixed = cuts(items.dissimilar, items.scores), _confusion_at(items, theta)
+    at, fixed = cuts(items.is_positive, items.scores), _confusion_at(items, theta)
     # Compare with every cut: r fn + fp <= (1 + tolerance) (r fn' + fp'), that is r x slope <= gap.
-    slope, gap = fixed.fn - (1 + tolerance) * at.fn, (1 + tolerance) * at.fp - fixed.fp
+    (_, fp), (fn, _) = fixed.counts
+    slope, gap = fn - (1 + tolerance) * at.fn, (1 + tolerance) * at.fp - fp
     low = abs(float((gap[slope < 0] / slope[slope < 0]).max(initial=0.0)))  # never -0.0
     high = float((gap[slope > 0] / slope[slope > 0]).min(initial=np.inf))
     if low > high or high <= 0 or (gap[slope == 0] < 0).any():
@@ -493,10 +495,10 @@ def _grouped(
 
 
 def _confusion_at(items: Scored, theta: float | Floats) -> Confusion:
-    """Return the confusion matrix if items with score > theta are called dissimilar; theta may differ by item."""
-    called, true = items.scores > theta, items.dissimilar
-    tp, fp, fn, tn = (int(cell.sum()) for cell in (true & called, ~true & called, true & ~called, ~true & ~called))
-    return Confusion(tp, fp, fn, tn, items.n_without_score)
+    """Return the confusion matrix if items with score > theta are called positive; theta may differ by item."""
+    called, true = items.scores > theta, items.is_positive
+    counts = np.array([[(is_row & is_column).sum() for is_column in (~called, called)] for is_row in (~true, true)])
+    return Confusion.of(items.categories, counts, items.n_without_score)
 
 
 def _best_theta(items: Scored, fixed: float, cost_ratio: float | None) -> float | None:
@@ -506,9 +508,9 @@ def _best_theta(items: Scored, fixed: float, cost_ratio: float | None) -> float 
     """
     if items.reason:
         return None
-    at = cuts(items.dissimilar, items.scores)
-    # Maximising Youden's index is the same as minimising the loss with integer costs n_similar : n_dissimilar.
-    c_fn, c_fp = (at.n_similar, at.n_dissimilar) if cost_ratio is None else (cost_ratio, 1)
+    at = cuts(items.is_positive, items.scores)
+    # Maximising Youden's index is the same as minimising the loss with integer costs n_rest : n_positive.
+    c_fn, c_fp = (at.n_rest, at.n_positive) if cost_ratio is None else (cost_ratio, 1)
     loss = c_fn * at.fn + c_fp * at.fp
     best = at.theta[loss <= loss.min() * (1 + EQUAL_LOSS)]
     return float(best[np.abs(best - fixed).argmin()])
@@ -519,7 +521,7 @@ def _out_of_fold(
 ) -> ThresholdChoice:
     n_folds = int(fold.max()) + 1
     training_sets = (
-        replace(items, dissimilar=items.dissimilar[fold != k], scores=items.scores[fold != k]) for k in range(n_folds)
+        replace(items, is_positive=items.is_positive[fold != k], scores=items.scores[fold != k]) for k in range(n_folds)
     )
     chosen = [_best_theta(training, choice.fixed, cost_ratio) for training in training_sets]
     theta = np.array([choice.fixed if best is None else best for best in chosen])

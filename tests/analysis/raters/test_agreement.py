@@ -37,7 +37,6 @@ from analysis.raters.agreement import (
 )
 from analysis.raters.agreement._formulas import NO_PAIR
 from analysis.raters.agreement._pairs import NO_COMMON_ITEM
-from analysis.raters.evaluation import evaluate
 from analysis.statistics.bootstrap import bootstrap
 from analysis.statistics.intervals import Estimate, paired_difference, wilson
 from tests.analysis.raters.strategies import count_tables
@@ -515,12 +514,3 @@ def test_the_rank_test_of_two_categories_is_the_score_test_of_leniency():
     found, expected = rank_test(labels, ("no", "yes")), leniency(labels, ("no", "yes")).overall
     assert expected.test == "score"
     assert (found.chi2, found.df, found.p) == (pytest.approx(expected.chi2), expected.df, pytest.approx(expected.p))
-
-
-def test_the_correlation_of_three_categories_by_hand():
-    # table ((2, 0, 0), (0, 1, 1), (1, 0, 2)): n = 7, right 5, rows (2, 2, 3), columns (3, 1, 3)
-    # (7 * 5 - (6 + 2 + 9)) / sqrt((49 - 17) (49 - 19)) = 18 / sqrt(960)
-    truth, verdicts = list("aabbccc"), list("aabcacc")
-    found = evaluate(truth, verdicts, list("abc"), rng=np.random.default_rng(1), n_draws=0)
-    assert found.mcc.value == pytest.approx(18 / 960**0.5)
-    assert found.balanced_accuracy.value == pytest.approx((1 + 1 / 2 + 2 / 3) / 3)

@@ -9,7 +9,7 @@ import pytest
 
 from analysis.raters.agreement import fleiss_kappa, gwet_ac2, percent_agreement, specific_agreement
 from analysis.raters.consensus import agreed_only, true_categories
-from analysis.raters.evaluation import evaluate
+from analysis.raters.evaluation import accuracy, balanced_accuracy, confusion_matrix, mcc
 from tests.analysis.report.test_report_categories import NAMES, errors_of, simulated
 
 PREVALENCE, ERRORS = np.array([0.4, 0.3, 0.2, 0.1]), errors_of(0.9, 0.8, 0.85)
@@ -26,7 +26,7 @@ def statistics(n_items, seed):
     labels, truth = simulated(n_items, ERRORS, PREVALENCE, seed=seed)
     rng = np.random.default_rng([seed, 1])
     agreed = agreed_only(labels, NAMES)["category"].dropna()
-    judged = evaluate(agreed, verdicts_of(truth, rng), NAMES, rng=rng, n_draws=400)
+    judged = confusion_matrix(agreed, verdicts_of(truth, rng), categories=NAMES)
     specific = specific_agreement(labels, NAMES)
     return {
         "percent agreement": percent_agreement(labels, NAMES),
@@ -35,9 +35,9 @@ def statistics(n_items, seed):
         "Gwet's AC2, linear weights": gwet_ac2(labels, NAMES, weights="linear"),
         "agreement on the most frequent category": specific[NAMES[0]],
         "agreement on the rarest category": specific[NAMES[3]],
-        "accuracy of a classifier": judged.accuracy,
-        "balanced accuracy of a classifier": judged.balanced_accuracy,
-        "Gorodkin's correlation": judged.mcc,
+        "accuracy of a classifier": accuracy(judged),
+        "balanced accuracy of a classifier": balanced_accuracy(judged),
+        "Gorodkin's correlation": mcc(judged, rng=rng, n_draws=400),
     }
 
 

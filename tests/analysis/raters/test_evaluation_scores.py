@@ -1,5 +1,7 @@
 """Scores: areas under curves, average precision, and thresholds chosen out of fold or for a ratio of costs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -29,12 +31,17 @@ SPLIT = "the scores separate the categories: no interval"
 NO_SCORE = "no item has both a consensus and a score"
 
 
+def two(tp, fp, fn, tn):
+    """The matrix of the built-in question."""
+    return Confusion(("similar", "dissimilar"), ((tn, fp), (fn, tp)))
+
+
 def columns(items):
     return [category for category, _ in items], [score for _, score in items]
 
 
-def two_normals(rng, n_dissimilar, n_similar, shift):
-    truth = ["dissimilar"] * n_dissimilar + ["similar"] * n_similar
+def two_normals(rng, n_positive, n_rest, shift):
+    truth = ["dissimilar"] * n_positive + ["similar"] * n_rest
     return truth, rng.normal(size=len(truth)) + shift * np.array([t == "dissimilar" for t in truth])
 
 
@@ -69,7 +76,7 @@ def test_areas_and_curves_by_hand():
     assert curve.threshold == (0.9, 0.65, 0.25, np.nextafter(0.1, 0))
     assert curve.sensitivity == (0, 0.5, 1, 1)
     assert curve.false_positive_rate == (0, 0, 0.5, 1)
-    assert (curve.n_dissimilar, curve.n_similar, curve.reason) == (2, 2, None)
+    assert (curve.n_positive, curve.n_rest, curve.reason) == (2, 2, None)
     other = precision_recall(truth, scores)
     assert other.recall == (0.5, 1, 1)
     assert other.precision == (1, 2 / 3, 0.5)
@@ -142,7 +149,7 @@ def test_delongs_standard_error_is_that_of_the_bootstrap():
 def test_items_without_a_score_or_areas_without_an_error_say_why():
     truth = ["dissimilar", "similar", "similar", "dissimilar"]
     curve = roc(truth, [0.5, None, 0.25, float("nan")])
-    assert (curve.n_dissimilar, curve.n_similar, curve.n_without_score) == (1, 1, 2)
+    assert (curve.n_positive, curve.n_rest, curve.n_without_score) == (1, 1, 2)
     assert precision_recall(truth, [0.5, None, 0.25, float("nan")]).n_without_score == 2
     assert auc(truth, [0.5, None, 0.25, float("nan")]).value == 1
     by_item = pd.Series(truth, index=list("abcd"))
@@ -213,12 +220,12 @@ def test_scores_that_are_not_numbers_are_rejected(call, message):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("n_dissimilar", "n_similar", "shift", "lowest", "highest"),
+    ("n_positive", "n_rest", "shift", "lowest", "highest"),
     [(189, 135, 0.7, 0.935, 0.965), (189, 135, 2.5, 0.935, 0.965), (20, 30, 1.0, 0.94, 0.98)],
 )
-def test_delongs_interval_covers_as_its_level_says(n_dissimilar, n_similar, shift, lowest, highest):
+def test_delongs_interval_covers_as_its_level_says(n_positive, n_rest, shift, lowest, highest):
     rng, true = np.random.default_rng(5), special.ndtr(shift / 2**0.5)
-    estimates = [auc(*two_normals(rng, n_dissimilar, n_similar, shift)) for _ in range(2000)]
+    estimates = [auc(*two_normals(rng, n_positive, n_rest, shift)) for _ in range(2000)]
     assert lowest <= np.mean([estimate.low <= true <= estimate.high for estimate in estimates]) <= highest
     spread = np.std([estimate.value for estimate in estimates])
     assert np.mean([estimate.se for estimate in estimates]) == pytest.approx(spread, rel=0.06)
@@ -284,7 +291,7 @@ def test_what_is_chosen_by_hand():
     choice = cross_validated_threshold(truth, scores, groups, rng=np.random.default_rng(1))
     assert choice.theta == (0.5,) * 5
     assert choice.theta_low == choice.theta_median == choice.theta_high == choice.theta_in_sample == 0.5
-    assert choice.out_of_fold == choice.in_sample == choice.at_fixed == Confusion(6, 0, 0, 6)
+    assert choice.out_of_fold == choice.in_sample == choice.at_fixed == two(6, 0, 0, 6)
     assert (choice.optimism, choice.reason, choice.criterion, choice.fixed) == (0, None, "Youden's index", 0.25)
 
 
@@ -313,7 +320,7 @@ def test_out_of_fold_no_item_is_called_by_a_threshold_chosen_with_its_applicatio
     scored = [row for row in rows if row[1] is not None]
     assert choice.n_without_score == len(rows) - len(scored)
     expected = confusion_matrix([row[0] for row in scored], called([row[1] for row in scored], 0.25))
-    assert choice.at_fixed == Confusion(expected.tp, expected.fp, expected.fn, expected.tn, choice.n_without_score)
+    assert choice.at_fixed == replace(expected, n_without_verdict=choice.n_without_score)
     if choice.out_of_fold is None:
         assert choice.reason
         assert (choice.theta, choice.optimism) == ((), None)
@@ -332,11 +339,11 @@ def test_reasons_of_what_could_not_be_chosen():
     assert "consensus and a score" in cross_validated_threshold([], [], [], rng=rng).reason
     one_class = cross_validated_threshold(["similar"] * 3, [0.1, 0.2, 0.3], rng=rng)
     assert (one_class.reason, one_class.in_sample) == ("no item is dissimilar", None)
-    assert one_class.at_fixed == Confusion(0, 1, 0, 2)
+    assert one_class.at_fixed == two(0, 1, 0, 2)
     truth, scores = ["dissimilar", "similar", "similar", "dissimilar"], [0.8, 0.2, 0.3, 0.9]
     one_group = cross_validated_threshold(truth, scores, ["a"] * 4, rng=rng)
     assert one_group.reason.startswith("all items are in one group")
-    assert one_group.in_sample == Confusion(2, 0, 0, 2)
+    assert one_group.in_sample == two(2, 0, 0, 2)
     of_category = cross_validated_threshold(truth, scores, ["a", "b", "b", "a"], rng=rng)
     assert of_category.theta == (0.25, 0.25)
     assert of_category.reason == (
@@ -391,8 +398,8 @@ def test_theta_is_best_inside_the_cost_range_and_not_outside(items, theta, toler
         return
     own = confusion_matrix(truth, called(scores, theta))
     ratio = RATIOS
-    least = np.min([ratio * table.fn + table.fp for table in all_divisions(truth, scores)], axis=0)
-    excess = ratio * own.fn + own.fp - (1 + tolerance) * least
+    cost = [ratio * table.counts[1][0] + table.counts[0][1] for table in (*all_divisions(truth, scores), own)]
+    excess = cost[-1] - (1 + tolerance) * np.min(cost[:-1], axis=0)
     low = np.inf if limits.low is None else limits.low
     high = np.inf if limits.high is None else limits.high
     inside = (low - 1e-12 <= ratio) & (ratio <= high + 1e-12)
@@ -418,11 +425,11 @@ def test_wrong_options_are_refused():
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "n_times", "optimism", "within"), [(60, 1500, 0.12, 0.015), (586, 400, 0.03, 0.01)])
 def test_choosing_and_scoring_on_the_same_items_is_optimistic_and_out_of_fold_is_not(n, n_times, optimism, within):
-    rng, n_dissimilar = np.random.default_rng(8), round(0.58 * n)
-    truth = ["dissimilar"] * n_dissimilar + ["similar"] * (n - n_dissimilar)
+    rng, n_positive = np.random.default_rng(8), round(0.58 * n)
+    truth = ["dissimilar"] * n_positive + ["similar"] * (n - n_positive)
     too_good, bias = [], []
     for _ in range(n_times):
-        scores = rng.normal(size=n) + (np.arange(n) < n_dissimilar)
+        scores = rng.normal(size=n) + (np.arange(n) < n_positive)
         choice = cross_validated_threshold(truth, scores, rng.integers(n // 5, size=n), rng=rng, fixed=0.5)
         reached = [special.ndtr(theta) - special.ndtr(theta - 1) for theta in (choice.theta_in_sample, *choice.theta)]
         too_good.append(youden(choice.in_sample).value - reached[0])

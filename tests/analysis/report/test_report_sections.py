@@ -11,8 +11,8 @@ import pytest
 
 from analysis.document import Marked, Paragraph, Table, json_values, read_back, table
 from analysis.raters.agreement import against_rest, reviewer_drift
-from analysis.raters.agreement._formulas import NO_PAIR
-from analysis.raters.evaluation import Confusion, predictive_values
+from analysis.raters.agreement._coefficients import NO_PAIR
+from analysis.raters.evaluation._former import Confusion, predictive_values
 from analysis.report import (
     PAPER,
     Report,
