@@ -2,25 +2,21 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
 from analysis import document as d
-from analysis.raters import agreement, consensus, evaluation
+from analysis.raters import agreement, consensus
 from analysis.raters.agreement import RankTest
 from analysis.raters.consensus import REJECTED, UNTESTABLE, TrueCategories
-from analysis.raters.evaluation import McNemar
-from analysis.raters.evaluation._former import Evaluation, evaluate, verdict_of
 from analysis.raters.tables import count_table
-from analysis.report._settings import CategorySet, ReportStyle, Resampling, row_title, title_of
+from analysis.report._settings import CategorySet, ReportStyle, Resampling
 from analysis.report._tables import CountedConsensus, Labels
-from analysis.statistics.intervals import Estimate, paired_difference
-from analysis.statistics.multiple import holm
+from analysis.statistics.intervals import Estimate
 
 WEIGHTS = ("linear", "quadratic")
-MOST_MATRICES = 12  # of reviewers or classifiers; the JSON has all
+MOST_MATRICES = 12  # of reviewers; the JSON has all
 
 
 @dataclass(frozen=True)
@@ -58,27 +54,6 @@ class SharesOfReviewer:
     shares: Mapping[str, float]
 
 
-@dataclass(frozen=True)
-class CategoryClassifier:
-    """A classifier against the agreed items; `p_holm` is corrected for the number of classifiers."""
-
-    result: Evaluation
-    p_holm: float | None
-    verdict: str
-
-
-@dataclass(frozen=True)
-class ComparedByCategory:
-    """Two classifiers on the same agreed items: the difference of their accuracies, and McNemar's test."""
-
-    a: str
-    b: str
-    n: int
-    difference: Estimate
-    mcnemar: McNemar
-    p_holm: float | None
-
-
 @dataclass(frozen=True, kw_only=True)
 class ByCategory:
     """The numbers of a report about any number of categories."""
@@ -87,8 +62,6 @@ class ByCategory:
     reviewers: tuple[SharesOfReviewer, ...]
     rank_test: RankTest | None  # None if the categories have no order
     truth: TrueCategories
-    classifiers: Mapping[str, CategoryClassifier]
-    comparisons: tuple[ComparedByCategory, ...]
 
 
 def category_rows(labels: Labels, truth: CountedConsensus, of: CategorySet, level: float) -> tuple[CategoryRow, ...]:
@@ -109,18 +82,10 @@ def category_rows(labels: Labels, truth: CountedConsensus, of: CategorySet, leve
     return tuple(rows)
 
 
-def category_numbers(
-    labels: Labels,
-    verdicts: pd.DataFrame,
-    truth: CountedConsensus,
-    of: CategorySet,
-    level: float,
-    resampling: Resampling,
-) -> ByCategory:
+def category_numbers(labels: Labels, of: CategorySet, level: float, resampling: Resampling) -> ByCategory:
     """Compute the numbers that a report about any number of categories has beside those of every report."""
     first = labels.first
     n_draws = resampling.n_misfit if resampling.n_sweeps else 0
-    classifiers, comparisons = _classifiers(verdicts, truth.agreed["category"].dropna(), of, level, resampling)
     return ByCategory(
         weighted=tuple(_weighted(first, of, level)) if of.ordered else (),
         reviewers=tuple(
@@ -129,8 +94,6 @@ def category_numbers(
         ),
         rank_test=agreement.rank_test(first, of.names) if of.ordered else None,
         truth=consensus.true_categories(first, of.names, n_draws=n_draws, rng=resampling.rng("true categories")),
-        classifiers=classifiers,
-        comparisons=comparisons,
     )
 
 
@@ -140,40 +103,6 @@ def _weighted(first: pd.DataFrame, of: CategorySet, level: float) -> Iterator[We
     for weights in WEIGHTS:
         for row in rows:
             yield WeightedCoefficient(row.title, weights, row(counts, of.names, weights=weights, level=level))
-
-
-def _classifiers(
-    verdicts: pd.DataFrame, truth: pd.Series, of: CategorySet, level: float, resampling: Resampling
-) -> tuple[dict[str, CategoryClassifier], tuple[ComparedByCategory, ...]]:
-    by_name = {}
-    for name, rows in verdicts.groupby("classifier", sort=True):
-        verdict = rows.set_index("item")["verdict"].astype(object)
-        by_name[str(name)] = verdict.where(verdict.notna(), None)
-    results = {
-        name: evaluate(
-            truth, verdict, of.names, ordered=of.ordered, rng=resampling.rng(f"mcc {name}"),
-            n_draws=resampling.n_bootstrap, level=level,
-        )
-        for name, verdict in by_name.items()
-    }  # fmt: skip
-    corrected = holm([result.baseline.mcnemar.p_mid if result.n else None for result in results.values()])
-    classifiers = {
-        name: CategoryClassifier(result, p, verdict_of(Estimate(result.baseline.difference.value), p, 1 - level))
-        for (name, result), p in zip(results.items(), corrected, strict=True)
-    }
-    pairs = [_compared(truth, a, by_name[a], b, by_name[b], level) for a, b in combinations(by_name, 2)]
-    ps = holm([test.p_mid if n else None for _, _, n, _, test in pairs])
-    return classifiers, tuple(ComparedByCategory(*pair, p) for pair, p in zip(pairs, ps, strict=True))
-
-
-def _compared(
-    truth: pd.Series, a: str, of_a: pd.Series, b: str, of_b: pd.Series, level: float
-) -> tuple[str, str, int, Estimate, McNemar]:
-    both = pd.DataFrame({"truth": truth, "a": of_a.reindex(truth.index), "b": of_b.reindex(truth.index)}).dropna()
-    right_a, right_b = (both[name] == both["truth"] for name in ("a", "b"))
-    only_a, only_b = int((right_a & ~right_b).sum()), int((~right_a & right_b).sum())
-    cells = int((right_a & right_b).sum()), only_a, only_b, int((~right_a & ~right_b).sum())
-    return a, b, len(both), paired_difference(*cells, level=level), evaluation.mcnemar(only_a, only_b)
 
 
 def question_blocks(rows: Sequence[CategoryRow], style: ReportStyle) -> Iterator[d.Block]:
@@ -259,66 +188,3 @@ def _describe_fit(truth: TrueCategories) -> str:
     if truth.state == REJECTED:
         return f"{result} The labels contradict the model, so do not trust its shares and matrices."
     return f"{result} The labels do not contradict the model."
-
-
-def category_classifier_blocks(numbers: ByCategory, style: ReportStyle) -> Iterator[d.Block]:
-    """Compare each classifier with the majority rule on the agreed items."""
-    level, scored = style.level_text, {name: row for name, row in numbers.classifiers.items() if row.result.n}
-    rules = dict.fromkeys(str(row.result.baseline.category) for row in scored.values())
-    rule = (
-        f"for the items of these classifiers this is {next(iter(rules))}"
-        if len(rules) == 1
-        else f"for the items of different classifiers this is {' or '.join(rules)}"
-    )
-    ordered = style.category_set.ordered
-    ranked = sorted(scored.items(), key=lambda entry: -(entry[1].result.balanced_accuracy.value or 0))
-    yield d.table(
-        "Each classifier on the agreed items, by balanced accuracy. The majority rule gives every item the most "
-        f"frequent category; {rule}. p belongs to McNemar's mid-p test of equal accuracy, corrected by Holm's method. "
-        "Balanced accuracy is the mean recall of the categories. MCC is Gorodkin's correlation.",
-        ("Classifier", "Items", f"Accuracy ({level})", f"Balanced accuracy ({level})", f"MCC ({level})",
-         *((f"Weighted kappa ({level})",) if ordered else ()), "Majority rule", f"Difference ({level})", "p",
-         "Verdict"),
-        [_classifier_row(name, row) for name, row in ranked], numeric=(1,), name="classifiers",
-    )  # fmt: skip
-
-
-def _classifier_row(name: str, row: CategoryClassifier) -> tuple[object, ...]:
-    result, kappa = row.result, row.result.weighted_kappa
-    return (
-        row_title(name), result.n, d.share(result.accuracy), d.share(result.balanced_accuracy),
-        d.plain_number(result.mcc), *(() if kappa is None else (d.plain_number(kappa),)),
-        d.percent(result.baseline.accuracy.value), d.share(result.baseline.difference), d.p_value(row.p_holm),
-        row.verdict,
-    )  # fmt: skip
-
-
-def category_classifier_section(numbers: ByCategory, style: ReportStyle) -> d.Section:
-    """Build the section on each category: recall, precision, confusion matrices, and pairs of classifiers."""
-    return d.Section("Classifiers by category", tuple(_by_category(numbers, style)))
-
-
-def _by_category(numbers: ByCategory, style: ReportStyle) -> Iterator[d.Block]:
-    level, scored = style.level_text, {name: row for name, row in numbers.classifiers.items() if row.result.n}
-    yield d.table(
-        "Recall is the share of the items of a category that get this verdict, and precision the share of these "
-        "verdicts that are right.",
-        ("Classifier", "Category", f"Recall ({level})", f"Precision ({level})"),
-        [(row_title(name), rates.category, d.share(rates.recall), d.share(rates.precision))
-         for name, row in scored.items() for rates in row.result.by_category], name="recall-precision",
-    )  # fmt: skip
-    for name, row in list(scored.items())[:MOST_MATRICES]:
-        names = row.result.categories
-        yield d.table(
-            f"Items by consensus (rows) and verdict of {title_of(name)} (columns).", ("Consensus", *names),
-            [(category, *counts) for category, counts in zip(names, row.result.table, strict=True)],
-            numeric=tuple(range(1, len(names) + 1)),
-        )  # fmt: skip
-    if numbers.comparisons:
-        yield d.table(
-            "Pairs of classifiers on the same agreed items: difference of accuracy, and McNemar's mid-p test, "
-            "corrected by Holm's method.",
-            ("Classifiers", "Items", f"Difference ({level})", "p"),
-            [(f"{row_title(row.a)} – {title_of(row.b)}", row.n, d.share(row.difference), d.p_value(row.p_holm))
-             for row in numbers.comparisons], numeric=(1, 3), name="category-comparisons",
-        )  # fmt: skip

@@ -1,83 +1,65 @@
 """Classifiers against each consensus, over all thresholds, and against each other: numbers and sections."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import pandas as pd
 
 from analysis import document as d
-from analysis.categories import DISSIMILAR
 from analysis.raters import evaluation
 from analysis.raters.consensus import NOT_CONTRADICTED, REJECTED
 from analysis.raters.evaluation import (
+    LEAST_FOR_TEST,
+    AgainstMajority,
     AucComparison,
+    Bounds,
+    Confusion,
     CostRange,
+    PairedShares,
     PrecisionRecall,
+    PredictiveValues,
     Roc,
     ThresholdChoice,
-    _former as former,
 )
-from analysis.raters.evaluation._former import AgainstMajority, Bounds, Confusion, PairedShares, PredictiveValues
-from analysis.report._categories import ByCategory, category_classifier_blocks, category_classifier_section
 from analysis.report._consensus import Consensus, StatedRates, mark_of, model_cell
-from analysis.report._settings import CategorySet, ReportStyle, Resampling, capitalised, entries, row_title, title_of
+from analysis.report._settings import CategorySet, ReportStyle, Resampling, capitalised, row_title, title_of
 from analysis.report._tables import CountedConsensus
 from analysis.statistics.intervals import Estimate
 from analysis.statistics.multiple import holm
 
 BY_CONSTRUCTION = "fixed by construction"
 NEAR = 0.1  # a nearly best threshold costs at most this share more than the best threshold
-STATISTICS: Mapping[str, Callable[..., Estimate]] = {
-    name: getattr(former, name)
-    for name in ("sensitivity", "specificity", "precision", "npv", "accuracy", "f1", "balanced_accuracy", "youden")
-}
-
-
-@dataclass(frozen=True)
-class Cells:
-    """The cells of a confusion matrix of the positive category."""
-
-    tp: int
-    fp: int
-    fn: int
-    tn: int
+MOST_MATRICES = 12  # of classifiers; the JSON has all
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shares:
-    """The rates of a classifier."""
+class OfCategory:
+    """How often a classifier finds a category, how often its verdict is right, and the share of its items."""
 
-    sensitivity: Estimate
-    specificity: Estimate
+    recall: Estimate
     precision: Estimate
-    npv: Estimate
-    accuracy: Estimate
-    f1: Estimate
-    balanced_accuracy: Estimate
-    youden: Estimate
+    share: Estimate
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rates:
-    """The results of a classifier on the items with a consensus."""
+class Against:
+    """The results of a classifier on the items with one kind of consensus."""
 
-    confusion: Cells
     n: int
     n_without_verdict: int
-    prevalence: Estimate
-    shares: Shares = field(metadata=d.inline())
-
-
-@dataclass(frozen=True, repr=False, kw_only=True)
-class Baseline(AgainstMajority):
-    """The majority rule on the same items, and the comparison of the classifier with it."""
-
-    sensitivity: Estimate
-    specificity: Estimate
+    categories: tuple[str, ...]
+    counts: tuple[tuple[int, ...], ...]  # row: category of the consensus, column: verdict
+    accuracy: Estimate
+    balanced_accuracy: Estimate
     mcc: Estimate
-    p_holm: float | None = None
+    weighted_kappa: Estimate | None  # None if the categories are not ordered
+    by_category: Mapping[str, OfCategory]
+
+    def against_rest(self, category: str) -> Confusion:
+        """Return the matrix of a category and all others together."""
+        return Confusion(self.categories, self.counts, self.n_without_verdict).against_rest(category)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,12 +75,23 @@ class Scores:
     near_cost_range: CostRange | None
 
 
-@dataclass(frozen=True)
-class ByConsensus:
-    """The results of a classifier against other kinds of consensus."""
+@dataclass(frozen=True, kw_only=True)
+class PositiveNumbers:
+    """The numbers on a classifier that need a positive category: its rates are those against all other categories."""
 
-    adjudicated: Rates
+    category: str
+    sensitivity: Estimate
+    specificity: Estimate
+    precision: Estimate
+    npv: Estimate
+    f1: Estimate
+    youden: Estimate
+    always: Against  # the published baseline, which gives every item the positive category
+    bounds: Bounds
+    scores: Scores | None
     latent: StatedRates | None
+    # one entry for each prevalence that the reader chose
+    predictive_values: tuple[PredictiveValues, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,29 +99,15 @@ class ClassifierNumbers:
     """All numbers on one classifier."""
 
     verdicts: Mapping[str, int]  # category, or "none" -> number of verdicts
-    rates: Rates = field(metadata=d.inline())
-    mcc: Estimate
-    baseline: Baseline
-    always_dissimilar: Shares
-    bounds: Bounds
-    scores: Scores | None
-    by_consensus: ByConsensus
-    # one entry for each prevalence that the reader chose
-    predictive_values: tuple[PredictiveValues, ...]
+    against: Against  # on the agreed items
+    majority_rule: AgainstMajority
+    adjudicated: Against
+    positive: PositiveNumbers | None  # None if the question has no positive category
 
-
-@dataclass(frozen=True, repr=False, kw_only=True)
-class ComparedShares(PairedShares):
-    """The comparison of two classifiers on the items of one category, or on all items."""
-
-    p_holm: float | None = None
-
-
-@dataclass(frozen=True, repr=False, kw_only=True)
-class ComparedAuc(AucComparison):
-    """The comparison of two areas under the ROC curve."""
-
-    p_holm: float | None = None
+    @property
+    def scores(self) -> Scores | None:
+        """Return the numbers of the scores; None if there are no scores, or no positive category."""
+        return self.positive.scores if self.positive else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,11 +116,9 @@ class Compared:
 
     a: str
     b: str
-    overall: ComparedShares
-    dissimilar: ComparedShares
-    similar: ComparedShares
-    n_without_verdict: int
-    auc: ComparedAuc | None
+    overall: PairedShares
+    by_category: Mapping[str, PairedShares]
+    auc: AucComparison | None  # None if there are no scores, or no positive category
 
 
 @dataclass(frozen=True)
@@ -170,28 +147,97 @@ def classifier_numbers(
     an application is a separate group. For each share of positive items in `prevalences`, there are precision and
     negative predictive value.
     """
-    verdict = rows.set_index("item")["verdict"]
-    agreed, majority = _decided(truth.agreed), _decided(truth.majority)
-    confusion, adjudicated = (
-        former.confusion_matrix(
-            known, verdict, groups=_groups(known, applications), categories=of.names, positive=of.positive
-        )
-        for known in (agreed, majority)
+    verdict = rows.set_index("item")["verdict"].astype(object)
+    verdict = verdict.where(verdict.notna(), None)
+    agreed, majority = (
+        evaluation.confusion_matrix(known, verdict, groups=_groups(known, applications), categories=of.names)
+        for known in (_decided(truth.agreed), _decided(truth.majority))
     )
     return ClassifierNumbers(
         verdicts={category: int((verdict == category).sum()) for category in of.names}
         | {"none": int(verdict.isna().sum())},
-        rates=_rates_against(confusion, level),
-        mcc=_mcc(name, confusion, level, resampling),
-        baseline=_baseline(confusion, of, level),
-        always_dissimilar=_always_dissimilar(confusion, level),
-        bounds=former.bounds(
-            *_with_split(truth.agreed, verdict), categories=of.names, positive=of.positive, level=level
+        against=_against(agreed, of, level, resampling, f"mcc {name}"),
+        majority_rule=evaluation.against_majority(agreed, level=level),
+        adjudicated=_against(majority, of, level, resampling, f"mcc adjudicated {name}"),
+        positive=None
+        if of.positive is None
+        else _positive_numbers(name, rows, truth, agreed, latent, applications, of, level, resampling, prevalences),
+    )
+
+
+def _positive_numbers(
+    name: str,
+    rows: pd.DataFrame,
+    truth: CountedConsensus,
+    agreed: Confusion,
+    latent: StatedRates | None,
+    applications: Mapping[object, object],
+    of: CategorySet,
+    level: float,
+    resampling: Resampling,
+    prevalences: Sequence[float],
+) -> PositiveNumbers:
+    positive, binary = str(of.positive), agreed.against_rest(str(of.positive))
+    names = ("sensitivity", "specificity", "precision", "npv", "f1", "youden")
+    verdict = rows.set_index("item")["verdict"]
+    return PositiveNumbers(
+        category=positive,
+        **{rate: evaluation.POSITIVE_RATES[rate](binary, level=level) for rate in names},
+        always=_always(agreed, of, level),
+        bounds=evaluation.bounds(
+            *_with_split(truth.agreed, verdict), categories=of.names, positive=positive, level=level
         ),
         scores=_score_numbers(name, rows, truth.agreed, applications, of, level, resampling),
-        by_consensus=ByConsensus(_rates_against(adjudicated, level), latent),
-        predictive_values=tuple(former.predictive_values(confusion, p, level=level) for p in prevalences),
+        latent=latent,
+        predictive_values=tuple(
+            evaluation.predictive_values(agreed, positive, share, level=level) for share in prevalences
+        ),
     )
+
+
+def _against(confusion: Confusion, of: CategorySet, level: float, resampling: Resampling, part: str) -> Against:
+    return Against(
+        n=confusion.n,
+        n_without_verdict=confusion.n_without_verdict,
+        categories=confusion.categories,
+        counts=confusion.counts,
+        accuracy=evaluation.accuracy(confusion, level=level),
+        balanced_accuracy=evaluation.balanced_accuracy(confusion, level=level),
+        mcc=evaluation.mcc(confusion, rng=resampling.rng(part), n_draws=resampling.n_bootstrap, level=level),
+        weighted_kappa=evaluation.weighted_kappa(confusion, level=level) if of.ordered else None,
+        by_category={
+            name: OfCategory(
+                recall=evaluation.recall(confusion, name, level=level),
+                precision=evaluation.precision(confusion, name, level=level),
+                share=evaluation.share_of(confusion, name, level=level),
+            )
+            for name in confusion.categories
+        },
+    )
+
+
+def _always(confusion: Confusion, of: CategorySet, level: float) -> Against:
+    """Return the results of the rule that gives every item the positive category.
+
+    Rates that follow from the rule itself have no interval.
+    """
+    rule = evaluation.always(confusion, str(of.positive))
+    result = _against(rule, of, level, Resampling.none(), "always")
+    return replace(
+        result,
+        balanced_accuracy=_fixed(result.balanced_accuracy),
+        by_category={name: replace(row, recall=_fixed(row.recall)) for name, row in result.by_category.items()},
+    )
+
+
+def _fixed(rate: Estimate) -> Estimate:
+    return rate if rate.value is None else Estimate(rate.value, reason=BY_CONSTRUCTION)
+
+
+def with_holm(classifiers: Mapping[str, ClassifierNumbers], level: float) -> dict[str, ClassifierNumbers]:
+    """Add Holm-corrected p-values and verdicts to the comparisons of the classifiers with the majority rule."""
+    rules = evaluation.correct_rules({name: row.majority_rule for name, row in classifiers.items()}, level=level)
+    return {name: replace(row, majority_rule=rules[name]) for name, row in classifiers.items()}
 
 
 def _groups(decided: pd.Series, applications: Mapping[object, object]) -> pd.Series | None:
@@ -201,49 +247,6 @@ def _groups(decided: pd.Series, applications: Mapping[object, object]) -> pd.Ser
     return pd.Series([applications.get(item, item) for item in decided.index], index=decided.index, dtype=object)
 
 
-def with_holm_of_baseline(classifiers: Mapping[str, ClassifierNumbers], level: float) -> dict[str, ClassifierNumbers]:
-    """Add Holm-corrected p-values and verdicts to the comparisons of the classifiers with the majority rule."""
-    corrected = holm(
-        [row.baseline.mcnemar.p_mid if row.rates.n >= LEAST_FOR_TEST else None for row in classifiers.values()]
-    )
-    return {
-        name: replace(row, baseline=replace(row.baseline, p_holm=p, verdict=_verdict(row.baseline, p, level)))
-        for (name, row), p in zip(classifiers.items(), corrected, strict=True)
-    }
-
-
-def _verdict(rule: Baseline, p: float | None, level: float) -> str:
-    return former.verdict_of(Estimate(rule.difference.value), p, 1 - level)
-
-
-def _always_dissimilar(confusion: Confusion, level: float) -> Shares:
-    """Return the rates of the published baseline "always dissimilar".
-
-    Rates that follow from the rule itself have no interval.
-    """
-    shares = _shares(former.always(confusion), level)
-    fixed = {name: getattr(shares, name) for name in ("sensitivity", "specificity", "balanced_accuracy", "youden")}
-    return replace(shares, **{
-        name: Estimate(rate.value, reason=BY_CONSTRUCTION) for name, rate in fixed.items() if rate.value is not None
-    })  # fmt: skip
-
-
-def _baseline(confusion: Confusion, of: CategorySet, level: float) -> Baseline:
-    """Return the rates of the majority rule on the same items.
-
-    Rates that follow from the rule itself have no interval.
-    """
-    compared = former.against_majority(confusion, level=level)
-    compared = replace(compared, difference=_with_enough_items(compared.difference, confusion.n))
-    is_dissimilar = compared.category == DISSIMILAR
-    return Baseline(
-        **entries(replace(compared, category=str(of.positive) if is_dissimilar else of.negative)),
-        sensitivity=Estimate(float(is_dissimilar), reason=BY_CONSTRUCTION),
-        specificity=Estimate(float(not is_dissimilar), reason=BY_CONSTRUCTION),
-        mcc=Estimate(None, reason="one verdict for all items"),
-    )
-
-
 def comparisons(verdicts: pd.DataFrame, truth: CountedConsensus, of: CategorySet, level: float) -> tuple[Compared, ...]:
     """Compare each pair of classifiers on the same agreed items.
 
@@ -251,50 +254,31 @@ def comparisons(verdicts: pd.DataFrame, truth: CountedConsensus, of: CategorySet
     """
     by_name = {str(name): rows.set_index("item") for name, rows in verdicts.groupby("classifier", sort=True)}
     agreed = _decided(truth.agreed)
-    pairs = []
-    for (a, of_a), (b, of_b) in combinations(by_name.items(), 2):
-        compared = former.compare(
-            agreed, *(rows["verdict"].reindex(agreed.index) for rows in (of_a, of_b)), categories=of.names,
-            positive=of.positive, level=level,
-        )  # fmt: skip
-        parts = {part: _compared_shares(getattr(compared, part)) for part in PARTS}
-        scores = _compared_scores(agreed, of_a, of_b, of, level)
-        pairs.append(Compared(a=a, b=b, **parts, n_without_verdict=compared.n_without_verdict, auc=scores))
-    tested = [of_part for pair in pairs for of_part in (pair.overall, pair.dissimilar, pair.similar)]
-    corrected = iter(holm([of_part.mcnemar.p_mid if of_part.n >= LEAST_FOR_TEST else None for of_part in tested]))
-    pairs = [
-        replace(pair, **{part: replace(getattr(pair, part), p_holm=next(corrected)) for part in PARTS})
+    pairs = list(combinations(by_name, 2))
+    compared = evaluation.correct_comparisons([
+        evaluation.compare_classifiers(
+            agreed, *(by_name[name]["verdict"].reindex(agreed.index) for name in pair), categories=of.names, level=level
+        )
         for pair in pairs
-    ]
-    corrected_auc = iter(holm([pair.auc.p for pair in pairs if pair.auc is not None]))
+    ])  # fmt: skip
+    areas = [_compared_scores(agreed, by_name[a], by_name[b], of, level) for a, b in pairs]
+    corrected = holm([None if area is None else area.p for area in areas])
     return tuple(
-        pair if pair.auc is None else replace(pair, auc=replace(pair.auc, p_holm=next(corrected_auc))) for pair in pairs
-    )
-
-
-PARTS = ("overall", "dissimilar", "similar")
-LEAST_FOR_TEST = 10  # items; with fewer, a difference of two classifiers has no interval and no test
-
-
-def _compared_shares(part: PairedShares) -> ComparedShares:
-    return ComparedShares(**entries(replace(part, difference=_with_enough_items(part.difference, part.n))))
-
-
-def _with_enough_items(difference: Estimate, n: int) -> Estimate:
-    """Return the difference, without its interval if there are too few items."""
-    if n >= LEAST_FOR_TEST or difference.value is None:
-        return difference
-    return Estimate(difference.value, reason=f"fewer than {LEAST_FOR_TEST} items ({n}): no interval and no test")
+        Compared(
+            a=a, b=b, overall=result.overall, by_category=result.by_category,
+            auc=None if area is None else replace(area, p_holm=p),
+        )
+        for (a, b), result, area, p in zip(pairs, compared, areas, corrected, strict=True)
+    )  # fmt: skip
 
 
 def _compared_scores(
     agreed: pd.Series, of_a: pd.DataFrame, of_b: pd.DataFrame, of: CategorySet, level: float
-) -> ComparedAuc | None:
-    if "score" not in of_a:
+) -> AucComparison | None:
+    if of.positive is None or "score" not in of_a:
         return None
     scores = (pd.to_numeric(rows["score"]).reindex(agreed.index) for rows in (of_a, of_b))
-    compared = evaluation.compare_auc(agreed, *scores, categories=of.names, positive=of.positive, level=level)
-    return ComparedAuc(**entries(compared))
+    return evaluation.compare_auc(agreed, *scores, categories=of.names, positive=of.positive, level=level)
 
 
 def _decided(table: pd.DataFrame) -> pd.Series:
@@ -307,28 +291,6 @@ def _with_split(agreed: pd.DataFrame, verdict: pd.Series) -> tuple[pd.Series, pd
     """Return the categories (None for split items) and the verdicts of all agreed and split items."""
     category = agreed.loc[agreed["status"] != "incomplete", "category"].astype(object)
     return category.where(category.notna(), None), verdict.reindex(category.index)
-
-
-def _rates_against(confusion: Confusion, level: float) -> Rates:
-    return Rates(
-        confusion=Cells(confusion.tp, confusion.fp, confusion.fn, confusion.tn),
-        n=confusion.n,
-        n_without_verdict=confusion.n_without_verdict,
-        prevalence=former.prevalence(confusion, level=level),
-        shares=_shares(confusion, level),
-    )
-
-
-def _shares(confusion: Confusion, level: float) -> Shares:
-    return Shares(**{name: function(confusion, level=level) for name, function in STATISTICS.items()})
-
-
-def _mcc(name: str, confusion: Confusion, level: float, resampling: Resampling) -> Estimate:
-    rng = resampling.rng(f"mcc {name}")
-    if resampling.n_bootstrap:
-        return former.mcc(confusion, rng=rng, n_draws=resampling.n_bootstrap, level=level)
-    mcc = former.mcc(confusion, rng=rng, n_draws=1)
-    return Estimate(mcc.value, reason="made without resampling" if mcc.value is not None else mcc.reason)
 
 
 def _score_numbers(
@@ -367,22 +329,20 @@ def _score_numbers(
 
 
 def main_classifier_blocks(
-    classifiers: Mapping[str, ClassifierNumbers],
-    decided: Consensus,
-    style: ReportStyle,
-    *,
-    by_category: ByCategory | None,
-    judges: bool,
+    classifiers: Mapping[str, ClassifierNumbers], decided: Consensus, style: ReportStyle, *, judges: bool
 ) -> Iterator[d.Block]:
     """Show the rates of all classifiers on the agreed items, and compare them with the majority rule.
 
     `judges`: whether the labels can show that a classifier is better or worse than the rule.
     """
-    rows = [(name, row) for name, row in classifiers.items() if row.rates.n]
-    if not (by_category.classifiers if by_category else classifiers):
+    rows = sorted(
+        ((name, row) for name, row in classifiers.items() if row.against.n),
+        key=lambda entry: -(entry[1].against.balanced_accuracy.value or 0.0),
+    )
+    if not classifiers:
         yield d.Paragraph("The study has no verdicts. Compute verdicts, or import a file of verdicts.")
         return
-    if not any(row.result.n for row in by_category.classifiers.values()) if by_category else not rows:
+    if not rows:
         yield d.Paragraph("No agreed item has a verdict yet.")
         return
     if not judges:
@@ -391,9 +351,6 @@ def main_classifier_blocks(
             "the classifiers.",
             "warning",
         )
-    if by_category:
-        yield from category_classifier_blocks(by_category, style)
-        return
     yield _classifier_table(rows, style, judges=judges)
     if mark_of(decided):
         yield d.Paragraph(
@@ -401,31 +358,50 @@ def main_classifier_blocks(
             f"{REJECTED}. Their intervals do not include errors in agreed labels.",
             "warning",
         )
-    yield d.Figure("classifiers", _figure_caption(style.level_text))
+    yield d.Figure(
+        "classifiers",
+        f"Rates of each classifier with {style.level_text}s. The grey mark is the accuracy of the majority rule.",
+    )
+
+
+def main_rates(row: ClassifierNumbers, of: CategorySet) -> dict[str, Estimate]:
+    """Return the rates that the first table and the first figure show, by title."""
+    both = {}
+    if of.is_binary and row.positive:
+        both = {"Sensitivity": row.positive.sensitivity, "Specificity": row.positive.specificity}
+    return {**both, "Accuracy": row.against.accuracy, "Balanced accuracy": row.against.balanced_accuracy}
 
 
 def _classifier_table(rows: Sequence[tuple[str, ClassifierNumbers]], style: ReportStyle, *, judges: bool) -> d.Table:
-    level = style.level_text
+    level, of = style.level_text, style.category_set
     cells: list[tuple[Any, ...]] = []
     for name, row in rows:
-        rule = row.baseline
-        auc = None if row.scores is None else d.plain_number(row.scores.auc)
+        rule, kappa = row.majority_rule, row.against.weighted_kappa
+        areas = [None if row.scores is None else d.plain_number(row.scores.auc)] if of.positive else []
         outcome = f"{rule.verdict} ({p_clause(rule.p_holm)})" if judges else None
-        shares = row.rates.shares
-        rates = (d.share(shares.sensitivity), d.share(shares.specificity), d.share(shares.accuracy))
-        cells.append((row_title(name), row.rates.n, *rates, d.plain_number(row.mcc), auc, outcome))
-    rules = {(row.rates.n, row.baseline.category, row.baseline.accuracy.value): row for _, row in rows}
+        cells.append((
+            row_title(name), row.against.n, *map(d.share, main_rates(row, of).values()),
+            d.plain_number(row.against.mcc), *([] if kappa is None else [d.plain_number(kappa)]), *areas,
+            d.share(rule.difference), outcome,
+        ))  # fmt: skip
+    titles = list(main_rates(rows[0][1], of))
+    names = [*titles, "MCC", *(["Weighted kappa"] if of.ordered else []), *(["AUC"] if of.positive else [])]
+    blank = [None] * (len(names) - len(titles) + 2)
+    rules = {(row.against.n, row.majority_rule.category, row.majority_rule.accuracy.value): row for _, row in rows}
     for (n, category, _), row in rules.items():
-        rule = row.baseline
-        fixed = [d.percent(rule.sensitivity.value), d.percent(rule.specificity.value)]
-        cells.append((f"majority rule: always {category}", n, *fixed, d.share(rule.accuracy), None, None, None))
+        rule = row.majority_rule
+        fixed = {"Sensitivity": float(category == of.positive), "Specificity": float(category != of.positive)}
+        shown = [d.share(rule.accuracy) if title == "Accuracy" else d.percent(fixed.get(title)) for title in titles]
+        cells.append((f"majority rule: always {category}", n, *shown, *blank))
+    positive = f"; the positive category is {of.positive}" if of.positive else ""
+    correlation = "MCC is Matthews' correlation." if len(of.names) == 2 else "MCC is Gorodkin's correlation."
     return d.table(
-        f"Classifiers on the agreed items; the positive category is {style.category_set.positive}. The last column "
-        "compares accuracy "
+        f"Classifiers on the agreed items, by balanced accuracy{positive}. The last two columns compare accuracy "
         "with the majority rule on the same items (McNemar's mid-p test, Holm's correction; intervals are not "
-        "corrected). The rates of the majority rule follow from its definition.",
-        ("Classifier", "Items", f"Sensitivity ({level})", f"Specificity ({level})", f"Accuracy ({level})",
-         f"MCC ({level})", f"AUC ({level})", "Against the majority rule"),
+        "corrected). The rates of the majority rule follow from its definition. Balanced accuracy is the mean recall "
+        f"of the categories. {correlation}",
+        ("Classifier", "Items", *(f"{name} ({level})" for name in names), f"Difference ({level})",
+         "Against the majority rule"),
         cells,
         numeric=(1,), name="classifiers")  # fmt: skip
 
@@ -441,86 +417,89 @@ def p_clause(p: float | None) -> str:
     return "not tested" if p is None else "p < 0.001" if p < 0.001 else f"p = {d.p_value(p)}"
 
 
-def _figure_caption(level: str) -> str:
-    return f"Rates of each classifier with {level}s. The grey mark is the accuracy of the majority rule."
-
-
 def classifier_sections(
     classifiers: Mapping[str, ClassifierNumbers],
     compared: Sequence[Compared],
     decided: Consensus,
     style: ReportStyle,
     *,
-    by_category: ByCategory | None,
     parameters: Mapping[str, Sequence[Mapping[str, Any]]],
-    judges: bool,
     with_measures: bool,
 ) -> Iterator[d.Section]:
     """Yield the sections on classifiers; yield nothing if there are no classifiers.
 
-    `parameters`: of the verdicts of each classifier; `judges`: whether the labels can show that a classifier is better
-    or worse than the majority rule; `with_measures`: whether there is a figure of the measures of the heuristic.
+    `parameters`: of the verdicts of each classifier; `with_measures`: whether there is a figure of the measures of the
+    heuristic.
     """
-    if by_category and any(row.result.n for row in by_category.classifiers.values()):
-        yield category_classifier_section(by_category, style)
     if not classifiers:
         return
-    matrices = [*_against_rest(classifiers, style, judges=judges), *_confusion(classifiers, style, parameters)]
+    scored = {name: row for name, row in classifiers.items() if row.against.n}
+    matrices = [*_matrices(scored, style), *_positive(scored, style), *_verdicts(classifiers, style, parameters)]
     if with_measures:
         matrices.append(d.Figure("measures-by-application", "Measures of the heuristic by application."))
     yield d.Section("Confusion matrices", tuple(matrices))
-    if any(row.rates.n for row in classifiers.values()):
-        yield d.Section("Classifiers against each consensus", tuple(_by_consensus(classifiers, decided, style)))
-    if any(row.rates.n or row.scores for row in classifiers.values()):
+    if scored:
+        yield d.Section("Classifiers against each consensus", tuple(_by_consensus(scored, decided, style)))
+    if style.category_set.positive and any(row.against.n or row.scores for row in classifiers.values()):
         yield d.Section("Scores and thresholds", tuple(_scores(classifiers, style)))
     if compared:
-        yield d.Section("Comparison of classifiers", tuple(_comparisons(compared, style.level_text)))
+        yield d.Section("Comparison of classifiers", tuple(_comparisons(compared, style)))
 
 
-def _against_rest(
-    classifiers: Mapping[str, ClassifierNumbers], style: ReportStyle, *, judges: bool
-) -> Iterator[d.Block]:
-    """If there are more than two categories, show the rates of the positive category against all others together."""
-    of = style.category_set
-    rows = [(name, row) for name, row in classifiers.items() if row.rates.n]
-    if of.is_binary or not rows:
+def _matrices(scored: Mapping[str, ClassifierNumbers], style: ReportStyle) -> Iterator[d.Block]:
+    """Show the matrix of each classifier on the agreed items, and its rates for each category."""
+    if not scored:
         return
-    yield d.Paragraph(
-        f"From here on, {of.positive} is one category and all other categories together are the other, which is called "
-        f"{of.negative}."
-    )
-    yield _classifier_table(rows, style, judges=judges)
-    yield d.Figure("classifiers", _figure_caption(style.level_text))
-
-
-def _confusion(
-    classifiers: Mapping[str, ClassifierNumbers],
-    style: ReportStyle,
-    parameters: Mapping[str, Sequence[Mapping[str, Any]]],
-) -> Iterator[d.Block]:
-    level, of = style.level_text, style.category_set
-    positive, negative = of.positive, of.negative
-    rows = [
-        (row_title(name), *_four(row.rates.confusion), row.rates.n_without_verdict,
-         d.share(row.rates.shares.precision), d.percent(row.rates.prevalence.value),
-         d.share(row.rates.shares.balanced_accuracy), d.share(row.rates.shares.f1))
-        for name, row in classifiers.items()
-    ]  # fmt: skip
+    level = style.level_text
+    for name, row in list(scored.items())[:MOST_MATRICES]:
+        names, n_without = row.against.categories, row.against.n_without_verdict
+        have = "has" if n_without == 1 else "have"
+        without = f" {d.counted(n_without, 'agreed item')} {have} no verdict." if n_without else ""
+        yield d.table(
+            f"Agreed items by consensus (rows) and verdict of {title_of(name)} (columns).{without}",
+            ("Consensus", *names),
+            [(category, *counts) for category, counts in zip(names, row.against.counts, strict=True)],
+            numeric=tuple(range(1, len(names) + 1)))  # fmt: skip
     yield d.table(
-        f"Verdicts on the agreed items. True positives (tp) are {positive} items called {positive}; false positives "
-        f"(fp) are {negative} items called {positive}. False negatives (fn) are {positive} items called {negative}; "
-        f"true negatives (tn) are {negative} items called {negative}. Precision is valid only for the prevalence in "
-        "the next column.",
-        ("Classifier", "tp", "fp", "fn", "tn", "No verdict", f"Precision ({level})", f"Prevalence of {positive}",
-         f"Balanced accuracy ({level})", f"F1 ({level})"),
-        rows,
-        numeric=(1, 2, 3, 4, 5, 7), name="confusion")  # fmt: skip
+        "Recall is the share of the items of a category that get this verdict, and precision the share of these "
+        "verdicts that are right. Precision is valid only for these shares of the categories.",
+        ("Classifier", "Category", f"Share ({level})", f"Recall ({level})", f"Precision ({level})"),
+        [
+            (row_title(name) if first else "", category, d.share(rates.share), d.share(rates.recall),
+             d.share(rates.precision))
+            for name, row in scored.items()
+            for first, (category, rates) in zip(
+                (True, *[False] * len(row.against.by_category)), row.against.by_category.items(), strict=False
+            )
+        ],
+        name="recall-precision")  # fmt: skip
+
+
+def _positive(scored: Mapping[str, ClassifierNumbers], style: ReportStyle) -> Iterator[d.Block]:
+    """Show the rates of the positive category against all others."""
+    level, of = style.level_text, style.category_set
+    rows = [(name, row.positive) for name, row in scored.items() if row.positive]
+    if not rows:
+        return
+    if not of.is_binary:
+        yield d.Paragraph(
+            f"From here on, {of.positive} is one category and all other categories together are the other, which is "
+            f"called {of.negative}."
+        )
+    names = ("Sensitivity", "Specificity", "Precision", "F1", "Youden's index")
+    yield d.table(
+        f"Rates of the positive category, {of.positive}, on the agreed items.",
+        ("Classifier", *(f"{name} ({level})" for name in names)),
+        [(row_title(name), d.share(row.sensitivity), d.share(row.specificity), d.share(row.precision), d.share(row.f1),
+          d.plain_number(row.youden)) for name, row in rows],
+        name="positive")  # fmt: skip
     chosen = [
         (row_title(name), d.percent(values.prevalence), d.share(values.precision), d.share(values.npv))
-        for name, row in classifiers.items()
+        for name, row in rows
         for values in row.predictive_values
     ]
     if chosen:
+        positive, negative = of.positive, of.negative
         yield d.table(
             f"Precision (the share of items called {positive} that are {positive}) and negative predictive value (the "
             f"share of items called {negative} that are {negative}) if another share of the items were {positive}. "
@@ -528,7 +507,14 @@ def _confusion(
             ("Classifier", f"Prevalence of {positive}", f"Precision ({level})", f"Negative predictive value ({level})"),
             chosen,
             numeric=(1,), name="predictive-values")  # fmt: skip
-    names = (positive, negative) if of.is_binary else of.names
+
+
+def _verdicts(
+    classifiers: Mapping[str, ClassifierNumbers],
+    style: ReportStyle,
+    parameters: Mapping[str, Sequence[Mapping[str, Any]]],
+) -> Iterator[d.Block]:
+    names = style.category_set.names
     yield d.table(
         "Number of verdicts on all items, including items without a consensus.",
         ("Classifier", *map(capitalised, names), "No verdict", "Computed with"),
@@ -540,53 +526,51 @@ def _confusion(
         numeric=tuple(range(1, len(names) + 2)), name="verdicts")  # fmt: skip
 
 
-def _by_consensus(
-    classifiers: Mapping[str, ClassifierNumbers], decided: Consensus, style: ReportStyle
-) -> Iterator[d.Block]:
-    """Compare the three kinds of consensus, and show how much the split items could change the results."""
-    rows: list[tuple[Any, ...]] = []
-    dropped = d.DASH
-    for name, row in classifiers.items():
-        if not row.rates.n:
-            continue
-        majority, latent, bounds = row.by_consensus.adjudicated, row.by_consensus.latent, row.bounds
-        dropped = d.percent(bounds.dropped.value)
+def _by_consensus(scored: Mapping[str, ClassifierNumbers], decided: Consensus, style: ReportStyle) -> Iterator[d.Block]:
+    """Compare the kinds of consensus, and show how much the split items could change the results."""
+    level = style.level_text
+    rows = [(name, row, row.positive) for name, row in scored.items() if row.positive]
+    if not rows:
+        yield d.table(
+            "Agreed items, and the majority of first and third labels with decisions on split items.",
+            ("Classifier", "Consensus", "Items", f"Accuracy ({level})", f"Balanced accuracy ({level})"),
+            [
+                (title, consensus, against.n, d.share(against.accuracy), d.share(against.balanced_accuracy))
+                for name, row in scored.items()
+                for title, consensus, against in (
+                    (row_title(name), "agreed", row.against), ("", "adjudicated majority", row.adjudicated)
+                )
+            ],
+            numeric=(2,), name="by-consensus")  # fmt: skip
+        return
+    cells: list[tuple[Any, ...]] = []
+    for name, row, positive in rows:
+        bounds, latent = positive.bounds, positive.latent
         extremes = [
             f"{d.percent(rate.worst.value)} to {d.percent(rate.best.value)}"
             for rate in (bounds.sensitivity, bounds.specificity)
         ]
-        n_all = sum(_four(bounds.worst))
-        shares = majority.shares
-        rows += [
-            (row_title(name), "range over all split items", n_all, *extremes, d.DASH),
-            (
-                "",
-                "adjudicated majority",
-                majority.n,
-                d.share(shares.sensitivity),
-                d.share(shares.specificity),
-                mark_of(decided) or d.DASH,
-            ),
-        ]
+        cells += [
+            (row_title(name), "range over all split items", bounds.worst.n, *extremes, d.DASH),
+            ("", "adjudicated majority", row.adjudicated.n, *_adjudicated(row.adjudicated, positive.category),
+             mark_of(decided) or d.DASH),
+        ]  # fmt: skip
         if latent is not None:
             rates = d.share(latent.sensitivity), d.share(latent.specificity)
-            rows.append(("", "latent class", latent.n, *rates, model_cell(latent)))
-    level = style.level_text
+            cells.append(("", "latent class", latent.n, *rates, model_cell(latent)))
+    dropped = d.percent(rows[-1][2].bounds.dropped.value)
     yield d.table(
         f"{dropped} of the items with two labels are split. Scoring only the agreed items is biased in either "
         "direction: label errors lower both rates, and leaving out hard items raises them. The row “latent class” "
         "depends on a model, so the last column states the status of this model; its intervals are credible "
         "intervals. For results on the agreed items only, see the first table of the report.",
         ("Classifier", "Consensus", "Items", f"Sensitivity ({level})", f"Specificity ({level})", "Model"),
-        rows,
-        numeric=(2,),
-        name="by-consensus",
-    )
+        cells,
+        numeric=(2,), name="by-consensus")  # fmt: skip
     ends = [
-        f"between {d.percent(row.bounds.accuracy.worst.value)} and {d.percent(row.bounds.accuracy.best.value)} for "
-        f"{title_of(name)}"
-        for name, row in classifiers.items()
-        if row.rates.n
+        f"between {d.percent(positive.bounds.accuracy.worst.value)} and "
+        f"{d.percent(positive.bounds.accuracy.best.value)} for {title_of(name)}"
+        for name, _, positive in rows
     ]
     if decided.split:
         yield d.Paragraph(
@@ -594,6 +578,16 @@ def _by_consensus(
             "labels can put it outside."
         )
     yield d.Paragraph(_favoured(decided))
+
+
+def _adjudicated(against: Against, positive: str) -> tuple[Any, Any]:
+    """Return sensitivity and specificity; the rest of more than two categories has no interval by application."""
+    if len(against.categories) == 2:
+        rest = next(name for name in against.categories if name != positive)
+        return d.share(against.by_category[positive].recall), d.share(against.by_category[rest].recall)
+    binary = against.against_rest(positive)
+    specificity = evaluation.POSITIVE_RATES["specificity"](binary).value
+    return d.share(against.by_category[positive].recall), d.percent(specificity)
 
 
 def _favoured(decided: Consensus) -> str:
@@ -699,25 +693,28 @@ def _ratios(costs: CostRange | None) -> str:
     return f"{low} or more" if costs.high is None else f"{low} to {d.number(costs.high, 2)}"
 
 
-def _comparisons(compared: Sequence[Compared], level: str) -> Iterator[d.Block]:
+def _comparisons(compared: Sequence[Compared], style: ReportStyle) -> Iterator[d.Block]:
+    level, of = style.level_text, style.category_set
+    titles = {name: f"Recall of {name}" for name in of.names}
+    if of.is_binary:
+        titles = {str(of.positive): "Sensitivity", of.negative: "Specificity"}
+    has_scores = any(row.auc for row in compared)
+    heads = ["Accuracy", *titles.values(), *(["AUC"] if has_scores else [])]
     yield d.table(
         "Difference in the share of agreed items on which the verdicts of two classifiers equal the labels, overall "
         "and within each category. Differences within the categories often point in opposite directions. The p values "
-        "come from McNemar's mid-p test, corrected by Holm's method over all comparisons of these three columns; "
+        "come from McNemar's mid-p test, corrected by Holm's method over all pairs, overall and within each category; "
         f"intervals are not corrected. With fewer than {LEAST_FOR_TEST} items, there is no test and no interval. "
         "Raw and exact p values are in report.json.",
-        ("Pair", "Items", f"Accuracy ({level})", "p", f"Sensitivity ({level})", "p", f"Specificity ({level})", "p",
-         f"AUC ({level})", "p"),
-        [_compared(row) for row in compared],
-        numeric=(1, 3, 5, 7, 9), name="comparisons")  # fmt: skip
+        ("Pair", "Items", *(cell for head in heads for cell in (f"{head} ({level})", "p"))),
+        [_compared(row, list(titles), has_scores=has_scores) for row in compared],
+        numeric=(1, *range(3, 2 + 2 * len(heads), 2)), name="comparisons")  # fmt: skip
 
 
-def _compared(row: Compared) -> tuple[Any, ...]:
-    parts = (row.overall, row.dissimilar, row.similar)
+def _compared(row: Compared, names: Sequence[str], *, has_scores: bool) -> tuple[Any, ...]:
+    parts = (row.overall, *(row.by_category[name] for name in names))
     cells = [cell for part in parts for cell in (d.share(part.difference), d.p_value(part.p_holm))]
-    auc = (d.DASH, d.DASH) if row.auc is None else (d.plain_number(row.auc.difference), d.p_value(row.auc.p_holm))
-    return f"{row_title(row.a)} – {title_of(row.b)}", row.overall.n, *cells, *auc
-
-
-def _four(confusion: Cells | Confusion) -> tuple[int, int, int, int]:
-    return confusion.tp, confusion.fp, confusion.fn, confusion.tn
+    if has_scores:
+        auc = row.auc
+        cells += (d.DASH, d.DASH) if auc is None else (d.plain_number(auc.difference), d.p_value(auc.p_holm))
+    return f"{row_title(row.a)} – {title_of(row.b)}", row.overall.n, *cells

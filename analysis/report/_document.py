@@ -48,9 +48,7 @@ def document(report: Report, *, with_pictures: bool = False) -> d.Document:
     """
     study, style, by_category = report.study, report.style, report.by_category
     judges = chance_state(report.agreement) == MORE
-    main_classifiers = main_classifier_blocks(
-        report.classifiers, report.consensus, style, by_category=by_category, judges=judges
-    )
+    main_classifiers = main_classifier_blocks(report.classifiers, report.consensus, style, judges=judges)
     notes = tuple(d.Paragraph(note, "note") for note in report.notes)
     sections = (
         d.Section("In short", (d.Bullets(in_short(report)), *notes)),
@@ -73,9 +71,8 @@ def document(report: Report, *, with_pictures: bool = False) -> d.Document:
             show_rejected=report.parameters.show_rejected, interim=study.interim,
         ),
         *classifier_sections(
-            report.classifiers, report.comparisons, report.consensus, style, by_category=by_category,
-            parameters=report.parameters.verdicts or {}, judges=judges,
-            with_measures=bool(report.measures.get("heuristic")),
+            report.classifiers, report.comparisons, report.consensus, style,
+            parameters=report.parameters.verdicts or {}, with_measures=bool(report.measures.get("heuristic")),
         ),
         *replacement_sections(report.replacing, style.level_text),
         *course_sections(report.course, style, interim=study.interim),
@@ -191,14 +188,14 @@ def paper_tables(report: Report, classifiers: Sequence[str] | None = None) -> tu
         tables.append(d.table(caption, header, [("Agreement", *shares)], range(1, len(header)), name="paper-pairs"))
     for name in report.classifiers if classifiers is None else classifiers:
         row = report.classifiers.get(name)
-        if row is None or not row.rates.n:
+        if row is None or not row.against.n:
             continue
-        cells = row.rates.confusion
+        (tn, fp), (fn, tp) = row.against.against_rest(positive).counts
         tables.append(
             d.table(
-                f"Reviewers against {title_of(name)}, on {row.rates.n} agreed items.",
+                f"Reviewers against {title_of(name)}, on {row.against.n} agreed items.",
                 ("Reviewers", f"{row_title(name)}: {negative}", f"{row_title(name)}: {positive}"),
-                [(negative, cells.tn, cells.fp), (positive, cells.fn, cells.tp)],
+                [(negative, tn, fp), (positive, fn, tp)],
                 (1, 2),
                 name=f"paper-{name}",
             )

@@ -8,14 +8,13 @@ import pandas as pd
 
 from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis, to_svg
 from analysis.raters.agreement import PairAgreement
-from analysis.report._classifiers import ClassifierNumbers, Scores
+from analysis.report._classifiers import PositiveNumbers, Scores, main_rates
 from analysis.report._report import Report
 from analysis.report._settings import row_title
 from analysis.runs.classifiers import CLASSIFIERS
 from analysis.runs.measures import measures_by_application
 from analysis.statistics.intervals import Estimate
 
-RATES = ("sensitivity", "specificity", "accuracy")
 # for categories without a colour; neighbours differ in lightness
 SHADES = ("#d5dae2", INK, "#9aa5b5", "#5b6b80", "#e8c268", "#8a4b00", "#56b4e9", "#005b41", "#cc79a7")
 MAX_STEPS = 200  # maximum number of points of a curve; more points would be invisible
@@ -36,38 +35,39 @@ def draw(report: Report) -> dict[str, str]:
 
 
 def classifier_rates(report: Report) -> Chart | None:
-    """Draw sensitivity, specificity and accuracy of each classifier with intervals.
+    """Draw the rates of each classifier with intervals.
 
     Return None if there are no agreed items.
     """
     rows, rules = [], []
-    for name, row in report.classifiers.items():
-        for rate in RATES:
-            value: Estimate = getattr(row.rates.shares, rate)
+    scored = {name: row for name, row in report.classifiers.items() if row.against.n}
+    for name, row in scored.items():
+        for rate, value in main_rates(row, report.style.category_set).items():
             if value.value is not None:
                 limits = {"value": value.value, "low": value.low, "high": value.high}
                 rows.append({"classifier": row_title(name), "rate": rate, **limits})
-        if row.rates.n:
-            rules.append({"classifier": row_title(name), "rate": "accuracy", "value": row.baseline.accuracy.value})
+        accuracy = row.majority_rule.accuracy.value
+        rules.append({"classifier": row_title(name), "rate": "Accuracy", "value": accuracy})
     if not rows:
         return None
     y = alt.Y("classifier:N", title=None, sort=None, axis=alt.Axis(labelLimit=0))
     x = alt.X("value:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=3))
     panels = []
-    for rate in RATES:
+    rates = list(dict.fromkeys(str(row["rate"]) for row in rows))
+    for rate in rates:
         of_rate = [row for row in rows if row["rate"] == rate]
         base = alt.Chart(pd.DataFrame(of_rate or [{"classifier": None, "value": None, "low": None, "high": None}]))
-        axis = y if rate == RATES[0] else alt.Y("classifier:N", title=None, sort=None, axis=None)
+        axis = y if rate == rates[0] else alt.Y("classifier:N", title=None, sort=None, axis=None)
         layers = [
             base.mark_rule(color=INK).encode(
                 x=alt.X("low:Q", title=None, scale=alt.Scale(domain=[0, 1])), x2="high:Q", y=axis
             ),
             base.mark_point(color=INK, filled=True, size=60, opacity=1).encode(x=x, y=axis),
         ]
-        if rate == "accuracy":
+        if rate == "Accuracy":
             rule = alt.Chart(pd.DataFrame(rules)).mark_tick(color=SOFT, thickness=3, size=18)
             layers.insert(0, rule.encode(x=x, y=axis))
-        panels.append(alt.layer(*layers).properties(width=170, height=alt.Step(26), title=rate))
+        panels.append(alt.layer(*layers).properties(width=170, height=alt.Step(26), title=rate.lower()))
     drawn: Chart = alt.hconcat(*panels, spacing=18).configure_view(stroke=None)
     return drawn
 
@@ -182,10 +182,9 @@ def roc(report: Report) -> Chart | None:
     """Draw the ROC curve of each classifier in its own panel; return None if no classifier has scores."""
     curves, points, chance = [], [], []
     of = report.style.category_set
-    for name, row, scores in _scored(report):
+    for name, rates, scores in _scored(report):
         curves += _steps(name, scores.roc.false_positive_rate, scores.roc.sensitivity)
         chance += [{"classifier": name, "x": end, "y": end} for end in (0, 1)]
-        rates = row.rates.shares
         if rates.sensitivity.value is not None and rates.specificity.value is not None:
             points.append({"classifier": name, "x": 1 - rates.specificity.value, "y": rates.sensitivity.value})
     return _curves(curves, points, chance, (f"false alarms ({of.negative} items called {of.positive})", "sensitivity"))
@@ -194,21 +193,20 @@ def roc(report: Report) -> Chart | None:
 def precision_recall(report: Report) -> Chart | None:
     """Draw precision against sensitivity, one panel per classifier; return None if no classifier has scores."""
     curves, points, chance = [], [], []
-    for name, row, scores in _scored(report):
+    for name, rates, scores in _scored(report):
         curves += _steps(name, scores.precision_recall.recall, scores.precision_recall.precision)
         share = scores.precision_recall.prevalence
         chance += [{"classifier": name, "x": end, "y": share} for end in (0, 1)]
-        rates = row.rates.shares
         if rates.sensitivity.value is not None and rates.precision.value is not None:
             points.append({"classifier": name, "x": rates.sensitivity.value, "y": rates.precision.value})
     return _curves(curves, points, chance, ("sensitivity", "precision"))
 
 
-def _scored(report: Report) -> Iterator[tuple[str, ClassifierNumbers, Scores]]:
-    """Yield name, numbers and score numbers of each classifier whose scores give a curve."""
+def _scored(report: Report) -> Iterator[tuple[str, PositiveNumbers, Scores]]:
+    """Yield name, rates and score numbers of each classifier whose scores give a curve."""
     for name, row in report.classifiers.items():
-        if row.scores and row.scores.roc.threshold:
-            yield name, row, row.scores
+        if row.positive and row.scores and row.scores.roc.threshold:
+            yield name, row.positive, row.scores
 
 
 def _steps(name: str, x: Sequence[float], y: Sequence[float]) -> list[dict[str, Any]]:

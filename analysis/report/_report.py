@@ -14,14 +14,14 @@ from analysis.document import inline, json_values, read_back
 from analysis.raters.agreement import SideBias, side_bias
 from analysis.raters.tables import COUNTED_KINDS, first_of, with_defaults
 from analysis.report._agreement import Agreement, agreement_numbers
-from analysis.report._categories import ByCategory, CategoryClassifier, CategoryRow, category_numbers, category_rows
+from analysis.report._categories import ByCategory, CategoryRow, category_numbers, category_rows
 from analysis.report._classifiers import (
     ClassifierNumbers,
     Compared,
     MeansOfApplication,
     classifier_numbers,
     comparisons,
-    with_holm_of_baseline,
+    with_holm,
 )
 from analysis.report._consensus import Consensus, Done, consensus_numbers, latent_numbers
 from analysis.report._course import Course
@@ -132,11 +132,6 @@ class Report:
         return len(leniency.raters) if leniency else len(self.by_category.reviewers) if self.by_category else 0
 
     @property
-    def judged(self) -> Mapping[str, ClassifierNumbers | CategoryClassifier]:
-        """Return the numbers of all classifiers that are compared with the majority rule."""
-        return self.by_category.classifiers if self.by_category else self.classifiers
-
-    @property
     def plan_facts(self) -> PlanFacts | None:
         """Return what the methods paragraph says about the plan."""
         facts: PlanFacts | None = read_back(PlanFacts | None, self.plan, "plan")
@@ -197,15 +192,15 @@ def summarise(
         agreement=agreement,
         consensus=consensus_numbers(truth, categories.names, latent, len(labels.third), n_all, level),
         left_out=_left_out(table, first, categories),
-        classifiers=with_holm_of_baseline({
+        classifiers=with_holm({
             name: done(
                 classifier_numbers(
                     name, rows, truth, latent_rates.get(name), applications, categories, level, resampling, prevalences
                 )
             )
-            for name, rows in (classifiers.items() if categories.positive else ())
+            for name, rows in classifiers.items()
         }, level),
-        comparisons=comparisons(verdicts, truth, categories, level) if categories.positive else (),
+        comparisons=comparisons(verdicts, truth, categories, level),
         replacing=replacements(
             labels.first, verdicts, applications, epsilon=epsilon, level=level, n_draws=resampling.n_bootstrap,
             seed=resampling.seed,
@@ -223,7 +218,7 @@ def summarise(
         categories=None if categories.is_built_in else category_rows(labels, truth, categories, level),
         by_category=None
         if categories.is_binary
-        else category_numbers(labels, verdicts, truth, categories, level, resampling),
+        else category_numbers(labels, categories, level, resampling),
     )  # fmt: skip
 
 

@@ -7,7 +7,6 @@ first, and nothing is said about classifiers.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from analysis.document import (
     Block,
@@ -23,8 +22,7 @@ from analysis.document import (
 )
 from analysis.raters.consensus import REJECTED, UNTESTABLE, ModelState
 from analysis.raters.evaluation import BETTER, WORSE
-from analysis.report._agreement import MORE, NOT_MORE, UNCLEAR, UNDEFINED, Agreement, chance_state, overall
-from analysis.report._categories import CategoryClassifier
+from analysis.report._agreement import MORE, NOT_MORE, UNCLEAR, UNDEFINED, Agreement, chance_state
 from analysis.report._classifiers import ClassifierNumbers, p_clause
 from analysis.report._replacing import may_replace
 from analysis.report._report import PlanFacts, Report
@@ -159,13 +157,12 @@ def _pairs(report: Report) -> str:
 
 def _compare_with_rule(report: Report) -> str:
     """Compare all classifiers with the majority rule, if the labels can judge them."""
-    scored = {name: _against_rule(row) for name, row in report.judged.items()}
-    scored = {name: row for name, row in scored.items() if row.n}
+    scored = {name: row for name, row in report.classifiers.items() if row.against.n}
     if not scored or chance_state(report.agreement) != MORE:
         return ""
     groups: dict[str, list[str]] = {BETTER: [], "cannot tell": [], WORSE: []}
     for name, row in scored.items():
-        groups[row.verdict].append(f"{title_of(name)} ({percent(row.accuracy)})")
+        groups[row.majority_rule.verdict].append(f"{title_of(name)} ({percent(row.against.accuracy.value)})")
     clauses = [
         clause
         for clause in (
@@ -178,31 +175,12 @@ def _compare_with_rule(report: Report) -> str:
     return f"{_of_majority_rule(list(scored.values()))}: {'; '.join(clauses)}."
 
 
-@dataclass(frozen=True)
-class _AgainstRule:
-    """What a sentence needs of a classifier and the majority rule on its items."""
-
-    n: int
-    accuracy: float | None
-    verdict: str
-    rule: str  # the category that the rule gives
-    of_rule: float  # accuracy of the rule
-
-
-def _against_rule(row: ClassifierNumbers | CategoryClassifier) -> _AgainstRule:
-    if isinstance(row, CategoryClassifier):
-        n, accuracy, verdict, rule = row.result.n, row.result.accuracy, row.verdict, row.result.baseline
-    else:
-        n, accuracy, verdict, rule = row.rates.n, row.rates.shares.accuracy, row.baseline.verdict, row.baseline
-    return _AgainstRule(n, accuracy.value, verdict, str(rule.category), rule.accuracy.value or 0.0)
-
-
-def _of_majority_rule(rows: Sequence[_AgainstRule]) -> str:
+def _of_majority_rule(rows: Sequence[ClassifierNumbers]) -> str:
     """Say how often the majority rule agrees with the labels; it is a range if classifiers lack different verdicts."""
-    numbers = [row.n for row in rows]
-    categories = {row.rule for row in rows}
+    numbers = [row.against.n for row in rows]
+    categories = {row.majority_rule.category for row in rows}
     rule = f"the majority rule (always {categories.pop()})" if len(categories) == 1 else "the majority rule"
-    shares = sorted(row.of_rule for row in rows)
+    shares = sorted(row.majority_rule.accuracy.value or 0.0 for row in rows)
     low, high = percent(shares[0]), percent(shares[-1])
     where = f"On {counted(max(numbers), 'agreed item')}"
     if min(numbers) < max(numbers):
@@ -423,24 +401,22 @@ def _classifiers(report: Report) -> Iterator[str]:
     settings = report.parameters.verdicts or {}
     comparisons = [
         f"{name} ({'; '.join(map(describe_value, settings[name]))})" if settings.get(name) else str(name)
-        for name in report.judged
+        for name in report.classifiers
     ]
     if not comparisons:
         return
     holm = " with Holm's correction" if len(comparisons) > 1 else ""
     resampled = report.parameters.resampling.n_bootstrap
-    whose = "Gorodkin's" if report.by_category else "Matthews'"
+    whose = "Matthews'" if len(report.style.category_set.names) == 2 else "Gorodkin's"
     mcc = f"{whose} correlation has a bootstrap interval over items. " if resampled else ""
     scored = any(row.scores for row in report.classifiers.values())
     auc = "Areas under the ROC curve have DeLong's standard error. " if scored else ""
     between = "; the same test compares the classifiers with each other" if len(comparisons) > 1 else ""
-    if report.by_category:
-        positive, rates = "", "Rates per category have Wilson intervals. "
-    else:
-        positive = f" (positive category: {report.style.category_set.positive})"
-        rates = "Their rates have intervals clustered by application, or Wilson intervals if no application is known. "
+    positive = report.style.category_set.positive
+    of_positive = f" (positive category: {positive})" if positive else ""
+    rates = "Their rates have intervals clustered by application, or Wilson intervals if no application is known. "
     yield (
-        f"Classifiers were compared with the consensus{positive}: {', '.join(comparisons)}. "
+        f"Classifiers were compared with the consensus{of_positive}: {', '.join(comparisons)}. "
         f"{rates}{mcc}{auc}The reference is the majority rule, which gives every item the most "
         "frequent "
         f"category of the agreed items, compared by McNemar's mid-p test{holm}{between}."
@@ -489,7 +465,7 @@ def checklist_sections(report: Report, titles: Collection[str]) -> Iterator[Sect
     `titles` are the titles of the sections in the report. An answer names no other section.
     """
     yield Section("GRRAS checklist", tuple(_table(report, titles, "grras", GRRAS_TITLE, GRRAS)))
-    if report.judged:
+    if report.classifiers:
         yield Section("STARD checklist", tuple(_table(report, titles, "stard", STARD_TITLE, STARD)))
 
 
@@ -548,16 +524,12 @@ def _where_thresholds(report: Report) -> str:
 
 
 def _where_indeterminate(report: Report) -> str:
-    n_lacking = [
-        row.result.n_without_verdict if isinstance(row, CategoryClassifier) else row.rates.n_without_verdict
-        for row in report.judged.values()
-    ]
-    lacking = [n for n in n_lacking if n]
+    lacking = [row.against.n_without_verdict for row in report.classifiers.values() if row.against.n_without_verdict]
     if not lacking:
         return "There were none: every classifier has a verdict on each agreed item"
     fewest, most = min(lacking), max(lacking)
     n = counted(most, "agreed item") if fewest == most else f"{fewest} to {most} agreed items"
-    which = f"{len(lacking)} of {counted(len(report.judged), 'classifier')}"
+    which = f"{len(lacking)} of {counted(len(report.classifiers), 'classifier')}"
     return f"Left out: {which} lack{'s' if len(lacking) == 1 else ''} a verdict on {n}. See Confusion matrices"
 
 
@@ -609,7 +581,7 @@ STARD: tuple[tuple[str, str, str | Answer], ...] = (
     (
         "10a",
         "The index tests, in enough detail to repeat them",
-        "Methods; Confusion matrices (computed with); Classifiers by category",
+        "Methods; Confusion matrices (computed with)",
     ),
     ("10b", "The reference standard, in enough detail to repeat it", "Methods; Consensus and items left out"),
     ("11", "Why this reference standard was chosen", AUTHOR),
@@ -627,7 +599,7 @@ STARD: tuple[tuple[str, str, str | Answer], ...] = (
     (
         "17",
         "How accuracy varies, and whether this was analysed as planned",
-        "Classifiers against each consensus; Classifiers by category",
+        "Classifiers against each consensus",
     ),
     ("18", "Intended sample size, and how it was determined", AUTHOR),
     ("19", "Flow of items", "In short; Consensus and items left out"),
@@ -635,7 +607,7 @@ STARD: tuple[tuple[str, str, str | Answer], ...] = (
     ("21a", "Distribution of severity of the condition", AUTHOR),
     ("21b", "Distribution of alternative diagnoses", AUTHOR),
     ("22", "Time and interventions between index test and reference standard", _where_course),
-    ("23", "Cross tabulation of index test and reference standard", "Confusion matrices; Classifiers by category"),
+    ("23", "Cross tabulation of index test and reference standard", "Confusion matrices"),
     ("24", "Estimates of accuracy and their precision", "Classifiers against the majority rule"),
     ("25", "Adverse events", "Not applicable"),
     ("26", "Limitations, bias, uncertainty, generalisability", f"Latent class; True categories; {AUTHOR}"),

@@ -124,15 +124,19 @@ class _Rows:
             yield Claim(where, f"{name} against the agreed items", "a confusion matrix", "–", UNKNOWN,
                         f"There are no verdicts of {name}.")  # fmt: skip
             return
+        (tn, fp), (fn, tp) = row["against"]["counts"]
+        found = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
         for cell, paper in cells.items():
-            yield self._count(where, f"{name} {cell}: {CELLS[cell]}", paper, row["confusion"][cell])
+            yield self._count(where, f"{name} {cell}: {CELLS[cell]}", paper, found[cell])
         section = where.partition(",")[0]
         if name == "same":
-            yield self._share(section, f"{name} specificity", 83, row["specificity"]["value"], SPECIFICITY)
-            yield self._share(section, f"{name} sensitivity", 27.5, row["sensitivity"]["value"], NOT_IN_TEXT)
+            yield self._share(section, f"{name} specificity", 83, row["positive"]["specificity"]["value"], SPECIFICITY)
+            yield self._share(
+                section, f"{name} sensitivity", 27.5, row["positive"]["sensitivity"]["value"], NOT_IN_TEXT
+            )
         else:
-            yield self._share(section, f"{name} sensitivity", 92, row["sensitivity"]["value"])
-            yield self._share(section, f"{name} specificity", 39, row["specificity"]["value"], NOT_IN_TEXT)
+            yield self._share(section, f"{name} sensitivity", 92, row["positive"]["sensitivity"]["value"])
+            yield self._share(section, f"{name} specificity", 39, row["positive"]["specificity"]["value"], NOT_IN_TEXT)
 
     def _count(self, where: str, claim: str, paper: int, ours: int, why: str = "") -> Claim:
         return self._claim(where, claim, str(paper), str(ours), paper == ours, why)

@@ -138,7 +138,7 @@ def test_the_numbers_of_a_copying_reviewer_are_withheld_in_every_form():
     content = report_of(copying())
     latent = content["consensus"]["latent"]
     rows = [latent["prevalence"], *latent["reviewers"]]
-    rows += [row["by_consensus"]["latent"] for row in content["classifiers"].values()]
+    rows += [row["positive"]["latent"] for row in content["classifiers"].values()]
     assert {row["state"] for row in rows if row is not latent["prevalence"]} == {"rejected"}
     for row in rows:
         assert (row if "value" in row else row["sensitivity"])["value"] is None

@@ -163,8 +163,10 @@ def estimates(value, place=""):
             yield from estimates(entry, f"{place}[{number}]")
 
 
-def cells(confusion):
-    return [confusion[cell] for cell in ("tp", "fp", "fn", "tn")]
+def cells(against):
+    """The counts of the matrix of two categories as tp, fp, fn, tn."""
+    (tn, fp), (fn, tp) = against["counts"]
+    return [tp, fp, fn, tn]
 
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}

@@ -127,26 +127,23 @@ def judged(n_items=120, seed=2):
 
 def test_rules_are_ranked_against_the_majority_rule_with_corrected_tests():
     report = report_of(*judged())
-    numbers = report.by_category
-    good, poor = numbers.classifiers["good"], numbers.classifiers["poor"]
-    assert (good.verdict, poor.verdict) == ("better", "cannot tell")
-    assert good.p_holm >= good.result.baseline.mcnemar.p_mid
-    assert numbers.comparisons[0].difference.value > 0.3
+    good, poor = (report.classifiers[name] for name in ("good", "poor"))
+    assert (good.majority_rule.verdict, poor.majority_rule.verdict) == ("better", "cannot tell")
+    assert good.majority_rule.p_holm >= good.majority_rule.mcnemar.p_mid
+    assert report.comparisons[0].overall.difference.value > 0.3
+    assert (good.positive, report.comparisons[0].auc) == (None, None)
     assert "agrees more often; poor" in to_markdown(report)
-    assert report.classifiers == {}
 
 
 def test_a_positive_category_has_rates_against_all_others_beside_those_by_category():
     labels, verdicts = judged()
     report = report_of(labels, verdicts, positive="slower")
-    assert report.by_category == report_of(labels, verdicts).by_category
-    good = report.classifiers["good"]
-    table = np.array(report.by_category.classifiers["good"].result.table)
-    cells = good.rates.confusion
-    assert (cells.tp, cells.fn, cells.fp) == (table[0, 0], table[0, 1:].sum(), table[1:, 0].sum())
-    assert (
-        good.rates.shares.sensitivity.value == report.by_category.classifiers["good"].result.by_category[0].recall.value
-    )
+    good, without = (of.classifiers["good"] for of in (report, report_of(labels, verdicts)))
+    assert (good.against, good.majority_rule) == (without.against, without.majority_rule)
+    table = np.array(good.against.counts)
+    assert good.positive.sensitivity == good.against.by_category["slower"].recall
+    assert good.positive.specificity.value == table[1:, 1:].sum() / table[1:].sum()
+    assert good.positive.precision.value == table[0, 0] / table[:, 0].sum()
     assert "slower is one category and all other categories together are the other" in to_markdown(report)
 
 
@@ -181,11 +178,11 @@ def test_two_categories_with_other_names_have_the_report_of_similar_and_dissimil
     assert told["consensus"]["latent"]["prevalence"] == usual["consensus"]["latent"]["prevalence"]
     assert told["consensus"]["agreed_broken"] == usual["consensus"]["agreed_dissimilar"]
     for name, row in usual["classifiers"].items():
-        assert told["classifiers"][name]["sensitivity"] == row["sensitivity"]
-        assert told["classifiers"][name]["mcc"] == row["mcc"]
+        assert told["classifiers"][name]["positive"]["sensitivity"] == row["positive"]["sensitivity"]
+        assert told["classifiers"][name]["against"]["mcc"] == row["against"]["mcc"]
     page = to_markdown(other)
     assert "similar" not in page.replace("similar numbers", "")
-    assert "broken items called broken" in page
+    assert "Rates of the positive category, broken" in page
 
 
 def test_a_side_that_is_called_slower_too_often_has_a_section():

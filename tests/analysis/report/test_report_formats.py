@@ -503,7 +503,8 @@ def test_the_wide_table_and_the_numbers_keep_any_names(kind):
     one, other = report_of(kind), report_of("None")
     for name in ("coefficients", "n_labels"):
         assert one["agreement"][name] == other["agreement"][name]
-    confusions = [content["classifiers"][HOSTILE[k]]["confusion"] for k, content in ((kind, one), ("None", other))]
+    both = ((kind, one), ("None", other))
+    confusions = [content["classifiers"][HOSTILE[k]]["against"]["counts"] for k, content in both]
     assert confusions[0] == confusions[1]
 
 

@@ -55,9 +55,9 @@ def test_a_report_counted_by_hand():
     assert report["consensus"] | {"n_items": 4, "agreed": 2, "split": 1, "incomplete": 1} == report["consensus"]
     assert report["left_out"]["not_sure"] == 1
     mine = report["classifiers"]["mine"]
-    assert mine["confusion"] == {"tp": 1, "fp": 1, "fn": 0, "tn": 0}
+    assert mine["against"]["counts"] == [[0, 1], [0, 1]]
     assert mine["verdicts"] == {"similar": 0, "dissimilar": 2, "none": 1}
-    assert mine["baseline"]["accuracy"]["value"] == 0.5
+    assert mine["majority_rule"]["accuracy"]["value"] == 0.5
     page = to_html(report)
     assert says(page, "majority rule: always dissimilar", "50.0 %")
     assert says(page, "mine", "50.0 %")
@@ -176,7 +176,7 @@ def test_what_was_put_in_is_counted(full):
         assert sum(row["n"] for row in content["measures"][name]) == len(rows)
     (row,) = content["comparisons"]
     for side in "ab":
-        alone = content["classifiers"][row[side]]["scores"]["auc"]["value"]
+        alone = content["classifiers"][row[side]]["positive"]["scores"]["auc"]["value"]
         assert row["auc"][side]["value"] == pytest.approx(alone)
 
 
@@ -192,30 +192,33 @@ def test_the_rates_of_a_classifier_are_those_of_its_confusion_matrix_and_within_
     decided = content["consensus"]
     with_category = decided["majority"]["majority"] + decided["majority"]["adjudicated"]
     for row in content["classifiers"].values():
-        majority, bounds = row["by_consensus"]["adjudicated"], row["bounds"]
-        assert sum(cells(row["confusion"])) == row["n"] == decided["agreed"] - row["n_without_verdict"]
-        assert sum(cells(majority["confusion"])) == majority["n"] == with_category - majority["n_without_verdict"]
-        for told in (row, majority):
-            tp, fp, fn, tn = cells(told["confusion"])
-            assert told["sensitivity"]["value"] == pytest.approx(tp / (tp + fn))
-            assert told["specificity"]["value"] == pytest.approx(tn / (fp + tn))
+        agreed, majority, positive = row["against"], row["adjudicated"], row["positive"]
+        bounds = positive["bounds"]
+        assert sum(cells(agreed)) == agreed["n"] == decided["agreed"] - agreed["n_without_verdict"]
+        assert sum(cells(majority)) == majority["n"] == with_category - majority["n_without_verdict"]
+        for told in (agreed, majority):
+            (tp, fp, fn, tn), rates = cells(told), told["by_category"]
+            assert rates["dissimilar"]["recall"]["value"] == pytest.approx(tp / (tp + fn))
+            assert rates["similar"]["recall"]["value"] == pytest.approx(tn / (fp + tn))
             assert told["accuracy"]["value"] == pytest.approx((tp + tn) / told["n"])
-            assert told["prevalence"]["value"] == pytest.approx((tp + fn) / told["n"])
+            assert rates["dissimilar"]["share"]["value"] == pytest.approx((tp + fn) / told["n"])
+        assert positive["sensitivity"] == agreed["by_category"]["dissimilar"]["recall"]
+        assert positive["specificity"] == agreed["by_category"]["similar"]["recall"]
 
-        share, baseline = row["prevalence"]["value"], row["baseline"]
+        share, baseline = agreed["by_category"]["dissimilar"]["share"]["value"], row["majority_rule"]
         assert baseline["accuracy"]["value"] == pytest.approx(max(share, 1 - share))
-        difference = row["accuracy"]["value"] - baseline["accuracy"]["value"]
+        difference = agreed["accuracy"]["value"] - baseline["accuracy"]["value"]
         assert baseline["difference"]["value"] == pytest.approx(difference)
 
         n_decided = decided["agreed"] + decided["split"]
         assert bounds["dropped"]["value"] == pytest.approx(decided["split"] / n_decided)
         for end in ("worst", "best"):
             assert sum(cells(bounds[end])) + bounds[end]["n_without_verdict"] == n_decided
-        for name in ("sensitivity", "specificity", "accuracy", "youden"):
-            assert bounds[name]["worst"]["value"] <= row[name]["value"] <= bounds[name]["best"]["value"]
+        for name, told in (("sensitivity", positive), ("specificity", positive), ("accuracy", agreed)):
+            assert bounds[name]["worst"]["value"] <= told[name]["value"] <= bounds[name]["best"]["value"]
     for row in content["comparisons"]:
-        parts = [row[name]["n"] for name in ("dissimilar", "similar")]
-        assert row["overall"]["n"] == sum(parts) <= min(content["classifiers"][row[x]]["n"] for x in "ab")
+        parts = [part["n"] for part in row["by_category"].values()]
+        assert row["overall"]["n"] == sum(parts) <= min(content["classifiers"][row[x]]["against"]["n"] for x in "ab")
 
 
 def test_every_statistic_is_in_its_range_and_interval_or_says_why_it_is_undefined(content):
@@ -349,14 +352,14 @@ def test_the_papers_tables_come_out_of_the_replication_data(replication):
     counts = [(46, 98), (56, 98), (34, 97), (52, 98), (75, 97), (61, 98)]
     assert pairs == dict(zip(combinations(["R1", "R2", "R3", "R4"], 2), counts, strict=True))
     assert replication["agreement"]["pair_equality"]["p"] < 1e-5  # Pearson's test: 1.4e-7
-    found = {name: cells(row["confusion"]) for name, row in replication["classifiers"].items()}
+    found = {name: cells(row["against"]) for name, row in replication["classifiers"].items()}
     assert found == {"same": [52, 23, 137, 112], "heuristic": [173, 82, 16, 53]}
     same = replication["classifiers"]["same"]
-    assert same["accuracy"]["value"] == pytest.approx(164 / 324)
-    assert same["baseline"]["accuracy"]["value"] == pytest.approx(189 / 324)
+    assert same["against"]["accuracy"]["value"] == pytest.approx(164 / 324)
+    assert same["majority_rule"]["accuracy"]["value"] == pytest.approx(189 / 324)
     # only SAME is right on 112 similar items, and only the rule on 137 dissimilar items
-    assert (same["baseline"]["mcnemar"]["b"], same["baseline"]["mcnemar"]["c"]) == (112, 137)
-    assert same["baseline"]["verdict"] == "cannot tell"
+    assert (same["majority_rule"]["mcnemar"]["b"], same["majority_rule"]["mcnemar"]["c"]) == (112, 137)
+    assert same["majority_rule"]["verdict"] == "cannot tell"
     told = replication["consensus"]["latent"]["identifiability"]
     assert (told["identified"], told["rank"], told["n_parameters"]) == (False, 8, 9)
 

@@ -12,7 +12,7 @@ import pytest
 from analysis.document import Marked, Paragraph, Table, json_values, read_back, table
 from analysis.raters.agreement import against_rest, reviewer_drift
 from analysis.raters.agreement._coefficients import NO_PAIR
-from analysis.raters.evaluation._former import Confusion, predictive_values
+from analysis.raters.evaluation import predictive_values
 from analysis.report import (
     PAPER,
     Report,
@@ -178,10 +178,9 @@ def test_without_an_order_there_is_no_drift_and_two_reviewers_have_no_rest():
 
 def test_predictive_values_at_chosen_prevalences(dominated):
     of_good = dominated.classifiers["good"]
-    cells = of_good.rates.confusion
-    values = of_good.predictive_values
+    values = of_good.positive.predictive_values
     assert [row.prevalence for row in values] == [0.1, 0.5]
-    expected = predictive_values(Confusion(cells.tp, cells.fp, cells.fn, cells.tn), 0.1)
+    expected = predictive_values(of_good.against.against_rest("dissimilar"), "dissimilar", 0.1)
     assert values[0].precision.value == pytest.approx(expected.precision.value)
     assert "| good | 10.0 % |" in to_markdown(dominated)
     assert read_back(Report, json_values(dominated)) == dominated
@@ -234,11 +233,11 @@ def _with_verdicts(n, n_judged_by_rare):
 @pytest.mark.parametrize(("n_judged", "is_tested"), [(2, False), (9, False), (10, True), (26, True)])
 def test_classifiers_are_only_tested_with_ten_items_or_more(n_judged, is_tested):
     content = json_values(_with_verdicts(26, n_judged))
-    rare, compared = content["classifiers"]["rare"]["baseline"], content["comparisons"][0]["overall"]
+    rare, compared = content["classifiers"]["rare"]["majority_rule"], content["comparisons"][0]["overall"]
     for of in (rare, compared):
         assert (of["p_holm"] is not None) == is_tested
         assert (of["difference"]["low"] is not None) == is_tested
-    assert content["classifiers"]["all"]["baseline"]["p_holm"] is not None
+    assert content["classifiers"]["all"]["majority_rule"]["p_holm"] is not None
 
 
 @pytest.mark.parametrize(
@@ -398,7 +397,7 @@ def test_the_json_has_the_state_of_the_model_in_every_row(case):
     content = CASES[case]()
     assert unmarked(content["consensus"]["latent"]) == []
     for row in content["classifiers"].values():
-        assert row["by_consensus"]["latent"]["state"] == "rejected"
+        assert row["positive"]["latent"]["state"] == "rejected"
     assert all(row["state"] for row in content["consensus"]["latent"]["undecided"] or ())
 
 

@@ -117,7 +117,7 @@ def finished(tmp_path_factory):
 def test_the_finished_demo_study_finds_something(finished):
     with open_database(finished) as db:
         found = reporting.gathered_study(db, reporting.QUICK, actor="demo", now=NOW).report()
-    outcome = {name: row.baseline.verdict for name, row in found.classifiers.items()}
+    outcome = {name: row.majority_rule.verdict for name, row in found.classifiers.items()}
     assert outcome["spread"] == "better"
     assert outcome["same"] == outcome["heuristic"] == "cannot tell"
     contrast = found.agreement.pair_equality.contrast

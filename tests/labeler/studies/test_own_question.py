@@ -101,7 +101,7 @@ def test_five_categories_from_labels_to_a_report_that_is_recomputed(alerts, tmp_
     numbers = json.loads(files["report.json"])
     counts = {row["category"]: row["n_labels"] for row in numbers["categories"]}
     assert (list(counts), counts["improvement"], sum(counts.values())) == (NAMES, 0, 36)
-    assert numbers["by_category"]["classifiers"]["rule"]["result"]["categories"] == NAMES
+    assert numbers["classifiers"]["rule"]["against"]["categories"] == NAMES
     assert "No reviewer used improvement, so nothing can be said about this category." in files["report.md"]
     assert "It became slower, and the code is the cause." in files["report.html"]
     assert not [word for word in ("similar", "dissimilar") if f" {word} " in files["report.md"]]

@@ -60,8 +60,8 @@ def test_the_comparison_shows_the_number_printed_and_ours(content):
         (("agreement", "coefficients", "fleiss_kappa", "band_high"), "fair", "Fleiss' kappa of 0.1 is “slight”"),
         (("agreement", "coefficients", "percent_agreement", "value"), 0.562, "percent agreement"),
         (("agreement", "pairs", 4, "percent", "value"), 0.78, "R2 – R4"),
-        (("classifiers", "same", "confusion", "fn"), 136, "same fn: dissimilar, called similar"),
-        (("classifiers", "heuristic", "sensitivity", "value"), 0.90, "heuristic sensitivity"),
+        (("classifiers", "same", "against", "counts", 1, 0), 136, "same fn: dissimilar, called similar"),
+        (("classifiers", "heuristic", "positive", "sensitivity", "value"), 0.90, "heuristic sensitivity"),
     ],
 )
 def test_a_number_that_differs_is_said_to_differ(content, place, value, claim):

@@ -147,9 +147,9 @@ def test_the_report_of_any_history_equals_one_computed_by_hand(masters, tmp_path
     assert [consensus[f"agreed_{c}"] for c in CATEGORIES] == [list(agreed.values()).count(c) for c in CATEGORIES]
     cells = [(label, called[item]) for item, label in agreed.items()]
     d, s = "dissimilar", "similar"
-    assert content["classifiers"]["rule"]["confusion"] == {
-        "tp": cells.count((d, d)), "fp": cells.count((s, d)), "fn": cells.count((d, s)), "tn": cells.count((s, s)),
-    }  # fmt: skip
+    assert content["classifiers"]["rule"]["against"]["counts"] == [
+        [cells.count((s, s)), cells.count((s, d))], [cells.count((d, s)), cells.count((d, d))]
+    ]  # fmt: skip
     assert content["agreement"]["n_labels"] == sum(map(len, table.values()))
     left_out = content["left_out"]
     current = {row[:3]: row[3] for row in history}
@@ -225,7 +225,7 @@ def test_the_exported_files_give_the_same_report_as_the_study(filled, filled_fil
     checked = written_reports.check_files(tmp_path / "labels.csv", tmp_path / "verdicts.csv", tmp_path / "report.json")
     assert checked == []
     assert content["agreement"]["n_labels"] == 20
-    assert content["classifiers"]["same"]["n"] == content["consensus"]["agreed"] > 0
+    assert content["classifiers"]["same"]["against"]["n"] == content["consensus"]["agreed"] > 0
 
 
 def test_the_keys_are_those_of_the_command_contract(filled):
@@ -241,10 +241,20 @@ def test_the_keys_are_those_of_the_command_contract(filled):
     )
     assert set(content["classifiers"]) == {"heuristic", "heuristic-printed", "same", "spread", "kruskal"}
     same = content["classifiers"]["same"]
-    assert set(same["confusion"]) == {"tp", "fp", "fn", "tn"}
-    for name in ("sensitivity", "specificity", "precision", "accuracy", "f1", "balanced_accuracy"):
-        assert {"value", "low", "high", "reason"} <= set(same[name])
-        assert name in same["always_dissimilar"]
+    assert list(same) == ["verdicts", "against", "majority_rule", "adjudicated", "positive"]
+    assert list(same["against"]) == [
+        "n", "n_without_verdict", "categories", "counts", "accuracy", "balanced_accuracy", "mcc", "weighted_kappa",
+        "by_category",
+    ]  # fmt: skip
+    for category in ("similar", "dissimilar"):
+        assert list(same["against"]["by_category"][category]) == ["recall", "precision", "share"]
+    assert set(same["majority_rule"]) == {"category", "accuracy", "difference", "mcnemar", "p_holm", "verdict"}
+    assert same["positive"]["category"] == "dissimilar"
+    for name in ("sensitivity", "specificity", "precision", "npv", "f1", "youden"):
+        assert {"value", "low", "high", "reason"} <= set(same["positive"][name])
+    assert same["positive"]["always"]["balanced_accuracy"] == {
+        "value": 0.5, "se": None, "low": None, "high": None, "reason": "fixed by construction"
+    }  # fmt: skip
     assert content["study"] | {"name": "Caches", "state": "open", "interim": True, "items": 8} == content["study"]
     assert (content["plan"]["seed"], content["plan"]["hash"]) == (1, studies.get(filled).plan_hash)
     assert content["parameters"]["classifiers"]["same"]["needs_nonnegative"] is True

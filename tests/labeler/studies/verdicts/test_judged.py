@@ -101,7 +101,7 @@ def test_an_imported_classifier_stands_beside_the_built_in_ones(planned, take_in
     assert len(exported) == 8 * len(CLASSIFIERS) + 2
     assert exported.query("classifier == 'mine'")["score"].tolist() == [0.9, 0.1]
     content = report_of(planned)
-    assert content["classifiers"]["mine"]["confusion"] == {"tp": 0, "fp": 1, "fn": 0, "tn": 1}
+    assert content["classifiers"]["mine"]["against"]["counts"] == [[1, 1], [0, 0]]
     assert {row["item"]: row for row in shown(planned) if row["classifier"] == "same"} == before
 
 

@@ -111,8 +111,8 @@ def test_the_report_holds_its_verdicts_against_the_labels(planned, steady):
     assert list(content["classifiers"]) == sorted([*CLASSIFIERS, "steady"])
     row = content["classifiers"]["steady"]
     assert row["verdicts"] == {"similar": n_similar, "dissimilar": n_dissimilar, "none": 0}
-    assert row["confusion"] == {"tp": 0, "fp": n_dissimilar, "fn": 0, "tn": n_similar}
-    assert row["specificity"]["value"] == pytest.approx(n_similar / 8)
+    assert row["against"]["counts"] == [[n_similar, n_dissimilar], [0, 0]]
+    assert row["positive"]["specificity"]["value"] == pytest.approx(n_similar / 8)
 
 
 def test_processes_started_for_the_work_find_it_and_the_warmup_is_left_out(study, steady, tmp_path):
