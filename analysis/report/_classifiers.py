@@ -30,6 +30,10 @@ from analysis.statistics.intervals import Estimate
 from analysis.statistics.multiple import holm
 
 BY_CONSTRUCTION = "fixed by construction"
+BY_APPLICATION = (
+    "If applications are known, the test flips the signs of whole applications; intervals of differences assume "
+    "independent items and are not corrected."
+)
 NEAR = 0.1  # a nearly best threshold costs at most this share more than the best threshold
 MOST_MATRICES = 12  # of classifiers; the JSON has all
 
@@ -247,17 +251,24 @@ def _groups(decided: pd.Series, applications: Mapping[object, object]) -> pd.Ser
     return pd.Series([applications.get(item, item) for item in decided.index], index=decided.index, dtype=object)
 
 
-def comparisons(verdicts: pd.DataFrame, truth: CountedConsensus, of: CategorySet, level: float) -> tuple[Compared, ...]:
+def comparisons(
+    verdicts: pd.DataFrame,
+    truth: CountedConsensus,
+    applications: Mapping[object, object],
+    of: CategorySet,
+    level: float,
+) -> tuple[Compared, ...]:
     """Compare each pair of classifiers on the same agreed items.
 
     The comparison uses McNemar's test, overall and within each category, and the difference of the AUC.
     """
     by_name = {str(name): rows.set_index("item") for name, rows in verdicts.groupby("classifier", sort=True)}
     agreed = _decided(truth.agreed)
-    pairs = list(combinations(by_name, 2))
+    pairs, groups = list(combinations(by_name, 2)), _groups(agreed, applications)
     compared = evaluation.correct_comparisons([
         evaluation.compare_classifiers(
-            agreed, *(by_name[name]["verdict"].reindex(agreed.index) for name in pair), categories=of.names, level=level
+            agreed, *(by_name[name]["verdict"].reindex(agreed.index) for name in pair), categories=of.names,
+            groups=groups, level=level,
         )
         for pair in pairs
     ])  # fmt: skip
@@ -397,9 +408,9 @@ def _classifier_table(rows: Sequence[tuple[str, ClassifierNumbers]], style: Repo
     correlation = "MCC is Matthews' correlation." if len(of.names) == 2 else "MCC is Gorodkin's correlation."
     return d.table(
         f"Classifiers on the agreed items, by balanced accuracy{positive}. The last two columns compare accuracy "
-        "with the majority rule on the same items (McNemar's mid-p test, Holm's correction; intervals are not "
-        "corrected). The rates of the majority rule follow from its definition. Balanced accuracy is the mean recall "
-        f"of the categories. {correlation}",
+        "with the majority rule on the same items (McNemar's mid-p test, Holm's correction). "
+        f"{BY_APPLICATION} The rates of the majority rule follow from its definition. Balanced accuracy is the mean "
+        f"recall of the categories. {correlation}",
         ("Classifier", "Items", *(f"{name} ({level})" for name in names), f"Difference ({level})",
          "Against the majority rule"),
         cells,
@@ -703,8 +714,9 @@ def _comparisons(compared: Sequence[Compared], style: ReportStyle) -> Iterator[d
     yield d.table(
         "Difference in the share of agreed items on which the verdicts of two classifiers equal the labels, overall "
         "and within each category. Differences within the categories often point in opposite directions. The p values "
-        "come from McNemar's mid-p test, corrected by Holm's method over all pairs, overall and within each category; "
-        f"intervals are not corrected. With fewer than {LEAST_FOR_TEST} items, there is no test and no interval. "
+        "come from McNemar's mid-p test, corrected by Holm's method over all pairs, overall and within each category. "
+        f"{BY_APPLICATION} "
+        f"With fewer than {LEAST_FOR_TEST} items, there is no test and no interval. "
         "Raw and exact p values are in report.json.",
         ("Pair", "Items", *(cell for head in heads for cell in (f"{head} ({level})", "p"))),
         [_compared(row, list(titles), has_scores=has_scores) for row in compared],

@@ -200,7 +200,7 @@ def summarise(
             )
             for name, rows in classifiers.items()
         }, level),
-        comparisons=comparisons(verdicts, truth, categories, level),
+        comparisons=comparisons(verdicts, truth, applications, categories, level),
         replacing=replacements(
             labels.first, verdicts, applications, epsilon=epsilon, level=level, n_draws=resampling.n_bootstrap,
             seed=resampling.seed,

@@ -419,7 +419,8 @@ def _classifiers(report: Report) -> Iterator[str]:
         f"Classifiers were compared with the consensus{of_positive}: {', '.join(comparisons)}. "
         f"{rates}{mcc}{auc}The reference is the majority rule, which gives every item the most "
         "frequent "
-        f"category of the agreed items, compared by McNemar's mid-p test{holm}{between}."
+        f"category of the agreed items, compared by McNemar's mid-p test{holm}{between}. Where applications are known, "
+        "the test flips the signs of whole applications."
     )
 
 

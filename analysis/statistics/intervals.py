@@ -11,6 +11,7 @@ from analysis.statistics.results import Result, number
 
 MIN_GROUPS = 20  # with fewer groups, cluster-robust standard errors are too small
 LEAST_GROUPS = 5  # with fewer groups, there is no interval at all
+LEAST_DIFFERING = 5  # groups in which two properties differ; with fewer, McNemar's test of groups has no p value
 ONE_SIDED = "one-sided"  # the reason of a one-sided bound starts with this word
 
 if TYPE_CHECKING:
@@ -271,15 +272,15 @@ class McNemar(Result):
     ----------
     b, c : int
         Numbers of discordant pairs in each direction.
-    p : float
-        Exact two-sided p-value; 1 if there is no discordant pair.
-    p_mid : float
+    p : float or None
+        Exact two-sided p-value; 1 if there is no discordant pair. None if too few groups differ.
+    p_mid : float or None
         Mid-p value [1]_, which reports use because the exact value is too large for few discordant pairs.
     chi2 : float or None
         The large-sample statistic (b - c)^2 / (b + c) with 1 degree of freedom, for comparison with published values.
         The p values do not use it. None if there is no discordant pair.
     reason : str or None
-        Why `chi2` is None.
+        Why `chi2` or the p values are None.
 
     References
     ----------
@@ -288,14 +289,16 @@ class McNemar(Result):
 
     b: int
     c: int
-    p: float
-    p_mid: float
+    p: float | None
+    p_mid: float | None
     chi2: float | None
     reason: str | None = None
 
 
 def mcnemar(b: int, c: int) -> McNemar:
     """Test with McNemar's exact test [1]_ whether both kinds of discordant pairs are equally likely.
+
+    The test assumes independent pairs; `mcnemar_by_group` does not.
 
     Parameters
     ----------
@@ -333,6 +336,40 @@ def mcnemar(b: int, c: int) -> McNemar:
     p = float(contingency_tables.mcnemar([[0, b], [c, 0]], exact=True).pvalue)
     p_mid = 1.0 if b == c else p - float(stats.binom.pmf(b, b + c, 0.5))
     return McNemar(int(b), int(c), min(1.0, p), p_mid, float((b - c) ** 2 / (b + c)))
+
+
+def mcnemar_by_group(b: Sequence[int], c: Sequence[int]) -> McNemar:
+    """Test whether both kinds of discordant pairs are equally likely, if the pairs of a group can be related.
+
+    Under the hypothesis, the difference D = b - c of each group is as likely as -D. The p values are those of the sum
+    of D if the sign of each D is random: exact, by convolution. With one pair in each group, this is McNemar's test.
+
+    `b` and `c`: numbers of discordant pairs in each direction, one entry for each group. There is no p value if fewer
+    than five groups have a difference, because fewer signs cannot show much. Plain tests are wrong here: if each of 10
+    to 30 groups has its own tendency, they find a difference in about half of the studies without one [1]_ [2]_.
+
+    References
+    ----------
+    .. [1] Obuchowski (1998), Statistics in Medicine 17:1495-1507
+    .. [2] Durkalski et al. (2003), Statistics in Medicine 22:2417-2428
+
+    Examples
+    --------
+    >>> mcnemar_by_group([3, 1, 1, 2, 1], [0, 0, 0, 0, 0]).p_mid
+    0.03125
+    """
+    plain = mcnemar(sum(b), sum(c))
+    differences = [abs(x - y) for x, y in zip(b, c, strict=True) if x != y]
+    if len(differences) < LEAST_DIFFERING:
+        return McNemar(plain.b, plain.c, None, None, plain.chi2, "too few applications differ for a test")
+    chances = np.ones(1)  # of the sums from -t to t, where t is the sum of the differences so far
+    for difference in differences:
+        chances = (np.pad(chances, (0, 2 * difference)) + np.pad(chances, (2 * difference, 0))) / 2
+    reached = np.abs(np.arange(len(chances)) - len(chances) // 2)
+    observed = abs(plain.b - plain.c)
+    beyond, equal = float(chances[reached > observed].sum()), float(chances[reached == observed].sum())
+    p_mid = 1.0 if observed == 0 else beyond + equal / 2
+    return McNemar(plain.b, plain.c, min(1.0, beyond + equal), p_mid, plain.chi2, plain.reason)
 
 
 def group_numbers(n_items: int, groups: Groups) -> tuple[NDArray[np.intp], int]:

@@ -206,7 +206,7 @@ class PairLeniency(Result):
     table: TwoByTwo
     difference: Estimate  # share of dissimilar labels of rater a minus the share of rater b
     mcnemar: McNemar
-    p_holm: float  # the mid-p value of McNemar's test after Holm's correction for all pairs
+    p_holm: float | None  # the mid-p value of McNemar's test after Holm's correction for all pairs
 
 
 @dataclass(frozen=True, repr=False)
@@ -300,7 +300,7 @@ def _pairs(raters: Sequence[str], y: Floats, level: float) -> tuple[PairLeniency
     tests = [mcnemar(table.b, table.c) for table in tables.values()]
     corrected = holm([test.p_mid for test in tests])
     return tuple(
-        PairLeniency(a, b, table, bias_index(table, level=level), test, p if p is not None else test.p_mid)
+        PairLeniency(a, b, table, bias_index(table, level=level), test, p)
         for ((a, b), table), test, p in zip(tables.items(), tests, corrected, strict=True)
     )
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analysis.arrays import Bools
 from analysis.categories import CATEGORIES
@@ -19,13 +20,24 @@ from analysis.raters.evaluation._confusion import (
     check_categories,
     confusion_matrix,
     f1,
+    groups_of,
     matched,
     precision,
     recall,
+    share_of,
     youden,
 )
 from analysis.raters.tables import declared_categories, positive_category
-from analysis.statistics.intervals import Estimate, McNemar, mcnemar, paired_difference, wilson
+from analysis.statistics.intervals import (
+    Estimate,
+    Groups,
+    McNemar,
+    group_numbers,
+    mcnemar,
+    mcnemar_by_group,
+    paired_difference,
+    wilson,
+)
 from analysis.statistics.multiple import holm
 from analysis.statistics.results import Result
 
@@ -38,7 +50,8 @@ class AgainstMajority(Result):
 
     category: str | None  # the category that the rule gives to every item; None if there are no items
     accuracy: Estimate  # share of items on which the rule is right
-    difference: Estimate  # accuracy of the classifier minus accuracy of the rule, in [-1, 1]
+    # accuracy of the classifier minus accuracy of the rule, in [-1, 1]; its interval assumes independent items
+    difference: Estimate
     mcnemar: McNemar  # test of equal accuracy; `b` counts the items on which only the classifier is right
     verdict: str  # "better", "worse" or "cannot tell", by the mid-p value, or by `p_holm` if there is one
     p_holm: float | None = None  # mid-p value corrected for several classifiers, if it was corrected
@@ -55,7 +68,7 @@ class PairedShares(Result):
     neither: int
     a: Estimate  # share of items on which each classifier is right, with Wilson's interval
     b: Estimate
-    difference: Estimate  # a - b, in [-1, 1]
+    difference: Estimate  # a - b, in [-1, 1]; all intervals assume independent items
     mcnemar: McNemar  # test of equal accuracy; b and c of the test are `only_a` and `only_b`
     p_holm: float | None = None  # mid-p value corrected for several comparisons, if it was corrected
 
@@ -89,7 +102,7 @@ def against_majority(confusion: Confusion, *, level: float = 0.95) -> AgainstMaj
     """Test whether a classifier is right more often than the majority rule.
 
     The majority rule gives every item the most frequent category of these items. McNemar's test compares the classifier
-    with this rule on the same items.
+    with this rule on the same items. If the matrix has groups, the test allows for related items of a group.
 
     `level`: level of the intervals; the test is at 1 - level. The result is undefined if there are no items. If several
     categories are the most frequent, the rule gives the last of them. With fewer than ten items, the difference has no
@@ -105,9 +118,15 @@ def against_majority(confusion: Confusion, *, level: float = 0.95) -> AgainstMaj
     only_classifier = int(np.trace(confusion.table)) - both
     neither = n - both - only_classifier - only_rule
     difference = _difference(both, only_classifier, only_rule, neither, level)
-    test, rule = mcnemar(only_classifier, only_rule), wilson(int(rows[k]), n, level)
-    verdict = verdict_of(difference, test.p_mid, 1 - level)
-    return AgainstMajority(confusion.categories[k], rule, difference, test, verdict)
+    test = mcnemar(only_classifier, only_rule)
+    if confusion.by_group:
+        tables = confusion.tables
+        of_classifier = np.trace(tables, axis1=1, axis2=2) - tables[:, k, k]
+        of_rule = tables[:, k].sum(axis=1) - tables[:, k, k]
+        test = mcnemar_by_group(of_classifier.tolist(), of_rule.tolist())
+    category = confusion.categories[k]
+    rule, verdict = share_of(confusion, category, level=level), verdict_of(difference, test.p_mid, 1 - level)
+    return AgainstMajority(category, rule, difference, test, verdict)
 
 
 def correct_rules(rules: Mapping[str, AgainstMajority], *, level: float = 0.95) -> dict[str, AgainstMajority]:
@@ -148,6 +167,7 @@ def compare_classifiers(
     verdicts_b: Categories,
     *,
     categories: Declared = CATEGORIES,
+    groups: Groups | None = None,
     level: float = 0.95,
 ) -> Comparison:
     """Compare two classifiers on the same items, overall and within each category.
@@ -162,6 +182,9 @@ def compare_classifiers(
         Verdicts on the same items; Series are matched by item. None: no verdict.
     categories : sequence of hashable
         The declared categories.
+    groups : sequence of hashable, or Series indexed by item, optional
+        The group of each item of the consensus, such as its application, in the same order or by item. Tests then
+        allow for related items of a group; intervals do not.
     level : float
         Confidence level of all intervals.
 
@@ -188,17 +211,33 @@ def compare_classifiers(
     check_categories("consensus", truth, declared)
     for name, verdicts in zip(("verdicts_a", "verdicts_b"), called, strict=True):
         check_categories(name, [v for v in verdicts if v is not None], declared)
-    rows = [row for row in zip(truth, *called, strict=True) if None not in row]
-    right_a, right_b = (np.array([row[0] == row[k] for row in rows], dtype=bool) for k in (1, 2))
-    everything = _paired_shares(right_a, right_b, "no item has a consensus and both verdicts", level)
-    by_category = {}
-    for category in declared:
-        chosen = np.array([row[0] == category for row in rows], dtype=bool)
-        by_category[str(category)] = _paired_shares(right_a[chosen], right_b[chosen], f"no item is {category}", level)
-    return Comparison(everything, by_category, len(truth) - len(rows))
+    of_group = groups_of(consensus, groups, len(truth))
+    judged = [at for at, row in enumerate(zip(truth, *called, strict=True)) if None not in row]
+    true = [truth[at] for at in judged]
+    right_a, right_b = (np.array([of[at] == truth[at] for at in judged], dtype=bool) for of in called)
+    group = None if groups is None else group_numbers(len(judged), [of_group[at] for at in judged])[0]
+
+    def part(chosen: Bools, reason: str) -> PairedShares:
+        return _paired_shares(right_a[chosen], right_b[chosen], None if group is None else group[chosen], reason, level)
+
+    return Comparison(
+        overall=part(np.ones(len(judged), dtype=bool), "no item has a consensus and both verdicts"),
+        by_category={
+            str(category): part(np.array([t == category for t in true], dtype=bool), f"no item is {category}")
+            for category in declared
+        },
+        n_without_verdict=len(truth) - len(judged),
+    )
 
 
-def _paired_shares(right_a: Bools, right_b: Bools, reason: str, level: float) -> PairedShares:
+def _paired_shares(
+    right_a: Bools, right_b: Bools, group: NDArray[np.intp] | None, reason: str, level: float
+) -> PairedShares:
+    test = mcnemar(int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum()))
+    if group is not None:
+        differs = (right_a & ~right_b, right_b & ~right_a)
+        b, c = (np.bincount(group[mask], minlength=group.max(initial=-1) + 1).tolist() for mask in differs)
+        test = mcnemar_by_group(b, c)
     n, both = len(right_a), int((right_a & right_b).sum())
     only_a, only_b = int((right_a & ~right_b).sum()), int((right_b & ~right_a).sum())
     neither = n - both - only_a - only_b
@@ -208,7 +247,7 @@ def _paired_shares(right_a: Bools, right_b: Bools, reason: str, level: float) ->
         a=wilson(both + only_a, n, level) if n else undefined,
         b=wilson(both + only_b, n, level) if n else undefined,
         difference=_difference(both, only_a, only_b, neither, level) if n else undefined,
-        mcnemar=mcnemar(only_a, only_b),
+        mcnemar=test,
     )  # fmt: skip
 
 

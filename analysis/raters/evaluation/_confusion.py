@@ -223,13 +223,7 @@ def confusion_matrix(
     truth, called = matched({"consensus": consensus, "verdicts": verdicts})
     check_categories("consensus", truth, declared)
     check_categories("verdicts", [v for v in called if v is not None], declared)
-    of_group: list[object] = [None] * len(truth)
-    if isinstance(groups, pd.Series) and isinstance(consensus, pd.Series):
-        of_group = list(groups.reindex(consensus.index))
-    elif groups is not None:
-        of_group = list(groups)
-    if len(of_group) != len(truth):
-        raise ValueError(f"groups has {len(of_group)} entries for {len(truth)} items")
+    of_group = groups_of(consensus, groups, len(truth))
     k, place = len(declared), {category: i for i, category in enumerate(declared)}
     rows = [
         (place[t] * k + place[v], group) for t, v, group in zip(truth, called, of_group, strict=True) if v is not None
@@ -241,6 +235,21 @@ def confusion_matrix(
         by_group = np.bincount(numbers * k * k + cells, minlength=m * k * k).reshape(m, k, k)
     counts = np.bincount(cells, minlength=k * k).reshape(k, k)
     return Confusion.of(tuple(map(str, declared)), counts, called.count(None), by_group)
+
+
+def groups_of(consensus: Categories, groups: Groups | None, n: int) -> list[object]:
+    """Return the group of each of n items, matched by item if both are Series; None for each without groups.
+
+    Raises ValueError if there is not one group per item.
+    """
+    of_item: list[object] = [None] * n
+    if isinstance(groups, pd.Series) and isinstance(consensus, pd.Series):
+        of_item = list(groups.reindex(consensus.index))
+    elif groups is not None:
+        of_item = list(groups)
+    if len(of_item) != n:
+        raise ValueError(f"groups has {len(of_item)} entries for {n} items")
+    return of_item
 
 
 def always(confusion: Confusion, category: str) -> Confusion:

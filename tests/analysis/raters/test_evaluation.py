@@ -32,7 +32,7 @@ from analysis.raters.evaluation import (
     weighted_kappa,
     youden,
 )
-from analysis.statistics.intervals import Estimate, wilson
+from analysis.statistics.intervals import Estimate, mcnemar_by_group, wilson
 from tests.conftest import examples
 
 NAMES = ("similar", "dissimilar")
@@ -429,3 +429,60 @@ def test_fewer_than_ten_items_are_no_test_and_do_not_count_for_holm():
     (corrected,) = correct_comparisons([compared])
     # ten of 19 items overall, and the same ten of the dissimilar items: p = 1 / 1024, corrected for two tests
     assert [part.p_holm for part in corrected.parts] == [pytest.approx(2 / 1024), None, pytest.approx(2 / 1024)]
+
+
+@pytest.mark.parametrize(
+    ("b", "c", "p", "p_mid"),
+    [
+        # all signs equal: 8 is the largest sum of 3, 1, 1, 2, 1, which one of 32 combinations of signs has at each end
+        ((3, 1, 1, 2, 1), (0, 0, 0, 0, 0), 2 / 32, 1 / 32),
+        # 3 - 1 + 1 + 1 + 1 = 5: one sum is 7 and four are 5, at each end
+        ((4, 0, 1, 1, 1), (1, 1, 0, 0, 0), 10 / 32, 6 / 32),
+        ((1, 1, 1, 0, 0, 0), (0, 0, 0, 1, 1, 1), 1, 1),
+    ],
+)
+def test_mcnemar_by_application_worked_by_hand(b, c, p, p_mid):
+    found = mcnemar_by_group(b, c)
+    assert (found.p, found.p_mid) == (pytest.approx(p), pytest.approx(p_mid))
+    assert (found.b, found.c, found.chi2) == (sum(b), sum(c), mcnemar(sum(b), sum(c)).chi2)
+
+
+@given(st.integers(0, 20), st.integers(0, 20))
+def test_with_one_item_in_each_application_mcnemar_is_the_plain_test(b, c):
+    found, plain = mcnemar_by_group([1] * b + [0] * c, [0] * b + [1] * c), mcnemar(b, c)
+    if b + c < 5:
+        assert (found.p, found.p_mid, found.reason) == (None, None, "too few applications differ for a test")
+    else:
+        assert (found.p, found.p_mid) == (pytest.approx(plain.p), pytest.approx(plain.p_mid))
+
+
+def test_applications_with_own_tendencies_are_no_evidence():
+    """In each of ten applications, six items differ, nearly all in one direction; no direction is preferred."""
+    rng, n = np.random.default_rng(6), 400
+    plain = clustered = 0
+    for _ in range(n):
+        b = rng.binomial(6, rng.choice([0.1, 0.9], size=10)).tolist()
+        c = [6 - x for x in b]
+        plain += mcnemar(sum(b), sum(c)).p_mid <= 0.05
+        clustered += (mcnemar_by_group(b, c).p_mid or 1) <= 0.05
+    assert plain / n > 0.3
+    assert clustered / n <= 0.075
+
+
+def test_classifiers_are_compared_by_application():
+    truth = ["dissimilar"] * 15 + ["similar"] * 14
+    applications = [at // 3 for at in range(15)] + list(range(5, 19))
+    wrong = ["similar"] * 29
+    compared = compare_classifiers(truth, truth, wrong, groups=applications)
+    of_similar, of_dissimilar = compared.by_category.values()
+    # five applications in which only the first classifier is right, three times each
+    assert (compared.overall.mcnemar.p_mid, of_dissimilar.mcnemar.p_mid) == (1 / 32, 1 / 32)
+    assert of_similar.mcnemar.reason == "too few applications differ for a test"
+    (corrected,) = correct_comparisons([compared])
+    assert [part.p_holm for part in corrected.parts] == [2 / 32, None, 2 / 32]
+    matrix = confusion_matrix(truth, truth, groups=applications)
+    rule = against_majority(matrix)  # always dissimilar; the classifier alone is right on 14 items of 14 applications
+    assert rule.mcnemar.p_mid == pytest.approx(2**-14)
+    assert rule.accuracy == share_of(matrix, "dissimilar")
+    few = against_majority(confusion_matrix(truth, truth, groups=[at // 8 for at in range(29)]))
+    assert (few.mcnemar.p_mid, few.verdict) == (None, "cannot tell")
