@@ -1,9 +1,11 @@
 """Compute a report from labels and verdicts: all numbers, typed, and a document that shows the same numbers."""
 
 from analysis.report._agreement import PICTURES as PICTURES
+from analysis.report._classifiers import main_rates as main_rates
 from analysis.report._differences import ReportDifference as ReportDifference, differences as differences
 from analysis.report._document import (
     document as document,
+    judges_classifiers as judges_classifiers,
     paper_tables as paper_tables,
     to_html as to_html,
     to_latex as to_latex,

@@ -47,7 +47,7 @@ def document(report: Report, *, with_pictures: bool = False) -> d.Document:
     `with_pictures` says whether the figure `PICTURES` exists, which shows the items with the most disagreement.
     """
     study, style, by_category = report.study, report.style, report.by_category
-    judges = chance_state(report.agreement) == MORE
+    judges = judges_classifiers(report)
     main_classifiers = main_classifier_blocks(report.classifiers, report.consensus, style, judges=judges)
     notes = tuple(d.Paragraph(note, "note") for note in report.notes)
     sections = (
@@ -85,6 +85,11 @@ def document(report: Report, *, with_pictures: bool = False) -> d.Document:
     )
     cleaned: d.Document = d.clean(document)
     return cleaned
+
+
+def judges_classifiers(report: Report) -> bool:
+    """Return whether the labels show agreement beyond chance, so that they can judge classifiers."""
+    return chance_state(report.agreement) == MORE
 
 
 def _agreement(report: Report) -> Iterator[d.Block]:

@@ -223,9 +223,11 @@ def _progress_numbers(facts: Facts) -> tuple[Number, ...]:
 
 
 def _results(facts: Facts) -> tuple[Number, ...]:
-    result = splits.current_agreement(facts.db)
-    percent, kappa = result.percent, result.kappa
-    n_items = result.n_agreed + result.n_split
+    from labeler.studies.results import reporting  # slow to import, and needed only once labelling is over
+
+    result = reporting.current_report(facts.db)
+    percent, kappa = result.agreement.percent, result.agreement.fleiss_kappa
+    n_items = result.consensus.agreed + result.consensus.split
     share = (
         f"{100 * percent.low:.0f} to {100 * percent.high:.0f} %"
         if percent.low is not None and percent.high is not None

@@ -185,22 +185,29 @@ def _executor(jobs: int, scheduler: str | None) -> Iterator[Executor | None]:
               metavar="N",
               help="List the N items on which the classifiers disagree most, so that reviewers can label them "
                    "first.")  # fmt: skip
+@click.option("--agreed", is_flag=True,
+              help="Compare each classifier with the agreed labels, as the report does.")  # fmt: skip
 @json_option
-def classifiers(study: Path | None, n: int | None, as_json: bool) -> None:
+def classifiers(study: Path | None, n: int | None, agreed: bool, as_json: bool) -> None:
     """Show the agreement between classifiers, without labels.
 
     The table has a row for each pair of classifiers: the share of items with the same verdict, and Cohen's kappa. The
     column `finds` is the share of the second classifier's items of the positive category, such as dissimilar, that the
     first classifier also finds; the column `clears` is the same share for all other items.
     """
+    if agreed and n is not None:
+        raise click.UsageError("Give --agreed or --most-disputed, not both.")
     with open_study(study) as db:
         counting = stored_verdicts.without_excluded(db, stored_verdicts.brief_table(db))
         question = coordinating.get_study(db).question
-        rows = (
-            stored_verdicts.classifier_agreement(counting, question)
-            if n is None
-            else stored_verdicts.most_disputed(counting, question, n)
-        )
+        if agreed:
+            from labeler.studies.results import reporting
+
+            rows = reporting.classifier_rows(reporting.current_report(db))
+        elif n is None:
+            rows = stored_verdicts.classifier_agreement(counting, question)
+        else:
+            rows = stored_verdicts.most_disputed(counting, question, n)
         coordinating.log_look(db, "agreement of classifiers", actor=OWNER, now=now())
         say_if_interim(db)
     show(rows, as_json=as_json)

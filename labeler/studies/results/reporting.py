@@ -7,7 +7,8 @@ import hashlib
 import json
 import platform
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -41,6 +42,7 @@ from labeler.files.formats.source import Source
 from labeler.files.outputs import as_csv as as_csv, write_files as write_files
 from labeler.marks import START
 from labeler.safe_text import one_line
+from labeler.studies.cache import until_changed
 from labeler.studies.items import browsing, drawing, measured
 from labeler.studies.labelling import reviewing
 from labeler.studies.labelling.label_file import all_answers, checked_rows
@@ -282,18 +284,71 @@ def pictures_of(db: Database, computed: Report) -> dict[str, str]:
     return {report.PICTURES: thumbnails.sheet(pictures)} if pictures else {}
 
 
+@until_changed
+def current_report(db: Database) -> Report:
+    """Return the numbers of the report on the study as it is now, without resampling: what pages and commands show.
+
+    A caller that shows them must first check with `identity.why_hidden` that the person may see them.
+    """
+    return _gathered(db, QUICK, EPOCH, _unrecorded(db)).report()
+
+
+def classifier_rows(computed: Report) -> list[dict[str, Any]]:
+    """Return the numbers of each classifier on the agreed items as in the first table of the report, without intervals.
+
+    `majority rule` is the category that the rule gives, and `difference` the accuracy of the classifier minus that of
+    the rule. Nothing is said about better and worse if the labels do not show agreement beyond chance.
+    """
+    judges, of = report.judges_classifiers(computed), computed.style.category_set
+    return [
+        {
+            "classifier": name,
+            "n": row.against.n,
+            **{title.lower(): rate.value for title, rate in report.main_rates(row, of).items()},
+            "mcc": row.against.mcc.value,
+            "majority rule": row.majority_rule.category,
+            "difference": row.majority_rule.difference.value,
+            "p": row.majority_rule.p_holm,
+            "verdict": row.majority_rule.verdict if judges else None,
+        }
+        for name, row in computed.classifiers.items()
+    ]
+
+
 def gathered_study(db: Database, options: ReportOptions = STANDARD, *, actor: str, now: datetime) -> ReportInput:
     """Read the input of a study's report at one moment; reviewers can continue to label.
 
     The log records that the data were read.
     """
+    return _gathered(db, options, now, _recorded(db, actor, now))
+
+
+Record = Callable[[State, int], object]  # writes the state and the number of answers to the log
+
+
+@contextmanager
+def _recorded(db: Database, actor: str, now: datetime) -> Iterator[Record]:
     with events.by(db, actor, now) as deed:
+        yield lambda state, n_answers: deed.log(actions.REPORT, state=state, answers=n_answers)
+
+
+@contextmanager
+def _unrecorded(db: Database) -> Iterator[Record]:
+    with db.snapshot():
+        yield lambda *_: None
+
+
+def _gathered(
+    db: Database, options: ReportOptions, now: datetime, moment: AbstractContextManager[Record]
+) -> ReportInput:
+    """Read the input of a report at the moment of a transaction, which gives the function that writes to the log."""
+    with moment as record:
         study, all_items, chosen = studies.get(db), items.all_items(db), assigning.chosen_items(db)
         roles = items.roles(db, chosen)
         answers, verdict_table = all_answers(db), verdicts.table(db)
         given, question = assignments.everything(db), reviewing.question(db)
         course, n_reviewers = history.study_course(db, level=options.level), len(people.reviewers(db))
-        deed.log(actions.REPORT, state=study.state, answers=len(answers))
+        record(study.state, len(answers))
         chain_head = str(chain.head(db))
     left_out = {name for name, role in roles.items() if role is not ItemRole.COUNTED}
     excluded = {name for name, role in roles.items() if role is ItemRole.EXCLUDED}

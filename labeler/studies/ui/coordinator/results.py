@@ -14,7 +14,7 @@ from labeler.studies.course import coordinating
 from labeler.studies.items import browsing
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Action
-from labeler.studies.results import learning, written_reports
+from labeler.studies.results import learning, reporting, written_reports
 from labeler.studies.store import Database, open_database
 from labeler.studies.ui import component
 from labeler.studies.ui.coordinator.shared import Bar, document, download, errors_here, refresh
@@ -27,6 +27,15 @@ MARKS_PAGE = "marks.html"  # the file of a report on marks
 LEARN = "Learn a classifier"
 MONOTONE_HELP = "A larger measure can never make the positive category less probable."
 USUAL_S = 8.0
+AGREED_HELP = """These are the numbers of the report, where they have intervals. *difference* is the accuracy minus that
+of the majority rule, which gives every item the most frequent category."""
+RATES = {
+    **{
+        name: st.column_config.NumberColumn(name, format="percent")
+        for name in ("sensitivity", "specificity", "accuracy", "balanced accuracy", "difference")
+    },
+    **{name: st.column_config.NumberColumn(name, format="%.3f") for name in ("mcc", "p")},
+}
 COST_HELP = "The cost of a missed item of the positive category, if a false alarm costs 1."
 SCHEMATIC = "Figure 1: measures on simulated pairs of runs"
 BY_APPLICATION = "Figure 2: measures by application"
@@ -108,15 +117,21 @@ def wait_for_report(path: str, person: str, quick: bool) -> None:
 
 
 def render_classifiers(db: Database, person: str) -> None:
-    """Learn a classifier on request, then show the result and offer its files for download."""
-    st.write(
-        "Learn a logistic model of the measures, and compare it with all classifiers on held-out applications. This "
-        "needs 60 items with a category, at least 10 per category, from 5 applications."
-    )
+    """Compare the classifiers with the agreed labels; learn a classifier on request, and offer its files."""
     hidden = identity.why_hidden(db, person, Action.SEE_NAMES)
     if hidden:
         st.info(f"{hidden} The comparison of classifiers appears here.")
         return
+    rows = reporting.classifier_rows(reporting.current_report(db))
+    if rows:
+        st.header("Classifiers on the agreed items", anchor=False)
+        st.write(AGREED_HELP)
+        st.dataframe(rows, hide_index=True, placeholder="—", column_config=RATES)
+    st.header("A learned classifier", anchor=False)
+    st.write(
+        "Learn a logistic model of the measures, and compare it with all classifiers on held-out applications. This "
+        "needs 60 items with a category, at least 10 per category, from 5 applications."
+    )
     options = learn_options(with_positive=learning.detects(db))
     key = f"classifiers-{options}"
     if st.button(LEARN, type="primary"):

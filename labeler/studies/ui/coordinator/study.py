@@ -20,7 +20,7 @@ from labeler.studies.overview import Box, Button, Line, Overview
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Action, Step
 from labeler.studies.questions import read_question, to_toml
-from labeler.studies.results import reporting, splits
+from labeler.studies.results import reporting
 from labeler.studies.screen import course_charts
 from labeler.studies.screen.kinds import KINDS, QUESTIONS
 from labeler.studies.store import Database, open_database
@@ -190,11 +190,10 @@ def show_progress(path: str, person: str, shown: Box) -> None:
             return
         view = overview.overview(db, person, now=now)
         counts = progress.labels_over_time(db, calibration=view.study.phase is State.CALIBRATION)
-        result = "" if view.hidden else " ".join(splits.current_agreement(db).sentences[2:])
     if view.box.heading != shown.heading:
         st.rerun()
     numbers([(number.label, number.value, number.note) for number in view.numbers])
-    st.caption(escape_markdown(view.hidden or result))
+    st.caption(escape_markdown(view.hidden))
     if counts:
         chart = course_charts.labels_by_day(counts, view.n_assigned, *progress.finish(view.paces), now=now)
         st.header("Labels by day", anchor=False)

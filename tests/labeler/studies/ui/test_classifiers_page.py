@@ -1,17 +1,21 @@
 """The page Classifiers, and adding items on the page Plan, under AppTest."""
 
 import csv
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from labeler.cli import main
 from labeler.studies.course import course
 from labeler.studies.handover import exchange
 from labeler.studies.model import PlanParameters
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning
 from labeler.studies.questions import SIMILAR
+from labeler.studies.results import reporting
 from labeler.studies.results.learning import has_positive_of_two
 from labeler.studies.store import open_database
 from labeler.studies.ui.coordinator import results
@@ -80,3 +84,32 @@ def test_only_a_question_with_a_positive_category_of_two_offers_costs_and_a_mono
     assert not has_positive_of_two(replace(SIMILAR, positive=None))
     third = replace(SIMILAR.categories[0], name="other", key="o")
     assert not has_positive_of_two(replace(SIMILAR, categories=(*SIMILAR.categories, third)))
+
+
+def test_page_and_command_show_the_numbers_of_the_report(studies):
+    page = checked(coordinator_page("Results", "Classifiers", studies["unblinded"], "carol"))
+    shown = page.dataframe[0].value.set_index("classifier")
+    with open_database(studies["unblinded"]) as db:
+        report = reporting.gathered_study(db, reporting.QUICK, **CAROL).report()
+    ran = CliRunner().invoke(
+        main, ["classifiers", "--agreed", "--json", "--study", str(studies["unblinded"])], catch_exceptions=False
+    )
+    told = {row["classifier"]: row for row in json.loads(ran.stdout)}
+    assert list(told) == list(report.classifiers) == list(shown.index)
+    for name, row in report.classifiers.items():
+        expected = {
+            "sensitivity": row.positive.sensitivity.value, "specificity": row.positive.specificity.value,
+            "accuracy": row.against.accuracy.value, "p": row.majority_rule.p_holm,
+        }  # fmt: skip
+        assert {column: shown.loc[name, column] for column in expected} == pytest.approx(expected)
+        assert {column: told[name][column] for column in expected} == expected
+        assert (shown.loc[name, "verdict"], told[name]["verdict"]) == (row.majority_rule.verdict,) * 2
+
+
+def test_kappa_on_the_overview_is_that_of_the_report(studies):
+    page = checked(coordinator_page("Study", "Overview", studies["unblinded"], "carol"))
+    with open_database(studies["unblinded"]) as db:
+        kappa = reporting.gathered_study(db, reporting.QUICK, **CAROL).report().agreement.fleiss_kappa
+    metric = next(metric for metric in page.metric if metric.label == "Fleiss' kappa")
+    assert metric.value == f"{kappa.value:.2f}"
+    assert f"{kappa.low:.2f} to {kappa.high:.2f}" in texts(page)
