@@ -17,7 +17,10 @@ def inline(prefix: str = "") -> Mapping[str, Any]:
 
 
 def json_values(value: Any) -> Any:
-    """Convert a dataclass or mapping, and all values in it, to dictionaries of numbers, texts and None."""
+    """Convert a dataclass or mapping, and all values in it, to dictionaries of numbers, texts and None.
+
+    A field with the metadata {"written": False} is left out; it needs a default for `read_back`.
+    """
     if is_dataclass(value) and not isinstance(value, type):
         return dict(_entries(value))
     if isinstance(value, Mapping):
@@ -34,7 +37,7 @@ def _entries(value: Any) -> Iterator[tuple[str, Any]]:
             entries = dict.fromkeys(_inner_names(type(value), field)) if entry is None else json_values(entry)
             for name, of_name in entries.items():
                 yield f"{field.metadata[_PREFIX]}{name}", of_name
-        else:
+        elif field.metadata.get("written", True):
             yield key_of(field), json_values(entry)
 
 

@@ -497,12 +497,21 @@ def _positive(scored: Mapping[str, ClassifierNumbers], style: ReportStyle) -> It
             f"From here on, {of.positive} is one category and all other categories together are the other, which is "
             f"called {of.negative}."
         )
-    names = ("Sensitivity", "Specificity", "Precision", "F1", "Youden's index")
+    names = ["F1", "Youden's index"]
+    if not of.is_binary:  # of two categories, these rates are in the tables above
+        names = ["Sensitivity", "Specificity", "Precision", *names]
     yield d.table(
         f"Rates of the positive category, {of.positive}, on the agreed items.",
         ("Classifier", *(f"{name} ({level})" for name in names)),
-        [(row_title(name), d.share(row.sensitivity), d.share(row.specificity), d.share(row.precision), d.share(row.f1),
-          d.plain_number(row.youden)) for name, row in rows],
+        [
+            (
+                row_title(name),
+                *(() if of.is_binary else map(d.share, (row.sensitivity, row.specificity, row.precision))),
+                d.share(row.f1),
+                d.plain_number(row.youden),
+            )
+            for name, row in rows
+        ],
         name="positive")  # fmt: skip
     chosen = [
         (row_title(name), d.percent(values.prevalence), d.share(values.precision), d.share(values.npv))

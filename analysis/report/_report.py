@@ -60,7 +60,7 @@ class Parameters:
     measures: Mapping[str, Mapping[str, Any]] | None = None
     # classifier -> the parameters of its verdicts; several if the parameters changed
     verdicts: Mapping[str, tuple[Mapping[str, Any], ...]] | None = None
-    # shares of dissimilar items for which the report has precision and negative predictive value
+    # shares of positive items for which the report has precision and negative predictive value
     prevalences: tuple[float, ...]
     # of the alternative annotator test: how much worse than a reviewer a classifier may be
     epsilon: float

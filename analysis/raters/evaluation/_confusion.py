@@ -136,7 +136,9 @@ class Confusion(Result):
     categories: tuple[str, ...]
     counts: tuple[tuple[int, ...], ...]
     n_without_verdict: int = 0
-    by_group: tuple[tuple[tuple[int, ...], ...], ...] = field(default=(), repr=False)
+    by_group: tuple[tuple[tuple[int, ...], ...], ...] = field(
+        default=(), repr=False, metadata={"written": False}
+    )  # not in the JSON of a report
 
     @classmethod
     def of(

@@ -105,7 +105,7 @@ class ReportOptions:
     prevalences: tuple[float, ...] = field(default=(), metadata={
         "flag": "--prevalence", "within": "(0, 1)",
         "help": "Also show precision and negative predictive value of each classifier if this share of the items were "
-                "dissimilar. Repeatable.",
+                "of the positive category, such as dissimilar. Repeatable.",
     })  # fmt: skip
 
     epsilon: float = field(default=report.EXPERT, metadata={

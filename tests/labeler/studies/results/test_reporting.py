@@ -250,6 +250,7 @@ def test_the_keys_are_those_of_the_command_contract(filled):
         assert list(same["against"]["by_category"][category]) == ["recall", "precision", "share"]
     assert set(same["majority_rule"]) == {"category", "accuracy", "difference", "mcnemar", "p_holm", "verdict"}
     assert same["positive"]["category"] == "dissimilar"
+    assert list(same["positive"]["bounds"]["worst"]) == ["categories", "counts", "n_without_verdict"]
     for name in ("sensitivity", "specificity", "precision", "npv", "f1", "youden"):
         assert {"value", "low", "high", "reason"} <= set(same["positive"][name])
     assert same["positive"]["always"]["balanced_accuracy"] == {
