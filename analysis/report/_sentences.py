@@ -22,7 +22,7 @@ from analysis.document import (
 )
 from analysis.raters.consensus import REJECTED, UNTESTABLE, ModelState
 from analysis.raters.evaluation import BETTER, WORSE
-from analysis.report._agreement import MORE, NOT_MORE, UNCLEAR, UNDEFINED, Agreement, chance_state
+from analysis.report._agreement import MORE, NOT_MORE, UNCLEAR, UNDEFINED, Agreement, chance_state, overall
 from analysis.report._classifiers import ClassifierNumbers, p_clause
 from analysis.report._replacing import may_replace
 from analysis.report._report import PlanFacts, Report

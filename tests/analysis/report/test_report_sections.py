@@ -11,7 +11,7 @@ import pytest
 
 from analysis.document import Marked, Paragraph, Table, json_values, read_back, table
 from analysis.raters.agreement import against_rest, reviewer_drift
-from analysis.raters.agreement._coefficients import NO_PAIR
+from analysis.raters.agreement._formulas import NO_PAIR
 from analysis.raters.evaluation import predictive_values
 from analysis.report import (
     PAPER,
