@@ -296,7 +296,6 @@ NAMES_OF_CATEGORIES = {
     "analysis/raters/consensus/_latent.py": 5,
     "analysis/raters/consensus/_model.py": 4,
     "analysis/raters/consensus/_rates.py": 27,
-    "analysis/raters/evaluation/_former.py": 7,
     "analysis/raters/planning.py": 12,
     "analysis/report/_agreement.py": 4,
     "analysis/report/_consensus.py": 6,

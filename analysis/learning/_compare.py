@@ -12,13 +12,8 @@ from scipy import special
 
 from analysis.arrays import Bools, Floats
 from analysis.categories import CATEGORIES
-from analysis.raters.evaluation import auc, compare_auc
-from analysis.raters.evaluation._former import (
-    Confusion,
-    accuracy as accuracy_of,
-    sensitivity as sensitivity_of,
-    specificity as specificity_of,
-)
+from analysis.raters import evaluation
+from analysis.raters.evaluation import Confusion, auc, compare_auc
 from analysis.statistics.bootstrap import N_DRAWS, bootstrap
 from analysis.statistics.intervals import Estimate
 from analysis.statistics.multiple import holm
@@ -148,7 +143,7 @@ def compete(
         )
 
     standings = [
-        _standing(contestant, positive, truth, categories, by_application(contestant.score), cost_ratio, level)
+        _standing(contestant, truth, categories, by_application(contestant.score), cost_ratio, level)
         for contestant in contestants
     ]
     standings.sort(key=lambda row: -1.0 if row.auc.value is None else -row.auc.value)
@@ -156,7 +151,7 @@ def compete(
     same: Floats = np.full(len(truth), float(commoner), dtype=np.float64)
     always = Contestant(MAJORITY_RULE.format(categories[commoner]), same, same, has_score=False)
     none = Estimate(None, reason="the classifier has no scores")
-    standings.append(_standing(always, positive, truth, categories, none, cost_ratio, level))
+    standings.append(_standing(always, truth, categories, none, cost_ratio, level))
     scored = [contestant for contestant in contestants if contestant.has_score]
     pairs = [(a, b) for a, b in combinations(scored, 2) if against is None or against in (a.name, b.name)]
     if against is not None:
@@ -178,7 +173,6 @@ def compete(
 
 def _standing(
     contestant: Contestant,
-    positive: Bools,
     truth: list[str],
     categories: Sequence[str],
     by_application: Estimate,
@@ -186,19 +180,20 @@ def _standing(
     level: float,
 ) -> Standing:
     judged = np.isfinite(contestant.verdicts)
-    called, true = contestant.verdicts[judged] == 1, positive[judged]
-    tp, fp, fn, tn = (int(cell.sum()) for cell in (called & true, called & ~true, ~called & true, ~called & ~true))
-    confusion = Confusion(tp, fp, fn, tn, int((~judged).sum()))
-    n = int(judged.sum())
+    called = [categories[int(value)] if is_judged else None for value, is_judged in
+              zip(np.nan_to_num(contestant.verdicts), judged, strict=True)]  # fmt: skip
+    confusion = evaluation.confusion_matrix(truth, called, categories=categories)
+    (_, n_false_alarms), (n_missed, _) = confusion.counts
+    n, rest = confusion.n, categories[0]
     no_scores = Estimate(None, reason="the classifier has verdicts but no scores")
     return Standing(
         contestant.name, n,
         auc(truth, contestant.score, categories=categories, positive=categories[1], level=level)
         if contestant.has_score else no_scores,
         by_application if contestant.has_score else no_scores,
-        accuracy_of(confusion, level=level), sensitivity_of(confusion, level=level),
-        specificity_of(confusion, level=level), confusion,
-        (cost_ratio * fn + fp) / n if n else None,
+        evaluation.accuracy(confusion, level=level), evaluation.recall(confusion, categories[1], level=level),
+        evaluation.recall(confusion, rest, level=level), confusion,
+        (cost_ratio * n_missed + n_false_alarms) / n if n else None,
     )  # fmt: skip
 
 

@@ -39,7 +39,7 @@ def document(learned: Learned) -> d.Document:
 
 
 def _categories_in_short(learned: Learned) -> Iterator[str]:
-    baseline, found = learned.evaluation.baseline, learned.held_out
+    baseline, found = learned.evaluation.majority_rule, learned.held_out
     if learned.useless is not None:
         yield f"These features do not predict the labels: {learned.useless}."
     yield (
@@ -68,7 +68,7 @@ def _against_chance(learned: Learned) -> str:
 def _all_evaluations(learned: Learned) -> d.Block:
     rows = [
         (name, found.n, d.estimate(found.accuracy), d.estimate(found.balanced_accuracy),
-         d.estimate(found.baseline.difference), d.p_value(found.baseline.mcnemar.p_mid))
+         d.estimate(found.majority_rule.difference), d.p_value(found.majority_rule.mcnemar.p_mid))
         for name, found in ((LEARNED, learned.evaluation), *learned.others)
     ]  # fmt: skip
     caption = (
@@ -81,7 +81,7 @@ def _all_evaluations(learned: Learned) -> d.Block:
 
 
 def _each_category(learned: Learned) -> Iterator[d.Block]:
-    rates = {rate.category: rate for rate in learned.evaluation.by_category}
+    rates = learned.evaluation.by_category
     rows = [
         (area.category, area.n, d.estimate(rates[area.category].recall), d.estimate(rates[area.category].precision),
          d.estimate(area.auc, as_percent=False))
@@ -94,7 +94,7 @@ def _each_category(learned: Learned) -> Iterator[d.Block]:
     )  # fmt: skip
     yield d.Figure("areas", "Area under the ROC curve of each category against all others.")
     names = learned.evaluation.categories
-    counts = [(name, *row) for name, row in zip(names, learned.evaluation.table, strict=True)]
+    counts = [(name, *row) for name, row in zip(names, learned.evaluation.counts, strict=True)]
     yield d.table(
         "Numbers of labels: a row for each category of the consensus, a column for each verdict.",
         ("consensus", *names), counts, tuple(range(1, len(names) + 1)),

@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.arrays import Floats
 from analysis.learning._compare import drawn_by_application
 from analysis.learning._validation import Examples, OutOfFold
-from analysis.raters.evaluation._former import Evaluation, evaluate
+from analysis.raters.evaluation import Against, AgainstMajority, against, against_majority, confusion_matrix
 from analysis.statistics.bootstrap import bootstrap
 from analysis.statistics.intervals import Estimate
 from analysis.statistics.results import Result
@@ -36,6 +36,13 @@ class HeldOut(Result):
     brier_of_shares: float  # the same if the shares of the categories were predicted for each item
 
 
+@dataclass(frozen=True, kw_only=True)
+class AgainstLabels(Against):
+    """The numbers of verdicts against the labels, and the majority rule on the same items."""
+
+    majority_rule: AgainstMajority
+
+
 def held_out(
     examples: Examples,
     validated: OutOfFold,
@@ -51,7 +58,8 @@ def held_out(
     y, k = examples.category, len(examples.categories)
     is_of = (y[:, None] == np.arange(k)).astype(np.float64)
     right = (validated.called == y).astype(np.float64)
-    by_rule = (y == np.bincount(y).argmax()).astype(np.float64)
+    n_of = np.bincount(y)
+    by_rule = (y == len(n_of) - 1 - n_of[::-1].argmax()).astype(np.float64)  # the last of equally frequent categories
     squared = ((validated.probability - is_of) ** 2).sum(axis=1)
     shares, seed = is_of.mean(axis=0), int(rng.integers(2**63))
 
@@ -94,9 +102,11 @@ def evaluated(
     ordered: bool,
     rng: np.random.Generator,
     n_draws: int,
-) -> Evaluation:
+) -> AgainstLabels:
     """Compare verdicts with the labels; the intervals assume independent items."""
-    return evaluate(examples.names, called, categories, ordered=ordered, rng=rng, n_draws=n_draws)
+    confusion = confusion_matrix(examples.names, called, categories=categories)
+    numbers = against(confusion, ordered=ordered, rng=rng, n_draws=n_draws)
+    return AgainstLabels(**vars(numbers), majority_rule=against_majority(confusion))
 
 
 def verdicts_of(verdicts: pd.DataFrame, items: Sequence[str]) -> Mapping[str, list[str | None]]:

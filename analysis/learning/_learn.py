@@ -12,7 +12,7 @@ from analysis.categories import CATEGORIES
 from analysis.learning._compare import Arena, Contestant, Standing, compete, contestants_of
 from analysis.learning._features import FEATURES, MEASURE_FEATURES, SEGMENT_FEATURES, SEGMENT_VERSION
 from analysis.learning._fit import RankScale, fit
-from analysis.learning._held_out import HeldOut, evaluated, held_out, verdicts_of
+from analysis.learning._held_out import AgainstLabels, HeldOut, evaluated, held_out, verdicts_of
 from analysis.learning._model import Model, Term, checked_name
 from analysis.learning._validation import (
     Calibration,
@@ -33,7 +33,6 @@ from analysis.learning._validation import (
     twins_of,
 )
 from analysis.raters.evaluation import auc
-from analysis.raters.evaluation._former import Evaluation
 from analysis.runs.runs import Warmup
 from analysis.statistics.bootstrap import N_DRAWS, percentile_interval
 from analysis.statistics.intervals import Estimate
@@ -123,9 +122,9 @@ class Learned(Result):
     n_applications: int
     n_left_out: int  # number of rows that have a category but lack a feature
     target: str  # name of the target
-    evaluation: Evaluation  # of the out-of-fold verdicts, with intervals that assume independent items
+    evaluation: AgainstLabels  # of the out-of-fold verdicts, with intervals that assume independent items
     held_out: HeldOut  # the same with intervals from resampled applications, and areas
-    others: tuple[tuple[str, Evaluation], ...]  # all other classifiers on the same items
+    others: tuple[tuple[str, AgainstLabels], ...]  # all other classifiers on the same items
     positive: PositiveLearned | None  # None unless one of two categories is the positive one
     folds: OutOfFold
     table: pd.DataFrame  # one row per item with all numbers from which the results can be recomputed
@@ -196,7 +195,7 @@ def learn(
     called = [examples.categories[code] for code in validated.called]
     seed = int(of_numbers.integers(2**63))
 
-    def against_labels(given: Sequence[str | None]) -> Evaluation:
+    def against_labels(given: Sequence[str | None]) -> AgainstLabels:
         return evaluated(
             examples, given, declared, ordered=settings.ordered, rng=np.random.default_rng(seed),
             n_draws=settings.n_draws,
@@ -326,11 +325,11 @@ def _described(examples: Examples, folds: Indices) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _performance(evaluation: Evaluation, numbers: HeldOut) -> dict[str, Any]:
+def _performance(evaluation: AgainstLabels, numbers: HeldOut) -> dict[str, Any]:
     """Return what a model file says about the results on held-out applications."""
     return {
         "accuracy": evaluation.accuracy.value, "balanced_accuracy": evaluation.balanced_accuracy.value,
-        "recall": {rate.category: rate.recall.value for rate in evaluation.by_category},
+        "recall": {name: rates.recall.value for name, rates in evaluation.by_category.items()},
         "auc": {
             area.category: {"value": area.auc.value, "low": area.auc.low, "high": area.auc.high}
             for area in numbers.areas
@@ -339,7 +338,7 @@ def _performance(evaluation: Evaluation, numbers: HeldOut) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _useless(evaluation: Evaluation, numbers: HeldOut, p: float, cost_ratio: float) -> str | None:
+def _useless(evaluation: AgainstLabels, numbers: HeldOut, p: float, cost_ratio: float) -> str | None:
     """Return why the learned classifier is no better than a rule without features; None if it is."""
     if p > ALPHA:
         mean = float(np.mean([area.auc.value or 0.0 for area in numbers.areas]))
@@ -348,8 +347,8 @@ def _useless(evaluation: Evaluation, numbers: HeldOut, p: float, cost_ratio: flo
             f"the {which} under the ROC curve ({mean:.3f}) is not larger than with the labels of other applications "
             f"(permutation test, p = {p:.2g})"
         )
-    if cost_ratio == 1 and (evaluation.accuracy.value or 0.0) <= (evaluation.baseline.accuracy.value or 0.0):
-        rule = f"always {evaluation.baseline.category}"
+    if cost_ratio == 1 and (evaluation.accuracy.value or 0.0) <= (evaluation.majority_rule.accuracy.value or 0.0):
+        rule = f"always {evaluation.majority_rule.category}"
         return f'the learned classifier agrees with the labels no more often than the rule "{rule}"'
     return None
 

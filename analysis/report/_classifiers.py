@@ -12,6 +12,7 @@ from analysis.raters import evaluation
 from analysis.raters.consensus import NOT_CONTRADICTED, REJECTED
 from analysis.raters.evaluation import (
     LEAST_FOR_TEST,
+    Against,
     AgainstMajority,
     AucComparison,
     Bounds,
@@ -36,34 +37,6 @@ BY_APPLICATION = (
 )
 NEAR = 0.1  # a nearly best threshold costs at most this share more than the best threshold
 MOST_MATRICES = 12  # of classifiers; the JSON has all
-
-
-@dataclass(frozen=True, kw_only=True)
-class OfCategory:
-    """How often a classifier finds a category, how often its verdict is right, and the share of its items."""
-
-    recall: Estimate
-    precision: Estimate
-    share: Estimate
-
-
-@dataclass(frozen=True, kw_only=True)
-class Against:
-    """The results of a classifier on the items with one kind of consensus."""
-
-    n: int
-    n_without_verdict: int
-    categories: tuple[str, ...]
-    counts: tuple[tuple[int, ...], ...]  # row: category of the consensus, column: verdict
-    accuracy: Estimate
-    balanced_accuracy: Estimate
-    mcc: Estimate
-    weighted_kappa: Estimate | None  # None if the categories are not ordered
-    by_category: Mapping[str, OfCategory]
-
-    def against_rest(self, category: str) -> Confusion:
-        """Return the matrix of a category and all others together."""
-        return Confusion(self.categories, self.counts, self.n_without_verdict).against_rest(category)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,23 +173,8 @@ def _positive_numbers(
 
 
 def _against(confusion: Confusion, of: CategorySet, level: float, resampling: Resampling, part: str) -> Against:
-    return Against(
-        n=confusion.n,
-        n_without_verdict=confusion.n_without_verdict,
-        categories=confusion.categories,
-        counts=confusion.counts,
-        accuracy=evaluation.accuracy(confusion, level=level),
-        balanced_accuracy=evaluation.balanced_accuracy(confusion, level=level),
-        mcc=evaluation.mcc(confusion, rng=resampling.rng(part), n_draws=resampling.n_bootstrap, level=level),
-        weighted_kappa=evaluation.weighted_kappa(confusion, level=level) if of.ordered else None,
-        by_category={
-            name: OfCategory(
-                recall=evaluation.recall(confusion, name, level=level),
-                precision=evaluation.precision(confusion, name, level=level),
-                share=evaluation.share_of(confusion, name, level=level),
-            )
-            for name in confusion.categories
-        },
+    return evaluation.against(
+        confusion, ordered=of.ordered, rng=resampling.rng(part), n_draws=resampling.n_bootstrap, level=level
     )
 
 

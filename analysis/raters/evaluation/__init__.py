@@ -1,5 +1,6 @@
 """Evaluate classifiers against a consensus of any categories."""
 
+from analysis.raters.evaluation._against import Against as Against, OfCategory as OfCategory, against as against
 from analysis.raters.evaluation._alternative import (
     CROWD as CROWD,
     EXPERT as EXPERT,

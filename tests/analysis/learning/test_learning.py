@@ -414,7 +414,7 @@ def test_verdicts_without_scores_compete():
     arena = compete(found.is_second, found.group, contestants, rng=default_rng(1), n_draws=100, cost_ratio=3)
     row = next(row for row in arena.standings if row.name == "a")
     assert "no scores" in row.auc.reason
-    assert row.cost == pytest.approx((3 * row.confusion.fn + row.confusion.fp) / len(found.items))
+    assert row.cost == pytest.approx((3 * row.confusion.counts[1][0] + row.confusion.counts[0][1]) / len(found.items))
     assert arena.standings[-1].name in ("always similar", "always dissimilar")
 
 

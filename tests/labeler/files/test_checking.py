@@ -158,7 +158,7 @@ def test_another_line_in_the_label_file_is_found(files, tmp_path):
 def test_verdicts_left_out_are_found(files, tmp_path):
     file = of_files(tmp_path, *files)
     found = places(written_reports.check_files(files[0], None, file))
-    assert "classifiers.rule.confusion.tn" in found
+    assert "classifiers.rule.against.n" in found
     assert "hashes.verdicts" in found
 
 

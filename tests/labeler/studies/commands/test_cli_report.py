@@ -70,7 +70,7 @@ def test_one_altered_number_is_named_with_both_values(study, made):
     changed(made, lambda content: content["agreement"]["coefficients"]["percent_agreement"].update(value=0.125))
     result = run("report", "--study", study, "--verify", made, code=1)
     now = json.loads((run("report", "--study", study, "--verify", made, "--json", code=1)).stdout)[0]["recomputed"]
-    assert result.stdout == f"agreement.percent.value: 0.125 in the file, {now!r} recomputed\n"
+    assert result.stdout == f"agreement.coefficients.percent_agreement.value: 0.125 in the file, {now!r} recomputed\n"
     assert result.stderr.startswith(f"{made}: 1 ")
 
 
@@ -105,7 +105,7 @@ def test_a_report_on_files_checks_with_them(files, tmp_path):
     made = tmp_path / "out" / "report.json"
     assert f"All numbers in {made} match" in run("report", *files, "--verify", made).stderr
     rows = json.loads(run("report", *files[:2], "--verify", made, "--json", code=1).stdout)
-    assert "classifiers.rule.confusion.tn" in [row["place"] for row in rows]
+    assert "classifiers.rule.against.n" in [row["place"] for row in rows]
     (tmp_path / "l.csv").write_text(LABELS.replace("x2,ada,similar", "x2,ada,dissimilar"))
     rows = json.loads(run("report", *files, "--verify", made, "--json", code=1).stdout)
     assert "consensus.split" in [row["place"] for row in rows]

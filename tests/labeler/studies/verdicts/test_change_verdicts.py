@@ -143,7 +143,9 @@ def test_the_guide_shows_what_its_measurements_and_labels_give(tmp_path):
     with open_database(tmp_path / "c.study") as db:
         chosen = importing.RunSelection(before="21.3", after="24.2")
         table = Source("measurements.parquet", folder / "measurements.parquet")
-        (result,) = importing.import_files(db, [table], importing.ReadOptions(better=("lower",)), selection=chosen, **WHO)
+        (result,) = importing.import_files(
+            db, [table], importing.ReadOptions(better=("lower",)), selection=chosen, **WHO
+        )
         assert len(result.names) == 18
         computing.compute_verdicts(db, actor="carol")
         computed = stored_verdicts.brief_table(db).set_index(["item", "classifier"])["verdict"].to_dict()
