@@ -67,7 +67,7 @@ def worlds(masters, tmp_path):
 @pytest.fixture
 def browsers(worlds, monkeypatch):
     """A browser of the same person in each study; all of its requests share one event loop."""
-    monkeypatch.setattr(answers, "REQUESTS_PER_S", 1e9)
+    monkeypatch.setattr(answers, "WORK_PER_S", 1e9)
     found = [Browser(serving(db.path), db.path, OWN) for db in worlds]
     with found[0].client, found[1].client:
         yield found

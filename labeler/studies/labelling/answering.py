@@ -4,7 +4,7 @@ Everything here depends only on the reviewer's own rows and on the state of the 
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -13,8 +13,9 @@ from typing import Any
 from labeler.errors import AnswerRefused, LabelerError, NotAllowed, StudyError, for_anyone
 from labeler.studies.labelling import reviewing
 from labeler.studies.labelling.reviewing import Desk
-from labeler.studies.store import Database
+from labeler.studies.store import Database, labels
 
+MAX_CHECKED = 500  # number of event ids that a browser can check at once; a browser keeps fewer unconfirmed answers
 MAX_EVENTS = 50  # number of answers that a browser can send at once
 _UNREADABLE = "The browser sent a request that cannot be read. Reload the page to continue."
 
@@ -56,7 +57,7 @@ def store_answers(
     """
     if not isinstance(events, list) or len(events) > MAX_EVENTS:
         raise AnswerRefused(_UNREADABLE)
-    if isinstance(after, str) and reviewing.missing_events(db, reviewer_id, [after]):
+    if isinstance(after, str) and _missing_events(db, reviewer_id, [after]):
         return [AnswerResult(_id_of(event), Outcome.LATER) for event in events], None
     results, desk = list[AnswerResult](), None
     for event in events:
@@ -90,9 +91,20 @@ def screen(db: Database, reviewer_id: int, check: object = None, desk: Desk | No
         "not_sure": queue.progress.n_not_sure,
         "offers": [reviewing.task_at(now, task) for task in offers],
         "last": reviewing.task_at(now, queue.last) if queue.last else None,
-        "missing": None if check is None else reviewing.missing_events(db, reviewer_id, check),
+        "missing": None if check is None else _missing_events(db, reviewer_id, check),
         **asdict(reviewing.browser_mark(now)),
     }
+
+
+def _missing_events(db: Database, reviewer_id: int, event_ids: Collection[str]) -> list[str]:
+    """Return those of the given event ids for which the study has no answer, for example after a backup was restored.
+
+    Raises AnswerRefused if there are more ids than a browser can keep.
+    """
+    if len(event_ids) > MAX_CHECKED:
+        raise AnswerRefused(_UNREADABLE)
+    stored = labels.known_events(db, reviewer_id, event_ids)
+    return [event_id for event_id in event_ids if event_id not in stored]
 
 
 def open_items(db: Database, reviewer_id: int, codes: Sequence[str]) -> list[dict[str, Any]]:

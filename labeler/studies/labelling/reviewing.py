@@ -53,7 +53,6 @@ from labeler.text import is_storable
 MIN_DWELL_MS = 250
 USUAL_S, N_TIMED = 15.0, 10  # seconds per label before a reviewer has this number of timed answers
 MAX_TEXT_LENGTH, MAX_VIEW_LENGTH, MAX_COMMENT_LENGTH = 64, 2000, 2000
-MAX_CHECKED = 500  # number of event ids that a browser can check at once; a browser keeps fewer unconfirmed answers
 CONFIDENCES = (1, 2, 3)
 # A retest comes at least MIN_RETEST_GAP places after its item. By then the reviewer's list no longer shows the earlier
 # picture or any other picture of that age. Hiding only the pictures of retests would reveal which items are retests.
@@ -220,17 +219,6 @@ def browser_mark(desk: Desk) -> BrowserMark:
     """Return the mark that identifies a reviewer in the browser's storage, with the newest stored answer."""
     whose = f"{desk.study.created_utc} {desk.person.person_id} {desk.person.name}"
     return BrowserMark(hashlib.sha256(whose.encode()).hexdigest()[:32], desk.work.last_event)
-
-
-def missing_events(db: Database, reviewer_id: int, event_ids: Collection[str]) -> list[str]:
-    """Return those of the given event ids for which the study has no answer, for example after a backup was restored.
-
-    Raises AnswerRefused if there are more ids than a browser can keep.
-    """
-    if len(event_ids) > MAX_CHECKED:
-        raise AnswerRefused(_UNREADABLE)
-    stored = labels.known_events(db, reviewer_id, event_ids)
-    return [event_id for event_id in event_ids if event_id not in stored]
 
 
 def brief(db: Database) -> Brief:

@@ -147,7 +147,8 @@ class _Requests:
                 content = _object(await body_of(request, MAX_BODY_BYTES))
             except BodyRefused as refusal:
                 message = LATER if refusal.status is HTTPStatus.REQUEST_TIMEOUT else UNREADABLE
-                return _response(refusal.status, {"message": message}, headers=CLOSING)
+                is_sent = refusal.status is HTTPStatus.REQUEST_ENTITY_TOO_LARGE  # closing would lose the reply
+                return _response(refusal.status, {"message": message}, headers=None if is_sent else CLOSING)
             except ValueError:
                 return _response(HTTPStatus.BAD_REQUEST, {"message": UNREADABLE})
             given_answers = content.get("answers")

@@ -7,6 +7,7 @@ from starlette.requests import Request
 
 LIMIT_S = 5.0  # while the server waits for a body, it cannot stop
 MAX_PARTS, USUAL_PART_BYTES = 64, 256  # further parts must be this long on average, because each takes processor time
+MAX_DISCARDED = 2_000_000  # bytes of a body that is too long; a browser reads the reply only after it has sent them
 CLOSING = {"Connection": "close"}  # header of a reply that is sent before the whole body was read
 
 
@@ -32,16 +33,19 @@ async def body_of(request: Request, max_bytes: int) -> bytes:
     n_declared = declared_length(request)
     if n_declared is None:
         raise BodyRefused(HTTPStatus.LENGTH_REQUIRED)
-    if n_declared > max_bytes:
+    if n_declared > MAX_DISCARDED:
         raise BodyRefused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-    body, n_parts = bytearray(), 0
+    body, n_bytes, n_parts = bytearray(), 0, 0
     try:
         async with asyncio.timeout(LIMIT_S):
             async for part in request.stream():
-                body += part
-                n_parts += 1
-                if n_parts > MAX_PARTS and len(body) < n_parts * USUAL_PART_BYTES:
+                n_bytes, n_parts = n_bytes + len(part), n_parts + 1
+                if n_declared <= max_bytes:
+                    body += part
+                if n_parts > MAX_PARTS and n_bytes < n_parts * USUAL_PART_BYTES:
                     raise BodyRefused(HTTPStatus.REQUEST_TIMEOUT)
     except TimeoutError:
         raise BodyRefused(HTTPStatus.REQUEST_TIMEOUT) from None
+    if n_declared > max_bytes:
+        raise BodyRefused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
     return bytes(body)

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
 from labeler.studies.course import coordinating
 from labeler.studies.items import drawing
-from labeler.studies.labelling import reviewing
+from labeler.studies.labelling import answering, reviewing
 from labeler.studies.labelling.reviewing import OwnProgress
 from labeler.studies.model import Kind, NewLabel, PlanParameters, Protocol, Role, State
 from labeler.studies.people import identity
@@ -491,11 +491,11 @@ def test_the_last_event_is_the_reviewers_own_newest_answer(planned):
 def test_events_that_the_study_does_not_have_from_this_reviewer_are_missing(planned):
     own, others = (answer_next(planned, name, "similar") for name in ("ada", "ben"))
     events = ["never", f"{own.code}-0-similar", f"{others.code}-0-similar", "'; DROP TABLE labels; --"]
-    missing = reviewing.missing_events(planned, id_of(planned, "ada"), events)
+    missing = answering._missing_events(planned, id_of(planned, "ada"), events)
     assert missing == ["never", f"{others.code}-0-similar", "'; DROP TABLE labels; --"]
-    assert reviewing.missing_events(planned, id_of(planned, "ada"), []) == []
+    assert answering._missing_events(planned, id_of(planned, "ada"), []) == []
     with pytest.raises(AnswerRefused, match="cannot be read"):
-        reviewing.missing_events(planned, id_of(planned, "ada"), ["x"] * 501)
+        answering._missing_events(planned, id_of(planned, "ada"), ["x"] * 501)
 
 
 def test_undoing_again_and_again_brings_back_only_the_plots_of_the_latest_items(tmp_path):
