@@ -29,6 +29,34 @@ HEAD = """# Detectors of `labeler trend`
 {n} simulated histories for each cell; standard deviation of a version 1 %, unless the text says otherwise.
 `python -m tests.performance.trend` writes this page.
 """
+DECIDES = """## How the detector decides
+
+y is the mean of the runs of a version (logarithms if all values are above 0), n the number of versions of a range, s
+the standard deviation of the residuals without a step of the newest versions, T a quantile of Student's t distribution,
+and B the number of benchmarks. The detector `steps` applies these rules:
+
+- **Cut**: one place, or an inner part of at most half of the range, that explains most of the squares, G.
+  t = √(G / v) / f, where v = the rest of the squares / (n − 2), but at least the variance between runs.
+  p = 2 · number of places or parts · P(|t| > t). The range is cut if p < .02, and then each part of six versions or
+  more in the same way.
+- **Support**: two versions on each side; of a level of up to ten versions, more than 2/3 on its own side of the middle.
+  The change with the smallest share is removed. The changes beside it must still have p < .02.
+- **Neighbours**: r is the correlation of neighbouring residuals, corrected for the K levels: n / (n − K) times, plus
+  (1 + 3r) K / n. f = √((1 + r) / (1 − r)). The cuts are repeated as long as f grows.
+- **Drift**: a line whose Schwarz criterion is smaller than that of the levels (first and last), with two parameters for
+  each change.
+- **Newest**: 1, 2 or 3 versions against the m before them in the last level, by a t test with m − 1 degrees of freedom.
+  Each is at least a third of the step away. p is 3 B times the smallest one, and must be at most .01. With three runs
+  or more, the medians of the runs must say so, too.
+- **Single**: a version against the others of its level of six or more: n p ≤ .01, of medians too.
+- **Stated, lasting**: 1.05 · max(1.5 s, (T(1 − .02 / (4 (n − 1)); n − 2) + T(.8; n − 2)) · max(f, 1.15) · s ·
+  √(4 / n)).
+- **Stated, newest**: 1.05 · (T(1 − .01 / (6 B); m − 1) + T(.8; m − 1)) · s · √(1 + 1 / m), with the s of means or
+  medians, whichever is larger.
+
+Sources: Olshen et al. 2004, [10.1093/biostatistics/kxh008](https://doi.org/10.1093/biostatistics/kxh008); Shi et al.
+2022, [10.1016/j.csda.2022.107433](https://doi.org/10.1016/j.csda.2022.107433), for the correlation of neighbours.
+"""
 FALSE = """## False changes
 
 Share of histories without a step in which the detector says a change, or a step at the newest versions, for 12 / 20 /
@@ -231,6 +259,7 @@ if __name__ == "__main__":
     write_page(
         "trend",
         HEAD.format(n=n).strip(),
+        DECIDES.strip(),
         FALSE.strip(), table(false_changes(n)), GRADUAL.format(shares=gradual(n)),
         FOUND.strip(), table(found_changes(n)), REVERTED.strip(), table(reverted_changes(n)),
         STATED.strip(), table(stated(n)),
