@@ -51,3 +51,28 @@ def percent(share: float, digits: int | None = 0) -> str:
     """
     number = f"{100 * share:.4g}" if digits is None else f"{100 * share:.{digits}f}"
     return f"{number} %".replace("-", "−")
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """Round to significant digits and write the number without an exponent, unless it is tiny or enormous.
+
+    Examples
+    --------
+    >>> significant(999.6), significant(12345.6), significant(-0.01236), significant(1.5e-7)
+    ('1000', '12300', '−0.0124', '1.5e-07')
+    """
+    return f"{float(f'{value:.{digits}g}'):.15g}".replace("-", "−", 1 if value < 0 else 0)
+
+
+def duration(seconds: float, digits: int = 3) -> str:
+    """Write a duration, >= 0, in the largest unit in which it is at least 1 after rounding.
+
+    Examples
+    --------
+    >>> duration(0.0123), duration(0.9996), duration(5e-9), duration(90.0)
+    ('12.3 ms', '1 s', '5 ns', '1.5 min')
+    """
+    for size, unit in ((3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if float(f"{seconds / size:.{digits}g}") >= 1:
+            return f"{significant(seconds / size, digits)} {unit}"
+    return f"{significant(seconds / 1e-9, digits)} ns"

@@ -65,7 +65,7 @@ from analysis.runs.power import smallest_difference
 from analysis.runs.runs import Runs, Warmup
 from analysis.runs.spread import max_spread
 from analysis.statistics.intervals import Estimate
-from analysis.text import percent
+from analysis.text import percent, significant
 
 if TYPE_CHECKING:
     from analysis.methods.reasons import Reasons
@@ -241,7 +241,7 @@ def _why_not(change: Change) -> str:
 def _why_dissimilar(row: CheckedBenchmark, rules: Rules) -> str:
     if rules.classifier == SPREAD:
         return (
-            f"the {row.n_runs} runs are {100 * (row.max_spread.value or 0):.3g} % apart, "
+            f"the {row.n_runs} runs are {significant(100 * (row.max_spread.value or 0))} % apart, "
             f"more than {100 * rules.limit:.4g} %"
         )
     return f"{rules.classifier} calls the {row.n_runs} runs dissimilar"

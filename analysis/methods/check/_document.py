@@ -25,6 +25,7 @@ from analysis.methods.check._results import (
     Finding,
 )
 from analysis.runs.comparison import BETTER, IN_SPREAD, WORSE, Change, change_and_interval
+from analysis.text import duration, significant
 
 WIDTH = 100
 N_ROWS = 20  # maximum number of rows; 8 findings and all else counted would hide too much
@@ -452,15 +453,12 @@ def _measured(value: float, unit: str) -> str:
 
     Examples
     --------
-    >>> _measured(0.00123456, "s"), _measured(12.0, "ops/s")
-    ('1.235 ms', '12 ops/s')
+    >>> _measured(0.00123456, "s"), _measured(0.99996, "s"), _measured(12.0, "ops/s"), _measured(123456.0, "s")
+    ('1.235 ms', '1 s', '12 ops/s', '123500 s')
     """
-    scale = 1.0
-    if unit == "s" and 0 < abs(value) < 1:
-        unit, scale = next(
-            ((name, factor) for name, factor in (("ms", 1e3), ("µs", 1e6)) if abs(value) * factor >= 1), ("ns", 1e9)
-        )
-    return f"{value * scale:.4g} {unit}".rstrip()
+    if unit == "s" and 0 < value < 1:
+        return duration(value, 4)
+    return f"{significant(value, 4)} {unit}".rstrip()
 
 
 def _verdict_table(checked: Check, benchmarks: Sequence[CheckedBenchmark]) -> d.Block:

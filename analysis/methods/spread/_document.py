@@ -17,6 +17,7 @@ from analysis.methods.spread._survey import (
 )
 from analysis.runs.spread import BUCKETS
 from analysis.statistics.intervals import Estimate
+from analysis.text import duration
 
 FIRST, _, _, *WIDE = BUCKETS
 SMALL_SUITE = 20  # benchmarks; in a smaller suite, 5 % is less than one benchmark
@@ -490,11 +491,7 @@ def _scored(score: Estimate | None) -> str:
 
 
 def _duration(seconds: float) -> str:
-    """Format a duration with a suitable unit."""
-    for size, unit in ((3600.0, "h"), (60.0, "min"), (1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns" if seconds else d.DASH
+    return duration(seconds) if seconds else d.DASH
 
 
 def _left_out(survey: SpreadSurvey) -> Iterator[d.Block]:

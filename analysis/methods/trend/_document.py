@@ -8,6 +8,7 @@ from typing import Any
 from analysis import document as d
 from analysis.methods.points import DETECTORS, STEPS
 from analysis.methods.trend._survey import BenchmarkTrend, TrendSurvey, VersionChange
+from analysis.text import significant
 
 BARS = "▁▂▃▄▅▆▇█"
 N_BARS = 24  # characters of a small picture in a table
@@ -143,7 +144,7 @@ def _gradual(survey: TrendSurvey, called: Callable[[str], str]) -> Iterator[str]
     drifting = [(trend, trend.gradual) for trend in survey.benchmarks if trend.gradual]
     for trend, gradual in sorted(drifting, key=lambda each: -_abs(each[1].change))[:N_SAID]:
         verb = "rises" if gradual.is_rising else "falls"
-        size = "" if gradual.change is None else f" by {abs(100 * gradual.change):.3g} %"
+        size = "" if gradual.change is None else f" by {significant(abs(100 * gradual.change))} %"
         yield f"{trend.name} {verb} gradually{size} from {called(gradual.since)} to {called(gradual.until)}."
     if len(drifting) > N_SAID:
         yield f"{d.counted(len(drifting) - N_SAID, 'other benchmark')} also changed gradually."
@@ -231,7 +232,7 @@ def _size(change: VersionChange) -> str:
     """Return the size of a change in words; from 0, a change has no percentage."""
     if change.change is None:
         return f"{change.direction} (from 0)"
-    return f"{abs(100 * change.change):.3g} % {change.direction}"
+    return f"{significant(abs(100 * change.change))} % {change.direction}"
 
 
 def _changes(survey: TrendSurvey, called: Callable[[str], str]) -> Iterator[d.Block]:
