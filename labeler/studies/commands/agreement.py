@@ -43,9 +43,14 @@ class RequirementType(click.ParamType[tuple[str, float]]):
 @click.option("--against", "before", type=click.Path(path_type=Path), default=None,
               metavar="FILE",
               help="Earlier round to compare with: a study, or a CSV file of labels.")  # fmt: skip
-@click.option("--fail-under", type=RequirementType(), default=None, metavar="NAME:X",
-              help="Required agreement: alpha, kappa, ac1 or percent, and a number, such as alpha:.67. Exit code 1 if "
-                   "the lower limit of the interval is below it, 3 if this cannot be known.")  # fmt: skip
+@click.option(
+    "--fail-under",
+    type=RequirementType(),
+    default=None,
+    metavar="NAME:X",
+    help="Required agreement: percent, kappa, alpha, ac1 or brennan-prediger, and a number, such as alpha:.67. "
+    "Exit code 1 if the lower limit of the interval is below it, 3 if this cannot be known.",
+)
 @click.option("--level", type=click.FloatRange(0.5, 1, max_open=True), default=0.95, show_default=True,
               help="Confidence level of the interval for --fail-under.")  # fmt: skip
 @json_option

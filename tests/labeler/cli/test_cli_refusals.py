@@ -191,7 +191,7 @@ REFUSED = [
     ("", "agreement --labels no-label.csv", "label"),
     ("", "agreement --labels maybe.csv", "maybe"),
     ("", "agreement --labels nobody.csv --fail-under alpha:.67", "nobody.csv, line 3: the reviewer is empty."),
-    ("", "agreement --labels a --fail-under kappa:2", "NAME is one of: alpha, kappa, ac1, percent"),
+    ("", "agreement --labels a --fail-under kappa:2", "NAME is one of: percent, kappa, alpha, ac1, brennan-prediger"),
     *(("", f"agreement --labels one-label.csv --fail-under {required}", "such as alpha:.67")
       for required in ("alpha", "alpha:x", "alpha:2", "beta:.5", ":.5", "alpha:nan")),
     # planning
