@@ -320,7 +320,8 @@ def main_classifier_blocks(
             "the classifiers.",
             "warning",
         )
-    yield _classifier_table(rows, style, judges=judges)
+    yield _classifier_table(rows, style)
+    yield _majority_table(rows, style, judges=judges)
     if mark_of(decided):
         yield d.Paragraph(
             "These rates take agreed labels for true, so they have the same mark as the latent class model: "
@@ -341,21 +342,19 @@ def main_rates(row: ClassifierNumbers, of: CategorySet) -> dict[str, Estimate]:
     return {**both, "Accuracy": row.against.accuracy, "Balanced accuracy": row.against.balanced_accuracy}
 
 
-def _classifier_table(rows: Sequence[tuple[str, ClassifierNumbers]], style: ReportStyle, *, judges: bool) -> d.Table:
+def _classifier_table(rows: Sequence[tuple[str, ClassifierNumbers]], style: ReportStyle) -> d.Table:
     level, of = style.level_text, style.category_set
     cells: list[tuple[Any, ...]] = []
     for name, row in rows:
-        rule, kappa = row.majority_rule, row.against.weighted_kappa
+        kappa = row.against.weighted_kappa
         areas = [None if row.scores is None else d.plain_number(row.scores.auc)] if of.positive else []
-        outcome = f"{rule.verdict} ({p_clause(rule.p_holm)})" if judges else None
         cells.append((
             row_title(name), row.against.n, *map(d.share, main_rates(row, of).values()),
             d.plain_number(row.against.mcc), *([] if kappa is None else [d.plain_number(kappa)]), *areas,
-            d.share(rule.difference), outcome,
         ))  # fmt: skip
     titles = list(main_rates(rows[0][1], of))
     names = [*titles, "MCC", *(["Weighted kappa"] if of.ordered else []), *(["AUC"] if of.positive else [])]
-    blank = [None] * (len(names) - len(titles) + 2)
+    blank = [None] * (len(names) - len(titles))
     rules = {(row.against.n, row.majority_rule.category, row.majority_rule.accuracy.value): row for _, row in rows}
     for (n, category, _), row in rules.items():
         rule = row.majority_rule
@@ -365,14 +364,25 @@ def _classifier_table(rows: Sequence[tuple[str, ClassifierNumbers]], style: Repo
     positive = f"; the positive category is {of.positive}" if of.positive else ""
     correlation = "MCC is Matthews' correlation." if len(of.names) == 2 else "MCC is Gorodkin's correlation."
     return d.table(
-        f"Classifiers on the agreed items, by balanced accuracy{positive}. The last two columns compare accuracy "
-        "with the majority rule on the same items (McNemar's mid-p test, Holm's correction). "
-        f"{BY_APPLICATION} The rates of the majority rule follow from its definition. Balanced accuracy is the mean "
-        f"recall of the categories. {correlation}",
-        ("Classifier", "Items", *(f"{name} ({level})" for name in names), f"Difference ({level})",
-         "Against the majority rule"),
-        cells,
+        f"Classifiers on the agreed items, by balanced accuracy{positive}. The rates of the majority rule follow from "
+        f"its definition. Balanced accuracy is the mean recall of the categories. {correlation}",
+        ("Classifier", "Items", *(f"{name} ({level})" for name in names)), cells,
         numeric=(1,), name="classifiers")  # fmt: skip
+
+
+def _majority_table(rows: Sequence[tuple[str, ClassifierNumbers]], style: ReportStyle, *, judges: bool) -> d.Table:
+    level = style.level_text
+    cells = []
+    for name, row in rows:
+        rule = row.majority_rule
+        outcome = f"{rule.verdict} ({p_clause(rule.p_holm)})" if judges else None
+        accuracy = f"always {rule.category}, {d.percent(rule.accuracy.value)}"
+        cells.append((row_title(name), row.against.n, accuracy, d.share(rule.difference), outcome))
+    return d.table(
+        "Accuracy of each classifier minus that of the majority rule on the same items (McNemar's mid-p test, Holm's "
+        f"correction). {BY_APPLICATION}",
+        ("Classifier", "Items", "Majority rule", f"Difference ({level})", "Against the majority rule"), cells,
+        numeric=(1,), name="majority-rule")  # fmt: skip
 
 
 def p_clause(p: float | None) -> str:
