@@ -76,7 +76,7 @@ class Retests:
 
 
 @dataclass(frozen=True, repr=False)
-class Coefficient(Result):
+class FeatureCoefficient(Result):
     """The contribution of a feature to a model."""
 
     feature: str
@@ -93,7 +93,7 @@ class PositiveLearned(Result):
     category: str
     arena: Arena  # the out-of-fold results of the learned model and all other classifiers on the same items
     calibration: Calibration  # calibration of the out-of-fold probabilities
-    coefficients: tuple[Coefficient, ...]  # largest first
+    coefficients: tuple[FeatureCoefficient, ...]  # largest first
     # Areas under the ROC curve of the learned model if items are divided into folds in other ways. They show how
     # much the result depends on the folds.
     partitions: tuple[float, ...]
@@ -167,7 +167,7 @@ def learn(
     positive = settings.positive if len(everything.categories) == 2 else None
     if positive is None and (settings.monotone or settings.cost_ratio != 1):
         what = "a monotone model" if settings.monotone else "a cost ratio"
-        raise ValueError(f"{what} needs two categories, of which one is positive")
+        raise ValueError(f"{what} needs two categories, one of them positive")
     measures = everything.only(MEASURE_FEATURES)
     if settings.monotone and not measures.features:
         raise ValueError("a monotone model needs a measure; name one, or learn without monotone")
@@ -399,7 +399,7 @@ def _model(
 
 def _coefficients(
     examples: Examples, chosen: ChosenModel, *, monotone: bool, rng: np.random.Generator
-) -> tuple[Coefficient, ...]:
+) -> tuple[FeatureCoefficient, ...]:
     x, group = chosen.scale.apply(examples.x), examples.group
     n_groups = int(group.max()) + 1
     draws = []
@@ -412,7 +412,7 @@ def _coefficients(
             draws.append(refitted.coefficients[:, 0])
     table = np.array(draws).reshape(len(draws), -1)
     rows = [
-        Coefficient(feature, FEATURES[feature].title, percentile_interval(float(value), table[:, j], LEVEL))
+        FeatureCoefficient(feature, FEATURES[feature].title, percentile_interval(float(value), table[:, j], LEVEL))
         for j, (feature, value) in enumerate(zip(examples.features, chosen.model.coefficients[:, 0], strict=True))
     ]
     return tuple(sorted(rows, key=lambda row: -abs(row.value.value or 0.0)))

@@ -163,7 +163,7 @@ UP, DOWN = (FASTER, "higher"), (SLOWER, "lower")  # verdicts
 
 
 @dataclass(frozen=True)
-class ContextOptions:
+class ContextSettings:
     """The options with which `context_survey` was called."""
 
     per_run: PerRun
@@ -176,7 +176,7 @@ class ContextOptions:
 
 
 def sweep(
-    measured: Benchmark, versions: tuple[str, str], options: ContextOptions, rng: np.random.Generator
+    measured: Benchmark, versions: tuple[str, str], options: ContextSettings, rng: np.random.Generator
 ) -> Sweep | str:
     """Compare the versions of a benchmark over its contexts; return the reason if a comparison is impossible."""
     if missing := missing_version(measured, versions):
@@ -222,7 +222,7 @@ def _over_contexts(
     uncorrected: Sequence[Context],
     causal: CausalCheck | None,
     left_out: Sequence[LeftOut],
-    options: ContextOptions,
+    options: ContextSettings,
     rng: np.random.Generator,
 ) -> Sweep:
     contexts = with_corrections(uncorrected, options.alpha, measured.better)
@@ -264,7 +264,7 @@ def _count(verdicts: Sequence[str | None], kinds: Sequence[str]) -> int:
     return sum(verdict in kinds for verdict in verdicts)
 
 
-def _bootstrap(ratios: Floats, options: ContextOptions, rng: np.random.Generator) -> Estimate:
+def _bootstrap(ratios: Floats, options: ContextSettings, rng: np.random.Generator) -> Estimate:
     logs = np.log(ratios)
     return bootstrap(
         lambda weights: np.exp(weights @ logs / len(logs)),
@@ -300,7 +300,9 @@ def _by_instrumentation(
     return speedup_by_level(runs, better=better, level=level) if runs else None
 
 
-def instrumented(measured: Benchmark, by: str, options: ContextOptions) -> dict[str, dict[str, dict[str, list[float]]]]:
+def instrumented(
+    measured: Benchmark, by: str, options: ContextSettings
+) -> dict[str, dict[str, dict[str, list[float]]]]:
     """Group runs by version, level of instrumentation and other factors of the context, with one number per run.
 
     Raise ValueError if a run has only warm-up iterations.
@@ -343,7 +345,7 @@ def _causal(
     free: Sequence[Context],
     versions: tuple[str, str],
     levels: Sequence[str],
-    options: ContextOptions,
+    options: ContextSettings,
 ) -> CausalCheck:
     fixed, _ = contexts_of(_with_intervention(measured, levels[1]), versions, options.per_run, options.alpha)
     if not fixed:
@@ -443,7 +445,7 @@ def context_survey(
     [0.91, 1.09]
     """
     _check(alpha, resamples)
-    options = ContextOptions(per_run, baseline, candidate, instrumentation, held_fixed, alpha, resamples)
+    options = ContextSettings(per_run, baseline, candidate, instrumentation, held_fixed, alpha, resamples)
     rng = np.random.default_rng(seed)
     benchmarks = canonical(benchmarks)
     versions = two_versions(benchmarks, baseline, candidate)
@@ -472,7 +474,7 @@ def context_survey(
 
 
 def _observation(
-    benchmarks: Sequence[Benchmark], options: ContextOptions
+    benchmarks: Sequence[Benchmark], options: ContextSettings
 ) -> tuple[Observation | None, set[tuple[str, str]]]:
     """Compute the observer effect on each version, and return it with the benchmarks for which it is defined."""
     by = options.instrumentation
@@ -509,7 +511,7 @@ def _check(alpha: float, resamples: int) -> None:
         raise ValueError(f"resamples must be at least 1, got {resamples}")
 
 
-def _parameters(options: ContextOptions, seed: int) -> dict[str, object]:
+def _parameters(options: ContextSettings, seed: int) -> dict[str, object]:
     return {
         "warmup": options.per_run.warmup,
         "aggregate": options.per_run.aggregate,

@@ -28,7 +28,7 @@ NEWEST_FACTOR = 1.05
 
 
 @dataclass(frozen=True)
-class Numbers:
+class VersionNumbers:
     """The numbers of a history, one per version, each of shape (n_versions,).
 
     `medians` are the medians of the runs of each version, or None if a version has fewer than three runs. `variance` is
@@ -39,9 +39,9 @@ class Numbers:
     medians: Floats | None
     variance: float
 
-    def before(self, n: int) -> "Numbers":
+    def before(self, n: int) -> "VersionNumbers":
         """Return the numbers without those of the last n versions."""
-        return Numbers(self.means[:-n], None if self.medians is None else self.medians[:-n], self.variance)
+        return VersionNumbers(self.means[:-n], None if self.medians is None else self.medians[:-n], self.variance)
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class StatedPower:
     newest: float | None  # at the newest version alone
 
 
-def numbers_of(of_run: Floats, places: ArrayLike) -> Numbers:
+def numbers_of(of_run: Floats, places: ArrayLike) -> VersionNumbers:
     """Return the numbers of a history from one number per run and the place of the version of each run."""
     at = np.asarray(places)
     counts = np.bincount(at)
@@ -82,10 +82,10 @@ def numbers_of(of_run: Floats, places: ArrayLike) -> Numbers:
     medians = None
     if counts.min() >= 3:
         medians = np.array([np.median(of_run[at == version]) for version in range(len(counts))])
-    return Numbers(means, medians, max(within * float(np.mean(1 / counts)), rounding_variance(of_run)))
+    return VersionNumbers(means, medians, max(within * float(np.mean(1 / counts)), rounding_variance(of_run)))
 
 
-def newest_step(numbers: Numbers, levels: Levels) -> NewestStep | None:
+def newest_step(numbers: VersionNumbers, levels: Levels) -> NewestStep | None:
     """Return the step at the newest one, two or three versions that is least likely by chance.
 
     The p is the larger one of means and of medians, three times as large because three steps are tried. Return None if
@@ -106,12 +106,12 @@ def newest_step(numbers: Numbers, levels: Levels) -> NewestStep | None:
     return NewestStep(best.n, best.step, best.low, best.high, min(N_NEWEST * best.p, 1.0))
 
 
-def n_of_last_level(numbers: Numbers, levels: Levels) -> int:
+def n_of_last_level(numbers: VersionNumbers, levels: Levels) -> int:
     """Return the number of versions with which the newest one is compared, and the newest one itself."""
     return len(numbers.means) - (levels.starts[-1] if levels.starts else 0)
 
 
-def single_versions(numbers: Numbers, levels: Levels) -> list[SingleVersion]:
+def single_versions(numbers: VersionNumbers, levels: Levels) -> list[SingleVersion]:
     """Return the versions that stand out from the others of their level, in order; levels of six versions or more."""
     n = len(numbers.means)
     bounds = [0, *levels.starts, n]
@@ -129,7 +129,7 @@ def single_versions(numbers: Numbers, levels: Levels) -> list[SingleVersion]:
     return found
 
 
-def stated_power(numbers: Numbers, levels: Levels, n_benchmarks: int) -> StatedPower:
+def stated_power(numbers: VersionNumbers, levels: Levels, n_benchmarks: int) -> StatedPower:
     """Return the smallest lasting step and the smallest step at the newest version that have a power of 80 %.
 
     `n_benchmarks`: number of benchmarks that the newest versions are judged for together.
@@ -172,7 +172,7 @@ def _without_line(values: Floats, levels: Levels) -> Floats:
     return values - np.linspace(*levels.line, len(values))
 
 
-def _last_level(numbers: Numbers, levels: Levels) -> tuple[Floats, Floats | None]:
+def _last_level(numbers: VersionNumbers, levels: Levels) -> tuple[Floats, Floats | None]:
     start = levels.starts[-1] if levels.starts else 0
     medians = None if numbers.medians is None else _without_line(numbers.medians, levels)[start:]
     return _without_line(numbers.means, levels)[start:], medians

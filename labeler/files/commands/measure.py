@@ -34,7 +34,7 @@ from labeler.safe_text import one_line
 
 PLAN = Path("plan.toml")
 RESET_UNSAID = (
-    "The plan does not say when the reset command runs, so it runs before each run, as in earlier versions. This "
+    "The plan does not say when the reset command runs, so it runs before each run. This "
     "removes the effects of order that `labeler order` looks for. To reset once before each pass of all benchmarks, "
     'write reset = "pass" at the top of the plan, and the command as reset_command. To keep the resets before each '
     'run, write reset = "run".'

@@ -268,7 +268,7 @@ def detects(db: Database) -> bool:
 def _require_positive_of_two(question: Question, option: str) -> None:
     if not has_positive_of_two(question):
         raise InputError(
-            f"{option} needs a question with two categories, of which one is positive. This study has the categories "
+            f"{option} needs a question with two categories, one of them positive. This study has the categories "
             f"{joined(question.names)}. Leave this option out: the model gives the most probable category."
         )
 

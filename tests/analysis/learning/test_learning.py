@@ -341,7 +341,7 @@ def test_without_a_positive_category_of_two_the_most_probable_category_is_the_ve
     assert (words(probable) == found.table["learned verdict"]).all()
     assert "The verdict is the most probable category." in to_text(document(found))
     for options in ({"monotone": True}, {"cost_ratio": 2.0}):
-        with pytest.raises(ValueError, match="needs two categories, of which one is positive"):
+        with pytest.raises(ValueError, match="needs two categories, one of them positive"):
             learnt(examples(default_rng(9), n_categories=3), positive="step", **options)
 
 

@@ -69,7 +69,7 @@ def test_a_model_of_own_categories_is_learned_and_judges_the_study(folder):
     [
         (
             ("learn", "--study", "own.study", "--monotone"),
-            "--monotone needs a question with two categories, of which one is positive.",
+            "--monotone needs a question with two categories, one of them positive.",
         ),
         (("learn", "--study", "own.study", "--cost-ratio", "2"), "--cost-ratio needs a question with two categories"),
         (("learn", "--study", "history.study"), "they show one benchmark over its versions"),
