@@ -12,7 +12,7 @@ import pandas as pd
 from analysis.arrays import Floats
 from analysis.categories import CATEGORIES
 from analysis.raters.consensus import agreed_only, majority
-from analysis.raters.tables import COUNTED_KINDS, first_of, with_defaults
+from analysis.raters.tables import COUNTED_KINDS, first_of, third_labels, with_defaults
 from analysis.runs.classifiers import CLASSIFIERS, Verdict
 from analysis.runs.dissimilarity import title_of
 from analysis.runs.runs import Runs
@@ -330,9 +330,7 @@ def target_of(answers: pd.DataFrame, consensus: str = AGREED, categories: Sequen
     if consensus == AGREED:
         table = agreed_only(labels, categories)
     else:
-        third = first[first["kind"] == "third"].drop_duplicates(["item", "rater"])
-        own = pd.MultiIndex.from_frame(labels[["item", "rater"]])
-        third = third[~pd.MultiIndex.from_frame(third[["item", "rater"]]).isin(own)]
+        third = third_labels(first)
         decided = answered[(answered["kind"] == "adjudicated") & answered["label"].isin(categories)]
         decisions = dict(zip(decided["item"], decided["label"], strict=True))
         table = majority(labels, third[["item", "rater", "category"]], decisions, categories)

@@ -411,6 +411,17 @@ def first_labels(answers: pd.DataFrame, categories: Sequence[str] = CATEGORIES) 
     return answers.iloc[sorted(frozen.values())]
 
 
+def third_labels(first: pd.DataFrame) -> pd.DataFrame:
+    """Return the third labels among the first labels of every kind (`first_of`).
+
+    A rater who gave a first label on the item cannot give a third label on it, and nobody gives two.
+    """
+    further = first[first["kind"] == "third"].drop_duplicates(["item", "rater"])
+    counted = first[first["kind"].isin(COUNTED_KINDS)]
+    of_counted, of_further = (pd.MultiIndex.from_frame(rows[["item", "rater"]]) for rows in (counted, further))
+    return further[~of_further.isin(of_counted)]
+
+
 def ranks(values: ArrayLike) -> NDArray[np.float64]:
     """Return ranks from 1; equal values get their mean rank.
 

@@ -12,7 +12,7 @@ import pandas as pd
 from analysis.categories import NOT_SURE, WITHDRAWN
 from analysis.document import inline, json_values, read_back
 from analysis.raters.agreement import SideBias, side_bias
-from analysis.raters.tables import COUNTED_KINDS, first_of, with_defaults
+from analysis.raters.tables import COUNTED_KINDS, first_of, third_labels, with_defaults
 from analysis.report._agreement import Agreement, agreement_numbers
 from analysis.report._categories import ByCategory, CategoryRow, category_numbers, category_rows
 from analysis.report._classifiers import (
@@ -257,12 +257,10 @@ def _labels(
     standing = last[last["kind"].isin(COUNTED_KINDS) & last["label"].isin(categories.names)]
     again = first[first["kind"] == RETEST]
     pairs = counted.merge(again.drop_duplicates(["item", "rater"]), on=["item", "rater"], suffixes=("", "_again"))
-    further = first[first["kind"] == THIRD].drop_duplicates(["item", "rater"])
-    of_counted, of_further = (pd.MultiIndex.from_frame(rows[["item", "rater"]]) for rows in (counted, further))
     return Labels(
         first=counted,
         current=standing.rename(columns={"reviewer": "rater", "label": "category"}),
-        third=further[~of_further.isin(of_counted)],  # a reviewer who gave a first label cannot give a third label
+        third=third_labels(first),
         missing=_not_given(table, counted, not_given),
         retest=pairs.rename(columns={"category": "first", "category_again": "second"})[["rater", "first", "second"]],
     )

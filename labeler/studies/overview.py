@@ -327,11 +327,11 @@ def _settle(facts: Facts, when: str) -> tuple[str, float]:
         return f"third labels: {facts.n_done} of {facts.n_assigned}", 0.5
     if identity.why_hidden(facts.db, facts.person, Action.SEE_AGREEMENT):
         return "closed", 0.5
-    n_split = len(splits.split_items(facts.db))
-    n_left = sum(split.remains for split in splits.split_items(facts.db))
+    found = splits.split_items(facts.db)
+    n_left = sum(split.remains for split in found)
     if when == "done":
-        return counted(n_split, "split item"), 1.0
-    settled = "closed, all splits settled" if n_split else "closed, no item is split"
+        return splits.describe_split_items(found), 1.0
+    settled = "closed, all splits settled" if found else "closed, no item is split"
     return f"closed, {counted(n_left, 'item')} to decide" if n_left else settled, 0.5 if n_left else 0.9
 
 
@@ -496,7 +496,7 @@ def _box_of_closed(facts: Facts) -> Box:
             asks = "Why unblind before all split items are decided?"
         elif found:
             how = f"{len(found) - n_decided} by majority, {n_decided} by decision"
-            lines.append(Line(f"{counted(len(found), 'split item')}, all settled: {how}.", sign="✓"))
+            lines.append(Line(f"{splits.describe_split_items(found)}, all settled: {how}.", sign="✓"))
         n_waiting = n_unanswered(db, person)
         if n_waiting:
             lines.append(

@@ -22,14 +22,17 @@ from analysis.raters.consensus._rates import (
 from analysis.raters.consensus._votes import (
     ADJUDICATED as ADJUDICATED,
     AGREED as AGREED,
+    FIRST_LABELS as FIRST_LABELS,
     INCOMPLETE as INCOMPLETE,
     MAJORITY as MAJORITY,
     SPLIT as SPLIT,
+    THIRD_LABELS as THIRD_LABELS,
     DawidSkene as DawidSkene,
     ErrorMatrix as ErrorMatrix,
     TrueCategories as TrueCategories,
     agreed_only as agreed_only,
     dawid_skene as dawid_skene,
     majority as majority,
+    outcomes as outcomes,
     true_categories as true_categories,
 )

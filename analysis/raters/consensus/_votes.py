@@ -18,6 +18,7 @@ from analysis.statistics.results import Result
 
 AGREED, SPLIT, INCOMPLETE = "agreed", "split", "incomplete"
 MAJORITY, ADJUDICATED = "majority", "adjudicated"
+FIRST_LABELS, THIRD_LABELS = "first labels", "third labels"  # by which an item is split
 
 
 def agreed_only(labels: pd.DataFrame, categories: Sequence[str] = CATEGORIES) -> pd.DataFrame:
@@ -118,6 +119,31 @@ def majority(
     table.loc[decided.index, "status"] = ADJUDICATED
     table.loc[decided.index, "category"] = decided
     return table
+
+
+def outcomes(
+    first: pd.DataFrame,
+    third: pd.DataFrame | None = None,
+    decisions: Mapping[object, str] | None = None,
+    categories: Sequence[str] = CATEGORIES,
+) -> pd.DataFrame:
+    """Return whether each item is split, by which labels, and whether it is settled.
+
+    The columns are `first` (status of `agreed_only`), `agreed` (its category), `majority` (category of `majority`
+    without decisions), `decided`, and `split_by`. An item is split by its first labels, or else by third labels if they
+    leave an item with two labels without a majority; otherwise `split_by` is "". A split item is settled if it has a
+    majority or a decision. The parameters are those of `majority`.
+    """
+    agreed, counted = agreed_only(first, categories), majority(first, third, decisions, categories)
+    voted = majority(first, third, {}, categories)
+    table = pd.DataFrame(index=counted.index)
+    table["first"] = agreed["status"].reindex(counted.index, fill_value=INCOMPLETE)
+    table["agreed"] = agreed["category"].reindex(counted.index)
+    table["majority"] = voted["category"].reindex(counted.index)
+    table["decided"] = counted["category"].where(counted["status"] == ADJUDICATED)
+    by_third = voted["status"].reindex(counted.index) == SPLIT
+    table["split_by"] = np.where(table["first"] == SPLIT, FIRST_LABELS, np.where(by_third, THIRD_LABELS, ""))
+    return table.astype(object).where(table.notna(), None)
 
 
 def _table(counts: pd.DataFrame, status: NDArray[np.str_], with_category: str) -> pd.DataFrame:

@@ -127,7 +127,7 @@ def _begin_third_round(db: Database, now: datetime) -> tuple[dict[str, Any], tup
         )
     history = assigning.answer_history(db)
     reviewers = [person.name for person in able if not person.paused]
-    round_, shortfalls = before.in_third_round(history.first_labels(len(history.marks)), reviewers)
+    round_, shortfalls = before.in_third_round(*history.split_and_agreed(len(history.marks)), reviewers)
     assigning.update_assignments(db, before, round_, now=now)
     n_new = len(round_.standing) - len(before.standing)
     n_answers = len(history.marks)

@@ -5,7 +5,7 @@ depends only on the active assignments and the answers so far, which are in the 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import zip_longest
@@ -114,13 +114,14 @@ class ActivePlan:
         return self.added(assignment for assignment in own if place_of(assignment) not in self.standing)
 
     def in_third_round(
-        self, first: Mapping[str, Mapping[str, str]], reviewers: Iterable[str]
+        self, split: Collection[str], agreed: Collection[str], reviewers: Iterable[str]
     ) -> tuple["ActivePlan", tuple[str, ...]]:
         """Return the plan after third labels were assigned, and texts about the requirements that it could not meet."""
-        counting = {item: labels for item, labels in first.items() if item not in self.excluded}
         plan = changes.third_round(
-            counting, self._slots(), reviewers=reviewers, start=self._next_positions(), seed=self.seed
-        )
+            [item for item in split if item not in self.excluded],
+            [item for item in agreed if item not in self.excluded],
+            self._slots(), reviewers=reviewers, start=self._next_positions(), seed=self.seed,
+        )  # fmt: skip
         return self.added(plan.assignments), plan.shortfalls
 
     def with_items(self, names: Iterable[str], reviewers: Iterable[str], per_item: int) -> "ActivePlan":

@@ -163,7 +163,8 @@ def join(slots: Iterable[Slot], reviewer: str, *, applications: Mapping[str, str
 
 
 def third_round(
-    first: Mapping[str, Mapping[str, str]],
+    split: Iterable[str],
+    agreed: Iterable[str],
     slots: Iterable[Slot],
     *,
     reviewers: Iterable[str],
@@ -172,36 +173,54 @@ def third_round(
 ) -> Plan:
     """Assign each split item to one more reviewer, together with agreed items that hide which items are split.
 
-    `first` has the first labels of each item, and `slots` are all slots of the study: a split item that already has a
-    slot of the kind third does not get another. `start` is the position after the last assignment of each reviewer;
-    without an entry, it is 0.
+    `split` and `agreed` are items by their first labels, and `slots` are all slots of the study: an item that already
+    has a slot of the kind third does not get another. `start` is the position after the last assignment of each
+    reviewer; without an entry, it is 0.
 
     The assignments are of the kind third, without blocks. Each split item goes to a reviewer who does not have the item
-    in any kind; the key decides which reviewer. Each reviewer also gets as many agreed items as split items. The keys
-    select these among the agreed items that the reviewer does not have yet; two reviewers may get the same agreed item.
-    `shortfalls` lists the split items that every reviewer already has, and the reviewers who got too few agreed items.
-    Raises InputError if there are no reviewers.
+    in any kind; the key decides which reviewer. Each reviewer also gets as many agreed items as split items. The
+    reviewers choose in turn, by key, among the agreed items that they do not have yet and that nobody chose: with two
+    third labels, an agreed item could become a tie. `shortfalls` lists the split items that every reviewer already has,
+    and the reviewers who got too few agreed items. Raises InputError if there are no reviewers.
     """
     people, slots = sorted(set(reviewers)), list(slots)
     if not people:
         raise InputError("No reviewer can give third labels.")
     seen_by = _seen_by(slots)
     begun_items = {slot.item for slot in slots if slot.kind == Kind.THIRD}
-    agreed = [item for item, labels in first.items() if len(labels) > 1 and len(set(labels.values())) == 1]
-    split = [item for item, labels in first.items() if len(set(labels.values())) > 1 and item not in begun_items]
-    takers = {item: _third_reviewer(item, people, seen_by[item], seed) for item in split}
+    takers = {item: _third_reviewer(item, people, seen_by[item], seed) for item in split if item not in begun_items}
+    wanted = Counter(taker for taker in takers.values() if taker is not None)
+    hiding = _hiding_items(wanted, set(agreed) - begun_items, seen_by, seed)
     assignments: list[Assignment] = []
     shortfalls = [*_without_third(takers)]
     for name in people:
-        own = [item for item in split if takers[item] == name]
-        unseen = [item for item in agreed if name not in seen_by[item]]
-        among = sorted(unseen, key=partial(key, seed, "agreed", name))[: len(own)]
-        if len(among) < len(own):
-            shortfalls.append(f"{name}: only {len(among)} of {len(own)} agreed items; {name} already has the others")
-        shuffled = sorted([*own, *among], key=partial(key, seed, "third", name))
-        places = enumerate(shuffled, start=start.get(name, 0))
+        if len(hiding[name]) < wanted[name]:
+            shortfalls.append(
+                f"{name}: {counted(wanted[name], 'split item')} hidden among only "
+                f"{counted(len(hiding[name]), 'agreed item')}, because no other agreed item is left"
+            )
+        own = [*(item for item, taker in takers.items() if taker == name), *hiding[name]]
+        places = enumerate(sorted(own, key=partial(key, seed, "third", name)), start=start.get(name, 0))
         assignments += [Assignment(name, item, Kind.THIRD, ALL, position) for position, item in places]
     return Plan(tuple(assignments), (), tuple(shortfalls))
+
+
+def _hiding_items(
+    wanted: Mapping[str, int], free: set[str], seen_by: Mapping[str, set[str]], seed: Seed
+) -> dict[str, list[str]]:
+    """Return the agreed items of each reviewer, who choose one item in each turn; no item is chosen twice."""
+    chosen: dict[str, list[str]] = defaultdict(list)
+    by_key = {
+        name: iter(sorted((item for item in free if name not in seen_by[item]), key=partial(key, seed, "agreed", name)))
+        for name in sorted(wanted)
+    }
+    for turn in range(max(wanted.values(), default=0)):
+        for name, unseen in by_key.items():
+            item = next((item for item in unseen if item in free), None) if wanted[name] > turn else None
+            if item is not None:
+                free = free - {item}
+                chosen[name].append(item)
+    return chosen
 
 
 class _Standing:

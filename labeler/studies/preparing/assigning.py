@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from labeler.errors import InputError, NotAllowed
 from labeler.studies.items import drawing
-from labeler.studies.model import ALL, Assignment, ItemRole, Kind, Origin, PlanParameters, State
+from labeler.studies.model import ALL, Assignment, ItemRole, Kind, Origin, PlanParameters, Question, State
 from labeler.studies.plan.active_plan import ActivePlan, Place, place_of
 from labeler.studies.plan.design import Plan, Seed, draw_plan, key, keyed_seed
 from labeler.studies.plan.lifecycle import Action, require
@@ -41,8 +41,8 @@ class AnswerHistory:
     marks: Sequence[tuple[Place, str]]  # the assignment and the answer
     table: "pd.DataFrame"  # the same answers with the columns of the label file
     categories: Sequence[str]  # all labels in the table
-    # If labels are marks: whether the labels of an item differ by more than the margin.
-    differ: Callable[[str, Mapping[str, str]], bool] | None = None
+    question: Question
+    n_points: Callable[[str], int]  # the length of a series in which points are marked
 
     def until(self, n_answers: int) -> dict[Place, tuple[str, ...]]:
         """Return the answers to each assignment, among the first `n_answers` answers of the study."""
@@ -54,19 +54,23 @@ class AnswerHistory:
     def first_labels(self, n_answers: int) -> FirstLabels:
         """Return the first labels among the first `n_answers` answers, as item -> reviewer -> category.
 
-        Labels of assignments that no result uses, such as calibration items, are left out. Marks within the margin are
-        one category.
+        Labels of assignments that no result uses, such as calibration items, are left out.
         """
         from analysis.raters.tables import counted_labels
 
         first: dict[str, dict[str, str]] = defaultdict(dict)
         for row in counted_labels(self.table.iloc[:n_answers], self.categories).itertuples():
             first[str(row.item)][str(row.rater)] = str(row.category)
-        if self.differ is not None:
-            for item, of_item in first.items():
-                if not self.differ(item, of_item):
-                    first[item] = dict.fromkeys(of_item, next(iter(of_item.values())))
         return first
+
+    def split_and_agreed(self, n_answers: int) -> tuple[list[str], list[str]]:
+        """Return the split items and the agreed items, by the first labels among the first `n_answers` answers."""
+        from analysis.raters.tables import counted_labels
+        from labeler.studies.preparing.outcomes import label_statuses
+
+        counted = counted_labels(self.table.iloc[:n_answers], self.categories)
+        found = label_statuses(self.question, counted, self.n_points)
+        return [row.item for row in found if row.split_by], [row.item for row in found if row.agreed is not None]
 
     def labelled(self, n_answers: int) -> frozenset[Place]:
         """Return the assignments that have a first label among the first `n_answers` answers of the study."""
@@ -133,17 +137,13 @@ def answer_history(db: Database) -> AnswerHistory:
     places = {row.assignment_id: place_of(row.assignment) for row in assignments.everything(db)}
     marks = [(places[assignment_id], answer) for _, assignment_id, answer in labels.marks(db)]
     question, table = studies.get(db).question, labels.table(db)
-    categories = question.labels_in(table["label"])
-    if not question.is_marked:
-        return AnswerHistory(marks, table, categories)
-    from labeler.studies.preparing import mark_consensus
+    return AnswerHistory(marks, table, question.labels_in(table["label"]), question, n_points_of(db))
 
+
+def n_points_of(db: Database) -> Callable[[str], int]:
+    """Return a function that returns the length of the series of an item; 1 if the item has no measurements."""
     by_name = {item.name: item for item in items.all_items(db)}
-
-    def differ(item: str, of_item: Mapping[str, str]) -> bool:
-        return mark_consensus.consensus(question, of_item, drawing.n_points(db, by_name[item]) or 1).is_split
-
-    return AnswerHistory(marks, table, categories, differ)
+    return lambda name: drawing.n_points(db, by_name[name]) or 1
 
 
 def active_plan(db: Database) -> ActivePlan:

@@ -196,6 +196,6 @@ REPEATED: Mapping[LogAction[...], _Change] = {
         [*details["random"], *details["chosen"]], details["reviewers"], details["per_item"]
     ),
     actions.THIRD_ROUND: lambda state, details, history: state.in_third_round(
-        history.first_labels(details["answers"]), details["reviewers"]
+        *history.split_and_agreed(details["answers"]), details["reviewers"]
     )[0],
 }

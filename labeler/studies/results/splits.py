@@ -4,11 +4,10 @@ A decision can come from a picture in the browser, where it may also set a refer
 A person who labelled a split item cannot make decisions.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from functools import cached_property
 from typing import Any
 from uuid import uuid4
 
@@ -16,9 +15,9 @@ import pandas as pd
 
 from analysis.raters import consensus
 from analysis.raters.agreement import agreement_so_far
-from analysis.raters.tables import COUNTED_KINDS, counted_labels, first_of, with_defaults
+from analysis.raters.tables import COUNTED_KINDS, counted_labels, first_of, third_labels, with_defaults
 from analysis.statistics.intervals import Estimate
-from analysis.text import joined
+from analysis.text import counted, joined
 from labeler import marks
 from labeler.errors import InputError, NotAllowed
 from labeler.studies.cache import until_changed
@@ -30,6 +29,7 @@ from labeler.studies.people.identity import checked_reason
 from labeler.studies.plan.lifecycle import Action, require
 from labeler.studies.preparing import assigning, mark_consensus
 from labeler.studies.preparing.mark_consensus import Cluster, MarksOfItem
+from labeler.studies.preparing.outcomes import label_statuses
 from labeler.studies.store import Database, actions, assignments, decisions, events, items, labels, studies
 from labeler.studies.store.decisions import Decision
 
@@ -50,29 +50,36 @@ class SplitLabel:
 
 
 @dataclass(frozen=True)
-class Split:
-    """An item whose first labels are not all equal."""
+class Outcome:
+    """What the labels of an item have come to: whether it is split, by which labels, and whether it is settled."""
 
     item: Item
     # First and third labels, sorted by category and comment, so that their order does not reveal the reviewers.
     labels: tuple[SplitLabel, ...]
+    agreed: str | None  # the category of all first labels; None if they differ or there are fewer than two
+    split_by: str  # "first labels" if these differ, "third labels" if only these leave no majority, otherwise ""
+    # The category of more than half of the first and third labels; None if there is none. Of marks, those of more than
+    # half of the people; None if exactly half of the people marked somewhere.
+    majority: str | None
     decision: Decision | None  # the current decision; None if nobody has decided
     question: Question
     marks: MarksOfItem | None = None  # if the labels are marks
 
-    @cached_property
-    def majority(self) -> str | None:
-        """The category of more than half of the first and third labels; None if there is a tie.
+    @property
+    def remains(self) -> bool:
+        """Whether a coordinator still has to decide."""
+        return bool(self.split_by) and self.majority is None and self.decision is None
 
-        Of marks, those of more than half of the people; None if exactly half of the people marked somewhere.
-        """
-        if self.marks is not None:
-            return None if self.marks.ties else mark_consensus.answer_of(self.question, self.marks.agreed)
-        (most, n_most), *runners_up = Counter(label.category for label in self.labels).most_common()
-        return most if all(n < n_most for _, n in runners_up) else None
+    def describe(self) -> str:
+        """Return the category, and how it came about if the item is split; "" if there is no category yet."""
+        if self.decision is not None:
+            return f"{marks.describe(self.decision.category)}, decided"
+        if not self.split_by:
+            return marks.describe(self.agreed) if self.agreed else ""
+        return f"{marks.describe(self.majority)}, majority" if self.majority else "not decided"
 
     def json_values(self) -> dict[str, Any]:
-        """Return the split item as a row of a table."""
+        """Return the item as a row of a table of split items."""
         classes = [self.question.class_of(label.category) for label in self.labels]
         counts: dict[str, Any] = {name: classes.count(name) for name in self.question.classes}
         if self.marks is not None:
@@ -82,40 +89,54 @@ class Split:
             "item": self.item.name,
             **counts,
             "third labels": sum(label.is_third for label in self.labels),
+            "split by": self.split_by,
             "majority": self.majority,
             "decision": self.decision and self.decision.category,
         }
 
-    @property
-    def remains(self) -> bool:
-        """Whether the item still needs a decision, because it has neither a majority nor a decision."""
-        return self.majority is None and self.decision is None
-
 
 @until_changed
-def split_items(db: Database) -> tuple[Split, ...]:
-    """Return all split items except excluded items; the undecided items come first.
+def outcomes(db: Database) -> Mapping[str, Outcome]:
+    """Return the outcome of each item with labels, except excluded items, in order of name.
 
-    The undecided items and the other items are each sorted by name.
+    This function alone decides for pages, commands and the plan which items are split and which are settled. It counts
+    as the report does (`analysis.raters.consensus.outcomes`).
     """
     table, question = _first_and_third(db), studies.get(db).question
     by_name = {item.name: item for item in items.included(db)}
     standing = {decision.item: decision for decision in decisions.everything(db)}
-    labels_of: dict[str, list[SplitLabel]] = {name: [] for name in _split_names(db, table) & by_name.keys()}
-    people_of: dict[str, dict[str, str]] = {name: {} for name in labels_of}
-    columns = (table[name].tolist() for name in ("item", "rater", "category", "comment", "kind"))
-    for name, rater, category, comment, kind in zip(*columns, strict=True):
-        if name in labels_of and kind in (*COUNTED_KINDS, Kind.THIRD):
-            labels_of[name].append(SplitLabel(category, comment or None, kind == Kind.THIRD))
-            people_of[name].setdefault(rater, category)
-    split = [
-        Split(
-            by_name[name], _in_order(item_labels), standing.get(name), question,
-            _marks(db, question, by_name[name], people_of[name]) if question.is_marked else None,
+    labels_of: dict[str, list[SplitLabel]] = defaultdict(list)
+    columns = (table[name].tolist() for name in ("item", "category", "comment", "kind"))
+    for name, category, comment, kind in zip(*columns, strict=True):
+        labels_of[name].append(SplitLabel(category, comment or None, kind == Kind.THIRD))
+    return {
+        row.item: Outcome(
+            by_name[row.item], _in_order(labels_of[row.item]), row.agreed, row.split_by, row.majority,
+            standing.get(row.item), question, row.marks,
         )
-        for name, item_labels in labels_of.items()
-    ]  # fmt: skip
-    return tuple(sorted(split, key=lambda split: (not split.remains, split.item.name)))
+        for row in label_statuses(question, table, assigning.n_points_of(db)) if row.item in by_name
+    }  # fmt: skip
+
+
+def split_items(db: Database) -> tuple[Outcome, ...]:
+    """Return all split items except excluded items; the undecided items come first.
+
+    The undecided items and the other items are each sorted by name.
+    """
+    found = (outcome for outcome in outcomes(db).values() if outcome.split_by)
+    return tuple(sorted(found, key=lambda outcome: (not outcome.remains, outcome.item.name)))
+
+
+def describe_split_items(found: Sequence[Outcome]) -> str:
+    """Return the number of split items as text, with the number of those that only third labels split.
+
+    Examples
+    --------
+    >>> describe_split_items([])
+    '0 split items'
+    """
+    n_third = sum(outcome.split_by == consensus.THIRD_LABELS for outcome in found)
+    return f"{counted(len(found), 'split item')}{f' ({n_third} by third labels)' if n_third else ''}"
 
 
 def labels_on(db: Database, item: Item) -> list[dict[str, Any]]:
@@ -156,43 +177,12 @@ def describe_labels(db: Database, shown: Sequence[Item]) -> list[str]:
 
 
 def describe_results(db: Database, shown: Sequence[Item]) -> list[str]:
-    """Return the category of each item, and how it came about if the first labels differ; "" if it has none yet.
+    """Return the category of each item, and how it came about if the item is split; "" if it has none yet.
 
     The caller must make sure that the person who sees the result may see labels.
     """
-    split = {split.item.name: split for split in split_items(db)}
-    category_of = _agreed_categories(db)
-    return [
-        _describe_split(split[item.name]) if item.name in split else category_of.get(item.name, "") for item in shown
-    ]
-
-
-@until_changed
-def _agreed_categories(db: Database) -> dict[str, str]:
-    """Return the category of each item whose first labels are all equal, or whose marks are within the margin."""
-    question = studies.get(db).question
-    if question.is_marked:
-        first = counted_labels(labels.table(db), question.labels_in(labels.table(db)["label"]))
-        by_name = {item.name: item for item in items.all_items(db)}
-        labels_of = {
-            str(name): dict(zip(rows["rater"], rows["category"], strict=True)) for name, rows in first.groupby("item")
-        }
-        found = {
-            name: _marks(db, question, by_name[name], given) for name, given in labels_of.items() if len(given) > 1
-        }
-        return {
-            name: marks.describe(mark_consensus.answer_of(question, of_item.agreed))
-            for name, of_item in found.items()
-            if not of_item.is_split
-        }
-    agreed = consensus.agreed_only(counted_labels(labels.classes(db), question.classes), question.classes)
-    return {str(row.Index): str(row.category) for row in agreed[agreed["status"] == consensus.AGREED].itertuples()}
-
-
-def _describe_split(split: Split) -> str:
-    if split.decision is not None:
-        return f"{marks.describe(split.decision.category)}, decided"
-    return f"{marks.describe(split.majority)}, majority" if split.majority else "not decided"
+    found = outcomes(db)
+    return [found[item.name].describe() if item.name in found else "" for item in shown]
 
 
 def adjudicate(db: Database, name: str, category: str | None, why: str, *, actor: str, now: datetime) -> str:
@@ -225,7 +215,7 @@ def adjudicate(db: Database, name: str, category: str | None, why: str, *, actor
     return category
 
 
-def answer_of(split: Split, clusters: Iterable[Cluster]) -> str:
+def answer_of(split: Outcome, clusters: Iterable[Cluster]) -> str:
     """Return the label that has a mark for each of these clusters."""
     return mark_consensus.answer_of(split.question, clusters)
 
@@ -235,8 +225,8 @@ def why_not_decide(db: Database, name: str) -> str:
 
     A person who labelled one of the split items may not make decisions.
     """
-    table = _first_and_third(db)
-    own = (_split_names(db, table) - items.excluded(db).keys()) & set(table.loc[table["rater"] == name, "item"])
+    table, split = _first_and_third(db), {outcome.item.name for outcome in split_items(db)}
+    own = split & set(table.loc[table["rater"] == name, "item"])
     if not own:
         return ""
     return (
@@ -247,39 +237,18 @@ def why_not_decide(db: Database, name: str) -> str:
 
 def n_complete(db: Database) -> tuple[int, int]:
     """Return how many of the items that count have at least two first labels, and the number of items that count."""
-    excluded = set(items.excluded(db))
     assigned = {row.assignment.item for row in assignments.everything(db) if row.assignment.kind in COUNTED_KINDS}
-    table = _first_and_third(db)
-    n_labels = table[table["kind"].isin(COUNTED_KINDS) & ~table["item"].isin(excluded)].groupby("item").size()
-    return int((n_labels >= 2).sum()), len(assigned - excluded)
+    complete = sum(
+        found.agreed is not None or found.split_by == consensus.FIRST_LABELS for found in outcomes(db).values()
+    )
+    return complete, len(assigned - items.excluded(db).keys())
 
 
 def _first_and_third(db: Database) -> pd.DataFrame:
-    """Return first labels of all kinds of assignments, with the columns item, rater, category, kind and comment."""
+    """Return the first and third labels, with the columns item, rater, category, kind and comment."""
     answers = labels.table(db)
-    return first_of(with_defaults(answers), studies.get(db).question.labels_in(answers["label"]))
-
-
-def _split_names(db: Database, table: pd.DataFrame) -> set[str]:
-    """Return the names of the items whose first labels differ; labels that do not count are ignored.
-
-    Marks differ if somebody did not mark where somebody else did.
-    """
-    counted, question = table[table["kind"].isin(COUNTED_KINDS)], studies.get(db).question
-    n_categories = counted.groupby("item")["category"].nunique()
-    differing = set(n_categories.index[n_categories > 1])
-    if not question.is_marked:
-        return differing
-    by_name = {item.name: item for item in items.all_items(db)}
-    people_of: dict[str, dict[str, str]] = {name: {} for name in differing}
-    for name, rater, category in counted[["item", "rater", "category"]].itertuples(index=False, name=None):
-        if name in people_of:
-            people_of[name][rater] = category
-    return {name for name, given in people_of.items() if _marks(db, question, by_name[name], given).is_split}
-
-
-def _marks(db: Database, question: Question, item: Item, given: Mapping[str, str]) -> MarksOfItem:
-    return mark_consensus.consensus(question, given, drawing.n_points(db, item) or 1)
+    first = first_of(with_defaults(answers), studies.get(db).question.labels_in(answers["label"]))
+    return pd.concat([first[first["kind"].isin(COUNTED_KINDS)], third_labels(first)])
 
 
 def _in_order(shown: Iterable[SplitLabel]) -> tuple[SplitLabel, ...]:
@@ -348,11 +317,10 @@ def current_agreement(db: Database) -> InterimAgreement:
     categories = question.classes
     first = counted_labels(labels.classes(db), categories)
     first = first[first["item"].isin(counting)]
-    status, so_far = consensus.agreed_only(first, categories)["status"], agreement_so_far(first, categories)
-    n_agreed, n_split = (int((status == name).sum()) for name in (consensus.AGREED, consensus.SPLIT))
-    if question.is_marked:
-        n_complete, n_split = n_agreed + n_split, len(_split_names(db, _first_and_third(db)) & counting)
-        n_agreed = n_complete - n_split
+    so_far = agreement_so_far(first, categories)
+    found = [outcome for name, outcome in outcomes(db).items() if name in counting]
+    n_agreed = sum(outcome.agreed is not None for outcome in found)
+    n_split = sum(outcome.split_by == consensus.FIRST_LABELS for outcome in found)
     return InterimAgreement(
         n_agreed, n_split, len(counting) - n_agreed - n_split, so_far.percent, so_far.kappa, so_far.kappa_once,
         so_far.wider, (studies.get(db).plan_parameters or {}).get("stop_half_width"), question.is_marked,

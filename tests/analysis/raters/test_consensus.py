@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 
 from analysis.categories import CATEGORIES
-from analysis.raters.consensus import agreed_only, dawid_skene, majority
+from analysis.raters.consensus import agreed_only, dawid_skene, majority, outcomes
 from tests.conftest import examples
 
 LABELS = st.lists(
@@ -63,12 +63,26 @@ def test_a_third_label_or_a_person_decides_a_split_item_and_an_even_vote_stays_s
     votes = label_table([("a", rater, "similar") for rater in "xy"] + [("a", rater, "dissimilar") for rater in "vw"])
     assert majority(votes).loc["a"].tolist() == ["split", None, 4]
     assert majority(votes, decisions={"a": "similar"}).loc["a"].tolist() == ["adjudicated", "similar", 4]
-    assert len(majority(label_table([]), label_table([]))) == 0
+    assert len(majority(label_table([]), label_table([]))) == len(outcomes(label_table([]), label_table([]))) == 0
     assert majority(label_table([]), decisions={"a": "similar"})["category"].to_dict() == {"a": "similar"}
     with pytest.raises(ValueError, match="decision 'maybe' \\(item 'a'\\) is not one of: similar, dissimilar"):
         majority(label_table(SPLIT_AND_AGREED), decisions={"a": "maybe"})
     with pytest.raises(ValueError, match=r"rater 'ada'.*'a'"):
         majority(label_table(SPLIT_AND_AGREED), label_table([("a", "ada", "similar")]))
+
+
+def test_an_item_is_split_by_its_first_labels_or_by_third_labels_that_leave_no_majority():
+    first = label_table([("a", "ada", "similar"), ("a", "ben", "similar"), ("b", "ada", "similar"),
+                         ("b", "ben", "dissimilar"), ("c", "ada", "similar"), ("d", "ada", "similar")])  # fmt: skip
+    third = label_table([("a", "cleo", "dissimilar"), ("a", "dan", "dissimilar"), ("b", "cleo", "similar"),
+                         ("d", "cleo", "dissimilar")])  # fmt: skip
+    found = outcomes(first, third, {"b": "dissimilar"})
+    assert found[["first", "agreed", "majority", "decided", "split_by"]].T.to_dict("list") == {
+        "a": ["agreed", "similar", None, None, "third labels"],
+        "b": ["split", None, "similar", "dissimilar", "first labels"],
+        "c": ["incomplete", None, None, None, ""],
+        "d": ["incomplete", None, None, None, "third labels"],
+    }
 
 
 @settings(max_examples=examples(40), deadline=None)

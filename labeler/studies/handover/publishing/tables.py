@@ -12,8 +12,8 @@ import pandas as pd
 import pyarrow as pa
 from pyarrow import parquet
 
-from analysis.raters.consensus import agreed_only, majority
-from analysis.raters.tables import COUNTED_KINDS, first_of, with_defaults
+from analysis.raters.consensus import outcomes
+from analysis.raters.tables import COUNTED_KINDS, first_of, third_labels, with_defaults
 from analysis.runs.benchmark import Benchmark
 from analysis.runs.classifiers import CLASSIFIERS
 from analysis.runs.dissimilarity import title_of
@@ -367,22 +367,18 @@ def _items(
 
 def _categories(names: Sequence[str], question: Question, labels: pd.DataFrame) -> dict[str, list[Any]]:
     """Return the columns with the labels of each item, and the categories that follow from them."""
-    counted = labels[labels["counts"]].rename(columns={"reviewer": "rater", "label": "category"})
-    third = labels[labels["first"] & (labels["kind"] == Kind.THIRD) & ~labels["excluded"]]
-    third = third.rename(columns={"reviewer": "rater", "label": "category"}).drop_duplicates(["item", "rater"])
-    again = pd.MultiIndex.from_frame(third[["item", "rater"]]).isin(
-        pd.MultiIndex.from_frame(counted[["item", "rater"]])
-    )
+    renamed = labels.rename(columns={"reviewer": "rater", "label": "category"})
+    renamed = renamed.assign(category=renamed["category"].map(question.class_of))
+    counted = renamed[renamed["counts"]]
     decided = labels[(labels["kind"] == Kind.ADJUDICATED) & labels["label"].map(question.is_label).astype(bool)]
     decision = dict(zip(decided["item"], decided["label"], strict=True))
-    counted, third = (rows.assign(category=rows["category"].map(question.class_of)) for rows in (counted, third))
-    agreed = agreed_only(counted, question.classes)
-    most = majority(counted, third[~again], {}, question.classes)
+    third = third_labels(renamed[renamed["first"] & ~renamed["excluded"]])
+    found = outcomes(counted, third, {}, question.classes)
     votes = counted.groupby(["item", "category"]).size()
     return {
         **{f"n_{category}": [int(votes.get((name, category), 0)) for name in names] for category in question.classes},
-        "agreed": [_entry(agreed["category"], name) for name in names],
-        "majority": [_entry(most["category"], name) for name in names],
+        "agreed": [_entry(found["agreed"], name) for name in names],
+        "majority": [_entry(found["majority"], name) for name in names],
         "adjudicated": [decision.get(name) for name in names],
     }
 

@@ -17,7 +17,7 @@ from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import ALLOWED, Action
 from labeler.studies.preparing.mark_consensus import MarksOfItem
 from labeler.studies.results import splits
-from labeler.studies.results.splits import Split
+from labeler.studies.results.splits import Outcome
 from labeler.studies.store import Database
 from labeler.studies.ui.component import Decides
 from labeler.studies.ui.coordinator import queue
@@ -72,7 +72,7 @@ def render_splits(db: Database, person: str) -> None:
             st.dataframe(rows, hide_index=True, placeholder="—", alt="All split items with their labels and decisions")
 
 
-def show_split(db: Database, split: Split, names: list[str], person: str, *, can_decide: bool) -> None:
+def show_split(db: Database, split: Outcome, names: list[str], person: str, *, can_decide: bool) -> None:
     """Show the runs and the labels of a split item, without names.
 
     While the study is closed, the person chooses a category and a reason by key or click; the reason saves.
@@ -111,7 +111,7 @@ def go_on(db: Database, names: list[str], name: str, decision: str) -> None:
     done(f"Saved: {marks.describe(decision)}. {len(left) or 'None'} left.", stays=True)
 
 
-def list_labels(split: Split) -> None:
+def list_labels(split: Outcome) -> None:
     """List the labels and comments without names, and the decision."""
     for label in split.labels:
         third, comment = " (third label)" if label.is_third else "", f": {label.comment}" if label.comment else ""
@@ -121,7 +121,7 @@ def list_labels(split: Split) -> None:
 
 
 def show_marks(
-    db: Database, split: Split, found: MarksOfItem, names: list[str], person: str, *, can_decide: bool
+    db: Database, split: Outcome, found: MarksOfItem, names: list[str], person: str, *, can_decide: bool
 ) -> None:
     """Show a series with the places that people marked; while the study is closed, the person chooses which count."""
     name = split.item.name

@@ -133,12 +133,11 @@ def test_of_an_item_that_a_leaver_has_open_twice_the_one_that_was_not_imported_g
 
 def test_a_third_label_of_two_labels_on_an_item_is_the_one_that_a_third_round_sees():
     first, third = row("ada", "x", 0), row("ada", "x", 1, Kind.THIRD)
-    split = {"x": {"ada": "similar", "ben": "dissimilar"}}
     answers = said("ada", "x", "similar") | said("ada", "x", "similar", kind=Kind.THIRD)
     for rows in ((first, third), (third, first)):
         for imported in ([], [place_of(third)], [place_of(first), place_of(third)]):
             state = underway(*rows, answers=answers, imported=imported)
-            assert state.in_third_round(split, NAMES)[0].standing == state.standing
+            assert state.in_third_round(["x"], [], NAMES)[0].standing == state.standing
 
 
 # --- joining
@@ -212,10 +211,7 @@ def test_an_item_waits_for_an_answer_unless_it_is_excluded_or_of_a_calibration_r
 def test_third_labels_come_after_what_a_reviewer_had_and_only_for_items_that_count():
     rows = [row(name, item, at) for name in ("ada", "ben") for at, item in enumerate("xya")]
     state = underway(*rows, row("cleo", "w", 4), excluded=["y"])
-    split, agreed = {"ada": "similar", "ben": "dissimilar"}, dict.fromkeys(
-        ("ada", "ben"), "similar"
-    )  # fmt: skip
-    third, shortfalls = state.in_third_round({"x": split, "y": split, "a": agreed}, NAMES)
+    third, shortfalls = state.in_third_round(["x", "y"], ["a"], NAMES)
     order = sorted("xa", key=lambda item: key(1, "third", "cleo", item))
     assert rows_of(third, "cleo") == [("w", "fresh", 4), *((item, "third", 5 + at) for at, item in enumerate(order))]
     assert rows_of(third, "ada") == rows_of(state, "ada")

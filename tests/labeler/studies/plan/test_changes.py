@@ -6,6 +6,7 @@ from random import Random
 import pytest
 from hypothesis import given, strategies as st
 
+from analysis.text import counted
 from labeler.errors import InputError
 from labeler.studies.model import ALL, Assignment, Kind, PlanParameters
 from labeler.studies.plan.changes import (
@@ -428,7 +429,7 @@ REFUSED = {
     "The application of item elsewhere is unknown": [lambda: leave(fresh("elsewhere", "ben")),
                                                      lambda: join_x(fresh("elsewhere", "ben"))],
     "own successor": [lambda: succession(fresh("x", "ada"), "ada")],
-    "give third": [lambda: third_round({"x": {"ada": S, "ben": D}}, [], reviewers=[], start={}, seed=1)],
+    "give third": [lambda: third_round(["x"], [], [], reviewers=[], start={}, seed=1)],
 }  # fmt: skip
 
 
@@ -454,6 +455,11 @@ def answered(first):
     return [Slot(name, item, Kind.FRESH, answered=True) for item, labels in first.items() for name in labels]
 
 
+def sorted_out(first):
+    """Return the split items and the agreed items."""
+    return [item for item in first if is_split(first[item])], [item for item in first if is_agreed(first[item])]
+
+
 def test_a_third_round_worked_by_hand():
     # x and y are split, and only cleo is on neither; of the agreed items she has seen c, but not a and b; i is neither
     first = {
@@ -464,7 +470,9 @@ def test_a_third_round_worked_by_hand():
         "c": {"ada": D, "cleo": D},
         "i": {"ada": D},
     }
-    plan = third_round(first, answered(first), reviewers=NAMES[:3], start={"ada": 6, "ben": 4, "cleo": 1}, seed=1)
+    plan = third_round(
+        *sorted_out(first), answered(first), reviewers=NAMES[:3], start={"ada": 6, "ben": 4, "cleo": 1}, seed=1
+    )
     order = sorted("xyab", key=lambda item: key(1, "third", "cleo", item))
     assert plan.assignments == tuple(
         Assignment("cleo", item, Kind.THIRD, ALL, position) for position, item in enumerate(order, start=1)
@@ -479,24 +487,24 @@ def test_missing_agreed_items_and_split_items_without_a_reviewer_are_named_in_a_
         "w": {"ada": D, "ben": S, "cleo": D},
         "a": {"cleo": S, "ben": S},
     }
-    plan = third_round(first, answered(first), reviewers=NAMES[:3], start={}, seed=1)
+    plan = third_round(*sorted_out(first), answered(first), reviewers=NAMES[:3], start={}, seed=1)
     assert plan.assignments == (Assignment("cleo", "x", Kind.THIRD, ALL, 0),)
     assert plan.shortfalls == (
         "no third label for w, y, because every reviewer already has these items",
-        "cleo: only 0 of 1 agreed items; cleo already has the others",
+        "cleo: 1 split item hidden among only 0 agreed items, because no other agreed item is left",
     )
 
 
 def test_an_item_seen_only_in_an_open_slot_or_in_calibration_is_no_item_for_a_third_label():
     first = {"x": {"ada": S, "ben": D}, "a": {"ada": S, "ben": S}}
     slots = [*answered(first), *fresh("x", "cleo"), Slot("dan", "a", Kind.CALIBRATION, answered=True)]
-    plan = third_round(first, slots, reviewers=NAMES[:4], start={}, seed=1)
+    plan = third_round(*sorted_out(first), slots, reviewers=NAMES[:4], start={}, seed=1)
     assert [(a.reviewer, a.item) for a in plan.assignments] == [("dan", "x")]
 
 
 def test_without_split_items_there_is_no_third_round():
     first = {"x": {"ada": S, "ben": S}, "i": {"ada": S}, "n": {}}
-    plan = third_round(first, answered(first), reviewers=NAMES, start={}, seed=1)
+    plan = third_round(*sorted_out(first), answered(first), reviewers=NAMES, start={}, seed=1)
     assert (plan.assignments, plan.shortfalls) == ((), ())
 
 
@@ -513,7 +521,7 @@ def labelled_studies(draw):
 
 
 def third_round_of(study, first, start):
-    return third_round(first, study.slots, reviewers=study.staying, start=start, seed=study.seed)
+    return third_round(*sorted_out(first), study.slots, reviewers=study.staying, start=start, seed=study.seed)
 
 
 def has_reviewers(labelled):
@@ -550,18 +558,38 @@ def test_each_split_item_is_in_the_third_round_once_and_each_without_a_reviewer_
     assert named == ({told} if without else set())
 
 
+def test_an_agreed_item_hides_only_one_split_item_so_that_third_labels_never_make_it_a_tie():
+    # each of the three split items goes to another reviewer, and everybody could take any of the agreed items
+    split = {"x": {"ada": S, "ben": D}, "y": {"cleo": S, "ben": D}, "z": {"ada": S, "cleo": D}}
+    agreed = {item: {"dan": S, "eve": S} for item in "abc"}
+    first = split | agreed
+    slots = [*answered(first), *(slot for item in "xyz" for slot in fresh(item, "dan", "eve"))]
+    plan = third_round(*sorted_out(first), slots, reviewers=["ada", "ben", "cleo"], start={}, seed=1)
+    assert {a.item: a.reviewer for a in plan.assignments if a.item in split} == {"x": "cleo", "y": "ada", "z": "ben"}
+    assert sorted(a.item for a in plan.assignments if a.item in agreed) == ["a", "b", "c"]
+    again = third_round(
+        *sorted_out(first), [*slots, *(Slot(a.reviewer, a.item, a.kind, answered=True) for a in plan.assignments)],
+        reviewers=["ada", "ben", "cleo"], start={}, seed=1,
+    )  # fmt: skip
+    assert again.assignments == ()
+
+
 @given(LABELLED)
 def test_split_items_are_hidden_among_as_many_agreed_ones_as_there_are(labelled):
     study, first, _ = labelled
     plan = third_round_of(*labelled)
+    times = Counter(a.item for a in plan.assignments)
+    assert max(times.values(), default=1) == 1
     for name in study.staying:
         own = [a.item for a in plan.assignments if a.reviewer == name]
-        n_split = sum(is_split(first[item]) for item in own)
-        unseen = [item for item in first if is_agreed(first[item]) and name not in on(study.slots, item)]
-        unseen.sort(key=lambda item: key(study.seed, "agreed", name, item))
-        assert {item for item in own if is_agreed(first[item])} == set(unseen[:n_split])
-        told = f"{name}: only {len(unseen)} of {n_split} agreed items; {name} already has the others"
-        assert (told in plan.shortfalls) == (len(unseen) < n_split)
+        n_split, n_agreed = (sum(holds(first[item]) for item in own) for holds in (is_split, is_agreed))
+        left = [
+            item for item in first if is_agreed(first[item]) and name not in on(study.slots, item) and not times[item]
+        ]
+        assert n_agreed <= n_split
+        assert n_agreed == n_split or not left  # too few only if nothing is left
+        told = f"{name}: {counted(n_split, 'split item')} hidden among only {counted(n_agreed, 'agreed item')}, because"
+        assert any(line.startswith(told) for line in plan.shortfalls) == (n_agreed < n_split)
 
 
 @given(LABELLED)

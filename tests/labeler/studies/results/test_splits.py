@@ -118,6 +118,33 @@ def test_a_third_label_makes_a_majority(planned):
             assert (split.majority, split.remains) == (D, False)
 
 
+def test_third_labels_that_leave_no_majority_split_an_agreed_item_which_is_offered_as_the_report_counts(db):
+    names = [item_name(number) for number in range(4)]
+    rows = [
+        *((names[0], name, "fresh", S) for name in ("ada", "ben")),
+        *((names[0], name, "third", D) for name in ("cleo", "dan")),
+        *zip(names[1:2] * 2, ("ada", "ben"), ("fresh", "fresh"), (S, D), strict=True),
+        *zip(names[2:3] * 3, ("ada", "ben", "cleo"), ("fresh", "fresh", "third"), (S, D, D), strict=True),
+        *zip(names[3:4] * 3, ("ada", "ben", "cleo"), ("fresh", "fresh", "third"), (S, S, D), strict=True),
+    ]
+    table = pd.DataFrame(rows, columns=["item", "reviewer", "kind", "label"])
+    exchange.import_labels(db, table, **WHO)
+    studies.set_state(db, State.CLOSED)
+    found = {split.item.name: (split.split_by, split.majority, split.remains) for split in splits.split_items(db)}
+    assert found == {
+        names[0]: ("third labels", None, True),
+        names[1]: ("first labels", None, True),
+        names[2]: ("first labels", D, False),
+    }
+    assert splits.describe_split_items(splits.split_items(db)) == "3 split items (1 by third labels)"
+    shown = splits.describe_results(db, [items.by_name(db, name) for name in names])
+    assert shown == ["not decided", "not decided", "dissimilar, majority", "similar"]
+    assert (counts(current_agreement(db)), report_of(db)["consensus"]["majority"]["split"]) == ((2, 2, 0), 2)
+    decide(db, names[0])
+    assert report_of(db)["consensus"]["majority"]["split"] == 1
+    assert [split.item.name for split in splits.split_items(db) if split.remains] == [names[1]]
+
+
 def test_an_own_revision_splits_nothing(planned):
     task = answer_next(planned, "ada", "similar")
     answer_everything(planned, dict.fromkeys(SPLIT, "similar"))
