@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 from labeler.errors import InputError, Refused
 from labeler.safe_text import csv_text
 from labeler.studies.items import drawing
-from labeler.studies.labelling.label_file import LabelRow, all_answers, answer_rows, checked_answer, checked_rows
+from labeler.studies.labelling.label_file import (
+    COLUMNS,
+    LabelRow,
+    all_answers,
+    answer_rows,
+    checked_answer,
+    checked_rows,
+)
 from labeler.studies.model import Item, Kind, Origin, Question, Role, Task
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Action, require
@@ -53,7 +60,7 @@ def export_label_file(db: Database, *, actor: str, now: datetime) -> tuple[str, 
     with events.by(db, actor, now) as deed:
         _log_export(deed)
         rows = answer_rows(db)
-    return csv_text(labels.COLUMNS, rows), len(rows)
+    return csv_text(COLUMNS, rows), len(rows)
 
 
 @dataclass(frozen=True)

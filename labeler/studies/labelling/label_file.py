@@ -9,13 +9,19 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from labeler.errors import InputError
-from labeler.studies.model import Kind, Label, LabelOrigin, Question
+from labeler.studies.items import as_seen
+from labeler.studies.model import Item, Kind, Label, LabelOrigin, Question
 from labeler.studies.people import identity
 from labeler.studies.plan.design import key
 from labeler.studies.store import Database, decisions, items, labels
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# `run_order` has the numbers of the item's runs in the order in which the reviewer saw them, such as "3 1 2": a comment
+# on "Run 1" is then about the third run of the item. It is empty if the reviewer saw them in the order of the item.
+COLUMNS = (*labels.COLUMNS, "run_order")
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,7 @@ def all_answers(db: Database) -> "pd.DataFrame":
     """Return all answers, then all decisions on split items, with the columns of the label file."""
     import pandas as pd  # imported here because writing the label file does not need pandas
 
-    return pd.DataFrame(answer_rows(db), columns=list(labels.COLUMNS), dtype=object)
+    return pd.DataFrame(answer_rows(db), columns=list(COLUMNS), dtype=object)
 
 
 def answer_rows(db: Database) -> list[tuple[Any, ...]]:
@@ -50,7 +56,10 @@ def answer_rows(db: Database) -> list[tuple[Any, ...]]:
     """
     by_name = {item.name: item for item in items.all_items(db)}
     n_before: Counter[str] = Counter()
-    rows = labels.rows(db)
+    at = {name: labels.COLUMNS.index(name) for name in ("item", "view", "swapped")}
+    rows = [
+        (*row, _run_order(db, by_name[row[at["item"]]], row[at["view"]], row[at["swapped"]])) for row in labels.rows(db)
+    ]
     for decision in decisions.everything(db):
         item = by_name[decision.item]
         cells = {
@@ -60,9 +69,15 @@ def answer_rows(db: Database) -> list[tuple[Any, ...]]:
             "label": decision.category, "created_utc": decision.created_utc, "view": "{}", "flag": 0,
             "comment": decision.why, "event_id": decision.event_id,
         }  # fmt: skip
-        rows.append(tuple(cells.get(column) for column in labels.COLUMNS))
+        rows.append(tuple(cells.get(column) for column in COLUMNS))
         n_before[item.name] += 1
     return rows
+
+
+def _run_order(db: Database, item: Item, view: str, swapped: object) -> str | None:
+    """Return the order of the runs that the picture of an answer had, as text."""
+    shown = as_seen.run_order(db, item, as_seen.look_of_answer(item, view, swapped))
+    return None if shown is None else " ".join(map(str, shown))
 
 
 def checked_rows(table: "pd.DataFrame", question: Question, *, now: datetime) -> list[LabelRow]:

@@ -11,10 +11,10 @@ from datetime import datetime
 from typing import Any
 
 from labeler.errors import InputError, NotAllowed
+from labeler.studies.items import as_seen
 from labeler.studies.model import LABELLED_BY_PLAN, Role, State, Task
 from labeler.studies.people import identity
 from labeler.studies.questions import is_label
-from labeler.studies.screen import blinding
 from labeler.studies.store import Database, actions, assignments, events, items, labels, people, studies, verdicts
 
 N_DIVIDED = 2  # items to show to a reviewer who never stood alone
@@ -104,8 +104,7 @@ def own_result(db: Database, person_id: int) -> OwnResult:
     question, secret = studies.get(db).question, studies.picture_secret(db)
 
     def shown(item_id: int, label: str) -> str:  # in terms of the picture, whose sides may have changed places
-        is_swapped = question.blind_side and blinding.is_swapped(secret, tasks[item_id].code)
-        return question.mirrored(label) if is_swapped else label
+        return question.mirrored(label) if as_seen.is_swapped(question, secret, tasks[item_id].code) else label
 
     compared = tuple(
         ComparedItem(

@@ -15,7 +15,7 @@ from labeler import marks
 from labeler.errors import AnswerRefused, NotAllowed, NotAssigned
 from labeler.studies.audit import receipts
 from labeler.studies.course import calibrating, coordinating
-from labeler.studies.items import drawing
+from labeler.studies.items import as_seen, drawing
 from labeler.studies.model import (
     Item,
     Label,
@@ -33,8 +33,8 @@ from labeler.studies.people import identity
 from labeler.studies.plan.active_plan import N_OFFERED
 from labeler.studies.plan.design import MIN_RETEST_GAP
 from labeler.studies.questions import NOT_SURE, WITHDRAWN, is_label
-from labeler.studies.screen import binning, blinding, timing
-from labeler.studies.screen.kinds import ItemKind, kind_of, sides_of
+from labeler.studies.screen import binning, timing
+from labeler.studies.screen.kinds import ItemKind, kind_of
 from labeler.studies.store import (
     Database,
     actions,
@@ -44,7 +44,6 @@ from labeler.studies.store import (
     items,
     labels,
     replies,
-    runs,
     studies,
 )
 from labeler.studies.store.events import Deed
@@ -321,7 +320,9 @@ def feedback(db: Database, reviewer_id: int) -> Feedback | None:
     rows = []
     for task in own:
         label = reference.get(names[task.item_id])
-        seen = question.mirrored(label) if label is not None and _is_swapped(secret, task, question) else label
+        seen = (
+            question.mirrored(label) if label is not None and as_seen.is_swapped(question, secret, task.code) else label
+        )
         rows.append(LabelComparison(_as_shown(secret, task, question), seen))
     return Feedback(tuple(rows), calibrating.share_with_others(db, person.name))
 
@@ -348,8 +349,7 @@ def receipt(db: Database, reviewer_id: int, *, now: datetime) -> str:
     question = study.question
 
     def as_shown(code: str, answer: str) -> str:
-        is_swapped = question.blind_side and blinding.is_swapped(secret, code)
-        return question.mirrored(answer) if is_swapped else answer
+        return question.mirrored(answer) if as_seen.is_swapped(question, secret, code) else answer
 
     return receipts.receipt(db, reviewer_id, now=now, as_shown=as_shown)
 
@@ -401,58 +401,22 @@ def typical_time_s(own: list[OwnLabel]) -> float | None:
     return timing.typical(label.time_on_task_ms for label in own if label.time_on_task_ms is not None)
 
 
-@dataclass(frozen=True)
-class _Sheet:
-    """A task with all that its picture depends on, except the measurements."""
-
-    study: Study
-    secret: str = field(repr=False)
-    item: Item
-    task: Task
-    stored: bytes | None = None  # the payload of the item as it is stored; None if it was not read yet
-
-
-def _sheet(db: Database, task: Task) -> _Sheet:
-    return _Sheet(studies.get(db), studies.picture_secret(db), items.by_id(db, task.item_id), task)
-
-
 def picture(db: Database, task: Task) -> Mapping[str, Any] | None:
     """Return the payload of an item as a reviewer sees it; return None if the item has no measurements."""
-    return _picture(db, _sheet(db, task))
+    return as_seen.picture(db, *_shown(db, task))
 
 
-def _picture(db: Database, sheet: _Sheet) -> Mapping[str, Any] | None:
-    """Return the picture of a task as `picture` does.
-
-    The data contain only summaries of iterations, and nothing about what was measured. This function creates all
-    pictures for reviewers.
-    """
-    study, item = sheet.study, sheet.item
-    if not item.n_runs:
-        return None
-    question, kind = study.question, kind_of(study.question)
-    payload = json.loads(sheet.stored) if sheet.stored else drawing.payload_of_item(db, item.item_id, study)
-    variation = _variation(sheet.secret, sheet.task, item.n_runs, study)
-    if variation is not None:
-        payload = kind.varied(payload, runs.of_item(db, item.item_id), variation)
-    if _is_swapped(sheet.secret, sheet.task, question) and kind.swapped is not None:
-        payload = kind.swapped(payload)
-    hidden = {key for key, fact in kind.telling.items() if fact not in question.facts}
-    seen = {key: value for key, value in payload.items() if key not in hidden}
-    return {**seen, "unit": blinding.neutral_unit(payload["unit"])}
-
-
-def panels(db: Database, task: Task) -> list[Mapping[str, Any]]:
+def panels(db: Database, task: Task) -> list[dict[str, Any]]:
     """Return the panels from which the screen draws an item; return no panel if the item has no measurements."""
-    return _panels(db, _sheet(db, task))
+    return as_seen.panels(db, *_shown(db, task))
 
 
-def _panels(db: Database, sheet: _Sheet) -> list[Mapping[str, Any]]:
-    payload, question = _picture(db, sheet), sheet.study.question
-    return [] if payload is None else list(kind_of(question).panels(payload, sides=sides_of(question)))
+def _shown(db: Database, task: Task) -> tuple[Study, Item, as_seen.Look]:
+    study, item = studies.get(db), items.by_id(db, task.item_id)
+    return study, item, as_seen.look_of(study, studies.picture_secret(db), task.code, item.n_runs)
 
 
-def panels_on_offer(db: Database, desk: Desk, codes: Collection[str]) -> dict[str, list[Mapping[str, Any]]]:
+def panels_on_offer(db: Database, desk: Desk, codes: Collection[str]) -> dict[str, list[dict[str, Any]]]:
     """Return the panels of those codes that are offered to the reviewer at a desk.
 
     The stored payloads of all offered items are read, whatever the codes are, and those of an older version are
@@ -461,11 +425,13 @@ def panels_on_offer(db: Database, desk: Desk, codes: Collection[str]) -> dict[st
     tasks = {task.code: task for task in (() if desk.closed else desk.offers)}
     there = desk.work.items
     stored = drawing.renewed(db, [there[task.item_id] for task in tasks.values()], desk.study)
-    sheets = {
-        code: _Sheet(desk.study, desk.secret, there[task.item_id], task, stored.get(task.item_id))
-        for code, task in tasks.items()
-    }
-    return {code: _panels(db, sheets[code]) for code in codes if code in sheets}
+
+    def drawn(task: Task) -> list[dict[str, Any]]:
+        item = there[task.item_id]
+        look = as_seen.look_of(desk.study, desk.secret, task.code, item.n_runs)
+        return as_seen.panels(db, desk.study, item, look, stored.get(task.item_id))
+
+    return {code: drawn(tasks[code]) for code in codes if code in tasks}
 
 
 def thumbnail(db: Database, task: Task, words: str) -> str | None:
@@ -482,7 +448,8 @@ def thumbnail(db: Database, task: Task, words: str) -> str | None:
 
 def task_data(db: Database, task: Task) -> Mapping[str, Any]:
     """Return the data of a task for the screen, with its panels (see `task_at`)."""
-    return {**_task_data(_sheet(db, task)), "panels": panels(db, task)}
+    study, secret = studies.get(db), studies.picture_secret(db)
+    return {**_task_data(study, secret, items.by_id(db, task.item_id), task), "panels": panels(db, task)}
 
 
 def task_at(desk: Desk, task: Task) -> Mapping[str, Any]:
@@ -490,20 +457,20 @@ def task_at(desk: Desk, task: Task) -> Mapping[str, Any]:
 
     The field panels is None, because the screen asks for pictures in another request.
     """
-    return {**_task_data(_Sheet(desk.study, desk.secret, desk.work.items[task.item_id], task)), "panels": None}
+    return {**_task_data(desk.study, desk.secret, desk.work.items[task.item_id], task), "panels": None}
 
 
-def _task_data(sheet: _Sheet) -> dict[str, Any]:
-    task, question = sheet.task, sheet.study.question
+def _task_data(study: Study, secret: str, item: Item, task: Task) -> dict[str, Any]:
+    question = study.question
     return {
         "code": task.code,
         "revision": task.revision,
-        "before": _as_shown(sheet.secret, task, question).answer if _stands(task) else None,
+        "before": _as_shown(secret, task, question).answer if _stands(task) else None,
         "confidence": task.remarks.confidence,
         "flag": task.remarks.flag,
         "comment": task.remarks.comment,
         **({"extra": task.remarks.extra} if question.extra else {}),
-        **({"facts": _facts(sheet.item, question)} if question.facts else {}),
+        **({"facts": _facts(item, question)} if question.facts else {}),
     }
 
 
@@ -513,14 +480,9 @@ def _facts(item: Item, question: Question) -> list[tuple[str, str]]:
     return [(name, texts[name]) for name in question.facts if texts.get(name)]
 
 
-def _is_swapped(secret: str, task: Task, question: Question) -> bool:
-    """Return whether this assignment shows the two sides of its item in the other order."""
-    return question.blind_side and blinding.is_swapped(secret, task.code)
-
-
 def _as_shown(secret: str, task: Task, question: Question) -> Task:
     """Return a task with its answer as the reviewer gave it, in terms of the sides that the picture shows."""
-    if task.answer is None or not _is_swapped(secret, task, question):
+    if task.answer is None or not as_seen.is_swapped(question, secret, task.code):
         return task
     return replace(task, answer=question.mirrored(task.answer))
 
@@ -563,7 +525,7 @@ def submit(db: Database, reviewer_id: int, submission: NewLabel, *, now: datetim
         if not study.question.is_answer(submission.answer):
             raise AnswerRefused(_UNREADABLE)
         answer = study.question.checked_answer(submission.answer)
-        is_swapped = task is not None and _is_swapped(own.secret, task, study.question)
+        is_swapped = task is not None and as_seen.is_swapped(study.question, own.secret, task.code)
         submission = replace(submission, answer=study.question.mirrored(answer) if is_swapped else answer)
         if own.work.event is not None:
             if task is None or own.work.event != (task.assignment_id, submission.answer):
@@ -578,7 +540,7 @@ def submit(db: Database, reviewer_id: int, submission: NewLabel, *, now: datetim
         item = own.work.items[task.item_id]
         if study.question.is_marked and study.question.is_label(submission.answer):
             _check_marks(study.question, submission, drawing.n_points(db, item, study))
-        variation = _variation(own.secret, task, item.n_runs, study)
+        variation = as_seen.look_of(study, own.secret, task.code, item.n_runs).variation
         view = {
             **{name: value for name, value in submission.view.items() if name != "picture"},  # only the server sets it
             "rule": study.protocol.axis_rule,
@@ -607,17 +569,6 @@ def _has_extra(question: Question, submission: NewLabel) -> bool:
 def _not_open(submission: NewLabel) -> NotAssigned:
     """Return the error for an item that the reviewer cannot label; its text does not reveal the reason."""
     return NotAssigned(f"You cannot label item {submission.code[:20]} now. Reload the page to continue.")
-
-
-def _variation(secret: str, task: Task, n_runs: int, study: Study) -> blinding.Variation | None:
-    """Return how the picture of this task differs from other pictures of the item.
-
-    Return None if all pictures of the item are equal.
-    """
-    if not n_runs or not study.protocol.varies_pictures:
-        return None
-    n_ordered = 0 if kind_of(study.question).is_series else n_runs  # a series keeps its order
-    return blinding.Variation.drawn(secret, task.code, n_ordered)
 
 
 def _check(desk: Desk, task: Task, submission: NewLabel) -> None:

@@ -6,7 +6,7 @@ A person who labelled a split item cannot make decisions.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import uuid4
@@ -22,7 +22,7 @@ from labeler import marks
 from labeler.errors import InputError, NotAllowed
 from labeler.studies.cache import until_changed
 from labeler.studies.course import calibrating
-from labeler.studies.items import drawing
+from labeler.studies.items import as_seen, drawing
 from labeler.studies.items.browsing import item_named
 from labeler.studies.model import Item, ItemRole, Kind, Question
 from labeler.studies.people.identity import checked_reason
@@ -47,6 +47,9 @@ class SplitLabel:
     category: str
     comment: str | None
     is_third: bool
+    # What the reviewer saw, as JSON, and whether the picture had the two sides in the other order.
+    view: str = field(default="{}", compare=False, repr=False)
+    swapped: bool = field(default=False, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -106,9 +109,9 @@ def outcomes(db: Database) -> Mapping[str, Outcome]:
     by_name = {item.name: item for item in items.included(db)}
     standing = {decision.item: decision for decision in decisions.everything(db)}
     labels_of: dict[str, list[SplitLabel]] = defaultdict(list)
-    columns = (table[name].tolist() for name in ("item", "category", "comment", "kind"))
-    for name, category, comment, kind in zip(*columns, strict=True):
-        labels_of[name].append(SplitLabel(category, comment or None, kind == Kind.THIRD))
+    columns = (table[name].tolist() for name in ("item", "category", "comment", "kind", "view", "swapped"))
+    for name, category, comment, kind, view, swapped in zip(*columns, strict=True):
+        labels_of[name].append(SplitLabel(category, comment or None, kind == Kind.THIRD, view, bool(swapped)))
     return {
         row.item: Outcome(
             by_name[row.item], _in_order(labels_of[row.item]), row.agreed, row.split_by, row.majority,
@@ -146,12 +149,27 @@ def labels_on(db: Database, item: Item) -> list[dict[str, Any]]:
     """
     rows = [
         {"reviewer": reviewer, "label": answer, "kind": _KINDS.get(Kind(kind), kind), "comment": comment}
-        for reviewer, kind, answer, comment in labels.on_item(db, item.item_id)
+        for reviewer, kind, answer, comment, _, _ in labels.on_item(db, item.item_id)
     ]
     decision = next((decision for decision in decisions.everything(db) if decision.item == item.name), None)
     if decision is not None:
         by, why = decision.decided_by, decision.why
         rows.append({"reviewer": by, "label": decision.category, "kind": "decision", "comment": why})
+    return rows
+
+
+def numbers_seen(db: Database, item: Item) -> list[dict[str, str]]:
+    """Return the numbers that the runs of an item had on each reviewer's screen, as rows of a table.
+
+    The columns are the runs in the order of the item. Reviewers who saw this order are left out. The caller must make
+    sure that the person who sees the result may see names.
+    """
+    rows = []
+    for reviewer, kind, _, _, view, swapped in labels.on_item(db, item.item_id):
+        numbers = as_seen.numbers_seen(db, item, as_seen.look_of_answer(item, view, swapped))
+        if numbers is not None:
+            runs = {f"Run {run}": number for run, number in enumerate(numbers, 1)}
+            rows.append({"reviewer": reviewer, "kind": _KINDS.get(Kind(kind), kind), **runs})
     return rows
 
 

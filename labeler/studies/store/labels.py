@@ -186,10 +186,10 @@ def n_by_hour(db: Database, *, calibration: bool | None = None) -> list[tuple[st
     ).fetchall()
 
 
-def on_item(db: Database, item_id: int) -> list[tuple[str, str, str, str | None]]:
-    """Return the current answers to an item, each as (reviewer, kind of assignment, answer, comment)."""
+def on_item(db: Database, item_id: int) -> list[tuple[str, str, str, str | None, str, int | None]]:
+    """Return the current answers to an item, each as (reviewer, kind of assignment, answer, comment, view, swapped)."""
     return db.execute(
-        """SELECT p.name, a.kind, c.answer, l.comment
+        """SELECT p.name, a.kind, c.answer, l.comment, l.view, l.swapped
            FROM current_answers c JOIN assignments a USING (assignment_id) JOIN people p USING (person_id)
                 JOIN labels l USING (label_id)
            WHERE a.item_id = ? AND c.answer <> 'withdrawn' ORDER BY p.name, l.label_id""",

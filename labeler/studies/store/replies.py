@@ -28,6 +28,8 @@ class Message:
     flag: bool
     comment: str | None
     created_utc: str  # the time when the flag or comment last changed
+    view: str = "{}"  # what the reviewer saw, as JSON
+    swapped: bool = False  # whether the picture had the two sides of the item in the other order
     replies: tuple[Reply, ...] = ()  # the replies of coordinators, in order of time
 
     @property
@@ -65,7 +67,7 @@ def flags_and_comments(db: Database) -> list[Message]:
     """
     rows = db.execute(
         """WITH answers AS (SELECT * FROM labels WHERE answer <> 'withdrawn')
-           SELECT l.assignment_id, i.name, a.code, p.name, l.flag, l.comment, (
+           SELECT l.assignment_id, i.name, a.code, p.name, l.flag, l.comment, l.view, l.swapped, (
                SELECT g.created_utc FROM answers g WHERE g.assignment_id = l.assignment_id AND g.revision > coalesce((
                    SELECT max(b.revision) FROM answers b WHERE b.assignment_id = l.assignment_id
                    AND (b.flag, coalesce(b.comment, '')) <> (l.flag, coalesce(l.comment, ''))), -1)
@@ -77,6 +79,6 @@ def flags_and_comments(db: Database) -> list[Message]:
            ORDER BY l.label_id DESC"""
     )
     return [
-        Message(assignment_id, item, code, reviewer, bool(flag), comment or None, created_utc)
-        for assignment_id, item, code, reviewer, flag, comment, created_utc in rows
+        Message(assignment_id, item, code, reviewer, bool(flag), comment or None, created_utc, view, bool(swapped))
+        for assignment_id, item, code, reviewer, flag, comment, view, swapped, created_utc in rows
     ]

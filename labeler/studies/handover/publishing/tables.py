@@ -241,6 +241,7 @@ def _labels(
             "confidence": answers["confidence"],
             "flag": answers["flag"].astype(bool),
             "dwell_ms": gathered.answers["dwell_ms"],
+            "run_order": answers["run_order"],
         }
     )
     values = {name: meaning for name, meaning in meanings_of(question).items() if name != MARKED} | _NOT_LABELS
@@ -328,6 +329,12 @@ _LABEL_COLUMNS = (
         "time on task: the time from the first plot to the answer; time while the page was hidden does not count, and "
         "each pause without key, pointer or wheel input counts at most 60 s",
         unit="ms", missing="not timed, as for imported labels",
+    ),
+    Column(
+        "run_order", "text",
+        "the numbers of the item's runs, from 1, in the order in which the reviewer saw them; a comment on “Run 1” is "
+        "about the first of these numbers",
+        missing="a decision, an imported label, or the order of the item",
     ),
 )  # fmt: skip
 

@@ -9,7 +9,7 @@ from analysis.text import counted
 from labeler import marks
 from labeler.studies.course import calibrating, coordinating
 from labeler.studies.course.calibrating import CalibrationResult
-from labeler.studies.items import browsing
+from labeler.studies.items import as_seen, browsing
 from labeler.studies.labelling import inbox
 from labeler.studies.labelling.inbox import Message
 from labeler.studies.model import CalibrationGate, State
@@ -17,7 +17,7 @@ from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import ALLOWED, Action
 from labeler.studies.preparing.mark_consensus import MarksOfItem
 from labeler.studies.results import splits
-from labeler.studies.results.splits import Outcome
+from labeler.studies.results.splits import Outcome, SplitLabel
 from labeler.studies.store import Database
 from labeler.studies.ui.component import Decides
 from labeler.studies.ui.coordinator import queue
@@ -32,6 +32,9 @@ REASONS = (
     "wider spread",
     "only noise",
 )
+AS_SEEN = "split-as-seen"  # key in the session state: the item and the label whose picture is shown
+AS_SEEN_CAPTION = "runs numbered as this reviewer saw them"
+SHOW_AS_SEEN = "Number the runs as this reviewer saw them"
 COMMENTS = "inbox"
 ANSWERS = ("Thank you. I have read this.", "Label it as you see it.", "The measurements are correct.")
 REFERENCE = "reference"
@@ -82,14 +85,19 @@ def show_split(db: Database, split: Outcome, names: list[str], person: str, *, c
         return
     name, question = split.item.name, coordinating.get_study(db).question
     why_not = splits.why_not_decide(db, person) if can_decide else ""
-    decides = Decides("split", queue.categories_of(question), REASONS) if can_decide and not why_not else None
+    seen = _label_as_seen(split)
+    may_decide = can_decide and not why_not and seen is None
+    decides = Decides("split", queue.categories_of(question), REASONS) if may_decide else None
     keys = {**(queue.choices_of(question) if decides else {}), **queue.MOVES}
     if decides and LAST_DECIDED in st.session_state:
         keys[AGAIN] = "Change the last decision"
     counts = Counter(str(label.category) for label in split.labels)
     labels = ", ".join(f"{n} {category}" for category, n in counts.items())
-    caption = f"{queue.place(names, name)} · labels: {labels}"
-    pressed = queue.look(db, SPLITS, split.item, title=name, caption=caption, keys=keys, decides=decides)
+    caption = (
+        f"{queue.place(names, name)} · labels: {labels}" if seen is None else f"“{seen.comment}”: {AS_SEEN_CAPTION}"
+    )
+    panels = None if seen is None else as_seen.panels_of_answer(db, split.item, seen.view, seen.swapped)
+    pressed = queue.look(db, SPLITS, split.item, title=name, caption=caption, keys=keys, decides=decides, panels=panels)
     if pressed and pressed.key == AGAIN and st.session_state.get(LAST_DECIDED) in names:
         queue.put(SPLITS, st.session_state.pop(LAST_DECIDED))
         st.rerun()
@@ -104,6 +112,19 @@ def show_split(db: Database, split: Outcome, names: list[str], person: str, *, c
         st.caption("The reason saves the decision and shows the next item. A later decision replaces an earlier one.")
 
 
+def _label_as_seen(split: Outcome) -> SplitLabel | None:
+    """Return the label whose picture is shown instead of the picture of the item."""
+    name, number = st.session_state.get(AS_SEEN, ("", 0))
+    return split.labels[number] if name == split.item.name and number < len(split.labels) else None
+
+
+def _show_as_seen(name: str, number: int | None) -> None:
+    if number is None:
+        st.session_state.pop(AS_SEEN, None)
+    else:
+        st.session_state[AS_SEEN] = name, number
+
+
 def go_on(db: Database, names: list[str], name: str, decision: str) -> None:
     """After a decision on an item, show the next item that needs one."""
     left = [other.item.name for other in splits.split_items(db) if other.remains]
@@ -112,10 +133,21 @@ def go_on(db: Database, names: list[str], name: str, decision: str) -> None:
 
 
 def list_labels(split: Outcome) -> None:
-    """List the labels and comments without names, and the decision."""
-    for label in split.labels:
+    """List the labels and comments without names, and the decision.
+
+    A comment may name a run by its number on the reviewer's screen, so a button shows the picture of this reviewer.
+    """
+    seen, name = _label_as_seen(split), split.item.name
+    for number, label in enumerate(split.labels):
         third, comment = " (third label)" if label.is_third else "", f": {label.comment}" if label.comment else ""
-        st.text(f"{marks.describe(label.category)}{third}{comment}")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text(f"{marks.describe(label.category)}{third}{comment}", width="content")
+            if label.comment:
+                other = None if label is seen else number
+                words = "Back to the item" if other is None else "Number the runs as this reviewer saw them"
+                st.button(
+                    words, key=f"seen-{name}-{number}", type="tertiary", on_click=_show_as_seen, args=(name, other)
+                )
     if split.decision:
         st.text(f"Decided: {marks.describe(split.decision.category)}. Reason: {split.decision.why}")
 
@@ -178,7 +210,9 @@ def show_message(db: Database, message: Message, codes: list[str], *, with_name:
     """Show one message as plain text under the picture of its item."""
     item = browsing.item_named(db, message.item)
     title, where = f"Item {message.code}: {message.item}", queue.place(codes, message.code)
-    pressed = queue.look(db, COMMENTS, item, name=message.code, title=title, caption=where)
+    panels = as_seen.panels_of_answer(db, item, message.view, message.swapped)
+    caption = f"{where} · {AS_SEEN_CAPTION}"
+    pressed = queue.look(db, COMMENTS, item, name=message.code, title=title, caption=caption, panels=panels)
     queue.move(COMMENTS, codes, message.code, pressed)
     sender = [message.reviewer] if with_name else []
     marks = [*(["flagged"] if message.flag else []), *([] if message.is_answered else ["not answered"])]

@@ -29,6 +29,8 @@ from labeler.studies.ui.coordinator.shared import (
 from labeler.studies.verdicts import evidence
 from labeler.studies.verdicts.evidence import ExplainedVerdict
 
+NUMBERS_HELP = """Each reviewer saw the runs in another order. A column is a run of the picture above, and a cell is the
+number of this run on the reviewer's screen."""
 CHOSEN, FOUND, MOVED_TO = "item", "items-found", "item-moved-to"
 
 
@@ -88,6 +90,11 @@ def show_labels(db: Database, item: Item, *, with_labels: bool) -> None:
         st.caption("Nobody has labelled this item.")
     else:
         table([{key.capitalize(): value or "" for key, value in row.items()} for row in rows], "The labels of the item")
+        numbers = splits.numbers_seen(db, item)
+        with fold("Run numbers as reviewers saw them", "fold-run-numbers") as part:
+            if part.open:
+                st.caption(NUMBERS_HELP)
+                st.dataframe(numbers, hide_index=True, alt="The numbers of the runs on each reviewer's screen")
 
 
 def choose_verdict(db: Database, item: Item, person: str) -> ExplainedVerdict | None:

@@ -4,6 +4,7 @@ Each item has its picture, and keys for actions.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -88,18 +89,19 @@ def look(
     keys: Mapping[str, str] = MOVES,
     decides: Decides | None = None,
     marks: Sequence[tuple[Mark, str]] = (),
+    panels: Sequence[Mapping[str, Any]] | None = None,
 ) -> Press | None:
     """Show the picture of an item, or a note if the item has none; return the key that the person pressed.
 
     `name` is the name of the item in this queue, if it is not the usual one; `title` and `caption` stand above the
     picture. `keys` maps keys to the texts of buttons; some of them may be decisions (see `component.picture`). Each
-    mark has a note.
+    mark has a note. `panels` are those of one reviewer's picture, if it is not the picture of the item.
     """
     if not item.n_runs:
         caption = f"{caption} · {NO_PICTURE}" if caption else NO_PICTURE
     return component.picture(
         f"{queue}-picture",
-        drawing.panels_of_item(db, item.item_id) if item.n_runs else [],
+        panels if panels is not None else drawing.panels_of_item(db, item.item_id) if item.n_runs else [],
         item=name or item.name,
         title=title,
         caption=caption,

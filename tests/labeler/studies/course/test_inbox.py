@@ -81,7 +81,7 @@ def test_no_message_tells_the_answer_it_came_with(planned, answer):
     say(planned, "ada", answer=answer, flag=True, comment="Look at it")
     (message,) = inbox.messages(planned)
     assert {field.name for field in fields(Message)} == {
-        "assignment_id", "item", "code", "reviewer", "flag", "comment", "created_utc", "replies",
+        "assignment_id", "item", "code", "reviewer", "flag", "comment", "created_utc", "view", "swapped", "replies",
     }  # fmt: skip
     assert answer not in json.dumps(asdict(message))
 

@@ -24,7 +24,7 @@ from tests.making import NOW, PARAMETERS, REVIEWERS, WHO, answer_everything, ans
 COLUMNS = [
     "item", "benchmark", "application", "part", "reviewer", "assignment", "revision", "kind", "label", "created_utc",
     "position", "dwell_ms", "view", "confidence", "flag", "comment", "extra", "swapped", "session",
-    "event_id",
+    "event_id", "run_order",
 ]  # fmt: skip
 MINIMAL = "item,reviewer,label"
 
@@ -67,6 +67,7 @@ def test_every_answer_is_one_row_with_what_was_said_where_and_when(planned):
         "reviewer": "ada", "assignment": task.assignment_id, "revision": 0, "kind": "fresh", "label": "dissimilar",
         "created_utc": "2026-11-20T12:00:05+00:00", "position": 0, "dwell_ms": 900,
         "confidence": None, "flag": 0, "comment": None, "extra": None, "swapped": None, "session": None,
+        "run_order": " ".join(str(run + 1) for run in view["picture"]["order"]),
     }  # fmt: skip
 
 

@@ -273,7 +273,7 @@ def test_decisions_are_rows_of_their_own_behind_all_answers(closed):
     decide(closed, name, D)
     decide(closed, name, S, "looked again", actor="owner")
     table = exchange.export_labels(closed, actor="owner", now=NOW)
-    assert list(table.columns) == list(labels.COLUMNS)
+    assert list(table.columns) == list(label_file.COLUMNS)
     rows = table.iloc[n_answers:]
     assert rows[["item", "reviewer", "kind", "label", "revision", "comment"]].to_numpy().tolist() == [
         [name, "carol", "adjudicated", "dissimilar", 0, "two levels"],
@@ -306,7 +306,7 @@ def test_decisions_survive_the_way_into_another_study(closed, masters, tmp_path)
         again = exchange.import_label_file(other, path, **WHO)
         assert (again.n_new, again.n_already_there) == (0, len(table))
         assert decisions.everything(other) == decisions.everything(closed)
-        columns = [column for column in labels.COLUMNS if column not in ("assignment", "view")]
+        columns = [column for column in label_file.COLUMNS if column not in ("assignment", "view")]
         back = exchange.export_labels(other, actor="owner", now=NOW)
         assert back[columns].to_numpy().tolist() == table[columns].to_numpy().tolist()
 
