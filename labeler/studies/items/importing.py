@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -238,14 +238,21 @@ def import_files(
         if after
         else read_benchmarks(files, options, skip=lambda sha256: items.is_imported(db, sha256), **reading)
     )
+    refused: list[tuple[str, str]] = []
     for part in parts:
-        if isinstance(part, FileResult):
-            yield part
-            continue
-        try:
-            yield importer.keep(part, *to_import(part, kind, selection))
-        except Refused as error:
-            yield _result(part, refused=without_file_name(error))
+        result = part if isinstance(part, FileResult) else importer.kept_or_refused(part, selection)
+        if result.refused:
+            refused.append((_name_only(result.file), result.refused))
+        yield result
+    if refused:
+        with events.by(db, actor, now) as deed:
+            deed.log(actions.REFUSE_FILES, files=refused)
+
+
+def _name_only(file: str) -> str:
+    """Return the name of a file without the folders of this computer."""
+    path = PurePath(file)
+    return path.name if path.is_absolute() else file
 
 
 def kind_of_import(selection: RunSelection, after: Sequence[Source]) -> ItemKind:
@@ -376,6 +383,13 @@ class _Importer:
     # Ids of the files stored so far, by the hash of their content.
     file_ids: dict[str, int] = field(default_factory=dict)
 
+    def kept_or_refused(self, part: Part, selection: RunSelection) -> FileResult:
+        """Store a part, and return the result; if the part cannot be used, nothing from it is stored."""
+        try:
+            return self.keep(part, *to_import(part, self.kind, selection))
+        except Refused as error:
+            return _result(part, refused=without_file_name(error))
+
     def keep(self, part: Part, new_items: Sequence[NewItem], left_out: Mapping[str, str]) -> FileResult:
         """Store all benchmarks of a part or none, and return the result; raises Refused if a name is already used."""
         if part.already_there:
@@ -489,6 +503,23 @@ class Import:
         """Return what the import added, by whom and when."""
         sizes = f"{counted(len(self.items), 'item')} from {counted(len(self.files), 'file')}"
         return f"{sizes}, imported by {self.actor} on {self.at_utc[:10]} at {self.at_utc[11:16]} UTC"
+
+
+def import_log(db: Database) -> list[dict[str, str]]:
+    """Return what became of each file of all imports, as rows of a table; the newest import comes first."""
+    rows = []
+    for event in reversed(events.of_actions(db, [actions.IMPORT_FILE, actions.REFUSE_FILES, actions.REMOVE_IMPORT])):
+        said: list[tuple[str, str]]
+        if event.action == actions.REFUSE_FILES.name:
+            said = [(name, f"refused: {why}") for name, why in event.details.get("files", ())]  # not in copies
+        elif event.action == actions.IMPORT_FILE.name:
+            said = [(event.details["file"], f"{counted(len(event.details['items']), 'item')} imported")]
+        else:
+            files = ", ".join(name for name, _ in event.details["files"])
+            said = [(files, f"import taken back: {counted(len(event.details['items']), 'item')} removed")]
+        at = f"{event.at_utc[:10]} {event.at_utc[11:16]} UTC"
+        rows += [{"time": at, "by": event.actor, "file": name, "outcome": outcome} for name, outcome in said]
+    return rows
 
 
 def last_import(db: Database) -> Import | None:

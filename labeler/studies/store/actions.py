@@ -232,6 +232,10 @@ class _Import(TypedDict):
     files: Sequence[Sequence[str]]  # name and SHA-256 of each
 
 
+class _RefusedFiles(TypedDict):
+    files: Sequence[Sequence[str]]  # name of each, and the reason
+
+
 class _RemovedImport(TypedDict):
     imported_utc: str
     items: Sequence[str]
@@ -248,6 +252,9 @@ class _KnownChanges(TypedDict):
 
 
 IMPORT_FILE = LogAction("import file", _Import, LogState.import_file)
+REFUSE_FILES = LogAction(
+    "refuse files", _RefusedFiles, private=frozenset({"files"}), published=Published.NEVER, stales=False
+)
 REMOVE_IMPORT = LogAction("remove import", _RemovedImport, LogState.remove_import)
 EXCLUDE_ITEM = LogAction("exclude item", _Exclusion, LogState.exclude)
 INCLUDE_ITEM = LogAction("include item", _Exclusion, LogState.include)

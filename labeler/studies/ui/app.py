@@ -26,6 +26,7 @@ from labeler.studies.people import identity
 from labeler.studies.store import Database, open_database
 from labeler.studies.ui import component
 from labeler.studies.ui.coordinator import places
+from labeler.studies.ui.coordinator.clicks import by_click
 from labeler.studies.ui.coordinator.places import ITEM, PLACES, show
 from labeler.studies.ui.coordinator.shared import address, escape_markdown, go_to
 from labeler.studies.ui.reviewer import guide, label, my_labels
@@ -193,7 +194,7 @@ def explain(error: LabelerError, person: Person | None) -> None:
         begin_page()
     is_coordinator = person is not None and Role.COORDINATOR in person.roles
     st.error(
-        escape_markdown(str(error) if is_coordinator else for_anyone(error))
+        escape_markdown(by_click(str(error)) if is_coordinator else for_anyone(error))
     )  # the error may contain names from files
     if isinstance(error, StudyError):
         log.warning("%s", error)

@@ -23,7 +23,11 @@ from labeler.studies.results import reporting, splits
 from labeler.studies.screen.kinds import kind_of
 from labeler.studies.store import Database, open_database
 from labeler.studies.ui.coordinator import one_item
+from labeler.studies.ui.coordinator.clicks import KEEP_BOTH, READING, by_click
+from labeler.studies.ui.coordinator.reading import ReadingFields, reading_fields
 from labeler.studies.ui.coordinator.shared import (
+    VIEW,
+    address,
     box,
     done,
     errors_here,
@@ -37,7 +41,8 @@ from labeler.studies.ui.coordinator.shared import (
 )
 from labeler.studies.verdicts import computing, stored_verdicts
 
-IMPORT_OUTCOME = "import-outcome"  # key in the session state: the results of the last import
+IMPORT_OUTCOME = "import-outcome"  # key in the session state: the results of the last import, until they were read
+AS_NEW = "import-as-new"
 MAX_TABLE = 30
 NO_FILES: folders.Files = []
 PAGE_SIZE = 20
@@ -74,28 +79,24 @@ def render_add(db: Database, person: str) -> None:
     except NotAllowed as refusal:
         st.info(str(refusal))
         return
-    results: Sequence[importing.FileResult] = st.session_state.get(IMPORT_OUTCOME, ())
-    if results:
-        show_outcome(db, results)
-    options = importing.read_options(None, {}, file_is=st.session_state.get("file-is"))
-    kind = kind_of(coordinating.get_study(db).question)
-    if kind.swapped is not None:
-        offer_two_sides(db, options, person)
-    elif files := dropped_files("Add more files" if results else "Drop your result files here", "files"):
-        with errors_here():
-            import_files(db, files, options, person)
+    has_outcome = show_outcome(db)
+    drop_zone = st.container()
     offer_to_take_back(db, person)
-    with st.expander("What one file contains", type="compact"):
-        st.selectbox(
-            "One file contains", (None, *importing.FILE_IS), format_func=folders.describe_file_state, key="file-is"
-        )
+    with st.expander(READING, type="compact"):
+        reading = reading_fields("import")
+        st.checkbox(KEEP_BOTH, key=AS_NEW)
     with st.expander("A folder on the server", type="compact"):
-        offer_folder(db, options, person)
+        offer_folder(db, reading, person)
+    with drop_zone:
+        if kind_of(coordinating.get_study(db).question).swapped is not None:
+            offer_two_sides(db, reading, person)
+        elif files := dropped_files("Add more files" if has_outcome else "Drop your result files here", "files"):
+            with errors_here():
+                import_files(db, files, reading, person)
     with fold("Which formats can be read", "formats") as formats:
         if formats.open:
-            st.table(
-                importing.formats_table(), border="horizontal", hide_index=True, alt="The formats that can be read"
-            )
+            rows = [{name: by_click(str(cell)) for name, cell in row.items()} for row in importing.formats_table()]
+            st.table(rows, border="horizontal", hide_index=True, alt="The formats that can be read")
 
 
 def dropped_files(label: str, key: str) -> folders.Files:
@@ -107,7 +108,7 @@ def dropped_files(label: str, key: str) -> folders.Files:
     return importing.uploads((file.name, file.getvalue()) for file in files or ())
 
 
-def offer_two_sides(db: Database, options: importing.ReadOptions, person: str) -> None:
+def offer_two_sides(db: Database, reading: ReadingFields, person: str) -> None:
     """Show two drop zones, for the runs before and after a change; import both together."""
     left, right = st.columns(2)
     with left:
@@ -116,10 +117,10 @@ def offer_two_sides(db: Database, options: importing.ReadOptions, person: str) -
         after = dropped_files("Drop the result files from after the change here", "files-after")
     if st.button("Import both sides", type="primary", disabled=not (before and after)):
         with errors_here():
-            import_files(db, before, options, person, after=after)
+            import_files(db, before, reading, person, after=after)
 
 
-def offer_folder(db: Database, options: importing.ReadOptions, person: str) -> None:
+def offer_folder(db: Database, reading: ReadingFields, person: str) -> None:
     """Offer the import of files that are already on the server."""
     root = settings().import_root or db.path.parent
     with st.form("folder", border=False):
@@ -132,7 +133,7 @@ def offer_folder(db: Database, options: importing.ReadOptions, person: str) -> N
             with errors_here():
                 if not path.strip():
                     raise InputError("Enter a folder or a file. To import all files, enter a dot.")
-                import_files(db, folders.result_files(root, path.strip(), study=db.path), options, person)
+                import_files(db, folders.result_files(root, path.strip(), study=db.path), reading, person)
 
 
 def offer_to_take_back(db: Database, person: str) -> None:
@@ -152,24 +153,32 @@ def offer_to_take_back(db: Database, person: str) -> None:
 
 
 def import_files(
-    db: Database, files: folders.Files, options: importing.ReadOptions, person: str, after: folders.Files = NO_FILES
+    db: Database, files: folders.Files, reading: ReadingFields, person: str, after: folders.Files = NO_FILES
 ) -> None:
     """Import files with a progress bar, start to compute verdicts, and show the outcome on the page.
 
     If `after` has files, they have the runs after a change, and the other files those before it.
     """
+    options = reading.options()
     bar, now = st.progress(0.0, "Importing …"), datetime.now(UTC)
     advance = folders.ImportProgress([*files, *after], time.monotonic, bar.progress)
-    results = list(importing.import_files(db, files, options, after=after, advance=advance, actor=person, now=now))
+    as_new = bool(st.session_state.get(AS_NEW))
+    results = list(importing.import_files(
+        db, files, options, after=after, as_new=as_new, advance=advance, actor=person, now=now,
+    ))  # fmt: skip
     bar.empty()
     st.session_state[IMPORT_OUTCOME] = results
+    st.query_params[VIEW] = address("Add")  # otherwise the page would show all items, because there are some now
     if any(result.names for result in results):
         background.start_verdicts(db.path, actor=person)
     refresh()
 
 
-def show_outcome(db: Database, results: Sequence[importing.FileResult]) -> None:
-    """Say what became of each file, and lead to the next step."""
+def show_outcome(db: Database) -> bool:
+    """Say what became of each file of the last import, until the person has read it; return whether there is one."""
+    results: Sequence[importing.FileResult] = st.session_state.get(IMPORT_OUTCOME, ())
+    if not results:
+        return False
     refused = [result for result in results if result.refused]
     with box(importing.describe_outcome(results)):
         if refused and len(refused) < len(results):
@@ -179,7 +188,10 @@ def show_outcome(db: Database, results: Sequence[importing.FileResult]) -> None:
                 f"**{files} {'was' if len(refused) == 1 else 'were'} refused.** "
                 f"The other {'file is' if others == 1 else f'{others} files are'} not affected."
             )
-        rows = [folders.outcome(result) for result in results]
+        rows = [
+            {**row, "outcome": by_click(str(row["outcome"])), "warnings": by_click(str(row["warnings"]))}
+            for row in map(folders.outcome, results)
+        ]
         if len(rows) > MAX_TABLE:
             st.dataframe(rows, hide_index=True, alt="The outcome of each file")
         else:
@@ -189,14 +201,21 @@ def show_outcome(db: Database, results: Sequence[importing.FileResult]) -> None:
         for row in rows:
             if row["warnings"]:
                 st.caption(escape_markdown(f"{row['file']}: {row['warnings']}"))
-        if coordinating.status(db).n_items and st.button("Next: invite people", type="primary"):
-            go_to("People")
+        with st.container(horizontal=True):
+            if coordinating.status(db).n_items and st.button("Next: invite people", type="primary"):
+                del st.session_state[IMPORT_OUTCOME]
+                go_to("People")
+            if st.button("Close this list"):
+                del st.session_state[IMPORT_OUTCOME]
+                refresh()
+    return True
 
 
 def render_all_items(db: Database, person: str) -> None:
     """Show the matching items, and the folds below them."""
     hidden = identity.why_hidden(db, person, Action.SEE_VERDICTS)
     with_labels = not identity.why_hidden(db, person, Action.SEE_NAMES)
+    show_outcome(db)
     table, categories = browsing.catalogue(db, verdicts=not hidden), coordinating.get_study(db).question.names
     if table.empty:
         st.info("No items yet. Drop your result files under Add.")
@@ -223,8 +242,8 @@ def render_all_items(db: Database, person: str) -> None:
         offer_calibration(db, matches["item"].tolist(), person)
     with fold("Import log", "fold-import-log") as part:
         if part.open:
-            log = coordinating.event_log(db)
-            st.dataframe(log[log["action"].isin(["import file", "remove import"])], hide_index=True, alt="The imports")
+            log = [{**row, "outcome": by_click(row["outcome"])} for row in importing.import_log(db)]
+            st.dataframe(log, hide_index=True, alt="The imports, the newest first")
 
 
 def show_page(db: Database, matches: browsing.Catalogue, *, with_labels: bool) -> None:

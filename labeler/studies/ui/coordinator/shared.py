@@ -11,6 +11,7 @@ import streamlit as st
 from labeler.errors import LabelerError
 from labeler.files.outputs import as_part_of_a_page
 from labeler.safe_text import multiline
+from labeler.studies.ui.coordinator.clicks import by_click
 from labeler.studies.ui.input_queue import may_be_left
 
 MIN_CONTENTS = 4  # a document with fewer sections has no list of contents
@@ -185,7 +186,7 @@ def errors_here() -> Iterator[None]:
     try:
         yield
     except LabelerError as error:
-        st.error(escape_markdown(str(error)))
+        st.error(escape_markdown(by_click(str(error))))
 
 
 class Bar:

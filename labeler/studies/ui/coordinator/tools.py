@@ -18,6 +18,8 @@ from labeler.studies.plan.lifecycle import Action
 from labeler.studies.results import replicating
 from labeler.studies.store import Database
 from labeler.studies.ui.coordinator import plan
+from labeler.studies.ui.coordinator.clicks import READING, by_click
+from labeler.studies.ui.coordinator.reading import ReadingFields, reading_fields
 from labeler.studies.ui.coordinator.shared import Bar, document, download, errors_here, link
 
 FROM_STUDY, FROM_FILES = "From this study", "From files"
@@ -69,7 +71,7 @@ def compute(method: str, gathered: Gathered, options: dict[str, Any]) -> None:
 
 def show_result(explored: MethodResult, method: str) -> None:
     """Show the result as a page, and offer its files for download."""
-    page = exploring.as_html(explored)
+    page = by_click(exploring.as_html(explored))
     figures = {f"{name}.svg": outputs.as_file(chart, "svg") for name, chart in explored.charts.items()}
     files: dict[str, str | bytes] = {f"{method}.html": page, f"{method}.json": exploring.as_json(explored), **figures}
     document(page, partial(download, files))
@@ -81,22 +83,22 @@ INSTRUMENTED_HELP = "Enter the condition or factor that gives the amount of inst
 HELD_FIXED_HELP = "Enter the intervention level at which the suspected cause is held fixed."
 
 
-def chosen_files(method: str) -> tuple[list[Any], str]:
-    """Show the fields for result files and for the pattern of their names; return the files and the pattern."""
+def chosen_files(method: str) -> tuple[list[Any], ReadingFields]:
+    """Show the fields for result files and for how to read them; return the files and these fields."""
     files = st.file_uploader("Result files", folders.UPLOADED, accept_multiple_files=True, key=f"files-{method}")
-    pattern = st.text_input("Pattern of file names, such as {version}-{context}.json", key=f"pattern-{method}")
-    return files, pattern.strip()
+    with st.expander(READING, type="compact"):
+        return files, reading_fields(method)
 
 
-def gather_files(files: list[Any], pattern: str) -> Gathered:
+def gather_files(files: list[Any], reading: ReadingFields) -> Gathered:
     """Read the benchmarks of the files; show an error for each file that cannot be used."""
     if not files:
         raise InputError("Choose at least one file.")
     uploads = importing.uploads((file.name, file.getvalue()) for file in files)
-    gathered = exploring.from_files(uploads, importing.read_options(pattern=pattern))
+    gathered = exploring.from_files(uploads, reading.options())
     for error in gathered.refused:
         st.error("This file was refused; all other files were read.")
-        st.text(str(error))
+        st.text(by_click(str(error)))
     return gathered
 
 

@@ -91,7 +91,7 @@ def test_a_changed_file_under_a_known_name_is_refused_unless_it_is_imported_as_n
     assert result.refused == (
         f"benchmark '{NAME}': the study has other measurements under this name. To keep both, give --as-new"
     )
-    assert counts(db) == before
+    assert counts(db) == {**before, "events": before["events"] + 1}  # the refusal
     (result,) = import_all(db, changed, as_new=True)
     assert result.names == (f"{NAME}#2",)
     assert items.by_name(db, f"{NAME}#2").benchmark == items.by_name(db, NAME).benchmark
@@ -130,7 +130,10 @@ def test_a_bad_file_leaves_nothing_and_the_next_is_imported(db, name, content, r
     assert (refused.file, refused.names, refused.already_there) == (name, (), False)
     assert imported.names == (NAME,)
     added = {table: n - before[table] for table, n in counts(db).items()}
-    assert added == {"items": 1, "runs": 3, "bins": 1, "files": 1, "events": 1}
+    assert added == {"items": 1, "runs": 3, "bins": 1, "files": 1, "events": 2}
+    (in_log, other) = importing.import_log(db)  # the newest first
+    assert (in_log["file"], in_log["outcome"], in_log["by"]) == (name, f"refused: {refused.refused}", "carol")
+    assert (other["file"], other["outcome"]) == (f"{NAME}.json", "1 item imported")
     assert all(entry["refused"] for entry in look_into(importing.upload(name, content)).json_values())  # as the dry run
     good = importing.upload(name.removesuffix(".gz"), b"[[1, 2, 3], [1, 2, 3]]")
     assert not import_all(db, good)[0].refused  # once it is good

@@ -80,7 +80,8 @@ def outcome(page):
 
 
 def import_folder(page, path):
-    page.text_input[0].set_value(path)
+    (field,) = [field for field in page.text_input if field.label == "Folder or file on the server"]
+    field.set_value(path)
     return checked(button(page, "Import from the server").click().run())
 
 

@@ -35,6 +35,35 @@ def test_the_person_can_say_that_a_file_is_a_run(empty):
         assert runs_by_item(db)["b"][0] == [[1.0], [2.0]]
 
 
+def test_an_outcome_stays_where_the_person_is_until_it_is_closed_and_says_what_to_click(empty):
+    """Without a view in the address, the page shows all items as soon as there are some."""
+    page = upload(coordinator_page("Items", "", empty), ("good.json", b"[[1], [2]]"), ("one.json", b"[[1, 2]]"))
+    assert says(texts(page), "1 of 2 files was imported", "1 file was refused")
+    assert "under “How to read the files”" in outcome(page)["Outcome"]["one.json"]
+    assert "--" not in outcome(page)["Outcome"]["one.json"]
+    (views,) = page.segmented_control
+    assert views.value == "Add"
+    page = checked(views.set_value("All items").run())
+    assert outcome(page).index.tolist() == ["good.json", "one.json"]
+    page = checked(button(page, "Close this list").click().run())
+    assert "was refused" not in texts(page)
+
+
+def test_the_fields_say_how_files_are_read_and_a_bad_one_is_refused_by_name(empty):
+    page = coordinator_page("Items", "Add", empty)
+    fields = {field.label: field for field in (*page.text_input, *page.selectbox)}
+    fields["Columns of a table"].set_value("run=process")
+    fields["Name of the benchmark"].set_value("sort")
+    upload(page, ("1.csv", b"process,value\n0,1\n1,2\n"))
+    with open_database(empty) as db:
+        assert runs_by_item(db)["sort"][0] == [[1.0], [2.0]]
+    page = coordinator_page("Items", "Add", empty)
+    (field,) = [field for field in page.text_input if field.label == "Columns of a table"]
+    field.set_value("run")
+    page = upload(page, ("2.csv", b"process,value\n0,1\n1,2\n"))
+    assert says(page.error[0].value, "Columns of a table: 'run' is incomplete")
+
+
 def test_the_files_of_a_zip_file_are_taken_in_one_by_one(empty):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
