@@ -302,7 +302,9 @@ def _calibrate(facts: Facts, when: str) -> tuple[str, float]:
     ]
     was_passed = not opened or opened[-1].details["calibration"] == "passed"
     result = calibration(facts)
-    share_words = f": {100 * result.percent.value:.0f} %" if result and result.percent.value is not None else ""
+    if result is None:
+        return "finished", 1.0
+    share_words = f": {100 * result.percent.value:.0f} %" if result.percent.value is not None else ""
     return f"{'passed' if was_passed else 'not passed'}{share_words}", 1.0
 
 
@@ -421,6 +423,12 @@ def _box_of_calibration(facts: Facts) -> Box:
         )
         return _with_waiting(facts, Box("Nothing waits for you", text, also=reference))
     result = calibration(facts)
+    if result is None and calibrating.result(facts.db).gate:
+        text = (
+            "You do not see whether the required agreement was reached, because you are also a reviewer. Another "
+            "coordinator opens the study, or you open it below and give a reason."
+        )
+        return Box("All reviewers have finished the calibration round", text)
     if result is None or not result.not_passed:
         text = (
             "All reviewers have finished the calibration round. Those who wait see within 10 seconds that they can "

@@ -51,12 +51,21 @@ class CalibrationResult:
     percent: "Estimate"  # percent agreement and kappa between the reviewers
     kappa: "Estimate"
     gate: CalibrationGate | None
-    # What still has to happen before the study can be opened, as texts; empty if nothing is missing.
-    not_passed: tuple[str, ...]
+    # What still has to happen before the study can be opened, as texts: labels that are missing, and agreement that is
+    # not reached.
+    unfinished: tuple[str, ...]
+    below: tuple[str, ...]
+
+    @property
+    def not_passed(self) -> tuple[str, ...]:
+        """All that still has to happen; empty if nothing is missing."""
+        return self.unfinished + self.below
 
     def json_values(self) -> dict[str, Any]:
         """Return the result as values that can be written as JSON."""
-        return {**asdict(self), "passed": not self.not_passed}
+        values = asdict(self)
+        del values["unfinished"], values["below"]
+        return {**values, "not_passed": self.not_passed, "passed": not self.not_passed}
 
 
 @until_changed
@@ -92,8 +101,10 @@ def result(db: Database, *, level: float = 0.95) -> CalibrationResult:
     counts = count_table(first, categories) if len(first) else pd.DataFrame([[0] * len(categories)])
     percent, kappa = percent_agreement(counts, level=level), fleiss_kappa(counts, level=level)
     names = {row.item for row in rows}
-    missing = tuple(_unfinished(by_reviewer) + _below(gate, by_reviewer, percent))
-    return CalibrationResult(len(names), len(names & set(reference)), by_reviewer, percent, kappa, gate, missing)
+    return CalibrationResult(
+        len(names), len(names & set(reference)), by_reviewer, percent, kappa, gate,
+        tuple(_unfinished(by_reviewer)), tuple(_below(gate, by_reviewer, percent)),
+    )  # fmt: skip
 
 
 def first_labels(db: Database) -> "pd.DataFrame":
@@ -190,7 +201,7 @@ def begin_second_round(db: Database, *, actor: str, now: datetime) -> int:
     """
     with events.by(db, actor, now) as deed:
         require(studies.get(db), Action.CALIBRATE)
-        unfinished = _unfinished(result(db).reviewers)
+        unfinished = result(db).unfinished
         if unfinished:
             raise NotAllowed(f"The calibration round is not finished: {'; '.join(unfinished)}.")
         names, reviewers = _others(db), sorted(person.name for person in people.reviewers(db) if person.active)

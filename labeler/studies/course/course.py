@@ -99,9 +99,13 @@ def _check_ready(db: Database, study: Study, actor: str, *, force: bool, why: st
         raise NotAllowed("There is nothing to label yet. Create the plan, which opens the study.")
     if study.state is not State.CALIBRATION:
         return {}
-    missing = calibrating.result(db).not_passed
-    if missing and not force and identity.reviews_too(db, actor):
-        raise NotAllowed("The calibration round was not passed. A coordinator who does not label can see the reason.")
+    round_ = calibrating.result(db)
+    missing = round_.not_passed
+    if round_.gate and not round_.unfinished and not force and identity.reviews_too(db, actor):
+        raise NotAllowed(
+            "You are also a reviewer, so you do not see whether the calibration round reached the required agreement. "
+            "Another coordinator can open the study, or you open it anyway and give a reason."
+        )
     if missing and not force:
         raise NotAllowed(
             f"The calibration round was not passed: {'; '.join(missing)}. Wait, or open the study anyway and give a "

@@ -36,14 +36,19 @@ class NextItems:
     @property
     def sentences(self) -> list[str]:
         """The result as sentences, without names of people or items."""
+        added, waiting = self.counts
         how = "the model is uncertain and classifiers disagree" if self.by_model else "classifiers disagree"
-        added = (
-            f"{counted(self.n_random + self.n_chosen, 'item')} added. {self.n_random} of these items are random. The "
-            f"other {self.n_chosen} are items on which {how}."
-        )
+        chosen = f"{self.n_random} of these items are random. The other {self.n_chosen} are items on which {how}."
         why = [f"No model was used: {self.reason}."] if self.reason else []
-        waiting = f"Items that are not in the plan yet: {self.n_waiting}."
-        return [added, *why, *([self.price] if self.n_chosen else []), waiting]
+        return [f"{added} {chosen}", *why, *([self.price] if self.n_chosen else []), waiting]
+
+    @property
+    def counts(self) -> list[str]:
+        """The part of the result that does not depend on labels, as sentences."""
+        return [
+            f"{counted(self.n_random + self.n_chosen, 'item')} added.",
+            f"Items that are not in the plan yet: {self.n_waiting}.",
+        ]
 
     @property
     def price(self) -> str:

@@ -25,6 +25,7 @@ from labeler.studies.course import calibrating
 from labeler.studies.items import as_seen, drawing
 from labeler.studies.items.browsing import item_named
 from labeler.studies.model import Item, ItemRole, Kind, Question
+from labeler.studies.people import identity
 from labeler.studies.people.identity import checked_reason
 from labeler.studies.plan.lifecycle import Action, require
 from labeler.studies.preparing import assigning, mark_consensus
@@ -375,6 +376,7 @@ def _decide_reference(db: Database, item: str, category: str | None, _why: str, 
 
 
 def _decide_split(db: Database, item: str, category: str | None, why: str, actor: str, now: datetime) -> None:
+    identity.require_visible(db, actor, Action.SEE_AGREEMENT)  # whether an item is split tells labels
     adjudicate(db, item, category, why, actor=actor, now=now)
 
 

@@ -177,7 +177,8 @@ def show_marks(
         answer = splits.answer_of(split, chosen)
         why = st.text_input("Reason", key=fresh(f"why-{name}"), max_chars=900)
         if st.button(f"Save {marks.describe(answer)}", type="primary", disabled=not why.strip()):
-            splits.adjudicate(db, name, answer, why, actor=person, now=datetime.now(UTC))
+            decision = {"kind": "split", "item": name, "category": answer, "why": why}
+            splits.save_decision(db, decision, actor=person, now=datetime.now(UTC))
             go_on(db, names, name, answer)
         st.caption("The choice begins with the places that more than half of the people marked.")
     list_labels(split)

@@ -14,6 +14,7 @@ from analysis.text import counted
 from labeler.errors import InputError
 from labeler.studies.course import coordinating
 from labeler.studies.model import PlanParameters, Question, State, Study, describe_minutes
+from labeler.studies.people import identity
 from labeler.studies.preparing import assigning, planning, previewing, verifying
 from labeler.studies.preparing.planning import Assumptions
 from labeler.studies.results import next_items
@@ -253,7 +254,8 @@ def add_items(db: Database, person: str) -> None:
     share = right.slider("Random share", 0.05, 1.0, 0.3, 0.05, help=RANDOM_HELP)
     if st.button("Add items to the plan"):
         added = next_items.next_items(db, n, random_share=share, actor=person, now=datetime.now(UTC))
-        done(" ".join(added.sentences))
+        is_told = not identity.reviews_too(db, person)  # how items were chosen depends on the labels of others
+        done(" ".join(added.sentences if is_told else added.counts))
 
 
 def describe_value(value: object, planned: int | None = None) -> str:
