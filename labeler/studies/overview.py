@@ -571,6 +571,9 @@ def _waiting(facts: Facts) -> Iterator[Line]:
         have = "has not opened the link yet." if len(unopened) == 1 else "have not opened their link yet."
         yield Line(have, who, Button("See the message", place=PEOPLE, person=unopened[0].reviewer))
     for pace in takes_part:
+        if pace.n_unseen:
+            yield Line(f"gave {counted(pace.n_unseen, 'answer')} without asking the server for the picture. Ask how.",
+                       pace.name, Button("Write a message", place=PEOPLE, person=pace.reviewer))  # fmt: skip
         if pace.is_fast:
             yield Line(f"needs only {pace.time_on_task_s:.1f} s per item. Ask whether the pictures load.",
                        pace.name, Button("Write a message", place=PEOPLE, person=pace.reviewer))  # fmt: skip

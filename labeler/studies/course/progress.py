@@ -68,6 +68,7 @@ class Pace:
     # Whether the median time on task is implausibly short, which means below `FAST_S` for at least `N_FOR_FAST`
     # answers.
     is_fast: bool = False
+    n_unseen: int = 0  # answers to items whose picture the server never sent
     # Number of labels on each calendar day (UTC), from the first answer in the round until today; at most
     # `N_DAYS` days.
     by_day: tuple[int, ...] = ()
@@ -138,6 +139,7 @@ def rows(paces: Iterable[Pace]) -> list[dict[str, Any]]:
             "assigned": pace.n_assigned,
             "not sure": pace.n_not_sure,
             "seconds per item": _rounded(pace.time_on_task_s),
+            "without picture": pace.n_unseen,
             "labels per day": _rounded(pace.labels_per_day),
             "last seen (UTC)": pace.last_seen_utc and pace.last_seen_utc[:16].replace("T", " "),
             "hours left": _rounded(pace.hours_left),
@@ -183,11 +185,12 @@ def short_date(day: date) -> str:
 def time_on_task(db: Database) -> list[float]:
     """Return the time on task, in seconds, of each answer in the current round that was timed."""
     calibrating = studies.get(db).phase is State.CALIBRATION
-    return [
-        timing.time_on_task(answer.dwell_ms, json.loads(answer.view)) / 1000
-        for answer in labels.answer_times(db, calibration=calibrating)
-        if answer.in_round and answer.dwell_ms is not None
-    ]
+    in_round = [answer for answer in labels.answer_times(db, calibration=calibrating) if answer.in_round]
+    return [time / 1000 for answer in in_round if (time := _time_of(answer)) is not None]
+
+
+def _time_of(answer: AnswerTime) -> int | None:
+    return timing.time_on_task(answer.dwell_ms, json.loads(answer.view))
 
 
 def warning(paces: Iterable[Pace]) -> str:
@@ -214,10 +217,10 @@ def _pace(
 ) -> Pace:
     own = [answer for answer in answer_times if answer.in_round]
     n_labels, days = sum(answer.is_label for answer in own), {_time(answer.created_utc).date() for answer in own}
-    n_left, typical, last_seen = sum(map(is_left, tasks)), _typical(own), _last_seen(answer_times, log)
+    times = [time for answer in own if (time := _time_of(answer)) is not None]
+    n_left, typical, last_seen = sum(map(is_left, tasks)), timing.typical(times), _last_seen(answer_times, log)
     task_times = [_time(event.at_utc) for event in log if event.action != actions.SIGN_IN.name]
     waits = is_open and person.active and not person.paused and n_left > 0
-    n_timed = sum(answer.dwell_ms is not None for answer in own)
     return Pace(
         reviewer=person.name,
         takes_part=person.active,
@@ -234,15 +237,11 @@ def _pace(
         estimated_end=_end(n_left, n_labels, min(days), now) if waits and days else None,
         end_between=_end_between(n_left, own, now) if waits and days else None,
         stalled_since=_stalled([*task_times, *filter(None, [last_seen])], now) if waits else None,
-        is_fast=typical is not None and typical < FAST_S and n_timed >= N_FOR_FAST,
+        is_fast=typical is not None and typical < FAST_S and len(times) >= N_FOR_FAST,
+        n_unseen=sum(timing.is_unseen(json.loads(answer.view)) for answer in own),
         by_day=by_day,
         shown=shown,
     )
-
-
-def _typical(own: Sequence[AnswerTime]) -> float | None:
-    timed = ((answer.dwell_ms, json.loads(answer.view)) for answer in own)
-    return timing.typical(timing.time_on_task(dwell_ms, view) for dwell_ms, view in timed if dwell_ms is not None)
 
 
 def _last_seen(answer_times: Sequence[AnswerTime], log: Sequence[Event]) -> datetime | None:

@@ -94,7 +94,7 @@ def export_as(db: Database, form: str, *, actor: str, now: datetime) -> Exported
     first = counted_labels(answers[~answers["item"].isin(left_out)], categories)
     table = first.rename(columns={"rater": "reviewer", "category": "label"})[list(label_forms.COLUMNS)]
     timed = zip(first["dwell_ms"], first["view"], strict=True)
-    table["dwell_ms"] = [None if ms is None else timing.time_on_task(ms, json.loads(view)) for ms, view in timed]
+    table["dwell_ms"] = [timing.time_on_task(ms, json.loads(view)) for ms, view in timed]
     legend = chosen.legend(table, categories) if chosen.legend else ""
     return ExportedLabels(chosen.write(table, categories), len(table), legend)
 

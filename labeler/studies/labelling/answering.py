@@ -4,7 +4,7 @@ Everything here depends only on the reviewer's own rows and on the state of the 
 """
 
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -13,6 +13,8 @@ from typing import Any
 from labeler.errors import AnswerRefused, LabelerError, NotAllowed, StudyError, for_anyone
 from labeler.studies.labelling import reviewing
 from labeler.studies.labelling.reviewing import Desk
+from labeler.studies.labelling.sent_pictures import SentPictures
+from labeler.studies.model import Task
 from labeler.studies.store import Database, labels
 
 MAX_CHECKED = 500  # number of event ids that a browser can check at once; a browser keeps fewer unconfirmed answers
@@ -45,6 +47,7 @@ def store_answers(
     after: object = None,
     clock: Callable[[], datetime],
     session: str | None = None,
+    pictures: SentPictures | None = None,
 ) -> tuple[list[AnswerResult], Desk | None]:
     """Store answers in the given order, each in its own transaction; return the outcomes, and the desk of the last one.
 
@@ -52,19 +55,24 @@ def store_answers(
 
     `after` is the event id of the last answer that the browser knows to be stored. If the study does not have that
     answer, because a backup was restored, the browser must first send it again. After an answer that cannot be stored
-    now, the answers that follow are not stored either, because the order of answers is part of the data. Raises
+    now, the answers that follow are not stored either, because the order of answers is part of the data. `pictures`
+    tells how long ago the picture of each item was sent, which is stored with the answer. Raises
     AnswerRefused if `events` is not a list of at most 50 events.
     """
     if not isinstance(events, list) or len(events) > MAX_EVENTS:
         raise AnswerRefused(_UNREADABLE)
     if isinstance(after, str) and _missing_events(db, reviewer_id, [after]):
         return [AnswerResult(_id_of(event), Outcome.LATER) for event in events], None
+    reviewer = (db.path, reviewer_id)
+    if pictures is not None and not pictures.has_met(reviewer):
+        pictures.meet(reviewer, reviewing.codes_at(reviewing.desk(db, reviewer_id)))
     results, desk = list[AnswerResult](), None
     for event in events:
         if results and results[-1].outcome is Outcome.LATER:
             results.append(AnswerResult(_id_of(event), Outcome.LATER, results[-1].message))
         else:
-            result, used = _store(db, reviewer_id, event, clock(), session)
+            facts = {} if pictures is None else pictures.facts(reviewer, _code_of(event))
+            result, used = _store(db, reviewer_id, event, clock(), session, facts)
             results.append(result)
             desk = used or desk
     return results, desk
@@ -107,13 +115,18 @@ def _missing_events(db: Database, reviewer_id: int, event_ids: Collection[str]) 
     return [event_id for event_id in event_ids if event_id not in stored]
 
 
-def open_items(db: Database, reviewer_id: int, codes: Sequence[str]) -> list[dict[str, Any]]:
+def open_items(
+    db: Database, reviewer_id: int, codes: Sequence[str], pictures: SentPictures | None = None
+) -> list[dict[str, Any]]:
     """Return the pictures of items that are offered to the reviewer, by code.
 
     Unknown codes, codes of other reviewers and codes of items that are not offered now get the same reply, and no
-    lookup depends on them.
+    lookup depends on them. `pictures` notes what is sent.
     """
-    panels = reviewing.panels_on_offer(db, reviewing.desk(db, reviewer_id), codes)
+    desk = reviewing.desk(db, reviewer_id)
+    panels = reviewing.panels_on_offer(db, desk, codes)
+    if pictures is not None:
+        _note(db, desk, panels, pictures)
     return [
         {"code": code, "panels": panels[code]}
         if code in panels
@@ -122,12 +135,25 @@ def open_items(db: Database, reviewer_id: int, codes: Sequence[str]) -> list[dic
     ]
 
 
+def open_again(db: Database, reviewer_id: int, task: Task, pictures: SentPictures) -> Mapping[str, Any]:
+    """Return the data and picture of an item that the reviewer answered; `pictures` notes that it is sent."""
+    _note(db, reviewing.desk(db, reviewer_id), [task.code], pictures)
+    return reviewing.task_data(db, task)
+
+
+def _note(db: Database, desk: Desk, codes: Iterable[str], pictures: SentPictures) -> None:
+    reviewer = (db.path, desk.person.person_id)
+    pictures.meet(reviewer, reviewing.codes_at(desk))
+    pictures.note(reviewer, codes)
+
+
 def _store(
-    db: Database, reviewer_id: int, event: object, now: datetime, session: str | None
+    db: Database, reviewer_id: int, event: object, now: datetime, session: str | None, facts: Mapping[str, int | None]
 ) -> tuple[AnswerResult, Desk | None]:
     event_id = _id_of(event)
     try:
-        desk = reviewing.submit(db, reviewer_id, reviewing.submission_from(event), now=now, session=session)
+        given = reviewing.submission_from(event)
+        desk = reviewing.submit(db, reviewer_id, given, now=now, session=session, facts=facts)
     except LabelerError as error:
         if isinstance(error, StudyError):
             logging.getLogger(__name__).warning("%s", error)  # for the operator of the server
@@ -139,3 +165,8 @@ def _store(
 def _id_of(event: object) -> str | None:
     event_id = event.get("event_id") if isinstance(event, dict) else None
     return event_id if isinstance(event_id, str) else None
+
+
+def _code_of(event: object) -> str:
+    code = event.get("code") if isinstance(event, dict) else None
+    return code if isinstance(code, str) else ""

@@ -50,6 +50,7 @@ from labeler.studies.store.events import Deed
 from labeler.text import is_storable
 
 MIN_DWELL_MS = 250
+NO_FACTS: Mapping[str, int | None] = {}
 USUAL_S, N_TIMED = 15.0, 10  # seconds per label before a reviewer has this number of timed answers
 MAX_TEXT_LENGTH, MAX_VIEW_LENGTH, MAX_COMMENT_LENGTH = 64, 2000, 2000
 CONFIDENCES = (1, 2, 3)
@@ -245,11 +246,15 @@ def describe_work(db: Database, reviewer_id: int) -> str:
 def seconds_per_label(db: Database, reviewer_id: int) -> float:
     """Return how long the reviewer usually needs for a label, from the own last answers; at first, the usual time."""
     identity.require(db, reviewer_id, Role.REVIEWER)
-    timed = [label for label in labels.own_answers(db, reviewer_id) if label.dwell_ms is not None]
-    if len(timed) < N_TIMED:
-        return USUAL_S
-    times = (timing.time_on_task(label.dwell_ms or 0, label.view) for label in timed[-N_TIMED:])
-    return timing.typical(times) or USUAL_S
+    times = [timing.time_on_task(label.dwell_ms, label.view) for label in labels.own_answers(db, reviewer_id)]
+    timed = [time for time in times if time is not None]
+    return timing.typical(timed[-N_TIMED:]) or USUAL_S if len(timed) >= N_TIMED else USUAL_S
+
+
+def codes_at(desk: Desk) -> list[str]:
+    """Return the codes of the items that the reviewer at a desk can answer, or could undo."""
+    last = desk.work.last
+    return [task.code for task in (*desk.offers, *((last,) if last else ()))]
 
 
 def review_queue(db: Database, reviewer_id: int) -> ReviewQueue:
@@ -511,8 +516,18 @@ def submission_from(event: object) -> NewLabel:
     return NewLabel(event_id, code, revision, answer, comment=comment, **more)
 
 
-def submit(db: Database, reviewer_id: int, submission: NewLabel, *, now: datetime, session: str | None = None) -> Desk:
+def submit(
+    db: Database,
+    reviewer_id: int,
+    submission: NewLabel,
+    *,
+    now: datetime,
+    session: str | None = None,
+    facts: Mapping[str, int | None] = NO_FACTS,
+) -> Desk:
     """Store a reviewer's answer, and the session in which the answer was given; return the desk before the answer.
+
+    `facts` is what the server knows of the time when the picture was sent.
 
     If the study already has an answer with this event id, nothing is stored. Raises NotAllowed if the study or this
     reviewer cannot label anything now, or the person is not a reviewer. Raises NotAssigned if the item is neither
@@ -542,7 +557,8 @@ def submit(db: Database, reviewer_id: int, submission: NewLabel, *, now: datetim
             _check_marks(study.question, submission, drawing.n_points(db, item, study))
         variation = as_seen.look_of(study, own.secret, task.code, item.n_runs).variation
         view = {
-            **{name: value for name, value in submission.view.items() if name != "picture"},  # only the server sets it
+            **{name: value for name, value in submission.view.items() if name not in _OF_SERVER},
+            **facts,
             "rule": study.protocol.axis_rule,
             "rule_version": binning.RULE_VERSIONS[study.protocol.axis_rule],
             "drawing": kind_of(study.question).version,
@@ -611,7 +627,7 @@ def _own_label(task: Task, number: int, answers: list[Label], answered: tuple[re
 
     The given answers must be in order of time, so that the last one is current.
     """
-    times = [timing.time_on_task(answer.dwell_ms, answer.view) for answer in answers if answer.dwell_ms is not None]
+    times = [time for answer in answers if (time := timing.time_on_task(answer.dwell_ms, answer.view)) is not None]
     last = answers[-1]
     n_taken_back = sum(answer.answer == WITHDRAWN for answer in answers)
     n_kept = len(answers) - 2 * n_taken_back
@@ -658,6 +674,7 @@ _CLOSED: Mapping[State, str] = {
 }  # reasons why nothing can be labelled
 _CALIBRATED = "Calibration finished. The study continues when the coordinator opens it."
 _UNREADABLE = "The browser sent an answer that cannot be read. Reload the page to continue."
+_OF_SERVER = frozenset(("picture", timing.SINCE_SENT))  # parts of a view that a browser cannot set
 _MORE: Mapping[str, Callable[[Any], bool]] = {
     "dwell_ms": lambda value: value is None or _is_count(value),
     "view": _is_view,

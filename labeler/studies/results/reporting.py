@@ -501,7 +501,7 @@ def _answers(table: pd.DataFrame, question: Question) -> pd.DataFrame:
         "application": [row.application for row in rows],
         "position": [row.position for row in rows],
         "created_utc": [row.label.created.isoformat() for row in rows],
-        "dwell_ms": [_time_on_task(row.label.dwell_ms, row.label.view) for row in rows],
+        "dwell_ms": [timing.time_on_task(row.label.dwell_ms, row.label.view) for row in rows],
         "confidence": [row.label.confidence for row in rows],
         "swapped": [row.label.swapped for row in rows],
     }
@@ -516,16 +516,12 @@ def _answers(table: pd.DataFrame, question: Question) -> pd.DataFrame:
 def _timed(answers: pd.DataFrame) -> pd.DataFrame:
     """Return the answers with the axis rule, and with the time on task in place of the measured time."""
     views = [json.loads(view) for view in answers["view"]]
-    times = [_time_on_task(dwell_ms, view) for dwell_ms, view in zip(answers["dwell_ms"], views, strict=True)]
+    times = [timing.time_on_task(dwell_ms, view) for dwell_ms, view in zip(answers["dwell_ms"], views, strict=True)]
     rules = [view.get("rule") for view in views]
     return answers.assign(
         dwell_ms=pd.Series(times, index=answers.index, dtype=object),
         axis_rule=pd.Series(rules, index=answers.index, dtype=object),
     )
-
-
-def _time_on_task(dwell_ms: int | None, view: Mapping[str, Any]) -> int | None:
-    return None if dwell_ms is None else timing.time_on_task(dwell_ms, view)
 
 
 def _protocol(study: Study) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from starlette.routing import Route
 
 from labeler.errors import LabelerError, StudyError, for_anyone
 from labeler.studies.labelling import answering
+from labeler.studies.labelling.sent_pictures import PICTURES
 from labeler.studies.model import Person, Role
 from labeler.studies.people import identity
 from labeler.studies.results import splits
@@ -91,6 +92,7 @@ class _Requests:
                 after=content.get("after"),
                 clock=lambda: datetime.now(UTC),
                 session=session,
+                pictures=PICTURES,
             )
             state = answering.screen(db, person.person_id, content.get("check"), desk)
             return {"answers": [asdict(result) for result in results], **state}
@@ -104,7 +106,7 @@ class _Requests:
             return _response(HTTPStatus.BAD_REQUEST, {"message": UNREADABLE})
 
         def work(db: Database, person: Person, _content: Mapping[str, Any]) -> Mapping[str, Any]:
-            return {"items": answering.open_items(db, person.person_id, codes)}
+            return {"items": answering.open_items(db, person.person_id, codes, PICTURES)}
 
         return await self._reply(request, Role.REVIEWER, work, cost=len(codes))
 

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from labeler.studies.labelling import answering, reviewing
+from labeler.studies.labelling.sent_pictures import PICTURES
 from labeler.studies.model import Task
 from labeler.studies.screen.component import brief as brief_of
 from labeler.studies.store import Database
@@ -27,10 +28,10 @@ def screen(db: Database, reviewer_id: int, only: Task | None = None) -> dict[str
     """Return the data with which the review component begins: the state, and the first item or the item `only`."""
     state, brief = answering.screen(db, reviewer_id), reviewing.brief(db)
     if only is not None and not state["closed"]:
-        state |= {"offers": [reviewing.task_data(db, only)], "last": None}
+        state |= {"offers": [answering.open_again(db, reviewer_id, only, PICTURES)], "last": None}
     elif state["offers"]:
         first = state["offers"][0]
-        (item,) = answering.open_items(db, reviewer_id, [first["code"]])
+        (item,) = answering.open_items(db, reviewer_id, [first["code"]], PICTURES)
         state["offers"][0] = {**first, **item}
     return {
         "mode": "revise" if only else "label",

@@ -250,7 +250,8 @@ def test_the_table_is_rounded_and_in_words(planned):
     say(planned, "ada", "similar", dwell_ms=1_234)
     row, *_ = progress.rows(reviewer_paces(planned, now=NOW))
     assert row == {
-        "reviewer": "ada", "done": 1, "assigned": 5, "not sure": 0, "seconds per item": 1.2, "labels per day": 1.0,
+        "reviewer": "ada", "done": 1, "assigned": 5, "not sure": 0, "seconds per item": 1.2,
+        "without picture": 0, "labels per day": 1.0,
         "last seen (UTC)": "2026-11-20 12:00", "hours left": 0.0, "estimated finish": "2026-11-24", "state": "working",
     }  # fmt: skip
 

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from labeler.studies.screen.timing import HIDDEN, IDLE, time_on_task, typical
+from labeler.studies.screen.timing import HIDDEN, IDLE, SINCE_SENT, time_on_task, typical
 
 DAY_MS = 86_400_000
 
@@ -33,6 +33,19 @@ anything = st.recursive(
 )
 def test_time_on_task_worked_by_hand(pauses, expected):
     assert time_on_task(200_000, {"pauses": pauses}) == expected
+
+
+@pytest.mark.parametrize(
+    ("view", "expected"),
+    [
+        ({}, 9_000),  # nothing is known of the picture, for example because another process sent it
+        ({SINCE_SENT: 9_001}, 9_000),
+        ({SINCE_SENT: 200}, 200),  # nobody looked at a picture longer than since it was sent
+        ({SINCE_SENT: None}, None),  # never sent
+    ],
+)
+def test_a_browser_cannot_claim_more_time_than_since_the_picture_was_sent(view, expected):
+    assert time_on_task(9_000, view) == expected
 
 
 @given(dwells, st.lists(pauses, max_size=5), pauses)

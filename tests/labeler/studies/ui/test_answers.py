@@ -16,13 +16,14 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from labeler.errors import StudyBusy
-from labeler.studies.course import calibrating, course, staffing
-from labeler.studies.labelling import answering, reviewing
+from labeler.studies.course import calibrating, course, progress, staffing
+from labeler.studies.labelling import answering, reviewing, sent_pictures
 from labeler.studies.model import PlanParameters, Role
 from labeler.studies.people import identity
 from labeler.studies.plan.active_plan import N_OFFERED
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.results import splits
+from labeler.studies.screen.timing import SINCE_SENT
 from labeler.studies.store import actions, decisions, events, labels, open_database, opening
 from labeler.studies.store.database import connect
 from labeler.studies.ui import answers, limits
@@ -469,3 +470,35 @@ def test_sessions_that_the_study_does_not_know_leave_nothing_behind(study, serve
         cookie = {"cookie": f"{session_cookie(study)}={made_up}"}
         assert client.get(answers.STATE, headers=cookie).status_code == 401
     assert (len(requests.known), len(requests.rate._left)) == (0, 0)
+
+
+def test_the_time_of_an_answer_is_cut_to_the_time_since_its_picture_was_sent_and_pictures_never_sent_are_counted(
+    monkeypatch, study
+):
+    seconds = itertools.count(step=3)
+    monkeypatch.setattr(sent_pictures.PICTURES, "clock", lambda: float(next(seconds)))
+    ada = Browser(serving(study), study, "ada")
+
+    def stored(offer):
+        assert ada.answer(event(offer, dwell_ms=13_000)).json()["answers"][0]["outcome"] == "saved"
+        with open_database(study) as db:
+            return labels.own_answers(db, id_of(db, "ada"))[-1]
+
+    earlier = [stored(offer) for offer in ada.state()["offers"]]  # another process may have sent these pictures
+    assert {answer.dwell_ms for answer in earlier} == {13_000}
+    assert not any(SINCE_SENT in answer.view for answer in earlier)
+    unseen, seen = ada.state()["offers"][:2]
+    assert stored(unseen).view[SINCE_SENT] is None
+    ada.client.get(answers.ITEMS, params={"code": seen["code"]})
+    assert stored(seen).view[SINCE_SENT] == 3_000
+    with open_database(study) as db:
+        (pace,) = [pace for pace in progress.reviewer_paces(db, now=NOW) if pace.reviewer == "ada"]
+    assert pace.n_unseen == 1
+
+
+def test_a_browser_cannot_say_when_its_picture_was_sent(study):
+    ada = Browser(serving(study), study, "ada")
+    (offer, *_) = ada.state()["offers"]
+    ada.answer(event(offer, view={"axis": "core", SINCE_SENT: 10**9}))
+    with open_database(study) as db:
+        assert SINCE_SENT not in labels.own_answers(db, id_of(db, "ada"))[-1].view
