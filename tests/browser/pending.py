@@ -11,12 +11,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
-from playwright.sync_api import Browser, Page, WebSocketRoute, expect
+from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect
 
 from labeler.studies.course import course
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.store import open_database
 from labeler.studies.store.opening import discard
+from labeler.studies.ui.answers import PROTOCOL, PROTOCOL_HEADER
 from tests.browser import studies
 from tests.browser.conftest import Served, invited, start_server, stop_server
 from tests.browser.hands import coded_answers, item_on_screen
@@ -195,6 +196,21 @@ def other_study(one: Scene, n: int) -> None:
     one.wait_until_saved()
 
 
+def other_version(one: Scene, n: int) -> None:
+    """The server is of another version than the page, which must be loaded again."""
+
+    def renumbered(route: Route) -> None:
+        route.continue_(headers={**route.request.headers, PROTOCOL_HEADER: f"{PROTOCOL}0"})
+
+    one.page.route(REQUESTS, renumbered)
+    one.press(n)
+    status = one.page.locator(".status")
+    expect(status).to_contain_text("Reload it to continue.", timeout=BACK_LIMIT_MS)
+    expect(status).to_contain_text(f"Not saved yet: {n}")
+    one.page.unroute(REQUESTS, renumbered)
+    one.come_back()
+
+
 def closed_window(one: Scene, n: int) -> None:
     """The window is closed with the answers in it, and another window is opened later."""
     one.press_in_vain(n)
@@ -216,6 +232,7 @@ def another_page(one: Scene, n: int) -> None:
 
 
 MISHAPS: dict[str, Callable[[Scene, int], None]] = {
+    "the server is of another version": other_version,
     "the study is paused": paused,
     "the reviewer signs out": signed_out,
     "an older backup is restored": restored,

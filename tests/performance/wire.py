@@ -16,7 +16,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
-from labeler.studies.ui.answers import ANSWERS, ITEMS, TOKEN_HEADER
+from labeler.studies.ui.answers import ANSWERS, ITEMS, PROTOCOL, PROTOCOL_HEADER, TOKEN_HEADER
 from labeler.studies.ui.app import SESSION_COOKIE
 
 ANSWER_LIMIT_S = 180
@@ -63,7 +63,7 @@ class Line:
 
     def __init__(self, url: str, cookie: str, token: str, source: str = "127.0.0.1") -> None:
         self._place, self._source = urlsplit(url).netloc, source
-        self._headers = {"Cookie": cookie, "Origin": url, "Accept-Encoding": "gzip"}
+        self._headers = {"Cookie": cookie, "Origin": url, "Accept-Encoding": "gzip", PROTOCOL_HEADER: PROTOCOL}
         self._token, self._connection = token, self._new()
         self.n_bytes = 0
 

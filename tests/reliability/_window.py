@@ -17,6 +17,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.sync.client import connect
 
+from labeler.studies.ui.answers import PROTOCOL, PROTOCOL_HEADER
 from tests.performance.wire import Line, acknowledgement, answer_to, body_of, events_of, handshake, page_run
 
 LOOPBACK = "127.0.0.1"
@@ -53,7 +54,10 @@ def ask(
     `target` stands in the request line as it is; a header of None leaves out Host or the length.
     """
     where = urlsplit(url)
-    standard = {"Host": where.netloc, "Connection": "close", "Content-Length": str(len(body)) if body else None}
+    standard = {
+        "Host": where.netloc, "Connection": "close", "Content-Length": str(len(body)) if body else None,
+        PROTOCOL_HEADER: PROTOCOL,
+    }  # fmt: skip
     sent = {name: value for name, value in (standard | dict(headers or {})).items() if value}
     line = target.encode("latin-1") if isinstance(target, str) else target
     head = [b" ".join([method.encode(), line, b"HTTP/1.1"]), *(f"{n}: {v}".encode("latin-1") for n, v in sent.items())]

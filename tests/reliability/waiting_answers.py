@@ -9,7 +9,7 @@ from tests.browser.conftest import Served, serving
 from tests.reliability.cases import Case, Room, case
 from tests.reliability.pages import chromium
 
-NAMES = ("ada", "ben", "cleo", "dan", "eve", "fay")
+NAMES = ("ada", "ben", "cleo", "dan", "eve", "fay", "gus")
 
 
 @dataclass(frozen=True)

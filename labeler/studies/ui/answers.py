@@ -38,6 +38,7 @@ from labeler.studies.ui.turns import TooManyWaiting, Turns
 ANSWERS, ITEMS, STATE, DECISIONS = (f"/api/{name}" for name in ("answers", "items", "state", "decisions"))
 METHODS = {ANSWERS: "POST", ITEMS: "GET", STATE: "GET", DECISIONS: "POST"}
 TOKEN_HEADER = "x-labeler-token"  # noqa: S105 - the name of a header
+PROTOCOL_HEADER, PROTOCOL = "x-labeler-protocol", "1"  # changes with the requests, replies or answers that pages keep
 MAX_BODY_BYTES = 64 * 1024
 MAX_CODES = 3
 WORK_PER_S = 20  # of one person, in all windows: answers, pictures, and requests for the state
@@ -49,6 +50,10 @@ MAX_KNOWN = 10_000  # sessions whose person is remembered
 LARGE_BYTES = 1000  # larger replies are compressed
 WRONG_ROLE = "Your role in this study does not allow this request."
 WRONG_TOKEN = "This request does not belong to the person who is signed in now. Reload the page to continue."  # noqa: S105
+OTHER_VERSION = (
+    "This page belongs to another version of the application. Reload it to continue. Your answers are kept in this "
+    "browser."
+)
 TOO_MANY = "Too many requests came from you. The browser tries again."
 LATER = "The server cannot answer at the moment. The browser tries again."
 UNREADABLE = "The browser sent a request that cannot be read. Reload the page to continue."
@@ -131,6 +136,8 @@ class _Requests:
     async def _reply(self, request: Request, role: Role, work: Work, *, cost: int = 1) -> Response:
         """Check who asks before the body is read and before anything is kept; then wait for a turn, and work."""
         session, is_post = session_of(request.cookies, self.study), request.method == "POST"
+        if request.headers.get(PROTOCOL_HEADER) != PROTOCOL:
+            return _response(HTTPStatus.CONFLICT, {"message": OTHER_VERSION}, headers=CLOSING)
         if session is None:
             return _response(HTTPStatus.UNAUTHORIZED, {"message": NOT_SIGNED_IN}, headers=CLOSING)
         given = request.headers.get(TOKEN_HEADER, "").encode()

@@ -45,6 +45,7 @@ class Browser:
         self.client = TestClient(server, base_url=BASE, follow_redirects=False)
         join(self.client, secret)
         self.session = self.client.cookies[session_cookie(study)]
+        self.client.headers[answers.PROTOCOL_HEADER] = answers.PROTOCOL
         self.headers = {"origin": BASE, answers.TOKEN_HEADER: request_token(self.session)}
 
     def post(self, path, content, **headers):

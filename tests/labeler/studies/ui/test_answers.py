@@ -6,6 +6,7 @@ import itertools
 import json
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
@@ -26,7 +27,7 @@ from labeler.studies.results import splits
 from labeler.studies.screen.timing import SINCE_SENT
 from labeler.studies.store import actions, decisions, events, labels, open_database, opening
 from labeler.studies.store.database import connect
-from labeler.studies.ui import answers, limits
+from labeler.studies.ui import answers, component, limits
 from labeler.studies.ui.app import request_token, session_cookie
 from labeler.studies.ui.bodies import BodyRefused, body_of
 from labeler.studies.ui.gate import SignInGate
@@ -287,7 +288,7 @@ def test_an_unencrypted_page_of_the_same_host_is_another_site(server, study):
         secret = identity.invite(db, "ada", Role.REVIEWER, actor="test", now=NOW)
     client = TestClient(server, base_url="https://testserver", follow_redirects=False)
     join(client, secret)
-    assert client.get(answers.STATE, headers={"origin": "https://testserver"}).status_code == 200
+    assert client.get(answers.STATE, headers={"origin": "https://testserver", answers.PROTOCOL_HEADER: "1"}).status_code == 200
     assert client.get(answers.STATE, headers={"origin": "http://testserver"}).status_code == 403
 
 
@@ -432,6 +433,23 @@ def test_reviewers_and_coordinators_who_labelled_the_item_cannot_decide(closed, 
     assert words in refused.json()["message"]
 
 
+def test_the_page_and_the_server_of_one_version_have_one_protocol_number():
+    script = Path(component.__file__).parent / "js" / "requests.js"
+    assert f'const PROTOCOL = "{answers.PROTOCOL}";' in script.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("number", ["0", "2", "", "١"])
+@pytest.mark.parametrize("path", answers.METHODS)
+def test_a_page_of_another_version_is_asked_to_reload_whoever_is_signed_in(study, ada, path, number):
+    (offer, *_) = ada.state()["offers"]
+    body = json.dumps({"answers": [event(offer)]}) if answers.METHODS[path] == "POST" else None
+    for own in (ada.headers, {"cookie": "name=value"}):
+        sent = own | {answers.PROTOCOL_HEADER: number.encode()}
+        refused = ada.client.request(answers.METHODS[path], f"{path}?code=ABC", content=body, headers=sent)
+        assert (refused.status_code, refused.json()["message"]) == (409, answers.OTHER_VERSION)
+    assert stored(study) == []
+
+
 @pytest.mark.parametrize(
     ("more", "status"),
     [({"cookie": "name=value"}, 401), ({"x-labeler-token": "wrong"}, 403), ({"transfer-encoding": "chunked"}, 411)],
@@ -464,7 +482,7 @@ def test_a_body_in_tiny_parts_is_not_read_to_its_end():
 
 def test_sessions_that_the_study_does_not_know_leave_nothing_behind(study, server):
     requests = server.routes[-1].endpoint.__self__
-    client = TestClient(server, base_url=BASE)
+    client = TestClient(server, base_url=BASE, headers={answers.PROTOCOL_HEADER: answers.PROTOCOL})
     for number in range(5):
         made_up = f"{number:043d}" if number else "x" * 60_000
         cookie = {"cookie": f"{session_cookie(study)}={made_up}"}

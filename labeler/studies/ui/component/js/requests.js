@@ -1,7 +1,9 @@
 // The requests of the component to the server: answers, pictures of the next items, and the state.
 
 const BASE = "/api";
+const PROTOCOL = "1"; // of requests, replies and kept answers; the server asks a page with another number to reload
 const TIMEOUT_MS = 20000;
+const ALWAYS = { "X-Labeler-Protocol": PROTOCOL };
 
 export class Requests {
   /** token: for the header; owner: an opaque id of study and reviewer; fetch: like window.fetch. */
@@ -47,14 +49,14 @@ export class Requests {
   }
 
   #post(path, body) {
-    const headers = { "Content-Type": "application/json", "X-Labeler-Token": this.token };
+    const headers = { ...ALWAYS, "Content-Type": "application/json", "X-Labeler-Token": this.token };
     return this.#ask(path, { method: "POST", body, headers, keepalive: true }); // also if the window is closed
   }
 
   async #ask(path, options = {}) {
     try {
       const signal = AbortSignal.timeout(TIMEOUT_MS);
-      const always = { cache: "no-store", redirect: "error", signal };
+      const always = { headers: ALWAYS, cache: "no-store", redirect: "error", signal };
       const response = await this.fetch(`${BASE}/${path}`, { ...always, ...options });
       return { status: response.status, content: await response.json() };
     } catch {
