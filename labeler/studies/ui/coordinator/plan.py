@@ -136,10 +136,17 @@ def warn_of_repeats(preview: dict[str, Any], n_requested: int) -> None:
         )
 
 
+RECOGNISED = (
+    "Reviewers see no names, but somebody who has the same measurements, for example of public benchmarks, could find the "
+    "name of an item by the shape of its picture."
+)
+
+
 def show_loads(preview: dict[str, Any]) -> None:
     """Show the load of each reviewer, and what the plan could not meet."""
     st.dataframe(preview["loads"], hide_index=True, alt="The number of items of each kind that each reviewer gets")
     st.caption(f"Plan `{preview['hash']}`")
+    st.caption(RECOGNISED)
     for sentence in preview["remarks"]:
         st.caption(escape_markdown(sentence))
 

@@ -288,7 +288,10 @@ def test_an_unencrypted_page_of_the_same_host_is_another_site(server, study):
         secret = identity.invite(db, "ada", Role.REVIEWER, actor="test", now=NOW)
     client = TestClient(server, base_url="https://testserver", follow_redirects=False)
     join(client, secret)
-    assert client.get(answers.STATE, headers={"origin": "https://testserver", answers.PROTOCOL_HEADER: "1"}).status_code == 200
+    assert (
+        client.get(answers.STATE, headers={"origin": "https://testserver", answers.PROTOCOL_HEADER: "1"}).status_code
+        == 200
+    )
     assert client.get(answers.STATE, headers={"origin": "http://testserver"}).status_code == 403
 
 
