@@ -325,7 +325,7 @@ def _sentences(report: Report) -> Iterator[str]:
     if facts:
         yield f"The {joined(facts)} of each item stood beside the picture, so reviewers were not blind to this."
     elif question:
-        yield "A reviewer who has the same measurements could have found the name of an item by the shape of its picture."
+        yield "Reviewers who have the same measurements could have found the name of an item by its shape."
     yield from _plan(report.plan_facts, sum(row.n for row in agreement.retest))
     first = ("percent_agreement", "fleiss_kappa")
     others = [row.title for name, row in overall().items() if name not in first]

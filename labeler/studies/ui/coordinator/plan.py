@@ -137,8 +137,8 @@ def warn_of_repeats(preview: dict[str, Any], n_requested: int) -> None:
 
 
 RECOGNISED = (
-    "Reviewers see no names, but somebody who has the same measurements, for example of public benchmarks, could find the "
-    "name of an item by the shape of its picture."
+    "Reviewers see no names, but somebody who has the same measurements, for example of public benchmarks, could find "
+    "the name of an item by the shape of its picture."
 )
 
 
