@@ -18,7 +18,11 @@ from analysis.methods.contexts._ratios import (
     signed_rank as signed_rank,
     speedups as speedups,
 )
-from analysis.methods.contexts._survey import ContextSurvey as ContextSurvey, context_survey as context_survey
+from analysis.methods.contexts._survey import (
+    ContextOptions as ContextOptions,
+    ContextSurvey as ContextSurvey,
+    context_survey as context_survey,
+)
 from analysis.methods.contexts._sweep import (
     Context as Context,
     factor_effect as factor_effect,

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -40,17 +41,15 @@ from analysis.methods.contexts._sweep import (
     test_outcome,
     with_corrections,
 )
+from analysis.methods.options import TestOptions, with_keywords
 from analysis.runs.benchmark import (
     CONTEXT,
-    EVERY_ITERATION,
     FASTER,
     INTERVENTION,
     SLOWER,
     VERSION,
-    Advance,
     Benchmark,
     LeftOut,
-    PerRun,
     canonical,
     natural as by_name,
     two_versions,
@@ -162,23 +161,41 @@ class ContextSurvey:
 UP, DOWN = (FASTER, "higher"), (SLOWER, "lower")  # verdicts
 
 
-@dataclass(frozen=True)
-class ContextSettings:
-    """The options with which `context_survey` was called."""
+@dataclass(frozen=True, kw_only=True)
+class ContextOptions(TestOptions):
+    """The options of `context_survey`."""
 
-    per_run: PerRun
-    baseline: str | None
-    candidate: str | None
-    instrumentation: str | None
-    held_fixed: str | None
-    alpha: float
-    resamples: int
+    baseline: str | None = field(default=None, metadata={
+        "metavar": "VERSION", "label": "Baseline version",
+        "help": "Version to use as the baseline [default: the first in sorted order].",
+    })  # fmt: skip
+    candidate: str | None = field(default=None, metadata={
+        "metavar": "VERSION", "help": "Version to compare with the baseline.", "label": "Candidate version",
+    })  # fmt: skip
+    instrumentation: str | None = field(default=None, metadata={
+        "metavar": "NAME", "label": "Instrumentation",
+        "help": "Condition or factor that gives the amount of instrumentation. Also show its effect on each version.",
+    })  # fmt: skip
+    held_fixed: str | None = field(default=None, metadata={
+        "metavar": "X", "label": "Intervention",
+        "help": "Level of the factor `intervention` at which the suspected cause is held fixed.",
+    })  # fmt: skip
+    resamples: int = 2000
+
+    def check(self) -> None:
+        """Raise ValueError if an option is invalid."""
+        self.check_alpha()
+        if self.resamples < 1:
+            raise ValueError(f"resamples must be at least 1, got {self.resamples}")
 
 
-def sweep(
-    measured: Benchmark, versions: tuple[str, str], options: ContextSettings, rng: np.random.Generator
-) -> Sweep | str:
-    """Compare the versions of a benchmark over its contexts; return the reason if a comparison is impossible."""
+def sweep(versions: tuple[str, str] | str, options: ContextOptions, measured: Benchmark) -> Sweep | str:
+    """Compare the versions of a benchmark over its contexts; return the reason if a comparison is impossible.
+
+    `versions` is the reason if it is not known which versions to compare.
+    """
+    if isinstance(versions, str):
+        return versions
     if missing := missing_version(measured, versions):
         return missing
     levels = _interventions(measured, options.held_fixed)
@@ -194,7 +211,7 @@ def sweep(
         reasons = dict.fromkeys(entry.reason for entry in unusable)
         return f"no context has usable runs of both versions: {'; '.join(reasons)}"
     left_out = [*unusable, *_unused(measured, VERSION, versions), *_unused(measured, INTERVENTION, levels)]
-    return _over_contexts(measured, versions, contexts, causal, left_out + _failed(measured), options, rng)
+    return _over_contexts(measured, versions, contexts, causal, left_out + _failed(measured), options)
 
 
 def _unused(measured: Benchmark, condition: str, used: Sequence[str]) -> list[LeftOut]:
@@ -222,8 +239,7 @@ def _over_contexts(
     uncorrected: Sequence[Context],
     causal: CausalCheck | None,
     left_out: Sequence[LeftOut],
-    options: ContextSettings,
-    rng: np.random.Generator,
+    options: ContextOptions,
 ) -> Sweep:
     contexts = with_corrections(uncorrected, options.alpha, measured.better)
     level = 1 - options.alpha
@@ -241,7 +257,7 @@ def _over_contexts(
         contexts=contexts,
         quartiles=quartiles(ratios),
         speedup=speedup,
-        bootstrap=_bootstrap(ratios, options, rng),
+        bootstrap=_bootstrap(ratios, options),
         ratio_of_means=paired_ratio(above, below, level),
         mean_ratios=mean_ratios(ratios),
         words=describe_speedup(speedup.value or 1.0, measured.better),
@@ -264,8 +280,8 @@ def _count(verdicts: Sequence[str | None], kinds: Sequence[str]) -> int:
     return sum(verdict in kinds for verdict in verdicts)
 
 
-def _bootstrap(ratios: Floats, options: ContextSettings, rng: np.random.Generator) -> Estimate:
-    logs = np.log(ratios)
+def _bootstrap(ratios: Floats, options: ContextOptions) -> Estimate:
+    logs, rng = np.log(ratios), np.random.default_rng(options.seed)  # so that no benchmark affects another one
     return bootstrap(
         lambda weights: np.exp(weights @ logs / len(logs)),
         len(logs), rng=rng, n_draws=options.resamples, level=1 - options.alpha,
@@ -300,9 +316,7 @@ def _by_instrumentation(
     return speedup_by_level(runs, better=better, level=level) if runs else None
 
 
-def instrumented(
-    measured: Benchmark, by: str, options: ContextSettings
-) -> dict[str, dict[str, dict[str, list[float]]]]:
+def instrumented(measured: Benchmark, by: str, options: ContextOptions) -> dict[str, dict[str, dict[str, list[float]]]]:
     """Group runs by version, level of instrumentation and other factors of the context, with one number per run.
 
     Raise ValueError if a run has only warm-up iterations.
@@ -345,7 +359,7 @@ def _causal(
     free: Sequence[Context],
     versions: tuple[str, str],
     levels: Sequence[str],
-    options: ContextSettings,
+    options: ContextOptions,
 ) -> CausalCheck:
     fixed, _ = contexts_of(_with_intervention(measured, levels[1]), versions, options.per_run, options.alpha)
     if not fixed:
@@ -378,19 +392,8 @@ def _candidate(context: Context) -> float:
     return context.candidate
 
 
-def context_survey(
-    benchmarks: Sequence[Benchmark],
-    *,
-    per_run: PerRun = EVERY_ITERATION,
-    baseline: str | None = None,
-    candidate: str | None = None,
-    instrumentation: str | None = None,
-    held_fixed: str | None = None,
-    alpha: float = 0.05,
-    seed: int = 1,
-    resamples: int = 2000,
-    advance: Advance = unwatched,
-) -> ContextSurvey:
+@with_keywords(ContextOptions)
+def context_survey(benchmarks: Sequence[Benchmark], options: ContextOptions) -> ContextSurvey:
     """Check whether the measurement context decides if the candidate looks faster or slower [1]_, [2]_.
 
     Parameters
@@ -413,11 +416,13 @@ def context_survey(
     alpha : float
         Significance level of the tests; intervals are at level 1 - alpha.
     seed : int
-        Random seed of the bootstrap.
+        Random seed of the bootstrap, which is the same for each benchmark.
     resamples : int
         Number of bootstrap resamples.
     advance : callable
         Called with (done, total) after each benchmark.
+    mapper : callable
+        A function like the built-in `map` with one iterable, such as the `map` of an executor.
 
     Returns
     -------
@@ -444,21 +449,20 @@ def context_survey(
     >>> [round(context.speedup.value, 2) for context in answer.benchmarks[0].contexts]
     [0.91, 1.09]
     """
-    _check(alpha, resamples)
-    options = ContextSettings(per_run, baseline, candidate, instrumentation, held_fixed, alpha, resamples)
-    rng = np.random.default_rng(seed)
+    options.check()
     benchmarks = canonical(benchmarks)
-    versions = two_versions(benchmarks, baseline, candidate)
+    versions = two_versions(benchmarks, options.baseline, options.candidate)
     observation, observed = _observation(benchmarks, options)
     uncorrected, left_out = [], []
-    for done, measured in enumerate(benchmarks):
-        result = versions if isinstance(versions, str) else sweep(measured, versions, options, rng)
+    own_options = replace(options, advance=unwatched, mapper=map)  # other processes get these
+    results = options.mapper(partial(sweep, versions, own_options), benchmarks)
+    for done, (measured, result) in enumerate(zip(benchmarks, results, strict=True), start=1):
         if isinstance(result, Sweep):
             uncorrected.append(result)
         elif (measured.application, measured.name) not in observed or len(measured.levels(VERSION)) > 1:
             left_out.append(LeftOut(measured.name, result))
-        advance(done + 1, len(benchmarks))
-    sweeps = _corrected(uncorrected, alpha)
+        options.advance(done, len(benchmarks))
+    sweeps = _corrected(uncorrected, options.alpha)
     return ContextSurvey(
         sweeps,
         sum(row.quartiles.straddles for row in sweeps),
@@ -469,12 +473,12 @@ def context_survey(
         sum(row.n_untested for row in sweeps),
         _with_conclusions(observation, sweeps),
         tuple(left_out),
-        _parameters(options, seed),
+        options.parameters,
     )
 
 
 def _observation(
-    benchmarks: Sequence[Benchmark], options: ContextSettings
+    benchmarks: Sequence[Benchmark], options: ContextOptions
 ) -> tuple[Observation | None, set[tuple[str, str]]]:
     """Compute the observer effect on each version, and return it with the benchmarks for which it is defined."""
     by = options.instrumentation
@@ -502,27 +506,6 @@ def _with_conclusions(observation: Observation | None, sweeps: Sequence[Sweep]) 
         return None
     compared = [row.by_instrumentation for row in sweeps if row.by_instrumentation and row.by_instrumentation.levels]
     return replace(observation, n_compared=len(compared), n_changing=sum(row.changes for row in compared))
-
-
-def _check(alpha: float, resamples: int) -> None:
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must be within (0, 1), got {alpha}")
-    if resamples < 1:
-        raise ValueError(f"resamples must be at least 1, got {resamples}")
-
-
-def _parameters(options: ContextSettings, seed: int) -> dict[str, object]:
-    return {
-        "warmup": options.per_run.warmup,
-        "aggregate": options.per_run.aggregate,
-        "baseline": options.baseline,
-        "candidate": options.candidate,
-        "instrumentation": options.instrumentation,
-        "held_fixed": options.held_fixed,
-        "alpha": options.alpha,
-        "seed": seed,
-        "resamples": options.resamples,
-    }
 
 
 def _corrected(sweeps: Sequence[Sweep], alpha: float) -> tuple[Sweep, ...]:

@@ -17,6 +17,7 @@ from analysis.methods.order._compare import (
     min_attainable_p as min_attainable_p,
 )
 from analysis.methods.order._survey import (
+    OrderOptions as OrderOptions,
     OrderSurvey as OrderSurvey,
     after_predecessor as after_predecessor,
     drop_failed as drop_failed,

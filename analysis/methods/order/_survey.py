@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import isfinite
 from statistics import fmean
 
@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from scipy import stats
 
 from analysis.arrays import Floats
+from analysis.methods.options import TestOptions, with_keywords
 from analysis.methods.order._compare import (
     PUBLISHED_LEVEL,
     Cell,
@@ -33,12 +34,10 @@ from analysis.methods.order._compare import (
 from analysis.runs.benchmark import (
     ALTERED,
     CONTEXT,
-    EVERY_ITERATION,
     ORDER_POSITION,
     ORDER_TYPE,
     RUN,
     VERSION,
-    Advance,
     Benchmark,
     LeftOut,
     PerRun,
@@ -46,7 +45,6 @@ from analysis.runs.benchmark import (
     canonical,
     in_direction,
     two_versions,
-    unwatched,
 )
 from analysis.runs.samples import NO_VARIATION, KruskalWallis, Test, kruskal
 from analysis.statistics.intervals import Estimate
@@ -396,19 +394,36 @@ class _Readings:
     positions: list[Placed] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
 
+    def add(self, other: "_Readings") -> None:
+        """Append the tests and reasons of another benchmark."""
+        self.cells += other.cells
+        self.positions += other.positions
+        self.left_out += other.left_out
 
-def order_survey(
-    benchmarks: Sequence[Benchmark],
-    *,
-    per_run: PerRun = EVERY_ITERATION,
-    alpha: float = 0.05,
-    ci_level: float | None = None,
-    compat: str | None = None,
-    baseline: str | None = None,
-    candidate: str | None = None,
-    seed: int = 1,
-    advance: Advance = unwatched,
-) -> OrderSurvey:
+
+@dataclass(frozen=True, kw_only=True)
+class OrderOptions(TestOptions):
+    """The options of `order_survey`."""
+
+    baseline: str | None = field(default=None, metadata={
+        "metavar": "VERSION", "help": "Baseline, if two versions were measured.", "label": "Baseline version",
+    })  # fmt: skip
+    candidate: str | None = field(default=None, metadata={
+        "metavar": "VERSION", "help": "Candidate, if two versions were measured.", "label": "Candidate version",
+    })  # fmt: skip
+    ci_level: float | None = field(default=None, metadata={
+        "flag": "--level", "within": "(0, 1)", "metavar": "X",
+        "help": "Confidence level of the interval of each median [default: 1 - alpha / number of tests].",
+    })  # fmt: skip
+    compat: str | None = field(default=None, metadata={
+        "choices": ("ordersage",),
+        "help": "Classify each test as the published tool does: with a separate 95 % interval, and with the ranks and "
+        "the rule of the tool.",
+    })  # fmt: skip
+
+
+@with_keywords(OrderOptions)
+def order_survey(benchmarks: Sequence[Benchmark], options: OrderOptions) -> OrderSurvey:
     """Test whether the order of benchmarks matters, which is the case if any p is below alpha / |T| [1]_.
 
     Parameters
@@ -430,6 +445,8 @@ def order_survey(
         Not used, because nothing is random. The seed is only recorded with the parameters.
     advance : callable
         Called with (done, total) after each benchmark.
+    mapper : callable
+        A function like the built-in `map` with one iterable, such as the `map` of an executor.
 
     Returns
     -------
@@ -454,28 +471,24 @@ def order_survey(
     >>> answer.matters, answer.n_tests
     (False, 1)
     """
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must be within (0, 1), got {alpha}")
-    if ci_level is not None and not 0 < ci_level < 1:
-        raise ValueError(f"ci_level must be within (0, 1), got {ci_level}")
-    checked_compat(compat)
+    options.check_alpha()
+    if options.ci_level is not None and not 0 < options.ci_level < 1:
+        raise ValueError(f"ci_level must be within (0, 1), got {options.ci_level}")
+    checked_compat(options.compat)
     benchmarks = canonical(benchmarks)
-    pair, no_pair = _pair(benchmarks, baseline, candidate)
+    pair, no_pair = _pair(benchmarks, options.baseline, options.candidate)
     usable, dropped, lost = drop_failed(benchmarks)
     parts = [part for benchmark in usable for part in by_level(benchmark, (CONTEXT, ALTERED))]
     readings = _Readings(left_out=[*lost, *([LeftOut("conclusions on two versions", no_pair)] if no_pair else [])])
-    for done, (benchmark, before) in enumerate(zip(parts, predecessors(parts), strict=True), 1):
-        _read(benchmark, before, per_run, pair, readings)
-        advance(done, len(parts))
-    parameters = {
-        "warmup": per_run.warmup, "aggregate": per_run.aggregate, "alpha": alpha, "ci_level": ci_level,
-        "compat": compat,
-        "baseline": pair[0] if pair else baseline, "candidate": pair[1] if pair else candidate, "seed": seed,
-    }  # fmt: skip
+    tasks = list(zip(parts, predecessors(parts), strict=True))
+    for done, own in enumerate(options.mapper(partial(_read, options.per_run, pair), tasks), 1):
+        readings.add(own)
+        options.advance(done, len(parts))
+    parameters = options.parameters | (dict(zip(("baseline", "candidate"), pair, strict=True)) if pair else {})
     n_tests = len(readings.cells)
-    level = ci_level or (PUBLISHED_LEVEL if compat else 1 - alpha / max(n_tests, 1))
-    tests = compared(readings.cells, alpha=alpha, ci_level=level, compat=compat)
-    return _answer(tests, readings, pair, dropped, parameters, alpha=alpha, level=level)
+    level = options.ci_level or (PUBLISHED_LEVEL if options.compat else 1 - options.alpha / max(n_tests, 1))
+    tests = compared(readings.cells, alpha=options.alpha, ci_level=level, compat=options.compat)
+    return _answer(tests, readings, pair, dropped, parameters, alpha=options.alpha, level=level)
 
 
 def _pair(
@@ -530,19 +543,14 @@ def mean_absolute(tests: Sequence[OrderComparison]) -> Estimate:
     return Estimate(fmean(deltas)) if deltas else Estimate(None, reason="no test has a defined change")
 
 
-def _read(
-    benchmark: Benchmark,
-    before: Sequence[str | None],
-    per_run: PerRun,
-    pair: tuple[str, str] | None,
-    readings: _Readings,
-) -> None:
-    """Add the possible tests of a benchmark to `readings`, and the reasons why other tests are impossible."""
+def _read(per_run: PerRun, pair: tuple[str, str] | None, task: tuple[Benchmark, Sequence[str | None]]) -> _Readings:
+    """Return the possible tests of a benchmark, and the reasons why other tests are impossible."""
+    (benchmark, before), readings = task, _Readings()
     try:
         values = per_run.values(benchmark.runs)
     except ValueError as error:  # no iteration is left after the warm-up
         readings.left_out.append(LeftOut(benchmark.name, str(error)))
-        return
+        return readings
     versions = [version for version in dict.fromkeys(benchmark.of(VERSION)) if pair is None or version in pair]
     readings.left_out += _unread(benchmark, versions)
     for row in placed(benchmark, values, before, versions):
@@ -554,6 +562,7 @@ def _read(
         elif not (len(cell.fixed) and len(cell.random)):
             name = f"{benchmark.name} ({row.version})" if row.version else benchmark.name
             readings.left_out.append(LeftOut(name, _why_not(cell, row)))
+    return readings
 
 
 def _cell(benchmark: Benchmark, values: Floats, version: str) -> Cell:

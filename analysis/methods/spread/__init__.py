@@ -12,7 +12,11 @@ if TYPE_CHECKING:
         is_regression as is_regression,
         variability as variability,
     )
-    from analysis.methods.spread._survey import SpreadSurvey as SpreadSurvey, spread_survey as spread_survey
+    from analysis.methods.spread._survey import (
+        SpreadOptions as SpreadOptions,
+        SpreadSurvey as SpreadSurvey,
+        spread_survey as spread_survey,
+    )
     from analysis.runs.spread import BUCKETS as BUCKETS, bucket as bucket, cv as cv, max_spread as max_spread
 
 
@@ -20,6 +24,6 @@ _PLACES = {
     "_document": ("document",),
     "_figures": ("charts",),
     "_score": ("BUCKETS", "api_benchmarking_score", "bucket", "cv", "is_regression", "max_spread", "variability"),
-    "_survey": ("SpreadSurvey", "spread_survey"),
+    "_survey": ("SpreadOptions", "SpreadSurvey", "spread_survey"),
 }
 __getattr__ = on_first_use(__name__, {name: module for module, names in _PLACES.items() for name in names})

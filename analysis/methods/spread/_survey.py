@@ -1,8 +1,8 @@
 """Measure the spread of many benchmarks, the altered methods that a suite detects, and how long smaller suites take."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 
@@ -10,6 +10,7 @@ import numpy as np
 from scipy import optimize
 
 from analysis.arrays import Floats
+from analysis.methods.options import TestOptions, with_keywords
 from analysis.methods.spread._score import (
     PER,
     Score,
@@ -23,7 +24,6 @@ from analysis.runs.benchmark import (
     ALTERED,
     CONTEXT,
     DURATION,
-    EVERY_ITERATION,
     ORDER_TYPE,
     RUN,
     VERSION,
@@ -34,7 +34,6 @@ from analysis.runs.benchmark import (
     by_level,
     canonical,
     natural,
-    unwatched,
 )
 from analysis.runs.samples import NO_VARIATION, Test, mean_interval
 from analysis.runs.spread import BUCKETS, bucket, cv, max_spread
@@ -343,60 +342,52 @@ class SpreadSurvey:
         return sorted(inside, key=lambda row: -(row.judged or 0.0))
 
 
-@dataclass(frozen=True)
-class _Options:
-    """The options with which `spread_survey` was called."""
+@dataclass(frozen=True, kw_only=True)
+class SpreadOptions(TestOptions):
+    """The options of `spread_survey`."""
 
-    per_run: PerRun
-    per: int | None
-    regression_p: float
-    baseline: str | None
-    without: tuple[str, ...]
-    v: float | None
-    budget: float | None
-    alpha: float
-    seed: int
-    resamples: int
-
-    @property
-    def parameters(self) -> dict[str, object]:
-        """Return all options as the survey and its document show them."""
-        shown = {field.name: getattr(self, field.name) for field in fields(self)[1:]}
-        return {"warmup": self.per_run.warmup, "aggregate": self.per_run.aggregate, **shown}
+    per: int | None = field(default=None, metadata={
+        "flag": "--subset-runs", "within": "[2, )", "metavar": "N", "label": "Runs per subset",
+        "help": "Average maxSpread across all subsets of N runs, to compare it with suites that have N runs.",
+    })  # fmt: skip
+    regression_p: float = 0.01
+    baseline: str | None = field(default=None, metadata={
+        "metavar": "NAME", "help": "Value in the column `altered` to use as the baseline.",
+    })  # fmt: skip
+    v: float | None = field(default=None, metadata={
+        "flag": "--altered-slowdown", "within": "(0, )", "metavar": "SHARE",
+        "help": "How much slower the altered methods are (v in the paper). A benchmark detects an altered method whose "
+        "times change by at least half of this [default: computed from the spreads].",
+    })  # fmt: skip
+    without: Sequence[str] = field(default=(), metadata={
+        "metavar": "BENCHMARK", "help": "Benchmark to leave out of the score. Repeatable.",
+    })  # fmt: skip
+    budget: float | None = field(default=None, metadata={
+        "within": "(0, )", "metavar": "MINUTES",
+        "help": "Also show which part of the suite fits into this time, and which changes this part would detect.",
+    })  # fmt: skip
+    resamples: int = 0
 
     def check(self, benchmarks: Sequence[Benchmark], *, is_altered: bool) -> None:
         """Raise ValueError if an option is invalid, or does not fit the benchmarks."""
         if self.per is not None and self.per < 2:
             raise ValueError(f"per must be at least 2, got {self.per}")
-        if not 0 < self.alpha < 1:
-            raise ValueError(f"alpha must be within (0, 1), got {self.alpha}")
+        self.check_alpha()
         if self.resamples < 0:
             raise ValueError(f"resamples must be at least 0, got {self.resamples}")
-        if not is_altered and (self.baseline, self.without, self.v) != (None, (), None):
-            options = f"baseline = {self.baseline!r}, without = {self.without}, v = {self.v}"
+        without = tuple(self.without)
+        if not is_altered and (self.baseline, without, self.v) != (None, (), None):
+            options = f"baseline = {self.baseline!r}, without = {without}, v = {self.v}"
             raise ValueError(
                 f"{options}: these options need runs with the condition altered, but no run has this condition"
             )
-        unknown = [name for name in self.without if name not in {benchmark.name for benchmark in benchmarks}]
+        unknown = [name for name in without if name not in {benchmark.name for benchmark in benchmarks}]
         if unknown:
             raise ValueError(f"without must name benchmarks of the suite, got {', '.join(map(repr, unknown))}")
 
 
-def spread_survey(
-    benchmarks: Sequence[Benchmark],
-    *,
-    per_run: PerRun = EVERY_ITERATION,
-    per: int | None = None,
-    regression_p: float = 0.01,
-    baseline: str | None = None,
-    without: Sequence[str] = (),
-    v: float | None = None,
-    budget: float | None = None,
-    alpha: float = 0.05,
-    seed: int = 1,
-    resamples: int = 0,
-    advance: Advance = unwatched,
-) -> SpreadSurvey:
+@with_keywords(SpreadOptions)
+def spread_survey(benchmarks: Sequence[Benchmark], options: SpreadOptions) -> SpreadSurvey:
     """Compute the spread of the runs of each benchmark, and which altered methods the suite detects [1]_.
 
     Each version, altered method and context has its own spread, because a spread over several versions, methods or
@@ -423,6 +414,8 @@ def spread_survey(
         Random seed and number of resamples for the interval of v. If `resamples` is 0, there is no interval.
     advance : callable
         Called with (done, total) after each benchmark, and once more per benchmark if there are altered methods.
+    mapper : callable
+        A function like the built-in `map` with one iterable, such as the `map` of an executor.
 
     Returns
     -------
@@ -446,17 +439,16 @@ def spread_survey(
     >>> answer.spreads[0].bucket, answer.spreads[0].max_spread
     ('up to 5 %', Estimate(0.02985))
     """
-    options = _Options(per_run, per, regression_p, baseline, tuple(without), v, budget, alpha, seed, resamples)
-    benchmarks = canonical(benchmarks)
+    benchmarks, advance = canonical(benchmarks), options.advance
     is_altered = any(benchmark.levels(ALTERED) for benchmark in benchmarks)
     options.check(benchmarks, is_altered=is_altered)
     total = len(benchmarks) * (1 + is_altered)
-    usable, uncut, left_out = _spreads(benchmarks, per_run, per, lambda done: advance(done, total))
+    usable, uncut, left_out = _spreads(benchmarks, options, total)
     all_levels = list(dict.fromkeys(at for benchmark in benchmarks for at in benchmark.levels(ALTERED)))
-    unaltered = baseline_level(all_levels, baseline)
+    unaltered = baseline_level(all_levels, options.baseline)
     if unaltered is not None:  # a benchmark with altered methods counts once
         uncut = [row for row in uncut if row.conditions.get(ALTERED) == unaltered]
-    spreads, rng = _with_ranges(uncut, per), np.random.default_rng(seed)
+    spreads, rng = _with_ranges(uncut, options.per), np.random.default_rng(options.seed)
     environments, n_done = [], len(benchmarks)
     for name in _environments(benchmarks):
         inside = [part for benchmark in usable if (part := benchmark.where(**{CONTEXT: name}))]
@@ -471,9 +463,9 @@ def spread_survey(
     only = environments[0] if len(environments) == 1 else None
     return SpreadSurvey(
         spreads=spreads,
-        per=per or PER,
+        per=options.per or PER,
         environments=tuple(environments),
-        environment_pairs=_pairs(spreads, environments, 1 - alpha),
+        environment_pairs=_pairs(spreads, environments, 1 - options.alpha),
         overall=only.overall if only else None,
         applications=only.applications if only else (),
         v=only.v if only else None,
@@ -483,7 +475,7 @@ def spread_survey(
     )
 
 
-def _score(inside: Sequence[Benchmark], all_levels: Sequence[str], options: _Options, advance: Advance) -> Score:
+def _score(inside: Sequence[Benchmark], all_levels: Sequence[str], options: SpreadOptions, advance: Advance) -> Score:
     """Compute the score of the altered methods in one environment, which may lack the baseline of the suite."""
     own_levels = {at for part in inside for at in part.levels(ALTERED)}
     has_baseline = options.baseline in own_levels or options.baseline not in all_levels
@@ -504,7 +496,7 @@ def _environment(
     inside: Sequence[Benchmark],
     own: Sequence[BenchmarkSpread],
     score: Score | None,
-    options: _Options,
+    options: SpreadOptions,
     rng: np.random.Generator,
 ) -> ContextSpread:
     """Summarise the spreads of the benchmarks in one environment."""
@@ -570,19 +562,26 @@ def _signed_rank(logs: Floats) -> Test:
 
 
 def _spreads(
-    benchmarks: Sequence[Benchmark], per_run: PerRun, per: int | None, tell: Callable[[int], None]
+    benchmarks: Sequence[Benchmark], options: SpreadOptions, total: int
 ) -> tuple[list[Benchmark], list[BenchmarkSpread], list[LeftOut]]:
     """Compute the spread of each benchmark; also return the benchmarks that are left out."""
     usable, spreads, left_out = [], [], []
-    for done, benchmark in enumerate(benchmarks, start=1):
-        try:
-            spreads += [_spread(benchmark, level, per_run.values(level.runs), per) for level in by_level(benchmark)]
-        except ValueError as error:  # a run has only warm-up iterations
-            left_out.append(LeftOut(benchmark.name, str(error)))
+    results = options.mapper(partial(_spreads_of, options.per_run, options.per), benchmarks)
+    for done, (benchmark, result) in enumerate(zip(benchmarks, results, strict=True), start=1):
+        if isinstance(result, LeftOut):
+            left_out.append(result)
         else:
             usable.append(benchmark)
-        tell(done)
+            spreads += result
+        options.advance(done, total)
     return usable, spreads, left_out
+
+
+def _spreads_of(per_run: PerRun, per: int | None, benchmark: Benchmark) -> list[BenchmarkSpread] | LeftOut:
+    try:
+        return [_spread(benchmark, level, per_run.values(level.runs), per) for level in by_level(benchmark)]
+    except ValueError as error:  # a run has only warm-up iterations
+        return LeftOut(benchmark.name, str(error))
 
 
 def _spread(benchmark: Benchmark, level: Benchmark, values: Floats, per: int | None) -> BenchmarkSpread:

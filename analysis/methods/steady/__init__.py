@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from analysis._lazy import on_first_use
 from analysis.methods.steady._survey import (
     SteadyBenchmark as SteadyBenchmark,
+    SteadyOptions as SteadyOptions,
     SteadySurvey as SteadySurvey,
     survey as survey,
 )

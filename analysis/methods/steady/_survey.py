@@ -1,14 +1,15 @@
 """Find the steady state of all runs of many benchmarks."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 
 from analysis.arrays import Floats
-from analysis.runs.benchmark import Advance, Benchmark, LeftOut, by_level, canonical, unwatched
+from analysis.methods.options import SurveyOptions, with_keywords
+from analysis.runs.benchmark import Benchmark, LeftOut, by_level, canonical
 from analysis.runs.steady import RULES, SteadyRun, class_of_benchmark, steady_run
 
 N_DRAWN = 3  # maximum number of benchmarks whose runs are drawn
@@ -63,14 +64,20 @@ class SteadySurvey:
     parameters: Mapping[str, object]
 
 
-def survey(
-    benchmarks: Sequence[Benchmark],
-    *,
-    rule: str = "published",
-    seed: int = 1,
-    mapper: Callable[..., Iterable[SteadyRun]] = map,
-    advance: Advance = unwatched,
-) -> SteadySurvey:
+@dataclass(frozen=True, kw_only=True)
+class SteadyOptions(SurveyOptions):
+    """The options of `survey`."""
+
+    rule: str = field(default="published", metadata={
+        "choices": RULES, "label": "Rule", "on_page": "quick",  # people wait for a page
+        "help": "Rule that decides. published: change points with the penalty at the elbow. quick: with a fixed "
+        "penalty, about 30 times as fast and often different. barrett: flat, warm-up, slowdown or no steady state.",
+    })  # fmt: skip
+    seed: int = field(default=1, metadata={"within": "[0, )", "help": "Random seed."})
+
+
+@with_keywords(SteadyOptions)
+def survey(benchmarks: Sequence[Benchmark], options: SteadyOptions) -> SteadySurvey:
     """Find when each run of each benchmark becomes steady.
 
     `benchmarks`: each version, context and alteration of a benchmark is treated separately; `rule`: "published",
@@ -79,15 +86,16 @@ def survey(
     `map` of an executor; `advance`: called with the number of benchmarks done and the total. A run with fewer
     than 1,000 iterations has no class, and its `reason` says so. Raises ValueError if the rule is unknown.
     """
+    rule, seed = options.rule, options.seed
     if rule not in RULES:
         raise ValueError(f"rule must be one of {', '.join(RULES)}; got {rule!r}")
     measured = canonical(level for benchmark in benchmarks if benchmark.runs for level in by_level(benchmark))
     tasks = [(run.values, run.unit == "s") for benchmark in measured for run in benchmark.runs]
-    found = iter(mapper(partial(_task, rule, seed), tasks))
+    found = iter(options.mapper(partial(_task, rule, seed), tasks))
     results: list[SteadyBenchmark] = []
     for benchmark in measured:
         results.append(_benchmark(benchmark, [next(found) for _ in benchmark.runs]))
-        advance(len(results), len(measured))
+        options.advance(len(results), len(measured))
     run_classes = Counter(run.verdict for result in results for run in result.runs if run.verdict)
     classes = Counter(result.verdict for result in results if result.verdict)
     return SteadySurvey(
@@ -98,7 +106,7 @@ def survey(
         len(tasks),
         tuple(_drawn(results, measured)),
         tuple(LeftOut(benchmark.name, "every run failed") for benchmark in benchmarks if not benchmark.runs),
-        {"rule": rule, "seed": seed},
+        options.parameters,
     )
 
 

@@ -10,6 +10,7 @@ from analysis.methods.trend._survey import (
     ChangeDecision as ChangeDecision,
     GradualChange as GradualChange,
     StandingOut as StandingOut,
+    TrendOptions as TrendOptions,
     TrendSurvey as TrendSurvey,
     VersionChange as VersionChange,
     false_changes as false_changes,

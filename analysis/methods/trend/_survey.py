@@ -1,8 +1,8 @@
 """Find where the level of each benchmark changes over versions or dates."""
 
 from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from itertools import pairwise
 from math import inf, sqrt
 from statistics import fmean, median
@@ -12,6 +12,7 @@ import numpy as np
 from scipy import special
 
 from analysis.arrays import Floats
+from analysis.methods.options import SurveyOptions, with_keywords
 from analysis.methods.points import DETECTORS, LEAST_VERSIONS, NONE, ROUNDING, STEPS, find_levels, on_log_scale
 from analysis.methods.trend._newest import (
     ALPHA_NEWEST,
@@ -34,7 +35,6 @@ from analysis.runs.benchmark import (
     MACHINE,
     SLOWER,
     TIME,
-    Advance,
     Benchmark,
     LeftOut,
     PerRun,
@@ -46,7 +46,6 @@ from analysis.runs.benchmark import (
     is_factor,
     natural,
     sorted_by_name,
-    unwatched,
 )
 
 N_UNCHANGED = 200  # simulated histories for the rate of false changes
@@ -185,15 +184,29 @@ class TrendSurvey:
         return any(trend.is_judged for trend in self.benchmarks)
 
 
-def survey(
-    benchmarks: Sequence[Benchmark],
-    *,
-    per_run: PerRun = EVERY_ITERATION,
-    detector: str = DEFAULT_DETECTOR,
-    within: int | None = None,
-    decisions: Sequence[ChangeDecision] = (),
-    advance: Advance = unwatched,
-) -> TrendSurvey:
+@dataclass(frozen=True, kw_only=True)
+class TrendOptions(SurveyOptions):
+    """The options of `survey`."""
+
+    per_run: PerRun = EVERY_ITERATION
+    detector: str = field(default=DEFAULT_DETECTOR, metadata={
+        "choices": TREND_DETECTORS, "label": "Detector",
+        "help": "Detector of changes. Only steps judges the newest versions.",
+    })  # fmt: skip
+    within: int | None = field(default=None, metadata={
+        "within": "[1, )", "metavar": "N",
+        "help": "With --fail-on, only changes in the last N versions count [default: all]. Those of the newest "
+        "versions always count.",
+    })  # fmt: skip
+    decisions: Sequence[ChangeDecision] = field(default=(), metadata={
+        "flag": "--marks", "file": True, "metavar": "FILE",
+        "help": "Table with the columns benchmark, version and decision. An accepted change starts a new baseline; a "
+        "refused one is no change.",
+    })  # fmt: skip
+
+
+@with_keywords(TrendOptions)
+def survey(benchmarks: Sequence[Benchmark], options: TrendOptions) -> TrendSurvey:
     """Find where the level of each benchmark changes over versions or dates.
 
     `benchmarks`: runs with the condition `version` or `date`. Versions are in order of first appearance, or of their
@@ -202,22 +215,24 @@ def survey(
     name of the detector, see `analysis.methods.points.DETECTORS`; only `steps` judges the newest versions and states
     its power. `within`: only changes in the last `within` versions, and those at the newest versions, decide whether a
     benchmark became worse; `decisions`: an accepted change starts a new baseline; a refused one is no change;
-    `advance`: called with (done, total) after each benchmark. Benchmarks without versions or dates are left out with a
+    `advance`: called with (done, total) after each benchmark; `mapper`: a function like the built-in `map` with one
+    iterable, such as the `map` of an executor. Benchmarks without versions or dates are left out with a
     reason. Raises ValueError if the detector is unknown, or `within` is below 1.
     """
+    detector, within, decisions = options.detector, options.within, options.decisions
     if detector not in DETECTORS:
         raise ValueError(f"detector must be one of {', '.join(DETECTORS)}; got {detector!r}")
     if within is not None and within < 1:
         raise ValueError(f"within must be at least 1, got {within}")
     measured = [level for each in sorted_by_name(map(dated, benchmarks)) for level in by_level(each, _separate(each))]
-    read = [(benchmark, _history(benchmark, per_run, decisions)) for benchmark in measured]
+    read = [(benchmark, _history(benchmark, options.per_run, decisions)) for benchmark in measured]
     histories = [history for _, history in read if isinstance(history, _History)]
     left_out = [LeftOut(benchmark.name, reason) for benchmark, reason in read if isinstance(reason, str)]
     n_judged = sum(len(history.versions) >= LEAST_VERSIONS for history in histories)
     found = []
-    for done, history in enumerate(histories):
-        found.append(_trend(history, detector, n_judged))
-        advance(done + 1, len(histories))
+    for trend in options.mapper(partial(_trend, detector, n_judged), histories):
+        found.append(trend)
+        options.advance(len(found), len(histories))
     found = _with_failures(found, histories)
     judged = [trend.n_versions for trend in found if trend.is_judged]
     n = int(median(judged)) if judged else 0
@@ -231,14 +246,14 @@ def survey(
         n,
         within,
         is_worse,
-        not is_worse and (
+        not is_worse
+        and (
             any(change.is_open or not change.is_known for change in recent if change.direction != FASTER)
             or any(trend.failed for trend in found)
         ),
         tuple(left_out),
-        {"detector": detector, "within": within, "decisions": len(decisions), "warmup": per_run.warmup,
-         "aggregate": per_run.aggregate},
-    )  # fmt: skip
+        options.parameters | {"decisions": len(decisions)},
+    )
 
 
 @lru_cache(maxsize=32)
@@ -336,7 +351,7 @@ def _place_of(name: str, places: Mapping[str, int]) -> int | None:
     return fitting[0] if len(fitting) == 1 else None
 
 
-def _trend(history: _History, detector: str, n_judged: int) -> BenchmarkTrend:
+def _trend(detector: str, n_judged: int, history: _History) -> BenchmarkTrend:
     if len(history.versions) < DETECTORS[detector].least:
         return _result(history, [_Step(at) for at in history.accepted], is_judged=False)
     if detector == STEPS:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     )
     from analysis.methods.trust._survey import (
         MiddleHalf as MiddleHalf,
+        TrustOptions as TrustOptions,
         TrustSurvey as TrustSurvey,
         trust_of as trust_of,
         trust_survey as trust_survey,
@@ -53,6 +54,6 @@ _PLACES = {
         "smallest_slowdown",
         "type_1_error",
     ),
-    "_survey": ("MiddleHalf", "TrustSurvey", "trust_survey", "trust_of"),
+    "_survey": ("MiddleHalf", "TrustOptions", "TrustSurvey", "trust_survey", "trust_of"),
 }
 __getattr__ = on_first_use(__name__, {name: module for module, names in _PLACES.items() for name in names})

@@ -1,12 +1,13 @@
 """Measure the reliability of intervals and tests for many benchmarks."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from analysis.methods.options import TestOptions, with_keywords
 from analysis.methods.trust._pairs import TESTS
 from analysis.methods.trust._population import AGGREGATIONS, Distribution, distribution
 from analysis.methods.trust._rates import (
@@ -23,18 +24,18 @@ from analysis.methods.trust._rates import (
 from analysis.runs.benchmark import (
     EVERY_ITERATION,
     RUN,
-    Advance,
     Benchmark,
     LeftOut,
     PerRun,
     by_content,
     by_level,
     canonical,
-    unwatched,
 )
 from analysis.statistics.intervals import Estimate
 
 POWERS = (0.8, 0.95)
+# the options that `trust_of` takes
+OF_BENCHMARK = ("per_run", "alpha", "n_runs", "level", "gammas", "powers", "tests", "resamples")
 
 
 @dataclass(frozen=True)
@@ -193,22 +194,24 @@ def trust_of(
     )
 
 
-def trust_survey(
-    benchmarks: Sequence[Benchmark],
-    *,
-    n_runs: int = 5,
-    level: float = 0.95,
-    alpha: float = 0.05,
-    per_run: PerRun = EVERY_ITERATION,
-    gammas: Sequence[float] = GAMMAS,
-    powers: Sequence[float] = POWERS,
-    tests: Sequence[str] = TESTS,
-    resamples: int = RESAMPLES,
-    n_curve: int = 100,
-    seed: int = 1,
-    mapper: Callable[..., Iterable[Trust]] = map,
-    advance: Advance = unwatched,
-) -> TrustSurvey:
+@dataclass(frozen=True, kw_only=True)
+class TrustOptions(TestOptions):
+    """The options of `trust_survey`."""
+
+    n_runs: int = field(default=5, metadata={
+        "flag": "--runs", "within": "[1, )", "metavar": "N", "help": "Number of runs per measurement.",
+        "label": "Runs per measurement",
+    })  # fmt: skip
+    level: float = 0.95
+    gammas: Sequence[float] = GAMMAS
+    powers: Sequence[float] = POWERS
+    tests: Sequence[str] = TESTS
+    resamples: int = RESAMPLES
+    n_curve: int = 100
+
+
+@with_keywords(TrustOptions)
+def trust_survey(benchmarks: Sequence[Benchmark], options: TrustOptions) -> TrustSurvey:
     """Measure how reliable intervals and tests are with the runs of these benchmarks [1]_.
 
     Parameters
@@ -248,32 +251,26 @@ def trust_survey(
     >>> answer.benchmarks[0].coverage["run means"].value  # although the level is 95 %
     0.75
     """
-    if n_curve < 0:
-        raise ValueError(f"n_curve must be at least 0, got {n_curve}")
+    if options.n_curve < 0:
+        raise ValueError(f"n_curve must be at least 0, got {options.n_curve}")
     levels = [level_of for benchmark in canonical(benchmarks) for level_of in by_level(benchmark)]
-    reasons = [_unusable(benchmark, per_run) for benchmark in levels]
+    reasons = [_unusable(benchmark, options.per_run) for benchmark in levels]
     usable = [benchmark for benchmark, reason in zip(levels, reasons, strict=True) if reason is None]
     left_out = [LeftOut(entry.name, reason) for entry, reason in zip(levels, reasons, strict=True) if reason]
-    options: dict[str, Any] = {
-        "n_runs": n_runs, "level": level, "alpha": alpha, "per_run": per_run, "gammas": tuple(gammas),
-        "powers": tuple(powers), "tests": tuple(tests), "resamples": resamples,
-    }  # fmt: skip
-    chosen = set(np.linspace(0, len(usable) - 1, min(n_curve, len(usable))).round().astype(int).tolist())
-    generators = np.random.default_rng(seed).spawn(len(usable))
+    chosen = set(np.linspace(0, len(usable) - 1, min(options.n_curve, len(usable))).round().astype(int).tolist())
+    generators = np.random.default_rng(options.seed).spawn(len(usable))
     tasks = [(benchmark, rng, at in chosen) for at, (benchmark, rng) in enumerate(zip(usable, generators, strict=True))]
     trusts: list[Trust] = []
-    for trust in mapper(partial(_task, options), tasks):
+    of_benchmark = {name: getattr(options, name) for name in OF_BENCHMARK}
+    for trust in options.mapper(partial(_task, of_benchmark), tasks):
         trusts.append(trust)
-        advance(len(trusts), len(usable))
+        options.advance(len(trusts), len(usable))
     if len(usable) == 1:
-        trusts = [replace(trusts[0], distribution=_distribution(usable[0], per_run))]
-    parameters = options | {"n_curve": n_curve, "seed": seed}
-    del parameters["per_run"]
-    parameters |= {"warmup": per_run.warmup, "aggregate": per_run.aggregate}
-    summaries = tuple(_summary(name, trusts, tests, level, alpha) for name in AGGREGATIONS) if trusts else ()
+        trusts = [replace(trusts[0], distribution=_distribution(usable[0], options.per_run))]
+    summaries = tuple(_summary(name, trusts, options) for name in AGGREGATIONS) if trusts else ()
     return TrustSurvey(
-        n_runs, level, alpha, tuple(tests), tuple(powers), tuple(trusts), summaries, _slowdowns(trusts),
-        tuple(left_out), parameters,
+        options.n_runs, options.level, options.alpha, tuple(options.tests), tuple(options.powers), tuple(trusts),
+        summaries, _slowdowns(trusts), tuple(left_out), options.parameters,
     )  # fmt: skip
 
 
@@ -297,9 +294,8 @@ def _unusable(benchmark: Benchmark, per_run: PerRun) -> str | None:
     return None
 
 
-def _summary(
-    aggregation: str, trusts: Sequence[Trust], tests: Sequence[str], level: float, alpha: float
-) -> TrustSummary:
+def _summary(aggregation: str, trusts: Sequence[Trust], options: TrustOptions) -> TrustSummary:
+    tests, level, alpha = options.tests, options.level, options.alpha
     coverages = [trust.coverage[aggregation] for trust in trusts]
     errors = {test: [trust.type_1_error[aggregation][test].value for trust in trusts] for test in tests}
     limits = sorted({0.5, 0.8, 0.9, level})
