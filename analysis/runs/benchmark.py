@@ -326,6 +326,7 @@ def _check_run(run: Run, place: str) -> None:
 OF_WARMUP: Mapping[str, Any] = {
     "within": "[0, )",
     "or": AUTO,
+    "label": "Warm-up to leave out",
     "help": "Warm-up to leave out of each run: a number of iterations, a share below 1, or auto to find its end.",
 }
 
@@ -355,7 +356,7 @@ class PerRun:
 
     warmup: Warmup = field(default=0, metadata=OF_WARMUP)
     aggregate: str = field(default="mean", metadata={
-        "choices": tuple(AGGREGATES), "help": "Statistic that represents each run.",
+        "choices": tuple(AGGREGATES), "help": "Statistic that represents each run.", "label": "Value per run",
     })  # fmt: skip
 
     def __post_init__(self) -> None:
@@ -389,7 +390,7 @@ class PerRun:
 
 EVERY_ITERATION = PerRun()
 
-Advance = Callable[[int, int], None]  # a callback that receives the number of finished parts and the total
+Advance = Callable[[int, int], object]  # a callback that receives the number of finished parts and the total
 
 
 def unwatched(done: int, total: int) -> None:

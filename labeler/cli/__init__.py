@@ -32,7 +32,8 @@ class Place(NamedTuple):
     summary: str
 
 
-# Commands that are one ability stand next to each other.
+# Commands that are one ability stand next to each other. After `variants` come the methods, which are in a table of
+# their own (`labeler/files/methods.py`).
 SECTIONS: Mapping[str, Mapping[str, Place]] = {
     "Set up a study": {
         "demo": Place("studies.commands.serving:demo", "Show a finished demo study in the browser"),
@@ -93,18 +94,6 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
             "files.commands.measure:measure", "Run the benchmarks of a plan and record the conditions of every run"
         ),
         "variants": Place("files.commands.methods:variants", "Plan measurements in many contexts"),
-        "spread": Place("studies.commands.methods:spread", "Measure how far apart the runs of each benchmark are"),
-        "order": Place("studies.commands.methods:order", "Test whether the order of benchmarks affects their results"),
-        "trust": Place("studies.commands.methods:trust", "Estimate how reliable intervals and tests are"),
-        "contexts": Place(
-            "studies.commands.methods:contexts", "Test whether the measurement context affects which version is faster"
-        ),
-        "steady": Place(
-            "studies.commands.methods:steady", "Find when each run becomes steady, and which runs never do"
-        ),
-        "trend": Place(
-            "studies.commands.methods:trend", "Find at which version each benchmark became slower or faster"
-        ),
         "points": Place(
             "files.commands.points:points",
             "Compare marked changes of several people with each other and with detectors",
@@ -114,7 +103,28 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
     },
 }
 UNUSED = ("numpy.f2py", "numpy.testing", "pydoc")  # what `scipy.special` imports, and `check` does not need
-PLACES = {name: place for section in SECTIONS.values() for name, place in section.items()}
+METHODS, COMMANDS_OF_METHODS = "labeler.files.methods", "studies.commands.methods"
+
+
+def sections() -> dict[str, dict[str, Place]]:
+    """Return all commands by section."""
+    methods = {
+        name: Place(f"{COMMANDS_OF_METHODS}:{name}", summary)
+        for name, summary in import_module(METHODS).summaries().items()
+    }
+    listed: dict[str, dict[str, Place]] = {}
+    for title, places in SECTIONS.items():
+        listed[title] = {}
+        for name, place in places.items():
+            listed[title][name] = place
+            if name == "variants":
+                listed[title] |= methods
+    return listed
+
+
+def all_places() -> dict[str, Place]:
+    """Return all commands by name, in the order of the help."""
+    return {name: place for section in sections().values() for name, place in section.items()}
 
 
 def defer(*names: str) -> None:
@@ -143,7 +153,9 @@ class CommandsByName(Mapping[str, click.Command]):
 
     def __getitem__(self, name: str) -> click.Command:
         """Import the command with this name and return it; raise KeyError if there is no such command."""
-        module, _, attribute = PLACES[name].path.partition(":")
+        listed = (section[name] for section in SECTIONS.values() if name in section)
+        place = next(listed, None) or all_places()[name]
+        module, _, attribute = place.path.partition(":")
         if name == "check":  # builds wait for this command
             defer(*UNUSED)
         command: click.Command = getattr(import_module(f"labeler.{module}"), attribute)
@@ -151,11 +163,11 @@ class CommandsByName(Mapping[str, click.Command]):
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the names in the order of the help."""
-        return iter(PLACES)
+        return iter(all_places())
 
     def __len__(self) -> int:
         """Return the number of commands."""
-        return len(PLACES)
+        return len(all_places())
 
 
 class CommandsInSections(Commands):
@@ -167,8 +179,9 @@ class CommandsInSections(Commands):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands in sections, with aligned summaries."""
         del ctx
-        width = max(map(len, PLACES))
-        for title, places in SECTIONS.items():
+        listed = sections()
+        width = max(len(name) for places in listed.values() for name in places)
+        for title, places in listed.items():
             with formatter.section(title):
                 formatter.write_dl([(name.ljust(width), place.summary) for name, place in places.items()])
 
@@ -177,7 +190,9 @@ class CommandsInSections(Commands):
         from click.shell_completion import CompletionItem  # only needed for shell completion
 
         names = [
-            CompletionItem(name, help=place.summary) for name, place in PLACES.items() if name.startswith(incomplete)
+            CompletionItem(name, help=place.summary)
+            for name, place in all_places().items()
+            if name.startswith(incomplete)
         ]
         return [*names, *click.Command.shell_complete(self, ctx, incomplete)]
 

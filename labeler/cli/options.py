@@ -1,7 +1,9 @@
 """Make the options of a command from the fields of a frozen dataclass, so that an option is described in one place.
 
 A field becomes an option if its metadata has a help text. The default value, the type and the name of the option come
-from the field. The metadata can also have:
+from the field. If the default
+value of a field is itself such a dataclass, the options of this dataclass come in its place. The metadata can also
+have:
 
     flag     the option, if its name is not the name of the field. A flag of a field that is true by default turns it
              off.
@@ -10,16 +12,17 @@ from the field. The metadata can also have:
     or       a word that is accepted instead of a number
     share    true if the number is a share that may be written in percent
     pairs    an example of pairs, such as "run=NAME,value=NAME"
+    file     true if the option is a file to read
     metavar  the word for the value in the help text
     default  the default value as the help text shows it
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, Field, fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import wraps
 from math import inf
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar, get_args, get_origin
 
 import click
 from click.core import ParameterSource
@@ -101,7 +104,9 @@ class Pairs(click.ParamType[dict[str, str]]):
         return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
 
 
-def options_of(kind: type, into: str = "options", *, without: tuple[str, ...] = ()) -> Callable[[Function], Function]:
+def options_of(
+    kind: Callable[..., Any], into: str = "options", *, without: tuple[str, ...] = ()
+) -> Callable[[Function], Function]:
     """Add an option for each described field of a dataclass; the command gets one value of this class.
 
     `into` is the name of the command's parameter. If the class refuses the values, the command ends with its reason.
@@ -120,7 +125,9 @@ def options_of(kind: type, into: str = "options", *, without: tuple[str, ...] = 
     return _with_options(described, into, value_of)
 
 
-def given_of(kind: type, into: str = "given", *, without: tuple[str, ...] = ()) -> Callable[[Function], Function]:
+def given_of(
+    kind: Callable[..., Any], into: str = "given", *, without: tuple[str, ...] = ()
+) -> Callable[[Function], Function]:
     """Add options as `options_of` does; the command gets only the values that were given, by the name of the field."""
     described = tuple(_described(kind, without))
 
@@ -133,7 +140,11 @@ def given_of(kind: type, into: str = "given", *, without: tuple[str, ...] = ()) 
 
 
 def _described(kind: Any, without: tuple[str, ...]) -> Iterator[Field[Any]]:
-    return (field for field in fields(kind) if "help" in field.metadata and field.name not in without)
+    return (
+        field
+        for field in fields(kind)
+        if ("help" in field.metadata or is_dataclass(field.default)) and field.name not in without
+    )
 
 
 def _with_options(
@@ -152,7 +163,9 @@ def _with_options(
 
 
 def _option(field: Field[Any]) -> Callable[[Any], Any]:
-    """Return the click option of a field."""
+    """Return the click option of a field, or the options of a field that is a dataclass."""
+    if is_dataclass(field.default):
+        return options_of(type(field.default), field.name)
     about, default = dict(field.metadata), None if field.default in (MISSING, "", ()) else field.default
     flag = about.get("flag", f"--{field.name.replace('_', '-')}")
     if isinstance(default, bool):
@@ -167,13 +180,15 @@ def _option(field: Field[Any]) -> Callable[[Any], Any]:
 
 
 def _is_repeatable(field: Field[Any]) -> bool:
-    return "choices" not in field.metadata and "tuple[" in str(field.type)
+    return not {"choices", "file"} & set(field.metadata) and get_origin(field.type) in (tuple, Sequence)
 
 
 def _type_of(field: Field[Any]) -> Any:
     about, kinds = field.metadata, get_args(field.type) or (field.type,)
     if about.get("share"):
         return Share()
+    if about.get("file"):
+        return click.Path(path_type=Path, dir_okay=False, exists=True)
     if "choices" in about:
         if "tuple[" in str(field.type):
             return Names(tuple(about["choices"]))

@@ -1,14 +1,22 @@
-"""What the commands of methods share: options, how a result is printed and written; and the command `variants`."""
+"""Make the commands of the methods; what they share with other commands; and the command `variants`."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
 from analysis.text import counted
 from labeler.cli.common import Function, json_option, remark, show, write_text
-from labeler.files import exploring, outputs
-from labeler.files.exploring import MethodResult
+from labeler.cli.options import given_of
+from labeler.files import exploring, gathering, outputs
+from labeler.files.commands.formats import read_files, reading_options, report_refused_files
+from labeler.files.exploring import Gathered, MethodResult
+from labeler.files.gathering import Advance, ReadOptions, Source
+from labeler.files.methods import Method
 from labeler.files.outputs import FIGURE_FORMATS, as_csv, write_files
 
 seed_option = click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Random seed.")
@@ -29,6 +37,100 @@ def out_options(function: Function) -> Function:
     ]):  # fmt: skip
         function = option(function)
     return function
+
+
+PATHS = click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
+# yields the measurements that a command analyses; what the options of the measurements say are its arguments
+Measurements = Callable[..., AbstractContextManager[Gathered]]
+
+
+def file_options(function: Function) -> Function:
+    """Add the arguments and options of `measurements_of_files`."""
+    return PATHS(reading_options(function))
+
+
+@contextmanager
+def measurements_of_files(method: Method, paths: Sequence[Path], read_options: ReadOptions) -> Iterator[Gathered]:
+    """Yield the benchmarks of the files."""
+    if not method.is_history:
+        yield read_files(paths, read_options)
+        return
+    versions = gathering.versions_of(paths)
+
+    def gather_history(files: Sequence[Source], options: ReadOptions, *, advance: Advance) -> Gathered:
+        return gathering.gather_history(files, versions, options, advance=advance)
+
+    yield read_files(paths, read_options, gather_history)
+
+
+def fail_on_option(function: Function) -> Function:
+    """Add `--fail-on`: whether a change for the worse has an exit code of its own."""
+    return click.option(
+        "--fail-on", type=click.Choice(["worse"]), default=None,
+        help="Exit with code 1 if a benchmark became worse, and with 3 if this is open.",
+    )(function)  # fmt: skip
+
+
+def unchanged(function: Function) -> Function:
+    """Add no option."""
+    return function
+
+
+def command_of(
+    method: Method,
+    measurements: Measurements = measurements_of_files,
+    measurement_options: Callable[[Any], Any] = file_options,
+) -> click.Command:
+    """Return the command of a method: its options are the fields of its options that have a help text.
+
+    If a file was refused, the exit code is 1, or 2 if 1 is a finding.
+    """
+    code = method.code()
+
+    @click.command(method.name, help=method.help_text, epilog=method.example and f"Example: {method.example}")
+    @measurement_options
+    @given_of(code.options, "given")
+    @(fail_on_option if code.exit_code else unchanged)
+    @jobs_option
+    @out_options
+    def command(
+        given: dict[str, Any],
+        jobs: int,
+        as_json: bool,
+        html: Path | None,
+        folder: Path | None,
+        forms: Sequence[str],
+        fail_on: str | None = None,
+        **source: Any,
+    ) -> None:
+        for name, read in code.files.items():
+            if name in given:
+                given[name] = read(given[name])
+        with measurements(method, **source) as gathered:
+            report_refused_files(gathered)
+            explored = _explore(method, gathered, given, jobs)
+        put(explored, as_json=as_json, html=html, folder=folder, forms=forms)
+        if gathered.refused:
+            raise SystemExit(2 if code.exit_code else 1)
+        if code.exit_code:
+            raise SystemExit(code.exit_code(explored.result, is_gate=fail_on is not None))
+
+    return command
+
+
+def _explore(method: Method, gathered: Gathered, options: dict[str, Any], jobs: int) -> MethodResult:
+    """Apply the method, in several processes if `jobs` is above 1, and show the progress."""
+    with click.progressbar(length=len(gathered.benchmarks), label=method.title, file=sys.stderr) as bar:
+        explore = partial(
+            exploring.explore, method.name, gathered.benchmarks, **options,
+            advance=lambda done, _total: bar.update(done - bar.pos),
+        )  # fmt: skip
+        if jobs == 1:
+            return explore()
+        from labeler.cli.workers import workers
+
+        with workers(jobs) as pool:
+            return explore(mapper=partial(pool.map, chunksize=8))
 
 
 def put(explored: MethodResult, as_json: bool, html: Path | None, folder: Path | None, forms: Sequence[str]) -> None:

@@ -11,12 +11,13 @@ import pytest
 from click.shell_completion import ShellComplete
 
 from analysis.document import figures
-from labeler.cli import PLACES, main
+from labeler.cli import all_places, main
 from labeler.config import bundled
 from labeler.files.outputs import FIGURE_FORMATS
 from tests.labeler.commands import run
 from tests.making import make_study
 
+PLACES, METHODS = all_places(), ("labeler.files", "labeler.files.methods")  # without the code of the methods
 HEAVY = {"altair", "pandas", "pyarrow", "scipy", "scipy.stats", "statsmodels", "streamlit"}
 IMPORTED_BY = """
 import json, sys
@@ -73,7 +74,7 @@ def test_help_and_version_import_no_numpy_and_no_command(option):
     assert "numpy" not in modules
     assert {name for name in modules if name.startswith("labeler.")} == {
         "labeler.cli", "labeler.cli.common", "labeler.cli.streams", "labeler.errors",
-        "labeler.safe_text", "labeler.atomic_files",
+        "labeler.safe_text", "labeler.atomic_files", *(METHODS if option == "--help" else ()),
     }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import pickle
 import re
 
 import numpy as np
@@ -347,10 +348,17 @@ def test_factors_that_make_no_plan_are_an_error(factors):
 
 @pytest.mark.parametrize("method", exploring.METHODS.values(), ids=list(exploring.METHODS))
 def test_every_method_takes_its_options_progress_and_a_mapper(method):
-    seen, options = [], method.options(**QUICK[method.name])
+    seen, code, options = [], method.code(), QUICK[method.name]
     benchmarks = [SUITABLE[method.name]("b"), SUITABLE[method.name]("c")]
-    result = method.survey(benchmarks, options, advance=lambda *at: seen.append(at), mapper=map)
+    result = code.survey(benchmarks, **options, advance=lambda *at: seen.append(at))
     assert seen[-1] == (2, 2)
-    assert method.document(result).title
-    assert method.charts(result)
-    assert result == method.survey(benchmarks, options, advance=lambda *_: None, mapper=lambda *of: list(map(*of)))
+    assert code.document(result).title
+    assert code.charts(result)
+    mapped = []
+
+    def elsewhere(function, tasks):  # as a process does it: function and tasks are copied
+        mapped.extend(pickle.loads(pickle.dumps([(function, task) for task in tasks])))
+        return [function(task) for function, task in mapped]
+
+    assert result == code.survey(benchmarks, **options, mapper=elsewhere, advance=lambda *_: None)
+    assert len(mapped) >= 2

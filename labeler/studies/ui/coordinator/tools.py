@@ -1,13 +1,16 @@
 """The place Tools: the methods for the study or for files, the replication of the paper, and the planner."""
 
 import hashlib
+from collections.abc import Iterator
+from dataclasses import Field, fields, is_dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from itertools import cycle
+from typing import Any, get_args
 
 import streamlit as st
 
-from labeler.errors import InputError
+from labeler.errors import InputError, sentence
 from labeler.files import exploring, outputs
 from labeler.files.exploring import Gathered, MethodResult
 from labeler.studies import background
@@ -56,12 +59,11 @@ def gather_study(db: Database, person: str, method: str) -> Gathered:
 
 def compute(method: str, gathered: Gathered, options: dict[str, Any]) -> None:
     """Compute the result with a progress bar, then show it."""
-    if "warmup" in options:
-        options["per_run"] = exploring.per_run(options.pop("warmup"), options.pop("aggregate"))
+    given = options_given(exploring.METHODS[method].code().options, options)
     bar = st.progress(0.0, "Computing …")
     try:
         explored = exploring.explore(
-            method, gathered.benchmarks, **options,
+            method, gathered.benchmarks, **given,
             advance=lambda done, total: bar.progress(done / total, f"{done} of {total} benchmarks"),
         )  # fmt: skip
         show_result(explored, method)
@@ -75,12 +77,6 @@ def show_result(explored: MethodResult, method: str) -> None:
     figures = {f"{name}.svg": outputs.as_file(chart, "svg") for name, chart in explored.charts.items()}
     files: dict[str, str | bytes] = {f"{method}.html": page, f"{method}.json": exploring.as_json(explored), **figures}
     document(page, partial(download, files))
-
-
-WARMUP_HELP = "Enter a number of iterations, a share below 1, or auto to find its end by the quick rule."
-RULE_HELP = "quick takes about 20 ms per run of 3,000 iterations, published about 0.4 s."
-INSTRUMENTED_HELP = "Enter the condition or factor that gives the amount of instrumentation."
-HELD_FIXED_HELP = "Enter the intervention level at which the suspected cause is held fixed."
 
 
 def chosen_files(method: str) -> tuple[list[Any], ReadingFields]:
@@ -103,35 +99,59 @@ def gather_files(files: list[Any], reading: ReadingFields) -> Gathered:
 
 
 def method_options(method: str) -> dict[str, Any]:
-    """Show the fields for the options of `exploring.explore` and return their values.
+    """Show a field for each option of the method that has a label, and return what people entered, by option."""
+    columns = cycle(st.columns(3))
+    return _entered(exploring.METHODS[method].code().options, columns, method)
 
-    The caller converts `warmup` and `aggregate` to a sampling.
-    """
-    if method == "steady":
-        return {"rule": st.selectbox("Rule", exploring.STEADY_RULES, 1, key="rule", help=RULE_HELP)}
-    left, middle, right = st.columns(3)
-    options: dict[str, Any] = {
-        "aggregate": left.selectbox("Value per run", exploring.AGGREGATES, key=f"aggregate-{method}"),
-        "warmup": middle.text_input("Warm-up to discard per run", "0", key=f"warmup-{method}", help=WARMUP_HELP),
-    }
-    if method == "trend":
-        at = exploring.DETECTORS.index(exploring.DEFAULT_DETECTOR)
-        return options | {"detector": right.selectbox("Detector", exploring.DETECTORS, at, key="detector")}
-    options["alpha"] = right.number_input("Significance level", 0.001, 0.5, 0.05, 0.01, "%.3f", key=f"alpha-{method}")
-    left, middle, right = st.columns(3)
-    if method == "spread":
-        options["per"] = int(left.number_input("Runs per subset (0: all runs)", 0, key="per")) or None
-    if method == "trust":
-        options["n_runs"] = int(left.number_input("Runs per measurement", 1, 100, 5, key="n-runs"))
-    if method in ("order", "contexts"):
-        options["baseline"] = left.text_input("Baseline version [first]", key=f"baseline-{method}").strip()
-        options["candidate"] = middle.text_input("Candidate version [second]", key=f"candidate-{method}").strip()
-    if method == "contexts":
-        options["instrumentation"] = right.text_input(
-            "Instrumentation", key="instrument", help=INSTRUMENTED_HELP
-        ).strip()
-        options["held_fixed"] = left.text_input("Intervention", key="held-fixed", help=HELD_FIXED_HELP).strip()
-    return {name: None if option == "" else option for name, option in options.items()}
+
+def _entered(kind: Any, columns: Iterator[Any], method: str) -> dict[str, Any]:
+    """Show the fields for the options of a dataclass, from left to right."""
+    entered: dict[str, Any] = {}
+    for option in fields(kind):
+        if is_dataclass(option.default):
+            entered[option.name] = _entered(option.default, columns, method)
+        elif "label" in option.metadata:
+            entered[option.name] = _field(option, next(columns), f"{option.name}-{method}")
+    return entered
+
+
+def _field(option: Field[Any], column: Any, key: str) -> Any:
+    """Show the field of one option: a list of choices, a number, or a text."""
+    about = option.metadata
+    default, also = about.get("on_page", option.default), {"key": key, "help": about["help"]}
+    if isinstance(default, bool):
+        return column.checkbox(about["label"], default, **also)
+    if "choices" in about:
+        choices = [*([] if default else [""]), *about["choices"]]
+        return column.selectbox(about["label"], choices, choices.index(default or ""), **also) or None
+    if "within" in about and "or" not in about:
+        is_whole = int in (get_args(option.type) or (option.type,))
+        form = {"step": 1} if is_whole else {"step": 0.01, "format": "%.3f"}
+        return column.number_input(about["label"], value=default, **form, **also)
+    return column.text_input(about["label"], "" if default is None else str(default), **also).strip() or None
+
+
+def options_given(kind: Any, entered: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a survey; raise InputError if an option that is a dataclass refuses what was entered."""
+    given: dict[str, Any] = {}
+    for option in fields(kind):
+        value = entered.get(option.name)
+        if is_dataclass(option.default):
+            part: Any = type(option.default)
+            try:
+                given[option.name] = part(**options_given(part, value or {}))
+            except ValueError as error:
+                raise InputError(sentence(error)) from None
+        elif value is not None:
+            given[option.name] = _number(value) if "or" in option.metadata else value
+    return given
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def render_replication(db: Database, person: str) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.runs.steady import RULES
 from labeler.files import exploring
 from labeler.studies.commands.opening import INTERIM
 from labeler.studies.store import events, open_database
@@ -306,7 +307,7 @@ def test_steady_says_which_runs_become_steady(long_runs, tmp_path):
     assert page.read_text().count("<svg") == 2
 
 
-@pytest.mark.parametrize("rule", exploring.STEADY_RULES)
+@pytest.mark.parametrize("rule", RULES)
 def test_steady_prints_classes_starts_and_change_points_as_json(long_runs, rule):
     content = json.loads(run("steady", long_runs, "--rule", rule, "--json").stdout)
     assert content["rule"] == rule

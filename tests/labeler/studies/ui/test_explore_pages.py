@@ -178,7 +178,7 @@ def test_what_file_names_say_is_used(opened):
     ("method", "kind", "key", "value", "words"),
     [
         ("spread", "text_input", "warmup-spread", "1.5", "a share below 1"),
-        ("spread", "number_input", "per", 1, "1"),
+        ("spread", "number_input", "per-spread", 1, "1"),
         ("order", "text_input", "baseline-order", "1.0", "1.0"),
     ],
 )
@@ -199,7 +199,7 @@ def test_the_options_are_those_that_the_answer_is_made_with(opened):
     page.selectbox(key="aggregate-trust").set_value("median")
     page.text_input(key="warmup-trust").set_value("10")
     page.number_input(key="alpha-trust").set_value(0.01)
-    page.number_input(key="n-runs").set_value(2)
+    page.number_input(key="n_runs-trust").set_value(2)
     asked(page)
     (answer,) = answers(page)
     rows = dict(re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>\s*<td[^>]*>([^<]*)</td>\s*</tr>", answer))
