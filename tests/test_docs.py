@@ -1,6 +1,5 @@
 """The documents are correct: commands, files, settings."""
 
-import json
 import re
 import runpy
 import shlex
@@ -16,8 +15,6 @@ from click.testing import CliRunner
 import labeler
 from analysis.runs.runs import Runs
 from labeler.cli import main
-from labeler.files import exploring
-from labeler.studies.commands.methods import command_of
 from labeler.studies.items import drawing
 from labeler.studies.screen.kinds import KINDS
 from labeler.studies.store import open_database
@@ -140,26 +137,6 @@ def test_the_classifier_of_the_guide_for_contributors_judges():
     judge = blocks(ROOT / "CONTRIBUTING.md", "Add a classifier")["judge"]
     assert judge(Runs([[1.0, 1.0], [1.3, 1.3]])).verdict == "dissimilar"
     assert judge(Runs([[1.0, 1.0], [1.05, 1.05]])).verdict == "similar"
-
-
-def test_the_method_of_the_guide_for_contributors_answers_in_all_forms(tmp_path, monkeypatch):
-    method = blocks(ROOT / "CONTRIBUTING.md", "Add a method")["METHOD"]
-    monkeypatch.setitem(exploring.METHODS, method.name, method)
-    command = command_of(method)
-    rows = ["benchmark,run,iteration,value", *(f"sort,{run},{i},1.5" for run in "ab" for i in range(3)), "sort,c,0,1.5"]
-    (tmp_path / "runs.csv").write_text("\n".join(rows), encoding="utf-8")
-    page, arguments = tmp_path / "page.html", [str(tmp_path / "runs.csv"), "--at-least", "2"]
-    shown = CliRunner().invoke(command, [*arguments, "--html", str(page)], catch_exceptions=False)
-    assert "There are 2 runs." in shown.stdout
-    assert "There are 2 runs." in page.read_text(encoding="utf-8")
-    numbers = CliRunner().invoke(command, [str(tmp_path / "runs.csv"), "--json"], catch_exceptions=False)
-    assert json.loads(numbers.stdout)["n_runs"] == 3
-    assert "Iterations that a run must have." in CliRunner().invoke(command, ["--help"]).stdout
-
-
-def test_the_coefficient_of_the_guide_for_contributors_is_a_row(monkeypatch):
-    row = blocks(ROOT / "CONTRIBUTING.md", "Add a coefficient of agreement")["COEFFICIENT"]
-    assert row([[2, 0], [2, 0], [0, 2], [1, 1]]).value == 0.5  # (3/4 - 1/2) / (1 - 1/2)
 
 
 def test_the_kind_of_the_guide_to_questions_is_imported_and_drawn(tmp_path, monkeypatch):

@@ -1,0 +1,127 @@
+"""The first changes that the guide for contributors describes work to the letter in a copy of the project."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+PAGE = """
+import streamlit as st
+from labeler.studies.ui.coordinator import tools
+with st.form("form"):
+    st.json(tools.method_options("count"))
+    st.form_submit_button("Compute")
+"""
+SHOWN = f"""
+from streamlit.testing.v1 import AppTest
+from labeler.studies.ui.coordinator.places import PLACES
+assert "Count" in PLACES["Tools"]
+page = AppTest.from_string({PAGE!r}).run()
+print([field.label for field in page.number_input], len(page.text_input), len(page.selectbox))
+"""
+
+
+def changed(project, heading):
+    """Make the change that a section of the guide describes; return the changed files."""
+    section = GUIDE.partition(f"\n### {heading}\n")[2].partition("\n## ")[0].partition("\n### ")[0]
+    files = []
+    for block in re.findall(r"^```python\n(.*?)^```$", section, flags=re.MULTILINE | re.DOTALL):
+        assert block.count("\n") < 30
+        place, _, code = block.partition("\n")
+        name, _, where = place.removeprefix("# ").partition(", ")
+        path = project / name
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        path.write_text(inserted(text, code, where), encoding="utf-8")
+        files.append(path)
+    return files
+
+
+def inserted(text, code, where):
+    """Return the text of a file with the code at the place that the guide names."""
+    if where == "with the imports":
+        return re.sub(r"^(?=from analysis)", lambda _: code, text, count=1, flags=re.MULTILINE)
+    if table := re.fullmatch(r"(above|in) ([A-Z]+)", where):
+        before, start, rest = text.partition(f"\n{table[2]}: dict[")
+        assert start
+        if table[1] == "above":
+            return f"{before}\n{code}\n\n{start[1:]}{rest}"
+        rows, end, after = rest.partition("\n    )\n}")
+        return f"{before}{start}{rows}\n{code}{end}{after}"
+    return f"{text}\n\n{code}" if text else code
+
+
+@pytest.fixture(params=["copy", pytest.param("clone", marks=pytest.mark.slow)])
+def project(request, tmp_path):
+    """A copy of the packages, or a fresh clone."""
+    folder = tmp_path / "project"
+    if request.param == "clone":
+        subprocess.run(["git", "clone", "--quiet", "--depth", "1", ROOT.as_uri(), folder], check=True)
+    else:
+        for package in ("analysis", "labeler"):
+            shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(ROOT / "pyproject.toml", folder)
+    return folder
+
+
+def python(project, *arguments, code=0):
+    """Run Python in the project; return what it printed."""
+    command = [sys.executable, *map(str, arguments)]
+    done = subprocess.run(command, cwd=project, env={"PYTHONPATH": str(project), "PATH": ""}, capture_output=True,
+                          text=True, check=False)  # fmt: skip
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout
+
+
+def checked(project, files):
+    """Format the changed files; they pass the checks of the project."""
+    for command in (("ruff", "format", *files), ("ruff", "check", "--fix", *files)):
+        python(project, "-m", *command)
+    if (project / ".git").exists():
+        python(project, "-m", "mypy", *files)
+        python(project, "-m", "pytest", "-q", "-n", "0", "tests/test_architecture.py")
+
+
+def test_a_format(project, tmp_path):
+    checked(project, changed(project, "Add a format"))
+    (tmp_path / "a.log").write_text("# mytool 1\nsort 1,2 3,4\n")
+    assert "mytool's log" in python(project, "-m", "labeler", "formats")
+    table = python(project, "-m", "labeler", "convert", tmp_path / "a.log", "--to", "csv", "--out", "-")
+    assert [line.split(",")[0] for line in table.splitlines()[1:]] == ['"sort"'] * 4
+    assert "0.003" in table
+    (tmp_path / "b.log").write_text("# mytool 1\nsort\n")
+    python(project, "-m", "labeler", "convert", tmp_path / "b.log", "--to", "csv", "--out", "-", code=2)
+
+
+def test_a_method(project, tmp_path):
+    checked(project, changed(project, "Add a method"))
+    rows = ["benchmark,run,iteration,value", *(f"sort,{run},{i},1.5" for run in "ab" for i in range(3)), "sort,c,0,1.5"]
+    (tmp_path / "runs.csv").write_text("\n".join(rows), encoding="utf-8")
+    page, command = tmp_path / "page.html", ("-m", "labeler", "count", tmp_path / "runs.csv")
+    assert "There are 2 runs." in python(project, *command, "--at-least", 2, "--html", page)
+    assert "There are 2 runs." in page.read_text(encoding="utf-8")
+    assert json.loads(python(project, *command, "--json"))["n_runs"] == 3
+    assert "Iterations that a run must have." in python(project, *command, "--help")
+    assert "  count         How many runs are there?" in python(project, "-m", "labeler", "--help")
+    assert python(project, "-c", SHOWN) == "['Iterations'] 0 0\n"
+
+
+def test_a_coefficient(project, tmp_path):
+    checked(project, changed(project, "Add a coefficient of agreement"))
+    program = "from analysis.raters.agreement import COEFFICIENTS\n"
+    program += "print(COEFFICIENTS['coin_kappa']([[2, 0], [2, 0], [0, 2], [1, 1]]).value)"
+    assert python(project, "-c", program) == "0.5\n"  # (3/4 - 1/2) / (1 - 1/2)
+    rows = [f"{item},{name},{'similar' if item % 2 else label}" for item in range(8)
+            for name, label in (("ada", "similar"), ("ben", "dissimilar"))]  # fmt: skip
+    (tmp_path / "labels.csv").write_text("\n".join(["item,reviewer,label", *rows]), encoding="utf-8")
+    labels = ("--labels", tmp_path / "labels.csv")
+    python(project, "-m", "labeler", "report", *labels, "--quick", "--out", tmp_path / "out")
+    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    assert "coin_kappa" in json.dumps(report)
+    assert "The coin&#39;s kappa corrects for" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "coin" in python(project, "-m", "labeler", "agreement", *labels, "--fail-under", "coin:0.99", code=1)
