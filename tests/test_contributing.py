@@ -38,7 +38,7 @@ def changed(project, heading):
         path = project / name
         text = path.read_text(encoding="utf-8") if path.exists() else ""
         path.write_text(inserted(text, code, where), encoding="utf-8")
-        files.append(path)
+        files.append(name)
     return files
 
 

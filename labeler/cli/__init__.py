@@ -69,7 +69,7 @@ SECTIONS: Mapping[str, Mapping[str, Place]] = {
     },
     "Results": {
         "verdicts": Place("studies.commands.verdicts:verdicts", "Compute the verdicts of every classifier"),
-        "classifiers": Place("studies.commands.verdicts:classifiers", "Show the agreement between classifiers"),
+        "classifiers": Place("studies.commands.verdicts:classifiers", "Compare each classifier with the agreed labels"),
         "learn": Place("studies.commands.learning:learn", "Learn a classifier from labels"),
         "adjudicate": Place("studies.commands.course:adjudicate", "Decide a split item of a closed study"),
         "labels": Place(

@@ -185,34 +185,38 @@ def _executor(jobs: int, scheduler: str | None) -> Iterator[Executor | None]:
               metavar="N",
               help="List the N items on which the classifiers disagree most, so that reviewers can label them "
                    "first.")  # fmt: skip
-@click.option("--agreed", is_flag=True,
-              help="Compare each classifier with the agreed labels, as the report does.")  # fmt: skip
+@click.option("--pairs", is_flag=True,
+              help="Compare each classifier with each other one, without labels.")  # fmt: skip
 @json_option
-def classifiers(study: Path | None, n: int | None, agreed: bool, as_json: bool) -> None:
-    """Show the agreement between classifiers, without labels.
+def classifiers(study: Path | None, n: int | None, pairs: bool, as_json: bool) -> None:
+    """Compare each classifier with the agreed labels.
 
-    The table has a row for each pair of classifiers: the share of items with the same verdict, and Cohen's kappa. The
-    column `finds` is the share of the second classifier's items of the positive category, such as dissimilar, that the
-    first classifier also finds; the column `clears` is the same share for all other items.
+    These are the numbers of the report. With --pairs, the table has a row for each pair of classifiers: the share of
+    items with the same verdict, and Cohen's kappa. The column `finds` is the share of the second classifier's items of
+    the positive category, such as dissimilar, that the first classifier also finds; the column `clears` is the same
+    share for all other items.
     """
-    if agreed and n is not None:
-        raise click.UsageError("Give --agreed or --most-disputed, not both.")
+    if pairs and n is not None:
+        raise click.UsageError("Give --pairs or --most-disputed, not both.")
     with open_study(study) as db:
         counting = stored_verdicts.without_excluded(db, stored_verdicts.brief_table(db))
         question = coordinating.get_study(db).question
-        if agreed:
+        if pairs:
+            rows = stored_verdicts.classifier_agreement(counting, question)
+        elif n is not None:
+            rows = stored_verdicts.most_disputed(counting, question, n)
+        else:
             from labeler.studies.results import reporting
 
             rows = reporting.classifier_rows(reporting.current_report(db))
-        elif n is None:
-            rows = stored_verdicts.classifier_agreement(counting, question)
-        else:
-            rows = stored_verdicts.most_disputed(counting, question, n)
         coordinating.log_look(db, "agreement of classifiers", actor=OWNER, now=now())
         say_if_interim(db)
     show(rows, as_json=as_json)
     if not rows:
-        remark("The study has fewer than two classifiers with verdicts. Compute verdicts first: labeler verdicts")
+        few = "no verdicts" if n is None and not pairs else "fewer than two classifiers with verdicts"
+        remark(f"The study has {few}. Compute verdicts first: labeler verdicts")
+    elif all(row.get("n") == 0 for row in rows):
+        remark("No item has agreed labels and verdicts yet. To compare the classifiers without labels: --pairs")
 
 
 @contextmanager

@@ -255,7 +255,7 @@ def told(tmp_path):
 
 
 def test_classifiers_are_held_against_each_other_both_ways(told):
-    done = run("classifiers", "--study", told, "--json")
+    done = run("classifiers", "--study", told, "--pairs", "--json")
     assert done.stderr == f"{INTERIM}\n"
     rows = {(row["classifier"], row["other"]): row for row in json.loads(done.stdout)}
     assert sorted(rows) == [(x, y) for x in "abc" for y in "abc" if x != y]
@@ -265,7 +265,7 @@ def test_classifiers_are_held_against_each_other_both_ways(told):
     assert rows["a", "b"]["finds"] == 1.0
     assert rows["a", "b"]["clears"] == pytest.approx(2 / 3)
     assert rows["a", "b"]["kappa"] == rows["b", "a"]["kappa"] == pytest.approx(0.5)
-    assert run("classifiers", "--study", told).stdout.split()[:3] == ["classifier", "other", "n"]
+    assert run("classifiers", "--study", told, "--pairs").stdout.split()[:3] == ["classifier", "other", "n"]
 
 
 def test_the_items_to_send_first_are_those_they_disagree_on(told):

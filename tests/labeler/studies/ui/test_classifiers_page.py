@@ -92,7 +92,7 @@ def test_page_and_command_show_the_numbers_of_the_report(studies):
     with open_database(studies["unblinded"]) as db:
         report = reporting.gathered_study(db, reporting.QUICK, **CAROL).report()
     ran = CliRunner().invoke(
-        main, ["classifiers", "--agreed", "--json", "--study", str(studies["unblinded"])], catch_exceptions=False
+        main, ["classifiers", "--json", "--study", str(studies["unblinded"])], catch_exceptions=False
     )
     told = {row["classifier"]: row for row in json.loads(ran.stdout)}
     assert list(told) == list(report.classifiers) == list(shown.index)
@@ -113,3 +113,12 @@ def test_kappa_on_the_overview_is_that_of_the_report(studies):
     metric = next(metric for metric in page.metric if metric.label == "Fleiss' kappa")
     assert metric.value == f"{kappa.value:.2f}"
     assert f"{kappa.low:.2f} to {kappa.high:.2f}" in texts(page)
+
+
+def test_page_and_command_compare_pairs_of_classifiers_alike(studies):
+    page = checked(coordinator_page("Items", "All items", studies["unblinded"], "carol"))
+    command = ["classifiers", "--pairs", "--json", "--study", str(studies["unblinded"])]
+    told = json.loads(CliRunner().invoke(main, command, catch_exceptions=False).stdout)
+    assert told
+    tables = [table.value for table in page.dataframe if "finds" in table.value]
+    assert [table.to_dict("records") for table in tables] == [told]
