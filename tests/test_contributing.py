@@ -39,7 +39,7 @@ def changed(project, heading):
         text = path.read_text(encoding="utf-8") if path.exists() else ""
         path.write_text(inserted(text, code, where), encoding="utf-8")
         files.append(name)
-    return files
+    return list(dict.fromkeys(files))
 
 
 def inserted(text, code, where):
@@ -72,8 +72,8 @@ def project(request, tmp_path):
 def python(project, *arguments, code=0):
     """Run Python in the project; return what it printed."""
     command = [sys.executable, *map(str, arguments)]
-    done = subprocess.run(command, cwd=project, env={"PYTHONPATH": str(project), "PATH": ""}, capture_output=True,
-                          text=True, check=False)  # fmt: skip
+    done = subprocess.run(command, cwd=project, env={"PATH": ""}, capture_output=True, text=True,
+                          check=False)  # fmt: skip
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout
 
