@@ -52,7 +52,7 @@ def inserted(text, code, where):
         if table[1] == "above":
             return f"{before}\n{code}\n\n{start[1:]}{rest}"
         rows, end, after = rest.partition("\n    )\n}")
-        return f"{before}{start}{rows}\n{code}{end}{after}"
+        return f"{before}{start}{rows}\n{code.rstrip()},{end}{after}"
     return f"{text}\n\n{code}" if text else code
 
 
