@@ -1,15 +1,14 @@
 """The report on order and its figures."""
 
-import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from analysis.document import Figure, figures, to_html, to_markdown, to_text
+from analysis.document import to_text
 from analysis.methods.order import charts as order_charts, document as order_document, order_survey as survey
 from analysis.methods.order._figures import LONGEST, MOST_PANELS, MOST_ROWS, p_values
-from analysis.runs.benchmark import Benchmark, Failure, LeftOut
+from analysis.runs.benchmark import LeftOut
 from tests.analysis.drawn import luminance, parts, texts, titles
 from tests.analysis.methods.made_orders import suite, two_orders, two_versions, without_direction
 from tests.sentences import says
@@ -43,45 +42,6 @@ def many():
     )
 
 
-def test_the_answer_comes_first_with_its_numbers_and_what_to_do(mixed):
-    document = order_document(mixed)
-    assert document.sections[0].title == "In short"
-    text = text_of(mixed)
-    assert says(text, "1 of 2 tests", "0.025", "Bonferroni", "Holm finds 1")
-    assert says(text, "slow:", "154 % slower", "p = 6.3e-08", "case 1")  # 19.5 -> 49.5; H = 29.27
-    assert says(text, "Red flag", "97.5 %", "1 of 2 tests: slow")
-    assert re.search("Use a new random order for every run", text)
-
-
-def test_corrected_and_uncorrected_verdicts_are_shown_together_and_the_weaker_tests_called_so():
-    found = survey([two_orders("a", [1, 2, 3], [4, 5, 6]), two_orders("b", [1, 2, 3], [1, 2, 3])])
-    text = text_of(found)
-    assert "none of 2 tests" in text
-    assert says(text, "Without a correction, 1", "0.05", "0.1")
-    assert says(text, "2 tests cannot", "so few runs")
-    assert re.search("To be safe", text)
-    rows = next(
-        block for section in order_document(found).sections for block in section.blocks if hasattr(block, "rows")
-    )
-    assert [(row[0], row[2], row[3]) for row in rows.rows] == [
-        ("Bonferroni", "0", "no"), ("Holm", "0", "no"), ("none", "1", "yes"),
-    ]  # fmt: skip
-    text = text_of(survey(suite(n=3, runs=12, fixed=0, step=1.0)))
-    assert says(text, "No benchmark", "both in fixed and")
-    assert re.search("Weaker tests use .* 3 of 3 benchmarks", text)
-    assert "slower the later it runs" in text
-    assert "Both tests are weaker" in text
-
-
-def test_undefined_numbers_and_differences_come_with_their_reason():
-    document = order_document(survey([two_orders("zero", [0.0] * 3, [-1.0] * 3), two_orders("b", LOW, HIGH)]))
-    text = to_markdown(document).replace("\\", "")
-    assert "order is not positive" in text
-    assert says(text, "0 (3 values", "97.5 %: 7")
-    text = text_of(survey([two_orders("zero", [-3.0, *range(-40, -21)], HIGH)]))
-    assert says(text, "zero:", "undefined", "fixed order", "not positive")
-
-
 def test_values_without_a_unit_have_no_known_direction():
     found = survey([without_direction(two_orders("a", LOW, HIGH, unit="")), *map(without_direction, LATER)])
     text = text_of(found)
@@ -90,63 +50,6 @@ def test_values_without_a_unit_have_no_known_direction():
     assert not {"faster", "slower"} & set(text.replace("instead of faster and slower", "").split())
     assert "runs (no unit)" in titles(order_charts(found)["order-medians"])
     assert "--unit or --better" not in text_of(survey([two_orders("a", LOW, HIGH)]))
-
-
-def test_conclusions_that_the_order_turns_round_come_first():
-    found = survey(
-        [
-            two_versions((LOW, HIGH), (LOW, HIGH), "same"),
-            two_versions((LOW, HIGH), (HIGH, LOW), "turned"),
-            two_versions((LOW, HIGH), (LOW, LOW), "amber"),
-            two_versions((LOW[:2], HIGH[:2]), (LOW, LOW), "few"),
-        ]
-    )
-    text = text_of(found)
-    pattern = (
-        r"Comparison of one with two: .* 1 of 4 benchmarks \(red flag\).* 1 \(amber\), .* for 1; 1 have too few runs\."
-    )
-    assert re.search(pattern, text)
-    (section,) = (section for section in order_document(found).sections if section.title == "Two versions")
-    rows = section.blocks[1].rows
-    assert [row[0] for row in rows] == ["turned", "amber", "few", "same"]
-    assert rows[0][1:4] == ("slower", "2.538", "154 % slower")  # 49.5 / 19.5
-    assert rows[2][-1] == "too few runs for the interval of a median"
-
-
-def test_the_previous_benchmark_is_named_if_its_effect_is_strongest():
-    # x is 10 s slower directly after y, at any position
-    orders = ["xyz", "xzy", "yxz", "zyx", "yzx", "zxy"] * 6
-    rows = {name: [] for name in "xyz"}
-    for run, order in enumerate(orders):
-        for at, name in enumerate(order):
-            slow = name == "x" and at > 0 and order[at - 1] == "y"
-            rows[name].append((str(run), str(at), 100 + 10 * slow + 0.001 * run))
-    benchmarks = [
-        Benchmark.of_series(
-            name,
-            tuple(np.array([value]) for _, _, value in entries),
-            conditions={"run": tuple(e[0] for e in entries), "order_position": tuple(e[1] for e in entries)},
-        )
-        for name, entries in rows.items()
-    ]
-    text = text_of(survey(benchmarks))
-    # x is first in the runs 0, 1, 6, 7, ..., 30, 31, whose middle is 15.5, and after y in 2, 3, ..., 32, 33: 17.5
-    assert says(text, "x: median 100.016 s at the start", "110.017 s after y", "p = 7.6e-06")
-    assert "no effect shown" in text
-
-
-def test_a_suite_without_any_order_says_what_to_record_and_failures_and_options_are_listed(mixed):
-    text = text_of(survey([Benchmark.of_series("a", (np.ones(1),))]))
-    assert "as order_type" in text
-    assert "order_type (fixed or random)" in text
-    assert order_charts(survey([Benchmark.of_series("a", (np.ones(1),))])) == {}
-    failure = Failure({"run": "0", "order_type": "fixed"}, "exit code 1")
-    found = survey([replace(two_orders("a", LOW, HIGH), failures=(failure,))], compat="ordersage")
-    text = text_of(found)
-    assert "exit code 1" in text
-    assert says(text, "ranks", "one too high", "published tool")
-    assert "compat ordersage" in text and "alpha 0.05" in text
-    assert "Nothing was left out." in text_of(mixed)
 
 
 def test_long_lists_are_cut_in_tables_and_figures_and_say_so(many):
@@ -169,24 +72,6 @@ def test_long_lists_are_cut_in_tables_and_figures_and_say_so(many):
     found = survey(suite(n=MOST_PANELS + 1, runs=4, fixed=0, step=1.0))
     cut = f"the {MOST_PANELS} smallest p values of {MOST_PANELS + 1}"
     assert any(text.endswith(cut) for text in texts(order_charts(found)["order-positions"]))
-
-
-def test_every_figure_of_the_document_is_drawn_and_the_other_way_round(mixed):
-    for found in (mixed, survey(suite(n=3, runs=6, fixed=4, step=1.0)), survey(suite(n=3, runs=6, fixed=0, step=1.0))):
-        named = {
-            block.name
-            for section in order_document(found).sections
-            for block in section.blocks
-            if isinstance(block, Figure)
-        }
-        assert named == set(order_charts(found))
-
-
-@pytest.mark.parametrize("form", figures.FORMATS)
-@pytest.mark.slow
-def test_every_figure_is_drawn_in_every_form(form):
-    for chart in order_charts(survey(suite(n=9, runs=8, fixed=6, step=0.5))).values():
-        assert len(figures.render(chart, form)) > 2000
 
 
 def test_p_values_ascend_with_their_thresholds(mixed):
@@ -231,28 +116,6 @@ def test_titles_name_version_and_application_only_where_there_are_several(mixed)
     benchmark = replace(two_versions((LOW, HIGH), (LOW, HIGH)), application="org/app")
     found = survey([benchmark, replace(two_orders("b", LOW, HIGH, version="one"), application="org/other")])
     assert [found.title(test) for test in found.tests] == ["org/app: a (one)", "org/app: a (two)", "org/other: b (one)"]
-
-
-def test_names_from_files_are_only_text():
-    benchmarks = [two_orders(HOSTILE, LOW, HIGH, unit="<b>"), *suite(n=2, runs=5, fixed=4, step=1.0)]
-    failure = Failure({"run": "0", "order_type": "fixed", "version": HOSTILE}, HOSTILE)
-    found = survey([replace(benchmarks[0], failures=(failure,)), *benchmarks[1:]])
-    charts = order_charts(found)
-    assert "a�'\"]<script>datum.x</script>" in texts(charts["order-p-values"])
-    html = to_html(order_document(found), {name: figures.to_svg(chart) for name, chart in charts.items()})
-    assert "<script>datum" not in html and "\x00" not in html
-
-
-def test_red_flags_of_the_paper_are_shown_with_the_corrected_ones_and_the_reason():
-    # 15 of 20 runs are above all others: separate at 95 %, but not at 99.9 % for forty tests
-    fixed, random = range(20), [*range(8, 13), *range(20, 35)]
-    found = survey([two_orders("near", fixed, random), *(two_orders(f"b{n}", LOW, LOW) for n in range(39))])
-    text = text_of(found)
-    assert says(text, "No test has a red flag", "99.88 %")
-    assert says(text, "1 red flag", "near", "95 %")
-    published = text_of(survey([two_orders("near", fixed, random), two_orders("b", LOW, LOW)], compat="ordersage"))
-    assert says(published, "rule of the published tool", "95 %", "1 of 2")
-    assert not says(published, "method of the paper")
 
 
 @pytest.mark.parametrize(

@@ -15,14 +15,10 @@ from analysis.methods.spread import spread_survey as survey, variability
 from analysis.runs.benchmark import Benchmark, Failure, LeftOut, PerRun
 from analysis.runs.spread import BUCKETS, bucket, cv, max_spread
 from analysis.statistics.intervals import Estimate, wilson
+from tests.analysis.methods.made_spreads import benchmark
 from tests.conftest import examples
 
 positive = st.lists(st.floats(0.1, 1000), min_size=2, max_size=9)
-
-
-def benchmark(*values, name="b", **more):
-    """Build a benchmark whose runs have one iteration each."""
-    return Benchmark.of_series(name, tuple(np.array([float(value)]) for value in values), **more)
 
 
 def brute(values, per):

@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from itertools import combinations, pairwise, product
 
 import numpy as np
@@ -11,17 +10,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from analysis.document import Figure, Table, json_values, to_html, to_markdown, to_text
+from analysis.document import Figure, Table, json_values, to_text
 from analysis.document.figures import to_svg
 from analysis.methods.spread import charts as spread_charts, document as spread_document, spread_survey as survey
 from analysis.methods.spread._figures import MAX_ROWS
 from analysis.runs.benchmark import Benchmark, from_table
-from analysis.statistics.intervals import Estimate
 from tests.analysis.drawn import luminance, parts, texts, titles
-from tests.analysis.methods.test_spread import benchmark
-from tests.analysis.methods.test_spread_score import HIGH, LOW, measured
-from tests.analysis.report.reports import HOSTILE
-from tests.conftest import GOLDEN, examples
+from tests.analysis.methods.made_spreads import HIGH, LOW, benchmark, in_environments, measured, timed_runs
+from tests.conftest import examples
 from tests.sentences import says
 
 
@@ -35,35 +31,8 @@ def tables(found):
     ]
 
 
-@pytest.fixture(scope="module")
-def suite():
-    """Build the example that was computed by hand: three benchmarks, five altered methods."""
-    named = ["run", "altered", "benchmark", "value"]
-    return from_table(pd.read_csv(GOLDEN / "abs.csv", sep=";").set_axis(named, axis=1))
-
-
-@pytest.fixture(scope="module")
-def mixed():
-    """Build two applications with spreads of 1 %, 8 %, 20 %, 40 % and 90 %."""
-    return survey(
-        [
-            benchmark(100 - half, 100 + half, name=f"b{half}", application="org/a" if half < 15 else "org/c")
-            for half in (0.5, 4, 10, 20, 45)
-        ]
-    )
-
-
-def test_the_answer_comes_first_in_plain_sentences(mixed):
-    said = words(mixed)
-    assert spread_document(mixed).sections[0].title == "In short"
-    assert says(said, "1 of 5 benchmarks (20.0 %", "3.6 to 62.4 %)", "within 5 %")
-    assert says(said, "2 (40.0 %)", "more than 25 %", "2 runs each")
-    assert "The median spread is 20.0 %" in said
-    assert "slowdown of 40.0" in said  # floor(4.75) = 4 of .01, .08, .2, .4, .9
-    assert says(said, "Fix or remove", "b45 (90.0 %)")
-
-
-def test_tables_begin_with_all_and_the_widest_and_are_cut(mixed):
+def test_tables_begin_with_all_and_the_widest_and_are_cut():
+    mixed = survey(halves())
     rows = tables(mixed)[0].rows
     assert rows[0] == ("all", "5", "2", "1", "1", "1", "1", "1", "20.0 %")
     assert [row[0] for row in rows] == ["all", "org/c", "org/a"]
@@ -72,14 +41,6 @@ def test_tables_begin_with_all_and_the_widest_and_are_cut(mixed):
     assert [len(one.rows) for one in tables(found)[:2]] == [40, 40]
     assert "40 of 51 rows" in tables(found)[0].caption
     assert "40 of 50 rows" in tables(found)[1].caption
-
-
-def test_the_growth_with_runs_is_described_with_numbers():
-    said = words(survey([benchmark(10, 11, 12, 13, 14, 15, name="six")]))
-    # ranges of five of 10..15: without 10 or 15 it is 4, without one of the others 5: (2 * 4/mean + ...) / 6
-    subsets = [[v for v in range(10, 16) if v != gone] for gone in range(10, 16)]
-    per_five = np.mean([np.ptp(s) / np.mean(s) for s in subsets])
-    assert says(said, f"{100 * per_five:.1f} %", "over 5 runs", "40.0 %", "all runs")
 
 
 def test_what_was_left_out_and_averages_are_described():
@@ -94,33 +55,6 @@ def test_what_was_left_out_and_averages_are_described():
     assert "Nothing was left out." in words(survey([]))
 
 
-def test_the_score_is_described_in_a_sentence(suite):
-    found = survey(suite, v=0.4, without=["B.mid"], resamples=20)
-    said = words(found)
-    assert says(said, "of 3 benchmarks (", "within 5 %")
-    assert says(said, "In a suite of fewer than 20 benchmarks, this leaves out the noisiest benchmark.")
-    assert says(said, "2 of 5 altered methods", "40 (11.8 to 76.9 %)")
-    assert says(said, "no benchmark notices: m2, m4, m5")
-    assert says(said, "only one benchmark", "m1 (by B.fast), m3 (by B.noisy)")
-    assert says(said, "B.mid", "leave this benchmark out of the score")
-    assert "50.0 %, 50.4 %" in said  # in the order of the runs
-
-
-def test_a_score_that_is_complete_or_undefined_is_described():
-    found = survey([measured("a", baseline=1, m=2), measured("b", baseline=1, m=2)], v=0.5)
-    said = words(found)
-    assert "notices 1 of 1 altered method," in said
-    assert "no benchmark notices:" not in said and "that only one" not in said
-    assert "has an altered method" in words(survey([measured("a", baseline=1)]))
-    one = Benchmark.of_series("b", (LOW, HIGH), conditions={"altered": ("baseline", "m")})
-    found = survey([one])
-    assert found.score.v == Estimate(None, reason="fewer than two spreads (0) of the baseline; give v (--v)")
-    assert "undefined: fewer than two spreads (0) of the baseline; give v (--v)" in words(found)
-    runs = (LOW,) * 5 + (HIGH,) * 5
-    one = Benchmark.of_series("b", runs, conditions={"altered": ("baseline",) * 5 + ("m",) * 5})
-    assert "333.3 %, 333.3 %, 333.3 %, …" in words(survey([one], v=0.1))
-
-
 def test_what_cannot_be_detected_is_marked_in_table_and_figure():
     few = Benchmark.of_series("few", (LOW[:3], LOW[:3]), conditions={"altered": ("baseline", "m")})
     many = Benchmark.of_series("many", (LOW,) * 2 + (HIGH,) * 5, conditions={"altered": ("baseline", "m") + ("n",) * 5})
@@ -131,17 +65,8 @@ def test_what_cannot_be_detected_is_marked_in_table_and_figure():
     assert sum("state: noticed" in label for label in drawn) == 1
 
 
-def test_every_figure_of_the_document_is_drawn_and_every_drawn_one_is_there(mixed, suite):
-    for found, names in (
-        (mixed, ["max-spread", "spread-buckets"]),
-        (survey(suite), ["max-spread", "spread-buckets", "noticed-by", "redundancy"]),
-    ):
-        blocks = [block for section in spread_document(found).sections for block in section.blocks]
-        assert [block.name for block in blocks if isinstance(block, Figure)] == names
-        assert list(spread_charts(found)) == names
-
-
-def test_figures_name_rows_and_axes_and_their_shades_differ_in_greyscale(mixed):
+def test_figures_name_rows_and_axes_and_their_shades_differ_in_greyscale():
+    mixed = survey(halves())
     charts = spread_charts(mixed)
     for name in ("max-spread", "spread-buckets"):
         shown = [text for text in texts(charts[name]) if text in ("all (5)", "org/a (3)", "org/c (2)")]
@@ -155,12 +80,12 @@ def test_figures_name_rows_and_axes_and_their_shades_differ_in_greyscale(mixed):
     assert all(light - dark > 0.05 for light, dark in pairwise(shades))
 
 
-def test_spreads_of_zero_and_redundancy_are_drawn(suite):
+def test_spreads_of_zero_and_redundancy_are_drawn():
     chart = spread_charts(survey([benchmark(1, 1), benchmark(1, 2, name="c")]))["max-spread"]
     assert "below 0.01 % are drawn" in to_svg(chart)
     charts = spread_charts(survey([benchmark(1, 1, name=str(i)) for i in range(6)]))
     assert all(to_svg(chart) for chart in charts.values())
-    drawn = texts(spread_charts(survey(suite, v=0.4))["redundancy"])
+    drawn = texts(spread_charts(survey(by_hand(), v=0.4))["redundancy"])
     assert {"2", "3"} <= set(drawn)  # two methods detected by one benchmark, three by none
 
 
@@ -170,32 +95,6 @@ def test_long_figures_are_cut_and_say_so():
         assert f"{MAX_ROWS} of 50 applications" in to_svg(chart)
     many = survey([measured(f"b{i}", baseline=1, m=2) for i in range(45)], v=0.5)
     assert says("\n\n".join(texts(spread_charts(many)["noticed-by"])), "40 of 45 benchmarks", "1 of 1 methods")
-
-
-def test_names_from_files_are_text_with_any_characters():
-    named = [
-        benchmark(1, 1 + i / 10, name=name, application=name) for i, name in enumerate([*HOSTILE.values(), "a\x1bb"])
-    ]
-    altered = [
-        Benchmark.of_series(name, (LOW, HIGH), conditions={"altered": ("baseline", name)}) for name in HOSTILE.values()
-    ]
-    found = survey([*named, *altered], v=0.1)
-    charts = spread_charts(found)
-    shown = " ".join(text for chart in charts.values() for text in texts(chart))
-    assert "alert(1)" in shown
-    html = to_html(spread_document(found), {name: to_svg(chart) for name, chart in charts.items()})
-    assert "<script>alert" not in html
-    assert "\x1b" not in html
-    assert re.search(r"(?<!\\)[<]", to_markdown(spread_document(found))) is None
-
-
-def in_environments(name, **environments):
-    """Build a benchmark with one value per run, from the runs in each environment."""
-    values = [(context, value) for context, runs in environments.items() for value in runs]
-    conditions = {
-        "context": tuple(context for context, _ in values), "run": tuple(str(at) for at in range(len(values))),
-    }  # fmt: skip
-    return Benchmark.of_series(name, tuple(np.array([value]) for _, value in values), conditions=conditions)
 
 
 @pytest.fixture(scope="module")
@@ -374,17 +273,6 @@ def test_the_time_of_a_suite_is_in_its_table_or_unknown():
     assert survey([rate]).environments[0].time is None
     time = survey([rate, Benchmark.of_series("b", (np.ones(3),) * 2)]).environments[0].time
     assert (time.n_unknown, len(time.benchmarks)) == (1, 1)
-
-
-def timed_runs(**seconds):
-    """Build benchmarks whose runs take the given seconds; None for a run that is missing."""
-    rows = [
-        {"benchmark": name, "run": run, "value": value, "unit": "s", "better": "lower"}
-        for name, values in seconds.items()
-        for run, value in enumerate(values)
-        if value is not None
-    ]
-    return from_table(pd.DataFrame(rows))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Methods that a suite notices: regressions in every run, and the API benchmarking score."""
 
-from itertools import product
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,9 +10,8 @@ from analysis.methods.spread import api_benchmarking_score, is_regression, sprea
 from analysis.runs.benchmark import Benchmark, LeftOut, PerRun, from_table
 from analysis.statistics.intervals import Estimate
 from analysis.statistics.multiple import bonferroni, holm
+from tests.analysis.methods.made_spreads import HIGH, LOW, measured
 from tests.conftest import GOLDEN, examples
-
-LOW, HIGH = np.arange(1.0, 6.0), np.arange(11.0, 16.0)  # no overlap: the smallest p that five against five can give
 
 
 @pytest.fixture(scope="module")
@@ -26,15 +23,6 @@ def table():
 @pytest.fixture(scope="module")
 def suite(table):
     return from_table(table)
-
-
-def measured(name, **levels):
-    """Build two numbered runs per level, around the centre of the level."""
-    rng = np.random.default_rng(sum(map(ord, name)))
-    keys = list(product(levels, "01"))
-    runs = tuple(levels[level] + 0.01 * rng.permutation(20) for level, _ in keys)
-    conditions = {"altered": tuple(level for level, _ in keys), "run": tuple(run for _, run in keys)}
-    return Benchmark.of_series(name, runs, conditions=conditions)
 
 
 def test_a_regression_shows_in_every_pair_and_is_as_large_as_half_of_v():

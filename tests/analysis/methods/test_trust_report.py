@@ -13,7 +13,6 @@ from scipy import stats
 from analysis.document import json_values, to_html, to_text
 from analysis.document.figures import render, to_svg
 from analysis.methods.trust import (
-    MANN_WHITNEY,
     MERGED,
     ONE_SAMPLE,
     RUN_MEANS,
@@ -161,27 +160,6 @@ def test_the_document_says_in_short_what_to_do():
     assert "stricter than α" in text
     assert "single there is only one run, so every sample is the same" in text
     assert "seed 1" in text and "aggregate mean" in text
-
-
-def test_a_suite_without_false_alarms_and_an_empty_survey_are_reported():
-    values = np.random.default_rng(1).normal(10, 1, 20)
-    text = text_of(survey([Benchmark.of_series("even", tuple(np.roll(values, run) for run in range(4)))], **QUICK))
-    assert "differ little" in text
-    assert "(median" not in text.split("Intervals: do they contain")[0]
-    found = survey([])
-    text = text_of(found)
-    assert says(text, "No benchmark", "two or more runs") and "Left out -------- Nothing" in text
-    assert trust_charts(found) == {}
-    assert json_values(found)["summaries"] == []
-
-
-def test_without_curves_and_with_another_test_the_document_says_what_it_has():
-    found = survey([benchmark("a")], n_runs=3, gammas=(), tests=[MANN_WHITNEY], n_curve=0, resamples=100)
-    text = text_of(found)
-    assert "requested, or is undefined" in text
-    assert "false alarms (Mann-Whitney U test)" in text
-    assert trust_charts(found).keys() == {"measurements"}
-    assert text_of(survey([benchmark("a")], n_runs=3, tests=[], n_curve=0)).count("no test") == 1
 
 
 def test_long_lists_are_cut_and_random_shares_carry_their_standard_error():
