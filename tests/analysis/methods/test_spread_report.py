@@ -16,7 +16,16 @@ from analysis.methods.spread import charts as spread_charts, document as spread_
 from analysis.methods.spread._figures import MAX_ROWS
 from analysis.runs.benchmark import Benchmark, from_table
 from tests.analysis.drawn import luminance, parts, texts, titles
-from tests.analysis.methods.made_spreads import HIGH, LOW, benchmark, in_environments, measured, timed_runs
+from tests.analysis.methods.made_spreads import (
+    HIGH,
+    LOW,
+    benchmark,
+    by_hand,
+    halves,
+    in_environments,
+    measured,
+    timed_runs,
+)
 from tests.conftest import examples
 from tests.sentences import says
 

@@ -31,11 +31,12 @@ FORMAT = Format("x", "a format that fails", "run", "iteration", detect, read)
 
 
 def documented():
-    """Return the reader in the guide."""
+    """Return the reader in the guide, and its row as the value FORMAT of a module."""
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    return next(
-        block for block in re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE) if "FORMAT" in block
-    )
+    blocks = re.findall(r"^```python\n# [^\n]*\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    reader = next(block for block in blocks if "def detect" in block)
+    row = next(block for block in blocks if block.startswith("Format("))
+    return f"{reader}\n\nfrom labeler.files.formats import Format\n\nFORMAT = {row.replace('mytool.', '')}"
 
 
 @pytest.fixture
@@ -50,10 +51,6 @@ def failing(site, *, detect="return content.startswith(b'?')", read="yield", nam
 
 def look(*files, format_name=None):
     return list(importing.look_into_files(files, importing.read_options(format_name)))
-
-
-def test_the_reader_of_the_guide_is_short():
-    assert len(documented().splitlines()) == 19
 
 
 def test_the_reader_of_the_guide_reads_files_as_ours_do(mytool, db):
