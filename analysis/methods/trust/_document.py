@@ -6,8 +6,8 @@ from analysis import document as d
 from analysis.methods.trust._pairs import INTERVALS, MANN_WHITNEY, WELCH
 from analysis.methods.trust._population import MERGED, ONE_SAMPLE, RUN_MEANS
 from analysis.methods.trust._rates import Rate
-from analysis.methods.trust._survey import MiddleHalf, Trust, TrustSummary, TrustSurvey
-from analysis.text import percent
+from analysis.methods.trust._survey import MAX_RUNS, MiddleHalf, Trust, TrustSummary, TrustSurvey
+from analysis.text import counted, percent
 
 MIN_FOR_ALARMS = 5  # minimum number of benchmarks for a curve
 TITLES = {WELCH: "Welch's t test", MANN_WHITNEY: "Mann-Whitney U test", INTERVALS: "intervals without overlap"}
@@ -50,6 +50,12 @@ def _in_short(survey: TrustSurvey) -> Iterator[str]:
     yield from _intervals_in_short(survey, rows)
     yield from _slowdowns_in_short(survey)
     yield from _advice(survey, rows)
+    large = [trust for trust in survey.benchmarks if trust.n_used < trust.n_runs]
+    if large:
+        yield (
+            f"{counted(len(large), 'benchmark')} {'has' if len(large) == 1 else 'have'} more than {MAX_RUNS} runs. The "
+            f"samples of {'it' if len(large) == 1 else 'each'} use {MAX_RUNS} of its runs, which were drawn at random."
+        )
 
 
 def _alarms_in_short(survey: TrustSurvey, rows: Mapping[str, TrustSummary]) -> Iterator[str]:

@@ -36,6 +36,8 @@ from analysis.statistics.intervals import Estimate
 POWERS = (0.8, 0.95)
 # the options that `trust_of` takes
 OF_BENCHMARK = ("per_run", "alpha", "n_runs", "level", "gammas", "powers", "tests", "resamples")
+MAX_RUNS = 200  # time and memory grow with the number of runs; of more runs, so many are drawn at random
+MAX_SIZES = 50  # numbers of runs per draw for which coverage is computed
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ class Trust:
     unit: str
     better: str
     n_runs: int  # number of runs available
+    n_used: int  # number of runs of which the samples consist: all, or `MAX_RUNS` that were drawn at random
     run_values: tuple[float, ...]  # one number per run
     coverage: Mapping[str, Coverage]  # by aggregation
     type_1_error: Mapping[str, Mapping[str, Rate]]  # by aggregation and test
@@ -167,24 +170,28 @@ def trust_of(
     `benchmark`: a benchmark whose runs are draws from one population; see `by_level`; `gammas`: as for `sensitivity`.
     If empty, no curves are computed; curves take most of the time. `powers`: powers for which to compute the smallest
     detected slowdown; `by_n_runs`: whether to compute coverage also with 2, 3, ... runs per draw, up to all runs and at
-    least up to `n_runs`.
+    least up to `n_runs`; of more than 50 numbers, 50 are used. Of more than 200 runs, 200 are drawn at random.
     """
     drawing: dict[str, Any] = {"level": level, "per_run": per_run, "resamples": resamples, "rng": rng}
     testing = drawing | {"alpha": alpha, "tests": tests}
     runs = by_content(benchmark).runs
+    if len(runs) > MAX_RUNS:
+        runs = tuple(runs[at] for at in np.sort(rng.choice(len(runs), MAX_RUNS, replace=False)))
     curves = sensitivity(runs, n_runs, gammas=gammas, better=benchmark.better, **testing) if len(gammas) else ()
     slowdowns = [
         Slowdown(curve.aggregation, curve.test, power, smallest_slowdown(curve, power))
         for curve in curves
         for power in powers
     ]
-    sizes = range(2, max(len(runs), n_runs) + 1) if by_n_runs else ()
+    most = max(len(runs), n_runs)
+    sizes = np.unique(np.linspace(2, most, min(most - 1, MAX_SIZES)).round().astype(int)).tolist() if by_n_runs else ()
     return Trust(
         name=benchmark.name,
         application=benchmark.application,
         unit=benchmark.unit,
         better=benchmark.better,
-        n_runs=len(runs),
+        n_runs=len(benchmark.runs),
+        n_used=len(runs),
         run_values=tuple(per_run.values(benchmark.runs).tolist()),
         coverage=coverage(runs, n_runs, **drawing),
         type_1_error=type_1_error(runs, n_runs, **testing),
@@ -233,7 +240,8 @@ def trust_survey(benchmarks: Sequence[Benchmark], options: TrustOptions) -> Trus
     Returns
     -------
     TrustSurvey
-        Benchmarks with one run, or with a run that has only warm-up iterations, are left out with a reason.
+        Benchmarks with one run, or with a run that has only warm-up iterations, are left out with a reason. Of a
+        benchmark with more than 200 runs, the samples consist of 200 runs that were drawn at random.
 
     Raises
     ------

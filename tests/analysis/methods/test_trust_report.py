@@ -257,3 +257,18 @@ def test_few_or_equal_measurements_have_a_figure(runs):
     assert "Measurements of each run and of all runs merged" in drawn
     assert {"all runs merged", "run 1", "run 2"} <= set(drawn)
     to_svg(trust_charts(found)["measurements"])
+
+
+@pytest.mark.parametrize(("n_many", "said"), [(0, ""), (1, "1 benchmark has more than 200 runs. The samples of it use 200"),
+                                              (2, "2 benchmarks have more than 200 runs. The samples of each use 200")])  # fmt: skip
+def test_of_many_runs_some_are_drawn_at_random_and_the_report_says_so(n_many, said):
+    rng = np.random.default_rng(1)
+    sizes = [201] * n_many + [5] * (2 - n_many)
+    benchmarks = [Benchmark.of_series(f"b{at}", tuple(rng.normal(10, 1, (size, 1)))) for at, size in enumerate(sizes)]
+    found = survey(benchmarks, resamples=20, gammas=(), n_curve=0)
+    assert sorted((trust.n_runs, trust.n_used) for trust in found.benchmarks) == sorted(
+        (size, min(size, 200)) for size in sizes
+    )
+    text = str(trust_document(found))
+    assert ("more than 200 runs" in text) == bool(said)
+    assert said in text
