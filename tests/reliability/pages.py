@@ -279,7 +279,7 @@ def sleep_not_counted(one: AtPage) -> Case:
     for code, asleep_ms in one.slept:
         answer = next(answer for answer in answers(one.served, ADA) if answer.code == code)
         dwell_ms = answer.dwell_ms or 0
-        counted_ms = time_on_task(dwell_ms, answer.view)
+        counted_ms = time_on_task(dwell_ms, answer.view) or 0
         figures.append(f"{counted_ms} of {dwell_ms} ms counted")
         if dwell_ms < asleep_ms:
             problems.append(f"only {dwell_ms} ms passed on the screen: it did not sleep")

@@ -259,8 +259,14 @@ def test_few_or_equal_measurements_have_a_figure(runs):
     to_svg(trust_charts(found)["measurements"])
 
 
-@pytest.mark.parametrize(("n_many", "said"), [(0, ""), (1, "1 benchmark has more than 200 runs. The samples of it use 200"),
-                                              (2, "2 benchmarks have more than 200 runs. The samples of each use 200")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("n_many", "said"),
+    [
+        (0, ""),
+        (1, "1 benchmark has more than 200 runs. The samples of it use 200"),
+        (2, "2 benchmarks have more than 200 runs. The samples of each use 200"),
+    ],
+)
 def test_of_many_runs_some_are_drawn_at_random_and_the_report_says_so(n_many, said):
     rng = np.random.default_rng(1)
     sizes = [201] * n_many + [5] * (2 - n_many)
