@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-DEMO_REPORT, DEMO_MORE = "LABELER_DEMO_REPORT", "LABELER_DEMO_MORE"
-
 
 @dataclass(frozen=True)
 class Settings:
@@ -19,9 +17,6 @@ class Settings:
     # `LABELER_IMPORT_ROOT`: the folder on the server from which coordinators may import in the browser; by
     # default the folder of the study.
     import_root: Path | None = None
-    # `LABELER_DEMO_REPORT`, `LABELER_DEMO_MORE`: addresses that `labeler demo` shows on the page Your result
-    demo_report: str | None = None
-    demo_more: str | None = None
 
 
 def settings(environment: Mapping[str, str] = os.environ) -> Settings:
@@ -33,8 +28,7 @@ def settings(environment: Mapping[str, str] = os.environ) -> Settings:
     'cache.study'
     """
     study, import_root = environment.get("LABELER_STUDY"), environment.get("LABELER_IMPORT_ROOT")
-    demo = (environment.get(name) or None for name in (DEMO_REPORT, DEMO_MORE))
-    return Settings(Path(study) if study else None, Path(import_root) if import_root else None, *demo)
+    return Settings(Path(study) if study else None, Path(import_root) if import_root else None)
 
 
 def bundled(*parts: str) -> Path:

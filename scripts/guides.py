@@ -120,7 +120,7 @@ def _output(command: str) -> list[str]:
     result = CliRunner().invoke(main, words[1:])
     if not isinstance(result.exception, SystemExit | None):
         raise result.exception
-    text = re.sub(r"/join/[\w-]+", "/join/…", result.output)
+    text = re.sub(r"/s/[0-9a-f]{12}/join/[\w-]+", "/s/…/join/…", result.output)
     text = re.sub(r"Chain: \d+-[0-9a-f]+", "Chain: …", text)
     text = re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+\+00:00", "2026-11-20T12:00:00+00:00", text)
     text = re.sub(r"202\d-\d\d-\d\d( \d\d:\d\d)?", lambda found: "2026-11-20 12:00" if found[1] else "2026-11-20", text)

@@ -81,11 +81,17 @@ def runs_by_item(db: Database) -> dict[str, tuple[list[list[float]], dict[str, t
 
 
 def make_study(
-    path: Path, *, n_items: int = 8, reviewers: Sequence[str] = REVIEWERS, plan: bool | PlanParameters = False
+    path: Path,
+    *,
+    n_items: int = 8,
+    reviewers: Sequence[str] = REVIEWERS,
+    plan: bool | PlanParameters = False,
+    name: str = "Caches",
+    created: datetime = NOW,
 ) -> Path:
     """Eight items in two applications, 3 runs of 60 iterations each; four reviewers; carol is the coordinator."""
     coordinating.create_study(
-        path, name="Caches", question="Are these runs alike?", coordinator="carol", plan_secret="", now=NOW
+        path, name=name, question="Are these runs alike?", coordinator="carol", plan_secret="", now=created
     )
     with open_database(path) as db:
         import_all(db, *(result_file(item_name(number), series(number)) for number in range(n_items)))

@@ -16,7 +16,7 @@ MODULES = sorted(path.relative_to(ROOT) for package in PACKAGES for path in (ROO
 
 FIGURES = {"altair", "vl_convert"}
 TEXTS = {"analysis.text", "labeler.errors", "labeler.text", "labeler.safe_text", "labeler.marks", "labeler.toml_file"}
-COMMON = {*TEXTS, "labeler", "labeler.atomic_files", "labeler.config", "labeler.plugins"}
+COMMON = {*TEXTS, "labeler", "labeler.atomic_files", "labeler.config", "labeler.network", "labeler.plugins"}
 PURE = {
     "labeler.studies.model", "labeler.studies.questions", "analysis.arrays", "analysis.categories", "numpy", "pandas",
     *TEXTS,
@@ -49,6 +49,7 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/config.py": set(),
     "labeler/errors.py": set(),
     "labeler/marks.py": set(),
+    "labeler/network.py": {"psutil"},
     "labeler/plugins.py": set(),
     "labeler/safe_text.py": set(),
     "labeler/text.py": set(),
@@ -89,8 +90,8 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/studies/ui/bodies.py": {"starlette"},
     "labeler/studies/ui/connections.py": {"uvicorn"},
     "labeler/studies/ui/coordinator": {
-        "labeler.studies.ui.coordinator", "labeler.studies.ui.component", "labeler.studies.ui.input_queue", "streamlit",
-        *SHELL,
+        "labeler.studies.ui.coordinator", "labeler.studies.ui.component", "labeler.studies.ui.input_queue",
+        "labeler.studies.ui.served", "streamlit", *SHELL,
     },
     "labeler/studies/ui/gate.py": {"labeler.studies.ui", "starlette", *SHELL},
     "labeler/studies/ui/input_queue.py": {"streamlit"},
@@ -98,7 +99,7 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/studies/ui/messages.py": {
         "labeler.studies.model", "labeler.studies.ui.limits", "streamlit", "starlette", "google.protobuf"
     },
-    "labeler/studies/ui/page_run.py": {"labeler.config", "labeler.studies.ui", "streamlit"},
+    "labeler/studies/ui/page_run.py": {"labeler.studies.ui", "streamlit"},
     "labeler/studies/ui/provider.py": {"streamlit"},
     # reviewers stay blind to each other: their pages reach nothing that returns names, verdicts or others' labels
     "labeler/studies/ui/reviewer": {
@@ -109,8 +110,10 @@ ALLOWED: dict[str, set[str]] = {
         "analysis.text", "labeler.errors", "labeler.text",
         "labeler.studies.screen", "labeler.studies.store.Database", "streamlit",
     },
+    "labeler/studies/ui/served.py": {"labeler.studies.ui", *SHELL},
     "labeler/studies/ui/server.py": {"labeler.studies.ui", "streamlit", "starlette", *SHELL},
     "labeler/studies/ui/sign_in.py": {"labeler.studies.ui", "starlette", *SHELL},
+    "labeler/studies/ui/studies_page.py": {"labeler.studies.ui", "starlette", *SHELL},
     "labeler/studies/ui/turns.py": set(),
     "labeler/studies/ui/static_files.py": {"labeler.studies.ui.component", "streamlit", "starlette"},
 }  # fmt: skip
@@ -121,8 +124,8 @@ FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("methods", "report"),
     ),
     "labeler": (
-        ("config", "errors", "marks", "plugins", "safe_text", "text", "toml_file"), ("atomic_files",), ("cli",),
-        ("files",), ("studies",),
+        ("config", "errors", "marks", "network", "plugins", "safe_text", "text", "toml_file"), ("atomic_files",),
+        ("cli",), ("files",), ("studies",),
     ),
     "labeler.studies": (
         ("questions",), ("model",), ("label_forms", "references"), ("store", "plan", "screen"), ("cache", "background"),

@@ -62,6 +62,14 @@ Answer = Callable[[Payload, np.random.Generator], str]
 
 
 @dataclass(frozen=True)
+class DemoLinks:
+    """The addresses that the demo shows on the page Your result: the finished study's report, and ten more items."""
+
+    report: str | None = None
+    more: str | None = None
+
+
+@dataclass(frozen=True)
 class SimulatedReviewer:
     """A simulated reviewer.
 
@@ -150,15 +158,14 @@ def build_yours(finished: Path, path: Path, *, which: int = 0, now: datetime) ->
         simulate_labels(db, now, np.random.default_rng(SEED))
 
 
-def unblind_when_labelled(path: Path, *, then: Callable[[], object], clock: Callable[[], datetime]) -> None:
-    """Wait in the background until the reviewer "you" has labelled all items; call `reveal`, then `then`."""
+def unblind_when_labelled(path: Path, *, clock: Callable[[], datetime]) -> None:
+    """Wait in the background until the reviewer "you" has labelled all items, and call `reveal` then."""
 
     def wait() -> None:
         with suppress(LabelerError):
             while True:
                 with open_database(path) as db:
                     if reveal(db, now=clock()):
-                        then()
                         return
                 time.sleep(LOOK_EVERY_S)
 

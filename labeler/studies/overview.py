@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
-from analysis.text import counted
+from analysis.text import counted, joined
 from labeler.studies.course import calibrating, coordinating, progress
 from labeler.studies.course.calibrating import CalibrationResult
 from labeler.studies.course.progress import Pace, short_date
-from labeler.studies.labelling import inbox
-from labeler.studies.model import State, Study, describe_minutes
+from labeler.studies.labelling import inbox, reviewing
+from labeler.studies.model import Person, Role, State, Study, describe_minutes
 from labeler.studies.people import identity
-from labeler.studies.plan.lifecycle import ALLOWED, Action, Step, possible
+from labeler.studies.plan.lifecycle import ALLOWED, STATE_PHRASES, Action, Step, possible
 from labeler.studies.questions import SIMILAR
 from labeler.studies.results import splits
 from labeler.studies.store import Database, actions, events
@@ -200,6 +200,22 @@ def overview(db: Database, person: str, *, now: datetime) -> Overview:
 
 
 # The numbers
+
+
+def summary(db: Database, person: Person, *, now: datetime) -> dict[str, str]:
+    """Return what a list of studies says: the names of study and person, the roles, the state, and what waits."""
+    study, waits = coordinating.get_study(db), ""
+    if Role.REVIEWER in person.roles:
+        waits = reviewing.describe_left(db, person.person_id)
+    if Role.COORDINATOR in person.roles and not waits:
+        waits = overview(db, person.name, now=now).box.heading
+    return {
+        "name": study.name,
+        "person": identity.shown_name(db, person.name),
+        "roles": joined(sorted(person.roles)),
+        "state": STATE_PHRASES[study.state],
+        "waits": f"Now: {waits.rstrip('.')}." if waits else "Nothing waits for you.",
+    }
 
 
 def _progress_numbers(facts: Facts) -> tuple[Number, ...]:

@@ -24,6 +24,7 @@ from labeler.studies.labelling import reviewing
 from labeler.studies.model import Role
 from labeler.studies.people import identity
 from labeler.studies.store import Database, open_database
+from labeler.studies.ui.served import SESSION_COOKIE
 from tests.browser import studies
 from tests.conftest import missing
 
@@ -40,15 +41,24 @@ expect.set_options(timeout=60_000)
 
 @dataclass
 class Served:
-    """A study and its server."""
+    """A study and its server; `url` is the address of the study."""
 
     study: Path
-    url: str
+    origin: str
     secrets: dict[str, str]
     process: subprocess.Popen[bytes]
 
+    def __post_init__(self) -> None:
+        with open_database(self.study) as db:
+            study_id = identity.study_id(db)
+        self.url, self.cookie = f"{self.origin}{identity.path_of_study(study_id)}", f"{SESSION_COOKIE}_{study_id}"
+
     def link(self, name: str) -> str:
         return f"{self.url}/join/{self.secrets[name]}"
+
+    @property
+    def port(self) -> int:
+        return int(self.origin.rpartition(":")[2])
 
     def kill(self) -> None:
         """Kill the server with SIGKILL, as in a power failure: nothing is closed or written."""
@@ -56,7 +66,7 @@ class Served:
         self.process.communicate(timeout=END_LIMIT_S)
 
     def start_again(self) -> None:
-        self.process = start_server(self.study, int(self.url.rpartition(":")[2]))
+        self.process = start_server(self.study, self.port)
 
 
 def chromium_path() -> str | None:
@@ -181,7 +191,7 @@ def empty_server(tmp_path):
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     link = process.stdout.readline().removeprefix("coordinator: ").strip()
     wait_until_served(process, port)
-    yield study, f"http://127.0.0.1:{port}", link
+    yield study, link.partition("/join/")[0], link
     stop_server(process)
 
 

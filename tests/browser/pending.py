@@ -102,7 +102,7 @@ class Scene:
         """Stop the server, do something, and restart it at the same address with a study."""
         stop_server(self.served.process)
         meanwhile()
-        self.served.process = start_server(study, int(self.served.url.rpartition(":")[2]))
+        self.served.process = start_server(study, self.served.port)
 
 
 @contextmanager

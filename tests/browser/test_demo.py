@@ -25,7 +25,7 @@ def test_after_the_last_label_the_page_shows_the_own_result(page, tmp_path):
         coordinating.describe_study(db, demo.YOURS, studies.QUESTION, actor="carol", now=datetime.now(UTC))
         answer_everything(db, {"ada": "similar"})
         own_result.allow(db, demo.YOU, True, actor="carol", now=datetime.now(UTC))
-    demo.unblind_when_labelled(study, then=lambda: None, clock=lambda: datetime.now(UTC))
+    demo.unblind_when_labelled(study, clock=lambda: datetime.now(UTC))
     with serving(study) as served:
         enter(page, served, demo.YOU)
         press(page, "s")

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 import pytest
 from itsdangerous import TimestampSigner, URLSafeTimedSerializer
@@ -19,7 +20,7 @@ from labeler.studies.course import coordinating
 from labeler.studies.model import Role
 from labeler.studies.people import identity
 from labeler.studies.store import open_database
-from labeler.studies.ui.app import SESSION_COOKIE, session_cookie
+from labeler.studies.ui.served import SESSION_COOKIE
 from tests.browser.conftest import Served, free_port, serve_command, start_server, stop_server, welcome
 from tests.browser.hands import item_on_screen
 from tests.browser.provider import COOKIE_SECRET, Provider, new_key, providing, write_secrets
@@ -124,7 +125,7 @@ def kept(page: Page) -> set[str]:
 
 def is_out(page: Page, served: Served) -> bool:
     """Return whether opening the application leads to the sign-in page."""
-    page.goto(served.url, wait_until="commit")
+    page.goto(served.origin, wait_until="commit")
     return page.url == f"{served.url}/sign-in"
 
 
@@ -135,9 +136,9 @@ def test_who_follows_the_link_is_back_as_the_person_of_their_address(page, serve
     click(page, "button", address("ada"))
     item_on_screen(page)
     assert page.url == f"{served.url}/"  # neither the code nor the state
-    assert kept(page) == {session_cookie(served.study)}
-    session = next(cookie for cookie in page.context.cookies() if cookie["name"] == session_cookie(served.study))
-    assert (session["httpOnly"], session["sameSite"], session["path"]) == (True, "Lax", "/")
+    assert kept(page) == {served.cookie}
+    session = next(cookie for cookie in page.context.cookies() if cookie["name"] == served.cookie)
+    assert (session["httpOnly"], session["sameSite"], session["path"]) == (True, "Lax", urlsplit(served.url).path)
     assert person_on_screen(page) == "ada"
 
 
@@ -146,7 +147,7 @@ def test_a_long_account_comes_in_as_well_and_leaves_nothing_in_the_browser(page,
     letters = random.Random(7)  # incompressible, so that Streamlit needs several cookies
     provider.instead = {"groups": [letters.randbytes(20).hex() for _ in range(120)]}
     enter(page, served, provider, "dan")
-    assert kept(page) == {session_cookie(served.study)}
+    assert kept(page) == {served.cookie}
 
 
 STRANGER = "stranger@example.org"
@@ -209,9 +210,11 @@ def test_without_a_provider_there_is_no_link_and_its_addresses_lead_to_the_sign_
     page.goto(without.url)
     expect(page.get_by_role("button", name="Sign in")).to_be_visible()
     expect(page.get_by_role("link")).to_have_count(0)
-    for path in ("auth/login", "auth/logout", "oauth2callback?code=1&state=2", "sign-in/provider"):
-        page.goto(f"{without.url}/{path}")
-        assert page.url == f"{without.url}/sign-in"
+    page.goto(f"{without.url}/sign-in/provider")
+    assert page.url == f"{without.url}/sign-in"
+    for path in ("auth/login", "auth/logout", "oauth2callback?code=1&state=2"):
+        reply = page.goto(f"{without.origin}/{path}")
+        assert reply is not None and reply.status == 404
     page.context.add_cookies([cookie_of(without, signed(account()))])
     assert is_out(page, without)
 
@@ -230,7 +233,7 @@ def signed(text: str, *, secret: str = COOKIE_SECRET, name: str = USER_COOKIE, a
 
 
 def cookie_of(served: Served, value: str) -> Mapping[str, str]:
-    return {"name": USER_COOKIE, "value": value, "url": served.url}
+    return {"name": USER_COOKIE, "value": value, "url": served.origin}
 
 
 FORGED = {
@@ -258,11 +261,7 @@ def test_no_forged_cookie_is_a_way_in(page, served, provider):
         page.context.add_cookies([cookie_of(served, value)])
         stays_out = is_out(page, served)
         page.goto(f"{served.url}/sign-in/provider")
-        if (
-            not stays_out
-            or not page.url.startswith(provider.url)
-            or session_cookie(served.study) in names_of_cookies(page)
-        ):
+        if not stays_out or not page.url.startswith(provider.url) or served.cookie in names_of_cookies(page):
             ways_in.append(name)
     assert ways_in == []
 
@@ -270,8 +269,8 @@ def test_no_forged_cookie_is_a_way_in(page, served, provider):
 @pytest.mark.slow
 def test_a_cookie_that_the_server_itself_could_have_signed_is_a_way_in(page, served):
     page.context.add_cookies([cookie_of(served, signed(account()))])  # otherwise the forged cookies would prove nothing
-    page.goto(served.url, wait_until="commit")
-    assert (page.url, kept(page)) == (f"{served.url}/", {session_cookie(served.study)})
+    page.goto(served.origin, wait_until="commit")
+    assert (page.url, kept(page)) == (f"{served.url}/", {served.cookie})
 
 
 @pytest.mark.slow
@@ -283,7 +282,7 @@ def test_a_cookie_that_was_not_exchanged_within_the_hour_is_no_way_in(page, serv
 def test_an_address_of_which_the_provider_does_not_say_that_it_is_verified_is_refused(page, served):
     silent = {name: value for name, value in json.loads(account()).items() if name != "email_verified"}
     page.context.add_cookies([cookie_of(served, signed(json.dumps(silent)))])
-    page.goto(served.url)
+    page.goto(served.origin)
     assert "verified e-mail address" in page.inner_text("body")
     assert kept(page) == set()
 

@@ -17,7 +17,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
 from labeler.studies.ui.answers import ANSWERS, ITEMS, PROTOCOL, PROTOCOL_HEADER, TOKEN_HEADER
-from labeler.studies.ui.app import SESSION_COOKIE
+from labeler.studies.ui.served import SESSION_COOKIE
 
 ANSWER_LIMIT_S = 180
 REMEMBERED = 8  # plots that the component keeps
@@ -58,12 +58,18 @@ def is_saved(ack: Mapping[str, Any] | None) -> bool:
     return (ack or {}).get("outcome") == "saved"
 
 
+def origin_of(url: str) -> str:
+    """The site of an address: scheme, host and port."""
+    return "{0.scheme}://{0.netloc}".format(urlsplit(url))
+
+
 class Line:
     """A connection for the requests of one window; it is opened again after the server closed it."""
 
     def __init__(self, url: str, cookie: str, token: str, source: str = "127.0.0.1") -> None:
-        self._place, self._source = urlsplit(url).netloc, source
-        self._headers = {"Cookie": cookie, "Origin": url, "Accept-Encoding": "gzip", PROTOCOL_HEADER: PROTOCOL}
+        self._place, self._base, self._source = urlsplit(url).netloc, urlsplit(url).path, source
+        self._headers = {"Cookie": cookie, "Origin": origin_of(url), "Accept-Encoding": "gzip"}
+        self._headers[PROTOCOL_HEADER] = PROTOCOL
         self._token, self._connection = token, self._new()
         self.n_bytes = 0
 
@@ -73,18 +79,18 @@ class Line:
         headers = self._headers | {TOKEN_HEADER: self._token, "Content-Type": "application/json"}
         self.n_bytes += len(content)
         try:
-            self._connection.request("POST", path, content, headers)
+            self._connection.request("POST", self._base + path, content, headers)
         except OSError:
             self.close()
-            self._connection.request("POST", path, content, headers)
+            self._connection.request("POST", self._base + path, content, headers)
 
     def get(self, path: str) -> None:
         """Send any other request, without waiting for the reply."""
         try:
-            self._connection.request("GET", path, headers=self._headers)
+            self._connection.request("GET", self._base + path, headers=self._headers)
         except OSError:
             self.close()
-            self._connection.request("GET", path, headers=self._headers)
+            self._connection.request("GET", self._base + path, headers=self._headers)
 
     def reply(self) -> tuple[int, bytes]:
         """Wait for the reply: its status and its content."""
@@ -179,7 +185,7 @@ class Visit:
 
     async def connect(self) -> None:
         """Open the page in the current session, at first and after the connection was lost."""
-        self._socket = await connect(**handshake(self._url, origin=self._url, Cookie=self.session_cookie))
+        self._socket = await connect(**handshake(self._url, origin=origin_of(self._url), Cookie=self.session_cookie))
         self._line.close()
         await self._socket.send(page_run(self._url).SerializeToString())
         async with asyncio.timeout(ANSWER_LIMIT_S):
@@ -249,7 +255,7 @@ def sign_in(url: str, secret: str) -> str:
     """Press the button of a sign-in link; returns the cookie of the new session."""
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=ANSWER_LIMIT_S)
     form = {"Content-Type": "application/x-www-form-urlencoded"}
-    connection.request("POST", "/sign-in", body=f"link={secret}", headers=form)
+    connection.request("POST", f"{urlsplit(url).path}/sign-in", body=f"link={secret}", headers=form)
     answer = connection.getresponse()
     cookie = (answer.getheader("set-cookie") or "").partition(";")[0]
     connection.close()

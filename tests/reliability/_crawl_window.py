@@ -20,9 +20,18 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from labeler.studies.ui import component
 from labeler.studies.ui.answers import ANSWERS, ITEMS, METHODS, TOKEN_HEADER
-from labeler.studies.ui.app import SESSION_COOKIE
 from labeler.studies.ui.coordinator.places import ITEM, PLACES
-from tests.performance.wire import acknowledgement, answer_to, body_of, events_of, is_saved, page_run, trigger_of
+from labeler.studies.ui.served import SESSION_COOKIE
+from tests.performance.wire import (
+    acknowledgement,
+    answer_to,
+    body_of,
+    events_of,
+    is_saved,
+    origin_of,
+    page_run,
+    trigger_of,
+)
 from tests.reliability._hidden import Hidden, leaves
 from tests.reliability._window import AGAIN_S, LOOPBACK, Refused, Reply, ReviewersWindow, ask
 
@@ -144,7 +153,7 @@ class Caller:
     def post_link(self, link: str) -> Reply:
         """Paste a link into the form of the sign-in page."""
         form = "application/x-www-form-urlencoded"
-        return self.ask("/sign-in", "POST", f"link={link}", Origin=self.url, **{"Content-Type": form})
+        return self.ask("/sign-in", "POST", f"link={link}", Origin=origin_of(self.url), **{"Content-Type": form})
 
 
 class Visit(ReviewersWindow):
@@ -191,7 +200,11 @@ class Visit(ReviewersWindow):
     def tell(self, event: Mapping[str, Any]) -> Mapping[str, Any]:
         """Send an event of the review component; returns the acknowledgement, without a page run."""
         begun = time.perf_counter()
-        headers = {TOKEN_HEADER: self.data["token"], "Content-Type": "application/json", "Origin": self._caller.url}
+        headers = {
+            TOKEN_HEADER: self.data["token"],
+            "Content-Type": "application/json",
+            "Origin": origin_of(self._caller.url),
+        }
         came = self._caller.ask(ANSWERS, "POST", body_of(event), **headers)
         told = json.loads(came.body)
         if came.status == HTTPStatus.OK:
@@ -473,4 +486,4 @@ def see_sign_in(caller: Caller, bad: Mapping[str, str], good: str) -> None:
     caller.ask("/sign-in", "POST", "link=x", Origin="http://elsewhere.test")
     if caller.post_link(f"{caller.url}/join/{good}").status != 303:
         raise Unseen("a pasted link was refused")
-    caller.sign_in(good).ask("/sign-out", "POST", Origin=caller.url)
+    caller.sign_in(good).ask("/sign-out", "POST", Origin=origin_of(caller.url))

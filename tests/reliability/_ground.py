@@ -15,10 +15,11 @@ from labeler.studies.labelling import reviewing
 from labeler.studies.model import Role
 from labeler.studies.people import identity
 from labeler.studies.store import open_database, people
-from labeler.studies.ui.app import SESSION_COOKIE, session_cookie
+from labeler.studies.ui.served import SESSION_COOKIE
 from tests.browser import studies
 from tests.browser.conftest import free_port, start_server, stop_server, welcome
 from tests.making import series
+from tests.performance.wire import origin_of
 from tests.reliability._window import LOOPBACK, Reply, ask
 from tests.reliability.cases import Room, Tally
 
@@ -41,7 +42,7 @@ def name_of(number: int) -> str:
 
 @dataclass
 class Ground:
-    """A study, the server that shows it, and the data that must not appear anywhere in plain text.
+    """A study, the server that shows it at `url`, and the data that must not appear anywhere in plain text.
 
     `private` has the sign-in secrets and session ids that were given out, `wrong` the failed secrets.
     """
@@ -58,7 +59,7 @@ class Ground:
     def begin(self) -> None:
         """Start the server again if it was stopped."""
         if self.process.poll() is not None:
-            self.process = _serve(self.study, int(self.url.rpartition(":")[2]))
+            self.process = _serve(self.study, int(self.origin.rpartition(":")[2]))
 
     def stop(self) -> None:
         if self.process.poll() is None:
@@ -66,7 +67,12 @@ class Ground:
 
     @property
     def cookie(self) -> str:
-        return session_cookie(self.study)
+        return f"{SESSION_COOKIE}_{self.url.rpartition('/')[2]}"
+
+    @property
+    def origin(self) -> str:
+        """The site of the server: scheme, host and port."""
+        return origin_of(self.url)
 
     @property
     def folder(self) -> Path:
@@ -88,7 +94,7 @@ class Ground:
 
     def sign_in(self, name: str, *, source: str = LOOPBACK, cookie: str = "") -> str:
         """The cookie of a new session, even if a cookie of another person is present."""
-        form = {"Cookie": cookie, "Origin": self.url, "Content-Type": "application/x-www-form-urlencoded"}
+        form = {"Cookie": cookie, "Origin": self.origin, "Content-Type": "application/x-www-form-urlencoded"}
         body = f"link={self.secrets[name]}&instead=yes".encode()
         answer = ask(self.url, "POST", "/sign-in", headers=form, body=body, source=source)
         given = session_of(answer)
@@ -138,7 +144,9 @@ def ground(room: Room) -> Iterator[Ground]:
     study, port = folder / "access.study", free_port()
     secrets = _make(study)
     process = _serve(study, port)
-    one = Ground(study, f"http://{LOOPBACK}:{port}", secrets, process, quick=room.quick)
+    with open_database(study) as db:
+        url = f"http://{LOOPBACK}:{port}{identity.path_of_study(identity.study_id(db))}"
+    one = Ground(study, url, secrets, process, quick=room.quick)
     try:
         yield one
     finally:

@@ -157,7 +157,7 @@ def endings(ground: Ground) -> dict[str, tuple[str, Callable[[Database, str], ob
     """Return the ways to end access: for whom, by which action, and the message in their window."""
 
     def signed_out(_: Database, cookie: str) -> None:
-        ask(ground.url, "POST", "/sign-out", headers={"Cookie": cookie, "Origin": ground.url})
+        ask(ground.url, "POST", "/sign-out", headers={"Cookie": cookie, "Origin": ground.origin})
 
     def told(act: Callable[..., object], **more: object) -> Callable[[Database, str], object]:
         return lambda db, _: act(db, actor=COORDINATOR, now=datetime.now(UTC), **more)
@@ -176,7 +176,7 @@ def files_after_the_end(ground: Ground) -> None:
     tally, cookie = ground.tally, ground.sign_in(COORDINATOR)
     with Window(ground.url, cookie).open() as window:
         window.send(window.rerun(page_script_hash=window.pages["Results"], query_string=FIGURES))
-        ask(ground.url, "POST", "/sign-out", headers={"Cookie": cookie, "Origin": ground.url})
+        ask(ground.url, "POST", "/sign-out", headers={"Cookie": cookie, "Origin": ground.origin})
         window.frames.clear()
         window.limit_s = SILENCE_S
         with suppress(TimeoutError):
@@ -211,7 +211,7 @@ def addresses(ground: Ground) -> None:
     program = ask(ground.url, "GET", "/", headers={"Cookie": cookie}).body
     for path in routes()[:: 2 if ground.quick else 1]:
         for method in ("GET", "PUT") if ground.quick else ("GET", "HEAD", "POST", "PUT", "DELETE"):
-            answer = ask(ground.url, method, path, headers={"Cookie": cookie, "Origin": ground.url})
+            answer = ask(ground.url, method, path, headers={"Cookie": cookie, "Origin": ground.origin})
             is_page = method in ("GET", "HEAD") and answer.body in (program, b"")
             for_everyone = path in FOR_EVERYONE or path.startswith(PROGRAM)
             told = answer.status >= 300 or for_everyone or (is_page and path.count("/") == 1)

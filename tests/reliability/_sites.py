@@ -52,7 +52,7 @@ def uploads(ground: Ground) -> None:
 def with_token(ground: Ground, cookie: str) -> Headers:
     """Return the headers of a page of this site: with Streamlit's token against forged requests."""
     token = ask(ground.url, "GET", "/_stcore/health").header("set-cookie").partition(";")[0]
-    return {"Cookie": f"{cookie}; {token}", "X-Xsrftoken": token.partition("=")[2], "Origin": ground.url}
+    return {"Cookie": f"{cookie}; {token}", "X-Xsrftoken": token.partition("=")[2], "Origin": ground.origin}
 
 
 def upload(ground: Ground, session: str, headers: Headers, name: bytes = b"a.json", *, method: str = "PUT") -> int:

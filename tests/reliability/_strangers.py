@@ -31,7 +31,7 @@ FOREIGN_ORIGINS = (
 
 def paste(ground: Ground, text: str, *, source: str, origin: str | None = "", **more: str) -> Reply:
     """Send the form of the sign-in page."""
-    headers = {"Content-Type": FORM, "Origin": ground.url if origin == "" else origin, **more}
+    headers = {"Content-Type": FORM, "Origin": ground.origin if origin == "" else origin, **more}
     return ask(ground.url, "POST", "/sign-in", headers=headers, body=urlencode({"link": text}).encode(), source=source)
 
 
@@ -165,7 +165,7 @@ def is_refused(ground: Ground, target: bytes, answer: Reply) -> bool:
     """Whether a response reveals nothing; public addresses may respond as to everyone."""
     if ground.leaks(answer.raw):
         return False
-    if answer.status in REFUSALS or (answer.status == 303 and answer.header("location") == "/sign-in"):
+    if answer.status in REFUSALS or (answer.status == 303 and answer.header("location").endswith("/sign-in")):
         return True
     path = target.decode("latin-1").partition("?")[0].partition("#")[0]
     is_sign_in = (
@@ -201,7 +201,7 @@ def every_trick(ground: Ground) -> None:
 def forged_headers(ground: Ground) -> None:
     """Forged headers of a proxy, another site or a method have no effect."""
     tally = ground.tally
-    host = ground.url.partition("://")[2]
+    host = ground.origin.partition("://")[2]
     said: list[dict[str, str | None]] = [
         {"Host": "evil.test"}, {"Host": "localhost/sign-in?"}, {"Host": f"{host}/join/x?"}, {"Host": None},
         {"Host": "["},
@@ -248,7 +248,7 @@ def opens(ground: Ground, cookie: str, **headers: str) -> bool:
 def not_sessions_any_more(ground: Ground) -> Sequence[str]:
     """A session that was signed out, and an expired session."""
     ended = ground.sign_in(OWN)
-    ask(ground.url, "POST", "/sign-out", headers={"Cookie": ended, "Origin": ground.url})
+    ask(ground.url, "POST", "/sign-out", headers={"Cookie": ended, "Origin": ground.origin})
     now = datetime.now(UTC)
     begun = now - timedelta(days=SESSION_DAYS, minutes=1)
     with open_database(ground.study) as db:

@@ -18,7 +18,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.sync.client import connect
 
 from labeler.studies.ui.answers import PROTOCOL, PROTOCOL_HEADER
-from tests.performance.wire import Line, acknowledgement, answer_to, body_of, events_of, handshake, page_run
+from tests.performance.wire import Line, acknowledgement, answer_to, body_of, events_of, handshake, origin_of, page_run
 
 LOOPBACK = "127.0.0.1"
 LIMIT_S = 180
@@ -51,7 +51,8 @@ def ask(
 ) -> Reply:  # fmt: skip
     """Send one request on a new connection, from any address 127.0.0.0/8 of this machine.
 
-    `target` stands in the request line as it is; a header of None leaves out Host or the length.
+    `target` stands in the request line as it is, after the path of `url`; a header of None leaves out Host or the
+    length.
     """
     where = urlsplit(url)
     standard = {
@@ -60,6 +61,7 @@ def ask(
     }  # fmt: skip
     sent = {name: value for name, value in (standard | dict(headers or {})).items() if value}
     line = target.encode("latin-1") if isinstance(target, str) else target
+    line = where.path.encode() + line if line.startswith(b"/") else line
     head = [b" ".join([method.encode(), line, b"HTTP/1.1"]), *(f"{n}: {v}".encode("latin-1") for n, v in sent.items())]
     address = (where.hostname or LOOPBACK, where.port or 80)
     try:
@@ -111,7 +113,7 @@ class Window:
             {"Cookie": cookie} if cookie else {}
         )
         try:
-            asked = handshake(url, origin=url if origin == "" else origin, session=session, **more)
+            asked = handshake(url, origin=origin_of(url) if origin == "" else origin, session=session, **more)
             opened = connect(**asked, close_timeout=1, source_address=(source, 0))
             self._socket = self._stack.enter_context(opened)
         except (InvalidHandshake, ConnectionError) as error:

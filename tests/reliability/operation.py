@@ -14,6 +14,8 @@ from socketserver import StreamRequestHandler, ThreadingTCPServer
 from threading import Thread
 from urllib.parse import urlsplit
 
+from labeler.studies.people import identity
+from labeler.studies.store import open_database
 from labeler.studies.ui import limits
 from tests.browser import studies
 from tests.browser.conftest import free_port, invited, start_server, stop_server
@@ -33,21 +35,21 @@ class Proxy(ThreadingTCPServer):
 
     daemon_threads = True
 
-    def __init__(self, upstream: tuple[str, int], source: str) -> None:
+    def __init__(self, upstream: tuple[str, int], path: str, source: str) -> None:
         super().__init__((LOOPBACK, 0), _Passing)
-        self.upstream, self.source = upstream, source
+        self.upstream, self.path, self.source = upstream, path, source
 
     @property
     def url(self) -> str:
-        """The public address; the server learns it only from the header Host."""
-        return f"http://{LOOPBACK}:{self.server_address[1]}"
+        """The public address of the study; the server learns the host only from the header Host."""
+        return f"http://{LOOPBACK}:{self.server_address[1]}{self.path}"
 
 
 @contextmanager
 def proxying(url: str, *, source: str = LOOPBACK) -> Iterator[Proxy]:
     """A proxy in front of a server."""
     where = urlsplit(url)
-    with Proxy((where.hostname or LOOPBACK, where.port or 80), source) as proxy:
+    with Proxy((where.hostname or LOOPBACK, where.port or 80), where.path, source) as proxy:
         Thread(target=proxy.serve_forever, daemon=True).start()
         try:
             yield proxy
@@ -120,7 +122,7 @@ class Site:
 
     @contextmanager
     def serving(self, **environment: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-        """The address of a server in a separate process."""
+        """The address of the study on a server in a separate process."""
         port = free_port()
         own = {
             "HOME": str(self.surroundings / "home"), "TMPDIR": str(self.surroundings / "tmp"),
@@ -128,7 +130,9 @@ class Site:
         }  # fmt: skip
         process = start_server(self.study, port, cwd=self.surroundings / "here", env=os.environ | own | environment)
         try:
-            yield f"http://{LOOPBACK}:{port}", process
+            with open_database(self.study) as db:
+                path = identity.path_of_study(identity.study_id(db))
+            yield f"http://{LOOPBACK}:{port}{path}", process
         finally:
             if process.poll() is None:
                 stop_server(process)

@@ -118,8 +118,10 @@ def template(study: Path | None, out: Path, name: str | None, coordinator: str |
     with open_study(study) as db, file_to_write(out) as path:
         coordinator = coordinator or identity.first_coordinator(db)
         secret = make_template(db, path, name=name or out.stem, coordinator=coordinator, actor=OWNER, now=now())
+        with open_study(path) as new:
+            address = link(url, new, secret)
     if is_printed:
-        remark(f"{coordinator}: {link(url, secret)}")
+        remark(f"{coordinator}: {address}")
         return
     remark(f"Created {out}. Next: labeler import --study {shlex.quote(str(out))} FOLDER")
-    show_links([(coordinator, link(url, secret))], as_json=as_json)
+    show_links([(coordinator, address)], as_json=as_json)

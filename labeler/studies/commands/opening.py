@@ -45,13 +45,13 @@ def actor_option(function: Function) -> Function:
 
 
 def url_option(function: Function) -> Function:
-    """Add `--url`: the address of the browser application."""
+    """Add `--url`: the address of the server."""
     return click.option(
         "--url",
         default=DEFAULT_URL,
         show_default=True,
         metavar="URL",
-        help="Address of the browser application, used in links.",
+        help="Address of the server, with which sign-in links begin.",
     )(function)
 
 
@@ -113,9 +113,11 @@ def log_look(study: Path | None, results: str, actor: str) -> None:
         say_if_interim(db)
 
 
-def link(url: str, secret: str) -> str:
-    """Return the sign-in link that contains this secret."""
-    return f"{url.rstrip('/')}/join/{secret}"
+def link(url: str, db: "Database", secret: str) -> str:
+    """Return the sign-in link of a study with this secret; `url` is the address of the server."""
+    from labeler.studies.people import identity
+
+    return f"{url.rstrip('/')}{identity.sign_in_path(db, secret)}"
 
 
 def rows_of_links(links: Iterable[tuple[str, str]]) -> list[dict[str, str]]:

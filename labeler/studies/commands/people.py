@@ -65,7 +65,7 @@ def add(
         for name in names:
             person, change = staffing.add(db, name, Role if both else [role], look_alike=force, actor=OWNER, now=now())
             secret = identity.invite(db, person.name, role, valid_days=valid_days, actor=OWNER, now=now())
-            links.append((person.name, link(url, secret)))
+            links.append((person.name, link(url, db, secret)))
             if not as_json:  # at once, so that no link is lost if a later name is refused
                 show_links(links[-1:], as_json=False)
             if change != NOTHING_CHANGED:
@@ -102,9 +102,9 @@ def list_people(role: Role, study: Path | None, as_json: bool) -> None:
 def make_link(role: Role, name: str, study: Path | None, valid_days: int, url: str, as_json: bool) -> None:
     """Create a new sign-in link for a {role}; the previous link stops working."""
     with open_study(study) as db:
-        secret = identity.invite(db, name, role, valid_days=valid_days, actor=OWNER, now=now())
+        new = link(url, db, identity.invite(db, name, role, valid_days=valid_days, actor=OWNER, now=now()))
     remark("The previous link no longer works.")
-    show_links([(name, link(url, secret))], as_json=as_json)
+    show_links([(name, new)], as_json=as_json)
 
 
 @click.command("revoke", epilog="Example: labeler {role}s revoke ada --study cache.study")
@@ -247,7 +247,7 @@ def replace(
         heir, change = staffing.replace(db, name, successor, why=why, actor=OWNER, now=now())
         if change.is_new and not dry_run:
             secret = identity.invite(db, heir.name, Role.REVIEWER, valid_days=valid_days, actor=OWNER, now=now())
-            links = [(heir.name, link(url, secret))]
+            links = [(heir.name, link(url, db, secret))]
     if as_json:
         show_json({"name": name, "successor": heir.name, **asdict(change), "links": rows_of_links(links)})
     else:

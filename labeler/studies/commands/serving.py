@@ -1,18 +1,15 @@
 """Commands that start the browser application."""
 
 import logging
-import os
 import shlex
-import signal
 import socket
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
@@ -20,22 +17,29 @@ import click
 
 from labeler.cli import streams
 from labeler.cli.common import now, out_option, remark
-from labeler.config import DEMO_MORE, DEMO_REPORT, bundled
+from labeler.config import bundled, settings
 from labeler.errors import InputError
 from labeler.safe_text import multiline
-from labeler.studies.commands.opening import COORDINATOR, link, required_study, study_option
+from labeler.studies.commands.opening import COORDINATOR, link, required_study
 from labeler.studies.course import coordinating
 from labeler.studies.model import Role
 from labeler.studies.people import identity
 from labeler.studies.store import open_database
 
+if TYPE_CHECKING:
+    from labeler.studies.demo import DemoLinks
+
 DEFAULT_PORT = 8501
 LOOPBACK = "127.0.0.1"
 LOOK_EVERY_S = 0.1
+NO_LINKS: "Mapping[Path, DemoLinks]" = {}
 
 
 @click.command(epilog="Example: labeler serve --study cache.study --port 8501")
-@study_option
+@click.option(
+    "--study", type=click.Path(path_type=Path), default=lambda: settings().study, metavar="PATH",
+    help="Study file, or folder whose study files are served [default: environment variable LABELER_STUDY].",
+)  # fmt: skip
 @click.option(
     "--port",
     type=click.IntRange(1, 65535),
@@ -45,36 +49,46 @@ LOOK_EVERY_S = 0.1
 @click.option("--address", default=LOOPBACK, show_default=True, help="Address to listen on.")
 @click.option("--url", default=None, metavar="URL",
               help="Public address, such as the address of a proxy. Other host names are refused.")  # fmt: skip
-@click.option(
-    "--until-stdin-ends", is_flag=True, hidden=True, help="Stop when the process that started this command stops."
-)
-def serve(study: Path | None, port: int | None, address: str, url: str | None, until_stdin_ends: bool) -> None:
-    """Start the browser application for a study.
+def serve(study: Path | None, port: int | None, address: str, url: str | None) -> None:
+    """Start the browser application for a study, or for all studies in a folder.
 
     If the file does not exist, the command creates an empty study and prints the sign-in link of its coordinator, who
     can do everything else in the browser. Stop the application with Ctrl+C.
     """
     path = required_study(study)
-    if until_stdin_ends:
-        _end_with_stdin()
     chosen = free_port(address, port)
     reached = url or f"http://{address}:{chosen}"
+    if path.is_dir():
+        _run(
+            folder=path,
+            address=address,
+            port=chosen,
+            url=url,
+            announce=lambda secret: _say_folder(path, reached, secret),
+        )
+        return
     secret = None
     if not path.exists():
         secret = coordinating.create_study(path, name=path.stem, coordinator=COORDINATOR, now=now())
         remark(f"Created the empty study {path}.")
     with open_database(path) as db:
-        name = coordinating.get_study(db).name
+        name, first_link = coordinating.get_study(db).name, link(reached, db, secret) if secret else None
 
-    def announce() -> None:
+    def announce(_secret: str) -> None:
         how = f"labeler reviewers link NAME --url {shlex.quote(reached)}"
         remark(f"Serving {name} ({path}). To create a sign-in link: {how}")
-        if secret is not None:
+        if first_link is not None:
             remark("Open this link to set up the study:")
-            click.echo(f"{COORDINATOR}: {link(reached, secret)}")
+            click.echo(f"{COORDINATOR}: {first_link}")
 
-    _when_answering(address, [chosen], announce)
-    _run(path, address, chosen, url)
+    _run(path, address=address, port=chosen, url=url, announce=announce)
+
+
+def _say_folder(folder: Path, reached: str, secret: str) -> None:
+    how = f"labeler reviewers link NAME --study FILE --url {shlex.quote(reached)}"
+    remark(f"Serving the studies in {folder}. To create a sign-in link: {how}")
+    remark("Open this link to create a study in the browser:")
+    click.echo(f"{reached}/start/{secret}")
 
 
 @click.command(epilog="Example: labeler demo --port 8600")
@@ -120,30 +134,20 @@ def demo(port: int | None, out: Path | None, fresh: bool, question: str | None) 
                 bar.update(done - bar.pos)
 
             build(study, bundled("data", "demo"), advance=advance, now=now())
-    with open_database(study) as db:
-        secrets = demo_study.invitations(db, now=now())
+    links = _links(study, chosen)
     if fresh:
-        _when_answering(LOOPBACK, [chosen], lambda: _say_links(chosen, secrets))
-        _run(study, LOOPBACK, chosen)
+        _run(study, port=chosen, announce=lambda _secret: _say_links(links))
         return
-    report = f"{link(f'http://{LOOPBACK}:{chosen}', secrets[demo_study.COORDINATOR])}?page=report"
+    report = f"{links[demo_study.COORDINATOR]}?page=report"
     yours, more = (study.with_name(f"{study.stem}-{name}{study.suffix}") for name in ("yours", "more"))
-    second = free_port(LOOPBACK, None, after=chosen)
-    third = free_port(LOOPBACK, None, after=second)
-    links = [_ten_items(study, file, which, port) for file, which, port in ((yours, 0, second), (more, 1, third))]
+    first, second = (_ten_items(study, file, which, chosen) for which, file in enumerate((yours, more)))
     remark("Starting the server ...")
-    with ExitStack() as servers:
-        servers.enter_context(_beside(yours, second, {DEMO_REPORT: report, DEMO_MORE: links[1]}))
-        demo_study.prepare_report(study)
-
-        def serve_more() -> None:
-            servers.enter_context(_beside(more, third, {DEMO_REPORT: report}))
-            demo_study.unblind_when_labelled(more, then=lambda: None, clock=now)
-
-        demo_study.unblind_when_labelled(yours, then=serve_more, clock=now)
-        lines = [f"{demo_study.COORDINATOR}: {report}", f"{demo_study.YOU}: {links[0]}"]
-        _when_answering(LOOPBACK, [chosen, second], lambda: _say_two_links(lines))
-        _run(study, LOOPBACK, chosen)
+    demo_study.prepare_report(study)
+    for file in (yours, more):
+        demo_study.unblind_when_labelled(file, clock=now)
+    lines = [f"{demo_study.COORDINATOR}: {report}", f"{demo_study.YOU}: {first}"]
+    shown = {yours: demo_study.DemoLinks(report, second), more: demo_study.DemoLinks(report)}
+    _run(study, yours, more, port=chosen, demo_links=shown, announce=lambda _secret: _say_two_links(lines))
 
 
 def _demo_of_question(name: str, study: Path, port: int | None, *, fresh: bool) -> None:
@@ -154,13 +158,20 @@ def _demo_of_question(name: str, study: Path, port: int | None, *, fresh: bool) 
     if not study.exists():
         remark(f"Creating the demo study {study} ...")
         demo_study.build_for_question(study, bundled("data", "demo"), name, fresh=fresh, now=now())
-    with open_database(study) as db:
-        secrets = demo_study.invitations(db, now=now())
+    links = _links(study, chosen)
     if not fresh:
         demo_study.prepare_report(study)
-        secrets = {COORDINATOR: secrets[COORDINATOR]}
-    _when_answering(LOOPBACK, [chosen], lambda: _say_links(chosen, secrets))
-    _run(study, LOOPBACK, chosen)
+        links = {COORDINATOR: links[COORDINATOR]}
+    _run(study, port=chosen, announce=lambda _secret: _say_links(links))
+
+
+def _links(study: Path, port: int) -> dict[str, str]:
+    """Return a new sign-in link for each person of a demo study."""
+    from labeler.studies import demo as demo_study
+
+    with open_database(study) as db:
+        secrets = demo_study.invitations(db, now=now())
+        return {name: link(f"http://{LOOPBACK}:{port}", db, secret) for name, secret in secrets.items()}
 
 
 def _ten_items(finished: Path, study: Path, which: int, port: int) -> str:
@@ -171,14 +182,14 @@ def _ten_items(finished: Path, study: Path, which: int, port: int) -> str:
         demo_study.build_yours(finished, study, which=which, now=now())
     with open_database(study) as db:
         secret = identity.invite(db, demo_study.YOU, Role.REVIEWER, actor="demo", now=now())
-    return link(f"http://{LOOPBACK}:{port}", secret)
+        return link(f"http://{LOOPBACK}:{port}", db, secret)
 
 
-def _say_links(port: int, secrets: Mapping[str, str]) -> None:
+def _say_links(links: Mapping[str, str]) -> None:
     remark("\nOpen one of these links in a browser (a link signs one person in, on any device):\n")
-    for name, secret in secrets.items():
-        click.echo(f"{name}: {link(f'http://{LOOPBACK}:{port}', secret)}")
-    if len(secrets) > 1:
+    for name, address in links.items():
+        click.echo(f"{name}: {address}")
+    if len(links) > 1:
         remark("\nNext: label a few items as two of the reviewers, then look at Progress as the coordinator.")
     remark("Stop with Ctrl+C. The labels stay in the file.\n")
 
@@ -199,28 +210,13 @@ def _say_two_links(lines: Sequence[str]) -> None:
     )
 
 
-@contextmanager
-def _beside(study: Path, port: int, environment: Mapping[str, str]) -> Iterator[None]:
-    """Serve another study in a separate process at the same time."""
-    child = subprocess.Popen(  # noqa: S603 - our own command, no shell
-        [sys.executable, "-m", "labeler", "serve", "--study", str(study), "--port", str(port), "--until-stdin-ends"],
-        stdin=subprocess.PIPE,  # the child ends when this process ends, for any reason
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **environment},
-    )  # fmt: skip
-    try:
-        yield
-    finally:
-        child.terminate()
-        child.communicate()
-
-
-def free_port(address: str, requested: int | None, *, after: int = DEFAULT_PORT - 1) -> int:
+def free_port(address: str, requested: int | None) -> int:
     """Return a port on which the server can listen.
 
-    If a port is requested, only this port is tried. Otherwise, the fifty ports above `after` are tried in order. Raises
-    InputError if no tried port is free, or the address does not belong to this machine.
+    If a port is requested, only this port is tried. Otherwise, fifty ports from the default port on are tried in order.
+    Raises InputError if no tried port is free, or the address does not belong to this machine.
     """
-    candidates = [requested] if requested else range(after + 1, after + 51)
+    candidates = [requested] if requested else range(DEFAULT_PORT, DEFAULT_PORT + 50)
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     reason = ""
     for port in candidates:
@@ -235,18 +231,17 @@ def free_port(address: str, requested: int | None, *, after: int = DEFAULT_PORT 
     raise InputError(f"Cannot listen on {address}, port {candidates[0]}: {reason}. Choose another port with --port.")
 
 
-def _when_answering(address: str, ports: Sequence[int], announce: Callable[[], object]) -> None:
-    """Call `announce` as soon as the servers on these ports respond.
+def _when_answering(address: str, port: int, announce: Callable[[], object]) -> None:
+    """Call `announce` as soon as the server responds.
 
-    A background thread waits for the servers, so that this function returns at once.
+    A background thread waits for the server, so that this function returns at once.
     """
     host = {"0.0.0.0": LOOPBACK, "::": "::1"}.get(address, address)  # noqa: S104 - where to look, not to listen
     host = f"[{host}]" if ":" in host else host
 
     def wait() -> None:
-        for port in ports:
-            while not _answers(f"http://{host}:{port}/_stcore/health"):
-                time.sleep(LOOK_EVERY_S)
+        while not _answers(f"http://{host}:{port}/_stcore/health"):
+            time.sleep(LOOK_EVERY_S)
         announce()
 
     Thread(target=wait, daemon=True).start()
@@ -262,23 +257,27 @@ def _answers(url: str) -> bool:
         return False
 
 
-def _end_with_stdin() -> None:
-    """Stop this process in the same way as Ctrl+C when its standard input is closed."""
+def _run(
+    *files: Path,
+    folder: Path | None = None,
+    address: str = LOOPBACK,
+    port: int,
+    url: str | None = None,
+    demo_links: "Mapping[Path, DemoLinks]" = NO_LINKS,
+    announce: Callable[[str], object],
+) -> None:
+    """Serve some studies, or those in a folder.
 
-    def wait() -> None:
-        sys.stdin.read()
-        os.kill(os.getpid(), signal.SIGINT)
-
-    Thread(target=wait, daemon=True).start()
-
-
-def _run(study: Path, address: str, port: int, url: str | None = None) -> None:
+    `announce` is called as soon as the server responds, with the secret of the start link.
+    """
     logging.setLogRecordFactory(_harmless_record)
     sys.stdout.flush()
     streams.release()
-    from labeler.studies.ui.server import serve as run
+    from labeler.studies.ui.server import serve as run, studies_of
 
-    run(study, address=address, port=port, url=url)
+    studies = studies_of(files, folder, demo_links)
+    _when_answering(address, port, lambda: announce(studies.start_secret))
+    run(studies, address=address, port=port, url=url)
 
 
 def _harmless_record(*arguments: Any, **options: Any) -> logging.LogRecord:

@@ -83,7 +83,8 @@ def init(
     )
     given = "--before FOLDER --after FOLDER" if kind_of(asked).swapped else "FOLDER"
     remark(f"Created {path}. Next: labeler import --study {shlex.quote(str(path))} {given}")
-    show_links([(coordinator, link(url, secret))], as_json=as_json)
+    with open_study(path) as db:
+        show_links([(coordinator, link(url, db, secret))], as_json=as_json)
 
 
 @click.command(epilog="Example: labeler questions similar > mine.toml")

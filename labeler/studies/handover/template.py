@@ -49,7 +49,8 @@ def make_beside(db: Database, name: str, *, coordinator: str, now: datetime) -> 
     """
     path = folders.path_in_study_folder(db.path, name)
     secret = make_template(db, path, name=path.stem, coordinator=coordinator, actor=coordinator, now=now)
-    return f"labeler serve --study {shlex.quote(str(path))}", f"/join/{secret}"
+    with open_database(path) as new:
+        return f"labeler serve --study {shlex.quote(str(path))}", identity.sign_in_path(new, secret)
 
 
 def _copy_people(db: Database, new: Database, *, actor: str, now: datetime) -> int:

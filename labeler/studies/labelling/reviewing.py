@@ -217,8 +217,13 @@ def _work(db: Database, study: Study, person: Person, code: str = "", event_id: 
 
 def browser_mark(desk: Desk) -> BrowserMark:
     """Return the mark that identifies a reviewer in the browser's storage, with the newest stored answer."""
-    whose = f"{desk.study.created_utc} {desk.person.person_id} {desk.person.name}"
-    return BrowserMark(hashlib.sha256(whose.encode()).hexdigest()[:32], desk.work.last_event)
+    return BrowserMark(browser_owner(desk.study, desk.person), desk.work.last_event)
+
+
+def browser_owner(study: Study, person: Person) -> str:
+    """Return the opaque id of a person in the browser's storage."""
+    whose = f"{study.created_utc} {person.person_id} {person.name}"
+    return hashlib.sha256(whose.encode()).hexdigest()[:32]
 
 
 def brief(db: Database) -> Brief:
@@ -234,13 +239,20 @@ def study_name(db: Database) -> str:
 
 def describe_work(db: Database, reviewer_id: int) -> str:
     """Return the name of the study, how much the reviewer still has to do, and until when."""
-    progress = review_queue(db, reviewer_id).progress
-    n_left, parts = progress.n_assigned - progress.n_done, [study_name(db)]
-    if n_left:
-        minutes = max(1, round(n_left * seconds_per_label(db, reviewer_id) / 60))
-        parts.append(f"{counted(n_left, 'item')}, about {counted(minutes, 'minute')}")
+    left = describe_left(db, reviewer_id)
+    parts = [study_name(db), *([left] if left else [])]
     day = coordinating.finish_by(db)
     return " · ".join([*parts, *([f"please finish by {day:%-d %B %Y}"] if day else [])])
+
+
+def describe_left(db: Database, reviewer_id: int) -> str:
+    """Return how much the reviewer still has to do; return "" if nothing is left."""
+    progress = review_queue(db, reviewer_id).progress
+    n_left = progress.n_assigned - progress.n_done
+    if not n_left:
+        return ""
+    minutes = max(1, round(n_left * seconds_per_label(db, reviewer_id) / 60))
+    return f"{counted(n_left, 'item')}, about {counted(minutes, 'minute')}"
 
 
 def seconds_per_label(db: Database, reviewer_id: int) -> float:

@@ -16,7 +16,7 @@ from labeler.errors import InputError, NotAllowed, SignInFailed
 from labeler.studies.model import Person, Role, State
 from labeler.studies.plan import lifecycle
 from labeler.studies.plan.lifecycle import Action
-from labeler.studies.store import Database, access, actions, events, people, studies
+from labeler.studies.store import Database, access, actions, chain, events, people, studies
 from labeler.studies.store.events import Deed
 from labeler.text import is_storable
 
@@ -302,6 +302,27 @@ def study_id(db: Database) -> str:
     The ids of two studies differ even if their files have the same name.
     """
     return _hashed(studies.get(db).created_utc)[:N_SESSION_DIGITS]
+
+
+def n_links(db: Database) -> int:
+    """Return the length of the hash chain: of several copies of a study, the longest one is the newest."""
+    return chain.head(db).n_links
+
+
+def path_of_study(study_id: str) -> str:
+    """Return the path under which a server has all pages of a study.
+
+    Examples
+    --------
+    >>> path_of_study("0123456789ab")
+    '/s/0123456789ab'
+    """
+    return f"/s/{study_id}"
+
+
+def sign_in_path(db: Database, secret: str) -> str:
+    """Return the path of the sign-in link with this secret, which follows the address of the server."""
+    return f"{path_of_study(study_id(db))}/join/{secret}"
 
 
 def sign_out(db: Database, token: str, *, now: datetime) -> None:

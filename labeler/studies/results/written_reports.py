@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import time
-from collections import deque
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -24,16 +24,16 @@ from labeler.studies.store import Database, actions, events, labels, open_databa
 
 # The report that pages show: a separate process computes it, and it is kept until the study changes
 
-MAX_KEPT = 4  # maximum number of reports in the server's memory
+MAX_KEPT = 2  # maximum number of reports of a study in memory
 LOOK_EVERY_S = 0.2
 EXPECTED_S = {True: 4.0, False: 12.0}  # expected seconds for the first report, by whether the report is quick
 
 Version = tuple[Path, int, int, bool]
-_kept: dict[Version, "CachedReport"] = {}
+_kept: defaultdict[Path, dict[Version, "CachedReport"]] = defaultdict(dict)
 _took_s: dict[tuple[Path, bool], float] = {}
 _failed: dict[Version, str] = {}
-_written_s: deque[float] = deque(maxlen=1)  # seconds that the report that is being written has taken
-_making = Lock()
+_written_s: dict[Path, float] = {}  # seconds that the report that is being written has taken
+_making: defaultdict[Path, Lock] = defaultdict(Lock)
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class CachedReport:
 
 def cached_report(db: Database, *, quick: bool) -> CachedReport | None:
     """Return the cached report of the study; return None if there is none or the study has changed since."""
-    return _kept.get(_version(db, quick))
+    return _kept[db.path.resolve()].get(_version(db, quick))
 
 
 def make_report(db: Database, *, quick: bool, actor: str, waiting: Callable[[float, float], object]) -> CachedReport:
@@ -57,37 +57,41 @@ def make_report(db: Database, *, quick: bool, actor: str, waiting: Callable[[flo
     is stopped. If another request is already computing the same report, wait for the result of that request. Raises
     InputError if the report cannot be computed.
     """
-    started, expected = time.monotonic(), _took_s.get((db.path.resolve(), quick), EXPECTED_S[quick])
-    while not _making.acquire(timeout=LOOK_EVERY_S):
+    path, kept, making = db.path.resolve(), _kept[db.path.resolve()], _making[db.path.resolve()]
+    started, expected = time.monotonic(), _took_s.get((path, quick), EXPECTED_S[quick])
+    while not making.acquire(timeout=LOOK_EVERY_S):
         waiting(time.monotonic() - started, expected)
     try:
         version = _version(db, quick)
-        if version not in _kept:
+        if version not in kept:
             begun = time.monotonic()
             written = background.files_of(
                 "report", into="out", folders=True, study=db.path, actor=actor, quick=quick,
                 waiting=lambda seconds: waiting(seconds, expected),
             )  # fmt: skip
-            _took_s[db.path.resolve(), quick] = time.monotonic() - begun
-            while len(_kept) >= MAX_KEPT:
-                _kept.pop(next(iter(_kept)))
-            _kept[version] = CachedReport(written, datetime.now(UTC))
-        return _kept[version]
+            _took_s[path, quick] = time.monotonic() - begun
+            while len(kept) >= MAX_KEPT:
+                kept.pop(next(iter(kept)))
+            kept[version] = CachedReport(written, datetime.now(UTC))
+        return kept[version]
     finally:
-        _making.release()
+        making.release()
 
 
 def begin_report(db: Database, *, quick: bool, actor: str) -> None:
     """Start to write the report in the background, unless it is cached or being written; the page may be closed."""
     path, version = db.path, _version(db, quick)
-    if version in _kept or is_being_made():
+    if version in _kept[path.resolve()] or is_being_made(db):
         return
     _failed.pop(version, None)
+
+    def note(done_s: float, _whole_s: float) -> None:
+        _written_s[path.resolve()] = done_s
 
     def write() -> None:
         try:
             with open_database(path) as own:
-                make_report(own, quick=quick, actor=actor, waiting=lambda done_s, _whole_s: _written_s.append(done_s))
+                make_report(own, quick=quick, actor=actor, waiting=note)
         except LabelerError as error:
             _failed[version] = str(error)
 
@@ -96,7 +100,8 @@ def begin_report(db: Database, *, quick: bool, actor: str) -> None:
 
 def writing_progress(db: Database, *, quick: bool) -> tuple[float, float]:
     """Return the seconds that the report has taken so far, and the seconds that it will probably take."""
-    return (_written_s[-1] if _written_s else 0.0), _took_s.get((db.path.resolve(), quick), EXPECTED_S[quick])
+    path = db.path.resolve()
+    return _written_s.get(path, 0.0), _took_s.get((path, quick), EXPECTED_S[quick])
 
 
 def why_not_written(db: Database, *, quick: bool) -> str:
@@ -104,14 +109,14 @@ def why_not_written(db: Database, *, quick: bool) -> str:
     return _failed.get(_version(db, quick), "")
 
 
-def is_being_made() -> bool:
-    """Return whether this server is computing a report now."""
-    return _making.locked()
+def is_being_made(db: Database) -> bool:
+    """Return whether this server is computing a report of the study now."""
+    return _making[db.path.resolve()].locked()
 
 
 def forget_report(db: Database, *, quick: bool) -> None:
     """Remove the report from the cache, so that it is computed again."""
-    _kept.pop(_version(db, quick), None)
+    _kept[db.path.resolve()].pop(_version(db, quick), None)
 
 
 def _version(db: Database, quick: bool) -> Version:

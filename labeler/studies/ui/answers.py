@@ -10,12 +10,10 @@ import hmac
 import json
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
-from pathlib import Path
 from typing import Any, TypeVar
 
 from starlette.requests import Request
@@ -23,20 +21,23 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from labeler.errors import LabelerError, StudyError, for_anyone
+from labeler.studies import overview
 from labeler.studies.labelling import answering
 from labeler.studies.labelling.sent_pictures import PICTURES
 from labeler.studies.model import Person, Role
 from labeler.studies.people import identity
 from labeler.studies.results import splits
-from labeler.studies.store import Database, open_database
+from labeler.studies.store import Database
 from labeler.studies.ui import connections
-from labeler.studies.ui.app import NOT_SIGNED_IN, request_token, session_of
+from labeler.studies.ui.app import NOT_SIGNED_IN, request_token
 from labeler.studies.ui.bodies import CLOSING, BodyRefused, body_of
 from labeler.studies.ui.limits import RateLimit, client
+from labeler.studies.ui.served import SCOPE, ServedStudy
 from labeler.studies.ui.turns import TooManyWaiting, Turns
 
-ANSWERS, ITEMS, STATE, DECISIONS = (f"/api/{name}" for name in ("answers", "items", "state", "decisions"))
-METHODS = {ANSWERS: "POST", ITEMS: "GET", STATE: "GET", DECISIONS: "POST"}
+NAMES = ("answers", "items", "state", "decisions", "summary")
+ANSWERS, ITEMS, STATE, DECISIONS, SUMMARY = (f"/api/{name}" for name in NAMES)
+METHODS = {ANSWERS: "POST", ITEMS: "GET", STATE: "GET", DECISIONS: "POST", SUMMARY: "GET"}
 TOKEN_HEADER = "x-labeler-token"  # noqa: S105 - the name of a header
 PROTOCOL_HEADER, PROTOCOL = "x-labeler-protocol", "1"  # changes with the requests, replies or answers that pages keep
 MAX_BODY_BYTES = 64 * 1024
@@ -59,14 +60,25 @@ LATER = "The server cannot answer at the moment. The browser tries again."
 UNREADABLE = "The browser sent a request that cannot be read. Reload the page to continue."
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
+Endpoint = Callable[[Request], Awaitable[Response]]
 Work = Callable[[Database, Person, Mapping[str, Any]], Mapping[str, Any]]
 
 
-def routes(study: Path) -> list[Route]:
+def routes() -> list[Route]:
     """Return the routes of the review component."""
-    requests = _Requests(study)
-    endpoints = {ANSWERS: requests.answers, ITEMS: requests.items, STATE: requests.state, DECISIONS: requests.decisions}
-    return [Route(path, endpoint, methods=[METHODS[path]]) for path, endpoint in endpoints.items()]
+    endpoints = {
+        ANSWERS: _Requests.answers, ITEMS: _Requests.items, STATE: _Requests.state, DECISIONS: _Requests.decisions,
+        SUMMARY: _Requests.summary,
+    }  # fmt: skip
+    return [Route(path, _of_study(endpoint), methods=[METHODS[path]]) for path, endpoint in endpoints.items()]
+
+
+def _of_study(endpoint: "Callable[[_Requests, Request], Awaitable[Response]]") -> Endpoint:
+    async def answered(request: Request) -> Response:
+        study: ServedStudy = request.scope[SCOPE]
+        return await endpoint(study.part(_Requests), request)
+
+    return answered
 
 
 @dataclass
@@ -78,9 +90,8 @@ class _Requests:
     study does not know.
     """
 
-    study: Path
+    study: ServedStudy
     rate: RateLimit = field(default_factory=lambda: RateLimit(WORK_PER_S))
-    pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(N_AT_WORK, "labeler-requests"))
     turns: Turns = field(default_factory=lambda: Turns(N_AT_WORK, N_WAITING_EACH))
     known: OrderedDict[str, int] = field(default_factory=OrderedDict)  # session -> id of the person
     n_waiting: int = 0
@@ -89,7 +100,7 @@ class _Requests:
         """Store answers; reply with the outcome of each answer and with what comes next."""
 
         def work(db: Database, person: Person, content: Mapping[str, Any]) -> Mapping[str, Any]:
-            session = identity.session_id(session_of(request.cookies, self.study) or "")
+            session = identity.session_id(self.study.session_of(request.cookies) or "")
             results, desk = answering.store_answers(
                 db,
                 person.person_id,
@@ -117,7 +128,7 @@ class _Requests:
 
     async def state(self, request: Request) -> Response:
         """Reply with the state of the study and of the person, and with the token of this session."""
-        token = request_token(session_of(request.cookies, self.study) or "")
+        token = request_token(self.study.session_of(request.cookies) or "")
 
         def work(db: Database, person: Person, _content: Mapping[str, Any]) -> Mapping[str, Any]:
             return {**answering.screen(db, person.person_id), "token": token}
@@ -133,9 +144,17 @@ class _Requests:
 
         return await self._reply(request, Role.COORDINATOR, work)
 
-    async def _reply(self, request: Request, role: Role, work: Work, *, cost: int = 1) -> Response:
+    async def summary(self, request: Request) -> Response:
+        """Reply with a line for the page Studies: who is signed in, the state of the study, and what waits there."""
+
+        def work(db: Database, person: Person, _content: Mapping[str, Any]) -> Mapping[str, Any]:
+            return overview.summary(db, person, now=datetime.now(UTC))
+
+        return await self._reply(request, None, work)
+
+    async def _reply(self, request: Request, role: Role | None, work: Work, *, cost: int = 1) -> Response:
         """Check who asks before the body is read and before anything is kept; then wait for a turn, and work."""
-        session, is_post = session_of(request.cookies, self.study), request.method == "POST"
+        session, is_post = self.study.session_of(request.cookies), request.method == "POST"
         if request.headers.get(PROTOCOL_HEADER) != PROTOCOL:
             return _response(HTTPStatus.CONFLICT, {"message": OTHER_VERSION}, headers=CLOSING)
         if session is None:
@@ -186,7 +205,7 @@ class _Requests:
         self.n_waiting += 1
         try:
             async with self.turns.coming_turn(who, urgent=urgent):
-                return await asyncio.get_running_loop().run_in_executor(self.pool, step, *arguments)
+                return await self.study.in_thread(step, *arguments)
         except TooManyWaiting:
             return _response(HTTPStatus.TOO_MANY_REQUESTS, {"message": TOO_MANY})
         finally:
@@ -195,7 +214,7 @@ class _Requests:
     def _recognised(self, session: str) -> int | Response:
         """Return the id of the person whose session this is, and remember it; return the refusal if it is nobody's."""
         try:
-            with open_database(self.study) as db:
+            with self.study.open() as db:
                 person = identity.person_of_session(db, session, now=datetime.now(UTC))
         except LabelerError as error:
             return _response(HTTPStatus.SERVICE_UNAVAILABLE, {"message": for_anyone(error)})
@@ -206,14 +225,16 @@ class _Requests:
             self.known.popitem(last=False)
         return person.person_id
 
-    def _at_work(self, session: str, role: Role, work: Work, content: Mapping[str, Any], takes_gzip: bool) -> Response:
+    def _at_work(
+        self, session: str, role: Role | None, work: Work, content: Mapping[str, Any], takes_gzip: bool
+    ) -> Response:
         try:
-            with open_database(self.study) as db:
+            with self.study.open() as db:
                 person = identity.person_of_session(db, session, now=datetime.now(UTC))
                 if person is None:
                     self.known.pop(session, None)
                     return _response(HTTPStatus.UNAUTHORIZED, {"message": NOT_SIGNED_IN})
-                if role not in person.roles:
+                if role is not None and role not in person.roles:
                     return _response(HTTPStatus.FORBIDDEN, {"message": WRONG_ROLE})
                 return _response(HTTPStatus.OK, work(db, person, content), takes_gzip=takes_gzip)
         except StudyError as error:

@@ -5,43 +5,40 @@ The application identifies the person, lists the pages that this person may open
 
 import hmac
 import logging
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from labeler.config import settings
-from labeler.errors import InputError, LabelerError, StudyError, for_anyone
+from labeler.errors import LabelerError, StudyError, for_anyone
 from labeler.studies import demo, overview
 from labeler.studies.course import coordinating
 from labeler.studies.labelling import own_result, reviewing
 from labeler.studies.model import Person, Role, State
 from labeler.studies.people import identity
-from labeler.studies.store import Database, open_database
+from labeler.studies.store import Database
 from labeler.studies.ui import component
 from labeler.studies.ui.coordinator import places
 from labeler.studies.ui.coordinator.clicks import by_click
 from labeler.studies.ui.coordinator.places import ITEM, PLACES, show
 from labeler.studies.ui.coordinator.shared import address, escape_markdown, go_to
 from labeler.studies.ui.reviewer import guide, label, my_labels
-from labeler.studies.ui.turns import PAGE_TURNS, TooManyWaiting
+from labeler.studies.ui.served import PERSON_HEADER, ServedStudy
+from labeler.studies.ui.turns import TooManyWaiting
 
 NAME = "Benchmark runs"
-SESSION = re.compile("[A-Za-z0-9_-]{43}")  # the form of a session id; nothing else is looked up or kept
-SESSION_COOKIE = "labeler_session"  # the id of the study follows, because browsers send cookies to all ports of a host
 STYLE = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")  # of all pages
 RETRY_S, RESULTS_S = 3.0, 1.0
 NOT_SIGNED_IN = (
     "You are not signed in. Open your sign-in link again in this browser. Answers that are not saved yet are kept here."
 )
+NOT_SERVED = "This server no longer has this study. Ask your coordinator. Answers that are not saved yet are kept here."
 TOO_MANY_WINDOWS = "Too many windows of yours are loading. Wait a moment, then reload this page."
-PERSON_HEADER = "x-labeler-person"  # the gate sets it, so a browser cannot
 Render = Callable[[], None]
 log = logging.getLogger(__name__)
 REVIEWER_PAGES: dict[str, Callable[[Database, int], None]] = {
@@ -52,18 +49,16 @@ OWN_RESULT = "Your result"
 RESULT_SHOWN = "result-shown"  # key in the session state: whether the page Your result opened by itself
 IN_MENU = frozenset(("Guide", "Practice", "Feedback"))  # pages of a reviewer who is also a coordinator
 AS_REVIEWERS_SEE = "Guide as reviewers see it"
-SIGN_OUT = "Sign out"
+STUDIES, SIGN_OUT = "Studies", "Sign out"
 
 
-def main(token: str | None) -> None:
-    """Show the page that the person opened; `token` is the id of the person's session."""
-    study, person = settings().study, None
+def main(study: ServedStudy, token: str | None) -> None:
+    """Show the page of a study that the person opened; `token` is the id of the person's session."""
+    person = None
     try:
-        if study is None:
-            raise InputError("No study given. Start the application with: labeler serve --study FILE")
         with ExitStack() as turn:
-            turn.enter_context(PAGE_TURNS.turn(st.context.headers.get(PERSON_HEADER) or token))
-            with open_database(study) as db:
+            turn.enter_context(study.page_turns.turn(st.context.headers.get(PERSON_HEADER) or token))
+            with study.open() as db:
                 person = identity.person_of_session(db, token, now=datetime.now(UTC))
                 if person is None:
                     begin_page()
@@ -72,20 +67,26 @@ def main(token: str | None) -> None:
                 if Role.COORDINATOR in person.roles:
                     turn.close()  # coordinators' pages may take long and must not delay reviewers
                 st.session_state[component.TOKEN] = request_token(token or "")
-                run_page(db, person)
+                run_page(study, db, person)
     except TooManyWaiting:
         begin_page()
         st.error(TOO_MANY_WINDOWS)
     except LabelerError as error:
         explain(error, person)
-        if study is not None and person is None:
+        if person is None:
             come_back(study)
 
 
-def run_page(db: Database, person: Person) -> None:
+def not_served() -> None:
+    """Say that the server has lost the study of this window."""
+    begin_page()
+    st.error(NOT_SERVED)
+
+
+def run_page(study: ServedStudy, db: Database, person: Person) -> None:
     """Show the navigation with this person's pages, and run the chosen page."""
     is_coordinator = Role.COORDINATOR in person.roles
-    chosen = st.navigation(navigation(db, person), position="top")
+    chosen = st.navigation(navigation(db, person, study), position="top")
     begin_page(chosen.title)
     is_visitor = not is_coordinator and demo.is_yours(db)
     is_open = is_visitor and own_result.is_open(db, person.person_id)
@@ -93,13 +94,13 @@ def run_page(db: Database, person: Person) -> None:
         st.session_state[RESULT_SHOWN] = True
         go_to(OWN_RESULT)
     chosen.run()
-    if is_coordinator:
+    if is_coordinator and study.prefetches:
         places.begin_prefetch(db.path)
     elif is_visitor and not is_open:
-        wait_for_result(db.path, person)
+        wait_for_result(study, person)
 
 
-def navigation(db: Database, person: Person) -> dict[str, list[StreamlitPage]]:
+def navigation(db: Database, person: Person, study: ServedStudy) -> dict[str, list[StreamlitPage]]:
     """Return the pages that a person's roles allow, and a menu with the person's name.
 
     The first page opens after the person signs in. Coordinators who also label find Label first, as long as they can
@@ -112,8 +113,11 @@ def navigation(db: Database, person: Person) -> dict[str, list[StreamlitPage]]:
         if not reviewing.has_feedback(db, person.person_id):
             del own["Feedback"]
         if own_result.is_open(db, person.person_id):
-            links = settings().demo_report, settings().demo_more
-            own = {OWN_RESULT: partial(my_labels.render_result, db, person.person_id, *links)} | own
+            own = {
+                OWN_RESULT: partial(
+                    my_labels.render_result, db, person.person_id, study.demo_links.report, study.demo_links.more
+                )
+            } | own
         listed |= own
     if Role.COORDINATOR in person.roles:
         menu |= {title: listed.pop(title) for title in IN_MENU & listed.keys()}
@@ -122,6 +126,8 @@ def navigation(db: Database, person: Person) -> dict[str, list[StreamlitPage]]:
         own_places = {title: partial(show, db, person.name, title) for title in (*PLACES, ITEM)}
         is_over = coordinating.get_study(db).phase in (State.CLOSED, State.UNBLINDED)
         listed = own_places | listed if is_over else listed | own_places
+    if not study.is_alone:
+        menu[STUDIES] = list_studies
     menu[SIGN_OUT] = partial(sign_out, db, person)
     top = [_page(title, render, db, person) for title, render in listed.items()]
     if top[0].title in PLACES:  # each place keeps its own address, so the start page only leads to the first place
@@ -150,9 +156,9 @@ def begin_page(title: str = "") -> None:
 
 
 @st.fragment(run_every=RESULTS_S)
-def wait_for_result(study: Path, person: Person) -> None:
+def wait_for_result(study: ServedStudy, person: Person) -> None:
     """In the demo, run the page again as soon as this reviewer has labelled all items, which opens Your result."""
-    with open_database(study) as db:
+    with study.open() as db:
         is_open = own_result.is_open(db, person.person_id)
     if is_open:
         st.rerun()
@@ -164,25 +170,6 @@ def request_token(session: str) -> str:
     The study stores neither the session nor the token, so nobody can compute the token from a copy of the study.
     """
     return hmac.new(session.encode(), b"labeler requests", "sha256").hexdigest()
-
-
-@lru_cache
-def session_cookie(study: Path) -> str:
-    """Return the name of the session cookie for a study; raise LabelerError if the study cannot be opened."""
-    with open_database(study) as db:
-        return f"{SESSION_COOKIE}_{identity.study_id(db)}"
-
-
-def session_of(cookies: Mapping[str, str], study: Path | None) -> str | None:
-    """Return the session id from the cookies.
-
-    Return None if there is no session cookie, it is no session id, or the study cannot be opened.
-    """
-    try:
-        session = cookies.get(session_cookie(study)) if study else None
-    except LabelerError:
-        return None
-    return session if session and SESSION.fullmatch(session) else None
 
 
 def explain(error: LabelerError, person: Person | None) -> None:
@@ -202,13 +189,18 @@ def explain(error: LabelerError, person: Person | None) -> None:
 
 
 @st.fragment(run_every=RETRY_S)
-def come_back(study: Path) -> None:
+def come_back(study: ServedStudy) -> None:
     """Reload the page as soon as the study can be opened."""
     try:
-        open_database(study).close()
+        study.open().close()
     except LabelerError:
         return
     st.rerun()
+
+
+def list_studies() -> None:
+    """Show the link to the list of studies, which stands outside of all studies."""
+    st.html('<a href="/" target="_self">Show all studies to which you are signed in</a>')
 
 
 def sign_out(db: Database, person: Person) -> None:
@@ -216,4 +208,4 @@ def sign_out(db: Database, person: Person) -> None:
     if Role.REVIEWER in person.roles:
         label.deliver(db, person.person_id, leaving=True)
     st.write(f"You are signed in as **{escape_markdown(identity.shown_name(db, person.name))}**.")
-    st.html('<a href="/sign-out" target="_self">Sign out on this device</a>')
+    st.html('<a href="sign-out" target="_self">Sign out on this device</a>')

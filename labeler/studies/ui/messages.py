@@ -12,7 +12,7 @@ Browsers can request much more from Streamlit than pages need, and some of these
 import asyncio
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # brings no types
 from starlette.types import Message, Receive, Send
@@ -47,7 +47,12 @@ class Messages:
     """
 
     def __init__(
-        self, receive: Receive, send: Send, person: Person, signed_in: Callable[[], Person | None], rate: RateLimit
+        self,
+        receive: Receive,
+        send: Send,
+        person: Person,
+        signed_in: Callable[[], Awaitable[Person | None]],
+        rate: RateLimit,
     ) -> None:
         self._receive, self._send = receive, send
         self._person_id, self._signed_in, self._rate = person.person_id, signed_in, rate
@@ -70,7 +75,7 @@ class Messages:
             if request is None or kind not in ALLOWED[Role.COORDINATOR]:
                 continue
             n_files = len(request.file_urls_request.file_names) if kind == UPLOADS else 0
-            if n_files > MAX_FILES or not self._is_allowed(request, kind):
+            if n_files > MAX_FILES or not await self._is_allowed(request, kind):
                 continue
             if n_files:
                 await self._wait(n_files / FILES_PER_TURN)
@@ -88,14 +93,14 @@ class Messages:
         while wait_s := self._rate.wait_s(self._person_id, cost):
             await asyncio.sleep(wait_s)
 
-    def _is_allowed(self, request: BackMsg, kind: str) -> bool:
+    async def _is_allowed(self, request: BackMsg, kind: str) -> bool:
         """Return whether the person may send this message now.
 
         After signing out, only whole page runs are possible, which show that the person is signed out.
         """
         if kind == PAGE_RUN and not request.rerun_script.fragment_id:
             return True
-        person = self._signed_in()
+        person = await self._signed_in()
         return person is not None and any(kind in ALLOWED[role] for role in person.roles)
 
     def _to_server(self, request: BackMsg, frame: bytes) -> bytes:

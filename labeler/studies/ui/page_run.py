@@ -6,7 +6,10 @@ each click.
 
 import streamlit as st
 
-from labeler.config import settings
-from labeler.studies.ui import app
+from labeler.studies.ui import app, served
 
-app.main(app.session_of(st.context.cookies, settings().study))
+study = served.of_window(st.context.headers)
+if study is None:
+    app.not_served()
+else:
+    app.main(study, study.session_of(st.context.cookies))

@@ -5,11 +5,10 @@ The access control (`labeler.studies.ui.gate`) checks who is signed in and which
 
 import gc
 import logging
-import os
 import sys
 import time
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -23,20 +22,21 @@ from streamlit.web import bootstrap
 from labeler.config import bundled
 from labeler.errors import InputError, LabelerError
 from labeler.studies.course import coordinating
+from labeler.studies.demo import DemoLinks
+from labeler.studies.people import identity
 from labeler.studies.store import open_database
-from labeler.studies.ui import answers, connections, input_queue, provider, sign_in, static_files
-from labeler.studies.ui.app import PERSON_HEADER
-from labeler.studies.ui.coordinator import places
+from labeler.studies.ui import answers, connections, input_queue, provider, served, sign_in, static_files
 from labeler.studies.ui.gate import SignInGate
 from labeler.studies.ui.limits import BoundedLog
+from labeler.studies.ui.served import PERSON_HEADER, ServedStudies, ServedStudy
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")  # for health checks, and browsers on the same machine
 REST_S = 0.05  # pause after each picture that is updated in the background, so that pages come first
 SWITCH_S = 0.0005  # with the default, a page run blocks the event loop for 5 ms at a time, and labels have to wait
 
 
-def serve(study: Path, *, address: str, port: int, url: str | None = None) -> None:
-    """Run the browser application for a study until somebody stops it.
+def serve(studies: ServedStudies, *, address: str, port: int, url: str | None = None) -> None:
+    """Run the browser application for some studies until somebody stops it.
 
     `url` is the public address of the application.
     """
@@ -47,7 +47,6 @@ def serve(study: Path, *, address: str, port: int, url: str | None = None) -> No
         )
     sys.stderr = BoundedLog(sys.stderr)
     update_formatter()  # Streamlit's loggers still have the previous stream
-    os.environ["LABELER_STUDY"] = str(study.resolve())  # the pages read the path of the study from here
     config = streamlit_settings() | {
         "server.address": address,
         "server.port": port,
@@ -60,39 +59,54 @@ def serve(study: Path, *, address: str, port: int, url: str | None = None) -> No
     bootstrap.load_config_options(config)  # set before any setting is read, because Streamlit warns about later changes
     if trouble := provider.problem():
         raise InputError(trouble)
-    app = make_app(study)
+    app = make_app(studies)
     connections.install()
     input_queue.install()
     sys.setswitchinterval(SWITCH_S)
     gc.collect()
     gc.freeze()  # excludes imported objects, which always stay, from garbage collection
-    refresh_in_background(study)
-    places.prefetch_when_needed(study.resolve())
+    refresh_in_background(studies)
+    studies.watch()
     app.run(config=config)
 
 
-def refresh_in_background(study: Path) -> Thread:
+def studies_of(files: Iterable[Path], folder: Path | None, links: Mapping[Path, DemoLinks]) -> ServedStudies:
+    """Return the studies of a server: those in some files, with the links of the demo, or those in a folder.
+
+    Raises the same errors as `open_database` for a file that cannot be opened.
+    """
+    studies = []
+    for path in files:
+        with open_database(path) as db:
+            study_id = identity.study_id(db)
+        studies.append(ServedStudy(study_id, path.resolve(), links.get(path, DemoLinks())))
+    return ServedStudies(studies, folder=folder and folder.resolve())
+
+
+def refresh_in_background(studies: ServedStudies) -> Thread:
     """Compress program files, and update pictures that another version stored, while the application runs."""
 
     def refresh() -> None:
         static_files.prefetch()
-        try:
-            with open_database(study) as db:
-                coordinating.refresh_pictures(db, pause=lambda: time.sleep(REST_S))
-        except LabelerError as error:  # pages compute missing pictures; the next start tries again
-            logging.getLogger(__name__).warning("The stored pictures were not updated: %s", error)
+        for study in studies.all():
+            try:
+                with study.open() as db:
+                    coordinating.refresh_pictures(db, pause=lambda: time.sleep(REST_S))
+            except LabelerError as error:  # pages compute missing pictures; the next start tries again
+                logging.getLogger(__name__).warning("The stored pictures were not updated: %s", error)
 
     thread = Thread(target=refresh, daemon=True)
     thread.start()
     return thread
 
 
-def make_app(study: Path) -> st.App:
+def make_app(studies: ServedStudies) -> st.App:
     """Return the ASGI application: the routes for signing in and for labels, and Streamlit with access control."""
+    served.use_in_pages(studies)
     return st.App(
         Path(__file__).parent / "page_run.py",
-        routes=[*sign_in.routes(study), *answers.routes(study)],
-        middleware=[Middleware(SignInGate, study=study)],
+        routes=[*sign_in.routes(), *answers.routes()],
+        middleware=[Middleware(SignInGate, studies=studies)],
     )
 
 

@@ -3,35 +3,35 @@
 import logging
 import math
 import re
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from html import escape
 from http import HTTPStatus
-from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from labeler.errors import LabelerError, SignInFailed, for_anyone
 from labeler.safe_text import one_line
+from labeler.studies.course import coordinating
+from labeler.studies.labelling import reviewing
 from labeler.studies.model import Person
 from labeler.studies.people import identity
-from labeler.studies.store import Database, open_database
+from labeler.studies.store import Database
 from labeler.studies.ui import provider
-from labeler.studies.ui.app import session_cookie, session_of
 from labeler.studies.ui.bodies import CLOSING, BodyRefused, body_of
 from labeler.studies.ui.limits import WrongSignIns, client
-from labeler.studies.ui.turns import PAGE_TURNS
+from labeler.studies.ui.served import MAX_KNOWN, SCOPE, STUDIES_COOKIE, ServedStudies, ServedStudy, studies_in
+from labeler.studies.ui.turns import TooManyWaiting
 
 PROVIDER_PATH = "/sign-in/provider"
 MAX_FORM_BYTES = 4096
 REFUSED = 403
+ARRIVING_COOKIE, ARRIVING_S = "labeler_arriving", 600  # the study to which a person signs in through the provider
+LINK = re.compile(rf"({identity.path_of_study('[0-9a-f]+')})/join/[A-Za-z0-9_-]+")
 RETRY_S = 10
 log = logging.getLogger(__name__)
 SIGN_IN_WORDS = (
@@ -43,70 +43,89 @@ NO_ADDRESS = (
     "Ask your coordinator for a sign-in link."
 )
 INCOMPLETE = "The server did not receive the complete link. Paste the link again."
+TOO_MANY = "Too many people are signing in from your address. This page tries again."
+NO_STUDY = "This server has no such study. Open the sign-in link that your coordinator gave you."
 TOO_LONG = "This text is too long for a sign-in link. Paste only the link."
-PROVIDER_LINK = f'<p><a href="{PROVIDER_PATH}">Sign in with the account of your organisation</a></p>'
+# In all forms, `{base}` is the path of the study.
+PROVIDER_LINK = f'<p><a href="{{base}}{PROVIDER_PATH}">Sign in with the account of your organisation</a></p>'
 SWITCH_FORM = (
-    '<form method="post" action="/sign-in"><input type="hidden" name="instead" value="yes">'
+    '<form method="post" action="{base}/sign-in"><input type="hidden" name="instead" value="yes">'
     '<input type="hidden" name="link" value="{secret}">'
 )
-PROVIDER_FORM = f'<form method="post" action="{PROVIDER_PATH}">'
+PROVIDER_FORM = f'<form method="post" action="{{base}}{PROVIDER_PATH}">'
 # Opening a link changes nothing, because programs that show previews of links open them too. The script is for people.
 JOIN_WORDS = "You have a personal link for this study. It works on each of your devices."
-JOIN_FORM = """<form method="post" action="/sign-in{query}"><input type="hidden" name="link" value="{secret}">
+JOIN_FORM = """<form method="post" action="{base}/sign-in{query}"><input type="hidden" name="link" value="{secret}">
 <button autofocus>Sign in</button></form>
 <script>
-history.replaceState(null, "", "/sign-in");
+history.replaceState(null, "", "{base}/sign-in");
 if (document.visibilityState === "visible") document.forms[0].requestSubmit();
 </script>"""
-SIGN_IN_FORM = """<form method="post" action="/sign-in">
+SIGN_IN_FORM = """<form method="post" action="{base}/sign-in">
 <p><label for="link">If the link opened in the wrong browser, paste it here:</label></p>
 <p><input id="link" name="link" autocomplete="off" required> <button>Sign in</button></p></form>"""
-# The browser's storage keys: `component/js/storage.js`.
+# The browser's storage keys: `component/js/storage.js`. OWNER is the reviewer in these keys.
 SIGN_OUT_FORM = """<p id="unsaved" hidden></p>
-<form method="post" action="/sign-out"><button id="leave">Sign out</button></form>
+<form method="post" action="BASE/sign-out"><button id="leave">Sign out</button></form>
 <script>
-const unsaved = `labeler-unsaved-${sessionStorage.getItem("labeler-owner") ?? ""}`;
-const n = Object.keys(localStorage).filter((key) => key.startsWith(unsaved)).length;
+const n = Object.keys(localStorage).filter((key) => key.startsWith("labeler-unsaved-OWNER-")).length;
 if (n) {
   const words = document.getElementById("unsaved"), wait = document.createElement("a");
   words.textContent = `${n} ${n === 1 ? "answer is" : "answers are"} not saved yet. If you sign out anyway, `
     + `${n === 1 ? "it stays" : "they stay"} in this browser until you sign in again here. `;
-  wait.href = "/";
+  wait.href = "BASE/";
   wait.textContent = "Wait until all answers are saved";
   words.append(wait);
   words.hidden = false;
   document.getElementById("leave").textContent = "Sign out anyway";
 }
 </script>"""
-# Only unsaved answers of this person stay in the browser.
-FORGET = """sessionStorage.clear();
-const saved = Object.keys(localStorage).filter((key) => key.startsWith("labeler-saved-"));
-saved.forEach((key) => localStorage.removeItem(key));
+# Only unsaved answers of this person stay in the browser. What belongs to other studies stays, too.
+FORGET = """for (const storage of [sessionStorage, localStorage]) {
+  const mine = (key) => /^labeler-(saved|draft)-/.test(key) && key.includes("-OWNER-");
+  Object.keys(storage).filter(mine).forEach((key) => storage.removeItem(key));
+}
+if (sessionStorage.getItem("labeler-owner") === "OWNER") sessionStorage.removeItem("labeler-owner");
 """
 
 
-def routes(study: Path) -> list[Route]:
-    """Return the routes for signing in and out."""
-    wrong = WrongSignIns()
+def routes() -> list[Route]:
+    """Return the routes for signing in to a study, and out of it."""
     return [
-        Route("/sign-in", _sign_in(study, wrong), methods=["GET", "POST"]),
-        Route(PROVIDER_PATH, _sign_in_by_provider(study), methods=["GET", "POST"]),
-        Route("/sign-out", _sign_out(study), methods=["GET", "POST"]),
-        Route("/join/{secret}", _join(study, wrong)),
+        Route("/sign-in", _sign_in, methods=["GET", "POST"]),
+        Route(PROVIDER_PATH, _sign_in_by_provider, methods=["GET", "POST"]),
+        Route("/sign-out", _sign_out, methods=["GET", "POST"]),
+        Route("/join/{secret}", _join),
     ]
 
 
-def _join(study: Path, wrong: WrongSignIns) -> Any:
-    def endpoint(request: Request) -> Response:
-        """Answer the opening of a link with a form that signs in, and remove the secret from the address bar."""
-        if not is_visit(request):
-            return _page("Sign in", "The sign-in link does not work inside another page. Open it directly.", status=403)
-        secret = request.path_params["secret"]
-        refusal = _refused(study, request, secret, wrong)
-        query = escape(f"?{request.url.query}" if request.url.query else "")
-        return refusal or _page("Sign in", JOIN_WORDS, JOIN_FORM.format(query=query, secret=escape(secret)))
+def _wrong_sign_ins(_study: ServedStudy) -> WrongSignIns:
+    """Return the empty count of failed sign-ins with which a study begins."""
+    return WrongSignIns()
 
-    return endpoint
+
+async def _in_turn(request: Request, step: Callable[[ServedStudy], Response]) -> Response:
+    """Do a step in a thread of the study when it is the turn of this client."""
+    study: ServedStudy = request.scope[SCOPE]
+    try:
+        async with study.page_turns.coming_turn(("not signed in", client(_address(request)))):
+            return await study.in_thread(step, study)
+    except TooManyWaiting:
+        return page("Temporarily unavailable", TOO_MANY, status=503, headers={"Refresh": str(RETRY_S)})
+
+
+async def _join(request: Request) -> Response:
+    """Answer the opening of a link with a form that signs in, and remove the secret from the address bar."""
+    if not is_visit(request):
+        return page("Sign in", "The sign-in link does not work inside another page. Open it directly.", status=403)
+    secret = request.path_params["secret"]
+    query = escape(f"?{request.url.query}" if request.url.query else "")
+
+    def answer(study: ServedStudy) -> Response:
+        form = JOIN_FORM.format(base=study.base, query=query, secret=escape(secret))
+        return _refused(study, request, secret) or page("Sign in", JOIN_WORDS, form)
+
+    return await _in_turn(request, answer)
 
 
 def is_visit(connection: HTTPConnection) -> bool:
@@ -120,51 +139,61 @@ def is_visit(connection: HTTPConnection) -> bool:
     return is_page and is_step and connection.scope["method"] != "HEAD"
 
 
-def _sign_in(study: Path, wrong: WrongSignIns) -> Any:
-    async def endpoint(request: Request) -> Response:
-        """Explain how to sign in, or accept a pasted link, because some programs open links in a built-in browser."""
-        if request.method != "POST":
-            return _page("Sign in", SIGN_IN_WORDS, _forms())
-        if not same_origin(request):
-            words = "This form came from another site, so it was refused. Paste your sign-in link here."
-            return _page("Sign in", words, _forms(), status=403)
-        try:
-            body = await body_of(request, MAX_FORM_BYTES)
-        except BodyRefused as refusal:
-            words = TOO_LONG if refusal.status is HTTPStatus.REQUEST_ENTITY_TOO_LARGE else INCOMPLETE
-            return _page("Sign in", words, _forms(), status=refusal.status, headers=CLOSING)
-        form = parse_qs(body.decode(errors="replace"))
-        secret = re.split(r"[?#]", form.get("link", [""])[0].strip())[0].rpartition("/")[2]
-        return await run_in_threadpool(_signed_in, study, request, secret, wrong, instead="instead" in form)
-
-    return endpoint
-
-
-def _sign_in_by_provider(study: Path) -> Any:
-    def endpoint(request: Request) -> Response:
-        """Redirect to the identity provider, or sign in a person who returns from there."""
-        if not provider.is_configured():
-            return RedirectResponse("/sign-in", status_code=303)
-        arrival = provider.arrival(request.cookies)
-        if arrival is None:
-            return RedirectResponse(provider.login_path(), status_code=303)
-        if arrival.email is None:
-            response: Response = _page("Sign in", NO_ADDRESS, _forms(), status=403)
-        else:
-            email = arrival.email
-            if not (request.method == "POST" and same_origin(request)):
-                question = _asks_first(study, request, lambda db: identity.person_of_email(db, email), PROVIDER_FORM)
-                if question:
-                    return question  # the cookie of the provider stays for the answer
-            response = _let_in(study, request, partial(identity.sign_in_as, email=email))
-        return _cleared(response, request)
-
-    return endpoint
+async def _sign_in(request: Request) -> Response:
+    """Explain how to sign in, or accept a pasted link, because some programs open links in a built-in browser."""
+    study: ServedStudy = request.scope[SCOPE]
+    if request.method != "POST":
+        return page("Sign in", SIGN_IN_WORDS, _forms(study))
+    if not same_origin(request):
+        words = "This form came from another site, so it was refused. Paste your sign-in link here."
+        return page("Sign in", words, _forms(study), status=403)
+    try:
+        body = await body_of(request, MAX_FORM_BYTES)
+    except BodyRefused as refusal:
+        words = TOO_LONG if refusal.status is HTTPStatus.REQUEST_ENTITY_TOO_LARGE else INCOMPLETE
+        return page("Sign in", words, _forms(study), status=refusal.status, headers=CLOSING)
+    form = parse_qs(body.decode(errors="replace"))
+    text = form.get("link", [""])[0].strip()
+    link = LINK.search(text)
+    if link and link[1] != study.base:
+        return RedirectResponse(link[0], status_code=303)  # a link of another study of this server
+    secret = re.split(r"[?#]", text)[0].rpartition("/")[2]
+    return await _in_turn(request, lambda study: _signed_in(study, request, secret, instead="instead" in form))
 
 
-def _forms() -> str:
+async def _sign_in_by_provider(request: Request) -> Response:
+    """Redirect to the identity provider, or sign in a person who returns from there."""
+    study: ServedStudy = request.scope[SCOPE]
+    if not provider.is_configured():
+        return RedirectResponse(f"{study.base}/sign-in", status_code=303)
+    arrival = provider.arrival(request.cookies)
+    if arrival is None:
+        leaving = RedirectResponse(provider.login_path(), status_code=303)
+        set_cookie(leaving, request, ARRIVING_COOKIE, study.study_id, max_age=ARRIVING_S, path="/")
+        return leaving
+    if arrival.email is None:
+        return _cleared(page("Sign in", NO_ADDRESS, _forms(study), status=403), request)
+    email, has_agreed = arrival.email, request.method == "POST" and same_origin(request)
+
+    def answer(study: ServedStudy) -> Response:
+        form = PROVIDER_FORM.format(base=study.base)
+        asked = not has_agreed and _asks_first(study, request, lambda db: identity.person_of_email(db, email), form)
+        # while the question is open, the cookie of the provider stays for the answer
+        return asked or _cleared(_let_in(study, request, partial(identity.sign_in_as, email=email)), request)
+
+    return await _in_turn(request, answer)
+
+
+def arrived_study(connection: HTTPConnection, studies: ServedStudies) -> ServedStudy | None:
+    """Return the study to which a person signs in who returns from the identity provider; return None for others."""
+    if provider.arrival(connection.cookies) is None:  # also people who are signed in with another name
+        return None
+    return studies.find(connection.cookies.get(ARRIVING_COOKIE, "")) or studies.only()
+
+
+def _forms(study: ServedStudy) -> str:
     """Return the HTML of the link to the identity provider, if there is one, and of the form for a pasted link."""
-    return (PROVIDER_LINK if provider.is_configured() else "") + SIGN_IN_FORM
+    return ((PROVIDER_LINK if provider.is_configured() else "") + SIGN_IN_FORM).format(base=study.base)
 
 
 def _cleared(response: Response, request: Request) -> Response:
@@ -177,15 +206,15 @@ def _cleared(response: Response, request: Request) -> Response:
     return response
 
 
-def _signed_in(study: Path, request: Request, secret: str, wrong: WrongSignIns, *, instead: bool = False) -> Response:
+def _signed_in(study: ServedStudy, request: Request, secret: str, *, instead: bool = False) -> Response:
     """Sign in the person who has a secret, or explain why the person cannot sign in.
 
     If another person is signed in, ask first. If `instead` is set, the person has already confirmed the change.
     """
-    refusal = _refused(study, request, secret, wrong)
+    refusal = _refused(study, request, secret)
     if refusal is not None:
         return refusal
-    form = SWITCH_FORM.format(secret=escape(secret))
+    form = SWITCH_FORM.format(base=study.base, secret=escape(secret))
     now = datetime.now(UTC)
     asked = (
         None
@@ -195,19 +224,19 @@ def _signed_in(study: Path, request: Request, secret: str, wrong: WrongSignIns, 
     return asked or _let_in(study, request, partial(identity.sign_in, secret=secret))
 
 
-def _refused(study: Path, request: Request, secret: str, wrong: WrongSignIns) -> Response | None:
+def _refused(study: ServedStudy, request: Request, secret: str) -> Response | None:
     """Return the page that says why a secret signs nobody in; return None if it does. Wrong secrets are counted."""
-    address = _address(request)
+    address, wrong = _address(request), study.part(_wrong_sign_ins)
     wait_s = math.ceil(wrong.wait_s(address))
     if wait_s:
         words = f"Too many invalid sign-in links came from your address. Try again in {wait_s} s."
-        return _page("Sign in", words, _forms(), status=429, headers={"Retry-After": str(wait_s)})
+        return page("Sign in", words, _forms(study), status=429, headers={"Retry-After": str(wait_s)})
     try:
-        with _turn(request), open_database(study) as db:
+        with study.open() as db:
             identity.person_of_invitation(db, secret, now=datetime.now(UTC))
     except SignInFailed as error:
         wrong.note(address)
-        return _page("Sign in", str(error), _forms(), status=REFUSED)
+        return page("Sign in", str(error), _forms(study), status=REFUSED)
     except LabelerError as error:
         return unavailable(error)
     return None
@@ -217,21 +246,19 @@ def _address(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-def _turn(request: Request) -> AbstractContextManager[None]:
-    return PAGE_TURNS.turn(("not signed in", client(_address(request))))
-
-
-def _asks_first(study: Path, request: Request, invited_by: Callable[[Database], Person], form: str) -> Response | None:
+def _asks_first(
+    study: ServedStudy, request: Request, invited_by: Callable[[Database], Person], form: str
+) -> Response | None:
     """Return the page that asks whether to switch to another person, with a form that says yes.
 
     Return None if the question is not needed. Without it, a link on another site could change who is signed in.
     """
     now = datetime.now(UTC)
     try:
-        token = session_of(request.cookies, study)
+        token = study.session_of(request.cookies)
         if token is None:
             return None
-        with _turn(request), open_database(study) as db:
+        with study.open() as db:
             current = identity.person_of_session(db, token, now=now)
             invited = invited_by(db)
             shown = identity.shown_names(db)
@@ -242,31 +269,51 @@ def _asks_first(study: Path, request: Request, invited_by: Callable[[Database], 
     here, new = (shown.get(person.name, person.name) for person in (current, invited))
     extra = (
         f"{form}<button>Continue as {escape(new)}</button></form>"
-        f'<p><a href="/">Stay signed in as {escape(here)}</a></p>'
+        f'<p><a href="{study.base}/">Stay signed in as {escape(here)}</a></p>'
     )
     words = f"You are signed in as {here}. Continue as {new}? This signs out {here} on this device."
-    return _page("Switch person", words, extra)
+    return page("Switch person", words, extra)
 
 
-def _let_in(study: Path, request: Request, sign_in: Callable[..., str]) -> Response:
+def _let_in(study: ServedStudy, request: Request, sign_in: Callable[..., str]) -> Response:
     """Set the cookie of a new session and open the application, or explain why this is not possible."""
     try:
-        with _turn(request), open_database(study) as db:
-            token = sign_in(db, before=session_of(request.cookies, study) or "", now=datetime.now(UTC))
+        with study.open() as db:
+            token = sign_in(db, before=study.session_of(request.cookies) or "", now=datetime.now(UTC))
     except SignInFailed as error:
-        return _page("Sign in", str(error), _forms(), status=REFUSED)
+        return page("Sign in", str(error), _forms(study), status=REFUSED)
     except LabelerError as error:
         return unavailable(error)
-    response = RedirectResponse(_first_page(request), status_code=303, headers={"Cache-Control": "no-store"})
-    response.set_cookie(
-        session_cookie(study), token, max_age=identity.SESSION_DAYS * 86400, httponly=True, samesite="lax",
-        secure=request.url.scheme == "https", path="/",
-    )  # fmt: skip
+    response = RedirectResponse(
+        f"{study.base}{_first_page(request)}", status_code=303, headers={"Cache-Control": "no-store"}
+    )
+    lasts_s = identity.SESSION_DAYS * 86400
+    set_cookie(response, request, study.cookie, token, max_age=lasts_s, path=study.base)
+    _note_studies(response, request, [study.study_id, *_other_studies(request, study)])
     return response
 
 
+def _other_studies(request: Request, study: ServedStudy) -> list[str]:
+    return [study_id for study_id in studies_in(request.cookies) if study_id != study.study_id]
+
+
+def _note_studies(response: Response, request: Request, ids: Sequence[str]) -> None:
+    """Let the browser keep the ids of the studies to which it is signed in, for the page Studies."""
+    if ids:
+        lasts_s = identity.SESSION_DAYS * 86400
+        set_cookie(response, request, STUDIES_COOKIE, ".".join(ids[:MAX_KNOWN]), max_age=lasts_s, path="/")
+    else:
+        response.delete_cookie(STUDIES_COOKIE, path="/")
+
+
+def set_cookie(response: Response, request: Request, name: str, value: str, *, max_age: int, path: str) -> None:
+    """Set a cookie that no script can read, and that is sent only over HTTPS if this request was."""
+    is_secure = request.url.scheme == "https"
+    response.set_cookie(name, value, max_age=max_age, httponly=True, samesite="lax", secure=is_secure, path=path)
+
+
 def _first_page(request: Request) -> str:
-    """Return the page that the link names, such as ?page=report; otherwise, return the first page.
+    """Return the path of the page that the link names, such as ?page=report; otherwise, that of the first page.
 
     A page of another site is never returned.
     """
@@ -274,22 +321,35 @@ def _first_page(request: Request) -> str:
     return f"/{page}" if re.fullmatch(r"[a-z-]{1,40}", page) else "/"
 
 
-def _sign_out(study: Path) -> Any:
-    def endpoint(request: Request) -> Response:
-        """End the session on this device only. Requires a form posted from this site."""
-        if request.method == "POST" and same_origin(request):
-            try:
-                with open_database(study) as db:
-                    identity.sign_out(db, session_of(request.cookies, study) or "", now=datetime.now(UTC))
-            except LabelerError as error:
-                return unavailable(error)
-            response: Response = _page("Signed out", "You are signed out. Your labels are kept.", clear=True)
-            if session_cookie(study) in request.cookies:  # strangers do not learn the name of the cookie
-                response.delete_cookie(session_cookie(study), path="/")
-            return _cleared(response, request)
-        return _page("Sign out", "Sign out on this device?", SIGN_OUT_FORM)
+async def _sign_out(request: Request) -> Response:
+    """End the session of this study on this device only. Requires a form posted from this site."""
 
-    return endpoint
+    def answer(study: ServedStudy) -> Response:
+        token = study.session_of(request.cookies) or ""
+        try:
+            with study.open() as db:
+                now = datetime.now(UTC)
+                person = identity.person_of_session(db, token, now=now)
+                owner = reviewing.browser_owner(coordinating.get_study(db), person) if person else ""
+                if request.method != "POST" or not same_origin(request):
+                    form = SIGN_OUT_FORM.replace("BASE", study.base).replace("OWNER", owner)
+                    return page("Sign out", "Sign out on this device?", form)
+                identity.sign_out(db, token, now=now)
+        except LabelerError as error:
+            return unavailable(error)
+        forget = f"<script>{FORGET.replace('OWNER', owner)}</script>" if owner else ""
+        response: Response = page("Signed out", "You are signed out. Your labels are kept.", forget)
+        if study.cookie in request.cookies:
+            response.delete_cookie(study.cookie, path=study.base)
+            _note_studies(response, request, _other_studies(request, study))
+        return _cleared(response, request)
+
+    return await _in_turn(request, answer)
+
+
+def no_study() -> Response:
+    """Return the page for an address that belongs to no study of this server."""
+    return page("No such study", NO_STUDY, status=404)
 
 
 def unavailable(error: LabelerError) -> Response:
@@ -299,26 +359,25 @@ def unavailable(error: LabelerError) -> Response:
     """
     log.warning("%s", one_line(str(error)))
     words = f"{for_anyone(error)} Answers that are not saved yet are kept in this browser."
-    return _page("Temporarily unavailable", words, status=503, headers={"Refresh": str(RETRY_S)})
+    return page("Temporarily unavailable", words, status=503, headers={"Refresh": str(RETRY_S)})
 
 
-def _page(
+def page(
     title: str,
     text: str,
     extra: str = "",
     *,
     status: int = 200,
     headers: Mapping[str, str] | None = None,
-    clear: bool = False,
 ) -> HTMLResponse:
-    script = f"<script>{FORGET}</script>" if clear else ""
+    """Return a page without Streamlit; `extra` is HTML."""
     return HTMLResponse(
         f"""<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>body {{ font: 17px/1.6 system-ui, sans-serif; color: #1b2a41; max-width: 34rem; margin: 18vh auto }}
 button, input {{ font: inherit; padding: .4rem 1rem; max-width: 100%; box-sizing: border-box }}
 input {{ width: 22rem }} body {{ padding: 0 1rem }}</style></head>
-<body><h1>{escape(title)}</h1><p>{escape(text)}</p>{extra}{script}</body></html>""",
+<body><h1>{escape(title)}</h1><p>{escape(text)}</p>{extra}</body></html>""",
         status_code=status,
         headers={"Cache-Control": "no-store", **(headers or {})},
     )

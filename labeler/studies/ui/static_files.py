@@ -61,6 +61,11 @@ def _content(address: str) -> tuple[bytes, bytes | None]:
 @cache
 def preload() -> str:
     """Return the Link header that makes a browser load the component's modules together with Streamlit, not later."""
+    return ", ".join(f"<{address[1:]}>; rel=modulepreload; fetchpriority=low" for address in _needed_later())
+
+
+@cache
+def _needed_later() -> tuple[str, ...]:
     later = [f"{component.ASSETS}/{name}" for name in component.FILES]
     queue = [address for address in files() if _is_needed(address)]
     while queue:
@@ -68,12 +73,12 @@ def preload() -> str:
         if address not in later and address not in _first_page():
             later.append(address)
             queue += _imports(address)
-    return ", ".join(f"<{address}>; rel=modulepreload; fetchpriority=low" for address in later)
+    return tuple(later)
 
 
 def prefetch() -> None:
     """Read and compress the files that the first page needs, so that no visitor waits for them."""
-    for address in {*_first_page(), *re.findall("<([^>]+)>", preload())} & files().keys():
+    for address in {*_first_page(), *_needed_later()} & files().keys():
         _content(address)
 
 

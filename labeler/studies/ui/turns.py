@@ -98,8 +98,3 @@ class Turns:
 def _begin(started: "list[Future[None]]") -> None:
     for begun in started:  # without the lock, because a callback may ask for another turn
         begun.set_result(None)
-
-
-# Page runs that have the study open at the same time. Each needs three files and processor time. Labels need no page
-# run; with more page runs, two hundred people who sign in at once would delay all labels for seconds.
-PAGE_TURNS = Turns(N_PAGES, N_PAGES_WAITING_EACH)

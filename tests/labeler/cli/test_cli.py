@@ -16,7 +16,7 @@ from tests.labeler.commands import run, write_results
 from tests.making import log
 from tests.sentences import says
 
-SECRET_LINK = r"http://127\.0\.0\.1:8501/join/[\w-]{32}"
+SECRET_LINK = r"http://127\.0\.0\.1:8501/s/[0-9a-f]{12}/join/[\w-]{32}"
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_a_dry_run_needs_no_study_and_shows_what_would_be_imported(results):
 
 def test_reviewers_get_a_link_each_and_a_name_once(study):
     result = run("reviewers", "add", "--study", study, "ada", "ben", "--url", "https://labels.example.org/")
-    assert re.fullmatch(r"(\w+: https://labels\.example\.org/join/[\w-]{32}\n){2}", result.stdout)
+    assert re.fullmatch(r"(\w+: https://labels\.example\.org/s/[0-9a-f]{12}/join/[\w-]{32}\n){2}", result.stdout)
     assert json.loads(run("reviewers", "list", "--study", study, "--json").stdout) == [
         {"reviewer": name, "active": True, "paused": False} for name in ("ada", "ben")
     ]  # fmt: skip

@@ -49,13 +49,13 @@ class Decides:
     reasons: Sequence[str] = ()
 
 
-# another address after an update, because browsers keep files
+# within a study; another address after an update, because browsers keep files
 ASSETS = f"/review/{hashlib.sha256(b''.join(FILES.values())).hexdigest()[:12]}"
 
 
 def _registered(name: str, markup: str, entry: str) -> Any:
     """Register a component from a file with markup and an entry module."""
-    arguments = (ASSETS, list(FILES), entry, f"{markup}.js", f"{STYLE.name}.js")
+    arguments = (ASSETS[1:], list(FILES), entry, f"{markup}.js", f"{STYLE.name}.js")
     start = f"export default loader({', '.join(json.dumps(argument) for argument in arguments)});"
     return st.components.v2.component(name, js=f"{LOADING.read_text(encoding='utf-8')}\n{start}\n")
 

@@ -250,8 +250,9 @@ def keep_links(db: Database, names: list[str], actor: str) -> None:
     """Create new links for these people; this page shows them until the window is closed."""
     roles = {person.name: min(person.roles) for person in identity.everyone(db)}
     now, address = datetime.now(UTC), urlsplit(st.context.url or "")
+    origin = f"{address.scheme}://{address.netloc}"
     links = {
-        name: f"{address.scheme}://{address.netloc}/join/{identity.invite(db, name, roles[name], actor=actor, now=now)}"
+        name: origin + identity.sign_in_path(db, identity.invite(db, name, roles[name], actor=actor, now=now))
         for name in names
     }
     st.session_state[LINKS] = {**st.session_state.get(LINKS, {}), **links}

@@ -48,7 +48,7 @@ PLACES: Mapping[str, Mapping[str, Render]] = {
     },
 }  # fmt: skip
 ITEM = "Item"  # the page of one item, which other pages open
-_waiting: set[Path] = set()  # the studies that the server of this process serves and that are not prepared yet
+_prepared: set[Path] = set()  # the studies whose pages are prepared
 
 
 def show(db: Database, person: str, title: str) -> None:
@@ -102,15 +102,10 @@ def _heading_of(db: Database, place: str) -> tuple[str, str]:
             return place, "What do your files say, without a study?"
 
 
-def prefetch_when_needed(study: Path) -> None:
-    """Let `begin_prefetch` prepare this study; without this call, for example in tests, it does nothing."""
-    _waiting.add(study)
-
-
 def begin_prefetch(study: Path) -> None:
-    """Prepare the pages when the first coordinator has opened a page."""
-    if study in _waiting:
-        _waiting.discard(study)
+    """Prepare the pages of a study when its first coordinator has opened a page."""
+    if study not in _prepared:
+        _prepared.add(study)
         Thread(target=prefetch, args=(study,), daemon=True).start()
 
 

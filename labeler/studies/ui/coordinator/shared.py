@@ -11,6 +11,7 @@ import streamlit as st
 from labeler.errors import LabelerError
 from labeler.files.outputs import as_part_of_a_page
 from labeler.safe_text import multiline
+from labeler.studies.ui import served
 from labeler.studies.ui.coordinator.clicks import by_click
 from labeler.studies.ui.input_queue import may_be_left
 
@@ -131,10 +132,14 @@ def download(files: Mapping[str, str | bytes]) -> None:
             st.download_button(f"Download {name}", content, name, key=f"download-{name}", on_click="ignore")
 
 
-def study_created(lines: Sequence[str]) -> None:
-    """Say that a new study was created, with the command of its server and the sign-in link of its coordinator."""
-    st.success("Study created. The first line starts its server; the second line is your sign-in link.")
-    st.code("\n".join(lines), language=None)
+def study_created(command: str, path: str) -> None:
+    """Say that a new study was created, with the sign-in link of its coordinator, and how to serve the study."""
+    if served.serves_folder():
+        st.success("Study created. Open your sign-in link:")
+        st.html(f'<a href="{escape(path)}" target="_self">{escape(path)}</a>')
+    else:
+        st.success("Study created. The first line starts its server; the second line is your sign-in link.")
+        st.code(f"{command}\n{path}", language=None)
 
 
 def done(message: str, *, stays: bool = False) -> None:

@@ -24,6 +24,7 @@ from labeler.studies.results import reporting
 from labeler.studies.screen import course_charts
 from labeler.studies.screen.kinds import KINDS, QUESTIONS
 from labeler.studies.store import Database, open_database
+from labeler.studies.ui import served
 from labeler.studies.ui.coordinator.decide import disputed
 from labeler.studies.ui.coordinator.shared import (
     PERSON,
@@ -401,10 +402,14 @@ def render_log(db: Database, person: str) -> None:
     with st.form("template"):
         st.write("**Copy as a template.** Write a new study with this question, guide, protocol and these people.")
         st.caption("It has no items, plan or labels. Everybody gets a new link there.")
-        name = st.text_input("Name of the new study")
-        if st.form_submit_button("Copy as a template"):
+        may_create = served.may_create(st.context.cookies)
+        name = st.text_input("Name of the new study", disabled=not may_create)
+        if st.form_submit_button("Copy as a template", disabled=not may_create):
             with errors_here():
-                study_created(template.make_beside(db, name, coordinator=person, now=datetime.now(UTC)))
+                command, path = template.make_beside(db, name, coordinator=person, now=datetime.now(UTC))
+                study_created(command, path)
+        if not may_create:
+            st.caption("On this server, only the holder of its start link can create studies.")
     offer_labels(db.path, person, identity.why_hidden(db, person, Action.SEE_NAMES))
 
 

@@ -34,7 +34,7 @@ def render_guide(db: Database, reviewer_id: int) -> None:
     """Show the guide to a reviewer."""
     label.deliver(db, reviewer_id)
     words = practise_on(guide.n_practice(db))
-    as_reviewers_see(db, f'<a href="/practice" target="_self">{words} (not counted)</a>')
+    as_reviewers_see(db, f'<a href="practice" target="_self">{words} (not counted)</a>')
 
 
 def as_reviewers_see(db: Database, link: str = "") -> None:

@@ -16,6 +16,7 @@ from labeler.studies.people import identity
 from labeler.studies.store import Database, open_database
 from labeler.studies.ui import app
 from labeler.studies.ui.coordinator.shared import address
+from tests.labeler.studies.ui.clients import served_study
 
 LIMIT_S = 300  # generous, for a busy machine
 
@@ -35,22 +36,19 @@ def explore_page(method: str, path: Path, person: str) -> AppTest:
     return coordinator_page("Tools", method.capitalize(), path, person)
 
 
-def app_page(token: str) -> AppTest:
-    """Return the whole application, as it opens with this session."""
-    return opened(_of_application, token)
+def app_page(path: Path, token: str) -> AppTest:
+    """Return the whole application, as it opens on a study with this session."""
+    return opened(_of_application, path, token)
 
 
-def signed_in(
-    monkeypatch: Any, path: Path, url: str = "", person: str = "carol", role: Role = Role.COORDINATOR, **state: Any
-) -> AppTest:
+def signed_in(path: Path, url: str = "", person: str = "carol", role: Role = Role.COORDINATOR, **state: Any) -> AppTest:
     """One page of the whole application, with messages for refusals, by its address; the first page has no address."""
-    monkeypatch.setenv("LABELER_STUDY", str(path))
     now = datetime.now(UTC)
     with open_database(path) as db:
         token = identity.sign_in(db, identity.invite(db, person, role, actor="test", now=now), now=now)
-    page = app_page(token)
-    path, _, query = url.partition("?view=")
-    (page._page_hash,) = [key for key, info in page._registered_pages.items() if info["url_pathname"] == path]
+    page = app_page(path, token)
+    place, _, query = url.partition("?view=")
+    (page._page_hash,) = [key for key, info in page._registered_pages.items() if info["url_pathname"] == place]
     if query:
         page.query_params["view"] = query
     return _run(page, state)
@@ -139,7 +137,10 @@ def titles_of(monkeypatch: Any, db: Database, person: Person) -> dict[str, list[
     """Return the titles of the pages in each group of the navigation of a person."""
     with monkeypatch.context() as outside_of_a_page_run:
         outside_of_a_page_run.setattr("streamlit.Page", lambda _render, title, **_options: SimpleNamespace(title=title))
-        return {group: [page.title for page in pages] for group, pages in app.navigation(db, person).items()}
+        return {
+            group: [page.title for page in pages]
+            for group, pages in app.navigation(db, person, served_study(db.path)).items()
+        }
 
 
 # Scripts of pages. AppTest runs the text of each function, so each has its own imports.
@@ -176,7 +177,10 @@ def _of_reviewer(module: str, path: str, person: str) -> None:
         render(db, id_of(db, person))
 
 
-def _of_application(token: str) -> None:
-    from labeler.studies.ui import app
+def _of_application(path: str, token: str) -> None:
+    from pathlib import Path
 
-    app.main(token)
+    from labeler.studies.ui import app
+    from labeler.studies.ui.served import ServedStudy
+
+    app.main(ServedStudy("of-a-test", Path(path), prefetches=False), token)

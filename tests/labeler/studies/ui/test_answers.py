@@ -9,12 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
-from starlette.testclient import TestClient
 
 from labeler.errors import StudyBusy
 from labeler.studies.course import calibrating, course, progress, staffing
@@ -28,10 +25,9 @@ from labeler.studies.screen.timing import SINCE_SENT
 from labeler.studies.store import actions, decisions, events, labels, open_database, opening
 from labeler.studies.store.database import connect
 from labeler.studies.ui import answers, component, limits
-from labeler.studies.ui.app import request_token, session_cookie
+from labeler.studies.ui.app import request_token
 from labeler.studies.ui.bodies import BodyRefused, body_of
-from labeler.studies.ui.gate import SignInGate
-from tests.labeler.studies.ui.clients import BASE, NOW, Browser, event, join, serving
+from tests.labeler.studies.ui.clients import BASE, NOW, Browser, client_of, event, gated, join, serving, session_cookie
 from tests.making import answer_everything, id_of, make_study
 
 N_ITEMS = 8
@@ -277,8 +273,7 @@ def test_strangers_other_sites_and_other_roles_are_refused(ada, server, study, m
 )
 def test_no_other_request_beside_these_gets_past_the_sign_in(study, path):
     anything = Route("/{path:path}", lambda _request: PlainTextResponse("Streamlit"))  # as Streamlit has it
-    app = Starlette(routes=[*answers.routes(study), anything], middleware=[Middleware(SignInGate, study=study)])
-    stranger = TestClient(app, base_url=BASE, follow_redirects=False)
+    stranger = client_of(gated([study], *answers.routes(), anything), study)
     assert stranger.get(path).status_code == 303
     assert stranger.head(answers.STATE).status_code == 303
 
@@ -286,7 +281,7 @@ def test_no_other_request_beside_these_gets_past_the_sign_in(study, path):
 def test_an_unencrypted_page_of_the_same_host_is_another_site(server, study):
     with open_database(study) as db:
         secret = identity.invite(db, "ada", Role.REVIEWER, actor="test", now=NOW)
-    client = TestClient(server, base_url="https://testserver", follow_redirects=False)
+    client = client_of(server, study, "https://testserver")
     join(client, secret)
     assert (
         client.get(answers.STATE, headers={"origin": "https://testserver", answers.PROTOCOL_HEADER: "1"}).status_code
@@ -484,12 +479,13 @@ def test_a_body_in_tiny_parts_is_not_read_to_its_end():
 
 
 def test_sessions_that_the_study_does_not_know_leave_nothing_behind(study, server):
-    requests = server.routes[-1].endpoint.__self__
-    client = TestClient(server, base_url=BASE, headers={answers.PROTOCOL_HEADER: answers.PROTOCOL})
+    client = client_of(server, study)
     for number in range(5):
         made_up = f"{number:043d}" if number else "x" * 60_000
         cookie = {"cookie": f"{session_cookie(study)}={made_up}"}
         assert client.get(answers.STATE, headers=cookie).status_code == 401
+    (one,) = server.user_middleware[0].kwargs["studies"].all()
+    requests = one.part(answers._Requests)
     assert (len(requests.known), len(requests.rate._left)) == (0, 0)
 
 

@@ -43,7 +43,7 @@ def app(studies, monkeypatch):
     """Open one page of the whole application as its coordinator."""
 
     def open_page(name, url, figure=results.SCHEMATIC):
-        return signed_in(monkeypatch, studies[name], url, figure=figure)
+        return signed_in(studies[name], url, figure=figure)
 
     return open_page
 

@@ -50,7 +50,7 @@ def opened(studies, monkeypatch):
     """Open the page of a method in a study as a person."""
 
     def open_page(name, method, who="carol"):
-        return signed_in(monkeypatch, studies[name], f"tools?view={method}", who)
+        return signed_in(studies[name], f"tools?view={method}", who)
 
     return open_page
 

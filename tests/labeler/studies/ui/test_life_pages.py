@@ -4,7 +4,6 @@ import csv
 import io
 import re
 from datetime import UTC, datetime
-from functools import partial
 
 import pytest
 from streamlit.runtime.media_file_storage import MediaFileKind
@@ -98,10 +97,10 @@ def calibrated(copied):
 
 
 @pytest.fixture
-def app(monkeypatch):
+def app():
     """Open one page of the whole application, with messages for refusals; the first page has no address."""
 
-    return partial(signed_in, monkeypatch)
+    return signed_in
 
 
 def labelled(widgets, label):

@@ -48,8 +48,11 @@ def through(*messages, replies=(), person=ADA, signed_in=True, rate=None):
     async def receive():
         return incoming.pop(0)
 
+    async def one_who_is():
+        return person if signed_in else None
+
     async def talk():
-        window = Messages(receive, send, person, lambda: person if signed_in else None, rate or RateLimit(1e9))
+        window = Messages(receive, send, person, one_who_is, rate or RateLimit(1e9))
         for message in messages:
             await window.send({"type": "websocket.send", "bytes": message.SerializeToString()})
         received = [await window.receive()]

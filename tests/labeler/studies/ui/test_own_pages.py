@@ -198,21 +198,19 @@ def test_a_receipt_names_own_answers_and_an_audit_finds_all_of_them(many, tmp_pa
         assert audit.audit(db, tmp_path / "receipt.json").faults == ()
 
 
-def test_the_component_of_a_page_gets_the_token_of_the_session(many, monkeypatch):
-    monkeypatch.setenv("LABELER_STUDY", str(many))
+def test_the_component_of_a_page_gets_the_token_of_the_session(many):
     with open_database(many) as db:
         secret = identity.invite(db, "ben", Role.REVIEWER, actor="test", now=TODAY)
         token = identity.sign_in(db, secret, now=TODAY)
-    page = app_page(token)
+    page = app_page(many, token)
     (data,) = [json.loads(one.proto.json) for one in page.get("bidi_component")]
     assert data["token"] == request_token(token)
 
 
-def test_an_item_of_somebody_else_is_not_opened(many, monkeypatch):
-    monkeypatch.setenv("LABELER_STUDY", str(many))
+def test_an_item_of_somebody_else_is_not_opened(many):
     with open_database(many) as db:
         foreign = offers(db, "ben")[0].code
-    page = signed_in(monkeypatch, many, "my-labels", "ada", Role.REVIEWER, chosen=foreign)
+    page = signed_in(many, "my-labels", "ada", Role.REVIEWER, chosen=foreign)
     (error,) = page.error
     assert says(error.value, f"cannot open item {foreign}")
     assert "Your label:" not in texts(page)

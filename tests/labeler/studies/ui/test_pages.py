@@ -154,13 +154,9 @@ def test_the_report_is_written_by_itself_as_part_of_the_page_and_logged(study):
         assert events.table(db)["action"].tolist().count("report") == 1
 
 
-def test_the_application_without_a_study_or_a_sign_in_says_so(study, monkeypatch):
-    monkeypatch.delenv("LABELER_STUDY", raising=False)
-    assert "labeler serve --study FILE" in texts(app_page(""))
-    monkeypatch.setenv("LABELER_STUDY", str(study))
-    assert says(texts(app_page("forged")), "not signed in")
-    monkeypatch.setenv("LABELER_STUDY", str(study) + ".gone")
-    said = texts(app_page(""))
+def test_the_application_without_a_study_or_a_sign_in_says_so(study):
+    assert says(texts(app_page(study, "forged")), "not signed in")
+    said = texts(app_page(study.with_suffix(".gone"), ""))
     assert "missing at the moment" in said
     assert "kept in this browser" in said
     assert study.name not in said
@@ -170,11 +166,10 @@ def test_the_application_without_a_study_or_a_sign_in_says_so(study, monkeypatch
     ("name", "role", "first"), [("ada", Role.REVIEWER, ""), ("coordinator", Role.COORDINATOR, "Demo study")]
 )
 def test_everybody_gets_the_pages_of_their_role_only(study, monkeypatch, name, role, first):
-    monkeypatch.setenv("LABELER_STUDY", str(study))
     with open_database(study) as db:
         token = identity.sign_in(db, identity.invite(db, name, role, actor="test", now=NOW), now=NOW)
         titles = titles_of(monkeypatch, db, identity.person_of_session(db, token, now=NOW))
-    page = app_page(token)
+    page = app_page(study, token)
     assert page.error.len == 0
     assert first in texts(page)
     reviewers = {"": ["Label", "My labels", "Guide", "Practice"], name: ["Sign out"]}

@@ -9,6 +9,8 @@ from itertools import chain
 
 import pytest
 from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from streamlit import config
@@ -21,10 +23,10 @@ from labeler.studies.model import Role
 from labeler.studies.people import identity
 from labeler.studies.store import events, open_database
 from labeler.studies.ui import connections, limits, provider, sign_in
-from labeler.studies.ui.app import session_cookie
-from labeler.studies.ui.gate import SignInGate
+from labeler.studies.ui.served import ServedStudies, ServedStudy
 from labeler.studies.ui.server import allowed_hosts, refresh_in_background, serve, streamlit_settings
-from tests.labeler.studies.ui.clients import join
+from tests.labeler.studies.ui import clients
+from tests.labeler.studies.ui.clients import client_of, join, served_study, session_cookie
 from tests.making import make_study
 from tests.sentences import says
 
@@ -46,52 +48,51 @@ def secret(study):
         return identity.invite(db, "ada", Role.REVIEWER, actor="grace", now=NOW)
 
 
-def gated(study):
+def gated(*paths):
     """The real gate and sign-in routes in front of a page and a websocket that replace Streamlit."""
-    from starlette.applications import Starlette
-    from starlette.middleware import Middleware
-    from starlette.responses import PlainTextResponse
-    from starlette.routing import Route, WebSocketRoute
 
     async def stream(websocket):
         await websocket.accept()
         await websocket.send_text("inside")
         await websocket.close()
 
-    return Starlette(
-        routes=[
-            *sign_in.routes(study),
-            Route("/_stcore/health", lambda _request: PlainTextResponse("ok")),
-            Route("/", lambda _request: PlainTextResponse("the application")),
-            Route("/_stcore/upload_file/x", lambda _request: PlainTextResponse("uploads"), methods=["GET", "PUT"]),
-            Route("/media/{name}", lambda _request: PlainTextResponse("a download")),
-            Route("/_stcore/metrics", lambda _request: PlainTextResponse("metrics")),
-            Route("/_stcore/host-config", lambda _request: PlainTextResponse("settings")),
-            Route("/my-labels", lambda _request: PlainTextResponse("a page")),
-            WebSocketRoute("/_stcore/stream", stream),
-            WebSocketRoute("/_stcore/other", stream),
-        ],
-        middleware=[Middleware(SignInGate, study=study)],
+    return clients.gated(
+        paths,
+        *sign_in.routes(),
+        Route("/_stcore/health", lambda _request: PlainTextResponse("ok")),
+        Route("/", lambda _request: PlainTextResponse("the application")),
+        Route("/_stcore/upload_file/x", lambda _request: PlainTextResponse("uploads"), methods=["GET", "PUT"]),
+        Route("/media/{name}", lambda _request: PlainTextResponse("a download")),
+        Route("/_stcore/metrics", lambda _request: PlainTextResponse("metrics")),
+        Route("/_stcore/host-config", lambda _request: PlainTextResponse("settings")),
+        Route("/my-labels", lambda _request: PlainTextResponse("a page")),
+        WebSocketRoute("/_stcore/stream", stream),
+        WebSocketRoute("/_stcore/other", stream),
     )
 
 
 @pytest.fixture
 def client(study):
-    with TestClient(gated(study), base_url=BASE, follow_redirects=False) as one:
+    with client_of(gated(study), study) as one:
         yield one
 
 
-def test_strangers_see_only_the_sign_in_page_and_the_health_check(client):
+@pytest.fixture
+def base(study):
+    return served_study(study).base
+
+
+def test_strangers_see_only_the_sign_in_page_and_the_health_check(client, base):
     for path in ("/", "/_stcore/upload_file/x", "/review/index.js", "/anything"):
         response = client.get(path)
-        assert (response.status_code, response.headers["location"]) == (303, "/sign-in")
+        assert (response.status_code, response.headers["location"]) == (303, f"{base}/sign-in")
     assert client.get("/_stcore/health").text == "ok"
     assert "not signed in" in client.get("/sign-in").text
 
 
-def test_a_link_signs_in_and_the_secret_is_in_no_later_address(client, secret):
+def test_a_link_signs_in_and_the_secret_is_in_no_later_address(client, secret, base):
     response = join(client, secret)
-    assert (response.status_code, response.headers["location"]) == (303, "/")
+    assert (response.status_code, response.headers["location"]) == (303, f"{base}/")
     cookie = response.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=lax" in cookie
@@ -101,7 +102,7 @@ def test_a_link_signs_in_and_the_secret_is_in_no_later_address(client, secret):
 
 
 def test_the_cookie_is_secure_behind_tls(study, secret):
-    with TestClient(gated(study), base_url="https://testserver", follow_redirects=False) as client:
+    with client_of(gated(study), study, "https://testserver") as client:
         assert "Secure" in join(client, secret).headers["set-cookie"]
 
 
@@ -115,16 +116,16 @@ def test_wrong_and_forged_secrets_are_refused(client, study):
     assert client.get("/").status_code == 303
 
 
-def test_websockets_need_a_session_and_the_same_origin(client, secret):
-    with pytest.raises(WebSocketDisconnect), client.websocket_connect("/_stcore/stream"):
+def test_websockets_need_a_session_and_the_same_origin(client, secret, base):
+    with pytest.raises(WebSocketDisconnect), client.websocket_connect(f"{base}/_stcore/stream"):
         pass
     join(client, secret)
-    with client.websocket_connect("/_stcore/stream", headers={"origin": BASE}) as stream:
+    with client.websocket_connect(f"{base}/_stcore/stream", headers={"origin": BASE}) as stream:
         assert stream.receive_text() == "inside"
     for path, origin in (("stream", "http://evil.test"), ("other", BASE)):  # there is one websocket
         with (
             pytest.raises(WebSocketDisconnect),
-            client.websocket_connect(f"/_stcore/{path}", headers={"origin": origin}),
+            client.websocket_connect(f"{base}/_stcore/{path}", headers={"origin": origin}),
         ):
             pass
 
@@ -157,8 +158,8 @@ def test_coordinators_reach_uploads_and_downloads_and_no_cache_keeps_them(client
 
 @pytest.mark.parametrize("host", ["testserver/sign-in?", "testserver/join/x?", "/sign-in", "a@b/static/?"])
 @pytest.mark.parametrize("path", ["/", *FOR_COORDINATORS])
-def test_a_forged_host_opens_no_other_way(client, path, host):
-    assert client.get(path, headers={"host": host}).headers["location"] == "/sign-in"
+def test_a_forged_host_opens_no_other_way(client, path, host, base):
+    assert client.get(path, headers={"host": host}).headers["location"] == f"{base}/sign-in"
 
 
 def test_too_many_wrong_links_from_an_address_make_it_wait_and_sessions_go_on(client, study, secret):
@@ -251,7 +252,7 @@ def test_signing_out_needs_a_posted_form_from_this_site(client, secret):
     assert client.get("/").text == "the application"
     client.post("/sign-out", headers={"origin": "http://evil.test"})
     assert client.get("/").text == "the application"
-    assert "sessionStorage.clear()" in client.post("/sign-out", headers={"origin": BASE}).text
+    assert "sessionStorage.removeItem" in client.post("/sign-out", headers={"origin": BASE}).text
     assert client.get("/").status_code == 303
 
 
@@ -263,8 +264,8 @@ def test_a_deactivated_person_is_out_at_the_next_request(client, study, secret):
     assert join(client, secret).status_code == 403
 
 
-def test_program_text_is_let_through_to_who_was_let_in_just_now_and_to_nobody_else(client, study, secret):
-    program = "/static/js/index.js"
+def test_program_text_is_let_through_to_who_was_let_in_just_now_and_to_nobody_else(client, study, secret, base):
+    program, cookie = "/static/js/index.js", session_cookie(study)
     assert client.get(program).status_code == 303
     join(client, secret)
     assert client.get("/").text == "the application"
@@ -272,10 +273,13 @@ def test_program_text_is_let_through_to_who_was_let_in_just_now_and_to_nobody_el
     assert client.get(program).status_code == 404
     assert client.get("/").status_code == client.get("/_stcore/upload_file/x").status_code == 503
     assert "kept in this browser" in client.get("/").text
-    with pytest.raises(WebSocketDisconnect), client.websocket_connect("/_stcore/stream", headers={"origin": BASE}):
+    with (
+        pytest.raises(WebSocketDisconnect),
+        client.websocket_connect(f"{base}/_stcore/stream", headers={"origin": BASE}),
+    ):
         pass
     client.cookies.clear()
-    client.cookies.set(session_cookie(study), "forged" + "x" * 37)  # the form of a session
+    client.cookies.set(cookie, "forged" + "x" * 37)  # the form of a session
     assert client.get(program).status_code == 503
 
 
@@ -311,7 +315,7 @@ def test_as_many_files_as_the_system_allows_may_be_open():
 def test_too_few_files_for_windows_are_refused_before_the_start(monkeypatch, study):
     monkeypatch.setattr(connections, "raise_file_limit", lambda: 1023)
     with pytest.raises(InputError, match=r"only 1023 files at once, and it needs 1024\. .* `ulimit -n 1024`"):
-        serve(study, address="127.0.0.1", port=0)
+        serve(ServedStudies(), address="127.0.0.1", port=0)
 
 
 def test_settings_send_nothing_anywhere_and_listen_to_this_machine_only():
@@ -329,11 +333,11 @@ def pasted(client, text, origin=BASE):
     return client.post("/sign-in", data={"link": text}, headers={"origin": origin})
 
 
-def test_the_sign_in_page_is_a_plain_form_that_needs_no_script(client):
+def test_the_sign_in_page_is_a_plain_form_that_needs_no_script(client, base):
     page = client.get("/sign-in").text
     assert "<script" not in page
     (form,) = re.findall(r"<form.*?</form>", page, re.DOTALL)
-    assert 'method="post" action="/sign-in"' in form
+    assert f'method="post" action="{base}/sign-in"' in form
     assert re.search(r'<label for="link">.+</label>', form)
     assert re.search(r'<input id="link" name="link" [^>]*required>', form)
     assert "<button>Sign in</button>" in form
@@ -349,9 +353,9 @@ FORMS = [
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_pasted_link_or_secret_signs_in(client, secret, form):
+def test_a_pasted_link_or_secret_signs_in(client, secret, form, base):
     response = pasted(client, form.format(BASE, secret))
-    assert (response.status_code, response.headers["location"]) == (303, "/")
+    assert (response.status_code, response.headers["location"]) == (303, f"{base}/")
     assert "HttpOnly" in response.headers["set-cookie"]
     assert response.headers["cache-control"] == "no-store"
     assert client.get("/").text == "the application"
@@ -364,11 +368,11 @@ NONSENSE = [
 
 
 @pytest.mark.parametrize("text", NONSENSE, ids=ascii)
-def test_pasted_nonsense_is_refused_in_words_and_the_form_is_there_again(client, secret, text):
+def test_pasted_nonsense_is_refused_in_words_and_the_form_is_there_again(client, secret, text, base):
     response = pasted(client, text)
     assert response.status_code == 403
     assert "link is not valid" in response.text
-    assert 'action="/sign-in"' in response.text
+    assert f'action="{base}/sign-in"' in response.text
     assert "alert" not in response.text
     assert "set-cookie" not in response.headers
 
@@ -406,22 +410,24 @@ def test_a_form_of_the_greatest_length_is_read(client, secret):
     assert [response.status_code for response in sent] == [303, 413]
 
 
-def test_a_revoked_link_signs_out_at_once_and_says_why_it_does_not_work(client, study, secret):
+def test_a_revoked_link_signs_out_at_once_and_says_why_it_does_not_work(client, study, secret, base):
     join(client, secret)
     with open_database(study) as db:
         identity.revoke(db, "ada", Role.REVIEWER, actor="grace", now=NOW)
     assert client.get("/").status_code == 303
     for response in (join(client, secret), pasted(client, f"{BASE}/join/{secret}")):
-        assert (response.status_code, 'action="/sign-in"' in response.text) == (403, True)
+        assert (response.status_code, f'action="{base}/sign-in"' in response.text) == (403, True)
         assert f"revoked on {NOW.date().isoformat()}" in response.text
 
 
-def test_without_a_provider_nobody_is_sent_to_one_and_its_cookie_lets_nobody_in(client, secret):
+def test_without_a_provider_nobody_is_sent_to_one_and_its_cookie_lets_nobody_in(client, secret, base):
     assert "provider" not in client.get("/sign-in").text
-    assert client.get("/sign-in/provider").headers["location"] == "/sign-in"
+    assert client.get("/sign-in/provider").headers["location"] == f"{base}/sign-in"
     client.cookies.set("_streamlit_user", '{"is_logged_in": true, "email": "ada@example.org"}')
     for path in ("/", "/auth/login", "/oauth2callback", "/sign-in/provider"):
-        assert client.get(path).headers["location"] == "/sign-in"
+        assert client.get(path).headers["location"] == f"{base}/sign-in"
+    outside = TestClient(client.app, base_url=BASE, cookies=client.cookies, follow_redirects=False)
+    assert [outside.get(path).status_code for path in ("/auth/login", "/oauth2callback")] == [404, 404]
 
 
 @pytest.mark.parametrize(("url", "elsewhere"), [("https://labels.example.org/", False), (None, True)])
@@ -465,14 +471,14 @@ def test_pictures_of_an_older_version_are_updated_in_the_background(tmp_path):
     with open_database(study) as db:
         db.execute("UPDATE bins SET version = 0")
         assert len(drawing.stale(db)) == 3
-        updating = refresh_in_background(study)  # returns at once
+        updating = refresh_in_background(ServedStudies([ServedStudy("old", study)]))  # returns at once
         updating.join(60)
         assert not updating.is_alive() and updating.daemon
         assert drawing.stale(db) == []
 
 
 def test_a_study_that_cannot_be_opened_does_not_stop_the_server(tmp_path, caplog):
-    refresh_in_background(tmp_path / "gone.study").join(60)
+    refresh_in_background(ServedStudies([ServedStudy("gone", tmp_path / "gone.study")])).join(60)
     assert says(caplog.text, "pictures were not updated")
 
 

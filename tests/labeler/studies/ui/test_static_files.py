@@ -49,7 +49,7 @@ def test_other_requests_are_left_to_the_application(path, method, headers):
 
 
 def test_every_file_of_the_component_and_the_part_of_streamlit_that_mounts_it_load_early_once():
-    addresses = re.findall("<([^>]+)>; rel=modulepreload", static_files.preload())
+    addresses = [f"/{name}" for name in re.findall("<([^>]+)>; rel=modulepreload", static_files.preload())]
     assert {f"{component.ASSETS}/{name}" for name in component.FILES} < set(addresses) < static_files.files().keys()
     assert any("BidiComponent" in address for address in addresses)
     assert len(addresses) == len(set(addresses))

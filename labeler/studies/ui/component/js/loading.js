@@ -7,11 +7,12 @@ const MAX_WAIT_MS = 8000;
 const WORDS = "This part of the page has not loaded yet. Trying again … ";
 
 /**
- * Create the function that mounts a component. It requests everything at once: `names` are the files under `base`.
- * `entry` is the file whose export mounts the component; `markup` and `style` are files that export text.
+ * Create the function that mounts a component. It requests everything at once: `names` are the files under `base`,
+ * which stands beside the page. `entry` is the file whose export mounts the component; `markup` and `style` are files
+ * that export text.
  */
 export function loader(base, names, entry, markup, style) {
-  const at = (name) => import(new URL(`${base}/${name}`, window.location.origin).href);
+  const at = (name) => import(new URL(`${base}/${name}`, document.baseURI).href);
   return starter(() => Promise.all(names.map(at)).then(async () => {
     const [module, html, css] = await Promise.all([entry, markup, style].map(at));
     return { default: module.default, content: `<style>${css.default}</style>${html.default}` };

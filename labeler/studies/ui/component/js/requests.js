@@ -1,6 +1,6 @@
 // The requests of the component to the server: answers, pictures of the next items, and the state.
 
-const BASE = "/api";
+const BASE = "api"; // beside the page, and so under the path of the study
 const PROTOCOL = "1"; // of requests, replies and kept answers; the server asks a page with another number to reload
 const TIMEOUT_MS = 20000;
 const ALWAYS = { "X-Labeler-Protocol": PROTOCOL };
