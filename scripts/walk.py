@@ -256,7 +256,7 @@ def main() -> None:
         page.set_default_timeout(60_000)
         walk = Walk(page, out)
         page.goto(link)
-        walk.root = f"http://127.0.0.1:{port}"
+        walk.root = link.partition("/join/")[0]
         links = dict(
             zip(TOLERANCES, set_up(walk, options.files or [bundled("data", "demo", "demo.parquet")]), strict=True)
         )

@@ -148,10 +148,10 @@ def test_the_demo_starts_from_the_wheel_alone(installed, tmp_path):
         try:
             health, links = answer(f"http://127.0.0.1:{port}/_stcore/health", server), []
             end = time.monotonic() + START_S
-            while time.monotonic() < end and len(links) < 2:  # they are printed when both servers answer
+            while time.monotonic() < end and len(links) < 2:  # they are printed when the server answers
                 time.sleep(0.1)
                 log.seek(0)
-                links = re.findall(r"http://127\.0\.0\.1:\d+/join/\S+\n", log.read())
+                links = re.findall(r"http://127\.0\.0\.1:\d+/s/\w+/join/\S+\n", log.read())
             pages = [answer(link.strip(), server) for link in links]
         finally:
             server.terminate()

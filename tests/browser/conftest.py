@@ -49,9 +49,8 @@ class Served:
     process: subprocess.Popen[bytes]
 
     def __post_init__(self) -> None:
-        with open_database(self.study) as db:
-            study_id = identity.study_id(db)
-        self.url, self.cookie = f"{self.origin}{identity.path_of_study(study_id)}", f"{SESSION_COOKIE}_{study_id}"
+        self.url = f"{self.origin}{path_of(self.study)}"
+        self.cookie = f"{SESSION_COOKIE}_{self.url.rpartition('/')[2]}"
 
     def link(self, name: str) -> str:
         return f"{self.url}/join/{self.secrets[name]}"
@@ -67,6 +66,12 @@ class Served:
 
     def start_again(self) -> None:
         self.process = start_server(self.study, self.port)
+
+
+def path_of(study: Path) -> str:
+    """The path of a study on any server."""
+    with open_database(study) as db:
+        return identity.path_of_study(identity.study_id(db))
 
 
 def chromium_path() -> str | None:

@@ -17,7 +17,7 @@ from labeler.studies.people import identity
 from labeler.studies.store import open_database, people
 from labeler.studies.ui.served import SESSION_COOKIE
 from tests.browser import studies
-from tests.browser.conftest import free_port, start_server, stop_server, welcome
+from tests.browser.conftest import free_port, path_of, start_server, stop_server, welcome
 from tests.making import series
 from tests.performance.wire import origin_of
 from tests.reliability._window import LOOPBACK, Reply, ask
@@ -144,9 +144,7 @@ def ground(room: Room) -> Iterator[Ground]:
     study, port = folder / "access.study", free_port()
     secrets = _make(study)
     process = _serve(study, port)
-    with open_database(study) as db:
-        url = f"http://{LOOPBACK}:{port}{identity.path_of_study(identity.study_id(db))}"
-    one = Ground(study, url, secrets, process, quick=room.quick)
+    one = Ground(study, f"http://{LOOPBACK}:{port}{path_of(study)}", secrets, process, quick=room.quick)
     try:
         yield one
     finally:

@@ -313,7 +313,7 @@ def service_functions(ground: Ground) -> None:
             "submission": NewLabel("after", task.code, 1, "dissimilar", 900),
             "now": now,
         }
-        given |= {"session": None, "event_ids": ["before"], "event_id": "before"}
+        given |= {"session": None, "facts": {}, "event_ids": ["before"], "event_id": "before"}
         for name, function in inspect.getmembers(reviewing, inspect.isfunction):
             named = inspect.signature(function).parameters
             if "reviewer_id" not in named or name.startswith("_"):

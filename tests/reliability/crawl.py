@@ -18,7 +18,7 @@ from pathlib import Path
 
 from labeler.studies.store import open_database
 from labeler.studies.ui.coordinator.places import PLACES
-from tests.browser.conftest import free_port, start_server, stop_server
+from tests.browser.conftest import free_port, path_of, start_server, stop_server
 from tests.reliability import _crawl_study as made, _crawl_times, _crawl_window as visits, _telltales
 from tests.reliability._crawl_window import Caller, Heard, Unseen, Visit
 from tests.reliability._hidden import Hidden, from_reviewer, from_reviewing_coordinator
@@ -276,7 +276,7 @@ def new_members(heard: Heard) -> dict[str, list[str]]:
 def served(study: Path) -> Iterator[str]:
     process = start_server(study, port := free_port())
     try:
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{port}{path_of(study)}"
     finally:
         stop_server(process)
 

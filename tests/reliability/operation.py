@@ -14,11 +14,9 @@ from socketserver import StreamRequestHandler, ThreadingTCPServer
 from threading import Thread
 from urllib.parse import urlsplit
 
-from labeler.studies.people import identity
-from labeler.studies.store import open_database
 from labeler.studies.ui import limits
 from tests.browser import studies
-from tests.browser.conftest import free_port, invited, start_server, stop_server
+from tests.browser.conftest import free_port, invited, path_of, start_server, stop_server
 from tests.reliability._window import LIMIT_S, LOOPBACK, Refused, Reply, Window, ask
 from tests.reliability.cases import CannotTry, Room, Tally
 
@@ -130,9 +128,7 @@ class Site:
         }  # fmt: skip
         process = start_server(self.study, port, cwd=self.surroundings / "here", env=os.environ | own | environment)
         try:
-            with open_database(self.study) as db:
-                path = identity.path_of_study(identity.study_id(db))
-            yield f"http://{LOOPBACK}:{port}{path}", process
+            yield f"http://{LOOPBACK}:{port}{path_of(self.study)}", process
         finally:
             if process.poll() is None:
                 stop_server(process)

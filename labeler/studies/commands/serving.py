@@ -10,11 +10,11 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
-from urllib.error import HTTPError
-from urllib.request import urlopen
 
 import click
 
+from analysis.text import joined
+from labeler import network
 from labeler.cli import streams
 from labeler.cli.common import now, out_option, remark
 from labeler.config import bundled, settings
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from labeler.studies.demo import DemoLinks
 
 DEFAULT_PORT = 8501
-LOOPBACK = "127.0.0.1"
+LOOPBACK, EVERYWHERE = "127.0.0.1", "0.0.0.0"  # noqa: S104 - only with --share, or if asked for
 LOOK_EVERY_S = 0.1
 NO_LINKS: "Mapping[Path, DemoLinks]" = {}
 
@@ -47,48 +47,78 @@ NO_LINKS: "Mapping[Path, DemoLinks]" = {}
     help=f"Port [default: {DEFAULT_PORT}, or the next free port].",
 )
 @click.option("--address", default=LOOPBACK, show_default=True, help="Address to listen on.")
+@click.option("--share", is_flag=True, help="Let others in the networks of this computer open the studies.")
+@click.option("--tls", nargs=2, type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="CERT KEY",
+              help="Files with a certificate and its key, with which connections are encrypted.")  # fmt: skip
 @click.option("--url", default=None, metavar="URL",
               help="Public address, such as the address of a proxy. Other host names are refused.")  # fmt: skip
-def serve(study: Path | None, port: int | None, address: str, url: str | None) -> None:
+def serve(
+    study: Path | None,
+    port: int | None,
+    address: str,
+    share: bool,
+    tls: tuple[Path, Path] | None,
+    url: str | None,
+) -> None:
     """Start the browser application for a study, or for all studies in a folder.
 
     If the file does not exist, the command creates an empty study and prints the sign-in link of its coordinator, who
     can do everything else in the browser. Stop the application with Ctrl+C.
     """
-    path = required_study(study)
-    chosen = free_port(address, port)
-    reached = url or f"http://{address}:{chosen}"
-    if path.is_dir():
-        _run(
-            folder=path,
-            address=address,
-            port=chosen,
-            url=url,
-            announce=lambda secret: _say_folder(path, reached, secret),
-        )
-        return
-    secret = None
+    path, secret = required_study(study), None
+    if share and address == LOOPBACK:
+        address = EVERYWHERE
+    chosen, scheme = free_port(address, port), "https" if tls else "http"
+    hosts = network.addresses() if address == EVERYWHERE else [address]
+    reached = [url] if url else [f"{scheme}://{_in_url(host)}:{chosen}" for host in (*hosts, LOOPBACK)]
     if not path.exists():
         secret = coordinating.create_study(path, name=path.stem, coordinator=COORDINATOR, now=now())
         remark(f"Created the empty study {path}.")
-    with open_database(path) as db:
-        name, first_link = coordinating.get_study(db).name, link(reached, db, secret) if secret else None
+    first_link = ""
+    if secret is not None:
+        with open_database(path) as db:
+            first_link = link(reached[0], db, secret)
 
-    def announce(_secret: str) -> None:
-        how = f"labeler reviewers link NAME --url {shlex.quote(reached)}"
-        remark(f"Serving {name} ({path}). To create a sign-in link: {how}")
-        if first_link is not None:
+    def announce(start_secret: str) -> None:
+        one = "" if path.is_file() else " --study FILE"
+        how = f"labeler reviewers link NAME{one} --url {shlex.quote(reached[0])}"
+        remark(f"Serving {path if path.is_file() else f'the studies in {path}'}. To create a sign-in link: {how}")
+        if address == EVERYWHERE and not url:
+            remark(who_can_reach(hosts, chosen, scheme))
+        if first_link:
             remark("Open this link to set up the study:")
             click.echo(f"{COORDINATOR}: {first_link}")
+        elif start_secret:
+            remark("Open this link to create a study in the browser:")
+            click.echo(f"start: {reached[0].rstrip('/')}/start/{start_secret}")
 
-    _run(path, address=address, port=chosen, url=url, announce=announce)
+    shared = None if url or not hosts or network.is_of_this_machine_only(hosts[0]) else reached[0]
+    files, folder = ([], path) if path.is_dir() else ([path], None)
+    _run(*files, folder=folder, address=address, port=chosen, url=url, shared=shared, tls=tls, announce=announce)
 
 
-def _say_folder(folder: Path, reached: str, secret: str) -> None:
-    how = f"labeler reviewers link NAME --study FILE --url {shlex.quote(reached)}"
-    remark(f"Serving the studies in {folder}. To create a sign-in link: {how}")
-    remark("Open this link to create a study in the browser:")
-    click.echo(f"{reached}/start/{secret}")
+def who_can_reach(hosts: Sequence[str], port: int, scheme: str) -> str:
+    """Return who can open the studies of a server that listens on the network, and whether others can read along.
+
+    Examples
+    --------
+    >>> who_can_reach([], 8501, "http")
+    'This computer is in no network, so only this computer can open the studies.'
+    """
+    if not hosts:
+        return "This computer is in no network, so only this computer can open the studies."
+    where = [f"{scheme}://{host}:{port}" for host in hosts]
+    networks = "the network" if len(hosts) == 1 else "the networks"
+    risk = (
+        "Connections are encrypted."
+        if scheme == "https"
+        else f"Connections are not encrypted, so others in {networks} can read along; --tls encrypts them."
+    )
+    return f"Everyone in {networks} of this computer can reach the server at {joined(where, 'or')}. {risk}"
+
+
+def _in_url(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 @click.command(epilog="Example: labeler demo --port 8600")
@@ -232,29 +262,26 @@ def free_port(address: str, requested: int | None) -> int:
 
 
 def _when_answering(address: str, port: int, announce: Callable[[], object]) -> None:
-    """Call `announce` as soon as the server responds.
+    """Call `announce` as soon as the server accepts connections.
 
     A background thread waits for the server, so that this function returns at once.
     """
-    host = {"0.0.0.0": LOOPBACK, "::": "::1"}.get(address, address)  # noqa: S104 - where to look, not to listen
-    host = f"[{host}]" if ":" in host else host
+    host = {EVERYWHERE: LOOPBACK, "::": "::1"}.get(address, address)
 
     def wait() -> None:
-        while not _answers(f"http://{host}:{port}/_stcore/health"):
+        while not _accepts(host, port):
             time.sleep(LOOK_EVERY_S)
         announce()
 
     Thread(target=wait, daemon=True).start()
 
 
-def _answers(url: str) -> bool:
+def _accepts(host: str, port: int) -> bool:
     try:
-        with urlopen(url, timeout=5):  # noqa: S310 - this server
-            return True
-    except HTTPError:
-        return True  # an error status is also an answer
+        socket.create_connection((host, port), timeout=5).close()
     except OSError:
         return False
+    return True
 
 
 def _run(
@@ -263,6 +290,8 @@ def _run(
     address: str = LOOPBACK,
     port: int,
     url: str | None = None,
+    shared: str | None = None,
+    tls: tuple[Path, Path] | None = None,
     demo_links: "Mapping[Path, DemoLinks]" = NO_LINKS,
     announce: Callable[[str], object],
 ) -> None:
@@ -276,8 +305,9 @@ def _run(
     from labeler.studies.ui.server import serve as run, studies_of
 
     studies = studies_of(files, folder, demo_links)
+    studies.address = url or shared
     _when_answering(address, port, lambda: announce(studies.start_secret))
-    run(studies, address=address, port=port, url=url)
+    run(studies, address=address, port=port, url=url, tls=tls)
 
 
 def _harmless_record(*arguments: Any, **options: Any) -> logging.LogRecord:

@@ -64,7 +64,8 @@ class SignInGate:
             await _refuse_websocket(receive, send)
         else:
             outside = self._outside(HTTPConnection(scope), study)
-            await outside(scope, receive, _with_headers(send, scope["path"]))
+            own = {key: value for key, value in scope.items() if key != "app" or outside is self._app}
+            await outside(own, receive, _with_headers(send, scope["path"]))  # without "app", a router answers by itself
 
     def _outside(self, connection: HTTPConnection, study: ServedStudy | None) -> ASGIApp:
         """Return the application that answers a request that belongs to no study."""

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
+from urllib.parse import urlsplit
 
 from labeler.errors import LabelerError, StudyBusy
 from labeler.safe_text import one_line
@@ -97,6 +98,7 @@ class ServedStudies:
 
     def __init__(self, files: Iterable[ServedStudy] = (), *, folder: Path | None = None) -> None:
         self.folder = folder
+        self.address: str | None = None  # the address of the server for other computers, if it is known
         # who has it can create studies in the folder
         self.start_secret = secrets.token_urlsafe(24) if folder is not None else ""
         self._by_id = {study.study_id: study for study in files}
@@ -207,6 +209,12 @@ def person_header(study: ServedStudy, person: Person) -> str:
 def may_create(cookies: Mapping[str, str]) -> bool:
     """Return whether a page may create a study: on a server of a folder, only for the holder of the start link."""
     return _of_pages.folder is None or _of_pages.may_create(cookies)
+
+
+def address_for_others(asked: str) -> str:
+    """Return the address of the server in links for others; by default the site that the browser asked for."""
+    parts = urlsplit(asked)
+    return (_of_pages.address or f"{parts.scheme}://{parts.netloc}").rstrip("/")
 
 
 def serves_folder() -> bool:

@@ -5,6 +5,7 @@ The access control (`labeler.studies.ui.gate`) checks who is signed in and which
 
 import gc
 import logging
+import ssl
 import sys
 import time
 import tomllib
@@ -35,10 +36,17 @@ REST_S = 0.05  # pause after each picture that is updated in the background, so 
 SWITCH_S = 0.0005  # with the default, a page run blocks the event loop for 5 ms at a time, and labels have to wait
 
 
-def serve(studies: ServedStudies, *, address: str, port: int, url: str | None = None) -> None:
+def serve(
+    studies: ServedStudies,
+    *,
+    address: str,
+    port: int,
+    url: str | None = None,
+    tls: tuple[Path, Path] | None = None,
+) -> None:
     """Run the browser application for some studies until somebody stops it.
 
-    `url` is the public address of the application.
+    `url` is the public address of the application; `tls` are the files with a certificate and its key.
     """
     if (n_files := connections.raise_file_limit()) < connections.MIN_FILES:
         raise InputError(
@@ -56,6 +64,9 @@ def serve(studies: ServedStudies, *, address: str, port: int, url: str | None = 
         "server.trustedUserHeaders": {PERSON_HEADER: "person"},
         "server.allowedHosts": allowed_hosts(url),
     }
+    if tls is not None:
+        check_certificate(*tls)
+        config |= {"server.sslCertFile": str(tls[0]), "server.sslKeyFile": str(tls[1])}
     bootstrap.load_config_options(config)  # set before any setting is read, because Streamlit warns about later changes
     if trouble := provider.problem():
         raise InputError(trouble)
@@ -108,6 +119,17 @@ def make_app(studies: ServedStudies) -> st.App:
         routes=[*sign_in.routes(), *answers.routes()],
         middleware=[Middleware(SignInGate, studies=studies)],
     )
+
+
+def check_certificate(certificate: Path, key: Path) -> None:
+    """Raise InputError if the server cannot encrypt connections with these files."""
+    try:
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(certificate, key, password="")
+    except (OSError, ValueError) as error:  # also ssl.SSLError, for example if the key is of another certificate
+        raise InputError(
+            f"--tls {certificate} {key}: no connection can be encrypted with these files ({error}). Give a certificate "
+            "in PEM form, and its key without a password."
+        ) from None
 
 
 def allowed_hosts(url: str | None) -> list[str]:

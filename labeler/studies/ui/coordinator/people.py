@@ -14,12 +14,14 @@ from urllib.parse import quote, urlsplit
 import streamlit as st
 
 from analysis.text import counted
+from labeler.network import is_of_this_machine_only
 from labeler.studies.course import coordinating, progress, staffing
 from labeler.studies.course.progress import Pace
 from labeler.studies.labelling import own_result
 from labeler.studies.model import Person, Role, State, describe_minutes
 from labeler.studies.people import identity
 from labeler.studies.store import Database
+from labeler.studies.ui import served
 from labeler.studies.ui.coordinator.shared import PERSON, box, done, errors_here, escape_markdown, fold, fresh, table
 
 ROLES = {
@@ -249,8 +251,7 @@ def revoke(db: Database, chosen: Person, actor: str) -> str:
 def keep_links(db: Database, names: list[str], actor: str) -> None:
     """Create new links for these people; this page shows them until the window is closed."""
     roles = {person.name: min(person.roles) for person in identity.everyone(db)}
-    now, address = datetime.now(UTC), urlsplit(st.context.url or "")
-    origin = f"{address.scheme}://{address.netloc}"
+    now, origin = datetime.now(UTC), served.address_for_others(st.context.url or "")
     links = {
         name: origin + identity.sign_in_path(db, identity.invite(db, name, roles[name], actor=actor, now=now))
         for name in names
@@ -269,6 +270,9 @@ def hand_over(db: Database, actor: str) -> None:
     with st.container(border=True, key="links"):
         st.write("Send each link only to its person. You can see these links until you close or reload this window, "
                  "and make new ones at any time.")  # fmt: skip
+        if any(is_of_this_machine_only(urlsplit(link).hostname) for link in links.values()):
+            st.warning("These links open only on this computer. So that others can open your links, start the server "
+                       "with labeler serve --share.")  # fmt: skip
         for name, link in links.items():
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.markdown(f"**{escape_markdown(shown.get(name, name))}**", width=160)
