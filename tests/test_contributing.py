@@ -56,16 +56,13 @@ def inserted(text, code, where):
     return f"{text}\n\n{code}" if text else code
 
 
-@pytest.fixture(params=["copy", pytest.param("clone", marks=pytest.mark.slow)])
-def project(request, tmp_path):
-    """A copy of the packages, or a fresh clone."""
+@pytest.fixture
+def project(tmp_path):
+    """A copy of the packages."""
     folder = tmp_path / "project"
-    if request.param == "clone":
-        subprocess.run(["git", "clone", "--quiet", "--depth", "1", ROOT.as_uri(), folder], check=True)
-    else:
-        for package in ("analysis", "labeler"):
-            shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copy(ROOT / "pyproject.toml", folder)
+    for package in ("analysis", "labeler"):
+        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", folder)
     return folder
 
 
@@ -79,12 +76,9 @@ def python(project, *arguments, code=0):
 
 
 def checked(project, files):
-    """Format the changed files; they pass the checks of the project."""
+    """Format the changed files; they pass the linter."""
     for command in (("ruff", "format", *files), ("ruff", "check", "--fix", *files)):
         python(project, "-m", *command)
-    if (project / ".git").exists():
-        python(project, "-m", "mypy", *files)
-        python(project, "-m", "pytest", "-q", "-n", "0", "tests/test_architecture.py")
 
 
 def test_a_format(project, tmp_path):
@@ -125,3 +119,14 @@ def test_a_coefficient(project, tmp_path):
     assert "coin_kappa" in json.dumps(report)
     assert "The coin&#39;s kappa corrects for" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "coin" in python(project, "-m", "labeler", "agreement", *labels, "--fail-under", "coin:0.99", code=1)
+
+
+@pytest.mark.slow
+def test_the_three_changes_pass_the_checks_of_a_fresh_clone(tmp_path):
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "--quiet", "--depth", "1", ROOT.as_uri(), clone], check=True)
+    sections = ("Add a format", "Add a method", "Add a coefficient of agreement")
+    files = dict.fromkeys(file for section in sections for file in changed(clone, section))
+    checked(clone, files)
+    python(clone, "-m", "mypy", *files)
+    python(clone, "-m", "pytest", "-q", "-n", "0", "tests/test_architecture.py", "tests/labeler/cli/test_startup.py")
