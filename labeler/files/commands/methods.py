@@ -13,7 +13,7 @@ from analysis.text import counted
 from labeler.cli.common import Function, json_option, remark, show, write_text
 from labeler.cli.options import given_of
 from labeler.files import exploring, gathering, outputs
-from labeler.files.commands.formats import read_files, reading_options, report_refused_files
+from labeler.files.commands.formats import read_files, report_refused_files
 from labeler.files.exploring import Gathered, MethodResult
 from labeler.files.gathering import Advance, ReadOptions, Source
 from labeler.files.methods import Method
@@ -40,13 +40,8 @@ def out_options(function: Function) -> Function:
 
 
 PATHS = click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH]...")
-# yields the measurements that a command analyses; what the options of the measurements say are its arguments
+# takes the method and the values of options, and yields the measurements to analyse
 Measurements = Callable[..., AbstractContextManager[Gathered]]
-
-
-def file_options(function: Function) -> Function:
-    """Add the arguments and options of `measurements_of_files`."""
-    return PATHS(reading_options(function))
 
 
 @contextmanager
@@ -76,14 +71,11 @@ def unchanged(function: Function) -> Function:
     return function
 
 
-def command_of(
-    method: Method,
-    measurements: Measurements = measurements_of_files,
-    measurement_options: Callable[[Any], Any] = file_options,
-) -> click.Command:
+def command_of(method: Method, measurements: Measurements, measurement_options: Callable[[Any], Any]) -> click.Command:
     """Return the command of a method: its options are the fields of its options that have a help text.
 
-    If a file was refused, the exit code is 1, or 2 if 1 is a finding.
+    `measurement_options` adds the options whose values `measurements` takes after the method. If a file was refused, the
+    exit code is 1, or 2 if 1 is a finding.
     """
     code = method.code()
 

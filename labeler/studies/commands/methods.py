@@ -26,7 +26,7 @@ def __getattr__(name: str) -> click.Command:
 
 
 def file_or_study_options(function: Function) -> Function:
-    """Add the arguments and options of `measurements_of_files_or_study`."""
+    """Add the options for the measurements of files, and `--study`."""
     return PATHS(study_option(reading_options(function)))
 
 
