@@ -74,8 +74,8 @@ def unchanged(function: Function) -> Function:
 def command_of(method: Method, measurements: Measurements, measurement_options: Callable[[Any], Any]) -> click.Command:
     """Return the command of a method: its options are the fields of its options that have a help text.
 
-    `measurement_options` adds the options whose values `measurements` takes after the method. If a file was refused, the
-    exit code is 1, or 2 if 1 is a finding.
+    `measurement_options` adds the options whose values `measurements` takes after the method. If a file was refused,
+    the exit code is 1, or 2 if 1 is a finding.
     """
     code = method.code()
 
