@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from dataclasses import Field, fields, is_dataclass
 from datetime import UTC, datetime
 from functools import partial
-from itertools import cycle
 from typing import Any, get_args
 
 import streamlit as st
@@ -100,8 +99,13 @@ def gather_files(files: list[Any], reading: ReadingFields) -> Gathered:
 
 def method_options(method: str) -> dict[str, Any]:
     """Show a field for each option of the method that has a label, and return what people entered, by option."""
-    columns = cycle(st.columns(3))
-    return _entered(exploring.METHODS[method].code().options, columns, method)
+    return _entered(exploring.METHODS[method].code().options, _columns(), method)
+
+
+def _columns() -> Iterator[Any]:
+    """Yield columns from left to right, in rows of three; a narrow screen shows them one below the other."""
+    while True:
+        yield from st.columns(3)
 
 
 def _entered(kind: Any, columns: Iterator[Any], method: str) -> dict[str, Any]:
