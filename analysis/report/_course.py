@@ -110,6 +110,15 @@ class NotGiven:
 
 
 @dataclass(frozen=True)
+class LaterItems:
+    """Items that were imported after the plan was drawn, and how many of them the plan has now."""
+
+    at_utc: str
+    items: int
+    planned: int
+
+
+@dataclass(frozen=True)
 class Flag:
     """A flag or comment of a reviewer; `code` is the name that the reviewer saw for the item."""
 
@@ -133,6 +142,7 @@ class Course:
     selection: ChosenItems | None  # None if no items were chosen
     not_given: tuple[NotGiven, ...]  # empty while reviewers can label
     flags: tuple[Flag, ...]
+    later: tuple[LaterItems, ...]
 
 
 def course_sections(course: Course | None, style: ReportStyle, *, interim: bool) -> Iterator[Section]:
@@ -159,6 +169,10 @@ def _course(course: Course, *, interim: bool) -> Iterator[Block]:
         yield table("Steps of the study, with the reasons given.", ("Day", "Step", "By", "Why"), rows)
     else:
         yield Paragraph("The study has not moved to another step since its plan was created.")
+    if course.later:
+        added = [(_day(row.at_utc), row.items, row.planned) for row in course.later]
+        words = "Items that were imported after the plan was drawn, and how many of them are in the plan."
+        yield table(words, ("Day", "Items", "In the plan"), added, numeric=(1, 2))
     if course.people:
         people = [
             (_day(row.at_utc), row.change, row.name or "", row.successor or "", row.why or "") for row in course.people

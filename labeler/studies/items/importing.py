@@ -216,16 +216,12 @@ def import_files(
 
     If each file is one run, the runs of a benchmark from all files become one item. These benchmarks are stored after
     all files are read, and their results come after the results of the files. A benchmark with runs of several versions
-    or altered methods becomes one item per version or altered method, with the name `NAME @ VERSION`. Raises NotAllowed
-    if the study already has a plan, because nobody would label new items.
+    or altered methods becomes one item per version or altered method, with the name `NAME @ VERSION`. Items of an
+    open study wait until `next_items` adds them to the plan. Raises NotAllowed in other states, and while it is paused.
 
     Changed measurements of a benchmark in the study are refused; with `as_new` they become a separate item (`name#2`).
     """
     study = studies.get(db)
-    if study.plan_hash is not None:
-        raise NotAllowed(
-            "This study already has a plan, so nobody would label new items. Import items before you create the plan."
-        )
     require(study, Action.IMPORT)
     kind = kind_of(study.question)
     options = replace(options, accept_means=options.accept_means or kind.accepts_means)
@@ -537,11 +533,8 @@ def last_import(db: Database) -> Import | None:
 
 def why_not_taken_back(db: Database) -> str:
     """Return why the last import cannot be taken back; return "" if it can."""
-    study = studies.get(db)
-    if study.plan_hash is not None:
-        return "The study has a plan, and reviewers may have its items. Exclude single items instead."
     try:
-        require(study, Action.IMPORT)
+        require(studies.get(db), Action.IMPORT)
     except NotAllowed as refusal:
         return str(refusal)
     last = last_import(db)
@@ -551,7 +544,8 @@ def why_not_taken_back(db: Database) -> str:
     if labelled:
         n_others = len(labelled) - 1
         more = f" and {counted(n_others, 'other item')}" if n_others else ""
-        return f"{min(labelled)}{more} of this import {'have' if n_others else 'has'} labels, which are never removed."
+        are = "are" if n_others else "is"
+        return f"{min(labelled)}{more} of this import {are} in the plan or labelled. Exclude single items instead."
     job = jobs.latest(db, jobs.VERDICTS)
     if job is not None and background.is_running(job):
         return "The classifiers are judging the items. Take the import back when they have finished."

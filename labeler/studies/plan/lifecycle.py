@@ -53,7 +53,7 @@ STEPS: Mapping[Step, Mapping[State, State]] = {
 
 _UNTIL_CLOSED = frozenset((State.DRAFT, State.CALIBRATION, State.OPEN, State.THIRD))
 ALLOWED: Mapping[Action, frozenset[State]] = {
-    Action.IMPORT: frozenset((State.DRAFT,)),
+    Action.IMPORT: frozenset((State.DRAFT, State.OPEN)),  # items of an open study wait until a batch takes them
     Action.PLAN: frozenset((State.DRAFT, State.CALIBRATION, State.OPEN)),  # only before the first answer
     Action.CALIBRATE: frozenset((State.DRAFT, State.CALIBRATION)),
     Action.PEOPLE: _UNTIL_CLOSED,
@@ -72,7 +72,7 @@ STATE_PHRASES: Mapping[State, str] = {
     State.THIRD: "in its third-label round", State.CLOSED: "closed", State.UNBLINDED: "unblinded",
     State.PAUSED: "paused",
 }  # fmt: skip
-_NOT_WHILE_PAUSED = frozenset((Action.LABEL, Action.PLAN))
+_NOT_WHILE_PAUSED = frozenset((Action.LABEL, Action.PLAN, Action.IMPORT))
 SIGHTS = frozenset((Action.SEE_AGREEMENT, Action.SEE_CALIBRATION, Action.SEE_VERDICTS, Action.SEE_NAMES))
 
 

@@ -268,7 +268,10 @@ def new_codes(n: int, is_taken: Callable[[str], bool]) -> list[str]:
 class ItemBatches:
     """The items of a plan that was created in batches: random items, and items chosen because they are informative."""
 
-    order: tuple[str, ...]  # all items in the random order of the plan's seed
+    # All items in the random order of the plan's seed. Items that were imported into the open study come last, in the
+    # order of their imports, so that the order of the others stays.
+    order: tuple[str, ...]
+    n_original: int  # the number of items that the study had when its plan was drawn; these come first in `order`
     n_random: int  # the first `n_random` items of this order are a random sample of all items
     # For each batch, the new random items and the chosen items. The first batch is the original plan.
     batches: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
@@ -296,22 +299,40 @@ class ItemBatches:
 def item_batches(db: Database) -> ItemBatches | None:
     """Return which items of the plan are random and which were chosen.
 
-    Return None if there is no plan, or if the plan was created for all items at once.
+    Return None if there is no plan, or if the plan was created for all items at once and none were imported later.
     """
     log = events.of_actions(db, [actions.DRAW_PLAN, actions.NEXT_ITEMS])
     drawn_at = max((n for n, event in enumerate(log) if event.action == actions.DRAW_PLAN.name), default=None)
-    if drawn_at is None or "first" not in log[drawn_at].details:
+    if drawn_at is None:
         return None
-    details = log[drawn_at].details
-    seed = seed_of(db)
+    details, later = log[drawn_at].details, later_items(db)
+    if "first" not in details and not later:
+        return None
+    seed, added = seed_of(db), {name for of_import in later.values() for name in of_import}
     names = [item.name for item in items.all_items(db) if item.n_runs]
-    order = random_order(names, seed)
+    order = random_order([name for name in names if name not in added], seed)
+    n_original = len(order)
+    for of_import in later.values():
+        order += random_order(of_import, seed)
     batches: list[tuple[Sequence[str], Sequence[str]]] = [(details["items"], ())]
     n_random = _reach(order, details["items"])
     for event in log[drawn_at + 1 :]:
         batches.append((event.details["random"], event.details["chosen"]))
         n_random = int(event.details["n_random"])
-    return ItemBatches(tuple(order), n_random, tuple((tuple(a), tuple(b)) for a, b in batches))
+    return ItemBatches(tuple(order), n_original, n_random, tuple((tuple(a), tuple(b)) for a, b in batches))
+
+
+def later_items(db: Database) -> dict[str, list[str]]:
+    """Return the items that were imported after the plan was drawn and are still there, by the time of the import."""
+    there = {item.name for item in items.all_items(db) if item.n_runs}
+    found: dict[str, list[str]] = {}
+    is_drawn = False
+    for event in events.of_actions(db, [actions.DRAW_PLAN, actions.IMPORT_FILE]):
+        if event.action == actions.DRAW_PLAN.name:
+            found, is_drawn = {}, True
+        elif is_drawn:
+            found.setdefault(event.at_utc, []).extend(name for name in event.details["items"] if name in there)
+    return {at_utc: names for at_utc, names in found.items() if names}
 
 
 def chosen_items(db: Database) -> frozenset[str]:

@@ -111,7 +111,8 @@ def _redraw(db: Database, event: Event, study: Study, now: ActivePlan) -> tuple[
     first, question = parameters.pop("first", None), parameters.pop("question", "")
     chosen = parameters.pop("chosen", ())
     problems = [] if parameters == study.plan_parameters else ["the study and the log have different plan parameters"]
-    countable = {item.name for item in items.all_items(db) if item.n_runs and item.name not in now.excluded}
+    later = {name for names in assigning.later_items(db).values() for name in names}
+    countable = {item.name for item in items.all_items(db) if item.n_runs} - now.excluded - later
     if first is not None and set(names) != set(assigning.random_order(countable, assigning.seed_of(db))[:first]):
         problems.append(
             f"the plan does not begin with the first {first} items of the random order that its seed determines"

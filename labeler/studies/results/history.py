@@ -24,7 +24,8 @@ def study_course(db: Database, *, level: float = 0.95) -> dict[str, Any]:
     calibration round, which are not part of other results, or None. `selection`: the labels that enter each result,
     and weighted estimates from random and chosen items, or None if no items were chosen. `not_given`: reviewers and
     items without a label after the end of the study. `flags`: current flags and comments of reviewers, with the code
-    under which the reviewer saw the item.
+    under which the reviewer saw the item. `later`: for each import after the plan was drawn, the time, the number of
+    items, and how many of them the plan has now.
     """
     steps, selection = events.of_actions(db, actions.in_history("steps")), _selection(db, level)
     not_given = _not_given(db)
@@ -48,11 +49,22 @@ def study_course(db: Database, *, level: float = 0.95) -> dict[str, Any]:
         "calibration": _calibration(db, level),
         "selection": selection,
         "not_given": not_given,
+        "later": _later(db),
         "flags": [
             {"item": m.item, "code": m.code, "reviewer": m.reviewer, "flag": m.flag, "comment": m.comment}
             for m in sorted(inbox.messages(db), key=lambda m: (m.item, m.reviewer, m.code))
         ],
     }
+
+
+def _later(db: Database) -> list[dict[str, Any]]:
+    later = assigning.later_items(db)
+    known = assigning.item_batches(db) if later else None
+    planned = known.planned if known else frozenset[str]()
+    return [
+        {"at_utc": at_utc, "items": len(names), "planned": len(planned.intersection(names))}
+        for at_utc, names in later.items()
+    ]
 
 
 def _changed_pairs(db: Database) -> list[dict[str, Any]]:
@@ -120,6 +132,7 @@ def _selection(db: Database, level: float) -> dict[str, Any] | None:
     question = studies.get(db).question
     first = counted_labels(labels.classes(db), question.classes)
     counts = count_table(first[~first["item"].isin(left_out)], question.classes)
+    left_out |= set(known.order[known.n_original :])  # later items are no part of the population that was sampled
     population = [name for name in known.order if name not in left_out]
     batches = [
         ([name for name in random if name not in left_out], [name for name in chosen if name not in left_out])

@@ -66,8 +66,9 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
     The random sample grows by `random_share` of `n` items. To keep the sample random, the next items in random order
     are taken; an item among them that was chosen earlier needs no new label. The other items of the batch are items for
     which a model of the current labels is uncertain and on which the classifiers disagree. These items come from
-    several applications. `random_share` is above 0 and at most 1. Raises InputError if a number is out of range, or
-    there are no verdicts. Raises NotAllowed if the study is not open, or its plan already has all items.
+    several applications. Items that were imported into the open study come last in the random order. `random_share` is
+    above 0 and at most 1. Raises InputError if a number is out of range, or there are no verdicts. Raises NotAllowed if
+    the study is not open, or its plan already has all items.
     """
     if n < 1 or not 0 < random_share <= 1:
         raise InputError(
@@ -83,11 +84,13 @@ def next_items(db: Database, n: int, *, random_share: float = 0.3, actor: str, n
         known = assigning.item_batches(db)
         if known is None or not known.waiting:
             raise NotAllowed(
-                "The plan already has every item. To label a study in batches, create its plan with labeler plan "
-                "--first N before the labelling begins."
+                "The plan already has every item. Import further items, or create the plan of a study in batches with "
+                "labeler plan --first N before the labelling begins."
             )
         excluded = set(items.excluded(db))
-    ranked, reason = _ranked(db, [name for name in known.waiting if name not in excluded], actor, now)
+    ranked, reason = list[str](), "the whole batch is random"
+    if random_share < 1:
+        ranked, reason = _ranked(db, [name for name in known.waiting if name not in excluded], actor, now)
     with events.by(db, actor, now) as deed:
         if assigning.item_batches(db) != known:
             raise NotAllowed("The plan changed in the meantime. Try again.")

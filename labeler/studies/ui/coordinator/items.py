@@ -15,7 +15,7 @@ from labeler.errors import InputError, NotAllowed
 from labeler.studies import background
 from labeler.studies.course import calibrating, coordinating
 from labeler.studies.items import browsing, drawing, folders, importing
-from labeler.studies.model import Item, combined_hash
+from labeler.studies.model import Item, State, combined_hash
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import ALLOWED, Action, require
 from labeler.studies.preparing import assigning
@@ -79,6 +79,8 @@ def render_add(db: Database, person: str) -> None:
     except NotAllowed as refusal:
         st.info(str(refusal))
         return
+    if coordinating.get_study(db).state is State.OPEN:
+        st.caption("The study is open: new items wait until you add them to the plan (Study, Plan).")
     has_outcome = show_outcome(db)
     drop_zone = st.container()
     offer_to_take_back(db, person)

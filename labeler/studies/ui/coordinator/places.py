@@ -17,8 +17,8 @@ from labeler.files.exploring import METHODS
 from labeler.studies import overview as study_overview
 from labeler.studies.course import coordinating, course
 from labeler.studies.items import browsing
-from labeler.studies.model import State
 from labeler.studies.people import identity
+from labeler.studies.plan.lifecycle import ALLOWED, Action
 from labeler.studies.results import splits
 from labeler.studies.store import Database, open_database
 from labeler.studies.ui.coordinator import decide, items, one_item, people, plan, publish, results, study, tools
@@ -66,10 +66,9 @@ def show(db: Database, person: str, title: str) -> None:
 
 
 def _views(db: Database, title: str) -> list[str]:
-    """Return the views of a place; items can be added only while the study is being set up."""
+    """Return the views of a place; items can be added while the study is being set up or open."""
     views = list(PLACES[title])
-    now = coordinating.get_study(db)
-    if title == "Items" and (now.phase is not State.DRAFT or now.plan_hash is not None):
+    if title == "Items" and coordinating.get_study(db).state not in ALLOWED[Action.IMPORT]:
         views.remove("Add")
     return views
 

@@ -11,9 +11,9 @@ from labeler.errors import InputError, NotAllowed
 from labeler.files.formats import FORMATS, ReadOptions, Source
 from labeler.studies.items import importing
 from labeler.studies.items.importing import FileBenchmark, FileResult
-from labeler.studies.model import measurement_hash
+from labeler.studies.model import State, measurement_hash
 from labeler.studies.screen import binning
-from labeler.studies.store import items, runs
+from labeler.studies.store import items, runs, studies
 from tests.labeler.files.formats.examples import COMMITTED
 from tests.labeler.files.formats.mutations import mutated
 from tests.labeler.files.formats.test_read import FILES
@@ -139,9 +139,11 @@ def test_a_bad_file_leaves_nothing_and_the_next_is_imported(db, name, content, r
     assert not import_all(db, good)[0].refused  # once it is good
 
 
-def test_nothing_is_imported_after_the_plan(planned):
+@pytest.mark.parametrize("state", set(State) - {State.DRAFT, State.OPEN})
+def test_nothing_is_imported_while_the_study_is_neither_set_up_nor_open(planned, state):
+    studies.set_state(planned, state, State.OPEN if state is State.PAUSED else None)
     before = counts(planned)
-    with pytest.raises(NotAllowed, match="already has a plan"):
+    with pytest.raises(NotAllowed):
         import_all(planned, result_file("late", series(99)))
     assert counts(planned) == before
 

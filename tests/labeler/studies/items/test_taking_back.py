@@ -99,16 +99,17 @@ def with_running_job(db, _folder):
 
 def closed(db, folder):
     with_labels(db, folder)
-    course.change_state(db, Step.OPEN, why="", force=True, actor="carol", now=LATER)
+    for step in (Step.OPEN, Step.CLOSE):
+        course.change_state(db, step, why="", force=True, actor="carol", now=LATER)
 
 
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (with_labels, ("second of this import has labels",)),
-        (with_plan, ("The study has a plan",)),
+        (with_labels, ("second of this import is in the plan or labelled",)),
+        (with_plan, ("second and 1 other item of this import are in the plan or labelled",)),
         (with_running_job, ("The classifiers are judging",)),
-        (closed, ("It is open now",)),
+        (closed, ("It is closed now",)),
     ],
 )
 def test_an_import_that_is_in_use_stays(twice, tmp_path, change, reason):

@@ -13,6 +13,7 @@ from labeler.studies.model import PlanParameters, Role
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
 from labeler.studies.preparing import assigning, verifying
+from labeler.studies.results.history import study_course
 from labeler.studies.results.learning import material_of_study
 from labeler.studies.results.next_items import next_items
 from labeler.studies.store import actions, assignments, events, people
@@ -28,6 +29,7 @@ from tests.making import (
     new_study,
     report_of,
     result_file,
+    series,
 )
 from tests.sentences import says
 
@@ -104,6 +106,36 @@ def test_a_chosen_item_that_the_random_order_reaches_needs_no_second_label_and_c
     after = assigning.item_batches(study)
     assert after.n_random == before.n_random + 2
     assert len(after.chosen) == len(before.chosen) - n_free + added.n_chosen
+
+
+def test_items_that_are_imported_into_the_open_study_come_last_and_keep_the_order_of_the_others(study):
+    before = assigning.item_batches(study)
+    import_all(study, *(result_file(f"org__app9#late{number}#", series(number)) for number in range(5)))
+    after = assigning.item_batches(study)
+    assert (after.order[:N_ITEMS], after.n_original, after.n_random) == (before.order, N_ITEMS, before.n_random)
+    assert len(after.waiting) == len(before.waiting) + 5
+    next_items(study, 2, random_share=1.0, **WHO)
+    assert planned_items(study) == set(before.order[: N_FIRST + 2])
+    assert verifying.verify_plan(study).problems == ()
+
+
+def test_a_plan_of_all_items_takes_items_that_are_imported_later_and_the_report_names_them(tmp_path):
+    with new_study(tmp_path / "whole.study", n_items=6, plan=PlanParameters(1, per_item=2, overlap=0, retest=0)) as db:
+        answer_all(db)
+        with pytest.raises(NotAllowed, match="already has every item"):
+            next_items(db, 1, random_share=1.0, **WHO)
+        import_all(db, *(result_file(f"late{number}", series(90 + number)) for number in range(4)))
+        assert not any(late in planned_items(db) for late in ("late0", "late1", "late2", "late3"))
+        added = next_items(db, 3, random_share=1.0, **WHO)
+        assert (added.n_random, added.n_chosen, added.n_waiting) == (3, 0, 1)
+        loads = Counter(row.assignment.reviewer for row in assignments.everything(db))
+        assert max(loads.values()) - min(loads.values()) <= 1
+        answer_all(db)
+        assert verifying.verify_plan(db).problems == ()
+        assert assigning.not_counted(db) == set()
+        (later,) = study_course(db)["later"]
+        assert (later["items"], later["planned"]) == (4, 3)
+        assert says(to_markdown(report_of(db)), "Items that were imported after the plan was drawn")
 
 
 def test_chosen_items_enter_no_agreement_but_are_learnt_from(study):

@@ -152,8 +152,15 @@ def test_what_cannot_be_imported_is_said(empty, tmp_path, path, words):
     assert names_in(empty) == []
 
 
-@pytest.mark.parametrize("state", [State.CALIBRATION, State.OPEN, State.UNBLINDED])
-def test_there_is_no_import_after_the_draft(four, state):
+def test_an_open_study_takes_items_that_wait_for_a_batch(four):
+    set_state(four, State.OPEN)
+    page = coordinator_page("Items", "Add", four)
+    assert len(page.file_uploader) == 1
+    assert "new items wait until you add them" in texts(page)
+
+
+@pytest.mark.parametrize("state", [State.CALIBRATION, State.UNBLINDED])
+def test_there_is_no_import_while_the_study_is_neither_set_up_nor_open(four, state):
     set_state(four, state)
     page = coordinator_page("Items", "Add", four)
     assert len(page.file_uploader) == 0
