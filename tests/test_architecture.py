@@ -57,9 +57,8 @@ ALLOWED: dict[str, set[str]] = {
     "labeler/cli": {"labeler.cli", "click", "dask", *COMMON},
     "labeler/files": {"labeler.files", "analysis", "numpy", "pandas", "scipy", "altair", *COMMON},
     "labeler/files/formats": {
-        "labeler.files.formats", "analysis.arrays", "analysis.runs.benchmark", "labeler.plugins", "orjson",
-        "pyarrow", "numpy", "pandas",
-        *TEXTS,
+        "labeler.files.formats", "analysis.arrays", "analysis.categories", "analysis.runs.benchmark", "labeler.plugins",
+        "orjson", "pyarrow", "numpy", "pandas", *TEXTS,
     },
     "labeler/files/measuring": {
         "labeler.files.measuring", "labeler.files.formats", "labeler.atomic_files", "analysis.runs.benchmark",

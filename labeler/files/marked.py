@@ -1,6 +1,6 @@
 """Compare the marks of people in files with each other, and with those of detectors, without a study."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from analysis.runs.benchmark import Advance as Progress, for_rules, series_of
 from labeler.errors import InputError, sentence
 from labeler.files.exploring import MethodResult
 from labeler.files.formats import Source, histories as history_formats, mark_files
+from labeler.files.formats.label_tables import STANDARD, LabelReading
 from labeler.files.formats.mark_files import FORMS as FORMS, Counting as Counting, People, Results
 from labeler.files.gathering import Advance, Gathered, ReadOptions, gather_history
 from labeler.plugins import detector_plugins
@@ -33,11 +34,20 @@ class Options:
     seed: int = 1
 
 
-def read_people(files: Sequence[Source], counting: Counting) -> People:
-    """Read the marks in files; raise InputError if two files have the same person for one item."""
+def read_people(
+    files: Sequence[Source],
+    counting: Counting,
+    reading: LabelReading = STANDARD,
+    *,
+    say: Callable[[str], None] = lambda _note: None,
+) -> People:
+    """Read the marks in files; raise InputError if two files have the same person for one item.
+
+    `say` is called with what was taken as missing, joined or counted once.
+    """
     found: dict[str, dict[str, tuple[int, ...]]] = {}
     for source in files:
-        for item, people in mark_files.read_people(source, counting).items():
+        for item, people in mark_files.read_people(source, counting, reading, say=say).items():
             known = found.setdefault(item, {})
             for person, own in people.items():
                 if person in known and known[person] != own:

@@ -13,6 +13,7 @@ from labeler.errors import InputError
 from labeler.files import gathering, marked
 from labeler.files.commands.formats import reading, reading_options, report_refused_files
 from labeler.files.commands.methods import out_options, put, seed_option
+from labeler.files.formats.label_tables import LabelReading
 from labeler.files.gathering import ReadOptions
 from labeler.files.marked import Counting, Options
 
@@ -28,6 +29,7 @@ from labeler.files.marked import Counting, Options
 @click.option("--about", type=click.Choice(marked.ABOUT), default="changes", show_default=True,
               help="What was marked: every change of a series, or the start of its steady state.")  # fmt: skip
 @options_of(Counting, "counting")
+@options_of(LabelReading, "label_reading")
 @click.option("--detector", "detectors", multiple=True, metavar="NAME",
               help="Detector to compare with people, or rule of `labeler steady` for starts. Repeatable [default: all "
                    "detectors; the rule quick].")  # fmt: skip
@@ -51,6 +53,7 @@ def points(
     series: Sequence[Path],
     results: Sequence[Path],
     counting: Counting,
+    label_reading: LabelReading,
     detectors: Sequence[str],
     form: str | None,
     read_options: ReadOptions,
@@ -68,7 +71,7 @@ def points(
     --index-is and --counted-from say otherwise. The result says how far people agree, which marks are left to decide,
     how near each detector is to them, and whether a detector may replace a person.
     """
-    people = marked.read_people(list(gathering.sources(paths)), counting)
+    people = marked.read_people(list(gathering.sources(paths)), counting, label_reading, say=remark)
     if form is not None:
         if series or results:
             raise InputError("--convert needs only the marks. Leave out --series and --results.")

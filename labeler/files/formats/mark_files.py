@@ -9,10 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
+from analysis.categories import NO_CATEGORY, WITHDRAWN
+from analysis.text import counted
 from labeler import marks
 from labeler.files.formats import json_text
+from labeler.files.formats.label_tables import STANDARD, LabelReading, read_label_table
 from labeler.files.formats.source import Source
-from labeler.files.formats.text_table import read_text_table
+from labeler.files.formats.text_table import TextTable, read_text_table
 from labeler.safe_text import as_written, csv_text
 
 FIRST, LAST_BEFORE = "first", "last-before"
@@ -20,8 +23,10 @@ INDEX_IS = (FIRST, LAST_BEFORE)
 NO_CHANGE_POINT = "no_cp"  # what AnnotateChange writes if a person marked nothing
 ANNOTATE_CHANGE = ("DatasetID", "DatasetName", "UserID", "AnnotatedOn", "AnnotationIndex")
 TABLE = ("item", "reviewer", "mark")
-WITHDRAWN = "withdrawn"
-NOT_LABELS = ("not sure", WITHDRAWN)
+_NO_MARKS = (
+    "this is none of the known forms of marks. Use the columns item, reviewer and mark, or the export of "
+    "AnnotateChange, or annotations of TCPD as JSON"
+)
 FIRST_LABELS = ("", "fresh", "overlap")  # kinds of labels that count; "" in a table without kinds
 UNNAMED = "results"  # a detector whose file names it nowhere
 
@@ -58,15 +63,35 @@ class Counting:
 DEFAULT_COUNTING = Counting()
 
 
-def read_people(source: Source, counting: Counting = DEFAULT_COUNTING) -> People:
+def read_people(
+    source: Source,
+    counting: Counting = DEFAULT_COUNTING,
+    reading: LabelReading = STANDARD,
+    *,
+    say: Callable[[str], None] = lambda _note: None,
+) -> People:
     """Read the marks of people; raise Refused that names the place.
 
-    The file is the annotations of TCPD (JSON), the export of AnnotateChange (CSV), or a table with the columns item,
-    reviewer and mark (a row per mark, an empty cell for no change) or label (a list of marks per row).
+    The file is the annotations of TCPD (JSON), the export of AnnotateChange (CSV), a table with the columns item,
+    reviewer and mark (a row per mark, an empty cell for no change), or a file of labels (`label_tables`) that are lists
+    of marks. `say` is called with what was taken as missing, joined or counted once.
     """
     content = source.content()
+    start = json_text.beginning(content)[:1]
     with source.refusing():
-        return (_read_tcpd if json_text.beginning(content)[:1] == b"{" else _read_rows)(content, counting)
+        if start == b"{":
+            return _read_tcpd(content, counting)
+        if start != b"[":
+            table = read_text_table(content)
+            names = _columns(table.names)
+            if names is not None:
+                found, n_missing = _read_rows(table, names, counting, reading)
+                if n_missing:
+                    say(f"{source.name}: {counted(n_missing, 'mark')} missing: the reviewer did not answer.")
+                return found
+            if "label" not in table.names and b"[" not in content:
+                raise ValueError(_NO_MARKS)
+    return _of_labels(source, counting, reading, say)
 
 
 def _read_tcpd(content: bytes, counting: Counting) -> People:
@@ -83,41 +108,58 @@ def _read_tcpd(content: bytes, counting: Counting) -> People:
     return found
 
 
-def _read_rows(content: bytes, counting: Counting) -> People:
-    table = read_text_table(content)
-    if set(ANNOTATE_CHANGE) - {"DatasetID", "AnnotatedOn"} <= set(table.names):
-        names = ("DatasetName", "UserID", "AnnotationIndex")
-    elif "mark" in table.names or "label" in table.names:
-        names = ("item", "reviewer", "mark" if "mark" in table.names else "label")
-    else:
-        raise ValueError(
-            "this is none of the known forms of marks. Use the columns item, reviewer and mark, or the export of "
-            "AnnotateChange, or annotations of TCPD as JSON"
-        )
-    missing = [name for name in names if name not in table.names]
+def _columns(names: Sequence[str]) -> tuple[str, str, str] | None:
+    """Return the columns of the series, the person and the mark; None if the table has no column of marks."""
+    if set(ANNOTATE_CHANGE) - {"DatasetID", "AnnotatedOn"} <= set(names):
+        return "DatasetName", "UserID", "AnnotationIndex"
+    if "mark" not in names:
+        return None
+    missing = [name for name in TABLE if name not in names]
     if missing:
         raise ValueError(f"column {missing[0]!r} is missing")
+    return TABLE
+
+
+def _read_rows(
+    table: TextTable, names: tuple[str, str, str], counting: Counting, reading: LabelReading
+) -> tuple[People, int]:
+    """Return the marks in a table with a row per mark, and the number of cells that say that a mark is missing."""
     found: dict[str, dict[str, set[int]]] = {}
+    n_missing = 0
     for line, row in table.records():
         item, person, cell = (as_written(row[name].strip()) for name in names)
         where = f"line {line}"
         if not item or not person:
             raise ValueError(f"{where}: the {'series' if not item else 'person'} is empty")
-        people = found.setdefault(item, {})
-        if names[2] == "label":
-            if cell == WITHDRAWN:
-                people.pop(person, None)
-            if cell in NOT_LABELS or person in people or row.get("kind", "") not in FIRST_LABELS:
-                continue  # only the first label of a person counts, and it counts until it is withdrawn
-        places = people.setdefault(person, set())
-        if names[2] == "label":
-            places.update(counting.place(mark.at, where) for mark in _label(cell, where))
-        elif cell not in ("", NO_CHANGE_POINT):
+        if cell and cell.lower() in reading.missing_words:
+            n_missing += 1
+            continue
+        places = found.setdefault(item, {}).setdefault(person, set())
+        if cell not in ("", NO_CHANGE_POINT):
             places.add(counting.place(cell, where))
-    return {item: {name: _sorted(own) for name, own in people.items()} for item, people in found.items() if people}
+    return {item: {name: _sorted(own) for name, own in people.items()} for item, people in found.items()}, n_missing
+
+
+def _of_labels(source: Source, counting: Counting, reading: LabelReading, say: Callable[[str], None]) -> People:
+    """Return the marks in the first label of each person and item, in a file of labels."""
+    read = read_label_table(source, reading, say=say)
+    found: dict[str, dict[str, tuple[int, ...]]] = {}
+    frame = read.frame.assign(kind=read.frame.get("kind", ""))
+    for at, item, person, cell, kind in frame[["item", "reviewer", "label", "kind"]].itertuples(name=None):
+        people = found.setdefault(item, {})
+        if cell == WITHDRAWN:
+            people.pop(person, None)
+        if cell in NO_CATEGORY or person in people or kind not in FIRST_LABELS:
+            continue  # only the first label of a person counts, and it counts until it is withdrawn
+        where = f"{read.place} {at}"
+        with source.refusing():
+            people[person] = _sorted(counting.place(mark.at, where) for mark in _label(cell, where))
+    return {item: people for item, people in found.items() if people}
 
 
 def _label(cell: str, where: str) -> Sequence[marks.Mark]:
+    if cell.isdecimal():
+        raise ValueError(f"{where}: {cell!r} is not a list of marks such as [12]")
     try:
         return marks.read(cell)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Read and write tables of labels and verdicts in CSV."""
+"""Read and write tables in CSV, such as verdicts; `label_tables` reads labels."""
 
 import json
 import math
@@ -13,17 +13,11 @@ from labeler.files.formats.source import Source
 from labeler.files.formats.text_table import read_text_table
 from labeler.safe_text import as_written as as_written, csv_text, inert as inert
 
-LABEL_COLUMNS = ("item", "reviewer", "label")
 VERDICT_COLUMNS = ("item", "verdict")
 OF_HEURISTICS = ("m1", "m2", "m3", "m4", "m5")
 OF_SAME = ("cosine", "wave_hedges", "kumar_hassebrook", "scaled_rmse")
 MEASURES = (*OF_HEURISTICS, *OF_SAME)  # columns for the mean of each measure in a verdict table
-LINE = "line"  # name of the index of a table that was read from a file
-
-
-def read_labels(source: Source) -> pd.DataFrame:
-    """Read a table of labels with at least the columns item, reviewer and label, like `read_table`."""
-    return read_table(source, LABEL_COLUMNS)
+LINE = "line"  # name of the index of a table that was read from a file: the line of each row
 
 
 def read_table(source: Source, columns: Sequence[str]) -> pd.DataFrame:

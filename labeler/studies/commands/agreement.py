@@ -8,7 +8,9 @@ from typing import Any
 import click
 
 from labeler.cli.common import json_option, remark, show, show_json
+from labeler.cli.options import options_of
 from labeler.errors import InputError
+from labeler.files.formats.label_tables import LabelReading
 from labeler.studies.commands.opening import open_study, say_if_interim, study_option
 
 
@@ -39,7 +41,9 @@ class RequirementType(click.ParamType[tuple[str, float]]):
 @click.command(epilog="Example: labeler agreement --labels labels.csv --fail-under alpha:.67")
 @study_option
 @click.option("--labels", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
-              help="Labels to use instead of a study: a CSV file with the columns item, reviewer, label.")  # fmt: skip
+              help="Labels to use instead of a study: a table with the columns item, reviewer, label, or with one "
+                   "column per reviewer.")  # fmt: skip
+@options_of(LabelReading, "label_reading")
 @click.option("--against", "before", type=click.Path(path_type=Path), default=None,
               metavar="FILE",
               help="Earlier round to compare with: a study, or a CSV file of labels.")  # fmt: skip
@@ -57,6 +61,7 @@ class RequirementType(click.ParamType[tuple[str, float]]):
 def agreement(
     study: Path | None,
     labels: Path | None,
+    label_reading: LabelReading,
     before: Path | None,
     fail_under: tuple[str, float] | None,
     level: float,
@@ -73,7 +78,7 @@ def agreement(
 
     def labels_of(path: Path | None, *, is_file: bool) -> Any:
         if path is not None and is_file:
-            return service.labels_of_file(path, any_category=fail_under is not None)
+            return service.labels_of_file(path, label_reading, any_category=fail_under is not None, say=remark)
         with open_study(path) as db:
             say_if_interim(db)
             return service.labels_of_study(db)

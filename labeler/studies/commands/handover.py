@@ -7,7 +7,9 @@ import click
 
 from analysis.text import counted
 from labeler.cli.common import dry_run_option, json_option, now, one_of, out_option, remark, show_json, write_text
+from labeler.cli.options import options_of
 from labeler.errors import InputError
+from labeler.files.formats.label_tables import LabelReading
 from labeler.studies.audit.audit import audit as audit_study
 from labeler.studies.commands.opening import OWNER, logged_if_written, open_study, say_if_interim, study_option
 from labeler.studies.handover import anonymising, exchange
@@ -19,9 +21,12 @@ from labeler.studies.handover import anonymising, exchange
 @click.option("--import", "import_file", type=click.Path(path_type=Path), default=None, metavar="FILE",
               help="Import labels of another tool from FILE. Columns: item, reviewer, label, and any column that "
                    "--out writes.")  # fmt: skip
-@click.option("--layout", "form", default="long", show_default=True,
+@click.option("--layout", "form", default=None,
               type=click.Choice(["long", "wide", "label-studio", "potato", "rater", "irrcac"]),
-              help="Form of the file. long has all answers; the other forms have only first labels.")  # fmt: skip
+              help="Form of the file to write. long has all answers; the other forms have only first labels. With "
+                   "--import, wide says that each column is a reviewer.  [default: long; a file that is imported shows "
+                   "its layout]")  # fmt: skip
+@options_of(LabelReading, "label_reading")
 @click.option("--force", is_flag=True,
               help="With --import: add reviewers whose names only look like names of other people.")  # fmt: skip
 @dry_run_option("With --import: show what would be imported, without importing it.")
@@ -30,7 +35,8 @@ def labels(
     study: Path | None,
     out: Path | None,
     import_file: Path | None,
-    form: str,
+    form: str | None,
+    label_reading: LabelReading,
     force: bool,
     dry_run: bool,
     as_json: bool,
@@ -38,12 +44,14 @@ def labels(
     """Export labels as a table, or import labels from another tool.
 
     The forms are the tidy table (long), one column per reviewer (wide), tasks of Label Studio, lines of Potato, and the
-    input of the R packages rater and irrCAC, which can only be exported.
+    input of the R packages irrCAC and rater; that of rater can only be exported.
     """
     one_of(("--out FILE", out is not None), ("--import FILE", import_file is not None))
     if import_file is not None:
         with open_study(study, dry_run=dry_run) as db:
-            done = exchange.import_label_file(db, import_file, form, look_alike=force, actor=OWNER, now=now())
+            done = exchange.import_label_file(
+                db, import_file, form, label_reading, look_alike=force, actor=OWNER, now=now(), say=remark
+            )
         if as_json:
             show_json(asdict(done))
         outcome = "would be imported" if dry_run else "imported"
@@ -55,11 +63,11 @@ def labels(
         raise InputError("--dry-run needs --import FILE.")
     assert out is not None  # noqa: S101 - checked by one_of
     with open_study(study) as db, logged_if_written(db, out):
-        if form == exchange.LONG:
+        if form in (None, exchange.LONG):
             text, n_rows = exchange.export_label_file(db, actor=OWNER, now=now())
             sentence = f"{counted(n_rows, 'answer')} written."
         else:
-            exported = exchange.export_as(db, form, actor=OWNER, now=now())
+            exported = exchange.export_as(db, str(form), actor=OWNER, now=now())
             text, n_rows = exported.text, exported.n_labels
             sentence = f"{counted(n_rows, 'first label')} written. {exported.legend}".rstrip()
         say_if_interim(db)

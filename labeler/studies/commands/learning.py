@@ -7,17 +7,20 @@ import click
 from labeler.cli.common import json_option, now, out_option, remark, write_text
 from labeler.cli.options import options_of
 from labeler.errors import InputError
+from labeler.files.formats.label_tables import LabelReading
 from labeler.files.outputs import write_files
 from labeler.studies.commands.opening import actor_option, open_study, say_if_interim, study_option
 from labeler.studies.results import learning
 from labeler.studies.results.learning import LearnOptions, Material, WrittenResult
 
 
-def _material(study: Path | None, label_file: Path | None, verdict_file: Path | None, actor: str) -> Material:
+def _material(
+    study: Path | None, label_file: Path | None, reading: LabelReading, verdict_file: Path | None, actor: str
+) -> Material:
     if (label_file is None) != (verdict_file is None):
         raise InputError("Give both --labels and --verdicts, or neither.")
     if label_file is not None and verdict_file is not None:
-        return learning.material_of_files(label_file, verdict_file)
+        return learning.material_of_files(label_file, verdict_file, reading, say=remark)
     with open_study(study) as db:
         say_if_interim(db)
         return learning.material_of_study(db, actor=actor, now=now())
@@ -28,6 +31,7 @@ def _material(study: Path | None, label_file: Path | None, verdict_file: Path | 
 @click.option("--labels", "label_file", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
               help="Labels to use instead of a study: a CSV file with the columns item, reviewer, label, "
                    "application.")  # fmt: skip
+@options_of(LabelReading, "label_reading")
 @click.option(
     "--verdicts", "verdict_file", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
     help="With --labels: file of verdicts and measures that `labeler verdicts --out` wrote.",
@@ -45,6 +49,7 @@ def _material(study: Path | None, label_file: Path | None, verdict_file: Path | 
 def learn(
     study: Path | None,
     label_file: Path | None,
+    label_reading: LabelReading,
     verdict_file: Path | None,
     options: LearnOptions,
     out: Path | None,
@@ -60,7 +65,7 @@ def learn(
     folder = None
     if out is not None and (out.is_dir() or not out.suffix) and str(out) != "-":
         folder, out = out, None
-    learned = learning.learn(_material(study, label_file, verdict_file, actor), options)
+    learned = learning.learn(_material(study, label_file, label_reading, verdict_file, actor), options)
     is_useful = even_if_useless or learned.useless is None
     account = learning.written_result(learned, with_model=is_useful)
     if out is not None and not is_useful:

@@ -13,6 +13,7 @@ from labeler.config import bundled
 from labeler.errors import InputError
 from labeler.files.commands.formats import read_files, reading_options, report_refused_files
 from labeler.files.exploring import PerRun
+from labeler.files.formats.label_tables import LabelReading
 from labeler.files.gathering import ReadOptions, from_files
 from labeler.files.outputs import require_writable, write_files
 from labeler.safe_text import one_line
@@ -34,6 +35,7 @@ WITHOUT_DATA = (
 @click.option("--labels", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE.csv",
               help="File with the reviewers' labels. Columns: item, reviewer, label; or item and one column per "
                    "reviewer.")  # fmt: skip
+@options_of(LabelReading, "label_reading")
 @click.option("--one-is", type=click.Choice(SIMILAR.names), default="dissimilar",
               show_default=True, help="With --labels: meaning of 1, if labels are 0 and 1.")  # fmt: skip
 @click.option("--classes", type=click.Path(path_type=Path, dir_okay=False), default=None, metavar="FILE",
@@ -48,6 +50,7 @@ def replicate(
     study: Path | None,
     out: Path | None,
     labels: Path | None,
+    label_reading: LabelReading,
     one_is: str,
     classes: Path | None,
     actor: str,
@@ -86,6 +89,7 @@ def replicate(
             measuring,
             bundled("data", "replication"),
             labels=labels,
+            reading=label_reading,
             one_is=one_is,
             classes=classes,
             revisions=replicating.revisions_beside(paths),

@@ -14,6 +14,7 @@ from analysis.text import counted
 from labeler.cli.common import json_option, now, one_of, out_option, remark, show_files, show_json
 from labeler.cli.options import options_of
 from labeler.errors import InputError
+from labeler.files.formats.label_tables import LabelReading
 from labeler.files.outputs import require_writable, write_files
 from labeler.safe_text import one_line
 from labeler.studies.commands.opening import (
@@ -32,7 +33,9 @@ from labeler.studies.results.reporting import ReportOptions, Resampling
 @click.command(epilog="Example: labeler report --study cache.study --out report")
 @study_option
 @click.option("--labels", "label_file", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
-              help="File of labels to use instead of a study.")  # fmt: skip
+              help="File of labels to use instead of a study: a table with the columns item, reviewer, label, or "
+                   "with one column per reviewer.")  # fmt: skip
+@options_of(LabelReading, "label_reading")
 @click.option("--verdicts", "verdict_file", type=click.Path(path_type=Path), default=None, metavar="FILE.csv",
               help="With --labels: file of verdicts (columns item, classifier, verdict).")  # fmt: skip
 @click.option(
@@ -56,6 +59,7 @@ from labeler.studies.results.reporting import ReportOptions, Resampling
 def report(
     study: Path | None,
     label_file: Path | None,
+    label_reading: LabelReading,
     verdict_file: Path | None,
     question: str | None,
     out: Path | None,
@@ -78,16 +82,25 @@ def report(
         raise InputError("--verdicts needs --labels.")
     one_of(("--out DIR", out is not None), ("--verify FILE", check is not None))
     if check is not None:
-        _check(check, study, label_file, verdict_file, as_json)
+        _check(check, study, label_file, label_reading, verdict_file, as_json)
         return
     assert out is not None  # noqa: S101 - checked by one_of
     options = replace(options, resampling=Resampling.none(seed) if quick else Resampling(seed))
     if label_file is not None:
+        notes: list[str] = []  # shown after the progress bar
         with _progress() as progress:
             asked = None if question is None else coordinating.question_from(question)
             files = reporting.files_of_files(
-                label_file, verdict_file, options=options, question=asked, progress=progress
+                label_file,
+                verdict_file,
+                options=options,
+                question=asked,
+                reading=label_reading,
+                say=notes.append,
+                progress=progress,
             )
+        for note in notes:
+            remark(note)
     else:
         require_writable(out)
         with open_study(required_study(study)) as db:
@@ -114,9 +127,16 @@ def _progress() -> Iterator[Callable[[float], None]]:
         yield lambda share: bar.update(round(100 * share) - bar.pos)
 
 
-def _check(file: Path, study: Path | None, label_file: Path | None, verdict_file: Path | None, as_json: bool) -> None:
+def _check(
+    file: Path,
+    study: Path | None,
+    label_file: Path | None,
+    reading: LabelReading,
+    verdict_file: Path | None,
+    as_json: bool,
+) -> None:
     if label_file is not None:
-        differences = written_reports.check_files(label_file, verdict_file, file)
+        differences = written_reports.check_files(label_file, verdict_file, file, reading)
     else:
         with open_study(required_study(study)) as db:
             differences = written_reports.check_study(db, file, actor=OWNER, now=now())

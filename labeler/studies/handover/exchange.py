@@ -1,7 +1,7 @@
 """Export labels as a table with one row per answer, and import labels from other tools."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -32,7 +32,7 @@ from labeler.studies.store.events import Deed
 if TYPE_CHECKING:
     import pandas as pd
 
-    from labeler.files.formats.source import Source
+    from labeler.files.formats.label_tables import LabelReading
     from labeler.studies.label_forms import Form
 
 LONG = "long"  # columns of the label file, which has one row per answer
@@ -107,30 +107,40 @@ def _form(name: str) -> "Form":
     return label_forms.FORMS[name]
 
 
-def _reader(name: str) -> "Callable[[Source, Sequence[str]], pd.DataFrame]":
-    read = _form(name).read
-    if read is None:
-        raise InputError(
-            f"the format {name} does not contain the names, so it cannot be imported. Import a file in the long format."
-        )
-    return read
-
-
 def _log_export(deed: Deed) -> None:
     deed.log(actions.EXPORT_LABELS, state=studies.get(deed.db).state)
 
 
 def import_label_file(
-    db: Database, path: Path, form: str = LONG, *, look_alike: bool = False, actor: str, now: datetime
+    db: Database,
+    path: Path,
+    form: str | None = None,
+    reading: "LabelReading | None" = None,
+    *,
+    look_alike: bool = False,
+    actor: str,
+    now: datetime,
+    say: Callable[[str], None] = lambda _note: None,
 ) -> LabelImport:
-    """Import the labels in a file, as `import_labels` does; error messages also name the file."""
-    from labeler.files.formats import Source, tables
+    """Import the labels in a file, as `import_labels` does; error messages also name the file.
 
+    The layout is found from the file; `form` says that it is wide. `say` is called with what was taken as missing,
+    joined or counted once. Raises InputError if the form does not contain the names.
+    """
+    from labeler.files.formats import Source, label_tables
+
+    if form == "rater":
+        raise InputError(
+            "the format rater does not contain the names, so it cannot be imported. Import a file in the long format."
+        )
     source = Source(str(path), path)
+    question = studies.get(db).question
     try:
-        categories = studies.get(db).question.names
-        table = tables.read_labels(source) if form == LONG else _reader(form)(source, categories)
-        return import_labels(db, table, look_alike=look_alike, actor=actor, now=now)
+        table = label_tables.read_label_table(
+            source, reading or label_tables.STANDARD, declared=question.answers,
+            items={item.name for item in items.all_items(db)}, knows_people=True, layout=form, say=say,
+        )  # fmt: skip
+        return import_labels(db, table.frame, look_alike=look_alike, actor=actor, now=now)
     except Refused:
         raise
     except InputError as error:

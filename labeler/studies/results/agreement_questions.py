@@ -1,12 +1,13 @@
 """Answer what is asked first about agreement: each reviewer against the rest, drift, and two rounds compared."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from analysis.categories import CATEGORIES, NO_CATEGORY
+from analysis.categories import CATEGORIES
 from analysis.document import json_values
 from analysis.raters import agreement
 from analysis.raters.agreement import Coefficient
@@ -14,7 +15,8 @@ from analysis.raters.tables import counted_labels
 from analysis.statistics.intervals import Estimate
 from analysis.text import counted
 from labeler.errors import InputError, sentence
-from labeler.files.formats import tables
+from labeler.files.formats import label_tables
+from labeler.files.formats.label_tables import LabelReading
 from labeler.files.formats.source import Source
 from labeler.studies.labelling import label_file
 from labeler.studies.preparing import assigning
@@ -89,18 +91,21 @@ def labels_of_study(db: Database) -> pd.DataFrame:
     return counted_labels(counted.assign(label=counted["label"].map(question.class_of)), question.classes)
 
 
-def labels_of_file(path: Path, *, any_category: bool = False) -> pd.DataFrame:
-    """Return the first labels in a CSV file; raise InputError if it is invalid.
+def labels_of_file(
+    path: Path,
+    reading: LabelReading = label_tables.STANDARD,
+    *,
+    any_category: bool = False,
+    say: Callable[[str], None] = lambda _note: None,
+) -> pd.DataFrame:
+    """Return the first labels in a file; raise InputError if it is invalid.
 
-    With `any_category`, the categories are those in the file.
+    With `any_category`, the categories are those in the file. `say` is called with what was taken as missing, joined or
+    counted once.
     """
+    table = label_tables.read_label_table(Source(str(path), path), reading, say=say).frame
     try:
-        table = tables.read_table(Source(str(path), path), tables.LABEL_COLUMNS)
-        for column in tables.LABEL_COLUMNS:
-            for line, cell in table[column].items():
-                if not str(cell).strip():
-                    raise InputError(f"{path}, line {line}: the {column} is empty.")
-        found = sorted(set(table["label"]) - set(NO_CATEGORY))
+        found = label_tables.categories_of(table["label"])
         return counted_labels(table.reset_index(drop=True), found if any_category else CATEGORIES)
     except ValueError as error:
         raise InputError(f"{path}: {sentence(error)}") from None

@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -31,8 +31,9 @@ from analysis.learning import (
 from analysis.runs.classifiers import CLASSIFIERS, Verdict
 from analysis.runs.runs import Runs, Warmup
 from analysis.text import joined
-from labeler.errors import InputError, sentence
-from labeler.files.formats import tables
+from labeler.errors import InputError, Refused, sentence
+from labeler.files.formats import label_tables, tables
+from labeler.files.formats.label_tables import LabelReading
 from labeler.files.formats.source import Source
 from labeler.files.models import read_model as read_model
 from labeler.files.outputs import as_csv
@@ -143,15 +144,24 @@ def _require_runs(question: Question) -> None:
         )
 
 
-def material_of_files(label_file: Path, verdict_file: Path) -> Material:
+def material_of_files(
+    label_file: Path,
+    verdict_file: Path,
+    reading: LabelReading = label_tables.STANDARD,
+    *,
+    say: Callable[[str], None] = lambda _note: None,
+) -> Material:
     """Read labels and verdicts from files written by `labeler labels --out` and `labeler verdicts --out`.
 
     The label file has the columns item, reviewer, label and application; the verdict file item, classifier, verdict and
-    score, and one column per measure. Raises InputError if a file cannot be read or a column is missing. The message
-    names file, place and value.
+    score, and one column per measure. `say` is called with what was taken as missing, joined or counted once. Raises
+    InputError if a file cannot be read or a column is missing. The message names file, place and value.
     """
     labels, verdict_text = (Source(str(path), path) for path in (label_file, verdict_file))
-    answers = tables.read_table(labels, (*tables.LABEL_COLUMNS, "application")).reset_index(drop=True)
+    answers = label_tables.read_label_table(labels, reading, declared=SIMILAR.answers, say=say).frame
+    if "application" not in answers:
+        raise Refused(labels.name, f"column 'application' is missing; the table has {', '.join(map(str, answers))}")
+    answers = answers.reset_index(drop=True)
     raw = tables.read_table(verdict_text, ("item", "classifier", "verdict"))
     table = tables.read_verdicts(verdict_text, SIMILAR.names)
     features = _features_of_file(raw, verdict_file)

@@ -30,6 +30,7 @@ from analysis.runs.runs import Warmup
 from analysis.text import counted
 from labeler.errors import InputError, Refused, sentence
 from labeler.files.formats import Source
+from labeler.files.formats.label_tables import STANDARD, LabelReading
 from labeler.files.gathering import Gathered as GatheredFiles
 from labeler.studies import references
 from labeler.studies.model import combined_hash
@@ -178,6 +179,7 @@ def replicate(
     bundled: Path,
     *,
     labels: Path | None = None,
+    reading: LabelReading = STANDARD,
     one_is: str = DISSIMILAR,
     classes: Path | None = None,
     revisions: Path | None = None,
@@ -192,15 +194,18 @@ def replicate(
     (finished benchmarks, all benchmarks). Raises InputError if there are no measurements, two benchmarks have the same
     name, or a table is invalid.
     """
+    notes: list[str] = []
+    remarks: list[str] = []
     label_table = (
-        None if labels is None else references.read_reviewer_labels(Source(str(labels), labels), one_is=one_is)
+        None
+        if labels is None
+        else references.read_reviewer_labels(Source(str(labels), labels), reading, one_is=one_is, say=remarks.append)
     )
     class_table = None if classes is None else references.read_classes(Source(str(classes), classes))
     measured = measuring.results(advance)
     if not measured:
         raise InputError("The study has no measurements.")
     names = _Names(measured)
-    notes, remarks = [], []
     of_classes = label_scope = None
     if class_table is not None:
         of_classes, unmatched = names.known(class_table)

@@ -37,7 +37,8 @@ from labeler import marks
 from labeler.errors import InputError
 from labeler.files import exploring, marked
 from labeler.files.exploring import MethodResult
-from labeler.files.formats import tables
+from labeler.files.formats import label_tables, tables
+from labeler.files.formats.label_tables import LabelReading
 from labeler.files.formats.source import Source
 from labeler.files.outputs import as_csv as as_csv, write_files as write_files
 from labeler.marks import START
@@ -48,7 +49,7 @@ from labeler.studies.labelling import reviewing
 from labeler.studies.labelling.label_file import all_answers, checked_rows
 from labeler.studies.model import LABELLED_BY_PLAN, ItemRole, Kind, Origin, Question, State, Study, combined_hash
 from labeler.studies.preparing import assigning
-from labeler.studies.questions import MARKED, NOT_SURE, SIMILAR, WITHDRAWN, Category
+from labeler.studies.questions import MARKED, SIMILAR, Category
 from labeler.studies.results import history
 from labeler.studies.screen import thumbnails, timing
 from labeler.studies.store import Database, actions, assignments, chain, events, items, people, studies, verdicts
@@ -429,15 +430,20 @@ def gathered_files(
     options: ReportOptions = STANDARD,
     *,
     question: Question | None = None,
+    reading: LabelReading = label_tables.STANDARD,
+    say: Callable[[str], None] = lambda _note: None,
 ) -> ReportInput:
-    """Read the input of a report from a label table and a verdict table.
+    """Read the input of a report from a file of labels and a verdict table.
 
-    The label file has the columns item, reviewer and label, and optionally the other columns of the label file; the
-    verdict file item, classifier and verdict, and optionally score and threshold. Rows without a time get 1970; no
-    number depends on it. Without `question`, the categories are those in the table. Raises InputError if a file is
-    invalid. The message names file, place and value.
+    The label file has the columns item, reviewer and label, and optionally the other columns of the label file, or
+    another layout of labels; the verdict file item, classifier and verdict, and optionally score and threshold. Rows
+    without a time get 1970; no number depends on it. Without `question`, the categories are those in the table. `say`
+    is called with what was taken as missing, joined or counted once. Raises InputError if a file is invalid. The
+    message names file, place and value.
     """
-    table = tables.read_labels(_source(label_file))
+    declared = () if question is None else question.answers
+    read = label_tables.read_label_table(_source(label_file), reading, declared=declared, say=say)
+    table = read.frame
     asked = _question_of(table) if question is None else question
     try:
         answers = _answers(table, asked)
@@ -454,14 +460,14 @@ def gathered_files(
         parameters=options.shown,
         hashes={"answers": _table_hash(table), "verdicts": _table_hash(verdict_table)},
         versions=_versions(),
-        notes=notes,
+        notes=tuple(dict.fromkeys((*notes, *(f"{label_file.name}: {note}" for note in read.notes)))),
     )
     return ReportInput(answers, verdict_table, table, provenance, options, question=asked)
 
 
 def _question_of(table: pd.DataFrame) -> Question:
     """Return a question with the categories of a label table: *similar*, or all labels in alphabetical order."""
-    found = sorted(set(map(str.strip, table["label"])) - {NOT_SURE, WITHDRAWN, ""})
+    found = label_tables.categories_of(table["label"])
     if any(map(marks.are_marks, found)):
         raise InputError("Some labels are marks. Name the question with --question, such as --question mark-changes.")
     if set(found) & set(SIMILAR.names) or len(found) < 2:  # other labels beside these two are refused as mistakes
@@ -475,13 +481,15 @@ def files_of_files(
     options: ReportOptions = STANDARD,
     *,
     question: Question | None = None,
+    reading: LabelReading = label_tables.STANDARD,
+    say: Callable[[str], None] = lambda _note: None,
     progress: Progress | None = None,
 ) -> dict[str, str | bytes]:
     """Return the report of a label table and a verdict table as files, as name -> contents.
 
-    `progress` is called as in `files_of_study`.
+    `reading` and `say` are those of `gathered_files`; `progress` is called as in `files_of_study`.
     """
-    gathered = gathered_files(label_file, verdict_file, options=options, question=question)
+    gathered = gathered_files(label_file, verdict_file, options=options, question=question, reading=reading, say=say)
     try:
         return gathered.files(gathered.report(progress))
     except ValueError as error:

@@ -17,6 +17,8 @@ from typing import Any
 from analysis.document import json_values
 from analysis.report import ReportDifference, differences
 from labeler.errors import InputError, LabelerError
+from labeler.files.formats import label_tables
+from labeler.files.formats.label_tables import LabelReading
 from labeler.studies import background
 from labeler.studies.model import Question
 from labeler.studies.results.reporting import ReportOptions, gathered_files, gathered_study
@@ -191,7 +193,9 @@ def check_study(db: Database, file: Path, *, actor: str, now: datetime) -> list[
     return differences(stored, json_values(gathered.report()))
 
 
-def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list[ReportDifference]:
+def check_files(
+    label_file: Path, verdict_file: Path | None, file: Path, reading: LabelReading = label_tables.STANDARD
+) -> list[ReportDifference]:
     """Compare all values of a report.json with values that are computed from a label table and a verdict table.
 
     The tables do not contain the plan, the history and the measurements of the study, and they lack some columns that
@@ -200,7 +204,9 @@ def check_files(label_file: Path, verdict_file: Path | None, file: Path) -> list
     """
     stored = _read(file)
     notes = tuple(map(str, stored["notes"]))
-    gathered = gathered_files(label_file, verdict_file, notes, _options(stored, file), question=_asked(stored))
+    gathered = gathered_files(
+        label_file, verdict_file, notes, _options(stored, file), question=_asked(stored), reading=reading
+    )
     gathered = replace(gathered, provenance=replace(gathered.provenance, question=stored["question"]))
     if stored["course"] is not None:
         try:

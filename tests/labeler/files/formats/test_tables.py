@@ -9,7 +9,7 @@ from hypothesis import example, given, strategies as st
 
 from labeler.errors import Refused
 from labeler.files.formats import Source
-from labeler.files.formats.tables import as_written, inert, read_labels, read_verdicts, write
+from labeler.files.formats.tables import as_written, inert, read_table, read_verdicts, write
 from labeler.studies.questions import SIMILAR
 
 FORMULAS = ["=1+1", "=HYPERLINK(A1)", "+1", "-1", "@SUM(A1)", "\tcell", "-", "=", "- x, y"]
@@ -20,7 +20,7 @@ CELLS = st.one_of(st.sampled_from([*FORMULAS, *AWKWARD]), st.text(st.characters(
 
 
 def labels_of(content):
-    return read_labels(Source("there/l.csv", data=content))
+    return read_table(Source("there/l.csv", data=content), ("item", "reviewer", "label"))
 
 
 def verdicts_of(content, classifier=None):
@@ -125,7 +125,7 @@ def test_anything_but_a_label_table_is_refused_with_file_and_place(content, mess
 
 def test_a_label_file_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(Refused, match=r"l\.csv: No such file or directory$"):
-        read_labels(Source("l.csv", path=tmp_path / "l.csv"))
+        read_table(Source("l.csv", path=tmp_path / "l.csv"), ())
 
 
 def test_verdicts_with_all_their_columns():

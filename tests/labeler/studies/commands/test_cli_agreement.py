@@ -107,7 +107,7 @@ def test_labels_of_any_categories_can_be_judged(tmp_path):
         (["a,ada,x", "a,ben,x", "b,ada,x", "b,ben,x"], 3, "Not known: Krippendorff's alpha is undefined, because only"),
         (["a,ada,x", "b,ben,y"], 3, "Not known: Krippendorff's alpha is undefined, because"),
         ([], 3, "Not known: Krippendorff's alpha is undefined, because there are no labels."),
-        (["a,ada,x", "a,,y"], 2, "l.csv, line 3: the reviewer is empty."),
+        (["a,ada,x", "a,,y"], 2, "l.csv: line 3: the reviewer is empty"),
         (["a,ada,x", "a,ben"], 2, "l.csv"),
     ],
 )

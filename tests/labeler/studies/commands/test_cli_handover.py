@@ -81,4 +81,4 @@ def test_labels_go_out_and_into_another_study_in_the_form_of_another_tool(tmp_pa
     make_study(other, n_items=0, reviewers=())
     assert says(run("labels", "--study", other, "--import", file, "--layout", form).stderr, "ada, ben, cleo")
     again = run("labels", "--study", other, "--import", file, "--layout", form)
-    assert again.stderr.startswith("0 labels imported")
+    assert "0 labels imported" in again.stderr

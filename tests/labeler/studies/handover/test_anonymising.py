@@ -446,7 +446,7 @@ def test_hostile_names_are_replaced_and_nothing_else_is(tmp_path):
 
 def test_imported_labels_do_not_keep_an_id_made_from_their_reviewers_name(db, tmp_path):
     table = importing.upload("labels.csv", b"item,reviewer,label\nx,Zebulon,similar\n")
-    exchange.import_labels(db, tables.read_labels(table), actor="owner", now=NOW)
+    exchange.import_labels(db, tables.read_table(table, ()), actor="owner", now=NOW)
     (old,) = saved_answers(db)
     assert old.source_key == key(0, "imported", "x", "Zebulon", "fresh", "0", "similar")
     anonymise(db, tmp_path / "out.study")

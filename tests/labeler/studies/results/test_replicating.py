@@ -355,7 +355,7 @@ def test_names_that_match_nothing_are_listed(tmp_path):
     ("table", "message"),
     [
         ("item,reviewer,label\nb,a,perhaps\n", "line 2: label 'perhaps' is not similar, dissimilar, 0 or 1"),
-        ("item,reviewer,label\nb,a,1\nb,a,1\n", "line 3: reviewer 'a' has two labels on 'b'"),
+        ("item,reviewer,label\nb,a,1\nb,a,0\n", "line 3: 'a' labels 'b' a second time: '0' here, '1' on line 2"),
         ("item,reviewer,label\nb,,1\n", "line 2: the reviewer is empty"),
         ("reviewer,label\na,1\n", "there is no column for the item"),
         ("item,reviewer,opinion\na,b,1\n", "there is no column for the label"),

@@ -164,10 +164,10 @@ def test_what_does_not_count_is_left_out_and_counted(tmp_path):
     content = files_report(
         tmp_path,
         lines(
-            "x,ada,similar,fresh", "y,ada,dissimilar,fresh", "z,ada,similar,fresh", "w,ada,similar,fresh",
-            "x,ben,similar,fresh", "y,ben,dissimilar,fresh", "z,ben,dissimilar,fresh", "w,ben,not sure,fresh",
-            "x,ada,dissimilar,retest", "y,ada,similar,calibration", "z,cleo,similar,third", "y,ada,similar,fresh",
-            header="item,reviewer,label,kind",
+            "x,ada,similar,fresh,0", "y,ada,dissimilar,fresh,0", "z,ada,similar,fresh,0", "w,ada,similar,fresh,0",
+            "x,ben,similar,fresh,0", "y,ben,dissimilar,fresh,0", "z,ben,dissimilar,fresh,0", "w,ben,not sure,fresh,0",
+            "x,ada,dissimilar,retest,0", "y,ada,similar,calibration,0", "z,cleo,similar,third,0",
+            "y,ada,similar,fresh,1", header="item,reviewer,label,kind,revision",
         ),
     )  # fmt: skip
     (pair,) = content["agreement"]["pairs"]
