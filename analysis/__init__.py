@@ -61,6 +61,8 @@ if TYPE_CHECKING:
         items_for_share as items_for_share,
     )
     from analysis.raters.tables import (
+        Counts as Counts,
+        WideRatings as WideRatings,
         count_table as count_table,
         first_labels as first_labels,
     )
@@ -99,6 +101,8 @@ _PLACES = {
     "to_frame": "statistics.results",
     # tables
     "count_table": "raters.tables",
+    "Counts": "raters.tables",
+    "WideRatings": "raters.tables",
     "first_labels": "raters.tables",
     # agreement of raters
     "percent_agreement": "raters.agreement",

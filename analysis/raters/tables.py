@@ -7,10 +7,12 @@ Ratings can have three forms, and every coefficient of agreement accepts all of 
 - A *count table* contains the number of raters by item and category: shape (n_items, n_categories), columns in the
   order of the declared categories.
 
-`counts_of` decides which form a table has.
+A table of numbers can be counts, or ratings by numbered categories. `Counts` and `WideRatings` say which; without them,
+`counts_of` refuses a table that could be both.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, TypeGuard, cast
 
@@ -21,13 +23,62 @@ from numpy.typing import ArrayLike, NDArray
 from analysis.arrays import Floats
 from analysis.categories import CATEGORIES, NO_CATEGORY
 
-Ratings = ArrayLike | pd.DataFrame
-
 COUNTED_KINDS = ("fresh", "overlap")
 KINDS = (*COUNTED_KINDS, "retest", "third", "calibration", "adjudicated", "excluded")  # excluded: the item is left out
 LABEL_COLUMNS = ("item", "rater", "category")
 OTHER_NAMES = {"reviewer": "rater", "label": "category"}  # the columns of a label file, and of a label table
 TOTALS = ("total", "sum", "n", "n_labels", "all", "count")  # names of columns that are no categories
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Say that a table has counts: the number of raters by item and category.
+
+    Every function that takes ratings accepts it in place of the table.
+
+    Parameters
+    ----------
+    table : DataFrame or array_like of int, shape (n_items, n_categories)
+        Whole numbers of at least 0. Columns are in the order of the categories, or are called as the categories. For
+        `cohen_kappa`, the table has the categories of the first rater as rows and those of the second as columns.
+
+    Examples
+    --------
+    >>> from analysis import fleiss_kappa
+    >>> fleiss_kappa(Counts([[2, 0], [0, 3], [1, 1]])).value  # three raters on one item, two on the others
+    0.33333333333333326
+    """
+
+    table: ArrayLike | pd.DataFrame
+
+
+@dataclass(frozen=True, eq=False)
+class WideRatings:
+    """Say that a table has ratings: the category that each rater (column) gave to each item (row).
+
+    Every function that takes ratings accepts it in place of the table.
+
+    Parameters
+    ----------
+    table : DataFrame or array_like, shape (n_items, n_raters)
+        Categories, which can be numbers; None or NaN if a rater did not rate the item. Name numbered categories with
+        `categories`.
+
+    Examples
+    --------
+    >>> from analysis import fleiss_kappa
+    >>> fleiss_kappa(WideRatings([[0, 0], [0, 0], [1, 1], [0, 1]]), categories=(0, 1)).value
+    0.4666666666666667
+    """
+
+    table: ArrayLike | pd.DataFrame
+
+
+Ratings = ArrayLike | pd.DataFrame | Counts | WideRatings
+_EITHER = (
+    "this table of numbers can be counts or ratings. Pass Counts(table) if each column is a category and each number "
+    "counts raters, or WideRatings(table) with categories=... if each column is a rater and each number is a category"
+)
 
 
 def declared_categories(categories: Sequence[Hashable]) -> tuple[Hashable, ...]:
@@ -62,13 +113,11 @@ def positive_category(categories: Sequence[Hashable], positive: Hashable | None 
 def counts_of(ratings: Ratings, categories: Sequence[Hashable] | None = None) -> Floats:
     """Convert any of the three forms of ratings to a count table.
 
-    A DataFrame with a column `rater` or `category` is a label table. A table of numbers is a count table. Any other
-    table contains wide ratings.
-
-    The declared categories can be numbers themselves, as on a scale from 1 to 5. In this case a table of numbers
-    contains wide ratings, unless it is a DataFrame whose columns are the categories. An array with as many columns as
-    categories could have either form, and is rejected. Raises ValueError if `ratings` has none of the three forms or is
-    ambiguous; the message names the row.
+    A DataFrame with a column `rater` or `category` is a label table; a table with other entries than numbers contains
+    wide ratings. A table of numbers that is neither `Counts` nor `WideRatings` contains counts if the categories are
+    texts, or if no categories are given and each item has the same number of ratings, at least two. It contains
+    ratings if the categories are numbers and their number is not that of the columns. Otherwise it could be both, and
+    is refused. Raises ValueError if `ratings` has none of the three forms or could have two; the message names the row.
 
     `ratings`: label table, count table or wide ratings. A missing entry of wide ratings is None or NaN. `categories`:
     all declared categories in their order, including unused categories. By default, they are the columns of a count
@@ -78,21 +127,23 @@ def counts_of(ratings: Ratings, categories: Sequence[Hashable] | None = None) ->
     if is_label_table(ratings):
         return count_table(ratings, CATEGORIES if categories is None else categories).to_numpy(float)
     declared = None if categories is None else declared_categories(categories)
-    table = _cells(ratings)
+    given = ratings.table if isinstance(ratings, (Counts, WideRatings)) else ratings
+    table = _cells(given)
     if table.size == 0 and table.ndim < 2:
         return np.zeros((0, len(declared or CATEGORIES)))
     if table.ndim != 2:
         raise ValueError(f"counts must have shape (n_items, n_categories >= 2), got {table.shape}")
     if holds_ratings(ratings, declared):
-        _check_counts_are_numbers(table, declared or CATEGORIES)
+        if not isinstance(ratings, WideRatings):
+            _check_counts_are_numbers(table, declared or CATEGORIES)
         return counts_of_wide(table, declared or CATEGORIES)
-    if isinstance(ratings, pd.DataFrame) and declared is not None and not _is_numbered(ratings.columns, declared):
-        if set(ratings.columns) != set(declared) or not ratings.columns.is_unique:
+    if isinstance(given, pd.DataFrame) and declared is not None and not _is_numbered(given.columns, declared):
+        if set(given.columns) != set(declared) or not given.columns.is_unique:
             raise ValueError(
-                f"the columns of the count table are {_listed(ratings.columns)}, but the categories are "
+                f"the columns of the count table are {_listed(given.columns)}, but the categories are "
                 f"{_listed(declared)}"
             )
-        table = _cells(ratings[list(declared)])
+        table = _cells(given[list(declared)])
     if table.shape[1] < 2:
         raise ValueError(f"counts must have shape (n_items, n_categories >= 2), got {table.shape}")
     if declared is not None and table.shape[1] != len(declared):
@@ -102,28 +153,28 @@ def counts_of(ratings: Ratings, categories: Sequence[Hashable] | None = None) ->
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
         raise ValueError(
-            f"counts must be whole numbers >= 0, row {row} is {counts[row].tolist()}. "
-            "If these are ratings by numbered categories, name the categories."
+            f"counts must be whole numbers >= 0, row {row} is {counts[row].tolist()}. If these are ratings by numbered "
+            "categories, pass WideRatings(table) with categories=..."
         )
-    if isinstance(ratings, pd.DataFrame) and declared is None:
-        _check_columns_are_categories(ratings.columns, counts)
+    if declared is None and not isinstance(ratings, Counts):
+        _check_can_only_be_counts(given, counts)
     return counts
 
 
-def _check_columns_are_categories(columns: "pd.Index[Any]", counts: Floats) -> None:
-    """Raise ValueError if the columns of a table of numbers are a total or raters instead of categories."""
+def _check_can_only_be_counts(table: Ratings, counts: Floats) -> None:
+    """Raise ValueError if a table of numbers without declared categories has a total, or could be ratings."""
+    columns = table.columns if isinstance(table, pd.DataFrame) else ()
     for place, column in enumerate(columns):
         is_sum = len(counts) > 0 and bool((2 * counts[:, place] == counts.sum(axis=1)).all())
         if is_sum and str(column).lower() in TOTALS:
             raise ValueError(
                 f"the column {column} of the count table is the sum of the others, not a category. Drop it."
             )
-    is_binary = bool((counts <= 1).all() and (counts.sum(axis=1) > 1).any())
-    if is_binary and not set(columns) & set(CATEGORIES) and not isinstance(columns, pd.RangeIndex):
-        raise ValueError(
-            f"the table contains only 0 and 1, and its columns are {_listed(columns)}. If these are ratings by "
-            "raters, name the categories: categories=(0, 1). If these are counts, pass categories=list(table.columns)."
-        )
+    n_given = counts.sum(axis=1)
+    is_binary = bool((counts <= 1).all())
+    is_even = len(set(n_given.tolist()) - {0.0}) <= 1 and not (is_binary and (n_given > 1).any())
+    if not is_even and not set(columns) & set(CATEGORIES):
+        raise ValueError(_EITHER)
 
 
 def _check_counts_are_numbers(table: NDArray[Any], categories: Sequence[Hashable]) -> None:
@@ -155,21 +206,17 @@ def is_label_table(ratings: Ratings) -> TypeGuard[pd.DataFrame]:
 def holds_ratings(ratings: Ratings, categories: Sequence[Hashable] | None = None) -> bool:
     """Return whether a table contains wide ratings instead of counts, by the rule of `counts_of`.
 
-    Raises ValueError if the table is ambiguous.
+    Raises ValueError if the table could be both.
     """
+    if isinstance(ratings, (Counts, WideRatings)):
+        return isinstance(ratings, WideRatings)
     table = _cells(ratings)
     if not _holds_numbers(table):
         return True
     if categories is None or table.ndim != 2 or not all(map(_is_number, categories)):
         return False
-    if isinstance(ratings, pd.DataFrame):
-        return set(ratings.columns) != set(categories)
     if table.shape[1] == len(categories):
-        raise ValueError(
-            f"{len(categories)} columns of numbers for {len(categories)} numbered categories can be counts or "
-            "ratings. Pass counts as a DataFrame whose columns are the categories, or ratings as a DataFrame or a "
-            "label table."
-        )
+        raise ValueError(_EITHER)
     return True
 
 
@@ -178,7 +225,7 @@ def codes_of_wide(table: Ratings, categories: Sequence[Hashable]) -> NDArray[np.
 
     Raises ValueError if an entry is neither missing nor a declared category; the message names row and column.
     """
-    cells = _cells(table)
+    cells = _cells(table.table if isinstance(table, (Counts, WideRatings)) else table)
     place = {category: k for k, category in enumerate(categories)}
     codes = np.full(cells.shape, -1, dtype=np.int64)
     for row, column in zip(*np.nonzero(~pd.isna(cells)), strict=True):

@@ -10,7 +10,7 @@ from analysis import document as d
 from analysis.raters import agreement, consensus
 from analysis.raters.agreement import RankTest
 from analysis.raters.consensus import REJECTED, UNTESTABLE, TrueCategories
-from analysis.raters.tables import count_table
+from analysis.raters.tables import Counts, count_table
 from analysis.report._settings import CategorySet, ReportStyle, Resampling
 from analysis.report._tables import CountedConsensus, Labels
 from analysis.statistics.intervals import Estimate
@@ -72,7 +72,7 @@ def category_rows(labels: Labels, truth: CountedConsensus, of: CategorySet, leve
     rows = []
     for name in of.names:
         rest = counts[[other for other in of.names if other != name]].sum(axis=1)
-        against_rest = agreement.fleiss_kappa(np.column_stack([rest, counts[name]]), level=level)
+        against_rest = agreement.fleiss_kappa(Counts(np.column_stack([rest, counts[name]])), level=level)
         rows.append(
             CategoryRow(
                 name, of.meanings.get(name, ""), int(counts[name].sum()), specific[name], against_rest,

@@ -22,6 +22,7 @@ from analysis.methods.points._scores import (
     n_matches,
 )
 from analysis.raters.agreement import fleiss_kappa
+from analysis.raters.tables import Counts
 from analysis.statistics.bootstrap import bootstrap
 from analysis.statistics.intervals import Estimate
 
@@ -278,7 +279,7 @@ def start_agreement(starts: Sequence[Mapping[str, int | None]], *, seed: int = 1
     if len(k):
         within = float((squares - sums**2 / k).sum() / (k - 1).sum())
         factor = float(np.exp(1.959964 * np.sqrt(2 * within)))
-    kappa = fleiss_kappa(counts) if counts else Estimate(None, reason="no item has two answers")
+    kappa = fleiss_kappa(Counts(counts)) if counts else Estimate(None, reason="no item has two answers")
     shared = [item for item in starts if len(item) >= 2]
     people = sorted({person for item in shared for person in item})
     iterations = [[float(start) for start in item.values() if start is not None] for item in starts]
@@ -354,7 +355,7 @@ def _any_change(series: Sequence[MarkedSeries]) -> Estimate:
     if not series:
         return Estimate(None, reason="no series has two people")
     n_marked = [sum(1 for marks in each.people.values() if set(marks) - {0}) for each in series]
-    return fleiss_kappa([[n, len(each.people) - n] for n, each in zip(n_marked, series, strict=True)])
+    return fleiss_kappa(Counts([[n, len(each.people) - n] for n, each in zip(n_marked, series, strict=True)]))
 
 
 def _none_and_none(series: Sequence[MarkedSeries]) -> float | None:

@@ -86,9 +86,10 @@ def fleiss_kappa(
     ratings : DataFrame or array_like
         One of three forms. A count table (n_items, n_categories) contains the number of raters by item and category. A
         label table is a DataFrame with the columns item, rater, category. Wide ratings (n_items, n_raters) contain the
-        category that each rater gave, or a missing value. `analysis.raters.tables.counts_of` describes how the form is
-        recognised. Items may have different raters; items without a rating are left out. For two raters, the result is
-        Scott's pi.
+        category that each rater gave, or a missing value. A table of numbers that could be both is refused: pass
+        `Counts(table)` or `WideRatings(table)`. Without them, it contains counts if `categories` are texts, or are not
+        given and all rows have the same sum. Items may have different raters; items without a rating are left out. For
+        two raters, the result is Scott's pi.
     categories : sequence of hashable, optional
         All declared categories in their order. By default, they are the columns of a count table, and otherwise similar
         and dissimilar.
@@ -115,7 +116,8 @@ def fleiss_kappa(
     Raises
     ------
     ValueError
-        If `ratings` has none of the three forms, or the number of groups differs from the number of items.
+        If `ratings` has none of the three forms or could have two, or the number of groups differs from the number of
+        items.
 
     References
     ----------

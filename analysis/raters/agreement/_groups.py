@@ -23,7 +23,7 @@ from analysis.raters.agreement._formulas import (
     too_few_rare,
 )
 from analysis.raters.agreement._pairs import cohen_kappa, tables_of, two_by_two
-from analysis.raters.tables import checked_labels, checked_verdicts, count_table, positive_category
+from analysis.raters.tables import Counts, checked_labels, checked_verdicts, count_table, positive_category
 from analysis.statistics.intervals import Estimate, checked_level, linearised, one_sided, wilson
 from analysis.statistics.results import Result
 
@@ -166,7 +166,8 @@ def _of_group(group: object, table: pd.DataFrame, q: int, level: float) -> Group
     if np.allclose(sums[:, 0], 1):  # the group contains all labels of its items
         counts = np.zeros((len(sums), q))
         np.add.at(counts, number, own)
-        percent, kappa = percent_agreement(counts, level=level), few or fleiss_kappa(counts, level=level)
+        rows = Counts(counts)
+        percent, kappa = percent_agreement(rows, level=level), few or fleiss_kappa(rows, level=level)
     else:
         w, a, p, s = sums[:, 0], sums[:, 1], sums[:, 2 : 2 + q], sums[:, 2 + q :]
         percent, kappa = _percent(a, w, level), few or _kappa(a, w, p, s, level)
@@ -347,7 +348,7 @@ def agreement_so_far(
     """
     counts = count_table(labels, categories).to_numpy(dtype=float)
     r, _ = rated(counts, None, categories, at_least=2)
-    percent_once, kappa_once = percent_agreement(r, categories, level=level), fleiss_kappa(r, categories, level=level)
+    percent_once, kappa_once = percent_agreement(Counts(r), level=level), fleiss_kappa(Counts(r), level=level)
     if not len(r):
         return AgreementSoFar(0, percent_once, kappa_once, percent_once, kappa_once, None)
     alpha = 1 - checked_level(level)

@@ -22,6 +22,7 @@ from analysis.raters.agreement._formulas import (
     too_few_rare,
 )
 from analysis.raters.tables import (
+    Counts,
     Ratings,
     codes_of_wide,
     declared_categories,
@@ -59,8 +60,9 @@ def cohen_kappa(
     ----------
     ratings : DataFrame or array_like
         An array of numbers counts items by the category of the first rater (rows) and of the second rater (columns);
-        its shape is (n_categories, n_categories). Otherwise, pass a label table of two raters, or wide ratings with two
-        columns, as in `fleiss_kappa`; items with only one label are ignored.
+        its shape is (n_categories, n_categories). If the categories are numbers, pass `Counts(table)`. Otherwise, pass
+        a label table of two raters, or wide ratings with two columns, as in `fleiss_kappa`; items with only one label
+        are ignored.
     categories, weights
         As in `fleiss_kappa`.
     level : float
@@ -220,7 +222,7 @@ def pair_table(ratings: Ratings, categories: Categories | None = None) -> Floats
         complete = wide[(wide >= 0).all(axis=1)]
         q = len(declared)
         return np.bincount(complete[:, 0] * q + complete[:, 1], minlength=q * q).reshape(q, q).astype(np.float64)
-    table = np.asarray(ratings, dtype=float)
+    table = np.asarray(ratings.table if isinstance(ratings, Counts) else ratings, dtype=float)
     if table.ndim != 2 or table.shape[0] != table.shape[1] or table.shape[0] < 2:
         raise ValueError(
             f"table must be square with at least two categories, got shape {table.shape}. A count table does not show "

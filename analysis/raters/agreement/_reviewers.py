@@ -13,7 +13,7 @@ from analysis.raters.agreement._coefficients import fleiss_kappa
 from analysis.raters.agreement._formulas import Categories
 from analysis.raters.agreement._groups import by_group, in_order, partner_agreement
 from analysis.raters.agreement._pairs import TwoByTwo, bias_index, cohen_kappa, pabak_of, pair_table, two_by_two
-from analysis.raters.tables import checked_columns, checked_labels, count_table, positive_category, ranks
+from analysis.raters.tables import Counts, checked_columns, checked_labels, count_table, positive_category, ranks
 from analysis.statistics.intervals import Estimate, McNemar, checked_level, linearised, mcnemar, wilson
 from analysis.statistics.multiple import bonferroni, holm
 from analysis.statistics.results import Result
@@ -147,13 +147,13 @@ def against_rest(
     """
     rows = by_group(labels, "rater", categories, level=level)
     counts = count_table(labels, categories)
-    whole = fleiss_kappa(counts, categories, level=level).value if len(labels) else None
+    whole = fleiss_kappa(Counts(counts), categories, level=level).value if len(labels) else None
     without_each = _without_each(labels, categories)
     found = []
     for row in rows:
         others = without_each[row.group]
         without = (
-            fleiss_kappa(others, categories, level=level)
+            fleiss_kappa(Counts(others), categories, level=level)
             if others.to_numpy().any()
             else Estimate(None, reason="no other rater")
         )
@@ -242,13 +242,13 @@ def jackknife_over_raters(
     ----------
     .. [1] Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed., ch. 5
     """
-    whole = fleiss_kappa(count_table(labels, categories), categories, level=level)
+    whole = fleiss_kappa(Counts(count_table(labels, categories)), categories, level=level)
     r = labels["rater"].nunique()
     if whole.value is None:
         return whole
     if r < LEAST_RATERS:
         return Estimate(whole.value, reason="fewer than three reviewers")
-    without = [fleiss_kappa(counts, categories).value for counts in _without_each(labels, categories).values()]
+    without = [fleiss_kappa(Counts(counts), categories).value for counts in _without_each(labels, categories).values()]
     defined = np.array([value for value in without if value is not None])
     if len(defined) < r or whole.se is None:
         return Estimate(whole.value, reason="the coefficient without one of the reviewers is undefined")

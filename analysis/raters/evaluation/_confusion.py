@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from analysis.arrays import Bools, Floats, Ints
 from analysis.categories import CATEGORIES
-from analysis.raters.tables import declared_categories, positive_category
+from analysis.raters.tables import Counts, declared_categories, positive_category
 from analysis.statistics.bootstrap import N_DRAWS, bootstrap, percentile_interval
 from analysis.statistics.intervals import LEAST_GROUPS, Estimate, Groups, clustered_share, group_numbers, wilson
 from analysis.statistics.results import Result
@@ -387,7 +387,7 @@ def weighted_kappa(confusion: Confusion, *, level: float = 0.95) -> Estimate:
     """Compute Cohen's kappa of consensus and verdict with linear weights, for categories that form a scale."""
     from analysis.raters.agreement import cohen_kappa
 
-    return cohen_kappa(confusion.table, confusion.categories, weights="linear", level=level)
+    return cohen_kappa(Counts(confusion.table), confusion.categories, weights="linear", level=level)
 
 
 def mcc(confusion: Confusion, *, rng: np.random.Generator, n_draws: int = N_DRAWS, level: float = 0.95) -> Estimate:

@@ -77,7 +77,7 @@ def result(db: Database, *, level: float = 0.95) -> CalibrationResult:
     import pandas as pd  # imported here, as below, because most callers need no statistics
 
     from analysis.raters.agreement import fleiss_kappa, percent_agreement
-    from analysis.raters.tables import count_table
+    from analysis.raters.tables import Counts, count_table
 
     planned = assignments.everything(db, Kind.CALIBRATION)
     counting = {item.name for item in items.included(db)} & set(item_names(db))
@@ -99,7 +99,7 @@ def result(db: Database, *, level: float = 0.95) -> CalibrationResult:
         for name in active
     )
     counts = count_table(first, categories) if len(first) else pd.DataFrame([[0] * len(categories)])
-    percent, kappa = percent_agreement(counts, level=level), fleiss_kappa(counts, level=level)
+    percent, kappa = (function(Counts(counts), level=level) for function in (percent_agreement, fleiss_kappa))
     names = {row.item for row in rows}
     return CalibrationResult(
         len(names), len(names & set(reference)), by_reviewer, percent, kappa, gate,

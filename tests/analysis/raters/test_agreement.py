@@ -37,6 +37,7 @@ from analysis.raters.agreement import (
 )
 from analysis.raters.agreement._formulas import NO_PAIR
 from analysis.raters.agreement._pairs import NO_COMMON_ITEM
+from analysis.raters.tables import Counts
 from analysis.statistics.bootstrap import bootstrap
 from analysis.statistics.intervals import Estimate, paired_difference, wilson
 from tests.analysis.raters.strategies import count_tables
@@ -70,7 +71,7 @@ def counts_of(case):
 
 @pytest.mark.parametrize("case", ["fleiss1971_diagnoses", "krippendorff_4x12", "paper_overall"])
 def test_coefficients_of_published_tables(golden_agreement, case):
-    counts, expected = counts_of(golden_agreement[case]), golden_agreement[case]["expected"]
+    counts, expected = Counts(counts_of(golden_agreement[case])), golden_agreement[case]["expected"]
     assert percent_agreement(counts).value == pytest.approx(expected["percent_agreement"], abs=1e-6)
     for function, value, se in (
         (fleiss_kappa, "fleiss_kappa", "fleiss_se_gwet"),
@@ -109,7 +110,7 @@ def test_tables_with_more_categories(golden_agreement):
 @given(count_tables(), st.randoms(use_true_random=False), st.sampled_from(COEFFICIENTS))
 def test_coefficients_do_not_depend_on_the_order_of_items_or_of_categories(counts, random, coefficient):
     shuffled = np.array(random.sample(counts.tolist(), len(counts)))[:, ::-1]
-    one, other = coefficient(counts), coefficient(shuffled)
+    one, other = coefficient(Counts(counts)), coefficient(Counts(shuffled))
     assert one.reason == other.reason
     if one.value is not None:
         assert (one.value, one.se) == pytest.approx((other.value, other.se))
@@ -117,7 +118,7 @@ def test_coefficients_do_not_depend_on_the_order_of_items_or_of_categories(count
 
 @given(count_tables(), st.sampled_from(COEFFICIENTS))
 def test_coefficients_are_1_exactly_at_full_agreement(counts, coefficient):
-    estimate = coefficient(counts)
+    estimate = coefficient(Counts(counts))
     if estimate.value is None:
         return
     r = counts[counts.sum(axis=1) >= 2]
@@ -130,6 +131,7 @@ def test_coefficients_are_1_exactly_at_full_agreement(counts, coefficient):
 def test_degenerate_data_give_a_value_or_a_reason(golden_agreement, index):
     case = golden_agreement["degenerate"]["expected"][index]
     counts = [[[2, 0]] * 10, [[1, 0], [0, 1]], [[1, 1]], [[1, 1]] * 4][index]
+    counts = Counts(counts)
     functions = {function.__name__: function for function in COEFFICIENTS}
     for name, expected in case.items():
         if name in functions:
@@ -401,6 +403,7 @@ def test_weighted_kappa_and_its_error_are_those_of_statsmodels(table, weights):
 @settings(max_examples=examples(20))
 @given(count_tables(n_categories=3))
 def test_identity_weights_change_nothing(counts):
+    counts = Counts(counts)
     for coefficient in WEIGHTED[1:]:
         plain = gwet_ac1(counts) if coefficient is gwet_ac2 else coefficient(counts)
         assert coefficient(counts, weights=np.eye(3)) == plain
@@ -479,8 +482,8 @@ def test_random_tables_have_the_values_of_the_formulas(k, weights, n_tables):
     level = {None: "nominal", "linear": None, "quadratic": "interval"}[weights]
     names, largest = tuple(range(k)), 0.0
     for ratings in random_tables(k, n_tables):
-        counts = np.array([[(row == name).sum() for name in names] for row in ratings])
-        expected = by_hand(counts, weights)
+        table = np.array([[(row == name).sum() for name in names] for row in ratings])
+        expected, counts = by_hand(table, weights), Counts(table)
         of_weights = {} if weights is None else {"weights": weights}
         gwet = gwet_ac1 if weights is None else gwet_ac2
         found = {

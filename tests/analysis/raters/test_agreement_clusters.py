@@ -16,6 +16,7 @@ from analysis.raters.agreement import (
     percent_agreement,
     specific_agreement,
 )
+from analysis.raters.tables import Counts
 from analysis.statistics.intervals import unanimous, wilson
 from tests.analysis.raters import interval_coverage
 from tests.analysis.raters.interval_coverage import cohen_coverage, count_coverage
@@ -35,7 +36,7 @@ def drawn_counts(n, k, rng, *, kappa=0.4, p=0.5):
 @given(count_tables(min_items=25), st.sampled_from(COEFFICIENTS))
 def test_groups_of_one_item_each_give_the_plain_interval(counts, coefficient):
     counts = np.vstack([counts, np.tile([2, 1], (20, 1))])
-    grouped, plain = coefficient(counts, groups=np.arange(len(counts))), coefficient(counts)
+    grouped, plain = coefficient(Counts(counts), groups=np.arange(len(counts))), coefficient(Counts(counts))
     assert (grouped.value, grouped.se) == pytest.approx((plain.value, plain.se))
     assert (grouped.low, grouped.high) == pytest.approx((plain.low, plain.high))
 
@@ -82,7 +83,7 @@ def test_groups_follow_the_rows_that_count():
     counts, groups = drawn_counts(100, 3, rng), np.arange(100) % 25
     holes, hole_groups = np.array([[0, 0], [1, 0]] * 30), np.full(60, 99)
     order = rng.permutation(160)
-    mixed, mixed_groups = np.vstack([counts, holes])[order], np.concatenate([groups, hole_groups])[order]
+    mixed, mixed_groups = Counts(np.vstack([counts, holes])[order]), np.concatenate([groups, hole_groups])[order]
     for coefficient in (percent_agreement, krippendorff_alpha):
         one, other = coefficient(counts, groups=groups), coefficient(mixed, groups=mixed_groups)
         assert (one.se, one.high) == pytest.approx((other.se, other.high))
@@ -152,8 +153,8 @@ def test_the_bootstrap_of_groups_agrees_with_the_cluster_robust_standard_error(c
 
 @given(count_tables(n_categories=3), st.sampled_from(COEFFICIENTS), st.integers(0, 99))
 def test_the_bootstrap_starts_from_the_value_and_never_answers_nan(counts, coefficient, seed):
-    drawn = bootstrap_coefficient(coefficient, counts, rng=np.random.default_rng(seed), n_draws=30)
-    plain = coefficient(counts)
+    drawn = bootstrap_coefficient(coefficient, Counts(counts), rng=np.random.default_rng(seed), n_draws=30)
+    plain = coefficient(Counts(counts))
     assert drawn.value == pytest.approx(plain.value)
     assert (drawn.value is None) <= (drawn.reason is not None)
     assert (drawn.low is None) <= (drawn.reason is not None)

@@ -7,6 +7,7 @@ from statsmodels.stats.power import TTestIndPower
 
 from analysis.raters.agreement import fleiss_kappa
 from analysis.raters.planning import Design, expected, hours, items_for_kappa, items_for_share, limits, reviewer_groups
+from analysis.raters.tables import Counts
 from analysis.runs.power import (
     detectable_changes,
     power,
@@ -44,7 +45,7 @@ def test_the_expected_standard_error_is_that_of_the_expected_table():
     p = np.concatenate([rng.beta(0.6, 0.9, 60_000), rng.beta(0.6, 0.9, 40_000)])  # prevalence .4, kappa .4
     k = np.repeat([2, 3], [60_000, 40_000])
     dissimilar = rng.binomial(k, p)
-    kappa = fleiss_kappa(np.column_stack([k - dissimilar, dissimilar]))
+    kappa = fleiss_kappa(Counts(np.column_stack([k - dissimilar, dissimilar])))
     expectation = expected(design, kappa=0.4, prevalence=0.4)
     assert kappa.value == pytest.approx(0.4, abs=0.01)
     assert expectation.kappa.se == pytest.approx(kappa.se, rel=0.01)

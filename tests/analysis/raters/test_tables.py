@@ -35,6 +35,8 @@ from analysis.raters.agreement import (
 from analysis.raters.consensus import agreed_only, dawid_skene, identifiability, latent_class, majority
 from analysis.raters.evaluation import confusion_matrix
 from analysis.raters.tables import (
+    Counts,
+    WideRatings,
     checked_counts,
     checked_labels,
     count_table,
@@ -63,13 +65,14 @@ def test_count_tables_keep_declared_categories_in_their_order():
         counts_of(counts, ["low", "high", "none"])
     scale = [1, 2, 3, 4, 5]
     assert counts_of([[1, 2], [3, 0]]).tolist() == [[1, 2], [3, 0]]
+    assert counts_of(Counts([[1, 2], [4, 0]])).tolist() == [[1, 2], [4, 0]]
     assert counts_of([[1, 2], [3, 5]], scale).tolist() == [[1, 1, 0, 0, 0], [0, 0, 1, 0, 1]]
     assert counts_of(pd.DataFrame({"ada": [1, 2], "ben": [1, None]}), scale).tolist() == [
         [2, 0, 0, 0, 0],
         [0, 1, 0, 0, 0],
     ]
     as_counts = pd.DataFrame([[1, 0, 0, 1, 0]], columns=scale)
-    assert counts_of(as_counts, scale).tolist() == [[1, 0, 0, 1, 0]]
+    assert counts_of(Counts(as_counts), scale).tolist() == [[1, 0, 0, 1, 0]]
 
 
 @pytest.mark.parametrize(
@@ -87,7 +90,7 @@ def test_invalid_label_tables_are_rejected(rows, message):
 def test_counts_rows_and_columns_that_cannot_be_are_rejected_or_left_out():
     with pytest.raises(ValueError, match="lacks the column rater"):
         checked_labels(pd.DataFrame({"item": ["a"], "category": ["similar"]}))
-    assert checked_counts([[0, 0], [1, 1]]).tolist() == [[1, 1]]
+    assert checked_counts([[0, 0], [2, 0]]).tolist() == [[2, 0]]
     assert checked_counts([]).shape == (0, 2)
     with pytest.raises(ValueError, match="'maybe' is not one of"):
         first_labels(answers(("ada", 1, "maybe")))
@@ -148,6 +151,7 @@ def test_first_labels_are_frozen_once_another_task_was_answered(earlier, later):
 
 
 LABEL_FILE = pd.DataFrame({"item": ["a", "a", "b", "b"], "reviewer": ["x", "y"] * 2, "label": ["similar"] * 4})
+EITHER = r"counts or ratings. Pass Counts\(table\) if .* or WideRatings\(table\) with"
 NUMBERS = pd.DataFrame([[1, 0, 1], [0, 0, 1], [1, 1, 1]], columns=["ada", "ben", "cleo"])
 TOTALS = pd.DataFrame({"similar": [2, 1], "dissimilar": [0, 1], "Total": [2, 2]})
 READS_LABELS = (count_table, fleiss_kappa, cohen_kappa, pair_agreements, leniency, agreed_only, dawid_skene)
@@ -168,8 +172,18 @@ def test_a_value_that_is_no_table_is_named_by_its_type(function, wrong):
         function(wrong)
 
 
+@pytest.mark.parametrize("k", [2, 3])
+def test_numbers_are_counts_or_ratings_as_they_are_called(k):
+    ratings = pd.DataFrame([[0] * k, [0] * k, [1] * k, [0] * (k - 1) + [1]])
+    counts = pd.DataFrame({0: [k, k, 0, k - 1], 1: [0, 0, k, 1]})
+    texts = ratings.replace({0: "similar", 1: "dissimilar"})
+    assert fleiss_kappa(WideRatings(ratings), (0, 1)) == fleiss_kappa(Counts(counts), (0, 1)) == fleiss_kappa(texts)
+    if k == 2:
+        assert cohen_kappa(WideRatings(ratings), (0, 1)) == cohen_kappa(Counts([[2, 1], [0, 1]]), (0, 1))
+
+
 def test_tables_that_only_look_like_counts_are_rejected():
-    with pytest.raises(ValueError, match=r"ada, ben, cleo.*categories=\(0, 1\)"):
+    with pytest.raises(ValueError, match=EITHER):
         fleiss_kappa(NUMBERS)
     texts = NUMBERS.replace({0: "similar", 1: "dissimilar"})
     assert fleiss_kappa(NUMBERS, categories=(0, 1)) == fleiss_kappa(texts)
@@ -221,8 +235,11 @@ def test_cohens_kappa_of_wide_ratings_labels_and_the_table_is_one_number(wide, w
 @pytest.mark.parametrize(
     ("ratings", "categories", "message"),
     [
-        ([[1, 2], [2, 2]], [1, 2], "counts or ratings"),
-        ([[1, None], [2, 2]], None, "row 0 .*numbered categories"),
+        ([[1, 2], [2, 2]], [1, 2], EITHER),
+        (pd.DataFrame([[0, 0], [1, 1], [0, 1]]), [0, 1], EITHER),  # the columns are called as the categories
+        (pd.DataFrame({"a": [1, 2], "b": [1, 2], "c": [2, 2]}), None, EITHER),
+        ([[1, 3], [2, 2], [5, 5]], None, EITHER),
+        ([[1, None], [2, 2]], None, "row 0 .*WideRatings"),
         ([[1, 7]], [1, 2, 3], r"7 \(row 0, column 1\) is not one of: 1, 2, 3"),
         ([["low", "hihg"]], LEVELS, r"'hihg' \(row 0, column 1\) is not one of: low, medium, high"),
         ([["low", 3]], LEVELS, r"3 \(row 0, column 1\) is not one of"),
