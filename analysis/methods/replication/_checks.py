@@ -42,12 +42,21 @@ from analysis.methods.replication._counts import (
     mean_of,
     scores_of,
 )
-from analysis.methods.replication._measured import FOCUS, N_LAST, OF_HEURISTIC, SAME, Measured, usual_threshold
+from analysis.methods.replication._measured import (
+    FOCUS,
+    N_LAST,
+    OF_HEURISTIC,
+    SAME,
+    WITHOUT_SLOW,
+    Measured,
+    usual_threshold,
+)
 from analysis.runs import schemes
 from analysis.runs.benchmark import natural
 from analysis.runs.classifiers import CLASSIFIERS
 from analysis.runs.dissimilarity import MEASURES
 from analysis.runs.runs import Runs
+from analysis.runs.steady import QUICK_CLASSES
 
 BASES = (0, 1, 2, 3, 5, 10)  # numbers that are added to all signals of Figure 1
 FIGURE_1_SEED = 1
@@ -187,6 +196,8 @@ class Checks:
                 parts.append(f"{kind}: the heuristic calls {sum(map(bool, verdicts))} of {len(verdicts)} dissimilar")
         source = "come from a method" if self.classes else "come from the quick rule of labeler steady"
         why = f"The claim is about the judgement of people. The classes {source}, not from people."
+        if not self.classes:
+            why += f" {QUICK_CLASSES}"
         return Claim(where, claim, paper, "; ".join(parts), unknown, why)
 
     def _measures(self) -> Iterator[Claim]:
@@ -390,13 +401,14 @@ class Checks:
         if not b17.waves:
             return Claim("3.3, Figure 4", claim, "shown for B17", "–", UNKNOWN, "The runs of B17 are too short.")
         visible = [at for at, wave in enumerate(b17.waves, start=1) if wave.is_visible]
-        ours = f"a wave in {len(visible)} of {counted(len(b17.waves), 'run')}; share of the variance: " + ", ".join(
-            f"run {at} {wave.share:.2f}" for at, wave in enumerate(b17.waves, start=1)
-        )
+        shares = ", ".join(f"run {at} {wave.share:.2f}" for at, wave in enumerate(b17.waves, start=1))
+        n = counted(len(b17.waves), "run")
+        ours = f"a wave in {len(visible)} of {n}; share of the variance of the ranks: {shares}"
         as_described = {1, 7} <= set(visible) and 8 not in visible
         why = (
-            "The paper does not define a wave. We compare the share of the variance in periods of 50 to 500 iterations "
-            "with the same run in shuffled blocks, and we assume that the file has the runs in the order of the paper."
+            "The paper does not define a wave. We compare the share that periods of 50 to 500 iterations have in the "
+            f"variance of the ranks, {WITHOUT_SLOW}, with the same run in shuffled blocks. This share is larger than "
+            "that in the variance of the iterations. We assume that the file has the runs in the order of the paper."
         )
         outcome = CONSISTENT if as_described else UNKNOWN
         return Claim("3.3, Figure 4", claim, "shown for B17", ours, outcome, why)

@@ -5,8 +5,10 @@ from collections.abc import Iterator, Sequence
 from analysis import document as d
 from analysis.methods.replication._claims import DIFFERS, counts
 from analysis.methods.replication._counts import ASSUMPTION, N_BENCHMARKS, N_OF_FOCUS, TITLES, Joint
-from analysis.methods.replication._measured import LINKAGES, N_LAST, OF_HEURISTIC
+from analysis.methods.replication._measured import LINKAGES, N_LAST, OF_HEURISTIC, WITHOUT_SLOW
 from analysis.methods.replication._survey import Replication
+from analysis.runs.runs import AUTO
+from analysis.runs.steady import QUICK_CLASSES
 
 SOURCE = (
     "Bauer et al. (2023), Searching for the Ground Truth: Assessing the Similarity of Benchmarking Runs, ICPE '23 "
@@ -22,6 +24,7 @@ MEANINGS = (
     "Cannot be known: the claim needs the reviewers' labels, an unpublished definition, or missing benchmarks.",
     "Cannot apply: the claim is about other measurements.",
 )
+MOST_SHORT = 5  # claims that "In short" names
 SHARES = (
     "A share is reproduced if the 95 % interval of ours lies within 5 percentage points of the paper's share (two "
     "one-sided tests). It differs if p is below 0.05 and the difference is above 5 percentage points."
@@ -80,11 +83,10 @@ def _short(replication: Replication) -> Iterator[d.Block]:
         )
     outcomes = ", ".join(f"{name} {n}" for name, n in found.items())
     items = [what, f"Of {len(replication.claims)} claims: {outcomes}."]
-    items += [
-        f"Differs: {claim.claim} ({claim.where}), but here {claim.ours}."
-        for claim in replication.claims
-        if claim.outcome == DIFFERS
-    ]
+    differs = [claim for claim in replication.claims if claim.outcome == DIFFERS]
+    items += [f"Differs: {claim.claim} ({claim.where}), but here {claim.ours}." for claim in differs[:MOST_SHORT]]
+    if len(differs) > MOST_SHORT:
+        items.append(f"{d.counted(len(differs) - MOST_SHORT, 'more claim')} differ; the table says which.")
     yield d.Bullets(tuple(items))
     yield from (d.Paragraph(note, "note") for note in replication.notes)
     if scope.left_out:
@@ -155,7 +157,7 @@ def _waves(replication: Replication) -> str:
     runs = ", ".join(
         f"run {at}: {wave.share:.2f} ({wave.by_chance:.2f} by chance)" for at, wave in enumerate(drawn.waves, start=1)
     )
-    return f" Share of the variance in waves of 50 to 500 iterations: {runs}."
+    return f" Share of waves of 50 to 500 iterations in the variance of the ranks, {WITHOUT_SLOW}: {runs}."
 
 
 def _choices(replication: Replication) -> Iterator[d.Block]:
@@ -192,6 +194,8 @@ def _choices(replication: Replication) -> Iterator[d.Block]:
     )
     if replication.without_warmup:
         yield _warmup(replication)
+        if replication.warmup == AUTO:
+            yield d.Paragraph(QUICK_CLASSES)
         yield d.Paragraph(
             "Without its warm-up, each run begins at another iteration. Measures that compare two runs iteration by "
             "iteration can then differ more, not less."

@@ -19,6 +19,7 @@ PERIODS = (50, 500)  # length of a wave, in iterations
 BLOCK = 25  # iterations that stay together when a run is shuffled; shorter than any wave
 N_SHUFFLES = 199
 LARGEST_P = 0.01
+WITHOUT_SLOW = "after periods above 500 iterations (drift and changes of level) were removed"
 MIN_RATIO = 1.25  # a share that is less above the share by chance is a very weak wave
 SEED = 1
 
@@ -27,8 +28,8 @@ SEED = 1
 class Wave:
     """The wave pattern of one run."""
 
-    # Share of the variance of the iterations with periods of 50 to 500 iterations, without longer periods, which are a
-    # drift or a change of level.
+    # Share of periods of 50 to 500 iterations in the variance of the ranks of the iterations, after longer periods were
+    # removed, which are a drift or a change of level. In the variance of the iterations, the share is much smaller.
     share: float
     by_chance: float  # mean of this share if blocks of 25 iterations are in random order
     p: float  # share of the random orders (and the run itself) with at least this share

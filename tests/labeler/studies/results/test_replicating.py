@@ -3,6 +3,7 @@ import runpy
 import subprocess
 import sys
 from copy import deepcopy
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -341,6 +342,57 @@ def test_the_revisions_of_the_data_set_are_checked(tmp_path):
     file.write_text("tag\n2\n", encoding="utf-8")
     with pytest.raises(Refused, match="there is no column repository"):
         replicating.read_revisions(file)
+
+
+def other_review(names, seed=1):
+    """Labels of other people on all items of the paper: each agrees with the paper's label with probability .9."""
+    rng = np.random.default_rng(seed)
+    table = pd.read_csv(FOLDER / "labels.csv", dtype=str)
+    flips = rng.random(len(table)) < 0.1
+    table["label"] = np.where(flips, np.where(table["label"] == "similar", "dissimilar", "similar"), table["label"])
+    return table.replace({"reviewer": dict(zip(("R1", "R2", "R3", "R4"), names, strict=True))})
+
+
+def claims_of(table, tmp_path):
+    path = tmp_path / "labels.csv"
+    table.to_csv(path, index=False)
+    gathered = reporting.gathered_files(path, FOLDER / "verdicts.csv", options=reporting.QUICK)
+    return {claim.claim: claim for claim in replicated.claims_of_labels(json_values(gathered.report()))}
+
+
+def test_the_interval_of_a_number_and_not_its_digits_decides_whether_other_labels_differ(tmp_path):
+    claims = claims_of(other_review(("R1", "R2", "R3", "R4")), tmp_path)
+    assert claims["R2 – R3"].outcome == "cannot be known"  # 55.67 % of 97 items, and 53 %
+    assert "interval of our number contains the paper's" in claims["R2 – R3"].why
+    outcomes = [claim.outcome for claim in claims.values()]
+    assert outcomes.count("differs") <= 2
+    reverse = other_review(("R1", "R2", "R3", "R4"))
+    reverse["label"] = "dissimilar"
+    assert claims_of(reverse, tmp_path)["agreed items"].outcome == "differs"
+
+
+def test_reviewers_of_other_names_are_no_reviewers_of_the_paper(tmp_path):
+    claims = claims_of(other_review(tuple("abcd")), tmp_path)
+    assert claims["Agreement of each pair"].outcome == "cannot be known"
+    assert "called a, b, c, d" in claims["Agreement of each pair"].why
+    assert "Pair with the highest agreement" not in claims
+
+
+def test_the_highest_pair_is_known_only_if_no_other_can_be_higher(tmp_path):
+    random = other_review(("R1", "R2", "R3", "R4"))
+    random["label"] = np.where(np.random.default_rng(7).random(len(random)) < 0.5, "similar", "dissimilar")
+    assert claims_of(random, tmp_path)["Pair with the highest agreement"].outcome == "cannot be known"
+
+
+def test_in_short_has_at_most_eight_lines(tmp_path):
+    reverse = other_review(("R1", "R2", "R3", "R4"))
+    reverse["label"] = "similar"
+    path = tmp_path / "labels.csv"
+    reverse.to_csv(path, index=False)
+    written = replicating.replicate(replicating.Measuring(some_benchmarks()), FOLDER, labels=path)
+    differs = [replace(claim, outcome="differs") for claim in written.replication.claims]
+    document = replicated.document(replace(written.replication, claims=tuple(differs)))
+    assert len(document.sections[0].blocks[0].items) == 8
 
 
 def test_names_that_match_nothing_are_listed(tmp_path):
