@@ -16,6 +16,7 @@ from analysis.report._tables import CountedConsensus, Labels
 from analysis.statistics.intervals import Estimate
 
 WEIGHTS = ("linear", "quadratic")
+LEAST_APPLICATIONS = 10  # with fewer, items are drawn
 MOST_MATRICES = 12  # of reviewers; the JSON has all
 
 
@@ -93,8 +94,23 @@ def category_numbers(labels: Labels, of: CategorySet, level: float, resampling: 
             for rater, own in first.groupby("rater", sort=True)
         ),
         rank_test=agreement.rank_test(first, of.names) if of.ordered else None,
-        truth=consensus.true_categories(first, of.names, n_draws=n_draws, rng=resampling.rng("true categories")),
+        truth=consensus.true_categories(
+            first,
+            of.names,
+            n_draws=n_draws,
+            rng=resampling.rng("true categories"),
+            level=level,
+            groups=_applications(first),
+        ),
     )
+
+
+def _applications(first: pd.DataFrame) -> Mapping[object, object] | None:
+    """Return the application of each item; None if items have too few applications to draw them."""
+    if "application" not in first:
+        return None
+    named = first.drop_duplicates("item").set_index("item")["application"]
+    return named.to_dict() if named.nunique() >= LEAST_APPLICATIONS else None
 
 
 def _weighted(first: pd.DataFrame, of: CategorySet, level: float) -> Iterator[WeightedCoefficient]:
@@ -166,17 +182,17 @@ def _true_categories(truth: TrueCategories, rows: Sequence[CategoryRow]) -> Iter
     yield d.table(
         "Items by category: of the agreed items, of the majority of first and third labels with decisions, and by "
         "the model. An item with a tie stays undecided.",
-        ("Category", "Agreed", "Majority or decision", "Share by the model"),
-        [(row.category, row.n_agreed, row.n_majority, None if value is None else d.percent(value))
+        ("Category", "Agreed", "Majority or decision", "Share by the model (interval)"),
+        [(row.category, row.n_agreed, row.n_majority, None if value is None else d.share(value))
          for row, value in zip(rows, prevalence, strict=True)],
         numeric=(1, 2, 3), name="true-categories",
     )  # fmt: skip
     for row in truth.errors[:MOST_MATRICES]:
         yield d.table(
             f"How often {row.reviewer} gives each category (columns) if the true category is that of the row, as the "
-            f"model estimates it from {d.counted(row.n, 'label')}.",
+            f"model estimates it from {d.counted(row.n, 'label')}, with intervals from draws of items or applications.",
             ("True category", *names),
-            [(name, *map(d.percent, shares)) for name, shares in zip(names, row.rows, strict=True)],
+            [(name, *map(d.share, shares)) for name, shares in zip(names, row.rows, strict=True)],
             numeric=tuple(range(1, len(names) + 1)),
         )  # fmt: skip
 

@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,8 @@ from analysis.categories import CATEGORIES
 from analysis.document import counted
 from analysis.raters.consensus._latent import NOT_CONTRADICTED, NOT_IDENTIFIED, REJECTED, UNTESTABLE
 from analysis.raters.tables import count_table, declared_categories, is_label_table, wide_labels
+from analysis.statistics.bootstrap import percentile_interval
+from analysis.statistics.intervals import Estimate, Groups, group_numbers
 from analysis.statistics.results import Result
 
 AGREED, SPLIT, INCOMPLETE = "agreed", "split", "incomplete"
@@ -292,6 +295,7 @@ ALPHA = 0.05  # a model with a smaller p is rejected
 MAX_PATTERNS = 4096  # of labels that the reviewers of one item can give
 ENOUGH = 10  # labels per parameter
 MIX = 0.2  # the rank is taken at a point away from 0 and 1, where the model is the same but derivatives exist
+WIDTH_OF_NOTHING = 1e-3  # an interval that is narrower comes from draws that are all alike
 DRAWN = {"tolerance": 1e-6, "max_iterations": 500}  # how exactly the model is fitted to drawn labels
 
 
@@ -301,8 +305,8 @@ class ErrorMatrix(Result):
 
     reviewer: str  # name of the reviewer
     n: int  # number of labelled items
-    # one row for each true category, one column for each given category; each row sums to 1
-    rows: tuple[tuple[float, ...], ...]
+    # one row for each true category, one column for each given category; the values of each row sum to 1
+    rows: tuple[tuple[Estimate, ...], ...]
 
 
 @dataclass(frozen=True, repr=False)
@@ -311,7 +315,7 @@ class TrueCategories(Result):
 
     identified: bool  # whether the labels can determine all shares and error matrices, by the rank of the design
     words: str  # the result of this check as a sentence
-    prevalence: tuple[float, ...] = ()  # share of each true category; empty if the model is not identified
+    prevalence: tuple[Estimate, ...] = ()  # share of each true category; empty if the model is not identified
     errors: tuple[ErrorMatrix, ...] = ()  # one for each reviewer; empty if the model is not identified
     # "not contradicted" or "rejected" by the test of fit, "untestable" without this test, or "not identified"
     state: str = NOT_IDENTIFIED
@@ -322,13 +326,20 @@ class TrueCategories(Result):
 
 
 def true_categories(
-    first: pd.DataFrame, categories: Sequence[str], *, n_draws: int = 0, rng: np.random.Generator | None = None
+    first: pd.DataFrame,
+    categories: Sequence[str],
+    *,
+    n_draws: int = 0,
+    rng: np.random.Generator | None = None,
+    level: float = 0.95,
+    groups: Mapping[Any, Hashable] | None = None,
 ) -> TrueCategories:
     """Fit Dawid and Skene's model to first labels, if the design identifies it, and test the fit.
 
     The rank is that of the derivatives of the probabilities of all patterns of labels, for each set of reviewers. The
     test of fit is a parametric bootstrap of the likelihood ratio statistic with `n_draws` draws; without draws or
-    without `rng`, there is no test.
+    without `rng`, there is no test. Shares and matrices have percentile bootstrap intervals of as many draws of items,
+    or of whole groups of items (`groups`: item -> group, such as its application).
     """
     if not len(first):
         return TrueCategories(identified=False, words="There are no labels.")
@@ -350,24 +361,66 @@ def true_categories(
             words=f"The labels determine {rank} of the {n_parameters} parameters of the model, so it is not fitted. "
             "Three or more reviewers per item would help.",
         )
-    errors = tuple(
-        ErrorMatrix(name, int((codes[:, place] >= 0).sum()), tuple(tuple(row) for row in matrix.tolist()))
-        for place, (name, matrix) in enumerate(zip(raters, fit.error_matrices, strict=True))
-    )
     rough = (
         f" There are only {counted(len(first), 'label')} for them, so the estimates are rough."
         if len(first) < ENOUGH * n_parameters
         else ""
     )
     given = np.where(np.isnan(codes), -1, codes).astype(np.intp)
+    drawing = None if rng is None else rng.spawn(1)[0]
     g2, p = _fit_test(given, k, fit, n_draws, rng)
+    of_item = None if groups is None else [groups.get(item) for item in pd.unique(first["item"])]
+    prevalence, matrices = _with_intervals(given, fit, n_draws, drawing, level, of_item)
+    errors = tuple(
+        ErrorMatrix(name, int((codes[:, place] >= 0).sum()), matrix)
+        for place, (name, matrix) in enumerate(zip(raters, matrices, strict=True))
+    )
     return TrueCategories(
         identified=True,
         words=f"The labels determine all {n_parameters} parameters of the model.{rough} Models of dependent errors are "
         f"not tested for {k} categories.",
-        prevalence=tuple(fit.prevalence.tolist()), errors=errors,
+        prevalence=prevalence, errors=errors,
         state=UNTESTABLE if p is None else REJECTED if p <= ALPHA else NOT_CONTRADICTED, g2=g2, p=p,
     )  # fmt: skip
+
+
+def _with_intervals(
+    codes: Indices, fit: DawidSkene, n_draws: int, rng: np.random.Generator | None, level: float, groups: Groups | None
+) -> tuple[tuple[Estimate, ...], tuple[tuple[tuple[Estimate, ...], ...], ...]]:
+    """Return the shares and the error matrices of a fit, with intervals from draws of items or groups."""
+    if fit.prevalence is None or fit.error_matrices is None or fit.posterior is None:
+        return (), ()
+    n_items, n_raters, k = len(codes), codes.shape[1], len(fit.prevalence)
+    of_item, n_groups = (np.arange(n_items), n_items) if groups is None else group_numbers(n_items, groups)
+    members = [np.flatnonzero(of_item == group) for group in range(n_groups)]
+    drawn = []
+    if rng is not None and n_groups > 1:
+        for _ in range(n_draws):
+            rows = np.concatenate([members[group] for group in rng.integers(n_groups, size=n_groups)])
+            again = dawid_skene(codes[rows][:, :, None] == np.arange(k), **DRAWN)  # type: ignore[arg-type]
+            if again.prevalence is not None and again.error_matrices is not None:
+                drawn.append(np.concatenate([again.prevalence, again.error_matrices.ravel()]))
+    values = np.concatenate([fit.prevalence, fit.error_matrices.ravel()])
+    # the expected number of items behind each value: all, or those of a true category that the rater labelled
+    of_rater = np.stack([fit.posterior[codes[:, rater] >= 0].sum(axis=0) for rater in range(n_raters)])
+    n = np.concatenate([np.full(k, n_items), np.repeat(of_rater.ravel(), k)])
+    columns = np.array(drawn).reshape(len(drawn), len(values)).T
+    found = [_interval(*each, level) for each in zip(values.tolist(), columns, n.tolist(), strict=True)]
+    rows_of = [tuple(found[at : at + k]) for at in range(k, len(found), k)]
+    return tuple(found[:k]), tuple(tuple(rows_of[at : at + k]) for at in range(0, n_raters * k, k))
+
+
+def _interval(value: float, draws: Floats, n: float, level: float) -> Estimate:
+    """Return a share with its percentile interval; one of 0 or 1 in every draw has the one-sided bound of `n` items."""
+    if not len(draws):
+        return Estimate(value, reason="no draws: no interval")
+    found = percentile_interval(value, draws, level)
+    if found.low is None or found.high is None or found.high - found.low > WIDTH_OF_NOTHING:
+        return found
+    rare = 1 - (1 - level) ** (1 / max(n, 1))
+    return Estimate(
+        value, None, max(0.0, value - rare), min(1.0, value + rare), reason="one-sided: alike in every draw"
+    )
 
 
 def _fit_test(

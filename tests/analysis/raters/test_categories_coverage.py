@@ -58,7 +58,14 @@ def matrix_error(n_items, n_studies):
         labels, _ = simulated(n_items, ERRORS, PREVALENCE, seed=1000 + seed)
         draws = {"n_draws": 39, "rng": np.random.default_rng(seed)} if n_items <= 300 else {}
         found = true_categories(labels, NAMES, **draws)
-        errors.append(max(np.abs(np.array(row.rows) - ERRORS[i]).max() for i, row in enumerate(found.errors)))
+        errors.append(
+            max(
+                abs(cell.value - true)
+                for row, truth in zip(found.errors, ERRORS, strict=True)
+                for cells, of_category in zip(row.rows, truth, strict=True)
+                for cell, true in zip(cells, of_category, strict=True)
+            )
+        )
         rejected.append(found.state == "rejected")
     return float(np.median(errors)), float(np.mean(rejected))
 

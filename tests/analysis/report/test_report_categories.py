@@ -48,8 +48,30 @@ def test_prevalence_and_error_matrices_of_four_categories_are_found_back():
     labels, _ = simulated(6000, errors, prevalence)
     found = true_categories(labels, NAMES)
     assert found.identified
-    assert np.abs(np.array(found.prevalence) - prevalence).max() < 0.02
-    assert max(np.abs(np.array(row.rows) - errors[i]).max() for i, row in enumerate(found.errors)) < 0.06
+    assert max(abs(share.value - p) for share, p in zip(found.prevalence, prevalence, strict=True)) < 0.02
+    assert max(np.abs(values_of(row) - errors[i]).max() for i, row in enumerate(found.errors)) < 0.06
+
+
+def values_of(matrix):
+    return np.array([[cell.value for cell in row] for row in matrix.rows])
+
+
+def test_shares_and_matrices_have_intervals_that_are_wider_if_applications_are_alike():
+    errors, prevalence = errors_of(0.9, 0.8, 1.0, k=4), np.array([0.4, 0.3, 0.2, 0.1])
+    labels, _ = simulated(120, errors, prevalence)
+    alike = pd.concat([labels.assign(item=labels["item"] + f"-{copy}") for copy in range(4)], ignore_index=True)
+    of_application = {item: item.partition("-")[0] for item in alike["item"]}
+    draws = {"n_draws": 39, "rng": np.random.default_rng(1)}
+    by_item, by_application = (
+        true_categories(alike, NAMES, groups=groups, **draws) for groups in (None, of_application)
+    )
+    assert all(share.low < share.value < share.high for share in by_item.prevalence)
+    width = [np.mean([share.high - share.low for share in found.prevalence]) for found in (by_item, by_application)]
+    assert width[1] > 1.5 * width[0]
+    cells = [cell for matrix in by_item.errors for row in matrix.rows for cell in row]
+    assert min(cell.high - cell.low for cell in cells) > 0.001
+    assert "one-sided: alike in every draw" in {cell.reason for cell in cells}
+    assert true_categories(alike, NAMES).prevalence[0].reason == "no draws: no interval"
 
 
 @pytest.mark.parametrize(
