@@ -45,6 +45,7 @@ N_PARTS, N_TIME_PARTS = 3, 4  # number of parts of each reviewer's labels: in or
 CONFIDENCES = (1, 2, 3)
 MOST_DISPUTED = 10
 LEAST_FOR_KAPPA = 10  # items; kappa of a smaller group says nothing
+MORE_THAN_TWO = 3
 MANY = 40  # maximum number of rows in a table of groups; the JSON has all rows
 MORE, NOT_MORE, UNCLEAR, UNDEFINED = "more", "not more", "unclear", "undefined"
 SLIGHT = 0.2  # an interval of kappa that includes 0 and ends below this excludes all but slight agreement
@@ -175,13 +176,14 @@ class Agreement:
         return self.coefficients["fleiss_kappa"]
 
 
-def overall() -> dict[str, Coefficient]:
+def overall(n_raters: int = MORE_THAN_TWO) -> dict[str, Coefficient]:
     """Return the coefficients of the table of overall agreement.
 
-    Ordered categories have weighted coefficients in a part of their own, and each pair of reviewers has Cohen's kappa.
+    Ordered categories have weighted coefficients in a part of their own, and each pair of reviewers has Cohen's kappa,
+    which is also Light's and Conger's of two raters.
     """
-    rows = agreement.COEFFICIENTS
-    return {name: row for name, row in rows.items() if not row.ordered and row.needs is not Needs.TWO_RATERS}
+    without = {Needs.TWO_RATERS} if n_raters >= MORE_THAN_TWO else {Needs.TWO_RATERS, Needs.RATERS}
+    return {name: row for name, row in agreement.COEFFICIENTS.items() if not row.ordered and row.needs not in without}
 
 
 def agreement_numbers(labels: Labels, of: CategorySet, level: float, resampling: Resampling) -> Agreement:
@@ -189,7 +191,8 @@ def agreement_numbers(labels: Labels, of: CategorySet, level: float, resampling:
     first, names = labels.first, of.names
     counts = count_table(first, names).sort_index()  # sorted, so that draws do not depend on the order of rows
     n_labels = counts.sum(axis=1)
-    coefficients = {name: _coefficient(row, first, counts, names, level) for name, row in overall().items()}
+    rows = overall(first["rater"].nunique())
+    coefficients = {name: _coefficient(row, first, counts, names, level) for name, row in rows.items()}
     groups: dict[str, Any] = _by_groups(first, of, level)
     return Agreement(
         n_labels=len(first),
@@ -475,7 +478,8 @@ def _describe_contrast(found: Contrast) -> str:
 def _overall(numbers: Agreement, style: ReportStyle, by_category: ByCategory | None) -> Iterator[d.Block]:
     level = style.level_text
     rows: list[tuple[Any, ...]] = []
-    for name, coefficient in overall().items():
+    shown = {name: row for name, row in overall().items() if name in numbers.coefficients}
+    for name, coefficient in shown.items():
         value = numbers.coefficients[name]
         text = d.plain_number(value) if coefficient.is_corrected else d.share(value)
         rows.append((capitalised(coefficient.title), text, _bands(value), _resampled(numbers, coefficient)))
@@ -505,7 +509,7 @@ def _overall(numbers: Agreement, style: ReportStyle, by_category: ByCategory | N
         rows,
         name="overall-agreement",
     )
-    yield d.Paragraph(" ".join(f"{capitalised(row.title)} {row.sentence}." for row in overall().values()), "note")
+    yield d.Paragraph(" ".join(f"{capitalised(row.title)} {row.sentence}." for row in shown.values()), "note")
     yield d.Paragraph(f"Is agreement better than chance? Test of kappa = 0: {_describe_chance(numbers.chance_test)}.")
     if numbers.warning:
         yield d.Paragraph(f"{numbers.warning.capitalize()}.", "warning")

@@ -328,7 +328,7 @@ def _sentences(report: Report) -> Iterator[str]:
         yield "Reviewers who have the same measurements could have found the name of an item by its shape."
     yield from _plan(report.plan_facts, sum(row.n for row in agreement.retest))
     first = ("percent_agreement", "fleiss_kappa")
-    others = [row.title for name, row in overall().items() if name not in first]
+    others = [row.title for name, row in overall().items() if name in agreement.coefficients.keys() - {*first}]
     yield (
         "We report percent agreement and Fleiss' kappa with Gwet's linearised standard errors (t distribution over "
         f"items). We also report the coefficients {joined(others)}. For pairs of reviewers, we report percent "

@@ -39,6 +39,10 @@ from analysis.raters.agreement._leniency import (
     leniency as leniency,
     rank_test as rank_test,
 )
+from analysis.raters.agreement._named import (
+    conger_kappa as conger_kappa,
+    light_kappa as light_kappa,
+)
 from analysis.raters.agreement._pairs import (
     Contrast as Contrast,
     PairAgreement as PairAgreement,

@@ -22,6 +22,7 @@ from analysis.raters.agreement._formulas import (
     fleiss_chance,
     observed,
 )
+from analysis.raters.agreement._named import conger_kappa, light_kappa
 from analysis.raters.agreement._pairs import cohen_kappa
 from analysis.raters.tables import Ratings
 from analysis.statistics.intervals import Estimate, Groups
@@ -294,6 +295,14 @@ def _cohen(labels: pd.DataFrame, categories: Sequence[Hashable], level: float) -
     return cohen_kappa(labels, categories, level=level)
 
 
+def _light(labels: pd.DataFrame, categories: Sequence[Hashable], level: float) -> Estimate:
+    return light_kappa(labels, categories, level=level)
+
+
+def _conger(labels: pd.DataFrame, categories: Sequence[Hashable], level: float) -> Estimate:
+    return conger_kappa(labels, categories, level=level)
+
+
 COEFFICIENTS: dict[str, Coefficient] = {
     row.name: row
     for row in (
@@ -312,6 +321,16 @@ COEFFICIENTS: dict[str, Coefficient] = {
             name="cohen_kappa", title="Cohen's kappa", option="cohen", formula=_cohen, chance=None,
             sentence="corrects for two raters who draw each label from their own shares",
             source="doi:10.1177/001316446002000104", needs=Needs.TWO_RATERS, needs_two_categories=True,
+        ),
+        Coefficient(
+            name="light_kappa", title="Light's kappa", option="light", formula=_light, chance=None,
+            sentence="is the mean of Cohen's kappa over all pairs of raters", source="doi:10.1037/h0031643",
+            needs=Needs.RATERS, needs_two_categories=True,
+        ),
+        Coefficient(
+            name="conger_kappa", title="Conger's kappa", option="conger", formula=_conger, chance=None,
+            sentence="corrects for raters who draw each label from their own shares",
+            source="doi:10.1037/0033-2909.88.2.322", needs=Needs.RATERS, needs_two_categories=True,
         ),
         Coefficient(
             name="krippendorff_alpha", title="Krippendorff's alpha", option="alpha", formula=alpha,

@@ -52,8 +52,8 @@ class RequirementType(click.ParamType[tuple[str, float]]):
     type=RequirementType(),
     default=None,
     metavar="NAME:X",
-    help="Required agreement: percent, kappa, alpha, ac1 or brennan-prediger, and a number, such as alpha:.67. "
-    "Exit code 1 if the lower limit of the interval is below it, 3 if this cannot be known.",
+    help="Required agreement: percent, kappa, light, conger, alpha, ac1 or brennan-prediger, and a number, such as "
+    "alpha:.67. Exit code 1 if the lower limit of the interval is below it, 3 if this cannot be known.",
 )
 @click.option("--level", type=click.FloatRange(0.5, 1, max_open=True), default=0.95, show_default=True,
               help="Confidence level of the interval for --fail-under.")  # fmt: skip
