@@ -170,7 +170,7 @@ REFUSED = [
     ("open", "report --verdicts a --out b", "--verdicts needs --labels."),
     ("open", "report --out x --seed -1", "--seed"),
     ("open", "report --quick --out text.study/r", "text.study/r could not be written: Not a directory."),
-    ("", "report --labels no-reviewer.csv --out x", "no-reviewer.csv … column 'reviewer' is missing"),
+    ("", "report --labels no-reviewer.csv --out x", "no-reviewer.csv … there is no column for the reviewer"),
     ("open", "report --verify text.json", "not valid JSON"),
     ("open", "report --verify list.json", "not a report of labeler"),
     ("open", "report --verify part.json", "not a report of labeler"),
@@ -190,8 +190,8 @@ REFUSED = [
     ("", "agreement --labels one-label.csv", "No item has two first labels"),
     ("", "agreement --labels no-label.csv", "label"),
     ("", "agreement --labels maybe.csv", "maybe"),
-    ("", "agreement --labels nobody.csv --fail-under alpha:.67", "nobody.csv, line 3: the reviewer is empty."),
-    ("", "agreement --labels a --fail-under kappa:2", "NAME is one of: percent, kappa, alpha, ac1, brennan-prediger"),
+    ("", "agreement --labels nobody.csv --fail-under alpha:.67", "nobody.csv: line 3: the reviewer is empty"),
+    ("", "agreement --labels a --fail-under kappa:2", "NAME is one of: percent, kappa, light, conger, alpha, ac1"),
     *(("", f"agreement --labels one-label.csv --fail-under {required}", "such as alpha:.67")
       for required in ("alpha", "alpha:x", "alpha:2", "beta:.5", ":.5", "alpha:nan")),
     # planning
