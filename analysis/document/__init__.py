@@ -10,6 +10,7 @@ from analysis.document._content import (
     Bullets as Bullets,
     Document as Document,
     Figure as Figure,
+    Link as Link,
     Marked as Marked,
     Paragraph as Paragraph,
     Section as Section,

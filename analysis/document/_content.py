@@ -22,7 +22,11 @@ N_ROWS = 40  # maximum number of rows of a table in a document; the JSON has all
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph. `role` is "text", "note" (small print), "warning" or "command" (lines for a shell)."""
+    """A paragraph.
+
+    `role` is "text", "answer" (the result in one sentence), "note" (small print), "warning" or "command" (lines for a
+    shell).
+    """
 
     text: str
     role: str = "text"
@@ -61,24 +65,39 @@ class Figure:
     caption: str
 
 
-Block = Paragraph | Bullets | Table | Figure
+@dataclass(frozen=True)
+class Link:
+    """A line of small print that leads to another section, which has this title."""
+
+    text: str
+    title: str
+
+
+Block = Paragraph | Bullets | Table | Figure | Link
 
 
 @dataclass(frozen=True)
 class Section:
     """A heading and the content below it.
 
-    The level of the heading is 2, or 3 for a subsection of the previous section.
+    The level of the heading is 2, or 3 for a subsection of the previous section. In a wide window, the figures of a
+    section that `is_beside` stand beside its texts.
     """
 
     title: str
     blocks: tuple[Block, ...]
     level: int = 2
+    is_beside: bool = False
 
     @property
     def anchor(self) -> str:
         """Return the anchor for links to the section."""
-        return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-") or "section"
+        return anchor_of(self.title)
+
+
+def anchor_of(title: str) -> str:
+    """Return the anchor of the section with this title."""
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "section"
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from analysis.document._content import Document, clean
+from analysis.document._content import Document, anchor_of, clean
 
 if TYPE_CHECKING:
     import jinja2
@@ -15,12 +15,16 @@ LONG_TEXT = 30  # number of letters above which a text in the first column gets 
 _INTERVAL = re.compile(r"([^()]{1,12}) (\([^()]{1,24} to [^()]{1,12}\))((?: \([a-z]+\))?)")
 
 
-def to_html(document: Document, figures: Mapping[str, str]) -> str:
+NO_FIGURES: Mapping[str, str] = {}
+
+
+def to_html(document: Document, figures: Mapping[str, str], narrow: Mapping[str, str] = NO_FIGURES) -> str:
     """Render a document as one HTML page that needs no other files; escape all external texts.
 
-    `figures` has SVG text by name of figure; missing figures are left out.
+    `figures` has SVG text by name of figure; missing figures are left out. In a narrow window, the figures in `narrow`
+    replace those with the same name.
     """
-    return _template().render(report=document, figures=figures)
+    return _template().render(report=document, figures=figures, narrow=narrow)
 
 
 @cache  # compiling the template takes longer than filling it in
@@ -35,6 +39,7 @@ def _template() -> "jinja2.Template":
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["anchor"] = anchor_of
     environment.filters["lines"] = _lines_of_cell
     environment.filters["classes"] = _classes_of_cell
     return environment.get_template("report.html.j2")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import count
 
-from analysis.document._content import Bullets, Document, Figure, Paragraph, Section, Table
+from analysis.document._content import Bullets, Document, Figure, Link, Paragraph, Section, Table
 
 LONG = 35  # maximum number of rows of a table that stays on one page
 LINE, GAP = 116, 2  # number of characters in a line of small print, and number of characters between two columns
@@ -61,7 +61,10 @@ def _section(section: Section, files: dict[str, str], figures: Collection[str] |
     yield f"\\{'sub' * (section.level - 2)}section{{{_escaped(section.title)}}}"
     for block in section.blocks:
         if isinstance(block, Paragraph):
-            yield _escaped(block.text) + "\n"
+            text = _escaped(block.text)
+            yield (f"\\textbf{{{text}}}" if block.role == "answer" else text) + "\n"
+        elif isinstance(block, Link):
+            yield _escaped(f"{block.text}: see “{block.title}”.") + "\n"
         elif isinstance(block, Bullets):
             if block.items:
                 yield "\\begin{itemize}"

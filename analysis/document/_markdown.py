@@ -3,7 +3,18 @@
 import re
 from collections.abc import Iterator
 
-from analysis.document._content import Block, Bullets, Document, Figure, Paragraph, Section, Table, clean
+from analysis.document._content import (
+    Block,
+    Bullets,
+    Document,
+    Figure,
+    Link,
+    Paragraph,
+    Section,
+    Table,
+    anchor_of,
+    clean,
+)
 
 _LIST = re.compile(r"^(\d*)([-+.)])")  # characters that would start a list item or a rule
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$!&@])")
@@ -33,9 +44,11 @@ def _block(block: Block) -> Iterator[str]:
         yield "\n".join(f"    {line}" for line in block.text.splitlines())
     elif isinstance(block, Paragraph):
         text = _escaped(block.text)
-        yield f"**{text}**" if block.role == "warning" else f"*{text}*" if block.role == "note" else text
+        yield f"**{text}**" if block.role in ("warning", "answer") else f"*{text}*" if block.role == "note" else text
     elif isinstance(block, Bullets):
         yield "\n".join(f"- {_escaped(item)}" for item in block.items)
+    elif isinstance(block, Link):
+        yield f"[{_escaped(block.text)}](#{anchor_of(block.title)})"
     elif isinstance(block, Figure):
         yield f"![{_escaped(block.caption)}](figures/{block.name}.svg)"
     else:

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from analysis.document._content import Block, Bullets, Document, Paragraph, Table, one_line, shortened
+from analysis.document._content import Block, Bullets, Document, Link, Paragraph, Table, one_line, shortened
 
 JOINED = "\N{WORD JOINER}"
 WIDTH = 100  # width of text and tables, in characters
@@ -32,6 +32,8 @@ def _block(block: Block) -> Iterator[str]:
         yield "\n".join(_command(line) for line in block.text.splitlines())
     elif isinstance(block, Paragraph):
         yield _wrapped(block.text)
+    elif isinstance(block, Link):
+        yield _wrapped(f"{block.text}: see “{block.title}”.")
     elif isinstance(block, Bullets):
         yield "\n".join(filter(None, (_wrapped(item, "- ", "  ") for item in block.items)))
     elif isinstance(block, Table):

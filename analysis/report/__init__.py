@@ -5,19 +5,19 @@ from analysis.report._classifiers import main_rates as main_rates
 from analysis.report._differences import ReportDifference as ReportDifference, differences as differences
 from analysis.report._document import (
     document as document,
-    judges_classifiers as judges_classifiers,
+    draw as draw,
     paper_tables as paper_tables,
     to_html as to_html,
     to_latex as to_latex,
     to_markdown as to_markdown,
     wide as wide,
 )
-from analysis.report._figures import draw as draw
 from analysis.report._replacing import EXPERT as EXPERT
 from analysis.report._report import (
     PAPER as PAPER,
     PublishedNumber as PublishedNumber,
     Report as Report,
+    judges_classifiers as judges_classifiers,
     summarise as summarise,
 )
 from analysis.report._settings import (

@@ -133,6 +133,15 @@ class Disputed:
     items: tuple[DisputedItem, ...]
 
 
+@dataclass(frozen=True)
+class LeastPair:
+    """The pair of reviewers that agrees less often than all other pairs, and the items on which it disagrees."""
+
+    a: str
+    b: str
+    items: tuple[str, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
     """All numbers on agreement."""
@@ -142,6 +151,7 @@ class Agreement:
     n_items_with_two_labels: int
     pairs: tuple[PairNumbers, ...]
     pair_equality: PairEquality | None  # None without labels
+    least_pair: LeastPair | None  # None if the test of equal pairs does not single out a pair that agrees less
     coefficients: Mapping[str, Kappa]  # by the names of `COEFFICIENTS`
     specific: Mapping[str, Estimate]  # category -> agreement on this category
     chance_test: ChanceTest
@@ -194,12 +204,14 @@ def agreement_numbers(labels: Labels, of: CategorySet, level: float, resampling:
     rows = overall(first["rater"].nunique())
     coefficients = {name: _coefficient(row, first, counts, names, level) for name, row in rows.items()}
     groups: dict[str, Any] = _by_groups(first, of, level)
+    equality = agreement.pair_equality(first, names, level=level) if len(first) else None
     return Agreement(
         n_labels=len(first),
         n_items=len(counts),
         n_items_with_two_labels=int((n_labels >= 2).sum()),
         pairs=tuple(_pair_numbers(first, of, level)),
-        pair_equality=agreement.pair_equality(first, names, level=level) if len(first) else None,
+        pair_equality=equality,
+        least_pair=_least_pair(first, equality),
         coefficients=coefficients,
         specific={str(k): value for k, value in agreement.specific_agreement(counts, names, level=level).items()},
         chance_test=agreement.fleiss_kappa_test(counts, names),
@@ -249,6 +261,16 @@ def _pair_numbers(first: pd.DataFrame, of: CategorySet, level: float) -> Iterato
             prevalence_index=agreement.prevalence_index(of_pair, level=level),
             bias_index=agreement.bias_index(of_pair, level=level),
         )
+
+
+def _least_pair(first: pd.DataFrame, test: PairEquality | None) -> LeastPair | None:
+    found = test.contrast if test else None
+    if not found or found.kind != "pair" or (found.within.value or 0) >= (found.across.value or 0):
+        return None
+    a, b = found.first
+    labels = first.assign(rater=first["rater"].map(str)).pivot(index="item", columns="rater", values="category")
+    both = labels[[a, b]].dropna()
+    return LeastPair(a, b, tuple(sorted(map(str, both.index[both[a] != both[b]]))))
 
 
 def _coefficient(
@@ -632,8 +654,6 @@ def _describe_order(order: OrderTest | None, of: CategorySet) -> str:
 
 def _disputed(numbers: Agreement, style: ReportStyle, *, interim: bool, with_pictures: bool) -> Iterator[d.Block]:
     disputed = numbers.disputed
-    if len({name for pair in numbers.pairs for name in (pair.a, pair.b)}) > 2:
-        yield d.Figure("pair-heat-map", "Percent agreement of each pair of reviewers on the items that both labelled.")
     if not disputed.patterns:
         yield d.Paragraph("No item has two labels yet.")
         return
@@ -656,6 +676,12 @@ def _disputed(numbers: Agreement, style: ReportStyle, *, interim: bool, with_pic
             [(row.item, *(names[letter] for letter in row.labels)) for row in disputed.items],
             name="disputed",
         )
+    least = numbers.least_pair
+    if least and least.items and not interim:
+        yield d.table(
+            f"Items on which {least.a} and {least.b} disagree, the pair that agrees less often than the others.",
+            ("Item",), [(item,) for item in least.items], name="least-pair",
+        )  # fmt: skip
     if with_pictures:
         yield d.Figure(
             PICTURES,

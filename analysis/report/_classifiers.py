@@ -14,6 +14,7 @@ from analysis.raters.evaluation import (
     LEAST_FOR_TEST,
     Against,
     AgainstMajority,
+    AgainstPeople,
     AucComparison,
     Bounds,
     Confusion,
@@ -79,6 +80,7 @@ class ClassifierNumbers:
     against: Against  # on the agreed items
     majority_rule: AgainstMajority
     adjudicated: Against
+    people: AgainstPeople  # on all items with two first labels, also split ones
     positive: PositiveNumbers | None  # None if the question has no positive category
 
     @property
@@ -111,6 +113,7 @@ def classifier_numbers(
     name: str,
     rows: pd.DataFrame,
     truth: CountedConsensus,
+    first: pd.DataFrame,
     latent: StatedRates | None,
     applications: Mapping[object, object],
     of: CategorySet,
@@ -120,9 +123,9 @@ def classifier_numbers(
 ) -> ClassifierNumbers:
     """Compute all numbers on one classifier, whose verdicts are `rows`.
 
-    `latent` has the rates of the classifier against the latent class. `applications` defines the folds; an item without
-    an application is a separate group. For each share of positive items in `prevalences`, there are precision and
-    negative predictive value.
+    `first` has the first labels that count, and `latent` the rates of the classifier against the latent class.
+    `applications` defines the folds; an item without an application is a separate group. For each share of positive
+    items in `prevalences`, there are precision and negative predictive value.
     """
     verdict = rows.set_index("item")["verdict"].astype(object)
     verdict = verdict.where(verdict.notna(), None)
@@ -130,12 +133,21 @@ def classifier_numbers(
         evaluation.confusion_matrix(known, verdict, groups=_groups(known, applications), categories=of.names)
         for known in (_decided(truth.agreed), _decided(truth.majority))
     )
+    rule = evaluation.against_majority(agreed, level=level)
     return ClassifierNumbers(
         verdicts={category: int((verdict == category).sum()) for category in of.names}
         | {"none": int(verdict.isna().sum())},
         against=_against(agreed, of, level, resampling, f"mcc {name}"),
-        majority_rule=evaluation.against_majority(agreed, level=level),
+        majority_rule=rule,
         adjudicated=_against(majority, of, level, resampling, f"mcc adjudicated {name}"),
+        people=evaluation.against_people(
+            first,
+            verdict.dropna().to_dict(),
+            rule.category,
+            categories=of.names,
+            groups=applications or None,
+            level=level,
+        ),
         positive=None
         if of.positive is None
         else _positive_numbers(name, rows, truth, agreed, latent, applications, of, level, resampling, prevalences),
@@ -197,9 +209,13 @@ def _fixed(rate: Estimate) -> Estimate:
 
 
 def with_holm(classifiers: Mapping[str, ClassifierNumbers], level: float) -> dict[str, ClassifierNumbers]:
-    """Add Holm-corrected p-values and verdicts to the comparisons of the classifiers with the majority rule."""
+    """Add Holm-corrected p-values and verdicts to the comparisons with the majority rule and with people."""
     rules = evaluation.correct_rules({name: row.majority_rule for name, row in classifiers.items()}, level=level)
-    return {name: replace(row, majority_rule=rules[name]) for name, row in classifiers.items()}
+    people = evaluation.correct_people([row.people for row in classifiers.values()], level=level)
+    return {
+        name: replace(row, majority_rule=rules[name], people=beside)
+        for (name, row), beside in zip(classifiers.items(), people, strict=True)
+    }
 
 
 def _groups(decided: pd.Series, applications: Mapping[object, object]) -> pd.Series | None:

@@ -97,6 +97,7 @@ class Consensus:
     agreed: int
     agreed_by_category: Mapping[str, int] = field(metadata=d.inline("agreed_"))
     split: int
+    settled: int  # number of split items that third labels or a decision settled
     incomplete: int
     by_n_labels: tuple[AgreedShare, ...]
     majority: Majority
@@ -109,12 +110,15 @@ def consensus_numbers(
     """Compute all numbers on the consensus that comes from counting labels."""
     status, n_labels = truth.agreed["status"], truth.agreed["n_labels"]
     n_agreed, n_split = (int((status == name).sum()) for name in (consensus.AGREED, consensus.SPLIT))
+    now = truth.majority["status"].reindex(status.index)
+    is_settled = (status == consensus.SPLIT) & now.isin([consensus.MAJORITY, consensus.ADJUDICATED])
     return Consensus(
         rule="agreed only: at least two first labels, all equal",
         n_items=n_items,
         agreed=n_agreed,
         agreed_by_category=_by_category(truth.agreed, names),
         split=n_split,
+        settled=int(is_settled.sum()),
         incomplete=n_items - n_agreed - n_split,
         by_n_labels=tuple(
             AgreedShare(int(n), len(group), wilson(int((group == consensus.AGREED).sum()), len(group), level))

@@ -10,14 +10,16 @@ from analysis import document as d
 from analysis.categories import CATEGORIES
 from analysis.raters import consensus
 from analysis.raters.tables import counted_labels
-from analysis.report._agreement import MORE, PICTURES, agreement_sections, chance_state
+from analysis.report._agreement import PICTURES, agreement_sections
 from analysis.report._categories import question_blocks
 from analysis.report._classifiers import classifier_sections, main_classifier_blocks
 from analysis.report._consensus import consensus_sections
 from analysis.report._course import course_sections
-from analysis.report._figures import draw
+from analysis.report._figures import draw_charts
+from analysis.report._first_figures import first_figures
+from analysis.report._first_screen import facts, first_sections, number_sections
 from analysis.report._replacing import replacement_sections
-from analysis.report._report import PAPER, Report
+from analysis.report._report import PAPER, Report, judges_classifiers
 from analysis.report._sentences import checklist_sections, in_short, methods
 from analysis.report._settings import row_title, title_of
 from analysis.text import percent
@@ -25,10 +27,17 @@ from analysis.text import percent
 INTERIM = "This is an interim report, because the study is not unblinded. The numbers will change."
 
 
+def draw(report: Report) -> dict[str, str]:
+    """Draw each figure of a report that has data; return a dict from the name of the figure to its SVG text."""
+    return {**first_figures(report), **draw_charts(report)}
+
+
 def to_html(report: Report, figures: Mapping[str, str] | None = None) -> str:
     """Render the report as one self-contained page; pass `figures` if `draw` has already been called."""
     figures = draw(report) if figures is None else figures
-    return d.to_html(document(report, with_pictures=PICTURES in figures), figures)
+    adapted = {name: svg for name, svg in first_figures(report, adapts=True).items() if name in figures}
+    narrow = {name: svg for name, svg in first_figures(report, narrow=True, adapts=True).items() if name in figures}
+    return d.to_html(document(report, with_pictures=PICTURES in figures), {**figures, **adapted}, narrow)
 
 
 def to_markdown(report: Report, figures: Collection[str] = ()) -> str:
@@ -51,6 +60,7 @@ def document(report: Report, *, with_pictures: bool = False) -> d.Document:
     main_classifiers = main_classifier_blocks(report.classifiers, report.consensus, style, judges=judges)
     notes = tuple(d.Paragraph(note, "note") for note in report.notes)
     sections = (
+        *first_sections(report),
         d.Section("In short", (d.Bullets(in_short(report)), *notes)),
         *([d.Section("Question", tuple(question_blocks(report.categories, style)))] if report.categories else []),
         d.Section("Classifiers against the majority rule", tuple(main_classifiers)),
@@ -59,6 +69,7 @@ def document(report: Report, *, with_pictures: bool = False) -> d.Document:
     )
     in_paper_layout = paper_tables(report) if report.parameters.tables == PAPER else ()
     appendix = (
+        *number_sections(report),
         *([d.Section("Tables in the layout of the paper", in_paper_layout)] if in_paper_layout else []),
         *_published(report),
         *agreement_sections(
@@ -81,15 +92,14 @@ def document(report: Report, *, with_pictures: bool = False) -> d.Document:
     titles = [section.title for section in (*sections, *appendix)]
     appendix = (*appendix, *checklist_sections(report, titles))
     document = d.Document(
-        study.name or "Agreement report", study.question, INTERIM if study.interim else "", sections, appendix=appendix
+        study.name or "Agreement report",
+        f"{study.question} {facts(report)}".strip(),
+        INTERIM if study.interim else "",
+        sections,
+        appendix=appendix,
     )
     cleaned: d.Document = d.clean(document)
     return cleaned
-
-
-def judges_classifiers(report: Report) -> bool:
-    """Return whether the labels show agreement beyond chance, so that they can judge classifiers."""
-    return chance_state(report.agreement) == MORE
 
 
 def _agreement(report: Report) -> Iterator[d.Block]:

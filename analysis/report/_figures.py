@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from analysis.document.figures import INK, PAPER, SOFT, Chart, names_axis, to_svg
+from analysis.document.figures import INK, SOFT, Chart, names_axis, to_svg
 from analysis.raters.agreement import PairAgreement
 from analysis.report._classifiers import PositiveNumbers, Scores, main_rates
 from analysis.report._report import Report
@@ -20,12 +20,11 @@ SHADES = ("#d5dae2", INK, "#9aa5b5", "#5b6b80", "#e8c268", "#8a4b00", "#56b4e9",
 MAX_STEPS = 200  # maximum number of points of a curve; more points would be invisible
 
 
-def draw(report: Report) -> dict[str, str]:
-    """Draw each figure of a report that has data; return a dict from the name of the figure to its SVG text."""
+def draw_charts(report: Report) -> dict[str, str]:
+    """Draw each chart that has data; return a dict from the name of the figure to its SVG text."""
     charts = {
         "classifiers": classifier_rates(report),
         "pair-agreement": pair_agreement(report.agreement.pairs, report.agreement.percent),
-        "pair-heat-map": pair_heat_map(report),
         "label-strip": label_strip(report),
         "measures-by-application": measure_figure(report),
         "roc": roc(report),
@@ -101,35 +100,6 @@ def pair_agreement(pairs: Sequence[PairAgreement], total: Estimate) -> Chart | N
         base.mark_point(color=INK, filled=True, size=60, opacity=1).encode(x=_share("value:Q")),
     )
     drawn: Chart = chart.properties(width=420, height=alt.Step(26)).configure_view(stroke=None)
-    return drawn
-
-
-def pair_heat_map(report: Report) -> Chart | None:
-    """Draw the percent agreement of every pair as a matrix; return None if there are fewer than three reviewers."""
-    pairs = report.agreement.pairs
-    names = list(dict.fromkeys(name for pair in pairs for name in (pair.a, pair.b)))
-    if len(names) < 3:
-        return None
-    order = sorted(names)
-    rows = [
-        {
-            "a": order.index(a),
-            "b": order.index(b),
-            "value": pair.percent.value,
-            "text": f"{100 * (pair.percent.value or 0):.0f}",
-        }
-        for pair in pairs
-        for a, b in ((pair.a, pair.b), (pair.b, pair.a))
-    ]
-    axis = names_axis(order, orient="left")
-    x = alt.X("a:O", title=None, axis=names_axis(order, orient="top", labelAngle=-40))
-    base = alt.Chart(pd.DataFrame(rows)).encode(x=x, y=alt.Y("b:O", title=None, axis=axis))
-    colour = alt.Color("value:Q", scale=alt.Scale(domain=[0, 1], range=[PAPER, INK]), legend=None)
-    text = alt.condition("datum.value > 0.55", alt.value(PAPER), alt.value(INK))
-    chart = alt.layer(
-        base.mark_rect().encode(color=colour), base.mark_text(fontSize=11).encode(text="text:N", color=text)
-    )
-    drawn: Chart = chart.properties(width=alt.Step(44), height=alt.Step(30)).configure_view(stroke=None)
     return drawn
 
 

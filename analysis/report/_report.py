@@ -13,7 +13,7 @@ from analysis.categories import NOT_SURE, WITHDRAWN
 from analysis.document import inline, json_values, read_back
 from analysis.raters.agreement import SideBias, side_bias
 from analysis.raters.tables import COUNTED_KINDS, first_of, third_labels, with_defaults
-from analysis.report._agreement import Agreement, agreement_numbers
+from analysis.report._agreement import MORE, Agreement, agreement_numbers, chance_state
 from analysis.report._categories import ByCategory, CategoryRow, category_numbers, category_rows
 from analysis.report._classifiers import (
     ClassifierNumbers,
@@ -138,6 +138,11 @@ class Report:
         return facts
 
 
+def judges_classifiers(report: Report) -> bool:
+    """Return whether the labels show agreement beyond chance, so that they can judge classifiers."""
+    return chance_state(report.agreement) == MORE
+
+
 def summarise(
     answers: pd.DataFrame,
     verdicts: pd.DataFrame,
@@ -195,7 +200,8 @@ def summarise(
         classifiers=with_holm({
             name: done(
                 classifier_numbers(
-                    name, rows, truth, latent_rates.get(name), applications, categories, level, resampling, prevalences
+                    name, rows, truth, labels.first, latent_rates.get(name), applications, categories, level,
+                    resampling, prevalences,
                 )
             )
             for name, rows in classifiers.items()

@@ -69,19 +69,25 @@ def as_part_of_a_page(page: str) -> tuple[list[tuple[str, str]], str]:
     body = page.partition("<body>")[2].rpartition("</body>")[0]
     content = re.sub(r"</?header>|</?main>|<h1>.*?</h1>", "", body, flags=re.DOTALL)
     content = _DRAWING.sub(_as_image, content)
-    return re.findall(r'<section id="([^"]+)">\s*<h2>(.*?)</h2>', content, flags=re.DOTALL), content
+    return re.findall(r'<section id="([^"]+)"[^>]*>\s*<h2>(.*?)</h2>', content, flags=re.DOTALL), content
 
 
 # a drawing, which may contain others, with the caption that follows
 _DRAWING = re.compile(
-    r"<svg(?:(?!<figcaption|</figure>).)*</svg>(?=\s*<figcaption[^>]*>(.*?)</figcaption>)?", flags=re.DOTALL
+    r"<svg(?:(?!<figcaption|</figure>|</div>).)*</svg>(?=\s*<figcaption[^>]*>(.*?)</figcaption>)?", flags=re.DOTALL
 )
+_OF_DRAWING = re.compile(r'^<svg[^>]*?(?: aria-label="(?P<words>[^"]*)"[^>]*?)?(?: class="(?P<kind>\w+)")?>')
 
 
 def _as_image(found: re.Match[str]) -> str:
-    """Return a drawing as an image with its caption as alternative text; pages show no SVG elements of others."""
-    words = re.sub("<[^>]+>", "", found[1] or "A figure of the report")
-    return f'<img alt="{words}" src="data:image/svg+xml;base64,{base64.b64encode(found[0].encode()).decode()}">'
+    """Return a drawing as an image with alternative text: its own words, or its caption.
+
+    Pages show no SVG elements of others. An image keeps the class of its drawing.
+    """
+    own = _OF_DRAWING.match(found[0])
+    words = (own and own["words"]) or re.sub("<[^>]+>", "", found[1] or "A figure of the report")
+    kind = f' class="{own["kind"]}"' if own and own["kind"] else ""
+    return f'<img alt="{words}"{kind} src="data:image/svg+xml;base64,{base64.b64encode(found[0].encode()).decode()}">'
 
 
 FIGURE_FORMATS = ("svg", "png", "pdf")

@@ -47,6 +47,11 @@ from analysis.raters.evaluation._confusion import (
     weighted_kappa as weighted_kappa,
     youden as youden,
 )
+from analysis.raters.evaluation._people import (
+    AgainstPeople as AgainstPeople,
+    against_people as against_people,
+    correct_people as correct_people,
+)
 from analysis.raters.evaluation._scores import (
     AucComparison as AucComparison,
     CostRange as CostRange,

@@ -248,6 +248,7 @@ LATEX_WORDS = {
     "textquotedbl", "textsuperscript", "chi", "theta", "blacktriangle", "textmu",
     "resizebox", "arraybackslash", "ifdim", "else", "fi", "width", "height", "allowbreak", "setlength",
     "tabcolsep", "makeatletter", "makeatother", "renewenvironment", "addvspace", "bigskipamount", "noindent", "def",
+    "textbf",
 }  # fmt: skip
 
 

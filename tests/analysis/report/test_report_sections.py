@@ -406,9 +406,7 @@ def test_a_saturated_model_is_called_untestable_in_the_row_and_in_short():
     rates = tables_of(content)["reviewer-rates"]
     assert [row[-1] for row in rates.rows] == ["untestable (a)"] * 3
     assert rates.notes == (f"(a) It {UNTESTABLE}.",)
-    assert "cannot test whether reviewers err independently" in " ".join(
-        values_document(content).sections[0].blocks[0].items
-    )
+    assert "cannot test whether reviewers err independently" in " ".join(in_short(read_back(Report, content)))
     for page in (values_to_html(content, {}), values_to_markdown(content)):
         assert page.count(UNTESTABLE) >= 2
 
@@ -440,8 +438,8 @@ def test_what_cannot_be_identified_or_computed_is_explained_once():
     assert texts.count("three labels on every item") == 1
     answers = pd.DataFrame({"item": ["a", "b"], "reviewer": ["x", "y"], "label": ["similar"] * 2})
     content = summary_values(answers, pd.DataFrame(columns=["item", "classifier", "verdict"]))
-    in_short = " ".join(values_document(content).sections[0].blocks[0].items)
-    assert in_short.count(NO_PAIR) == 1
+    sentences = " ".join(in_short(read_back(Report, content)))
+    assert sentences.count(NO_PAIR) == 1
 
 
 def test_methods_describe_second_labels_only_if_there_are_any():

@@ -241,7 +241,7 @@ def test_the_keys_are_those_of_the_command_contract(filled):
     )
     assert set(content["classifiers"]) == {"heuristic", "heuristic-printed", "same", "spread", "kruskal"}
     same = content["classifiers"]["same"]
-    assert list(same) == ["verdicts", "against", "majority_rule", "adjudicated", "positive"]
+    assert list(same) == ["verdicts", "against", "majority_rule", "adjudicated", "people", "positive"]
     assert list(same["against"]) == [
         "n", "n_without_verdict", "categories", "counts", "accuracy", "balanced_accuracy", "mcc", "weighted_kappa",
         "by_category",
@@ -294,8 +294,8 @@ def test_a_report_can_be_made_at_every_stage_without_a_number_that_is_none(maste
 def test_the_files_of_a_report_are_the_page_the_numbers_and_the_labels(filled, filled_files, tmp_path):
     files = filled_files
     documents = ["report.html", "report.md", "report.json", "labels.csv", "labels-wide.csv"]
-    figures = ["classifiers", "pair-agreement", "pair-heat-map", "label-strip", "measures-by-application", "roc",
-               "precision-recall"]  # fmt: skip
+    figures = ["clear-answers", "pairs-of-people", "methods-and-people", "classifiers", "pair-agreement",
+               "label-strip", "measures-by-application", "roc", "precision-recall"]  # fmt: skip
     drawn = [*documents, *(f"figures/{name}.svg" for name in figures)]
     assert list(files)[: len(drawn)] == drawn
     assert {"latex/main.tex", *(f"latex/figures/{name}.{end}" for name in figures for end in ("tex", "pdf"))} < set(
