@@ -166,10 +166,9 @@ def _matrix(drawing: Drawing, names: Sequence[str], pairs: Sequence[PairAgreemen
         is_least = least is not None and {least.a, least.b} == {pair.a, pair.b}
         x, y = column * wide, row * high
         frame = {"stroke": "mark", "stroke-width": "2.5"} if is_least else {}
-        drawing.rect(x, y, wide - 4, high - 4, "paper")
         strength = f"{DARKEST * share**2:.3f}"  # squared, because most shares are above one half
-        drawing.rect(x, y, wide - 4, high - 4, "shade", **{"fill-opacity": strength, **frame})
-        drawing.text(x + wide / 2 - 2, y + 20, f"{100 * share:.0f}{unit}", end="middle", bold=is_least)
+        drawing.rect(x + 2, y, wide - 4, high - 4, "shade", **{"fill-opacity": strength, **frame})
+        drawing.text(x + wide / 2, y + 20, f"{100 * share:.0f}{unit}", end="middle", bold=is_least)
 
 
 def _dots(drawing: Drawing, shares: Sequence[float], report: Report) -> None:

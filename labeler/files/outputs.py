@@ -65,11 +65,16 @@ def write_files(files: Mapping[str, str | bytes], out: Path) -> list[Path]:
 
 
 def as_part_of_a_page(page: str) -> tuple[list[tuple[str, str]], str]:
-    """Return the sections of a written HTML page as (anchor, title), and its content without title and style."""
+    """Return the sections of a written HTML page as (anchor, title), and its content without title and style.
+
+    The appendix is one section here, because it begins with a list of its own sections.
+    """
     body = page.partition("<body>")[2].rpartition("</body>")[0]
     content = re.sub(r"</?header>|</?main>|<h1>.*?</h1>", "", body, flags=re.DOTALL)
     content = _DRAWING.sub(_as_image, content)
-    return re.findall(r'<section id="([^"]+)"[^>]*>\s*<h2>(.*?)</h2>', content, flags=re.DOTALL), content
+    before, appendix, _ = content.partition('<div class="appendix" id="appendix">')
+    sections = re.findall(r'<section id="([^"]+)"[^>]*>\s*<h2>(.*?)</h2>', before, flags=re.DOTALL)
+    return [*sections, *([("appendix", "Appendix")] if appendix else [])], content
 
 
 # a drawing, which may contain others, with the caption that follows

@@ -16,6 +16,21 @@ from labeler.studies.ui.coordinator.clicks import by_click
 from labeler.studies.ui.input_queue import may_be_left
 
 MIN_CONTENTS = 4  # a document with fewer sections has no list of contents
+# When a page is loaded, go to the section that its address names; when it is loaded again, go to where the reader was.
+# Streamlit scrolls a part of the page, so browsers do not do this. Figures take a moment to get their height.
+KEEP_PLACE = """<script>{
+  const part = document.querySelector('[data-testid="stMain"]');
+  const key = () => "place " + location.pathname + location.search;
+  const wasReloaded = performance.getEntriesByType("navigation")[0]?.type === "reload";
+  const before = wasReloaded && sessionStorage.getItem(key());
+  const go = () => before ? part.scrollTo(0, Number(before))
+    : document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
+  go();
+  setTimeout(() => {
+    go();
+    part.onscroll = () => sessionStorage.setItem(key(), String(part.scrollTop));
+  }, 400);
+}</script>"""
 VIEW = "view"  # the query parameter that names a view
 PERSON = "chosen-person"  # key in the session state: the person that the page People shows
 _MESSAGE, _ROUND = "message", "actions-done"
@@ -123,6 +138,7 @@ def document(page: str, above: Callable[[], object] = lambda: None) -> None:
     with part:
         above()
         st.html(f'<div class="report">{content}</div>')
+        st.html(KEEP_PLACE, unsafe_allow_javascript=True)
 
 
 def download(files: Mapping[str, str | bytes]) -> None:
