@@ -451,16 +451,18 @@ def panels_on_offer(db: Database, desk: Desk, codes: Collection[str]) -> dict[st
     return {code: drawn(tasks[code]) for code in codes if code in tasks}
 
 
-def thumbnail(db: Database, task: Task, words: str) -> str | None:
+def thumbnail(db: Database, task: Task, words: str, panel: tuple[int, int] | None = None) -> str | None:
     """Return a small picture of an item as a reviewer sees it, as SVG; return None if there are no measurements.
 
-    If points are marked, the picture has the reviewer's marks.
+    `panel` is the size of a run in pixels, if it is not small. If points are marked, the picture has the reviewer's
+    marks.
     """
     payload, question = picture(db, task), studies.get(db).question
     if payload is None:
         return None
+    size = {} if panel is None else {"panel": panel}
     own = {"marks": [mark.at for mark in marks.read(task.answer or "")]} if question.is_marked else {}
-    return kind_of(question).thumbnail(payload, label=words, **own)
+    return kind_of(question).thumbnail(payload, label=words, **size, **own)
 
 
 def task_data(db: Database, task: Task) -> Mapping[str, Any]:

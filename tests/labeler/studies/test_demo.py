@@ -180,10 +180,19 @@ def test_after_the_tenth_label_a_newcomer_sees_the_own_result_and_no_names(finis
         assert [row.rater for row in found.reviewers] == ["Reviewer 1", "Reviewer 2", "Reviewer 3", "Reviewer 4"]
         assert {row.rater for row in found.classifiers} == set(CLASSIFIERS)
         assert not any(name in repr(found) for name in demo.REVIEWERS)
+        shown = own_result.own_result(db, person.person_id, with_names=True)
+        assert {row.rater for row in shown.reviewers} == set(demo.REVIEWERS)
+        assert {item.name for item in shown.items} == {
+            items.by_id(db, item.task.item_id).benchmark for item in found.items
+        }
+        assert (found.place, shown.place.n_people) == (None, 5)
         changed = {row["benchmark"] for row in interventions()}
         assert [bool(item.change) for item in found.items] == [
             items.by_id(db, item.task.item_id).name in changed for item in found.items
         ]
+        assert (found.changes.n, found.changes.own) == (sum(bool(item.change) for item in found.items), 0)
+        assert set(found.changes.classifiers) == set(CLASSIFIERS)
+        assert 0 < max(found.changes.reviewers) <= found.changes.n
         logged = log(db)
         assert demo.reveal(db, now=NOW)
         assert log(db) == logged  # it is revealed once only

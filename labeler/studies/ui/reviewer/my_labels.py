@@ -5,6 +5,7 @@ My labels shows nothing of other people.
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from html import escape
 
 import streamlit as st
 
@@ -12,7 +13,7 @@ from analysis.text import counted, joined
 from labeler import marks
 from labeler.errors import NotAssigned
 from labeler.studies.labelling import own_result, reviewing
-from labeler.studies.labelling.own_result import ComparedItem, OwnResult, SameLabel
+from labeler.studies.labelling.own_result import ComparedItem, FoundChanges, OwnResult, Place, SameLabel
 from labeler.studies.labelling.reviewing import OwnLabel, OwnProgress
 from labeler.studies.model import Question
 from labeler.studies.questions import NOT_SURE
@@ -27,7 +28,8 @@ OTHER_FILTERS: dict[str, Callable[[OwnLabel], bool]] = {
     "with a reply": lambda own: bool(own.replies),
     "revised": lambda own: own.n_revisions > 0,
 }
-MOST_SHOWN = 6  # items with a picture
+MOST_SHOWN, N_BESIDE = 6, 2  # items with a picture, and pictures beside each other
+LARGE_PANEL = 98, 66  # pixels of a run in these pictures
 OWN_STUDY = "labeler serve --study runs.study"
 
 
@@ -197,30 +199,30 @@ def describe_comparison(row: reviewing.LabelComparison) -> str:
 def render_result(db: Database, reviewer_id: int, report: str | None = None, more: str | None = None) -> None:
     """Show how the reviewer's labels compare with those of the others and of the classifiers.
 
-    `report` and `more` are the addresses of the whole study's report and of ten more items, in the demo.
+    `report` and `more` are the addresses of the whole study's report and of ten more items, in the demo. Only the demo
+    shows names.
     """
-    found = own_result.own_result(db, reviewer_id)
-    st.title("Your result", anchor=False)
-    st.write(f"**{with_majority(found)}**")
+    is_demo = report is not None
+    found = own_result.own_result(db, reviewer_id, with_names=is_demo)
+    st.title(with_majority(found).removesuffix("."), anchor=False)
+    if found.place is not None:
+        st.write(f"{describe_place(found.place)} The others are simulated reviewers; the measurements are real.")
     show_links(report, more)
-    changed = [item for item in found.items if item.change]
-    if changed:
-        st.header("What was done to these benchmarks", anchor=False)
-        for item in changed:
-            st.text(f"Item {item.task.code}: {item.change}. Your label is {item.label}; {of_others(item)}.")
     if found.alone:
-        st.header("Items on which nobody agreed with you", anchor=False)
-        show_pictures(db, found.alone)
+        st.header("Where you stood alone", anchor=False)
+        show_pictures(db, found.alone, has_changes=found.changes is not None)
     elif found.divided:
-        st.header("Somebody agreed with you on every item", anchor=False)
+        st.header("You never stood alone", anchor=False)
         st.write("The other reviewers agreed least on these items:")
-        show_pictures(db, found.divided)
+        show_pictures(db, found.divided, has_changes=found.changes is not None)
+    if found.changes is not None:
+        st.write(describe_changes(found.changes))
+        with st.expander("What was done to your items", type="compact"):
+            for item in found.items:
+                if item.change:
+                    st.text(f"{shown_name(item)}: {item.change}. Your label is {item.label}; {of_others(item)}.")
     st.header("How often you gave the same label", anchor=False)
-    left, right = st.columns(2, gap="large")
-    with left:
-        same_labels("Reviewer", found.reviewers)
-    with right:
-        same_labels("Classifier", found.classifiers)
+    st.html(same_labels([("reviewer", found.reviewers), ("classifier", found.classifiers)]))
     st.header("How strict you are", anchor=False)
     for line in strictness(found):
         st.text(line)
@@ -238,6 +240,33 @@ def with_majority(found: OwnResult) -> str:
     return f"You agree with the majority on {found.n_with_majority} of {counted(found.n_with_a_majority, 'item')}."
 
 
+def describe_place(place: Place) -> str:
+    """Return the sentence that says where the reviewer stands among the people."""
+    shared = f", shared with {joined(place.shared_with)}" if place.shared_with else ""
+    return f"That is place {place.place} of {place.n_people}{shared}."
+
+
+def describe_changes(found: FoundChanges) -> str:
+    """Return how many known changes the reviewer, the best of the others and the best classifier found."""
+    parts = []
+    if found.reviewers:
+        parts.append(f"the best other reviewer found {max(found.reviewers)}")
+    if found.classifiers:
+        most = max(found.classifiers.values())
+        parts.append(f"{joined([name for name, n in found.classifiers.items() if n == most])} found {most}")
+    beside = f"; {joined(parts)}" if parts else ""
+    have = "has" if found.n == 1 else "have"
+    return (
+        f"{found.n} of your items {have} a known change. You found {found.own} of {found.n}, with the label "
+        f"{found.category}{beside}."
+    )
+
+
+def shown_name(item: ComparedItem) -> str:
+    """Return the benchmark, or, if names are hidden, the code of the item."""
+    return item.name or f"Item {item.task.code}"
+
+
 def show_links(report: str | None, more: str | None) -> None:
     """Show the links of the demo."""
     if report is None:
@@ -248,17 +277,24 @@ def show_links(report: str | None, more: str | None) -> None:
             st.link_button("Label ten more", more)
 
 
-def show_pictures(db: Database, shown: Sequence[ComparedItem]) -> None:
-    """Show items with their pictures and labels."""
-    for item in shown[:MOST_SHOWN]:
-        picture, words = st.columns([2, 5], vertical_alignment="center")
-        name = f"The runs of item {item.task.code}"
-        still = reviewing.thumbnail(db, item.task, name)
-        if still:
-            with picture:
-                component.still(still, name)
-        done = f" Known change: {item.change}." if item.change else ""
-        words.text(f"Item {item.task.code}: your label is {item.label}; {of_others(item)}.{done}")
+def show_pictures(db: Database, shown: Sequence[ComparedItem], *, has_changes: bool) -> None:
+    """Show items with large pictures and labels, the most disputed two first.
+
+    `has_changes`: whether it is known what was done to the runs, so that nothing was done to the other items.
+    """
+    most_first = sorted(shown, key=lambda item: -max(item.others.values(), default=0))
+    for at in range(0, min(len(most_first), MOST_SHOWN), N_BESIDE):
+        for item, column in zip(most_first[at : at + N_BESIDE], st.columns(N_BESIDE, gap="large"), strict=False):
+            with column:
+                words = f"The runs of {shown_name(item)}"
+                if still := reviewing.thumbnail(db, item.task, words, LARGE_PANEL):
+                    component.still(still, words)
+                st.html(f"<b>{escape(shown_name(item))}</b>")
+                st.text(f"You: {item.label}. {capitalised(of_others(item))}.")
+                if item.change:
+                    st.text(f"What was done: {item.change}.")
+                elif has_changes:
+                    st.text("Nothing was done: these runs are repetitions.")
     if len(shown) > MOST_SHOWN:
         st.text(f"And {counted(len(shown) - MOST_SHOWN, 'more item')}.")
 
@@ -274,13 +310,23 @@ def of_others(item: ComparedItem) -> str:
     return "of the others, " + " and ".join(f"{n} {'says' if n == 1 else 'say'} {label}" for label, n in labels)
 
 
-def same_labels(title: str, rows: Sequence[SameLabel]) -> None:
-    """Show with how many labels of each rater the reviewer's labels agree."""
+def capitalised(clause: str) -> str:
+    """Return a clause as the start of a sentence."""
+    return f"{clause[:1].upper()}{clause[1:]}"
+
+
+def same_labels(kinds: Sequence[tuple[str, Sequence[SameLabel]]]) -> str:
+    """Return a table, as HTML, with how many labels of each rater are those of the reviewer."""
+    rows = [
+        f"<tr><th>{escape(row.rater)}</th><td>{kind}</td>"
+        f'<td><span class="bar" style="--share: {100 * row.n_same / row.n:.0f}%"></span></td>'
+        f"<td>{row.n_same} of {row.n}</td></tr>"
+        for kind, of_kind in kinds
+        for row in of_kind
+    ]
     if not rows:
-        st.text(f"No {title.lower()} has labels on your items.")
-        return
-    table = [{title: row.rater, "Same label": f"{row.n_same} of {row.n}"} for row in rows]
-    st.table(table, border="horizontal", hide_index=True)
+        return "<p>Nobody else has labels on your items.</p>"
+    return f'<table class="same"><tbody>{"".join(rows)}</tbody></table>'
 
 
 def strictness(found: OwnResult) -> list[str]:

@@ -62,6 +62,22 @@ def test_labels_are_compared_with_those_of_the_others(planned):
     assert {row.rater for row in other.reviewers} == {f"Reviewer {i + 1}" for i in range(len(other.reviewers))}
 
 
+def test_the_place_counts_people_who_are_with_the_rest_more_often():
+    others = {0: {"b": "s", "c": "s"}, 1: {"b": "s", "c": "s"}, 2: {"b": "d", "c": "s"}}
+    # with the rest: a on items 0 and 2 of 2 (a tie on item 2 is no majority), b and c as often as they have a majority
+    assert own_result._place("a", {0: "s", 1: "d"}, others) == own_result.Place(3, 3, ())
+    assert own_result._place("a", {0: "s", 1: "s"}, others) == own_result.Place(1, 3, ("b", "c"))
+    assert own_result._place("a", {2: "s"}, others) is None
+
+
+def test_known_changes_are_counted_for_raters_who_labelled_all_of_them():
+    others = {0: {"b": "d", "c": "d"}, 1: {"b": "s"}}
+    found = own_result._found_changes([0, 1], {0: "d", 1: "d", 2: "s"}, others, {"same": {0: "d", 1: "d"}}, "d")
+    assert found == own_result.FoundChanges("d", 2, 2, (1,), {"same": 2})
+    assert own_result._found_changes([], {0: "d"}, others, {}, "d") is None
+    assert own_result._found_changes([0], {0: "d"}, others, {}, None) is None
+
+
 def test_the_command_allows_and_withdraws(planned):
     planned.close()
     path = str(planned.path)
