@@ -1,5 +1,6 @@
 """The page of one item: its runs, the labels and the classifiers side by side, and whether it is excluded."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from html import escape
 
@@ -32,19 +33,23 @@ from labeler.studies.verdicts.evidence import ExplainedVerdict
 NUMBERS_HELP = """Each reviewer saw the runs in another order. A column is a run of the picture above, and a cell is the
 number of this run on the reviewer's screen."""
 CHOSEN, FOUND, MOVED_TO = "item", "items-found", "item-moved-to"
+IN_ADDRESS = "item"  # the query parameter with the id of the item
 
 
 def render_item(db: Database, person: str) -> None:
     """Show the item that was opened; without one, the first item."""
-    everything = [item.name for item in coordinating.list_items(db)]
+    by_id = {str(item.item_id): item.name for item in coordinating.list_items(db)}
+    everything = list(by_id.values())
     link("Items", "← All items", "All items")
     if not everything:
         st.title("Item", anchor=False)
         st.info("No items yet. Drop your result files under Items, Add.")
         return
     found = [name for name in st.session_state.get(FOUND, ()) if name in set(everything)] or everything
-    name = chosen_item(everything, found)
+    name = chosen_item(by_id, found)
     item = browsing.item_named(db, name)
+    if st.query_params.get(IN_ADDRESS) != str(item.item_id):
+        st.query_params[IN_ADDRESS] = str(item.item_id)  # so that a reload and a shared address show the same item
     with_labels = not identity.why_hidden(db, person, Action.SEE_NAMES)
     st.title(escape_markdown(item.benchmark), anchor=False)
     facts = [item.application] if item.application else []
@@ -72,12 +77,18 @@ def render_item(db: Database, person: str) -> None:
     offer_pictures(db, item)
 
 
-def chosen_item(everything: list[str], found: list[str]) -> str:
-    """Return the name of the item to show, which was opened from the table or with the keys of the picture."""
+def chosen_item(by_id: Mapping[str, str], found: list[str]) -> str:
+    """Return the name of the item to show.
+
+    It was opened from the table or with the keys of the picture, or the address has its id.
+    """
+    in_address = by_id.get(st.query_params.get(IN_ADDRESS, ""))
     if MOVED_TO in st.session_state:
         st.session_state[CHOSEN] = st.session_state.pop(MOVED_TO)
+    elif in_address is not None:
+        st.session_state[CHOSEN] = in_address
     name = str(st.session_state.get(CHOSEN))
-    return name if name in set(everything) else found[0]
+    return name if name in set(by_id.values()) else found[0]
 
 
 def show_labels(db: Database, item: Item, *, with_labels: bool) -> None:

@@ -256,6 +256,22 @@ def test_keys_on_an_item_go_through_what_was_found(four):
         assert shown_items(page) == [name]
 
 
+def test_the_address_of_an_item_has_its_id_and_opens_it_again(four):
+    page = coordinator_page("Item", "", four, item=item_name(2))
+    (number,) = page.query_params["item"]
+    with open_database(four) as db:
+        assert items.by_id(db, int(number)).name == item_name(2)
+    fresh = coordinator_page("Item", "", four, item=None)
+    fresh.query_params["item"] = number
+    assert shown_items(fresh.run()) == [item_name(2)]
+    press_key(fresh, "item", "n")
+    (following,) = shown_items(fresh)
+    with open_database(four) as db:
+        assert items.by_id(db, int(fresh.query_params["item"][0])).name == following != item_name(2)
+    fresh.query_params["item"] = "999999"
+    assert not fresh.run().exception
+
+
 def test_a_click_on_a_row_opens_the_item_it_is_about(four, monkeypatch):
     opened = []
     monkeypatch.setattr(items_place, "go_to", opened.append)
