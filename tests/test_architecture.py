@@ -16,7 +16,15 @@ MODULES = sorted(path.relative_to(ROOT) for package in PACKAGES for path in (ROO
 
 FIGURES = {"altair", "vl_convert"}
 TEXTS = {"analysis.text", "labeler.errors", "labeler.text", "labeler.safe_text", "labeler.marks", "labeler.toml_file"}
-COMMON = {*TEXTS, "labeler", "labeler.atomic_files", "labeler.config", "labeler.network", "labeler.plugins"}
+COMMON = {
+    *TEXTS,
+    "labeler",
+    "labeler.atomic_files",
+    "labeler.config",
+    "labeler.network",
+    "labeler.plugins",
+    "labeler.program",
+}
 PURE = {
     "labeler.studies.model", "labeler.studies.questions", "analysis.arrays", "analysis.categories", "numpy", "pandas",
     *TEXTS,
@@ -65,6 +73,7 @@ ALLOWED: dict[str, set[str]] = {
         "analysis.runs.power", "numpy", "pandas", "psutil", "scipy", *TEXTS,
     },
     "labeler/files/commands": {"labeler.files", "labeler.cli", "click", *COMMON},
+    "labeler/program.py": set(),
     "labeler/studies": {
         "labeler.studies", "labeler.files", "analysis", "numpy", "pandas", "scipy", "altair", *COMMON
     },
@@ -105,7 +114,7 @@ ALLOWED: dict[str, set[str]] = {
         "labeler.studies.ui.reviewer", "labeler.studies.ui.component", "labeler.studies.labelling.reviewing",
         "labeler.studies.labelling.answering", "labeler.studies.labelling.guide",
         "labeler.studies.labelling.own_result", "labeler.studies.labelling.sent_pictures",
-        "labeler.studies.model", "labeler.studies.questions", "labeler.marks",
+        "labeler.studies.model", "labeler.studies.questions", "labeler.marks", "labeler.program",
         "analysis.text", "labeler.errors", "labeler.text",
         "labeler.studies.screen", "labeler.studies.store.Database", "streamlit",
     },
@@ -123,7 +132,8 @@ FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("methods", "report"),
     ),
     "labeler": (
-        ("config", "errors", "marks", "network", "plugins", "safe_text", "text", "toml_file"), ("atomic_files",),
+        ("config", "errors", "marks", "network", "plugins", "program", "safe_text", "text", "toml_file"),
+        ("atomic_files",),
         ("cli",), ("files",), ("studies",),
     ),
     "labeler.studies": (

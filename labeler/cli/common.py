@@ -18,6 +18,7 @@ from analysis.text import joined
 from labeler.atomic_files import in_place
 from labeler.cli import streams
 from labeler.errors import InputError, LabelerError
+from labeler.program import as_started
 from labeler.safe_text import multiline, one_line
 
 ERROR, INTERRUPTED = 2, 130  # exit codes; 1 is a finding, or "done, but something was refused"
@@ -73,7 +74,7 @@ class Commands(click.Group):
         except (click.exceptions.Exit, click.Abort):
             raise
         except click.ClickException as error:
-            vars(error).update(exit_code=ERROR, message=multiline(error.message))
+            vars(error).update(exit_code=ERROR, message=multiline(_with_commands(error.message)))
             raise
         except KeyboardInterrupt:
             remark("Interrupted.")
@@ -86,7 +87,7 @@ class Commands(click.Group):
                 raise click.exceptions.Exit(0) from None
             if isinstance(error, OSError) and error.filename is None:
                 streams.silence("stdout")  # what is left in its buffer cannot be written either
-            raise CommandFailed(multiline(describe(error))) from error
+            raise CommandFailed(multiline(_with_commands(describe(error)))) from error
         return result
 
     def main(self, *arguments: Any, **options: Any) -> Any:
@@ -188,7 +189,14 @@ def now() -> datetime:
 
 def remark(text: str) -> None:
     """Print a message for the user to standard error, separate from the data."""
-    click.echo(multiline(text), err=True)
+    click.echo(multiline(_with_commands(text)), err=True)
+
+
+def _with_commands(text: str) -> str:
+    """Return a text whose calls of commands can be copied into the shell that started this program."""
+    context = click.get_current_context(silent=True)
+    group = context.find_root().command if context else None
+    return as_started(text, group.commands) if isinstance(group, click.Group) else text
 
 
 def show_json(content: Any) -> None:

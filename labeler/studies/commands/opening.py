@@ -47,12 +47,9 @@ def actor_option(function: Function) -> Function:
 def url_option(function: Function) -> Function:
     """Add `--url`: the address of the server."""
     return click.option(
-        "--url",
-        default=DEFAULT_URL,
-        show_default=True,
-        metavar="URL",
-        help="Address of the server, with which sign-in links begin.",
-    )(function)
+        "--url", default=None, metavar="URL",
+        help="Address of the server, with which sign-in links begin [default: the address of the study].",
+    )(function)  # fmt: skip
 
 
 def required_study(study: Path | None) -> Path:
@@ -113,11 +110,13 @@ def log_look(study: Path | None, results: str, actor: str) -> None:
         say_if_interim(db)
 
 
-def link(url: str, db: "Database", secret: str) -> str:
-    """Return the sign-in link of a study with this secret; `url` is the address of the server."""
+def link(url: str | None, db: "Database", secret: str) -> str:
+    """Return the sign-in link of a study with this secret; `url` is the address of the server, if it is given."""
+    from labeler.studies.course import coordinating
     from labeler.studies.people import identity
 
-    return f"{url.rstrip('/')}{identity.sign_in_path(db, secret)}"
+    start = url or coordinating.address(db) or DEFAULT_URL
+    return f"{start.rstrip('/')}{identity.sign_in_path(db, secret)}"
 
 
 def rows_of_links(links: Iterable[tuple[str, str]]) -> list[dict[str, str]]:

@@ -56,7 +56,7 @@ def add(
     both: bool,
     force: bool,
     valid_days: int,
-    url: str,
+    url: str | None,
     as_json: bool,
 ) -> None:
     """Add {role}s and print a sign-in link for each."""
@@ -99,7 +99,7 @@ def list_people(role: Role, study: Path | None, as_json: bool) -> None:
 @valid_option
 @url_option
 @json_option
-def make_link(role: Role, name: str, study: Path | None, valid_days: int, url: str, as_json: bool) -> None:
+def make_link(role: Role, name: str, study: Path | None, valid_days: int, url: str | None, as_json: bool) -> None:
     """Create a new sign-in link for a {role}; the previous link stops working."""
     with open_study(study) as db:
         new = link(url, db, identity.invite(db, name, role, valid_days=valid_days, actor=OWNER, now=now()))
@@ -235,7 +235,7 @@ def replace(
     why: str,
     dry_run: bool,
     valid_days: int,
-    url: str,
+    url: str | None,
     as_json: bool,
 ) -> None:
     """Replace the reviewer NAME with SUCCESSOR, who takes over the open items.

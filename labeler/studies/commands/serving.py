@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import click
 
@@ -20,7 +21,7 @@ from labeler.cli.common import now, out_option, remark
 from labeler.config import bundled, settings
 from labeler.errors import InputError
 from labeler.safe_text import multiline
-from labeler.studies.commands.opening import COORDINATOR, link, required_study
+from labeler.studies.commands.opening import COORDINATOR, OWNER, link, required_study
 from labeler.studies.course import coordinating
 from labeler.studies.model import Role
 from labeler.studies.people import identity
@@ -68,16 +69,21 @@ def serve(
     path, secret = required_study(study), None
     if share and address == LOOPBACK:
         address = EVERYWHERE
-    chosen, scheme = free_port(address, port), "https" if tls else "http"
+    if not (port or url or share or tls) and address == LOOPBACK and path.is_file():
+        port, url = _address_of(path)
+    chosen, scheme = free_port(port, address), "https" if tls else "http"
     hosts = network.addresses() if address == EVERYWHERE else [address]
     reached = [url] if url else [f"{scheme}://{_in_url(host)}:{chosen}" for host in (*hosts, LOOPBACK)]
     if not path.exists():
         secret = coordinating.create_study(path, name=path.stem, coordinator=COORDINATOR, now=now())
         remark(f"Created the empty study {path}.")
     first_link = ""
-    if secret is not None:
+    if path.is_file():
         with open_database(path) as db:
-            first_link = link(reached[0], db, secret)
+            keeps = secret is not None or coordinating.address(db) is not None
+            if keeps and (url or address == LOOPBACK):
+                coordinating.set_address(db, reached[0], actor=OWNER, now=now())
+            first_link = "" if secret is None else link(reached[0], db, secret)
 
     def announce(start_secret: str) -> None:
         one = "" if path.is_file() else " --study FILE"
@@ -95,6 +101,32 @@ def serve(
     shared = None if url or not hosts or network.is_of_this_machine_only(hosts[0]) else reached[0]
     files, folder = ([], path) if path.is_dir() else ([path], None)
     _run(*files, folder=folder, address=address, port=chosen, url=url, shared=shared, tls=tls, announce=announce)
+
+
+def _address_of(study: Path) -> tuple[int | None, str | None]:
+    """Return the port that the address of a study names, or the address itself if it is that of another server.
+
+    Raises InputError if the port is taken, because the sign-in links of the study would lead elsewhere.
+    """
+    with open_database(study) as db:
+        url = coordinating.address(db)
+    if url is None:
+        return None, None
+    parts = urlsplit(url)
+    if parts.hostname != LOOPBACK or not parts.port:
+        return None, url
+    try:
+        return free_port(parts.port), None
+    except InputError as error:
+        raise InputError(
+            f"The sign-in links of {study} begin with {url}. {error} New links are then needed: "
+            "labeler reviewers link NAME"
+        ) from None
+
+
+def local_address(port: int) -> str:
+    """Return the address of a server that only this computer can reach."""
+    return f"http://{LOOPBACK}:{port}"
 
 
 def who_can_reach(hosts: Sequence[str], port: int, scheme: str) -> str:
@@ -151,7 +183,7 @@ def demo(port: int | None, out: Path | None, fresh: bool, question: str | None) 
         _demo_of_question(question, out or Path(f"demo-{question}{'-fresh' if fresh else ''}.study"), port, fresh=fresh)
         return
     study = out or Path("demo-fresh.study" if fresh else "demo.study")
-    chosen = free_port(LOOPBACK, port)
+    chosen = free_port(port)
     if study.exists():
         remark(f"Continuing with the demo study {study}. Remove the file to start again.")
     else:
@@ -168,7 +200,7 @@ def demo(port: int | None, out: Path | None, fresh: bool, question: str | None) 
     if fresh:
         _run(study, port=chosen, announce=lambda _secret: _say_links(links))
         return
-    report = f"{links[demo_study.COORDINATOR]}?page=report"
+    report = f"{links[demo_study.COORDINATOR]}?page=results"
     yours, more = (study.with_name(f"{study.stem}-{name}{study.suffix}") for name in ("yours", "more"))
     first, second = (_ten_items(study, file, which, chosen) for which, file in enumerate((yours, more)))
     remark("Starting the server ...")
@@ -184,7 +216,7 @@ def _demo_of_question(name: str, study: Path, port: int | None, *, fresh: bool) 
     """Serve the demo study of a built-in question; create the study if it does not exist."""
     from labeler.studies import demo as demo_study
 
-    chosen = free_port(LOOPBACK, port)
+    chosen = free_port(port)
     if not study.exists():
         remark(f"Creating the demo study {study} ...")
         demo_study.build_for_question(study, bundled("data", "demo"), name, fresh=fresh, now=now())
@@ -240,7 +272,7 @@ def _say_two_links(lines: Sequence[str]) -> None:
     )
 
 
-def free_port(address: str, requested: int | None) -> int:
+def free_port(requested: int | None = None, address: str = LOOPBACK) -> int:
     """Return a port on which the server can listen.
 
     If a port is requested, only this port is tried. Otherwise, fifty ports from the default port on are tried in order.

@@ -64,14 +64,16 @@ def init(
     question: str,
     coordinator: str,
     protocol: Protocol,
-    url: str,
+    url: str | None,
     as_json: bool,
 ) -> None:
     """Create an empty study and print the sign-in link of its coordinator.
 
     The question and the protocol (axis, confidence, numbers, pictures, instructions) can be changed until the first
-    answer.
+    answer. The study keeps its address: --url, or this computer with the first free port. `labeler serve` uses it.
     """
+    from labeler.studies.commands.serving import free_port, local_address
+
     path, asked = required_study(study), coordinating.question_from(question)
     secret = coordinating.create_study(
         path,
@@ -84,6 +86,7 @@ def init(
     given = "--before FOLDER --after FOLDER" if kind_of(asked).swapped else "FOLDER"
     remark(f"Created {path}. Next: labeler import --study {shlex.quote(str(path))} {given}")
     with open_study(path) as db:
+        coordinating.set_address(db, url or local_address(free_port()), actor=OWNER, now=now())
         show_links([(coordinator, link(url, db, secret))], as_json=as_json)
 
 

@@ -103,6 +103,19 @@ def create_study(
         raise
 
 
+def address(db: Database) -> str | None:
+    """Return the address with which sign-in links of the study begin; None if no command has set one."""
+    set_by = events.of_actions(db, [actions.SET_ADDRESS])
+    return str(set_by[-1].details["url"]) if set_by else None
+
+
+def set_address(db: Database, url: str, *, actor: str, now: datetime) -> None:
+    """Keep the address with which sign-in links of the study begin."""
+    if url != address(db):
+        with events.by(db, actor, now) as deed:
+            deed.log(actions.SET_ADDRESS, url=url)
+
+
 def question_from(text: str) -> Question:
     """Return the question that a name, the path of a question file, or a text means.
 

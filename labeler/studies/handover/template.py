@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from labeler.errors import StudyError
+from labeler.program import program
 from labeler.studies.course import calibrating, coordinating
 from labeler.studies.items import folders
 from labeler.studies.people import identity
@@ -50,7 +51,7 @@ def make_beside(db: Database, name: str, *, coordinator: str, now: datetime) -> 
     path = folders.path_in_study_folder(db.path, name)
     secret = make_template(db, path, name=path.stem, coordinator=coordinator, actor=coordinator, now=now)
     with open_database(path) as new:
-        return f"labeler serve --study {shlex.quote(str(path))}", identity.sign_in_path(new, secret)
+        return f"{program()} serve --study {shlex.quote(str(path))}", identity.sign_in_path(new, secret)
 
 
 def _copy_people(db: Database, new: Database, *, actor: str, now: datetime) -> int:

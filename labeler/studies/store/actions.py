@@ -70,6 +70,10 @@ class _Study(_Question, _Protocol):
     secrets: str
 
 
+class _Address(TypedDict):
+    url: str
+
+
 class _Day(TypedDict):
     day: str  # "" if there is none
 
@@ -111,6 +115,8 @@ CREATE_STUDY = LogAction("create study", _Study, LogState.create, frozenset({"se
 DESCRIBE_STUDY = LogAction("describe study", _Question, LogState.describe)
 SET_PROTOCOL = LogAction("set protocol", _Protocol, LogState.protocol)
 FINISH_BY = LogAction("finish by", _Day)
+# With which sign-in links begin.
+SET_ADDRESS = LogAction("set address", _Address, private=frozenset({"url"}), published=Published.NEVER, stales=False)
 DRAW_PLAN = LogAction("draw plan", _Plan, LogState.plan, frozenset({"seed"}))
 OPEN_STUDY = LogAction("open study", _Opening, LogState.step, history="steps")
 PAUSE_STUDY = LogAction("pause study", _Step, LogState.step, history="steps")

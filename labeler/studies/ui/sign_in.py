@@ -313,7 +313,7 @@ def set_cookie(response: Response, request: Request, name: str, value: str, *, m
 
 
 def _first_page(request: Request) -> str:
-    """Return the path of the page that the link names, such as ?page=report; otherwise, that of the first page.
+    """Return the path of the page that the link names, such as ?page=results; otherwise, that of the first page.
 
     A page of another site is never returned.
     """

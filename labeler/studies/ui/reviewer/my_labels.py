@@ -12,6 +12,7 @@ import streamlit as st
 from analysis.text import counted, joined
 from labeler import marks
 from labeler.errors import NotAssigned
+from labeler.program import program
 from labeler.studies.labelling import own_result, reviewing
 from labeler.studies.labelling.own_result import ComparedItem, FoundChanges, OwnResult, Place, SameLabel
 from labeler.studies.labelling.reviewing import OwnLabel, OwnProgress
@@ -30,7 +31,7 @@ OTHER_FILTERS: dict[str, Callable[[OwnLabel], bool]] = {
 }
 MOST_SHOWN, N_BESIDE = 6, 2  # items with a picture, and pictures beside each other
 LARGE_PANEL = 98, 66  # pixels of a run in these pictures
-OWN_STUDY = "labeler serve --study runs.study"
+OWN_STUDY = "serve --study runs.study"
 
 
 def filters(question: Question) -> dict[str, Callable[[OwnLabel], bool]]:
@@ -228,7 +229,7 @@ def render_result(db: Database, reviewer_id: int, report: str | None = None, mor
         st.text(line)
     st.header("Start your own study", anchor=False)
     st.write("This command creates an empty study and prints the link with which you set it up:")
-    st.code(OWN_STUDY)
+    st.code(f"{program()} {OWN_STUDY}")
 
 
 def with_majority(found: OwnResult) -> str:
