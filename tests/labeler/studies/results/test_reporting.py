@@ -14,6 +14,7 @@ from analysis.report import Report, differences
 from analysis.runs.classifiers import Verdict
 from labeler.studies.course import staffing
 from labeler.studies.handover import exchange
+from labeler.studies.labelling.label_file import all_answers
 from labeler.studies.model import Kind, Label, LabelOrigin, Role, State
 from labeler.studies.questions import SIMILAR
 from labeler.studies.results import reporting, written_reports
@@ -303,7 +304,7 @@ def test_the_files_of_a_report_are_the_page_the_numbers_and_the_labels(filled, f
     )
     assert all(name.startswith("latex/") for name in list(files)[len(drawn) :])
     assert differences(json.loads(files["report.json"]), report_of(filled, FEW_DRAWS)) == []
-    assert files["labels.csv"] == reporting.as_csv(labels.table(filled))
+    assert files["labels.csv"] == reporting.as_csv(all_answers(filled))
     written = reporting.write_files(files, tmp_path / "a" / "b")
     contents = [text.encode() if isinstance(text, str) else text for text in files.values()]
     assert [path.read_bytes() for path in written] == contents
@@ -317,7 +318,7 @@ def test_hashes_name_what_the_numbers_were_made_from(filled):
     def changed():
         return {name for name, value in provenance(filled).hashes.items() if value != before[name]}
 
-    label_file = reporting.as_csv(labels.table(filled))  # the file labels.csv of the report
+    label_file = reporting.as_csv(all_answers(filled))  # the file labels.csv of the report
     assert before["answers"] == hashlib.sha256(label_file.encode()).hexdigest()
     task = assignments.tasks_of(filled, id_of(filled, "ada"))[0]
     labels.add(filled, label_of(task, "one more", "similar"))
