@@ -81,3 +81,8 @@ def one_line(text: str, most: int | None = None) -> str:
         half = most // 2
         text = f"{text[: half - 1]}…{text[-half:]}"
     return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def escape_markdown(text: str) -> str:
+    """Escape a text so that Markdown shows it literally, without characters that change the direction of writing."""
+    return re.sub(r"([\\`*_{}\[\]()<>#+!|~$])", r"\\\1", multiline(text))

@@ -114,6 +114,7 @@ ALLOWED: dict[str, set[str]] = {
         "labeler.studies.ui.reviewer", "labeler.studies.ui.component", "labeler.studies.labelling.reviewing",
         "labeler.studies.labelling.answering", "labeler.studies.labelling.guide",
         "labeler.studies.labelling.own_result", "labeler.studies.labelling.sent_pictures",
+        "labeler.studies.labelling.questionnaire", "labeler.safe_text",
         "labeler.studies.model", "labeler.studies.questions", "labeler.marks", "labeler.program",
         "analysis.text", "labeler.errors", "labeler.text",
         "labeler.studies.screen", "labeler.studies.store.Database", "streamlit",

@@ -1,6 +1,6 @@
 """How a study proceeded: its steps, people, excluded items and calibration round."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from analysis.document import Block, Paragraph, Section, percent, plain_number, share, table
@@ -119,6 +119,16 @@ class LaterItems:
 
 
 @dataclass(frozen=True)
+class AnswerGroup:
+    """People who gave the same answer to a question of the questionnaire, and their agreement with each other."""
+
+    question: str
+    answer: str
+    people: int
+    agreement: Estimate | None  # None if the group has fewer than three people
+
+
+@dataclass(frozen=True)
 class Flag:
     """A flag or comment of a reviewer; `code` is the name that the reviewer saw for the item."""
 
@@ -143,6 +153,7 @@ class Course:
     not_given: tuple[NotGiven, ...]  # empty while reviewers can label
     flags: tuple[Flag, ...]
     later: tuple[LaterItems, ...]
+    groups: tuple[AnswerGroup, ...]  # empty if the study has no questionnaire
 
 
 def course_sections(course: Course | None, style: ReportStyle, *, interim: bool) -> Iterator[Section]:
@@ -151,6 +162,8 @@ def course_sections(course: Course | None, style: ReportStyle, *, interim: bool)
         yield Section("Course of the study", tuple(_course(course, interim=interim)))
         if course.calibration:
             yield Section("Calibration round", tuple(_calibration(course.calibration, style.level_text)))
+        if course.groups:
+            yield Section("Groups of reviewers", tuple(_groups(course.groups, style.level_text)))
         if course.selection:
             yield Section(
                 "Random and chosen items",
@@ -225,6 +238,24 @@ def _calibration(round_: CalibrationRound, level: str) -> Iterator[Block]:
     between = (("percent agreement", share(round_.percent)), ("Fleiss' kappa", plain_number(round_.kappa)))
     yield table(
         "Agreement between the reviewers.", ("Measure", f"Value ({level})"), between, name="calibration-agreement"
+    )
+
+
+def _groups(groups: Sequence[AnswerGroup], level: str) -> Iterator[Block]:
+    yield Paragraph(
+        "Reviewers answered a questionnaire. The agreement of a group compares its members with each other, and is "
+        "shown if at least three people gave the answer. Groups label different items, so a difference between two "
+        "groups is no evidence that the answer matters."
+    )
+    yield table(
+        "Percent agreement within groups of reviewers who gave the same answer.",
+        ("Question", "Answer", "People", f"Percent agreement ({level})"),
+        [
+            (row.question, row.answer, row.people, share(row.agreement) if row.agreement else "fewer than three people")
+            for row in groups
+        ],
+        numeric=(2,),
+        name="groups",
     )
 
 

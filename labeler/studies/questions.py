@@ -13,6 +13,9 @@ from labeler.errors import InputError
 NOT_SURE, WITHDRAWN = "not sure", "withdrawn"  # the answers that are not labels
 CATEGORY, POINTS = "category", "points"  # how a question is answered
 MARKED = "marked"  # the class of all labels with marks
+START, END = "start", "end"  # when the questionnaire is shown
+ASK = "ask"  # the name of its parts in a question file
+CHOICE, SCALE, TEXT = ASK_KINDS = ("choice", "scale", "text")
 
 
 def is_label(answer: str | None) -> bool:
@@ -50,6 +53,19 @@ class Extra:
 
 
 @dataclass(frozen=True)
+class Ask:
+    """A question about the reviewers themselves, which each of them is asked once."""
+
+    text: str  # such as "How many years have you measured performance?"
+    kind: str  # one of `ASK_KINDS`
+    answers: tuple[str, ...] = ()  # of a scale, from its lower to its upper end; none if the answer is a text
+
+    def definition(self) -> dict[str, Any]:
+        """Return the question as values for JSON, with the names that a question file uses."""
+        return {"text": self.text, "kind": self.kind, **({"answers": list(self.answers)} if self.answers else {})}
+
+
+@dataclass(frozen=True)
 class Question:
     """What a study asks about each item."""
 
@@ -70,6 +86,8 @@ class Question:
     blind_side: bool = False
     facts: tuple[str, ...] = ()  # what stands beside the picture; each of `FACTS` limits how blind reviewers are
     extra: Extra | None = None  # a second answer
+    ask: tuple[Ask, ...] = ()  # the questionnaire, and whether it comes before or after labelling
+    ask_at: str = END
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -182,6 +200,7 @@ class Question:
             **({"blind_side": True} if self.blind_side else {}),
             **({"facts": list(self.facts)} if self.facts else {}),
             **({"extra": {"text": self.extra.text, "answers": list(self.extra.answers)}} if self.extra else {}),
+            **({"ask_at": self.ask_at, "ask": [ask.definition() for ask in self.ask]} if self.ask else {}),
             "category": [category.definition() for category in self.categories],
         }
 
@@ -192,6 +211,7 @@ class Question:
         values["facts"] = tuple(values.get("facts", ()))
         if extra := values.get("extra"):
             values["extra"] = Extra(extra["text"], tuple(extra["answers"]))
+        values["ask"] = tuple(Ask(a["text"], a["kind"], tuple(a.get("answers", ()))) for a in values.get("ask", ()))
         return cls(text, tuple(Category(**category) for category in definition["category"]), **values)
 
     @property
@@ -242,11 +262,12 @@ N_CATEGORIES = {CATEGORY: (2, 9), POINTS: (1, 9)}
 NO_CHANGE = {"name": "no change", "key": "c", "meaning": "The level is the same from the first point to the last."}
 _KEYS = {
     "text", "shows", "answer", "ordered", "positive", "not_sure", "category", "no_mark", "marks", "ranges",
-    "blind_side", "facts", "extra",
+    "blind_side", "facts", "extra", "ask", "ask_at",
 }  # fmt: skip
 # the keys of one way to answer
 _OF_ANSWER = {CATEGORY: {"ordered", "positive", "blind_side"}, POINTS: {"no_mark", "marks", "ranges"}}
 N_EXTRA = (2, 6)
+N_ASK, N_ASK_ANSWERS = 10, (2, 9)
 FACTS = ("application", "benchmark", "unit", "version")
 _CATEGORY_KEYS = {"name", "key", "meaning", "colour", "short"}
 _NAME = re.compile(r"[^\W_](?:[^\W_]|[ /+%.()-])*")  # nothing that pages or tables could take for markup
@@ -265,10 +286,12 @@ def to_toml(question: Question) -> str:
     """Return a question as the text of a question file."""
     lines = [f"text = {_quoted(question.text)}"]
     for name, value in question.definition().items():
-        if name not in ("category", "extra"):
+        if name not in ("category", "extra", "ask"):
             lines.append(f"{name} = {_quoted(value)}")
     if question.extra:
         lines += ["", "[extra]", *(f"{name} = {_quoted(value)}" for name, value in asdict(question.extra).items())]
+    for ask in question.ask:
+        lines += ["", "[[ask]]", *(f"{name} = {_quoted(value)}" for name, value in ask.definition().items())]
     for category in question.categories:
         lines += ["", "[[category]]", *(f"{name} = {_quoted(value)}" for name, value in category.definition().items())]
     return "\n".join(lines) + "\n"
@@ -316,7 +339,7 @@ class _QuestionFile:
             raise self._error("blind_side", "the answers can be mapped back only if the categories are ordered")
         question = Question(
             text, tuple(categories), shows, answer, ordered, positive, not_sure, blind_side=blind_side,
-            facts=self._facts(), extra=self._extra(),
+            facts=self._facts(), extra=self._extra(), ask=self._ask(), ask_at=self._one_of("ask_at", (END, START)),
         )  # fmt: skip
         if answer == CATEGORY:
             return question
@@ -347,6 +370,31 @@ class _QuestionFile:
             raise self._error("answers", f"each answer is a different number or word, not {wrong or texts}")
         return Extra(self._text("text", row), tuple(texts))
 
+    def _ask(self) -> tuple[Ask, ...]:
+        rows = self.entries.get("ask", [])
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows) or len(rows) > N_ASK:
+            raise self._error("ask", f"write [[ask]] before each question of the questionnaire, at most {N_ASK} times")
+        return tuple(self._one_ask(row, number) for number, row in enumerate(rows, start=1))
+
+    def _one_ask(self, row: Mapping[str, Any], number: int) -> Ask:
+        self._known(row, {"text", "kind", "answers"}, number, ASK)
+        text, kind, answers = self._text("text", row, number, ASK), row.get("kind"), row.get("answers", [])
+        if kind not in ASK_KINDS:
+            raise self._error("kind", f"{kind!r} is not one of: {', '.join(ASK_KINDS)}", number, table=ASK)
+        least, most = N_ASK_ANSWERS
+        if kind == TEXT and answers:
+            raise self._error("answers", "a question that is answered with a text has no answers", number, table=ASK)
+        if kind != TEXT and not (isinstance(answers, list) and least <= len(answers) <= most):
+            raise self._error(
+                "answers", f"answers must be a list of {least} to {most} numbers or texts", number, table=ASK
+            )
+        texts = tuple(str(answer).strip() for answer in answers)
+        wrong = [text for text in texts if not text or not text.isprintable() or len(text) > LIMITS["name"]]
+        if wrong or len(set(texts)) < len(texts):
+            why = f"each answer is a different text of 1 to {LIMITS['name']} characters, not {wrong or list(texts)}"
+            raise self._error("answers", why, number, table=ASK)
+        return Ask(text, str(kind), texts)
+
     def _category(self, row: Mapping[str, Any], number: int, earlier: Sequence[Category], answer: str) -> Category:
         self._known(row, _CATEGORY_KEYS, number)
         name, meaning = self._text("name", row, number), self._text("meaning", row, number)
@@ -376,18 +424,18 @@ class _QuestionFile:
             name, key, meaning, str(colour or PALETTE[number - 1]), self._text("short", row, number) if short else ""
         )
 
-    def _known(self, row: Mapping[str, Any], keys: set[str], number: int = 0) -> None:
+    def _known(self, row: Mapping[str, Any], keys: set[str], number: int = 0, table: str = CATEGORY) -> None:
         for name in row:
             if name not in keys:
-                raise self._error(name, f"unknown key. Known keys: {', '.join(sorted(keys))}", number)
+                raise self._error(name, f"unknown key. Known keys: {', '.join(sorted(keys))}", number, table=table)
 
-    def _text(self, name: str, row: Mapping[str, Any], number: int = 0) -> str:
+    def _text(self, name: str, row: Mapping[str, Any], number: int = 0, table: str = CATEGORY) -> str:
         value = row.get(name)
         most = LIMITS.get(name, LIMITS["meaning"])
         if not isinstance(value, str) or not value.strip():
-            raise self._error(name, f"{name} needs a text in quotes", number)
+            raise self._error(name, f"{name} needs a text in quotes", number, table=table)
         if len(value) > most or not value.isprintable():
-            raise self._error(name, f"{name} must be one line of at most {most} characters", number)
+            raise self._error(name, f"{name} must be one line of at most {most} characters", number, table=table)
         return value.strip()
 
     def _one_of(self, name: str, names: Sequence[str]) -> str:
@@ -402,13 +450,14 @@ class _QuestionFile:
             raise self._error(name, f"{name} must be true or false, not {value!r}")
         return value
 
-    def _error(self, name: str, why: str, number: int = 0, *, at: int = 0) -> InputError:
-        """Return the error of an entry, with the line where it stands, or where its category begins."""
-        where = f"category {number}, {name}" if number else name
-        return InputError(f"{self.file}, line {self._line(name, number or at)}: {where}: {why}.")
+    def _error(self, name: str, why: str, number: int = 0, *, at: int = 0, table: str = CATEGORY) -> InputError:
+        """Return the error of an entry, with the line where it stands, or where its part of the file begins."""
+        where = f"{table} {number}, {name}" if number else name
+        return InputError(f"{self.file}, line {self._line(name, number or at, table)}: {where}: {why}.")
 
-    def _line(self, name: str, number: int) -> int:
-        heads = [place for place, line in enumerate(self.lines) if re.match(r"\s*\[\[\s*category\s*\]\]", line)]
+    def _line(self, name: str, number: int, table: str) -> int:
+        head = re.compile(rf"\s*\[\[\s*{table}\s*\]\]")
+        heads = [place for place, line in enumerate(self.lines) if head.match(line)]
         begin = heads[number - 1] if 0 < number <= len(heads) else 0
         end = heads[number] if number < len(heads) else len(self.lines)
         entry = re.compile(rf"""\s*["']?{re.escape(name)}["']?\s*=""")

@@ -10,6 +10,7 @@ import click
 
 from analysis.text import counted
 from labeler.cli.common import Commands, dry_run_option, json_option, now, remark, show, show_json
+from labeler.errors import InputError
 from labeler.studies.commands.opening import (
     NOTHING_SAVED,
     OWNER,
@@ -25,6 +26,7 @@ from labeler.studies.course import staffing
 from labeler.studies.labelling import own_result
 from labeler.studies.model import Role
 from labeler.studies.people import identity
+from labeler.studies.store import studies
 
 NOTHING_CHANGED = staffing.StaffChange()
 
@@ -202,6 +204,23 @@ def result(name: str, study: Path | None, undo: bool, as_json: bool) -> None:
     remark(f"{name} {may} the page *Your result*{'' if undo else ' once the study is unblinded'}.")
 
 
+@click.command("answers", epilog="Example: labeler reviewers answers --study cache.study > answers.csv")
+@study_option
+@json_option
+def answers(study: Path | None, as_json: bool) -> None:
+    """Print what reviewers answered to the questionnaire, as CSV."""
+    from labeler.studies.results import questionnaires  # slow to import
+
+    with open_study(study) as db:
+        given = questionnaires.answers(db)
+        if not studies.get(db).question.ask:
+            raise InputError("The question of this study has no questionnaire. A question file adds it with [[ask]].")
+    if as_json:
+        show_json([asdict(row) for row in given])
+    else:
+        click.echo(questionnaires.as_csv(given), nl=False)
+
+
 @click.command("remove", epilog="Example: labeler reviewers remove ada --study cache.study --reason 'changed jobs'")
 @click.argument("name")
 @study_option
@@ -284,8 +303,8 @@ def group_of(role: Role, description: str) -> click.Group:
 
 reviewers = group_of(
     Role.REVIEWER,
-    "Manage the reviewers: add, list, link, revoke, email, rename; pause, resume, remove, replace, result.",
+    "Manage the reviewers: add, list, link, revoke, email, rename; pause, resume, remove, replace, result, answers.",
 )
-for command in (pause, resume, remove, replace, result):
+for command in (pause, resume, remove, replace, result, answers):
     reviewers.add_command(command)
 coordinators = group_of(Role.COORDINATOR, "Manage the coordinators: add, list, link, revoke, email, rename.")

@@ -263,6 +263,11 @@ def seconds_per_label(db: Database, reviewer_id: int) -> float:
     return timing.typical(timed[-N_TIMED:]) or USUAL_S if len(timed) >= N_TIMED else USUAL_S
 
 
+def is_through(desk: Desk) -> bool:
+    """Return whether the reviewer at a desk has answered every item of the study itself."""
+    return not _is_calibrating(desk.study) and bool(desk.work.n_by_answer) and not desk.offers
+
+
 def codes_at(desk: Desk) -> list[str]:
     """Return the codes of the items that the reviewer at a desk can answer, or could undo."""
     last = desk.work.last

@@ -10,6 +10,7 @@ from labeler.studies.labelling import inbox
 from labeler.studies.model import LABELLED_BY_PLAN, ItemRole, Origin, State
 from labeler.studies.plan.active_plan import place_of
 from labeler.studies.preparing import assigning
+from labeler.studies.results import questionnaires
 from labeler.studies.store import Database, actions, assignments, events, items, labels, studies
 
 _DETAILS = ("name", "successor", "why")
@@ -25,7 +26,7 @@ def study_course(db: Database, *, level: float = 0.95) -> dict[str, Any]:
     and weighted estimates from random and chosen items, or None if no items were chosen. `not_given`: reviewers and
     items without a label after the end of the study. `flags`: current flags and comments of reviewers, with the code
     under which the reviewer saw the item. `later`: for each import after the plan was drawn, the time, the number of
-    items, and how many of them the plan has now.
+    items, and how many of them the plan has now. `groups`: the agreement within groups by answers to the questionnaire.
     """
     steps, selection = events.of_actions(db, actions.in_history("steps")), _selection(db, level)
     not_given = _not_given(db)
@@ -50,6 +51,7 @@ def study_course(db: Database, *, level: float = 0.95) -> dict[str, Any]:
         "selection": selection,
         "not_given": not_given,
         "later": _later(db),
+        "groups": questionnaires.groups(db, level=level),
         "flags": [
             {"item": m.item, "code": m.code, "reviewer": m.reviewer, "flag": m.flag, "comment": m.comment}
             for m in sorted(inbox.messages(db), key=lambda m: (m.item, m.reviewer, m.code))

@@ -228,6 +228,16 @@ SIGN_OUT = LogAction("sign out", _Nothing, published=Published.NEVER, stales=Fal
 FIRST_VISIT = LogAction("first visit", _Nothing, published=Published.NEVER, stales=False)
 
 
+class _Questionnaire(TypedDict):
+    """The answers of a person by question, without those that were left out; own words stand in `texts`."""
+
+    answers: Mapping[str, str]
+    texts: Mapping[str, str]
+
+
+ANSWER_QUESTIONNAIRE = LogAction("answer questionnaire", _Questionnaire, private=frozenset({"texts"}))
+
+
 # Items
 
 

@@ -184,6 +184,20 @@ def test_before_the_plan_the_whole_question_can_be_changed_and_the_audit_follows
         ('text = "What', 'orderd = 1\ntext = "What', "line 2: orderd: unknown key. Known keys: answer"),
         ('text = "What', 'ordered = 1\ntext = "What', "line 2: ordered: ordered must be true or false, not 1"),
         ('text = "What', "text = What", "is not valid TOML"),
+        ('text = "What', 'ask_at = "never"\ntext = "What', "line 2: ask_at: 'never' is not one of: end, start"),
+        ("[[category]]", '[[ask]]\ntext = "Years?"\nkind = "word"\n[[category]]', "line 5: ask 1, kind: 'word' is not"),
+        ("[[category]]", '[[ask]]\nkind = "text"\n[[category]]', "line 3: ask 1, text: text needs a text in quotes"),
+        (
+            "[[category]]",
+            '[[ask]]\ntext = "Years?"\nkind = "choice"\nanswers = ["one"]\n[[category]]',
+            "line 6: ask 1, answers: answers must be a list of 2 to 9",
+        ),
+        (
+            "[[category]]",
+            '[[ask]]\ntext = "Years?"\nkind = "scale"\nanswers = [1, 2, 1]\n[[category]]',
+            "line 6: ask 1, answers: each answer is a different text",
+        ),
+        ("[[category]]", '[[ask]]\ntext = "?"\nkind = "text"\n' * 11 + "[[category]]", "line 1: ask: write"),
     ],
 )
 def test_a_question_file_that_cannot_be_used_is_refused_with_line_and_key(old, new, message):

@@ -2,13 +2,16 @@ import json
 
 import pytest
 
-from labeler.studies.questions import NOT_SURE, WITHDRAWN, Category, Question, is_label
+from labeler.studies.questions import NOT_SURE, START, WITHDRAWN, Ask, Category, Question, is_label
 from labeler.studies.screen.kinds import QUESTIONS
 
 TRIAGE = Question("What is this alert?", (Category("regression", "r", "Slower."), Category("noise", "x", "Not real.")))
+ASKING = Question(
+    TRIAGE.text, TRIAGE.categories, ask=(Ask("Years?", "choice", ("0 to 5", "more")), Ask("Anything else?", "text"))
+)
 
 
-@pytest.mark.parametrize("question", [*QUESTIONS.values(), TRIAGE])
+@pytest.mark.parametrize("question", [*QUESTIONS.values(), TRIAGE, ASKING])
 def test_a_question_is_read_back_from_its_text_and_its_definition(question):
     again = Question.of(question.text, json.loads(json.dumps(question.definition())))
     assert (again, again.hash) == (question, question.hash)
@@ -25,6 +28,8 @@ def test_each_part_of_a_question_changes_its_hash():
         Question(TRIAGE.text, TRIAGE.categories, ordered=True),
         Question(TRIAGE.text, TRIAGE.categories, positive="noise"),
         Question(TRIAGE.text, TRIAGE.categories, not_sure=False),
+        ASKING,
+        Question(TRIAGE.text, TRIAGE.categories, ask=ASKING.ask, ask_at=START),
     ]
     assert len({question.hash for question in [TRIAGE, *others]}) == len(others) + 1
 

@@ -20,6 +20,7 @@ from labeler.studies.course.progress import Pace
 from labeler.studies.labelling import own_result
 from labeler.studies.model import Person, Role, State, describe_minutes
 from labeler.studies.people import identity
+from labeler.studies.results import questionnaires
 from labeler.studies.store import Database
 from labeler.studies.ui import served
 from labeler.studies.ui.coordinator.shared import PERSON, box, done, errors_here, escape_markdown, fold, fresh, table
@@ -64,6 +65,7 @@ def render_people(db: Database, person: str) -> None:
     )  # fmt: skip
     if chosen is not None:
         of_one(db, chosen, paces.get(chosen.name), person)
+    offer_answers(db, person)
     groups = {
         "Coordinators": [member for member in everyone if Role.COORDINATOR in member.roles and member.active],
         "People who have left": [member for member in everyone if not member.active],
@@ -78,6 +80,13 @@ def render_people(db: Database, person: str) -> None:
                     ],
                     title,
                 )
+
+
+def offer_answers(db: Database, person: str) -> None:
+    """Offer the answers to the questionnaire to coordinators who do not label."""
+    if coordinating.get_study(db).question.ask and not identity.reviews_too(db, person):
+        given = questionnaires.as_csv(questionnaires.answers(db))
+        st.download_button("Download the questionnaire (CSV)", given, "questionnaire.csv", on_click="ignore")
 
 
 def _chosen(everyone: list[Person]) -> Person | None:

@@ -1,6 +1,5 @@
 """Shared parts of the places: headings, views, links, the box, success messages and error messages."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from html import escape
@@ -10,7 +9,7 @@ import streamlit as st
 
 from labeler.errors import LabelerError
 from labeler.files.outputs import as_part_of_a_page
-from labeler.safe_text import multiline
+from labeler.safe_text import escape_markdown as escape_markdown
 from labeler.studies.ui import served
 from labeler.studies.ui.coordinator.clicks import by_click
 from labeler.studies.ui.input_queue import may_be_left
@@ -229,11 +228,6 @@ class Bar:
     def end(self) -> None:
         """Remove the bar."""
         self._bar.empty()
-
-
-def escape_markdown(text: str) -> str:
-    """Escape a text so that Markdown shows it literally, without characters that change the direction of writing."""
-    return re.sub(r"([\\`*_{}\[\]()<>#+!|~$])", r"\\\1", multiline(text))
 
 
 def markdown_list(texts: Iterable[str]) -> str:

@@ -14,14 +14,14 @@ import streamlit as st
 
 from analysis.text import counted
 from labeler.marks import Mark
-from labeler.studies.labelling import guide, reviewing
+from labeler.studies.labelling import guide, questionnaire, reviewing
 from labeler.studies.labelling.reviewing import Brief
 from labeler.studies.model import Question
 from labeler.studies.questions import NOT_SURE
 from labeler.studies.screen.component import brief as brief_of
 from labeler.studies.store import Database
 from labeler.studies.ui import component
-from labeler.studies.ui.reviewer import label
+from labeler.studies.ui.reviewer import label, questionnaire as questionnaire_page
 
 PICTURE_HEIGHT = 280
 PRACTICE = "practice"
@@ -162,7 +162,10 @@ def render_first_visit(db: Database, reviewer_id: int) -> None:
     On the first visit, an introduction and an optional practice round come first.
     """
     if not reviewing.is_first_visit(db, reviewer_id):
-        label.render_label(db, reviewer_id)
+        if asked := questionnaire.due(db, reviewer_id):
+            questionnaire_page.render(db, reviewer_id, asked)
+        else:
+            label.render_label(db, reviewer_id)
         return
     label.deliver(db, reviewer_id)
     if st.session_state.get(STEP) == "practice":
