@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -17,13 +17,9 @@ from analysis.text import counted
 from labeler import marks
 from labeler.errors import Refused
 from labeler.files.formats.label_layouts import Rows, find_rows, listing
+from labeler.files.formats.label_reading import MISSING, STANDARD as STANDARD, LabelReading as LabelReading
 from labeler.files.formats.source import Source
 
-# what R, pandas, SAS, SPSS, spreadsheets and JSON write for a missing value, in lower case; an empty cell too
-MISSING = (
-    "na", "n/a", "#n/a", "<na>", "nan", "-nan", "none", "null", "nil", "missing", "-", "--", "\N{EN DASH}",
-    "\N{EM DASH}", ".", "*",
-)  # fmt: skip
 _NAMES_OF_NOBODY = tuple(word for word in MISSING if any(map(str.isalpha, word)))
 _OF_SPREADSHEET = re.compile(r"#(REF|VALUE|DIV/0|NAME|NUM|NULL|SPILL|CALC)[!?]")
 _NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d*)?|[+-]?\.\d+")
@@ -31,33 +27,6 @@ _JOINTS = re.compile(r"(?<=\w)[\s_-]+(?=\w)|\s+")
 _INVISIBLE = dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF, 0xAD))
 _FIRST_KINDS = ("", "fresh", "overlap")  # the kinds of a first label, in a label file
 _EXAMPLES = 3  # lines that a message names
-
-
-@dataclass(frozen=True)
-class LabelReading:
-    """How a file of labels is read."""
-
-    join_spellings: bool = field(default=False, metadata={
-        "help": "Join labels, and names of reviewers, that differ only in how they are written: Yes and yes, 1.0 and "
-                "1, not_sure and Not sure [default: refuse them].",
-    })  # fmt: skip
-    last: bool = field(default=False, metadata={
-        "help": "Count only the last label of a reviewer who has several labels on an item [default: refuse them].",
-    })  # fmt: skip
-    missing: str = field(default="", metadata={
-        "metavar": "TEXTS",
-        "help": "Texts that mean that a label is missing, as an empty cell does, separated by commas.",
-        "default": "NA, N/A, nan, None, null, - and the like",
-    })  # fmt: skip
-
-    @property
-    def missing_words(self) -> frozenset[str]:
-        """The texts that mean that a label is missing, in lower case; "" is always among them."""
-        words = self.missing.split(",") if self.missing else MISSING
-        return frozenset({"", *(word.strip().lower() for word in words)})
-
-
-STANDARD = LabelReading()
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from analysis.text import counted
 from labeler.cli.common import dry_run_option, json_option, now, one_of, out_option, remark, show_json, write_text
 from labeler.cli.options import options_of
 from labeler.errors import InputError
-from labeler.files.formats.label_tables import LabelReading
+from labeler.files.formats.label_reading import LabelReading
 from labeler.studies.audit.audit import audit as audit_study
 from labeler.studies.commands.opening import OWNER, logged_if_written, open_study, say_if_interim, study_option
 from labeler.studies.handover import anonymising, exchange

@@ -22,11 +22,10 @@ from labeler.studies.commands.opening import (
     study_option,
     url_option,
 )
-from labeler.studies.course import staffing
+from labeler.studies.course import coordinating, staffing
 from labeler.studies.labelling import own_result
 from labeler.studies.model import Role
 from labeler.studies.people import identity
-from labeler.studies.store import studies
 
 NOTHING_CHANGED = staffing.StaffChange()
 
@@ -213,7 +212,7 @@ def answers(study: Path | None, as_json: bool) -> None:
 
     with open_study(study) as db:
         given = questionnaires.answers(db)
-        if not studies.get(db).question.ask:
+        if not coordinating.get_study(db).question.ask:
             raise InputError("The question of this study has no questionnaire. A question file adds it with [[ask]].")
     if as_json:
         show_json([asdict(row) for row in given])

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from analysis.raters.agreement import percent_agreement
-from analysis.raters.tables import count_table, counted_labels
 from labeler.safe_text import csv_text
 from labeler.studies.preparing import assigning
 from labeler.studies.store import Database, actions, events, labels, studies
@@ -46,6 +44,9 @@ def groups(db: Database, *, level: float = 0.95) -> list[dict[str, Any]]:
 
     Own words make no groups. The agreement of a group with fewer than three people is None.
     """
+    from analysis.raters.agreement import percent_agreement  # slow to import
+    from analysis.raters.tables import count_table, counted_labels
+
     question = studies.get(db).question
     people: dict[tuple[str, str], list[str]] = defaultdict(list)
     for given in answers(db):

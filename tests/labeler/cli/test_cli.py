@@ -177,7 +177,8 @@ def test_replicate_shows_that_every_number_agrees(tmp_path):
 def test_status_as_a_table(planned):
     result = run("status", "--study", planned)
     assert result.stdout.splitlines()[0].split() == [
-        *("reviewer", "done", "assigned", "not", "sure", "seconds", "per", "item", "labels", "per", "day"),
+        *("reviewer", "done", "assigned", "not", "sure", "seconds", "per", "item", "without", "picture"),
+        *("labels", "per", "day"),
         *("last", "seen", "(UTC)", "hours", "left", "estimated", "finish", "state"),
     ]
     assert "open, 3 items, 0 answers" in result.stderr

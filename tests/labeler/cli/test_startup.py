@@ -74,7 +74,7 @@ def test_help_and_version_import_no_numpy_and_no_command(option):
     assert "numpy" not in modules
     assert {name for name in modules if name.startswith("labeler.")} == {
         "labeler.cli", "labeler.cli.common", "labeler.cli.streams", "labeler.errors",
-        "labeler.safe_text", "labeler.atomic_files", *(METHODS if option == "--help" else ()),
+        "labeler.safe_text", "labeler.atomic_files", "labeler.program", *(METHODS if option == "--help" else ()),
     }  # fmt: skip
 
 

@@ -83,7 +83,8 @@ def test_an_anonymised_copy_tells_nothing_of_an_action_that_has_no_row(planned, 
 def test_a_written_report_gets_old_if_the_row_says_so(planned, add, monkeypatch, stales):
     action = add(stales=stales)
     report = CachedReport({}, NOW)
-    monkeypatch.setitem(written_reports._kept, written_reports._version(planned, True), report)
+    kept = written_reports._kept[planned.path.resolve()]
+    monkeypatch.setitem(kept, written_reports._version(planned, True), report)
     assert written_reports.cached_report(planned, quick=True) is report
     rename(planned, action)
     assert (written_reports.cached_report(planned, quick=True) is None) == stales
