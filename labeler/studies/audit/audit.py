@@ -28,6 +28,7 @@ class Audit:
     head: str  # the current end of the chain: the number of links and the last hash
     faults: tuple[Fault, ...]
     against: str | None = None  # the file or the end of a chain that the study was compared with
+    verdicts: str | None = None  # what was done with the verdicts; None if they were not computed again
 
     def describe(self) -> list[str]:
         """Return the result as lines of text: the summary, the faults, and the end of the chain."""
@@ -37,6 +38,7 @@ class Audit:
             *(f"{fault.part} {fault.row_id}: {fault.what}." for fault in self.faults[:N_TOLD]),
             *([f"{counted(more, 'more fault')} not shown. To list all faults, add --json."] if more > 0 else []),
             *([f"The study was compared with {self.against}."] if self.against else []),
+            *([self.verdicts] if self.verdicts else []),
             f"Chain: {self.head}",
         ]  # fmt: skip
 
@@ -46,8 +48,10 @@ def head(db: Database) -> str:
     return str(chain.head(db))
 
 
-def audit(db: Database, against: str | Path | None = None) -> Audit:
+def audit(db: Database, against: str | Path | None = None, *, verdicts: bool = False) -> Audit:
     """Check each row of the study against its link in the chain, and each link against the previous link.
+
+    What the log says is compared with the tables. With `verdicts`, the verdicts are also computed again.
 
     `against` is an earlier state of the chain: its end as a backup or report printed it (for example "145-84d7..."), a
     report (report.json), a backup of the study, or a reviewer's receipt. Raises InputError if `against` is none of
@@ -65,22 +69,41 @@ def audit(db: Database, against: str | Path | None = None) -> Audit:
             *_differences_from_log(db),
             *(_against(db, against) if against is not None else ()),
         ]
-        return Audit(head(db), tuple(faults), None if against is None else str(against))
+        found, remark = _recomputed(db) if verdicts else ([], None)
+        return Audit(head(db), (*faults, *found), None if against is None else str(against), remark)
     except NotAStudy:
         if not damaged:
             raise
         return Audit("unknown", tuple(damaged), None if against is None else str(against))
 
 
+def _recomputed(db: Database) -> tuple[list[Fault], str]:
+    """Compute the verdicts again; return each that differs, and how many were computed."""
+    from labeler.studies.verdicts import computing  # imported here because it takes long, and few audits need it
+
+    done = computing.recompute_verdicts(db)
+    remark = f"{counted(done.n_computed, 'verdict')} computed again."
+    if done.n_others:
+        remark += (
+            f" {counted(done.n_others, 'other verdict')} cannot be computed here: from a file, a learned model, or "
+            "another package or version."
+        )
+    return [Fault("verdict", verdict_id, what) for verdict_id, what in done.differences], remark
+
+
 def _differences_from_log(db: Database) -> list[Fault]:
     """Return the differences between the log and what follows from it, which includes the plan and its changes."""
+    found: list[Fault] = []
     try:
-        found = list(derived.faults(db))
+        for fault in derived.faults(db):
+            found.append(fault)  # noqa: PERF402 - those before an error count
         found += [Fault("plan", 0, problem) for problem in verifying.verify_plan(db).problems]
     except NotAllowed:  # no plan, or a copy without the seed
-        return found
+        pass
+    except NotAStudy as error:
+        found.append(Fault("study", 0, str(error)))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        return [Fault("event", 0, f"the log or a table cannot be read: {error!r}")]
+        found.append(Fault("event", 0, f"the log or a table cannot be read: {error!r}"))
     return found
 
 

@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from labeler.studies.questions import Question
 from labeler.studies.store import Database, actions, chain, decisions, events, studies
 from labeler.studies.store.chain import Fault
-from labeler.studies.store.log_state import LoggedInvitation, LogState
+from labeler.studies.store.log_state import LogState
+
+Row = Mapping[str, Any]
 
 
 def log_state(db: Database) -> LogState:
@@ -20,105 +23,73 @@ def log_state(db: Database) -> LogState:
 
 
 def faults(db: Database) -> Iterator[Fault]:
-    """Yield each difference between the log and the tables that the log determines."""
-    reference_now = decisions.seal_of_reference(db) if decisions.reference_labels(db) else None
+    """Yield each difference between the log and the tables that the log determines: rows that were changed or added.
+
+    Rows of the log that are missing in a table are differences, too.
+    """
     derived = log_state(db)
     tables = {name: chain.audited_rows(db, name) for name in chain.AUDITED}
-    yield from _study(derived, tables["studies"], studies.seal_of_secrets(db))
+    for row in tables["studies"]:
+        row |= {"secrets": studies.seal_of_secrets(db)}
+        row |= {column: _as_json(row[column]) for column in ("plan_parameters", "gate")}
+    yield from _compared("study", tables["studies"], "study_id", {1: derived.study})
     question = Question.of("", derived.definition)
     for row in tables["questions"]:
-        now = {"definition": _as_json(row["definition"]), "takes_marks": row["takes_marks"]}
-        logged = {"definition": derived.definition, "takes_marks": int(question.is_marked)}
-        yield from _differences("question", row["row_id"], now, logged)
-    categories = dict(enumerate(question.labels))
-    for row in tables["categories"]:
-        yield from _differences("category", row["row_id"], row, {"name": categories.get(row["position"])})
-    yield from _items(derived, tables["items"], {row["file_id"]: row["sha256"] for row in tables["files"]})
+        row["definition"] = _as_json(row["definition"])
+    definition = {"definition": derived.definition, "takes_marks": int(question.is_marked)}
+    yield from _compared("question", tables["questions"], "question_id", {1: definition})
+    categories = {position: {"name": name} for position, name in enumerate(question.labels)}
+    yield from _compared("category", tables["categories"], "position", categories)
+    yield from _items(derived, tables["items"])
+    reference_now = decisions.seal_of_reference(db) if decisions.reference_labels(db) else None
     if derived.reference.get("seal", reference_now) != reference_now:
         yield Fault("reference", 0, "the reference labels of the calibration differ from those in the log")
-    if not derived.knows_people:  # a copy without names, which has no sign-ins and no times of people
-        return
-    yield from _files(derived, tables["files"])
-    yield from _people(derived, tables["people"])
     names = {row["person_id"]: row["name"] for row in tables["people"]}
-    yield from _invitations(derived, tables["invitations"], names)
-    yield from _sessions(derived, tables["sessions"], names)
+    if derived.knows_people:  # a copy without names has other people, and no times of people
+        for row in tables["people"]:
+            row["folded"] = row["name"].casefold()
+        people = {name: person.columns() for name, person in derived.people.items()}
+        yield from _compared("person", tables["people"], "folded", people)
+        yield from _compared("file", tables["files"], "sha256", derived.files)
+    for row in (*tables["invitations"], *tables["sessions"]):
+        row["name"] = names.get(row["person_id"])
+    invitations = {secret: asdict(known) for secret, known in derived.invitations.items()}
+    yield from _compared("invitation", tables["invitations"], "secret_hash", invitations)
+    yield from _compared("session", tables["sessions"], "session_hash", derived.sessions)
 
 
-def _study(derived: LogState, rows: list[dict[str, Any]], secrets_now: str) -> Iterator[Fault]:
+def _compared(part: str, rows: list[dict[str, Any]], key: str, logged: Mapping[Any, Row]) -> Iterator[Fault]:
+    """Yield the differences between the rows of a table and what the log says, by the value of the column `key`."""
+    missing = dict(logged)
     for row in rows:
-        now = row | {"secrets": secrets_now}
-        for column in ("plan_parameters", "gate"):
-            now[column] = _as_json(row[column])
-        yield from _differences("study", row["row_id"], now, derived.study)
+        expected = missing.pop(row[key], None)
+        if expected is None:
+            yield Fault(part, row["row_id"], f"{key} {_shown(row[key])} is not in the log")
+        else:
+            yield from _differences(part, row["row_id"], row, expected)
+    for value, expected in missing.items():
+        named = expected.get("name", value)
+        yield Fault(part, 0, f"{_shown(named)} of the log was removed, or has another {key}")
 
 
-def _items(derived: LogState, rows: list[dict[str, Any]], sha256_of: Mapping[int, str]) -> Iterator[Fault]:
+def _items(derived: LogState, rows: list[dict[str, Any]]) -> Iterator[Fault]:
+    """Yield the differences of items: the chain has their measurements, and the log exclusions and files."""
     for row in rows:
-        yield from _differences("item", row["row_id"], row, {"excluded_why": derived.excluded.get(row["name"])})
-        sha256, at_utc = derived.file_of.get(row["name"], (None, ""))
-        now = sha256_of.get(row["file_id"])
-        imported_then = sha256 is not None and derived.files.get(sha256, ("", ""))[1] == at_utc
-        if now != sha256 and (imported_then or now is not None):
-            yield Fault("item", row["row_id"], "comes from another file than the log says")
+        sha256, at_utc = derived.file_of.get(row["name"], ("", ""))
+        file = derived.files.get(sha256)
+        was_new = file is not None and file["imported_utc"] == at_utc  # otherwise an earlier import had the file
+        expected = {"excluded_why": derived.excluded.get(row["name"])}
+        if derived.knows_people:
+            expected["file_id"] = file["file_id"] if file is not None and was_new else None
+        yield from _differences("item", row["row_id"], row, expected)
     for name in derived.file_of.keys() - {row["name"] for row in rows}:
-        yield Fault("item", 0, f"{name!r} was removed or renamed, and the log does not say so")
+        yield Fault("item", 0, f"{_shown(name)} was removed or renamed, and the log does not say so")
 
 
-def _files(derived: LogState, rows: list[dict[str, Any]]) -> Iterator[Fault]:
-    for row in rows:
-        known = derived.files.get(row["sha256"])
-        if known is None:
-            yield Fault("file", row["row_id"], "is not in the log")
-        elif known != (row["name"], row["imported_utc"]):
-            yield Fault("file", row["row_id"], "has another name or time than in the log")
-    for sha256 in derived.files.keys() - {row["sha256"] for row in rows}:
-        yield Fault("file", 0, f"{derived.files[sha256][0]} was removed, or its hash was changed")
-
-
-def _people(derived: LogState, rows: list[dict[str, Any]]) -> Iterator[Fault]:
-    for row in rows:
-        person = derived.people.get(row["name"].casefold())
-        if person is None:
-            yield Fault("person", row["row_id"], f"{row['name']!r} is not in the log")
-        else:
-            yield from _differences("person", row["row_id"], row, person.columns())
-    for name in derived.people.keys() - {row["name"].casefold() for row in rows}:
-        yield Fault("person", 0, f"{derived.people[name].name!r} was removed or renamed")
-
-
-def _invitations(derived: LogState, rows: list[dict[str, Any]], names: Mapping[int, str]) -> Iterator[Fault]:
-    waiting = list(derived.invitations)
-    for row in rows:
-        match = next((known for known in waiting if _is_same(known, row, names)), None)
-        if match is not None:
-            waiting.remove(match)
-        else:
-            yield Fault("invitation", row["row_id"], "differs from the log, or is not in the log")
-    for known in waiting:
-        yield Fault("invitation", 0, f"of {known.name!r} at {known.created_utc[:16]} (UTC) was removed or changed")
-
-
-def _is_same(known: LoggedInvitation, row: Mapping[str, Any], names: Mapping[int, str]) -> bool:
-    return (
-        (known.name, known.created_utc, known.expires_utc)
-        == (names.get(row["person_id"]), row["created_utc"], row["expires_utc"])
-        and all(row[column] == known.ended.get(column) for column in ("replaced_utc", "revoked_utc"))
-        and row["secret_hash"].startswith(known.link)
-    )
-
-
-def _sessions(derived: LogState, rows: list[dict[str, Any]], names: Mapping[int, str]) -> Iterator[Fault]:
-    for row in rows:
-        logged = derived.sessions.get((names.get(row["person_id"], ""), row["created_utc"]), [])
-        if not any(row["session_hash"].startswith(session) for session in logged):
-            yield Fault("session", row["row_id"], "is not in the log")
-
-
-def _differences(part: str, row_id: int, now: Mapping[str, Any], derived: Mapping[str, Any]) -> Iterator[Fault]:
-    for column, expected in derived.items():
-        if now[column] != expected:
-            yield Fault(part, row_id, f"{column} is {_shown(now[column])}; the log says {_shown(expected)}")
+def _differences(part: str, row_id: int, now: Row, expected: Row) -> Iterator[Fault]:
+    for column, value in expected.items():
+        if now[column] != value:
+            yield Fault(part, row_id, f"{column} is {_shown(now[column])}; the log says {_shown(value)}")
 
 
 def _shown(value: Any) -> str:

@@ -118,16 +118,17 @@ def anonymise(
 @click.option("--against", default=None, metavar="FILE|CHAIN",
               help="Compare the study with this report.json, backup, or receipt of a reviewer, or with the end of the "
                    "chain that was printed earlier.")  # fmt: skip
+@click.option("--verdicts", is_flag=True, help="Also compute the verdicts again, and name those that differ.")
 @json_option
-def audit(study: Path | None, against: str | None, as_json: bool) -> None:
+def audit(study: Path | None, against: str | None, verdicts: bool, as_json: bool) -> None:
     """Detect changed, removed, inserted or rolled-back records.
 
     A fault is a change that was made outside this application. Exit code 0: no fault found. 1: at least one fault
-    found. The hash chain covers answers, decisions, replies, the log, measurements and pictures. If someone has
-    rebuilt the whole chain, only --against can detect this.
+    found. The hash chain and the log cover all tables except verdicts, for which there is --verdicts, and the progress
+    of computations. If someone has rebuilt the whole chain, only --against can detect this.
     """
     with open_study(study, changed_schema=True) as db:
-        result = audit_study(db, against)
+        result = audit_study(db, against, verdicts=verdicts)
     if as_json:
         show_json(asdict(result))
     else:

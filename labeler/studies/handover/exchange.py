@@ -163,12 +163,13 @@ def import_labels(
     rows = checked_rows(table, question, now=now)
     with events.by(db, actor, now) as deed:
         require(studies.get(db), Action.ADD_LABELS)
-        before = {person.name for person in people.all_people(db)}
+        before = {person.person_id for person in people.all_people(db)}
         may_add_items = not any(item.n_runs for item in items.all_items(db))
         n_new = sum(_append(db, row, question, may_add_items, look_alike, now) for row in rows)
-        added = tuple(sorted({person.name for person in people.all_people(db)} - before))
-        deed.log(actions.IMPORT_LABELS, rows=len(rows), new=n_new, reviewers=added)
-    return LabelImport(n_new, len(rows) - n_new, added)
+        added = {person.person_id: person.name for person in people.all_people(db) if person.person_id not in before}
+        names = tuple(added[person_id] for person_id in sorted(added))
+        deed.log(actions.IMPORT_LABELS, rows=len(rows), new=n_new, reviewers=names)
+    return LabelImport(n_new, len(rows) - n_new, names)
 
 
 def _append(

@@ -189,7 +189,7 @@ def invite(db: Database, name: str, role: Role, *, valid_days: int = INVITATION_
         access.replace_invitations(db, person.person_id, deed.at_utc)
         expires = (now + timedelta(days=valid_days)).isoformat()
         access.add_invitation(db, _hashed(secret), person.person_id, deed.at_utc, expires)
-        deed.log(actions.INVITE, name=person.name, expires=expires, link=session_id(secret))
+        deed.log(actions.INVITE, name=person.name, expires=expires, link=_hashed(secret))
     return secret
 
 
@@ -289,10 +289,7 @@ def person_of_session(db: Database, token: str | None, *, now: datetime) -> Pers
 
 
 def session_id(token: str) -> str:
-    """Return a short id of a session or a sign-in link, which labels and the audit log store.
-
-    Nobody can sign in with this id.
-    """
+    """Return a short id of a session, which labels store; nobody can sign in with it."""
     return _hashed(token)[:N_SESSION_DIGITS]
 
 
@@ -331,7 +328,7 @@ def sign_out(db: Database, token: str, *, now: datetime) -> None:
         person = access.person_of_session(db, _hashed(token), "")
         if person is not None:
             access.end_session(db, _hashed(token))
-            Deed(db, person.name, now).log(actions.SIGN_OUT)
+            Deed(db, person.name, now).log(actions.SIGN_OUT, session=_hashed(token))
 
 
 def require(db: Database, person_id: int, role: Role) -> Person:
@@ -363,7 +360,7 @@ def _session_in(db: Database, person: Person, before: str, now: datetime) -> str
     token = secrets.token_urlsafe(32)
     deed = Deed(db, person.name, now)
     access.add_session(db, _hashed(token), person.person_id, deed.at_utc)
-    deed.log(actions.SIGN_IN, session=session_id(token))
+    deed.log(actions.SIGN_IN, session=_hashed(token))
     return token
 
 

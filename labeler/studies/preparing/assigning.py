@@ -202,18 +202,19 @@ def store_assignments(db: Database, new: Sequence[Assignment], origin: Origin) -
     person_ids = {person.name: person.person_id for person in people.all_people(db)}
     item_ids = {item.name: item.item_id for item in items.all_items(db)}
     free = new_codes(len(new), partial(assignments.has_code, db))
-    for assignment, code in zip(new, free, strict=True):
-        block = None if assignment.block == ALL else assignment.block
-        row = NewAssignment(
+    rows = [
+        NewAssignment(
             person_ids[assignment.reviewer],
             item_ids[assignment.item],
             assignment.kind,
-            block,
+            None if assignment.block == ALL else assignment.block,
             assignment.position,
             code,
             origin,
         )
-        assignments.give(db, row)
+        for assignment, code in zip(new, free, strict=True)
+    ]
+    assignments.add(db, rows)
 
 
 def _drawn_from(db: Database, seed: int, first: int | None) -> dict[str, str]:

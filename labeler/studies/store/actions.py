@@ -203,7 +203,7 @@ WITHDRAW_OWN_RESULT = LogAction("withdraw own result", _Reviewer)
 class _Invitation(TypedDict):
     name: str
     expires: str
-    link: str
+    link: str  # the hash of the secret
 
 
 class _Revocation(TypedDict):
@@ -213,7 +213,7 @@ class _Revocation(TypedDict):
 
 
 class _Session(TypedDict):
-    session: str
+    session: str  # the hash of the token
 
 
 INVITE = LogAction(
@@ -223,7 +223,9 @@ REVOKE = LogAction("revoke", _Revocation, LogState.revoke, published=Published.N
 SIGN_IN = LogAction(
     "sign in", _Session, LogState.sign_in, frozenset({"session"}), published=Published.NEVER, stales=False
 )
-SIGN_OUT = LogAction("sign out", _Nothing, published=Published.NEVER, stales=False)
+SIGN_OUT = LogAction(
+    "sign out", _Session, LogState.sign_out, frozenset({"session"}), published=Published.NEVER, stales=False
+)
 # A reviewer has finished the introduction.
 FIRST_VISIT = LogAction("first visit", _Nothing, published=Published.NEVER, stales=False)
 
@@ -326,7 +328,7 @@ REMOVE_EXAMPLE = LogAction("remove example", _Item)
 class _ImportedLabels(TypedDict):
     rows: int
     new: int
-    reviewers: Sequence[str]
+    reviewers: Sequence[str]  # who were new, in the order in which they were added
 
 
 class _NextItems(TypedDict):

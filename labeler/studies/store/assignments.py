@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass
 
 from labeler.studies.model import ALL, Assignment, Item, Kind, Origin, Remarks, Task
-from labeler.studies.store import items
+from labeler.studies.store import chain, items
 from labeler.studies.store.database import Database
 
 
@@ -129,17 +129,28 @@ def own_work(
 
 
 def add(db: Database, rows: Iterable[NewAssignment]) -> None:
-    """Store assignments; raises sqlite3.IntegrityError if a code is already used."""
-    db.executemany(
-        """INSERT INTO assignments (person_id, item_id, kind, block, position, code, origin)
-           VALUES (?, ?, ?, ?, ?, ?, ?)""",
-        map(astuple, rows),
-    )
+    """Store assignments; raises sqlite3.IntegrityError if a code is already used.
+
+    If the same assignment exists but has ended, it becomes active again, and keeps its code, answers and origin.
+    """
+    new = [
+        db.execute(
+            """INSERT INTO assignments (person_id, item_id, kind, block, position, code, origin)
+               VALUES (?, ?, ?, ?, ?, ?, ?)
+               ON CONFLICT (person_id, item_id, kind) DO UPDATE
+               SET ended_utc = NULL, block = excluded.block, position = excluded.position
+               RETURNING assignment_id""",
+            astuple(row),
+        ).fetchone()[0]
+        for row in rows
+    ]
+    chain.append_all(db, "assignment", new)
 
 
 def clear(db: Database) -> None:
     """Remove all assignments; the database refuses this if there are labels."""
-    db.execute("DELETE FROM assignments")
+    removed = db.execute("DELETE FROM assignments RETURNING assignment_id").fetchall()
+    chain.remove(db, "assignment", [assignment_id for (assignment_id,) in removed])
 
 
 def tasks_of(db: Database, person_id: int, *, calibration: bool = False) -> list[Task]:
@@ -204,24 +215,12 @@ def everything(db: Database, kind: Kind | None = None) -> list[StoredAssignment]
     ]
 
 
-def give(db: Database, row: NewAssignment) -> None:
-    """Store an assignment; if the same assignment exists but has ended, make that assignment active again.
-
-    An assignment that becomes active again keeps its code, answers and origin.
-    """
-    db.execute(
-        """INSERT INTO assignments (person_id, item_id, kind, block, position, code, origin)
-           VALUES (?, ?, ?, ?, ?, ?, ?)
-           ON CONFLICT (person_id, item_id, kind) DO UPDATE
-           SET ended_utc = NULL, block = excluded.block, position = excluded.position""",
-        astuple(row),
-    )
-
-
 def end(db: Database, assignment_ids: Iterable[int], ended_utc: str) -> None:
     """End assignments, so that their reviewers no longer see the items."""
-    rows = ((ended_utc, assignment_id) for assignment_id in assignment_ids)
+    ids = list(assignment_ids)
+    rows = ((ended_utc, assignment_id) for assignment_id in ids)
     db.executemany("UPDATE assignments SET ended_utc = ? WHERE assignment_id = ?", rows)
+    chain.append_all(db, "assignment", ids)
 
 
 def _task(

@@ -13,7 +13,8 @@ from typing import Any
 
 from labeler.studies.store.database import Database
 
-REMOVED = "removed item"  # the link of an item that was removed, whose id a later item may get
+_REMOVED = hashlib.sha256(b"removed").hexdigest()  # in the link of a removed row, whose id a later row may get
+_MAY_CHANGE = ("picture", "segments", "assignment")  # the newest link of such a row counts
 
 # part -> the queries that read one row by its id; the hash of the row covers their results
 _CONTENT: Mapping[str, tuple[str, ...]] = {
@@ -31,6 +32,12 @@ _CONTENT: Mapping[str, tuple[str, ...]] = {
     ),
     "decision": ("SELECT d.*, i.name FROM decisions d JOIN items i USING (item_id) WHERE d.decision_id = ?",),
     "reply": ("SELECT * FROM replies WHERE reply_id = ?",),
+    "segments": ("SELECT * FROM segments WHERE item_id = ?",),
+    "assignment": (
+        """SELECT a.*, p.name, i.name FROM assignments a JOIN people p USING (person_id) JOIN items i USING (item_id)
+           WHERE a.assignment_id = ?""",
+    ),
+    "imported label": ("SELECT * FROM imported_labels WHERE label_id = ?",),
 }
 _IDS: Mapping[str, str] = {
     "measurement": "SELECT item_id FROM items ORDER BY item_id",
@@ -39,18 +46,15 @@ _IDS: Mapping[str, str] = {
     "answer": "SELECT label_id FROM labels ORDER BY label_id",
     "decision": "SELECT decision_id FROM decisions ORDER BY decision_id",
     "reply": "SELECT reply_id FROM replies ORDER BY reply_id",
+    "segments": "SELECT item_id FROM segments ORDER BY item_id",
+    "assignment": "SELECT assignment_id FROM assignments ORDER BY assignment_id",
+    "imported label": "SELECT label_id FROM imported_labels ORDER BY label_id",
 }
+# table with AUTOINCREMENT -> its id; SQLite keeps the largest id of each in the table sqlite_sequence
+_COUNTED = {"labels": "label_id", "replies": "reply_id", "decisions": "decision_id", "events": "event_id"}
 _HEAD = "SELECT link_id, head FROM links ORDER BY link_id DESC LIMIT 1"
-AUDITED = (
-    "studies",
-    "questions",
-    "categories",
-    "people",
-    "items",
-    "files",
-    "invitations",
-    "sessions",
-)  # tables that the log determines
+# tables that the log determines
+AUDITED = ("studies", "questions", "categories", "people", "items", "files", "invitations", "sessions")
 
 
 @dataclass(frozen=True)
@@ -74,13 +78,7 @@ class Fault:
 
 
 def append(db: Database, part: str, row_id: int) -> tuple[Any, ...]:
-    """Add a link for a new row to the chain, and return the row as it is stored and hashed.
-
-    The row is empty if an item was removed.
-    """
-    if part == REMOVED:
-        _append(db, head(db), part, row_id)
-        return ()
+    """Add a link for a new or changed row to the chain, and return the row as it is stored and hashed."""
     query, *more = _CONTENT[part]
     found = db.execute(
         f"SELECT head.*, content.* FROM ({query}) content LEFT JOIN ({_HEAD}) head",  # noqa: S608 - constants
@@ -92,6 +90,20 @@ def append(db: Database, part: str, row_id: int) -> tuple[Any, ...]:
     digest = _digest_of([[row], *(db.execute(other, (row_id,)) for other in more)])
     _add_link(db, Head(n_links or 0, last or ""), part, row_id, digest)
     return tuple(row)
+
+
+def append_all(db: Database, part: str, row_ids: Iterable[int]) -> None:
+    """Add a link for each of these new or changed rows to the chain."""
+    last = head(db)
+    for row_id in row_ids:
+        last = _append(db, last, part, row_id)
+
+
+def remove(db: Database, part: str, row_ids: Iterable[int]) -> None:
+    """Add a link for each of these rows, which were removed."""
+    last = head(db)
+    for row_id in row_ids:
+        last = _add_link(db, last, part, row_id, _REMOVED)
 
 
 def head(db: Database) -> Head:
@@ -106,10 +118,10 @@ def rebuild(db: Database) -> None:
     Call this function only inside `copies.rewritable`.
     """
     db.execute("DELETE FROM links")
-    last = Head(0, "")
     for part, ids in _IDS.items():
-        for (row_id,) in db.execute(ids).fetchall():
-            last = _append(db, last, part, row_id)
+        append_all(db, part, [row_id for (row_id,) in db.execute(ids).fetchall()])
+    for table, newest in _newest_ids(db).items():  # rows may have been removed
+        db.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = ?", (newest, table))
 
 
 def digest_at(db: Database, n_links: int) -> str | None:
@@ -130,8 +142,6 @@ def digests_of(db: Database, part: str) -> set[str]:
 
 def digest_of(db: Database, part: str, row_id: int) -> str | None:
     """Return the hash of the present content of a row; return None if the row does not exist."""
-    if part == REMOVED:
-        return hashlib.sha256(str(row_id).encode()).hexdigest()
     found = [db.execute(query, (row_id,)).fetchall() for query in _CONTENT[part]]
     return _digest_of(found) if any(found) else None
 
@@ -158,11 +168,10 @@ def faults(db: Database) -> Iterator[Fault]:
             yield Fault("chain", last.n_links + 1, f"links {last.n_links + 1} to {link_id - 1} were removed")
         elif stored != _next(last, part, row_id, digest):
             yield Fault("chain", link_id, "the link does not match the previous link: a link was changed or moved")
-        if part == REMOVED:
-            newest.pop(("measurement", row_id), None)
-            newest.pop(("picture", row_id), None)
+        if digest == _REMOVED:
+            newest.pop((part, row_id), None)
         else:
-            if part != "picture" and (part, row_id) in newest:
+            if part not in _MAY_CHANGE and (part, row_id) in newest:
                 yield Fault("chain", link_id, f"{part} {row_id} is linked twice")
             newest[part, row_id] = digest
         last = Head(link_id, stored)
@@ -174,6 +183,28 @@ def faults(db: Database) -> Iterator[Fault]:
         for (row_id,) in db.execute(ids).fetchall():
             if (part, row_id) not in newest:
                 yield Fault(part, row_id, "was inserted outside the application")
+    yield from _faults_of_counters(db)
+
+
+def _faults_of_counters(db: Database) -> Iterator[Fault]:
+    """Yield each difference between sqlite_sequence and the tables: SQLite takes the next id of a row from it."""
+    counters, newest = dict.fromkeys(_COUNTED, 0), _newest_ids(db)
+    for row_id, name, counter in db.execute("SELECT rowid, name, seq FROM sqlite_sequence").fetchall():
+        if name not in counters:
+            yield Fault("counter", row_id, f"{name!r} is no table with a counter, or has two")
+        else:
+            counters.pop(name)
+            if counter != newest[name]:
+                yield Fault("counter", row_id, f"of {name} is {counter!r}; the last row is {newest[name]}")
+    for name in counters:
+        if newest[name]:
+            yield Fault("counter", 0, f"of {name} was removed")
+
+
+def _newest_ids(db: Database) -> dict[str, int]:
+    """Return the largest id of each table that has a counter; 0 if the table is empty."""
+    query = "SELECT coalesce(max({}), 0) FROM {}"
+    return {table: int(db.execute(query.format(key, table)).fetchone()[0]) for table, key in _COUNTED.items()}
 
 
 def _append(db: Database, last: Head, part: str, row_id: int) -> Head:

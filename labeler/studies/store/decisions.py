@@ -26,8 +26,8 @@ class Decision:
 def add(db: Database, item_id: int, decision: Decision) -> bool:
     """Append a decision; return False if a decision with this event id is already stored."""
     cursor = db.execute(
-        """INSERT INTO decisions (item_id, category, why, decided_by, created_utc, event_id) VALUES (?, ?, ?, ?, ?, ?)
-           ON CONFLICT (event_id) DO NOTHING""",
+        """INSERT INTO decisions (item_id, category, why, decided_by, created_utc, event_id)
+           SELECT ?, ?, ?, ?, ?, ?6 WHERE NOT EXISTS (SELECT 1 FROM decisions WHERE event_id = ?6)""",
         (item_id, decision.category, decision.why, decision.decided_by, decision.created_utc, decision.event_id),
     )
     if cursor.rowcount != 1:

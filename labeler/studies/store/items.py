@@ -128,7 +128,8 @@ def remove(db: Database, names: Iterable[str]) -> None:
         (item_id,) = db.execute("SELECT item_id FROM items WHERE name = ?", (name,)).fetchone()
         for table in ("verdicts", "segments", "bins", "runs", "items"):
             db.execute(f"DELETE FROM {table} WHERE item_id = ?", (item_id,))  # noqa: S608 - constants
-        chain.append(db, chain.REMOVED, item_id)
+        for part in ("segments", "picture", "measurement"):
+            chain.remove(db, part, [item_id])
 
 
 def remove_files(db: Database, sha256s: Iterable[str]) -> None:

@@ -55,10 +55,12 @@ def add(db: Database, label: Label, source_key: str | None = None) -> bool:
         return False
     label_id = int(cursor.lastrowid or 0)
     if source_key is not None:
-        db.execute(
+        imported = db.execute(
             "INSERT INTO imported_labels (source_key, label_id) VALUES (?, ?) ON CONFLICT DO NOTHING",
             (source_key, label_id),
         )
+        if imported.rowcount == 1:
+            chain.append(db, "imported label", label_id)
     stored = chain.append(db, "answer", label_id)
     if stored[: len(given) + 1] != (label_id, *given):
         raise StudyError(f"{db.path} did not store an answer as it was given. Check the study with: labeler audit")

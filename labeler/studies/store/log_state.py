@@ -3,8 +3,8 @@
 Each action of the log says which of the functions of `LogState` its events call (see `actions`).
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 from labeler.studies.model import PlanParameters
@@ -28,6 +28,7 @@ class Event:
 
 @dataclass
 class _Person:
+    person_id: int
     name: str
     created_utc: str
     roles: set[str]
@@ -38,21 +39,21 @@ class _Person:
 
     def columns(self) -> dict[str, Any]:
         return {
-            "name": self.name, "created_utc": self.created_utc, "is_reviewer": int("reviewer" in self.roles),
-            "is_coordinator": int("coordinator" in self.roles), "active": int(self.active), "paused": int(self.paused),
-            "email": self.email,
+            "person_id": self.person_id, "name": self.name, "created_utc": self.created_utc, "email": self.email,
+            "is_reviewer": int("reviewer" in self.roles), "is_coordinator": int("coordinator" in self.roles),
+            "active": int(self.active), "paused": int(self.paused),
         }  # fmt: skip
 
 
 @dataclass
 class LoggedInvitation:
-    """An invitation as the log tells it."""
+    """An invitation as the log tells it, with the name of its person."""
 
     name: str
     created_utc: str
     expires_utc: str
-    link: str  # the first digits of the hash of the secret
-    ended: dict[str, str] = field(default_factory=dict)  # replaced_utc or revoked_utc -> time
+    replaced_utc: str | None = None
+    revoked_utc: str | None = None
 
 
 class LogState:
@@ -66,10 +67,10 @@ class LogState:
         self.excluded: dict[str, str] = {}
         # The seal of the reference labels; empty in a copy without names, whose log has no seal.
         self.reference: dict[str, Any] = {"seal": None}
-        self.files: dict[str, tuple[str, str]] = {}  # sha256 -> (name, time)
+        self.files: dict[str, dict[str, Any]] = {}  # sha256 -> file_id, name and time
         self.file_of: dict[str, tuple[str, str]] = {}  # item -> sha256 of its file, and time
-        self.invitations: list[LoggedInvitation] = []
-        self.sessions: dict[tuple[str, str], list[str]] = {}  # (name, time) -> ids of the sessions
+        self.invitations: dict[str, LoggedInvitation] = {}  # by the hash of the secret
+        self.sessions: dict[str, dict[str, Any]] = {}  # hash of the session -> name of the person, and time
 
     def person(self, event: Event, key: str = "name") -> _Person | None:
         """Return the person whom an event names; return None in a copy without names."""
@@ -126,13 +127,15 @@ class LogState:
         if "name" not in event.details:
             self.knows_people = False
             return
-        name = str(event.details["name"])
-        self.people[name.casefold()] = _Person(name, event.at_utc, set(event.details["roles"]))
+        self._add_person(event.details["name"], event.at_utc, event.details["roles"])
 
     def import_labels(self, event: Event) -> None:
         """Add the reviewers of imported labels."""
         for name in event.details["reviewers"]:
-            self.people[str(name).casefold()] = _Person(str(name), event.at_utc, {"reviewer"})
+            self._add_person(name, event.at_utc, ["reviewer"])
+
+    def _add_person(self, name: str, at_utc: str, roles: Iterable[str]) -> None:
+        self.people[name.casefold()] = _Person(len(self.people) + 1, name, at_utc, set(roles))
 
     def add_role(self, event: Event) -> None:
         """Give a person one more role."""
@@ -179,30 +182,38 @@ class LogState:
             self.knows_people = False
             return
         self._end_invitations(event, "replaced_utc")
-        self.invitations.append(LoggedInvitation(details["name"], event.at_utc, details["expires"], details["link"]))
+        self.invitations[details["link"]] = LoggedInvitation(details["name"], event.at_utc, details["expires"])
 
     def revoke(self, event: Event) -> None:
-        """Revoke the invitations and the e-mail address of a person."""
+        """Revoke the invitations and the e-mail address of a person, and end the person's sessions."""
         self._end_invitations(event, "revoked_utc")
+        name = event.details["name"]
+        self.sessions = {key: session for key, session in self.sessions.items() if session["name"] != name}
         person = self.person(event)
         if person is not None:
             person.email = None
 
     def _end_invitations(self, event: Event, column: str) -> None:
-        for invitation in self.invitations:
-            if invitation.name == event.details["name"] and not invitation.ended:
-                invitation.ended[column] = event.at_utc
+        for invitation in self.invitations.values():
+            is_open = invitation.replaced_utc is None and invitation.revoked_utc is None
+            if invitation.name == event.details["name"] and is_open:
+                setattr(invitation, column, event.at_utc)
 
     def sign_in(self, event: Event) -> None:
         """Add a session."""
         if "session" not in event.details:  # a copy without names has no sessions
             return
-        self.sessions.setdefault((event.actor, event.at_utc), []).append(event.details["session"])
+        self.sessions[event.details["session"]] = {"name": event.actor, "created_utc": event.at_utc}
+
+    def sign_out(self, event: Event) -> None:
+        """End a session."""
+        self.sessions.pop(event.details.get("session", ""), None)
 
     def import_file(self, event: Event) -> None:
         """Add the files of an import, and the items that came from the first file."""
         for name, sha256 in event.details["files"]:
-            self.files.setdefault(sha256, (name, event.at_utc))
+            file_id = max((file["file_id"] for file in self.files.values()), default=0) + 1
+            self.files[sha256] = {"file_id": file_id, "name": name, "imported_utc": event.at_utc}
         self.file_of |= dict.fromkeys(event.details["items"], (event.details["sha256"], event.at_utc))
 
     def remove_import(self, event: Event) -> None:

@@ -192,13 +192,19 @@ def check_texts(db: Database) -> None:
 
 
 def damage(db: Database) -> list[str]:
-    """Return what SQLite finds wrong in the file: damaged pages, indexes that differ from tables, impossible values."""
+    """Return what SQLite finds wrong in the file.
+
+    These are damaged pages, indexes that differ from tables, impossible values, and rows that refer to a missing row.
+    """
     try:
         rows = db.execute(f"PRAGMA integrity_check({MAX_DAMAGE})").fetchall()
     except NotAStudy:  # some damage ends the whole check; the quick check does not read the indexes
         rows = db.execute(f"PRAGMA quick_check({MAX_DAMAGE})").fetchall()
     found = [line for (text,) in rows for line in str(text).splitlines() if not line.startswith("***")]
-    return [] if found == ["ok"] else found
+    if found != ["ok"]:
+        return found
+    lost = db.execute('SELECT "table", rowid, parent FROM pragma_foreign_key_check LIMIT ?', (MAX_DAMAGE,)).fetchall()
+    return [f"row {row_id} of {table} refers to a missing row of {parent}" for table, row_id, parent in lost]
 
 
 def schema_differences(db: Database) -> list[str]:

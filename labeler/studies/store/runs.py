@@ -88,6 +88,7 @@ def put_segments(db: Database, item_id: int, key: str, features: Mapping[str, fl
            ON CONFLICT (item_id) DO UPDATE SET computed_from = excluded.computed_from, features = excluded.features""",
         (item_id, key, json.dumps(dict(features))),
     )
+    chain.append(db, "segments", item_id)
 
 
 def segments_of_item(db: Database, item_id: int, key: str) -> Mapping[str, float] | None:

@@ -142,5 +142,5 @@ def set_gate(db: Database, gate: CalibrationGate | None) -> None:
 
 
 def seal_of_secrets(db: Database) -> str:
-    """Return the first digits of a hash of the study's secrets, so that an audit finds changes of the secrets."""
-    return hashlib.sha256(f"{picture_secret(db)} {plan_secret(db)}".encode()).hexdigest()[:12]
+    """Return a hash of the study's secrets, so that an audit finds changes of the secrets."""
+    return hashlib.sha256(f"{picture_secret(db)} {plan_secret(db)}".encode()).hexdigest()

@@ -1,7 +1,7 @@
 """Store and read the verdicts of classifiers on items, with the evidence."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +21,7 @@ _NUMBERS = (
     "error", "created_utc", "used_utc",
 )  # fmt: skip
 _COLUMNS = (*_KEY, *_NUMBERS)
+_COMPARED = tuple(name for name in _NUMBERS if not name.endswith("_utc"))
 _VALUES = ", ".join(f":{name}" for name in _COLUMNS)
 
 
@@ -29,26 +30,68 @@ def put(db: Database, item: Item, verdict: "Verdict", created_utc: str) -> None:
 
     The verdict replaces an earlier verdict of the same classifier, parameters, measurements and version.
     """
-    own_means = dict(verdict.means)
-    means = {name: own_means.get(name, float(np.mean(values))) for name, values in verdict.pairs.items()} | own_means
     changed = ", ".join(f"{name} = excluded.{name}" for name in _NUMBERS)
     db.execute(
         f"""INSERT INTO verdicts ({", ".join(_COLUMNS)}) VALUES ({_VALUES})
             ON CONFLICT ({", ".join(_KEY)}) DO UPDATE SET {changed}""",  # noqa: S608 - constants
-        {
-            **vars(verdict),
-            "item_id": item.item_id,
-            "data_hash": item.data_hash,
-            "parameters": as_key(verdict.parameters),
-            "means": json.dumps(means),
-            "clusters": json.dumps(list(verdict.clusters)),
-            "pairs": np.stack(list(verdict.pairs.values())).astype("<f4").tobytes() if verdict.pairs else None,
-            "linkage": None if verdict.linkage is None else np.asarray(verdict.linkage, dtype="<f8").tobytes(),
-            "error": verdict.reason,
-            "created_utc": created_utc,
-            "used_utc": created_utc,
-        },
+        as_columns(item, verdict) | {"created_utc": created_utc, "used_utc": created_utc},
     )
+
+
+def as_columns(item: Item, verdict: "Verdict") -> dict[str, Any]:
+    """Return the columns with which a verdict on an item is stored, without the times."""
+    own_means = dict(verdict.means)
+    means = {name: own_means.get(name, float(np.mean(values))) for name, values in verdict.pairs.items()} | own_means
+    return {
+        **vars(verdict),
+        "item_id": item.item_id,
+        "data_hash": item.data_hash,
+        "parameters": as_key(verdict.parameters),
+        "means": json.dumps(means),
+        "clusters": json.dumps(list(verdict.clusters)),
+        "pairs": np.stack(list(verdict.pairs.values())).astype("<f4").tobytes() if verdict.pairs else None,
+        "linkage": None if verdict.linkage is None else np.asarray(verdict.linkage, dtype="<f8").tobytes(),
+        "error": verdict.reason,
+    }
+
+
+def differences(now: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str]:
+    """Return the columns in which a stored verdict differs from a computed one, apart from the last digits."""
+    return [column for column in _COMPARED if not _is_same(column, now[column], expected[column])]
+
+
+def _is_same(column: str, now: Any, expected: Any) -> bool:
+    """Return whether two values of a column are equal; numbers may differ in the last digits on another machine."""
+    if now == expected:
+        return True
+    if now is None or expected is None or column not in _IN_NUMBERS:
+        return False
+    try:
+        first, second = (_IN_NUMBERS[column](value) for value in (now, expected))
+        return list(first) == list(second) and bool(
+            np.allclose(list(first.values()), list(second.values()), rtol=1e-6, atol=1e-12)
+        )
+    except (ValueError, TypeError, AttributeError):  # not what the application writes
+        return False
+
+
+def _numbered(values: Iterable[float]) -> dict[str, float]:
+    return {str(number): float(value) for number, value in enumerate(values)}
+
+
+# column of numbers -> the function that returns them by name
+_IN_NUMBERS: Mapping[str, Callable[[Any], dict[str, float]]] = {
+    "score": lambda value: _numbered([value]),
+    "threshold": lambda value: _numbered([value]),
+    "means": lambda text: {name: float(value) for name, value in json.loads(text).items()},
+    "pairs": lambda content: _numbered(np.frombuffer(content, dtype="<f4")),
+    "linkage": lambda content: _numbered(np.frombuffer(content, dtype="<f8")),
+}
+
+
+def rows(db: Database, item_id: int) -> list[dict[str, Any]]:
+    """Return all stored verdicts on an item, each as column -> value."""
+    return db.records("SELECT * FROM verdicts WHERE item_id = ? ORDER BY verdict_id", (item_id,))
 
 
 def remove(db: Database, classifier: str, parameters: Mapping[str, Any]) -> None:

@@ -3,17 +3,19 @@
 The caller chooses the executor, which runs the classifiers in this process, in other processes or on other machines.
 """
 
+import json
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from analysis.runs.benchmark import Run
 from analysis.runs.classifiers import Verdict
 from labeler.errors import InputError
-from labeler.studies.model import Item
+from labeler.studies.model import Item, Question
 from labeler.studies.screen.kinds import SIDE
 from labeler.studies.store import Database, actions, events, items, jobs, runs, studies, verdicts
 from labeler.studies.store.jobs import Job
@@ -93,6 +95,53 @@ def compute_verdicts(
                 error=error, **details,
             )  # fmt: skip
     return ComputationResult(sum(item.n_runs > 0 for item in items.all_items(db)), n_done, n_without)
+
+
+@dataclass(frozen=True)
+class RecomputedVerdicts:
+    """The stored verdicts, compared with verdicts that were computed again from the measurements."""
+
+    n_computed: int
+    n_others: int  # verdicts that nothing here can compute: imported, of learned models, of other packages or versions
+    differences: tuple[tuple[int, str], ...]  # id of the verdict, and what differs
+
+
+def recompute_verdicts(db: Database) -> RecomputedVerdicts:
+    """Compute each stored verdict again from the present measurements, and return those that differ."""
+    question = studies.get(db).question
+    n_computed, n_others, found = 0, 0, list[tuple[int, str]]()
+    for item in items.all_items(db):
+        for row in verdicts.rows(db, item.item_id):
+            different = _recomputed(db, item, row, question)
+            if different is None:
+                n_others += 1
+                continue
+            n_computed += 1
+            if different:
+                what = (
+                    f"{', '.join(different)} of {row['classifier']} on {item.name!r} differ from the computed verdict"
+                )
+                found.append((row["verdict_id"], what))
+    return RecomputedVerdicts(n_computed, n_others, tuple(found))
+
+
+def _recomputed(db: Database, item: Item, row: Mapping[str, Any], question: Question) -> list[str] | None:
+    """Return the columns in which a stored verdict differs from a computed one; None if it cannot be computed here."""
+    try:
+        parameters = json.loads(row["parameters"])
+        options = JudgeOptions(parameters["drop"], bool(parameters.get("only_verdict", False)))
+    except (ValueError, LookupError, TypeError, AttributeError, InputError):
+        options = EVERYTHING
+    known = judges(options, [row["classifier"]] if is_variant(row["classifier"]) else (), question)
+    by = next((by for by in known if (by.name, by.version) == (row["classifier"], row["version"])), None)
+    if by is None:
+        return None
+    asked = {"parameters": verdicts.as_key(by.parameters), "data_hash": item.data_hash}
+    changed = [column for column, value in asked.items() if row[column] != value]
+    if changed:
+        return changed
+    (verdict,) = judge(_runs(db, item), [by.name], options, question.classes)
+    return verdicts.differences(row, verdicts.as_columns(item, _stored(verdict, by)))
 
 
 def n_missing(db: Database, options: JudgeOptions = EVERYTHING, variants: Sequence[str] = ()) -> int:

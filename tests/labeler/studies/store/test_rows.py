@@ -347,11 +347,11 @@ def test_the_newest_verdict_of_each_classifier_is_shown_and_none_on_other_measur
 def test_events_are_kept_in_order_with_their_details(db):
     later, earlier = datetime(2026, 11, 21, tzinfo=UTC), datetime(2026, 11, 20, tzinfo=UTC)
     events.Deed(db, "ada", later).log(actions.SET_GATE, on="ß", least=0.8)
-    events.Deed(db, "ben", earlier).log(actions.SIGN_OUT)
+    events.Deed(db, "ben", earlier).log(actions.FIRST_VISIT)
     last = events.table(db).tail(2)
     assert last[["at_utc", "actor", "action"]].to_numpy().tolist() == [
         [later.isoformat(), "ada", "set gate"],
-        [earlier.isoformat(), "ben", "sign out"],
+        [earlier.isoformat(), "ben", "first visit"],
     ]
     assert json.loads(last["details"].iloc[0]) == {"on": "ß", "least": 0.8}
 
