@@ -305,7 +305,7 @@ class ImportFile(Deed):
                           sum((SELECT count(*) FROM bins b WHERE b.item_id = i.item_id))
                    FROM files f LEFT JOIN items i USING (file_id) GROUP BY file_id"""
             ).fetchall()
-            logged = [event.details["file"] for event in events.of_actions(db, [actions.IMPORT_FILE])]
+            logged = [event.details["files"][0][0] for event in events.of_actions(db, [actions.IMPORT_FILE])]
             n_items = db.execute("SELECT count(*) FROM items").fetchone()[0]
             for fault in unsound(db):
                 self.fault(fault)

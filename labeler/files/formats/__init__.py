@@ -11,6 +11,7 @@ from analysis.runs.benchmark import Benchmark as Benchmark, Failure as Failure, 
 from labeler.files.formats.joining import (
     Advance as Advance,
     Part as Part,
+    ReadFile as ReadFile,
     Spool as Spool,
     file_name_pattern as file_name_pattern,
     read_benchmarks as read_benchmarks,

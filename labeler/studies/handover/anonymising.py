@@ -13,7 +13,7 @@ import json
 import re
 import secrets
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, partial
@@ -25,6 +25,7 @@ from labeler.errors import StudyError
 from labeler.studies.items import drawing
 from labeler.studies.model import Origin, Person, Role
 from labeler.studies.plan.design import hash_of, key
+from labeler.studies.preparing import assigning
 from labeler.studies.questions import hash_in_plan
 from labeler.studies.store import (
     Database,
@@ -39,13 +40,16 @@ from labeler.studies.store import (
     studies,
 )
 from labeler.studies.store.events import Deed
+from labeler.text import without_folders
 
 TIMES_STAY = (
     "The copy has the date and time of every answer, because its log, its audit and its report are computed from them. "
     "Anyone who knows when a person labelled can find this person in it. `labeler publish` writes labels without dates."
 )
 SEED = frozenset({"seed"})  # the private field that a copy has if `keep_seed` is true
+NAMING = frozenset(action.name for action in (actions.IMPORT_FILE, actions.REMOVE_IMPORT, actions.KNOWN_CHANGES))
 SOMEBODY = "somebody"  # replaces an address whose person is no longer in the study
+_CHUNK = re.compile(r"[^\W_]+|[\W_]")  # letters and digits that belong together, or another character
 _STRING = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?')  # a string in JSON; if a colon follows, the string is a key
 
 Rewritten = Callable[[str], str]
@@ -75,7 +79,7 @@ def anonymise(
 
     The copy also lacks the metadata of the runs, such as the name of the machine. Names and addresses in comments are
     replaced even where comments are kept. Unless `keep_benchmarks` is true, numbers replace the names of items,
-    benchmarks, applications and files, and parameters are left out. `token` decides the order of the new names; by
+    benchmarks and applications, and parameters and files are left out. `token` decides the order of the new names; by
     default it is random, and it is never stored. With `dry_run`, the copy is removed again, and the log has no event.
     Raises StudyError if the file exists or cannot be written. No incomplete file remains.
     """
@@ -167,21 +171,68 @@ def replacing(replacements: Mapping[str, str], untouched: Collection[str] = ()) 
     >>> hidden("ask ben lee, or BEN; not the bench")
     'ask R2, or R1; not the bench'
     """
-    replacement_of = {_folded(name): new for name, new in replacements.items()} | dict(replacements)
-    texts = sorted({text for name in replacements for text in (_composed(name), _folded(name))}, key=len, reverse=True)
-    new_texts = [replacement_of.get(text) or replacement_of[_folded(text)] for text in texts]
-    alternatives = "|".join(f"({re.escape(text)})" for text in texts)
-    pattern = re.compile(rf"(?<![^\W_])(?:{alternatives})(?![^\W_])", re.IGNORECASE)
+    words = Words(replacements)
+    new_of = {name: replacements[name] for name in replacements} | {
+        _folded(name): new for name, new in replacements.items()
+    }
 
     @cache  # cached, because the same few words occur in the views of all answers
     def replaced(text: str) -> str:
-        replacement = replacement_of.get(text) or replacement_of.get(_folded(text))
-        if replacement is not None or text in untouched or not texts:
-            return replacement or text
-        new, n_found = pattern.subn(lambda match: new_texts[(match.lastindex or 1) - 1], _composed(text))
-        return new if n_found else text
+        whole = new_of.get(text) or new_of.get(_folded(text))
+        if whole is not None or text in untouched:
+            return whole or text
+        composed, parts, done = _composed(text), list[str](), 0
+        for start, end, name in words.found(composed):
+            parts += [composed[done:start], replacements[name]]
+            done = end
+        return "".join([*parts, composed[done:]]) if parts else text
 
     return replaced
+
+
+class Words:
+    """Names that are looked for in texts, in a time that does not grow with their number.
+
+    A name is found only as whole words, in upper or lower case and in any Unicode form. Where two names overlap, the
+    longer one is found.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._name_of: dict[str, str] = {}
+        sizes: dict[str, set[int]] = {}  # first chunk -> numbers of chunks of the names that begin with it
+        for name in names:
+            for form in (name, name.casefold(), name.upper(), name.lower()):
+                chunks = _CHUNK.findall(_composed(form))
+                if chunks:
+                    self._name_of.setdefault(_alike(form), name)
+                    sizes.setdefault(_alike(chunks[0]), set()).add(len(chunks))
+        self._sizes = {first: sorted(numbers, reverse=True) for first, numbers in sizes.items()}
+
+    def found(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Yield start, end and name of each name in a composed text, from left to right."""
+        spans = [match.span() for match in _CHUNK.finditer(text)]
+        at = 0
+        while at < len(spans):
+            start = spans[at][0]
+            for size in self._sizes.get(_alike(text[slice(*spans[at])]), ()) if not _is_letter(text, start - 1) else ():
+                if at + size > len(spans):
+                    continue
+                end = spans[at + size - 1][1]
+                name = self._name_of.get(_alike(text[start:end]))
+                if name is not None and not _is_letter(text, end):
+                    yield start, end, name
+                    at += size - 1
+                    break
+            at += 1
+
+    def first(self, text: str) -> str:
+        """Return the first name in a text; return "" if there is none."""
+        return next((name for _, _, name in self.found(_composed(text))), "")
+
+
+def _is_letter(text: str, at: int) -> bool:
+    """Return whether there is a letter or digit at this place, so that a name that ends beside it is no whole word."""
+    return 0 <= at < len(text) and text[at].isalnum()
 
 
 def in_json(text: str, rewritten: Rewritten) -> str:
@@ -209,6 +260,7 @@ def _anonymise(
     words = {text: names.get(name, SOMEBODY) for text, name in other_names(copy).items()} | names
     if not keep_benchmarks:
         words = _number_benchmarks(copy, token) | words
+    words |= _new_codes(copy, token)
     copies.rewrite(copy, "people", "name", names.__getitem__)
     copies.forget_who_signed_in(copy)
     copies.forget_sources(copy)
@@ -223,12 +275,19 @@ def _anonymise(
         copies.forget_replies(copy)
     _renumber(copy, list(names.values()))
     words |= _make_plan_hash_anew(copy, actions.DRAW_PLAN.private - kept)
-    hidden = replacing(words, {item.name for item in items.all_items(copy)})
-    n_comments = _rewrite_texts(copy, hidden, kept, keep_comments=keep_comments)
+    untouched = {item.name for item in items.all_items(copy)}
+    hidden = partial(_hidden, replacing(words, untouched), untouched)
+    named = frozenset[str]() if keep_benchmarks else NAMING
+    n_comments = _rewrite_texts(copy, hidden, kept, named, keep_comments=keep_comments)
     for table in ("labels", "decisions"):
         copies.rewrite(copy, table, "event_id", partial(key, 0, token))
     n_reviewers = sum(name.startswith("R") for name in names.values())
     return AnonymisationResult(n_reviewers, len(names) - n_reviewers, n_comments)
+
+
+def _hidden(replaced: Rewritten, untouched: Collection[str], text: str) -> str:
+    """Return a text with the new names, and without the folders of somebody's computer."""
+    return replaced(text) if text in untouched else without_folders(replaced(text))
 
 
 def other_names(copy: Database) -> dict[str, str]:
@@ -236,7 +295,7 @@ def other_names(copy: Database) -> dict[str, str]:
     found = people.emails(copy)
     for event in events.of_actions(copy, [actions.SET_EMAIL, actions.RENAME_PERSON]):
         shown = event.details.get("shown") or event.details.get("email", "")  # a copy has no addresses
-        found[shown] = event.details["name"]
+        found[shown] = event.details.get("name", SOMEBODY)
     return {text: name for text, name in found.items() if text}
 
 
@@ -245,11 +304,19 @@ def _renumber(copy: Database, names: list[str]) -> None:
 
     The old ids would reveal the order in which people were added.
     """
-    copies.renumber(
-        copy, "people", {person.person_id: names.index(person.name) + 1 for person in people.all_people(copy)}
-    )
+    numbers = {name: number for number, name in enumerate(names, start=1)}
+    copies.renumber(copy, "people", {person.person_id: numbers[person.name] for person in people.all_people(copy)})
     in_order = enumerate(copies.assignments_by_code(copy), start=1)
     copies.renumber(copy, "assignments", {assignment_id: number for number, assignment_id in in_order})
+
+
+def _new_codes(copy: Database, token: str) -> dict[str, str]:
+    """Give assignments new codes, because reviewers know the codes that they saw; return {old code: new code}."""
+    codes = copies.codes(copy)
+    order = sorted(codes, key=partial(key, 0, token))
+    new = dict(zip(order, assigning.codes_in_order(len(order)), strict=True))
+    copies.rewrite(copy, "assignments", "code", new.__getitem__)
+    return new
 
 
 def _make_plan_hash_anew(copy: Database, left_out: Collection[str]) -> dict[str, str]:
@@ -264,38 +331,42 @@ def _make_plan_hash_anew(copy: Database, left_out: Collection[str]) -> dict[str,
 
 
 def _number_benchmarks(copy: Database, token: str) -> dict[str, str]:
-    """Replace the names of items, benchmarks, applications and files by numbers; return {old name: new name}."""
+    """Replace the names of items, benchmarks and applications by numbers; return {old name: new name}.
+
+    The numbers are drawn at random, and items get ids in the order of their numbers: files are often imported in the
+    order of the alphabet. Without salt, hashes of published measurements would name the items.
+    """
     all_items = items.all_items(copy)
     copies.forget_parameters(copy)
-    files: dict[str, str] = {}
-    copies.rewrite(copy, "files", "name", lambda text: files.setdefault(text, f"file-{len(files) + 1:03}"))
-    copies.rewrite(copy, "files", "sha256", lambda text: files.setdefault(text, key(0, token, text)))
+    copies.forget_files(copy)
+    copies.salt_hashes(copy, partial(key, 0, token))
     words: dict[str, str] = {}
     for column, noun in (("application", "application"), ("benchmark", "benchmark"), ("name", "item")):
-        numbers = _numbered({getattr(item, column) for item in all_items} - {""}, noun)
+        numbers = _numbered({getattr(item, column) for item in all_items} - {""}, noun, token)
         copies.rewrite(copy, "items", column, partial(_looked_up, numbers))
         words |= numbers
-    removed = [event.details for event in events.of_actions(copy, [actions.REMOVE_IMPORT])]
-    gone = {name for details in removed for name in details["items"]}
-    gone |= {text for details in removed for file in details["files"] for text in file}
-    return _numbered(gone, "removed") | files | words
+    by_number = sorted(all_items, key=lambda item: words[item.name])
+    copies.renumber(copy, "items", {item.item_id: number for number, item in enumerate(by_number, start=1)})
+    return words
 
 
-def _numbered(texts: Collection[str], noun: str) -> dict[str, str]:
-    digits = max(3, len(str(len(texts))))
-    return {text: f"{noun}-{number:0{digits}}" for number, text in enumerate(sorted(texts), start=1)}
+def _numbered(texts: Collection[str], noun: str, token: str) -> dict[str, str]:
+    digits, in_order = max(3, len(str(len(texts)))), sorted(texts, key=partial(key, 0, token, noun))
+    return {text: f"{noun}-{number:0{digits}}" for number, text in enumerate(in_order, start=1)}
 
 
 def _looked_up(replacements: Mapping[str, str], text: str) -> str:
     return replacements.get(text, text)
 
 
-def _rewrite_texts(copy: Database, hidden: Rewritten, kept: Collection[str], *, keep_comments: bool) -> int:
+def _rewrite_texts(
+    copy: Database, hidden: Rewritten, kept: Collection[str], named: Collection[str], *, keep_comments: bool
+) -> int:
     """Replace names in each text that a person may have written; return the number of comments."""
     n_texts = {}
     for table, column in copies.FREE_TEXTS:
         if (table, column) == ("events", "details"):
-            events.rewrite(copy, partial(_details, hidden, kept))
+            events.rewrite(copy, partial(_details, hidden, kept, named))
         elif (table, column) == ("labels", "comment") and not keep_comments:
             n_texts[column] = copies.rewrite(copy, table, column, lambda _: None)
         else:
@@ -304,12 +375,13 @@ def _rewrite_texts(copy: Database, hidden: Rewritten, kept: Collection[str], *, 
     return n_texts["comment"]
 
 
-def _details(hidden: Rewritten, kept: Collection[str], action: str, text: str) -> str:
+def _details(hidden: Rewritten, kept: Collection[str], named: Collection[str], action: str, text: str) -> str:
     """Return the details of an event with the new names and without its private fields, except those that are kept.
 
-    Lists of people are sorted by new name. Nothing is kept of an event whose action is unknown.
+    `named` has the actions of which nothing stays, because they name benchmarks in their order, or by a hash. Lists of
+    people are sorted by new name. Nothing is kept of an event whose action is unknown.
     """
-    if action not in actions.ACTIONS:
+    if action not in actions.ACTIONS or action in named:
         return "{}"
     details = json.loads(text)
     published = _without(details, actions.ACTIONS[action].private - set(kept))
@@ -330,3 +402,8 @@ def _composed(text: str) -> str:
 
 def _folded(text: str) -> str:
     return _composed(_composed(text).casefold())
+
+
+def _alike(text: str) -> str:
+    """Return a form that is equal for texts that differ only in case; some letters have several lower-case forms."""
+    return _folded(_composed(text).upper())

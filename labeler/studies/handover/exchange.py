@@ -169,7 +169,7 @@ def import_labels(
         added = {person.person_id: person.name for person in people.all_people(db) if person.person_id not in before}
         names = tuple(added[person_id] for person_id in sorted(added))
         deed.log(actions.IMPORT_LABELS, rows=len(rows), new=n_new, reviewers=names)
-    return LabelImport(n_new, len(rows) - n_new, names)
+    return LabelImport(n_new, len(rows) - n_new, tuple(sorted(names)))
 
 
 def _append(

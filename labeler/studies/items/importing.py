@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from pathlib import Path, PurePath
+from pathlib import Path, PurePath, PureWindowsPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -16,6 +16,7 @@ from labeler.files.formats import (
     VALUES_ARE as VALUES_ARE,
     Advance as Advance,
     Part,
+    ReadFile,
     ReadOptions as ReadOptions,
     Source,
     Spool,
@@ -111,6 +112,7 @@ RUNS = KINDS["runs"]  # what an import without a study looks for
 ALL_RUNS = RunSelection()
 NONE: Mapping[str, str] = {}
 
+N_HASH_DIGITS = 8
 BETTER = tuple(filter(None, DIRECTIONS))
 Lookup = Callable[[str], KnownItem | None]
 
@@ -395,25 +397,39 @@ class _Importer:
             for benchmark, _warnings in new_items  # computed before the database is locked
         ]
         with events.by(self.db, self.actor, self.now) as deed:
-            new_ids = self._add_files(part)
+            new = self._add_files(part)
+            new_ids = {file.sha256: file_id for file, file_id in new}
             if not (new_ids or part.is_joined):  # another import added the file in the meantime
                 return _result(part, already_there=True)
             file_id = (self.file_ids | new_ids).get(part.files[0].sha256)
             names = [self._add(part.label, file_id, *item) for item in prepared]
             added = tuple(name for name in names if name is not None)
             if new_ids or added:
-                details: dict[str, Any] = {"file": part.label, "sha256": part.files[0].sha256, "items": added}
-                details["files"] = [[file.name, file.sha256] for file in part.files if file.sha256 in new_ids]
-                deed.log(actions.IMPORT_FILE, **details)
+                files = [[file.name, file.sha256] for file, _ in new]
+                deed.log(actions.IMPORT_FILE, sha256=part.files[0].sha256, items=added, files=files)
         self.file_ids |= new_ids
         is_there = bool(prepared) and not added
         return _result(part, tuple(map(_file_benchmark, new_items)), left_out, already_there=is_there, names=added)
 
-    def _add_files(self, part: Part) -> dict[str, int]:
-        """Record the files of a part that are new to the study; return the id of each file by hash."""
-        new = [file for file in part.files if file.sha256 not in self.file_ids]
-        ids = {file.sha256: items.add_file(self.db, file.name, file.sha256, self.now.isoformat()) for file in new}
-        return {sha256: file_id for sha256, file_id in ids.items() if file_id is not None}
+    def _add_files(self, part: Part) -> list[tuple[ReadFile, int]]:
+        """Record the files of a part that are new to the study, under their names in the study; return their ids."""
+        added = []
+        for file in part.files:
+            if file.sha256 in self.file_ids:
+                continue
+            named = replace(file, name=self._name_in_study(file))
+            file_id = items.add_file(self.db, named.name, named.sha256, self.now.isoformat())
+            if file_id is not None:
+                added.append((named, file_id))
+        return added
+
+    def _name_in_study(self, file: ReadFile) -> str:
+        """Return the name of a file without its folders; the hash tells files with equal names apart.
+
+        Folders are the coordinator's own, and would be published with the study.
+        """
+        name = PureWindowsPath(file.name).name or file.name  # it also knows the separator of Linux
+        return f"{name} ({file.sha256[:N_HASH_DIGITS]})" if items.has_file_named(self.db, name) else name
 
     def _add(self, label: str, file_id: int | None, benchmark: Benchmark, data_hash: str, payload: bytes) -> str | None:
         """Add an item and return its name; return None if the study already has the item."""
@@ -522,6 +538,8 @@ def last_import(db: Database) -> Import | None:
     """Return the last import that was not taken back; return None if there is none."""
     imports: dict[str, Import] = {}
     for event in events.of_actions(db, [actions.IMPORT_FILE, actions.REMOVE_IMPORT]):
+        if not event.details:  # in a copy without the names of benchmarks
+            continue
         if event.action == actions.REMOVE_IMPORT.name:
             imports.pop(event.details["imported_utc"], None)
             continue

@@ -174,7 +174,7 @@ def known_changes(db: Database) -> dict[str, str]:
     return {
         name: words
         for event in events.of_actions(db, [actions.KNOWN_CHANGES])
-        for name, words in event.details["benchmarks"].items()
+        for name, words in event.details.get("benchmarks", {}).items()  # not in a copy without names
     }
 
 

@@ -186,7 +186,7 @@ ADD_PERSON = LogAction("add person", _NewPerson, LogState.add_person, frozenset(
 ADD_ROLE = LogAction("add role", _Role, LogState.add_role)
 RENAME_PERSON = LogAction("rename person", _NewName)
 SET_EMAIL = LogAction(
-    "set e-mail", _Email, LogState.email, frozenset({"email"}), published=Published.NEVER, stales=False
+    "set e-mail", _Email, LogState.email, frozenset({"name", "email"}), published=Published.NEVER, stales=False
 )
 PAUSE_REVIEWER = LogAction("pause reviewer", _Pause, LogState.pause, history="people")
 RESUME_REVIEWER = LogAction("resume reviewer", _Person, LogState.resume, history="people")
@@ -219,7 +219,7 @@ class _Session(TypedDict):
 INVITE = LogAction(
     "invite", _Invitation, LogState.invite, frozenset({"name", "link"}), published=Published.NEVER, stales=False
 )
-REVOKE = LogAction("revoke", _Revocation, LogState.revoke, published=Published.NEVER, stales=False)
+REVOKE = LogAction("revoke", _Revocation, LogState.revoke, frozenset({"name"}), published=Published.NEVER, stales=False)
 SIGN_IN = LogAction(
     "sign in", _Session, LogState.sign_in, frozenset({"session"}), published=Published.NEVER, stales=False
 )
@@ -244,10 +244,9 @@ ANSWER_QUESTIONNAIRE = LogAction("answer questionnaire", _Questionnaire, private
 
 
 class _Import(TypedDict):
-    file: str
-    sha256: str
+    sha256: str  # of the first file
     items: Sequence[str]
-    files: Sequence[Sequence[str]]  # name and SHA-256 of each
+    files: Sequence[Sequence[str]]  # name, without folders, and SHA-256 of each new file
 
 
 class _RefusedFiles(TypedDict):

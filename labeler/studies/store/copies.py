@@ -52,6 +52,23 @@ def _logs(path: Path) -> list[Path]:
     return [log for log in logs if log.exists()]
 
 
+def free_texts(db: Database) -> Iterator[tuple[str, str]]:
+    """Yield the texts that people or files gave, each with its place: names of items and most of `FREE_TEXTS`.
+
+    Comments, replies and what browsers say are left out.
+    """
+    named = (("items", "name"), ("items", "benchmark"), ("items", "application"), ("items", "unit"))
+    for table, column in (*named, *FREE_TEXTS):
+        if table not in ("labels", "replies"):
+            for (text,) in db.execute(f"SELECT {column} FROM {table} WHERE {column} IS NOT NULL"):  # noqa: S608 - ours
+                yield f"{table}, {column}", text
+
+
+def codes(db: Database) -> list[str]:
+    """Return the codes of all assignments."""
+    return [code for (code,) in db.execute("SELECT code FROM assignments")]
+
+
 def assignments_by_code(db: Database) -> list[int]:
     """Return the ids of all assignments, in the order of their codes."""
     return [assignment_id for (assignment_id,) in db.execute("SELECT assignment_id FROM assignments ORDER BY code")]
@@ -94,10 +111,14 @@ def renumber(db: Database, table: str, ids: Mapping[int, int]) -> None:
     for (name,) in names:
         keys = db.execute('SELECT "table", "from" FROM pragma_foreign_key_list(?)', (name,))
         places += [(name, column) for target, column in keys if target == table]
+    db.execute("CREATE TEMP TABLE new_ids (old INTEGER PRIMARY KEY, new INTEGER NOT NULL)")
+    db.executemany("INSERT INTO new_ids VALUES (?, ?)", ids.items())
     for place, column in places:  # in two steps, because a new id may still be in use; negative ids are never in use
-        update = f"UPDATE {place} SET {column} = "  # noqa: S608 - names of the schema
-        db.executemany(f"{update} ? WHERE {column} = ?", ((-new, old) for old, new in ids.items()))
-        db.execute(f"{update} -{column} WHERE {column} < 0")
+        old = f"{place}.{column}"
+        new = f"-(SELECT new FROM new_ids WHERE old = {old})"  # noqa: S608 - names of the schema
+        db.execute(f"UPDATE {place} SET {column} = {new} WHERE {old} IN (SELECT old FROM new_ids)")  # noqa: S608
+        db.execute(f"UPDATE {place} SET {column} = -{column} WHERE {column} < 0")  # noqa: S608
+    db.execute("DROP TABLE new_ids")
 
 
 def forget_who_signed_in(db: Database) -> None:
@@ -121,6 +142,19 @@ def forget_events(db: Database, is_forgotten: Callable[[str, str], bool]) -> Non
 def forget_sources(db: Database) -> None:
     """Remove the source keys of imported labels, which are hashes of names."""
     db.execute("DELETE FROM imported_labels")
+
+
+def forget_files(db: Database) -> None:
+    """Remove the imported files, whose order is mostly that of their names."""
+    db.execute("UPDATE items SET file_id = NULL")
+    db.execute("DELETE FROM files")
+
+
+def salt_hashes(db: Database, salted: Callable[[str], str]) -> None:
+    """Replace the hashes of measurements by salted ones, and remove what was stored under the old hashes."""
+    for table in ("items", "verdicts"):
+        rewrite(db, table, "data_hash", lambda text: text and salted(text))
+    db.execute("DELETE FROM segments")
 
 
 def forget_replies(db: Database) -> None:

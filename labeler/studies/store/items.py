@@ -24,6 +24,11 @@ def add_file(db: Database, name: str, sha256: str, imported_utc: str) -> int | N
     return int(row[0]) if row else None
 
 
+def has_file_named(db: Database, name: str) -> bool:
+    """Return whether an imported file has this name."""
+    return db.execute("SELECT 1 FROM files WHERE name = ?", (name,)).fetchone() is not None
+
+
 def is_imported(db: Database, sha256: str) -> bool:
     """Return whether a file whose content has this hash was already imported."""
     return db.execute("SELECT 1 FROM files WHERE sha256 = ?", (sha256,)).fetchone() is not None

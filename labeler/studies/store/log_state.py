@@ -74,7 +74,7 @@ class LogState:
 
     def person(self, event: Event, key: str = "name") -> _Person | None:
         """Return the person whom an event names; return None in a copy without names."""
-        return self.people.get(str(event.details[key]).casefold()) if self.knows_people else None
+        return self.people.get(str(event.details.get(key)).casefold()) if self.knows_people else None
 
     def create(self, event: Event) -> None:
         """Begin with the study as it was created."""
@@ -187,7 +187,7 @@ class LogState:
     def revoke(self, event: Event) -> None:
         """Revoke the invitations and the e-mail address of a person, and end the person's sessions."""
         self._end_invitations(event, "revoked_utc")
-        name = event.details["name"]
+        name = event.details.get("name")
         self.sessions = {key: session for key, session in self.sessions.items() if session["name"] != name}
         person = self.person(event)
         if person is not None:
@@ -196,7 +196,7 @@ class LogState:
     def _end_invitations(self, event: Event, column: str) -> None:
         for invitation in self.invitations.values():
             is_open = invitation.replaced_utc is None and invitation.revoked_utc is None
-            if invitation.name == event.details["name"] and is_open:
+            if invitation.name == event.details.get("name") and is_open:
                 setattr(invitation, column, event.at_utc)
 
     def sign_in(self, event: Event) -> None:
@@ -211,6 +211,8 @@ class LogState:
 
     def import_file(self, event: Event) -> None:
         """Add the files of an import, and the items that came from the first file."""
+        if "files" not in event.details:  # a copy without the names of benchmarks has no files
+            return
         for name, sha256 in event.details["files"]:
             file_id = max((file["file_id"] for file in self.files.values()), default=0) + 1
             self.files[sha256] = {"file_id": file_id, "name": name, "imported_utc": event.at_utc}
@@ -218,6 +220,8 @@ class LogState:
 
     def remove_import(self, event: Event) -> None:
         """Forget the files and items of an import that was taken back."""
+        if "files" not in event.details:
+            return
         for _, sha256 in event.details["files"]:
             self.files.pop(sha256, None)
         for name in event.details["items"]:

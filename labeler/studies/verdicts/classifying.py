@@ -26,6 +26,7 @@ from labeler.errors import InputError, sentence
 from labeler.plugins import Plugin, change_plugins, classifier_plugins
 from labeler.studies.model import Question
 from labeler.studies.screen.kinds import FIRST_QUESTION, SIDE, SIDES, kind_of
+from labeler.text import without_folders
 
 PLUGIN_VERSION, NOT_INSTALLED = (
     1,
@@ -204,7 +205,7 @@ def _verdict_on_change(name: str, runs: Sequence[Run], options: JudgeOptions, ca
 
 
 def _not_installed(name: str, plugin: Plugin | None, sizes: Mapping[str, Any]) -> Verdict:
-    reason = plugin.error if plugin else f"the classifier {name} is not installed here"
+    reason = without_folders(plugin.error) if plugin else f"the classifier {name} is not installed here"
     return Verdict(name, None, reason=reason, version=NOT_INSTALLED, **sizes)
 
 
@@ -215,7 +216,7 @@ def _error_text(error: BaseException) -> str:
         text = str(error)
     except Exception:  # noqa: BLE001 - it comes from elsewhere too
         return kind
-    return (text or kind) if isinstance(error, ValueError) else f"{kind}: {text}"
+    return without_folders((text or kind) if isinstance(error, ValueError) else f"{kind}: {text}")
 
 
 def _laziness(classifier: Classifier, options: JudgeOptions) -> dict[str, bool]:

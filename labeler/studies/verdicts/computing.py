@@ -28,6 +28,7 @@ from labeler.studies.verdicts.classifying import (
     judges,
     with_unit,
 )
+from labeler.text import without_folders
 
 MAX_BATCH, MAX_BATCH_S = 50, 0.5  # a transaction stores at most this many items, and takes at most this many seconds
 IN_FLIGHT = 16  # maximum number of items in the executor at the same time, which limits the memory
@@ -84,7 +85,7 @@ def compute_verdicts(
             n_without += _keep(db, batch, by_name, job_id, n_done)
             advance(n_done, len(missing))
     except BaseException as failure:
-        error = f"{type(failure).__name__}: {failure}"
+        error = without_folders(f"{type(failure).__name__}: {failure}")
         raise
     finally:
         with events.by(db, actor, datetime.now(UTC)) as deed:

@@ -40,5 +40,5 @@ def test_a_result_from_a_change_that_was_taken_back_is_not_kept(study):
         events.Deed(study, "carol", NOW).log(actions.LEARN)
         assert last_action(study) == "learn"
         raise ZeroDivisionError
-    events.Deed(study, "carol", NOW).log(actions.SIGN_OUT)
-    assert last_action(study) == "sign out"
+    events.Deed(study, "carol", NOW).log(actions.FIRST_VISIT)
+    assert last_action(study) == "first visit"

@@ -5,7 +5,7 @@ import json
 import re
 import shutil
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -23,6 +23,7 @@ from labeler.files.formats import Source, tables as files
 from labeler.files.outputs import write_files
 from labeler.studies.course import course
 from labeler.studies.handover import anonymising
+from labeler.studies.handover.anonymising import Words
 from labeler.studies.handover.publishing import documents, metadata
 from labeler.studies.handover.publishing.facts import DatasetFacts
 from labeler.studies.handover.publishing.metadata import RecordSet
@@ -33,17 +34,14 @@ from labeler.studies.model import State
 from labeler.studies.plan.lifecycle import STATE_PHRASES
 from labeler.studies.results import reporting
 from labeler.studies.results.reporting import ReportInput, ReportOptions
-from labeler.studies.store import Database, actions, events, items, open_database, people, studies
+from labeler.studies.store import Database, actions, copies, events, items, open_database, people, studies
 from labeler.studies.store.actions import Published
+from labeler.text import PATH
 
 LABELS, ITEMS, MEASUREMENTS = "data/labels.csv", "data/items.parquet", "data/measurements.parquet"
 LABELS_PARQUET, VERDICTS, REPORT = "data/labels.parquet", "report/verdicts.csv", "report/report.json"
 CODEBOOK_VERSION = 1
 EPOCH_OF_ZIP = (1980, 1, 1, 0, 0, 0)  # the earliest possible date in a zip file; all files get this date
-_PATH = re.compile(
-    r"(?<![\w/.:-])(?:/(?:home|Users|root|tmp|var|mnt|media|srv|opt|private|usr|etc)/[^\s\"',;)<]+"
-    r"|[A-Za-z]:\\+(?:Users|Temp|home)[^\s\"',;)<]+)"
-)
 _BASE64 = re.compile(r"[A-Za-z0-9+/=]{200,}")  # packed numbers, in which a path can only occur by chance
 _TIME = re.compile(r"\b(\d{4}-\d\d-\d\d)T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?")
 _VOCABULARIES = (
@@ -65,7 +63,7 @@ class PublishOptions:
 
     venue: Venue | None = None  # the venue for which the data set is published; its required answers are checked
     measurements: bool = field(default=True, metadata={
-        "flag": "--no-measurements", "help": "Publish the hashes of the measurements, not the measurements.",
+        "flag": "--no-measurements", "help": "Publish no measurements; if benchmarks keep their names, publish hashes.",
     })  # fmt: skip
     keep_benchmarks: bool = True  # whether to keep the names of items, benchmarks and applications
     # a table from `comments_to_read`, in which a person wrote yes or no in every row of the column publish
@@ -238,6 +236,7 @@ def _build(
 ) -> tuple[list[PublishedFile], list[str]]:
     """Write all files of the data set into an empty folder; return the files, and remarks for a person."""
     with _copy(db, options, answers) as copy:
+        _check_texts(copies.free_texts(copy))  # before the long work
         comments = _released(copy, options.comments) if options.comments else {}
         unblinded = (course.unblinding(copy) or {}).get("at_utc")
         at = datetime.fromisoformat(unblinded) if unblinded else reporting.EPOCH
@@ -245,7 +244,7 @@ def _build(
         gathered = reporting.gathered_study(copy, options.report, actor="owner", now=at)
         licences = answers.sources if options.keep_benchmarks else {}
         times = Times(answers.times)
-        tables = tables_of(copy, gathered, log, licences, comments, times)
+        tables = tables_of(copy, gathered, log, licences, comments, times, with_hashes=options.keep_benchmarks)
         remarks = _check_strings(db, copy, tables, answers)
         has_measurements = options.measurements and bool(tables.n_runs)
         for name in ("data", "report"):
@@ -270,7 +269,7 @@ def _build(
             report_html = str(written["report.html"])
             write_files(documents.pages(copy, facts, report_html, with_pictures=has_measurements), folder)
     _write_documents(facts, folder)
-    _check_texts(folder)
+    _check_texts(_texts(folder))
     if not tables.verdicts.shape[0]:
         remarks.append("The study has no verdicts. To include verdicts, compute them before publishing.")
     return _listed(folder, facts), remarks
@@ -483,24 +482,25 @@ def _check_strings(db: Database, copy: Database, tables: StudyTables, answers: P
                 (named if text in untouched else written).append((f"{name}, column {column}", text))
     new_names = {person.name for person in people.all_people(copy)}
     names = {person.name for person in people.all_people(db)} - new_names
-    words = [*names, *anonymising.other_names(db), *_host(), str(db.path.resolve())]
+    words = Words([*names, *anonymising.other_names(db), *_host(), str(db.path.resolve())])
     for place, text in written:
-        word = _first_of(words, text)
+        word = words.first(text)
         if word:
             raise InputError(f"{place} still contains {word!r}: {text[:80]!r}. Change the text in the study first.")
     # authors may be reviewers; a name in lower case may be an ordinary word
     told = [(place, text) for place, text in answers.texts() if place not in ("authors", "sources")]
+    with_capitals, every_name = Words(name for name in names if name != name.lower()), Words(names)
     for place, text in told:
-        word = _first_of([name for name in names if name != name.lower()], text)
+        word = with_capitals.first(text)
         if word:
             raise InputError(f"{FILE_NAME}: {place} contains {word!r}, the name of a person in the study. Remove it.")
-    left = {word for _, text in named if (word := _first_of(words, text))}
+    left = {word for _, text in named if (word := words.first(text))}
     return [
         *(f"{word!r}, the name of a person in the study, is part of the name of an item." for word in sorted(left)),
         *(
             f"{FILE_NAME}: {place} contains {word!r}, which is also the name of a person in the study."
             for place, text in told
-            if (word := _first_of(list(names), text))
+            if (word := every_name.first(text))
         ),
     ]
 
@@ -509,11 +509,6 @@ def _host() -> list[str]:
     """Return a list with the host name of this computer; the list is empty if the name could be an ordinary word."""
     name = socket.gethostname()
     return [name] if re.search(r"[\d.-]", name) and len(name) > 3 else []
-
-
-def _first_of(words: Sequence[str], text: str) -> str:
-    """Return the first of these words that occurs as a whole word in the text; return "" if none occurs."""
-    return next((word for word in words if re.search(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", text)), "")
 
 
 def _strings(cell: str) -> Iterator[str]:
@@ -530,10 +525,10 @@ def _strings(cell: str) -> Iterator[str]:
             waiting += value.values() if isinstance(value, dict) else value
 
 
-def _check_texts(folder: Path) -> None:
-    """Raise InputError if a text file in the folder contains an e-mail address or a file path."""
-    for place, text in _texts(folder):
-        for what, pattern in (("an e-mail address", EMAIL), ("a file path", _PATH)):
+def _check_texts(texts: Iterable[tuple[str, str]]) -> None:
+    """Raise InputError if a text contains an e-mail address or a file path; each text comes with its place."""
+    for place, text in texts:
+        for what, pattern in (("an e-mail address", EMAIL), ("a file path", PATH)):
             match = pattern.search(text)
             if match:
                 raise InputError(
@@ -543,6 +538,7 @@ def _check_texts(folder: Path) -> None:
 
 
 def _texts(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield the texts in the files of a folder."""
     for path in _paths(folder):
         if metadata.is_text(path):
             yield path, _BASE64.sub("", (folder / path).read_bytes().decode())

@@ -11,7 +11,7 @@ from analysis.runs.classifiers import CLASSIFIERS
 from analysis.statistics.intervals import Estimate
 from analysis.text import joined
 from labeler.studies.handover.publishing.publish_file import PublishFile, Times
-from labeler.studies.handover.publishing.tables import StudyTables
+from labeler.studies.handover.publishing.tables import DATA_HASH, StudyTables
 from labeler.studies.model import Kind, Origin, Study
 from labeler.studies.screen.kinds import kind_of
 
@@ -166,7 +166,10 @@ class DatasetFacts:
             "Metadata of the runs, such as the name of the machine, were left out.",
         ]
         if not self.has_measurements and self.tables.n_runs:
-            done.append("The measurements are not in this data set. The column data_sha256 of items identifies them.")
+            of_hash = (
+                f" The column {DATA_HASH} of items identifies them." if DATA_HASH in self.tables.items.frame else ""
+            )
+            done.append(f"The measurements are not in this data set.{of_hash}")
         if self.n_left_out:
             done.append(
                 f"{_n(self.n_left_out, 'item')} of {len(self.tables.items.frame)} are left out of the results "

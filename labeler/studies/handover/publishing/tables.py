@@ -27,6 +27,7 @@ from labeler.studies.results.reporting import ReportInput
 from labeler.studies.store import Database, assignments, items, runs, studies, verdicts
 
 N_FOLDS = 5
+DATA_HASH = "data_sha256"
 MAX_FOLD_TEXT = f"at most {N_FOLDS}"
 TYPES = {"text": pa.string(), "integer": pa.int64(), "number": pa.float64(), "boolean": pa.bool_(), "time": pa.string()}
 NEVER = "never missing"
@@ -105,11 +106,14 @@ def tables_of(
     licences: Mapping[str, str],
     comments: Mapping[str, str],
     times: Times = Times.MINUTES,
+    *,
+    with_hashes: bool = True,
 ) -> StudyTables:
     """Return the tables of the data set, built from an anonymised copy of the study.
 
     `gathered` and `log` are the report's input and the events of the copy; `comments` maps event ids to the comments
-    that are published.
+    that are published. Without names of benchmarks, the hashes of the measurements are left out, too, because they name
+    each benchmark to everybody who has its measurements.
     """
     all_items = items.all_items(copy)
     answers = label_file.all_answers(copy)
@@ -117,9 +121,10 @@ def tables_of(
     labels = _labels(answers, question, gathered, comments, times)
     days = sorted(str(at)[:10] for at in answers["created_utc"]) if times is not Times.NONE else []
     verdict_table = verdicts.table(copy)
+    published = _items(all_items, question, labels.frame, verdict_table, assigning.item_roles(copy), licences)
     return StudyTables(
         labels=labels,
-        items=_items(all_items, question, labels.frame, verdict_table, assigning.item_roles(copy), licences),
+        items=published if with_hashes else _without_hashes(published),
         measurements=_measurement_columns(),
         verdicts=_verdicts(gathered.verdicts),
         log=_log(log, times),
@@ -128,6 +133,11 @@ def tables_of(
         n_values=sum(len(run) for item in all_items for run in runs.of_item(copy, item.item_id)),
         dates=(days[0], days[-1]) if days else ("", ""),
     )
+
+
+def _without_hashes(table: PublishedTable) -> PublishedTable:
+    columns = tuple(column for column in table.columns if column.name != DATA_HASH)
+    return replace(table, columns=columns, frame=table.frame.drop(columns=DATA_HASH))
 
 
 def write_measurements(copy: Database, file: Path) -> None:
@@ -360,7 +370,7 @@ def _items(
         "better": [item.better for item in all_items],
         "n_runs": [item.n_runs for item in all_items],
         "n_iterations": [item.n_iterations or None for item in all_items],
-        "data_sha256": [item.data_hash or None for item in all_items],
+        DATA_HASH: [item.data_hash or None for item in all_items],
         **_categories(names, question, labels),
         "fold_by_application": [folds[name] for name in names],
     }
@@ -433,7 +443,7 @@ _MEASURED_COLUMNS = (
     Column("n_runs", "integer", "number of runs; 0 if the study has no measurements of the item"),
     Column("n_iterations", "integer", "number of iterations in the shortest run", missing="no measurements"),
     Column(
-        "data_sha256", "text",
+        DATA_HASH, "text",
         "SHA-256 of the measurements: of the lengths of the runs as little-endian int64, followed by the values of all "
         "runs in order as little-endian float64",
         missing="no measurements",

@@ -29,7 +29,6 @@ from labeler.studies.labelling import label_file
 from labeler.studies.model import Role
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import Step
-from labeler.studies.questions import SIMILAR
 from labeler.studies.results import splits, written_reports
 from labeler.studies.results.reporting import ReportOptions
 from labeler.studies.store import actions, copies, events, items, open_database, studies
@@ -473,11 +472,21 @@ def test_what_is_not_answered_is_listed_and_nothing_is_written(finished, tmp_pat
     assert not list(tmp_path.glob("*out*"))
 
 
-def test_a_file_path_that_people_wrote_is_refused(finished, tmp_path):
-    studies.set_question(finished, replace(SIMILAR, text="See /home/ada/runs?"))
-    with pytest.raises(InputError, match=r"a file path: '/home/ada/runs"):
+@pytest.mark.parametrize("name", ["/home/ada/runs", "ada@example.org"])
+def test_a_path_or_address_in_a_name_is_refused_before_the_report_is_computed(finished, tmp_path, monkeypatch, name):
+    finished.execute("UPDATE items SET benchmark = ? WHERE item_id = 1", (name,))
+    monkeypatch.delattr(bundle.reporting, "gathered_study")
+    with pytest.raises(InputError, match=rf"items, benchmark contains an? .*: '{name}'.*or leave out the names"):
         publish(finished, tmp_path / "out")
     assert not list(tmp_path.glob("*out*"))
+
+
+def test_without_the_names_of_benchmarks_nothing_names_an_item(finished, with_other_options):
+    table = pd.read_parquet(with_other_options / "data/items.parquet")
+    assert "data_sha256" not in table
+    content = b"".join(path.read_bytes() for path in with_other_options.rglob("*") if path.is_file())
+    known = items.all_items(finished)
+    assert [item.name for item in known if item.data_hash.encode() in content or item.name.encode() in content] == []
 
 
 def test_what_is_there_already_is_left_alone(finished, tmp_path):

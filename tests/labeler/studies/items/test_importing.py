@@ -52,7 +52,7 @@ def test_a_file_becomes_an_item_with_its_measurements_hash_and_bins(db):
     assert stored == binning.payload(runs.of_item(db, item.item_id), "s")
     assert log(db)[-1] == ("carol", "import file")
     details = last_event(db)[2]
-    assert (details["file"], details["items"], len(details["sha256"])) == (f"{NAME}.json", [NAME], 64)
+    assert (details["files"], details["items"]) == ([[f"{NAME}.json", details["sha256"]]], [NAME])
 
 
 def test_what_became_of_each_file_is_said_in_order_and_in_one_line(db):
