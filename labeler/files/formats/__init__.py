@@ -14,6 +14,7 @@ from labeler.files.formats.joining import (
     ReadFile as ReadFile,
     Spool as Spool,
     file_name_pattern as file_name_pattern,
+    in_one_line as in_one_line,
     read_benchmarks as read_benchmarks,
     without_file_name as without_file_name,
 )

@@ -69,8 +69,12 @@ class Part:
     @property
     def label(self) -> str:
         """The names of the files, in one line."""
-        names = [file.name for file in self.files]
-        return ", ".join(names) if len(names) <= N_NAMED else f"{names[0]} … {names[-1]} ({len(names)} files)"
+        return in_one_line([file.name for file in self.files])
+
+
+def in_one_line(names: Sequence[str]) -> str:
+    """Return the names of files in one line: all if there are few, otherwise the first and the last."""
+    return ", ".join(names) if len(names) <= N_NAMED else f"{names[0]} … {names[-1]} ({len(names)} files)"
 
 
 def read_benchmarks(

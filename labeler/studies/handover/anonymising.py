@@ -12,8 +12,7 @@ hashes of changed plans, and each answer gets a new event id.
 import json
 import re
 import secrets
-import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, partial
@@ -40,7 +39,7 @@ from labeler.studies.store import (
     studies,
 )
 from labeler.studies.store.events import Deed
-from labeler.text import without_folders
+from labeler.text import Words, folded, without_folders
 
 TIMES_STAY = (
     "The copy has the date and time of every answer, because its log, its audit and its report are computed from them. "
@@ -49,7 +48,6 @@ TIMES_STAY = (
 SEED = frozenset({"seed"})  # the private field that a copy has if `keep_seed` is true
 NAMING = frozenset(action.name for action in (actions.IMPORT_FILE, actions.REMOVE_IMPORT, actions.KNOWN_CHANGES))
 SOMEBODY = "somebody"  # replaces an address whose person is no longer in the study
-_CHUNK = re.compile(r"[^\W_]+|[\W_]")  # letters and digits that belong together, or another character
 _STRING = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?')  # a string in JSON; if a colon follows, the string is a key
 
 Rewritten = Callable[[str], str]
@@ -173,66 +171,17 @@ def replacing(replacements: Mapping[str, str], untouched: Collection[str] = ()) 
     """
     words = Words(replacements)
     new_of = {name: replacements[name] for name in replacements} | {
-        _folded(name): new for name, new in replacements.items()
+        folded(name): new for name, new in replacements.items()
     }
 
     @cache  # cached, because the same few words occur in the views of all answers
     def replaced(text: str) -> str:
-        whole = new_of.get(text) or new_of.get(_folded(text))
+        whole = new_of.get(text) or new_of.get(folded(text))
         if whole is not None or text in untouched:
             return whole or text
-        composed, parts, done = _composed(text), list[str](), 0
-        for start, end, name in words.found(composed):
-            parts += [composed[done:start], replacements[name]]
-            done = end
-        return "".join([*parts, composed[done:]]) if parts else text
+        return words.replaced(text, replacements.__getitem__)
 
     return replaced
-
-
-class Words:
-    """Names that are looked for in texts, in a time that does not grow with their number.
-
-    A name is found only as whole words, in upper or lower case and in any Unicode form. Where two names overlap, the
-    longer one is found.
-    """
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self._name_of: dict[str, str] = {}
-        sizes: dict[str, set[int]] = {}  # first chunk -> numbers of chunks of the names that begin with it
-        for name in names:
-            for form in (name, name.casefold(), name.upper(), name.lower()):
-                chunks = _CHUNK.findall(_composed(form))
-                if chunks:
-                    self._name_of.setdefault(_alike(form), name)
-                    sizes.setdefault(_alike(chunks[0]), set()).add(len(chunks))
-        self._sizes = {first: sorted(numbers, reverse=True) for first, numbers in sizes.items()}
-
-    def found(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Yield start, end and name of each name in a composed text, from left to right."""
-        spans = [match.span() for match in _CHUNK.finditer(text)]
-        at = 0
-        while at < len(spans):
-            start = spans[at][0]
-            for size in self._sizes.get(_alike(text[slice(*spans[at])]), ()) if not _is_letter(text, start - 1) else ():
-                if at + size > len(spans):
-                    continue
-                end = spans[at + size - 1][1]
-                name = self._name_of.get(_alike(text[start:end]))
-                if name is not None and not _is_letter(text, end):
-                    yield start, end, name
-                    at += size - 1
-                    break
-            at += 1
-
-    def first(self, text: str) -> str:
-        """Return the first name in a text; return "" if there is none."""
-        return next((name for _, _, name in self.found(_composed(text))), "")
-
-
-def _is_letter(text: str, at: int) -> bool:
-    """Return whether there is a letter or digit at this place, so that a name that ends beside it is no whole word."""
-    return 0 <= at < len(text) and text[at].isalnum()
 
 
 def in_json(text: str, rewritten: Rewritten) -> str:
@@ -394,16 +343,3 @@ def _details(hidden: Rewritten, kept: Collection[str], named: Collection[str], a
 
 def _without(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in names}
-
-
-def _composed(text: str) -> str:
-    return unicodedata.normalize("NFC", text)
-
-
-def _folded(text: str) -> str:
-    return _composed(_composed(text).casefold())
-
-
-def _alike(text: str) -> str:
-    """Return a form that is equal for texts that differ only in case; some letters have several lower-case forms."""
-    return _folded(_composed(text).upper())

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from pathlib import Path, PurePath, PureWindowsPath
+from pathlib import Path, PureWindowsPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -21,6 +21,7 @@ from labeler.files.formats import (
     Source,
     Spool,
     formats_table as formats_table,
+    in_one_line,
     members,
     read_benchmarks,
     read_options as read_options,
@@ -45,6 +46,8 @@ from labeler.studies.screen.kinds import (
     paired,
 )
 from labeler.studies.store import Database, actions, assignments, events, items, jobs, runs, studies
+from labeler.studies.store.log_state import Event
+from labeler.text import Words
 
 
 @dataclass(frozen=True)
@@ -237,10 +240,11 @@ def import_files(
         else read_benchmarks(files, options, skip=lambda sha256: items.is_imported(db, sha256), **reading)
     )
     refused: list[tuple[str, str]] = []
+    paths = Words(file.name for file in (*files, *after))
     for part in parts:
         result = part if isinstance(part, FileResult) else importer.kept_or_refused(part, selection)
         if result.refused:
-            refused.append((_name_only(result.file), result.refused))
+            refused.append((paths.replaced(result.file, _name_only), paths.replaced(result.refused, _name_only)))
         yield result
     if refused:
         with events.by(db, actor, now) as deed:
@@ -248,9 +252,8 @@ def import_files(
 
 
 def _name_only(file: str) -> str:
-    """Return the name of a file without the folders of this computer."""
-    path = PurePath(file)
-    return path.name if path.is_absolute() else file
+    """Return the name of a file without its folders, which would be published with the study."""
+    return PureWindowsPath(file).name or file  # it knows the separators of all systems
 
 
 def kind_of_import(selection: RunSelection, after: Sequence[Source]) -> ItemKind:
@@ -424,11 +427,8 @@ class _Importer:
         return added
 
     def _name_in_study(self, file: ReadFile) -> str:
-        """Return the name of a file without its folders; the hash tells files with equal names apart.
-
-        Folders are the coordinator's own, and would be published with the study.
-        """
-        name = PureWindowsPath(file.name).name or file.name  # it also knows the separator of Linux
+        """Return the name of a file in the study; the hash tells files with equal names apart."""
+        name = _name_only(file.name)
         return f"{name} ({file.sha256[:N_HASH_DIGITS]})" if items.has_file_named(self.db, name) else name
 
     def _add(self, label: str, file_id: int | None, benchmark: Benchmark, data_hash: str, payload: bytes) -> str | None:
@@ -525,13 +525,18 @@ def import_log(db: Database) -> list[dict[str, str]]:
         if event.action == actions.REFUSE_FILES.name:
             said = [(name, f"refused: {why}") for name, why in event.details.get("files", ())]  # not in copies
         elif event.action == actions.IMPORT_FILE.name:
-            said = [(event.details["file"], f"{counted(len(event.details['items']), 'item')} imported")]
+            said = [(_files_of(event), f"{counted(len(event.details.get('items', ())), 'item')} imported")]
         else:
-            files = ", ".join(name for name, _ in event.details["files"])
-            said = [(files, f"import taken back: {counted(len(event.details['items']), 'item')} removed")]
+            n_items = counted(len(event.details.get("items", ())), "item")
+            said = [(_files_of(event), f"import taken back: {n_items} removed")]
         at = f"{event.at_utc[:10]} {event.at_utc[11:16]} UTC"
         rows += [{"time": at, "by": event.actor, "file": name, "outcome": outcome} for name, outcome in said]
     return rows
+
+
+def _files_of(event: Event) -> str:
+    """Return the names of the files of an import in one line; a copy without the names of benchmarks has none."""
+    return in_one_line([name for name, _ in event.details.get("files", ())]) or "no new file"
 
 
 def last_import(db: Database) -> Import | None:

@@ -23,7 +23,6 @@ from labeler.files.formats import Source, tables as files
 from labeler.files.outputs import write_files
 from labeler.studies.course import course
 from labeler.studies.handover import anonymising
-from labeler.studies.handover.anonymising import Words
 from labeler.studies.handover.publishing import documents, metadata
 from labeler.studies.handover.publishing.facts import DatasetFacts
 from labeler.studies.handover.publishing.metadata import RecordSet
@@ -36,7 +35,7 @@ from labeler.studies.results import reporting
 from labeler.studies.results.reporting import ReportInput, ReportOptions
 from labeler.studies.store import Database, actions, copies, events, items, open_database, people, studies
 from labeler.studies.store.actions import Published
-from labeler.text import PATH
+from labeler.text import PATH, Words
 
 LABELS, ITEMS, MEASUREMENTS = "data/labels.csv", "data/items.parquet", "data/measurements.parquet"
 LABELS_PARQUET, VERDICTS, REPORT = "data/labels.parquet", "report/verdicts.csv", "report/report.json"

@@ -33,6 +33,7 @@ def folder(tmp_path):
             (root / f"many/{version}-{number}.txt").write_text(text)
     with ZipFile(root / "packed.zip", "w") as archive:
         archive.writestr(f"{SECRET}/inner/three.json", json.dumps(series(3)))
+    (root / "bad.json").write_text("[[1, 2], []]")
     (root / "labels.csv").write_text("item,reviewer,label\none,zoe,similar\n")
     (root / "verdicts.csv").write_text("item,verdict\none,similar\n")
     return root
@@ -58,6 +59,7 @@ def test_paths_never_enter_a_study_its_copies_or_a_data_set(folder, tmp_path):
     run("import", "--study", study, folder / "second/one.json", "--as-new")
     run("import", "--study", study, folder / "many", "--from-name", "{version}-{run}.txt")
     run("import", "--study", study, folder / "packed.zip")
+    run("import", "--study", study, folder / "bad.json", code=1)
     with open_database(study) as db:
         for name in ("ada", "ben"):
             identity.add_person(db, name, [Role.REVIEWER], **WHO)
