@@ -10,6 +10,7 @@ PATH = re.compile(
     r"(?<![\w/.:-])(?:/(?:home|Users|root|tmp|var|mnt|media|srv|opt|private|usr|etc)/[^\s\"',;)<]+"
     r"|[A-Za-z]:\\+(?:Users|Temp|home)[^\s\"',;)<]+)"
 )
+MAX_LENGTH = 100_000  # characters of a name, parameter or condition
 _CHUNK = re.compile(r"[^\W_]+|[\W_]")  # letters and digits that belong together, or another character
 
 
@@ -19,6 +20,12 @@ def is_storable(text: str) -> bool:
     The database cannot store a text with NUL or a lone surrogate. Browsers may send both.
     """
     return "\0" not in text and (text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text))
+
+
+def check_length(what: str, text: str) -> None:
+    """Raise ValueError if a name is so long that a report with it would take minutes."""
+    if len(text) > MAX_LENGTH:
+        raise ValueError(f"{what} {text[:60]!r}… has {len(text):,} characters, and can have at most {MAX_LENGTH:,}")
 
 
 def without_folders(text: str) -> str:

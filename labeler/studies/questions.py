@@ -158,7 +158,8 @@ class Question:
             return marks.write(found)
         if not isinstance(answer, str) or answer not in possible:
             more = ["marks such as [12]"] if self.is_marked else []
-            raise ValueError(f"{answer!r} is not one of: {', '.join([*possible, *more])}")
+            said = answer if len(repr(answer)) <= MAX_SHOWN else f"{answer!s:.{MAX_SHOWN}}…"
+            raise ValueError(f"{said!r} is not one of: {', '.join([*possible, *more])}")
         return answer
 
     def is_label(self, answer: object) -> bool:
@@ -256,6 +257,7 @@ RESERVED = {
 PALETTE = (
     "#8a4b00", "#56b4e9", "#005b41", "#e69f00", "#4b0f63", "#cc79a7", "#0b3d91", "#b8c400", "#5a5a5a",
 )  # fmt: skip
+MAX_SHOWN = 80  # characters of an unknown answer in a message
 LIMITS = {"text": 300, "name": 40, "meaning": 400}  # characters
 RESERVED_IN_SERIES = {"r": "range"}  # if the question is answered with points
 N_CATEGORIES = {CATEGORY: (2, 9), POINTS: (1, 9)}

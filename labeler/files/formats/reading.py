@@ -28,7 +28,7 @@ from labeler.files.formats.long_table import ONE_RUN
 from labeler.files.formats.source import Source
 from labeler.files.formats.units import direction, names_failures, scaled, to_seconds
 from labeler.files.formats.unread import Unread
-from labeler.text import is_storable
+from labeler.text import check_length, is_storable
 
 COLUMNS = "benchmark=NAME,run=NAME,value=NAME,..."
 _BRACKETS = re.compile(r"\[([^\[\]]+)\]$")  # the metric at the end of a name
@@ -231,6 +231,10 @@ def _check_storable(benchmark: Benchmark) -> None:
     """Raise ValueError with the place if a benchmark cannot be stored."""
     if not benchmark.name.strip():
         raise ValueError("a benchmark has no name")
+    for what in ("name", "application", "unit"):
+        check_length(f"the {what} of a benchmark:", getattr(benchmark, what))
+    for text in _texts(benchmark):
+        check_length(f"benchmark {benchmark.name!r}: a parameter, condition or reason", text)
     if not all(map(is_storable, (benchmark.name, benchmark.application, benchmark.unit))):
         raise ValueError(
             f"benchmark {benchmark.name!r}: name, application or unit has characters that are not valid text"

@@ -12,6 +12,7 @@ from labeler.errors import Refused
 from labeler.files.formats.source import Source
 from labeler.files.formats.text_table import read_text_table
 from labeler.safe_text import as_written as as_written, csv_text, inert as inert
+from labeler.text import check_length
 
 VERDICT_COLUMNS = ("item", "verdict")
 OF_HEURISTICS = ("m1", "m2", "m3", "m4", "m5")
@@ -47,6 +48,8 @@ def read_verdicts(source: Source, categories: Sequence[str], classifier: str | N
         for line, name in table[column].items():
             if not name.strip():
                 raise Refused(source.name, f"the {column} is empty", f"line {line}")
+            with source.refusing():
+                check_length(f"line {line}: the {column}", name)
     for line, verdict in table["verdict"].items():
         if verdict and verdict not in categories:
             raise Refused(

@@ -31,7 +31,7 @@ from labeler.text import is_storable
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_INSTRUCTIONS = 4000
+MAX_INSTRUCTIONS, MAX_STUDY_NAME = 4000, 300
 STANDARD_PROTOCOL = Protocol()
 
 
@@ -297,6 +297,10 @@ def _described(name: str, question: Question) -> tuple[str, Question]:
     if question.blind_side and kind_of(question).swapped is None:
         raise InputError(
             f"blind_side = true needs items with two sides, but each item shows {kind_of(question).shows}."
+        )
+    if len(name) > MAX_STUDY_NAME or len(question.text) > MAX_INSTRUCTIONS:
+        raise InputError(
+            f"The name of a study can have at most {MAX_STUDY_NAME} characters, and the question {MAX_INSTRUCTIONS}."
         )
     if not is_storable(name + question.text):
         raise InputError("The name or question contains a character that cannot be stored. Paste both as plain text.")

@@ -14,6 +14,7 @@ from labeler.studies.model import Item, Kind, Label, LabelOrigin, Question
 from labeler.studies.people import identity
 from labeler.studies.plan.design import key
 from labeler.studies.store import Database, decisions, items, labels
+from labeler.text import check_length
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,6 +103,11 @@ def _parsed(
     item, reviewer = cell("item"), cell("reviewer")
     if not item or not reviewer:
         raise InputError(f"Line {line}: item and reviewer must not be empty.")
+    for name in ("item", "benchmark", "application"):
+        try:
+            check_length(f"the {name}", cell(name))
+        except ValueError as error:
+            raise InputError(f"Line {line}: {error}.") from None
     try:
         reviewer = identity.checked_name(reviewer)
     except InputError as error:

@@ -100,6 +100,15 @@ def test_a_protocol_that_cannot_be_is_refused_in_words(study, tmp_path, change, 
     assert not path.exists()
 
 
+@pytest.mark.parametrize("long", [{"name": "x" * 301}, {"question": "x" * 4001}], ids=["name", "question"])
+def test_a_study_with_a_very_long_name_or_question_is_not_created(tmp_path, long):
+    with pytest.raises(InputError, match="at most 300 characters, and the question 4000"):
+        coordinating.create_study(
+            tmp_path / "x.study", **{"name": "x", "question": "?", **long}, coordinator="carol", now=NOW
+        )
+    assert not (tmp_path / "x.study").exists()
+
+
 @pytest.mark.parametrize(
     ("rule", "min_span"),
     [*(("levels", span) for span in (0.0, 10.0, 0.3)), ("core", 0.15), ("pooled", 0.15), ("full", 0.15)],

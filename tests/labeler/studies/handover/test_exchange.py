@@ -239,6 +239,10 @@ BAD_CELLS = [
     ("flag", "maybe", "flag"),
     ("reviewer", "b\x07n", "reviewer"),
     ("reviewer", "b" * 61, "reviewer"),
+    ("item", "y" * 3_000_000, r"the item 'y{60}'… has 3,000,000 characters, and can have at most 100,000\."),
+    ("application", "y" * 100_001, "the application"),
+    ("benchmark", "y" * 100_001, "the benchmark"),
+    ("label", "y" * 5000, r"label 'y{80}…' is not one of"),
 ]
 
 

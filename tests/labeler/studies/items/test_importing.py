@@ -120,6 +120,8 @@ def test_benchmarks_of_the_same_name_in_two_applications_are_two_items(db):
         ("gzip.json.gz", b"\x1f\x8bbroken", "the gzip file is damaged"),
         ("one.json", b"[[1, 2, 3]]", "benchmark 'one': only one"),
         ("mixed.csv", long_csv(*two_runs("a", "x"), ("a", "y", 0, 1)), "benchmark 'y': only one run"),
+        ("long.csv", long_csv(*two_runs("a", "y" * 100_001)), "the name of a benchmark: 'y"),
+        ("unit.csv", long_csv(*two_runs("a" * 100_001, "y")), "the application of a benchmark: 'a"),
         ("word.csv", long_csv(*two_runs("a", "x"), ("a", "x", 1, "fast")), "line 8: 'fast' in column 'value'"),
     ],
 )

@@ -122,9 +122,10 @@ def test_an_imported_classifier_stands_beside_the_built_in_ones(planned, take_in
         ([f"{FIRST},mine,similar"], "line 2: the row has 3 cells"),
         ([f"{FIRST},mine,similar,", ",mine,similar,"], "line 3"),
         ([f"{FIRST},mine,similar,", f"{FIRST},,similar,"], "line 3"),
+        ([f"{FIRST},{'m' * 100_001},similar,"], "line 2: the classifier 'm"),
     ],
     ids=["unknown item", "built-in name", "doubled", "verdict", "verdict behind a blank line", "nan", "text", "short",
-         "no item", "no classifier"],
+         "no item", "no classifier", "a long name"],
 )  # fmt: skip
 def test_a_file_that_is_refused_leaves_nothing_behind(study, tmp_path, take_in, lines, message):
     take_in(study, "item,verdict", f"{FIRST},dissimilar", name="mine")
