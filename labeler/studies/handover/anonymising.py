@@ -46,7 +46,7 @@ TIMES_STAY = (
     "Anyone who knows when a person labelled can find this person in it. `labeler publish` writes labels without dates."
 )
 SEED = frozenset({"seed"})  # the private field that a copy has if `keep_seed` is true
-NAMING = frozenset(action.name for action in (actions.IMPORT_FILE, actions.REMOVE_IMPORT, actions.KNOWN_CHANGES))
+NAMING = frozenset(action.name for action in (actions.REMOVE_IMPORT, actions.KNOWN_CHANGES))
 SOMEBODY = "somebody"  # replaces an address whose person is no longer in the study
 _STRING = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?')  # a string in JSON; if a colon follows, the string is a key
 
@@ -226,8 +226,7 @@ def _anonymise(
     words |= _make_plan_hash_anew(copy, actions.DRAW_PLAN.private - kept)
     untouched = {item.name for item in items.all_items(copy)}
     hidden = partial(_hidden, replacing(words, untouched), untouched)
-    named = frozenset[str]() if keep_benchmarks else NAMING
-    n_comments = _rewrite_texts(copy, hidden, kept, named, keep_comments=keep_comments)
+    n_comments = _rewrite_texts(copy, hidden, kept, keep_comments=keep_comments)
     for table in ("labels", "decisions"):
         copies.rewrite(copy, table, "event_id", partial(key, 0, token))
     n_reviewers = sum(name.startswith("R") for name in names.values())
@@ -296,7 +295,26 @@ def _number_benchmarks(copy: Database, token: str) -> dict[str, str]:
         words |= numbers
     by_number = sorted(all_items, key=lambda item: words[item.name])
     copies.renumber(copy, "items", {item.item_id: number for number, item in enumerate(by_number, start=1)})
+    _merge_imports(copy, words)
     return words
+
+
+def _merge_imports(copy: Database, words: Mapping[str, str]) -> None:
+    """Give the first event of each import all its items, and remove what else names files or benchmarks.
+
+    Each file has an event, and files are mostly imported in the order of their names.
+    """
+    imports: dict[str, list[str]] = {}
+    for event in events.of_actions(copy, [actions.IMPORT_FILE]):
+        of_import = imports.setdefault(event.at_utc, [])
+        of_import += [words[name] for name in event.details.get("items", ()) if name in words]
+
+    def merged(at_utc: str, action: str, text: str) -> str:
+        if action == actions.IMPORT_FILE.name:
+            return json.dumps({"items": sorted(imports.pop(at_utc, ()))})
+        return "{}" if action in NAMING else text
+
+    events.rewrite(copy, merged)
 
 
 def _numbered(texts: Collection[str], noun: str, token: str) -> dict[str, str]:
@@ -308,14 +326,12 @@ def _looked_up(replacements: Mapping[str, str], text: str) -> str:
     return replacements.get(text, text)
 
 
-def _rewrite_texts(
-    copy: Database, hidden: Rewritten, kept: Collection[str], named: Collection[str], *, keep_comments: bool
-) -> int:
+def _rewrite_texts(copy: Database, hidden: Rewritten, kept: Collection[str], *, keep_comments: bool) -> int:
     """Replace names in each text that a person may have written; return the number of comments."""
     n_texts = {}
     for table, column in copies.FREE_TEXTS:
         if (table, column) == ("events", "details"):
-            events.rewrite(copy, partial(_details, hidden, kept, named))
+            events.rewrite(copy, partial(_details, hidden, kept))
         elif (table, column) == ("labels", "comment") and not keep_comments:
             n_texts[column] = copies.rewrite(copy, table, column, lambda _: None)
         else:
@@ -324,13 +340,12 @@ def _rewrite_texts(
     return n_texts["comment"]
 
 
-def _details(hidden: Rewritten, kept: Collection[str], named: Collection[str], action: str, text: str) -> str:
+def _details(hidden: Rewritten, kept: Collection[str], _at_utc: str, action: str, text: str) -> str:
     """Return the details of an event with the new names and without its private fields, except those that are kept.
 
-    `named` has the actions of which nothing stays, because they name benchmarks in their order, or by a hash. Lists of
-    people are sorted by new name. Nothing is kept of an event whose action is unknown.
+    Lists of people are sorted by new name. Nothing is kept of an event whose action is unknown.
     """
-    if action not in actions.ACTIONS or action in named:
+    if action not in actions.ACTIONS:
         return "{}"
     details = json.loads(text)
     published = _without(details, actions.ACTIONS[action].private - set(kept))

@@ -543,7 +543,7 @@ def last_import(db: Database) -> Import | None:
     """Return the last import that was not taken back; return None if there is none."""
     imports: dict[str, Import] = {}
     for event in events.of_actions(db, [actions.IMPORT_FILE, actions.REMOVE_IMPORT]):
-        if not event.details:  # in a copy without the names of benchmarks
+        if "files" not in event.details:  # in a copy without the names of benchmarks
             continue
         if event.action == actions.REMOVE_IMPORT.name:
             imports.pop(event.details["imported_utc"], None)

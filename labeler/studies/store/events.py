@@ -67,13 +67,13 @@ def table(db: Database) -> "pd.DataFrame":
     return pd.DataFrame(rows, columns=["at_utc", "actor", "action", "details"])
 
 
-def rewrite(db: Database, rewritten: Callable[[str, str], str]) -> None:
-    """Replace the details of each event by the result of a function, which gets the action and the details.
+def rewrite(db: Database, rewritten: Callable[[str, str, str], str]) -> None:
+    """Replace the details of each event by the result of a function, which gets time, action and details, in order.
 
     Call this function only inside `copies.rewritable`.
     """
-    rows = db.execute("SELECT event_id, action, details FROM events").fetchall()
-    changed = [(new, event_id) for event_id, action, text in rows if (new := rewritten(action, text)) != text]
+    rows = db.execute("SELECT event_id, at_utc, action, details FROM events ORDER BY event_id").fetchall()
+    changed = [(new, event_id) for event_id, at, action, text in rows if (new := rewritten(at, action, text)) != text]
     db.executemany("UPDATE events SET details = ? WHERE event_id = ?", changed)
 
 

@@ -170,7 +170,8 @@ def test_benchmarks_without_names_are_numbered_everywhere(named, tmp_path):
         assert [item.name for item in items.all_items(out)] == [f"item-{n:03}" for n in range(1, 9)]
         assert {item.application for item in items.all_items(out)} == {"application-001", "application-002"}
         assert out.execute("SELECT count(*) FROM files").fetchone() == (0,)
-        assert set(events.table(out).query("action == 'import file'")["details"]) == {"{}"}
+        told = [event.details["items"] for event in events.of_actions(out, [actions.IMPORT_FILE])]
+        assert told == [[f"item-{n:03}" for n in range(1, 9)], *[[]] * 7]
 
 
 def test_neither_numbers_nor_ids_of_items_follow_the_old_names(named, tmp_path):
