@@ -14,9 +14,13 @@ from socketserver import StreamRequestHandler, ThreadingTCPServer
 from threading import Thread
 from urllib.parse import urlsplit
 
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+
 from labeler.studies.ui import limits
 from tests.browser import studies
 from tests.browser.conftest import free_port, invited, path_of, start_server, stop_server
+from tests.performance.wire import handshake, origin_of
 from tests.reliability._window import LIMIT_S, LOOPBACK, Refused, Reply, Window, ask
 from tests.reliability.cases import CannotTry, Room, Tally
 
@@ -95,6 +99,7 @@ def _pass(one: socket.socket, other: socket.socket, read=None) -> None:
         other.shutdown(socket.SHUT_WR)
 
 
+N_MESSAGES = 5000
 STOP_LIMIT_S = 10  # the time that `docker stop` waits
 ENDED = (0, -signal.SIGTERM)  # exits by itself, or by the signal after closing everything: init systems call both clean
 ELSEWHERE = "127.0.0.2"  # stands for another machine
@@ -217,6 +222,18 @@ def stopped_with_a_window(world: Site) -> None:
         with Window(url, cookie).open(), socket.create_connection((LOOPBACK, where.port or 80), LIMIT_S) as idle:
             stopped(world, process)
             idle.close()
+
+
+def stopped_with_many_messages(world: Site) -> None:
+    """SIGTERM after a reviewer sent 5,000 messages of two bytes over a websocket."""
+    with world.serving() as (url, process):
+        cookie = world.join(url).header("set-cookie").partition(";")[0]
+        asked = handshake(url, origin=origin_of(url), Cookie=cookie)
+        with connect(**asked, close_timeout=1) as window:
+            with suppress(ConnectionClosed):
+                for _ in range(N_MESSAGES):
+                    window.send(b"\x00\x00")
+            stopped(world, process)
 
 
 def stopped_with_half_a_form(world: Site) -> None:

@@ -156,6 +156,8 @@ OPERATION: Sequence[Row[operation.Site]] = (
     Row("behind a proxy, rate limit by client", operation.site, operation.wrong_links_by_proxy, [no_wrong]),
     Row("a proxy on another machine", operation.site, operation.proxy_elsewhere, [no_wrong]),
     Row("SIGTERM while a window is open", operation.site, operation.stopped_with_a_window, [no_wrong]),
+    Row("SIGTERM after 5000 websocket messages of two bytes", operation.site, operation.stopped_with_many_messages,
+        [no_wrong]),
     Row("SIGTERM while a form is incomplete", operation.site, operation.stopped_with_half_a_form,
         [no_wrong]),
     Row("a wheel has all files", operation.site_of_wheel, operation.compared_with_checkout, [no_wrong]),
