@@ -177,8 +177,8 @@ def _uses(root: Path) -> dict[Path, frozenset[Path]]:
             elif isinstance(node, ast.ImportFrom) and node.module in files:
                 found |= {file for alias in node.names for file in files_of(node.module, alias.name)}
         used[path] = frozenset(found)
-    commands = root / "labeler/cli"
-    used[commands / "__init__.py"] |= set(commands.glob("*.py"))  # commands are imported when they are called
+    for commands in ("labeler/cli", "labeler/files/commands", "labeler/studies/commands"):  # imported when called
+        used[root / "labeler/cli/__init__.py"] |= set((root / commands).glob("*.py"))
     return used
 
 
