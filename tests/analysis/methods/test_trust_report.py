@@ -131,19 +131,12 @@ def test_coverage_by_number_of_runs_is_spread_evenly_over_the_suite():
         survey([], n_curve=-1)
 
 
-def test_undefined_numbers_are_dashes_with_their_reason_and_slowdowns_may_be_undetected():
+def test_undefined_numbers_have_no_figure_and_slowdowns_may_be_undetected():
     found = survey([benchmark("wild", 5.0)], **{**QUICK, "gammas": (1, 1.001)})
     assert {(row.n_reached, row.median) for row in found.slowdowns if row.aggregation == ONE_SAMPLE} == {(0, None)}
-    assert "is above all tested factors" in text_of(found)
-    two = survey([benchmark("wild", 5.0), benchmark("wilder", 5.0)], **{**QUICK, "gammas": (1, 1.001)})
-    assert says(text_of(two), "above all tested factors", "2 of 2 benchmarks")
     found = survey([benchmark("a"), Benchmark.of_series("flat", (np.ones(3), np.ones(3)))], **{**QUICK, "n_runs": 1})
-    text = text_of(found)
-    assert "a, run means: an interval needs at least two values" in text
-    assert "flat, merged: no variation" in text
     assert found.summaries[1].coverage == MiddleHalf(0, None, None, None)
     nothing_defined = survey([Benchmark.of_series("b", (np.array([1.0]), np.array([2.0])))], **{**QUICK, "n_runs": 1})
-    assert "run are not independent" in text_of(nothing_defined)
     assert trust_charts(nothing_defined).keys() == {"measurements", "coverage"}
 
 
@@ -162,18 +155,7 @@ def test_the_document_says_in_short_what_to_do():
     assert "seed 1" in text and "aggregate mean" in text
 
 
-def test_long_lists_are_cut_and_random_shares_carry_their_standard_error():
-    found = survey(
-        [Benchmark.of_series(f"b{i}", (np.ones(2), np.ones(2))) for i in range(45)],
-        n_runs=2,
-        gammas=(),
-        n_curve=0,
-        tests=[WELCH],
-    )
-    text = text_of(found)
-    assert "40 of 45 rows" in text
-    assert "and 95 more" in text  # 3 remarks each
-    assert "31 values" in text_of(survey([benchmark("a")], n_runs=2, resamples=50, tests=[WELCH]))
+def test_random_shares_carry_their_standard_error():
     found = survey([benchmark("many", m=30, n=3)], n_runs=6, gammas=(), resamples=300, n_curve=0, tests=[WELCH])
     rate = found.benchmarks[0].coverage[MERGED]
     assert f"{100 * rate.value:.1f} % ± {100 * rate.se:.1f}" in text_of(found)

@@ -32,9 +32,9 @@ NAUGHTY = "<script>alert(1)</script> **b** [x](y)"
 def studies(tmp_path_factory):
     """Closed study files by content; carol is the coordinator."""
     folder = tmp_path_factory.mktemp("explore")
-    made = {name: folder / f"{name}.study" for name in ("empty", "draft", "both", "open", "closed", "unblinded")}
+    made = {name: folder / f"{name}.study" for name in ("draft", "both", "open", "closed", "unblinded")}
     for name, path in made.items():
-        make_study(path, n_items=0 if name == "empty" else 4, reviewers=("ada", "ben"))
+        make_study(path, n_items=4, reviewers=("ada", "ben"))
         with open_database(path) as db:
             if name in {"open", "closed", "unblinded"}:
                 assigning.confirm_plan(db, PARAMETERS, actor="carol", now=TODAY)
@@ -137,13 +137,6 @@ def test_a_coordinator_who_labels_is_told_why_and_may_explore_files_only(opened)
     page = opened("both", "spread", "dora")
     assert says(page.info[0].value, "also a reviewer")
     assert page.radio[0].options == ["From files"]
-
-
-@pytest.mark.parametrize("method", QUICK_EVERY_DAY)
-def test_a_study_of_nothing_has_nothing_to_work_on(opened, method):
-    page = asked(opened("empty", method))
-    assert [error.value for error in page.error] == [escape_markdown("There are no measurements to analyse.")]
-    assert (answers(page), len(page.get("progress"))) == ([], 0)
 
 
 def test_no_file_is_not_the_study(opened):
