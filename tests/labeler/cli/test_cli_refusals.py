@@ -263,7 +263,6 @@ REFUSED = [
     ("", "spread table.csv --format xml", "no format 'xml'"),
     ("", "spread table.csv --subset-runs 1", "--subset-runs"),
     ("", "spread table.csv --figures text.study", "text.study"),
-    ("", "spread table.csv --html text.study/x", "text.study"),
     ("", "spread table.csv --warmup 1.5", "Warmup must be a number of iterations, a share below 1, or auto, got 1.5."),
     *(("", f"spread gone.csv {option}", option.split()[0]) for option in (
         "--alpha 0", "--alpha 1", "--warmup -1", "--aggregate max", "--figure-format gif", "--better nicer",

@@ -121,6 +121,11 @@ def test_figures_are_written_in_every_format_asked_for(table, tmp_path):
         assert (tmp_path / f"max-spread.{form}").read_bytes().startswith(signature)
 
 
+def test_a_page_that_cannot_be_written_is_said_in_one_line(table, tmp_path):
+    (tmp_path / "file").write_text("")
+    assert str(tmp_path / "file") in run("spread", table, "--html", tmp_path / "file" / "x", code=2).stderr
+
+
 def test_spread_of_altered_methods_gets_a_score(tmp_path):
     rows = [("b", run, 1 + (altered == "f") + 0.001 * run + 0.0001 * i, altered)
             for altered in ("", "f") for run in range(5) for i in range(20)]  # fmt: skip
