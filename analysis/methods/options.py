@@ -81,7 +81,8 @@ def with_keywords(
 
         own, given = inspect.signature(survey), inspect.signature(options)
         first, *_ = own.parameters.values()
-        signature = own.replace(parameters=[first, *given.parameters.values()])
+        keywords = sorted(given.parameters.values(), key=lambda keyword: keyword.name in PROGRESS)
+        signature = own.replace(parameters=[first, *keywords])
         with_options.__signature__ = signature  # type: ignore[attr-defined]
         return with_options
 

@@ -1,6 +1,7 @@
 """The methods on files: collecting and joining data, and storing results."""
 
 import gzip
+import inspect
 import json
 import pickle
 import re
@@ -340,6 +341,7 @@ def test_factors_that_make_no_plan_are_an_error(factors):
 def test_every_method_takes_its_options_progress_and_a_mapper(method):
     seen, code, options = [], method.code(), QUICK[method.name]
     benchmarks = [SUITABLE[method.name]("b"), SUITABLE[method.name]("c")]
+    assert {"benchmarks", *options, "advance", "mapper"} <= set(inspect.signature(code.survey).parameters)
     result = code.survey(benchmarks, **options, advance=lambda *at: seen.append(at))
     assert seen[-1] == (2, 2) and seen == sorted(seen)
     assert code.document(result).title
