@@ -205,4 +205,4 @@ def test_hostile_names_are_only_text(opened, method):
     (answer,) = documents(page)
     assert "<script>alert" not in answer
     assert "alert(1)" in html.unescape(answer)
-    assert "<script>" not in texts(page)
+    assert "<script>alert" not in texts(page)
