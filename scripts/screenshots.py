@@ -172,7 +172,7 @@ def coordinator(browser: Browser, served: Served, folder: str, out: Path) -> Non
         [sys.executable, "-m", "labeler", "report", "--study", str(served.study), "--out", f"{folder}/report"],
         check=True, capture_output=True,
     )  # fmt: skip
-    page.set_viewport_size({"width": 1000, "height": 1250})
+    page.set_viewport_size({"width": 1000, "height": 1000})
     page.goto(f"file://{folder}/report/report.html")
     page.screenshot(path=out / "report.png")
 

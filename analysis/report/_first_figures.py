@@ -20,7 +20,7 @@ WIDE, NARROW = 600, 340  # width of a figure in pixels: beside a text, and on a 
 MOST_SQUARES = 100  # items; more items are a bar
 MOST_IN_MATRIX = 8  # reviewers; more reviewers are dots on one line
 SQUARE, SPACE = 18, 4
-NAME = 24  # maximum number of characters of a name
+NAME = 26  # maximum number of characters of a name
 DARKEST = 0.6  # share of the colour in a cell with full agreement, so that its text stays readable
 
 

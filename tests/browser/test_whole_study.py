@@ -92,6 +92,26 @@ def set_up(page, url, link, folder, desks):
     expect(page.get_by_test_id("stAlert").filter(has_text="Plan saved")).to_be_visible()
 
 
+def stays_where_the_reader_is(page):
+    """Check that a section stops below the bar, the contents stay in view, and a reload keeps the place."""
+    figure = page.locator("#figure-clear-answers")
+    expect(figure.locator(".wide")).to_be_visible()
+    expect(figure.locator(".narrow")).to_be_hidden()
+    page.locator("nav.contents").get_by_role("link", name="Appendix").click()
+    for is_reloaded in (False, True):
+        if is_reloaded:
+            page.reload()
+        page.wait_for_function("document.querySelector('#appendix')?.getBoundingClientRect().top < 200")
+        page.wait_for_timeout(1000)
+        assert 56 <= page.locator("#appendix").bounding_box()["y"] <= 120
+        assert page.locator("nav.contents").bounding_box()["y"] >= 56
+    size = page.viewport_size
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(figure.locator(".narrow")).to_be_visible()
+    expect(figure.locator(".wide")).to_be_hidden()
+    page.set_viewport_size(size)
+
+
 @pytest.mark.slow
 def test_a_whole_study_and_its_report_counted_again(page, desks, empty_server, tmp_path):
     study, url, link = empty_server
@@ -129,7 +149,9 @@ def test_a_whole_study_and_its_report_counted_again(page, desks, empty_server, t
     expect(page.get_by_test_id("stDataFrame")).to_have_count(4)
 
     go(page, url, "results?view=report")
-    page.get_by_role("button", name="Other files").click(timeout=180_000)
+    page.get_by_role("button", name="Other files").wait_for(timeout=180_000)
+    stays_where_the_reader_is(page)
+    page.get_by_role("button", name="Other files").click()
     files = {name: downloaded(page, name) for name in ("report.json", "labels.csv")}
     report, rows = json.loads(files["report.json"]), list(csv.DictReader(io.StringIO(files["labels.csv"])))
     assert sum(row["kind"] in ("fresh", "overlap") for row in rows) == sum(counts.values())
