@@ -21,6 +21,7 @@ MOST_SQUARES = 100  # items; more items are a bar
 MOST_IN_MATRIX = 8  # reviewers; more reviewers are dots on one line
 SQUARE, SPACE = 18, 4
 NAME = 26  # maximum number of characters of a name
+ALWAYS = "always "  # how the name of the majority rule begins
 DARKEST = 0.6  # share of the colour in a cell with full agreement, so that its text stays readable
 
 
@@ -221,7 +222,8 @@ def rows_of_methods(report: Report, *, judges: bool) -> list[Row]:
     ]
     most = max((people for _, people in found), key=lambda people: people.n, default=None)
     if most is not None and most.rule.value is not None:
-        rows.append(Row(f"always {most.rule_category}", most.rule, is_rule=True))
+        category = str(most.rule_category)
+        rows.append(Row(f"{ALWAYS}{shortened([category], NAME - len(ALWAYS))[category]}", most.rule, is_rule=True))
     return rows
 
 

@@ -1,6 +1,7 @@
 """The first screen of a report: its sentences in every state, its figures in two widths, and their tables."""
 
 import re
+from dataclasses import fields, replace
 from functools import cache
 from itertools import combinations
 from xml.etree import ElementTree
@@ -10,8 +11,10 @@ import pytest
 
 from analysis.document import Figure, Link, Paragraph, Table
 from analysis.report import Provenance, Resampling, document, draw, summarise, to_html
+from analysis.report._course import Course, PersonChange
 from analysis.report._first_figures import MOST_SQUARES, NARROW, WIDE, first_figures
 from analysis.report._first_screen import facts, first_sections
+from analysis.report._happened import happened
 from tests.analysis.report.reports import HOSTILE, Page, study
 
 S, D = "similar", "dissimilar"
@@ -216,3 +219,22 @@ def test_the_page_has_both_widths_and_the_tables_of_the_figures():
     assert [b.name for section in document(made).sections[:3] for b in section.blocks if isinstance(b, Figure)] == [
         "clear-answers", "pairs-of-people", "methods-and-people"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("items", "third", "excluded", "people", "sentence"),
+    [
+        (["ss"], "", 0, (), ""),
+        (["sd"], "s", 0, (), "In the course of the study, 1 third label settled 1 of 1 split item."),
+        (["sd", "sd"], "s", 2, ("join",),
+         ("In the course of the study, 1 third label settled 1 of 2 split items, 2 items were excluded and 1 reviewer "
+          "joined later.")),
+        (["sd", "ss"], "", 1, ("remove reviewer", "remove reviewer", "replace reviewer", "pause reviewer"),
+         "In the course of the study, 1 item was excluded, 2 reviewers left and 1 reviewer was replaced."),
+    ],
+)  # fmt: skip
+def test_what_happened_to_the_study_is_one_sentence(items, third, excluded, people, sentence):
+    changes = tuple(PersonChange("", change, "", None, None, None) for change in people)
+    course = Course(**({field.name: () for field in fields(Course)} | {"people": changes, "unblinded": None}))
+    made = report(items, third=enumerate(third), excluded_items=excluded)
+    assert happened(replace(made, course=course)) == sentence
