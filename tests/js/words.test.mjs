@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  axisWords, deliveryWords, emptyWords, legendWords, progressWords, questionWords, roundWords, statusWords,
+  axisWords, deliveryWords, emptyWords, legendWords, progressWords, questionWords, roundWords, signWords, statusWords,
 } from "../../labeler/studies/ui/component/js/words.js";
 
 const HALF_WAY = { done: 5, total: 10, not_sure: 0, mode: "label", closed: null, end: null };
@@ -28,6 +28,20 @@ test("the screen shows the last answer: item, category, and how to undo it", () 
   assert.match(told(answered, 1), /^KCJ2YR: Similar, saving/u);
   assert.match(told({ ...answered, kind: "undone" }), /^Undone.*KCJ2YR.*similar/u);
   assert.match(told({ kind: "undone", code: "KCJ2YR", answer: null }, 1), /^Undoing.*KCJ2YR\.$/u);
+});
+
+test("on a touch screen there is no key to press", () => {
+  const told = { kind: "answered", code: "KCJ2YR", answer: "similar" };
+  assert.equal(statusWords(screen({ strip: { told }, isTouch: true })), "KCJ2YR: Similar, saved.");
+});
+
+test("a practice answer is right or different by sign, unless there is no right answer", () => {
+  const item = { right: "similar", truth: null, panels: [] };
+  assert.match(signWords(item, "similar"), /^✓/u);
+  assert.match(signWords(item, "dissimilar"), /^✗/u);
+  assert.equal(signWords(item, "not sure"), "");
+  assert.equal(signWords({ ...item, right: null }, "similar"), "");
+  assert.match(signWords({ truth: [10], panels: [{ n: 100 }] }, '[{"at": 10}]'), /^[✓✗]/u);
 });
 
 test("a press that does nothing says why", () => {

@@ -21,6 +21,7 @@ from labeler.config import bundled
 from labeler.errors import InputError, NotAllowed
 from labeler.studies.items import browsing, drawing
 from labeler.studies.model import Protocol, Question
+from labeler.studies.questions import NOT_SURE
 from labeler.studies.screen.kinds import FIRST_QUESTION, ItemKind, Recipe, examples_of, kind_of, sides_of
 from labeler.studies.store import Database, actions, events, items, labels, studies
 from labeler.text import is_storable
@@ -82,6 +83,11 @@ class Example:
     def thumbnail(self, words: str, panel: tuple[int, int]) -> str:
         """Return a small picture as SVG, with this alternative text."""
         return self.kind.thumbnail(self.picture, label=words, panel=panel)
+
+    def is_right(self, answer: str) -> bool | None:
+        """Return whether an answer is right; None if there is no right answer, or points are marked."""
+        has_right = self.category is not None and self.marks is None and answer != NOT_SURE
+        return answer == self.category if has_right else None
 
     def feedback(self, answer: str) -> str:
         """Return the text that a reviewer sees after this answer: the correct category and the explanation."""

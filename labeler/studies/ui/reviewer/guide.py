@@ -27,7 +27,7 @@ PICTURE_HEIGHT = 280
 PRACTICE = "practice"
 SEED, OVER = "practice_seed", "practice_answers"  # keys in the session state: of the round, and of its answers
 STEP = "first_visit"  # key in the session state: whether the practice round has started
-PANEL, PER_ROW = (100, 64), 3
+PANEL, SMALL_PANEL, PER_ROW = (100, 64), (34, 26), 3
 
 
 def render_guide(db: Database, reviewer_id: int) -> None:
@@ -88,9 +88,7 @@ def render_practice(db: Database, reviewer_id: int) -> None:
     if not guide.n_practice(db):
         st.info("This study asks its own question, so it has no practice items. The page Guide explains each answer.")
         return
-    if practice_round(db) and st.button("Practise once more, with other items", key="again"):
-        del st.session_state[SEED], st.session_state[OVER]
-        st.rerun()
+    practice_round(db)
 
 
 def practise_on(n_items: int) -> str:
@@ -99,7 +97,7 @@ def practise_on(n_items: int) -> str:
 
 
 def practice_round(db: Database) -> bool:
-    """Show the practice items with an explanation after each answer, then the score.
+    """Show the practice items with an explanation after each answer, then the score, and the button for another round.
 
     Return whether the round is over.
     """
@@ -113,8 +111,25 @@ def practice_round(db: Database) -> bool:
     component.show(PRACTICE, round_data(examples, brief, seed, answers))
     for number, example in enumerate(examples, start=1):
         if f"P{number}" in answers:
-            st.text(f"P{number}: {example.feedback(answers[f'P{number}'])}")
-    return len(answers) == len(examples)
+            show_practised(number, example, answers[f"P{number}"])
+    is_over = len(answers) == len(examples)
+    if is_over and st.button("Practise once more, with other items", key="again"):
+        del st.session_state[SEED], st.session_state[OVER]
+        st.rerun()
+    return is_over
+
+
+def show_practised(number: int, example: guide.Example, answer: str) -> None:
+    """Show a practice item after the round: a small picture, whether the answer is right, and the explanation."""
+    picture, words = st.columns([1, 4], vertical_alignment="center")
+    with picture:
+        component.still(example.thumbnail(f"Practice item P{number}", SMALL_PANEL), f"Practice item P{number}")
+    is_right = example.is_right(answer)
+    sign = {True: "✓ Right.", False: "✗ Different.", None: ""}[is_right]
+    kind = {True: "right", False: "different", None: ""}[is_right]
+    with words:
+        text = escape(example.feedback(answer))
+        st.html(f'<p class="practised {kind}">P{number}: <strong>{sign}</strong> {text}</p>')
 
 
 def answers_in(sent: object, examples: Sequence[guide.Example], question: Question) -> dict[str, str]:

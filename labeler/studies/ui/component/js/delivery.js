@@ -4,6 +4,13 @@ import { Outbox } from "./outbox.js";
 import { AnswerQueue } from "./queue.js";
 import { memory, ofBrowser, ofWindow, OWNER } from "./storage.js";
 
+/** Close Streamlit's box "Connection error": it covers the item and takes the keys, and the status line says more. */
+export function closeConnectionBox() {
+  document.querySelectorAll('[role="dialog"]').forEach((box) => {
+    if (box.textContent.includes("Connection error")) box.querySelector('button[aria-label="Close"]')?.click();
+  });
+}
+
 export class Delivery {
   /**
    * part: lists refused answers; data: the first data of the page; requests: `Requests` or `PracticeRound`;

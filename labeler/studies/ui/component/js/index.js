@@ -5,7 +5,7 @@
 import { Clock } from "./clock.js";
 import { CommentDialog } from "./comment.js";
 import { button } from "./decision.js";
-import { Delivery } from "./delivery.js";
+import { Delivery, closeConnectionBox } from "./delivery.js";
 import { SHIFT, isTyping, markingKey, pressedKey, pressesAgain, wasSeen } from "./guard.js";
 import { Marking } from "./marking.js";
 import { feedbackWords } from "./marks.js";
@@ -15,8 +15,8 @@ import { PracticeRound } from "./practice.js";
 import { Requests } from "./requests.js";
 import { Drafts } from "./storage.js";
 import { Strip } from "./strip.js";
-import { Surroundings } from "./surroundings.js";
-import { emptyWords, itemWords, progressWords, questionWords, statusWords } from "./words.js";
+import { Surroundings, followSystem } from "./surroundings.js";
+import { emptyWords, itemWords, progressWords, questionWords, signWords, statusWords } from "./words.js";
 
 const [NOT_SURE, WITHDRAWN] = ["not sure", "withdrawn"]; // answers that are not labels
 const REMEMBERED = 8; // number of pictures to keep, for an undo
@@ -52,7 +52,10 @@ class Review {
     this.picture = new Picture(root, () => this.draw());
     this.marking = new Marking(root, this.picture, () => this.say());
     this.help = root.querySelector(".help");
-    this.comment = new CommentDialog(root.querySelector(".comment"), (text) => this.keep({ comment: text }));
+    this.comment = new CommentDialog(
+      root.querySelector(".comment"), (text) => this.keep({ comment: text }), () => this.sayDraft(),
+    );
+    this.isTouch = matchMedia("(pointer: coarse)").matches;
     this.current = null;
     this.paintedAt = null;
     this.nRuns = null; // of the newest item
@@ -79,7 +82,7 @@ class Review {
     this.listen();
     if (component.data.mode === "label") {
       this.surroundings = new Surroundings(root, this.part("surroundings"), this.listening.signal);
-    }
+    } else followSystem(root, this.listening.signal);
     this.root.dataset.mode = data.mode;
     this.root.classList.toggle("asking", data.protocol.asks_confidence);
     this.take(first);
@@ -278,6 +281,7 @@ class Review {
       before: offer.before ?? null, // the answer that was undone or is being revised
       explains: offer.explains ?? null, // in practice: answer -> explanation
       explanation: offer.explanation ?? "",
+      right: offer.right ?? null,
       truth: offer.truth ?? null, // in practice with marks: the known marks
       explained: null,
     };
@@ -404,6 +408,7 @@ class Review {
   }
 
   onTick() {
+    closeConnectionBox();
     this.queue.tick();
     this.fetch();
     const isWaiting = !this.current && this.data.mode === "label" && !this.queue.length;
@@ -451,7 +456,7 @@ class Review {
     else if (!this.current) return false;
     else if (key === "f") this.keep({ flag: !this.current.said.flag });
     else if (this.extras.has(key)) this.keep({ extra: this.extras.get(key) });
-    else if (key === "m") this.comment.open(this.current.said.comment ?? "");
+    else if (key === "m") this.comment.open(this.current.code, this.current.said.comment ?? "");
     else if (this.sureness.includes(key)) return this.beSure(this.sureness.indexOf(key) + 1, at);
     else if (key === "Escape") this.forget();
     else return this.picture.act(key);
@@ -471,6 +476,12 @@ class Review {
     this.keep({ confidence });
     if (this.current.chosen) this.answer(this.current.chosen, at);
     return true;
+  }
+
+  /** The comment was closed without saving it. */
+  sayDraft() {
+    this.strip.tell("unfinished", null, "The comment is not saved. Open it again to continue with your draft.");
+    this.say();
   }
 
   forget() {
@@ -521,7 +532,11 @@ class Review {
     this.current.explained = answer;
     this.part("explanation").hidden = false;
     const { explains, explanation, truth } = this.current;
-    this.part("told").textContent = truth ? `${feedbackWords(answer, truth)} ${explanation}` : explains[answer];
+    const sign = signWords(this.current, answer);
+    const told = truth ? `${feedbackWords(answer, truth)} ${explanation}` : explains[answer];
+    this.part("told").textContent = sign + told;
+    this.part("explanation").classList.toggle("right", sign.startsWith("✓"));
+    this.part("explanation").classList.toggle("different", sign.startsWith("✗"));
     if (truth) this.marking.tell(truth);
     this.draw();
   }

@@ -1,6 +1,6 @@
 // Sends the answers that the browser still keeps, on pages without an item.
 
-import { Delivery } from "./delivery.js";
+import { Delivery, closeConnectionBox } from "./delivery.js";
 import { Requests } from "./requests.js";
 import { deliveryWords } from "./words.js";
 
@@ -25,6 +25,7 @@ class Sender {
   }
 
   onTick() {
+    closeConnectionBox();
     this.delivery.queue.tick();
     this.say();
   }

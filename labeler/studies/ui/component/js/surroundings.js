@@ -5,14 +5,27 @@ import { ofBrowser, store, stored } from "./storage.js";
 
 const KEY = "labeler-surroundings";
 
+const SYSTEM = "(prefers-color-scheme: dark)";
+
+/** Call `apply` with whether the system asks for dark surroundings, now and after each change. */
+function followed(apply, signal) {
+  const system = matchMedia(SYSTEM);
+  system.addEventListener("change", () => apply(system.matches), { signal });
+  apply(system.matches);
+}
+
+/** Let a component be dark or light as the system asks, like the page around it. */
+export function followSystem(root, signal) {
+  followed((isDark) => root.classList.toggle("dark", isDark), signal);
+}
+
 export class Surroundings {
   /** root: the component; button: switches between light and dark. */
   constructor(root, button, signal) {
     this.root = root;
     this.button = button;
     button.addEventListener("click", () => this.#choose(!this.isDark), { signal });
-    const ofSystem = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-    this.#apply(stored(ofBrowser(), KEY, ofSystem) === "dark");
+    followed((isDark) => this.#apply(stored(ofBrowser(), KEY, isDark ? "dark" : "light") === "dark"), signal);
   }
 
   #choose(isDark) {

@@ -5,6 +5,7 @@ import { isTyping, pressedKey, pressesAgain, wasSeen } from "./guard.js";
 import { paintAbove } from "./marked.js";
 import { unpackAll } from "./panels.js";
 import { Picture } from "./picture.js";
+import { followSystem } from "./surroundings.js";
 
 const TICK_MS = 500;
 const viewers = new Set(); // the viewers of this page; the one that was used last is at the end
@@ -23,7 +24,6 @@ export default function viewer(component) {
 class Viewer {
   constructor(root) {
     this.root = root;
-    root.classList.toggle("dark", matchMedia("(prefers-color-scheme: dark)").matches); // only around the picture
     this.part = (name) => root.querySelector(`.${name}`);
     this.key = (name) => root.querySelector(`[data-key="${name}"]`);
     this.picture = new Picture(root, () => this.draw());
@@ -34,6 +34,7 @@ class Viewer {
     this.nTold = 0;
     this.listening = new AbortController();
     const { signal } = this.listening;
+    followSystem(root, signal);
     document.addEventListener("keydown", (event) => this.onKey(event), { signal });
     root.addEventListener("click", (event) => this.onClick(event), { signal });
     root.addEventListener("keydown", (event) => pressesAgain(event) && event.preventDefault(), { signal });

@@ -58,12 +58,14 @@ export function emptyWords({ done, total, not_sure: notSure, closed, end }, queu
 }
 
 /** The status line: whether answers are saved, or what the page is waiting for. */
-export function statusWords({ refusal, hindrance, queue, data, current, clock, strip, sureness = ["1", "2", "3"] }) {
+export function statusWords({
+  refusal, hindrance, queue, data, current, clock, strip, sureness = ["1", "2", "3"], isTouch = false,
+}) {
   if (refusal) return refusal;
   const unsaved = `Not saved yet: ${queue.length}. ${keptWords(queue)}`;
   if (hindrance && queue.length) return `${hindrance} ${unsaved}`;
   if (queue.isWaitingLong) return unsaved;
-  const told = strip.told && happenedWords(strip.told, queue.length > 0);
+  const told = strip.told && happenedWords(strip.told, queue.length > 0, isTouch);
   if (strip.told && !strip.told.code) return told;
   if (current?.chosen) {
     const [one, two, three] = sureness; // keys
@@ -78,12 +80,13 @@ export function statusWords({ refusal, hindrance, queue, data, current, clock, s
 }
 
 /** What the last key press did. */
-function happenedWords({ kind, code, answer, words }, isOnItsWay) {
+function happenedWords({ kind, code, answer, words }, isOnItsWay, isTouch) {
   if (kind === "unfinished") return words;
   if (kind === "fast") return "The key press did not count, because it came before you could see the item.";
   if (kind === "nothing") return "There is no answer to undo.";
   if (kind === "answered") {
-    return `${code}: ${capital(answerWords(answer))}, ${isOnItsWay ? "saving …" : "saved. Press U to undo."}`;
+    const saved = isTouch ? "saved." : "saved. Press U to undo."; // on a touch screen, the button Undo says it
+    return `${code}: ${capital(answerWords(answer))}, ${isOnItsWay ? "saving …" : saved}`;
   }
   const earlier = answer ? ` (${answerWords(answer)})` : "";
   return `${isOnItsWay ? "Undoing" : "Undone"}: your answer to ${code}${earlier}.`;
@@ -99,7 +102,8 @@ export function roundWords(items, given, people) {
   const over = "The practice round is over.";
   if (!items.some(({ labels }) => labels)) {
     const nRight = items.filter((item) => isRight(item, given[item.code])).length;
-    return `${over} ${nRight} of your ${items.length} answers match the way the items were generated.`;
+    const said = `${over} ${nRight} of your ${items.length} answers match the way the items were generated.`;
+    return 2 * nRight > items.length ? said : `${said} Read the explanations, and practise once more.`;
   }
   const labelled = items.filter(({ code }) => given[code] !== "not sure");
   const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
@@ -111,6 +115,12 @@ export function roundWords(items, given, people) {
   return [over, equal, people].filter(Boolean).join(" ");
 }
 
+/** The sign and the word for an answer to a practice item: right, different, or nothing if there is no right answer. */
+export function signWords(item, answer) {
+  if (answer === "not sure" || (!item.truth && !item.right)) return "";
+  return isRight(item, answer) ? "✓ Right. " : "✗ Different. ";
+}
+
 /** Whether an answer is the known answer; marks may be a little off. */
 function isRight({ right, truth, panels }, answer) {
   return truth ? isNear(answer, truth, panels[0].n) : right !== null && answer === right;
@@ -118,7 +128,8 @@ function isRight({ right, truth, panels }, answer) {
 
 function keptWords({ isForgotten, isStuck }) {
   if (isForgotten) return "Do not close or reload this window, or these answers are lost. Trying again …";
-  const advice = isStuck ? " If this does not change, reload the page: nothing is lost." : "";
+  const isOffline = globalThis.navigator?.onLine === false; // then a reloaded page would be lost
+  const advice = isStuck && !isOffline ? " If this does not change, reload the page: nothing is lost." : "";
   return `Kept in this browser; trying again …${advice}`;
 }
 

@@ -1,0 +1,208 @@
+"""Every page in every state, in both themes and three widths: axe-core finds nothing serious, and nothing is hidden."""
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from labeler.studies.course import course
+from labeler.studies.model import PlanParameters
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.store import Database, open_database
+from labeler.studies.ui.coordinator.places import ITEM, PLACES
+from labeler.studies.ui.coordinator.shared import address
+from tests.browser import studies
+from tests.browser.conftest import serving
+from tests.browser.hands import go, item_on_screen, press
+from tests.making import answer_everything, make_study, offers, submit
+
+pytestmark = pytest.mark.browser
+
+SCHEMES, WIDTHS = ("light", "dark"), (1440, 800, 390)
+SERIOUS = {"serious", "critical"}
+OF_STREAMLIT = {"list", "listitem"}  # Streamlit puts the sections of its own sidebar into the list of links
+SKIP = "Skip practice and start labelling"
+TOOLS = ("Spread", "Replication", "Planner")  # the other methods have the form of the first
+# Buttons whose middle is covered by something else, of those in the window
+COVERED = """() => Array.from(document.querySelectorAll("button, a[href]")).filter((one) => {
+  const { left, top, width, height } = one.getBoundingClientRect();
+  const [x, y] = [left + width / 2, top + height / 2];
+  if (!width || x < 0 || y < 64 || x > innerWidth || y > innerHeight) return false;
+  if (getComputedStyle(one).visibility === "hidden") return false;
+  let there = document.elementFromPoint(x, y);
+  while (there?.shadowRoot?.elementFromPoint(x, y) && there.shadowRoot.elementFromPoint(x, y) !== there) {
+    there = there.shadowRoot.elementFromPoint(x, y);
+  }
+  return there && !one.contains(there) && !there.contains(one) && !one.closest("[role=dialog], dialog");
+}).map((one) => one.innerText.trim() || one.ariaLabel || one.outerHTML.slice(0, 80))"""
+# Large parts of a page, other than pictures, whose ground is light.
+BRIGHT = """() => {
+const pictures = "canvas, img, svg, .layers, .loupe, iframe, [data-testid=stDataFrame]";
+return Array.from(document.querySelectorAll(".stApp *, .review, .review *")).filter((one) => {
+  const { width, height } = one.getBoundingClientRect();
+  const [r, g, b, a] = (getComputedStyle(one).backgroundColor.match(/[\\d.]+/g) ?? []).map(Number);
+  return width * height > 3000 && a !== 0 && r + g + b > 600 && !one.closest(pictures);
+}).map((one) => one.outerHTML.slice(0, 100)); }"""
+WIDER = "() => document.documentElement.scrollWidth - innerWidth"
+
+
+def findings(page: Page) -> list[str]:
+    """Return the findings of axe-core on a page: all serious ones, and everything about headings and titles."""
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{finding['id']}: {node['html'][:160]} {node['any'][0]['message'] if node['any'] else ''}"
+        for finding in found
+        if (finding["impact"] in SERIOUS or finding["id"] == "heading-order") and finding["id"] not in OF_STREAMLIT
+        for node in finding["nodes"][:3]
+    ]
+
+
+def problems(page: Page, name: str) -> list[str]:
+    """Return what is wrong with a state in any theme and width; with LABELER_SHOTS, save a screenshot of each."""
+    found: list[str] = []
+    shots = os.environ.get("LABELER_SHOTS")
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 800})
+            page.wait_for_timeout(150)  # the page draws itself anew
+            if shots:
+                page.screenshot(path=Path(shots) / f"{name}-{width}-{scheme}.png")
+            there = f"{name}, {width} px, {scheme}: "
+            found += [there + finding for finding in findings(page)]
+            found += [f"{there}wider than the window by {n}" for n in [page.evaluate(WIDER)] if n > 0]
+            found += [f"{there}covered: {one}" for one in page.evaluate(COVERED)]
+            if scheme == "dark":
+                found += [f"{there}bright: {one}" for one in page.evaluate(BRIGHT)[:3]]
+    page.set_viewport_size({"width": 1440, "height": 800})
+    page.emulate_media(color_scheme="light")
+    return found
+
+
+@pytest.fixture
+def looked_at(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1440, "height": 800})
+    context.set_default_timeout(60_000)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.mark.slow
+def test_every_state_of_a_reviewer(looked_at, tmp_path):
+    study, page = tmp_path / "reviewer.study", looked_at
+    studies.make(study, studies.many(2), reviewers=("ada", "ben"), parameters=studies.EVERYTHING_BY_ALL)
+    found: list[str] = []
+    with serving(study, with_first_visit=True) as served:
+        page.goto(f"{served.url}/join/wrong")
+        page.locator("h1").wait_for()
+        found += problems(page, "sign-in")
+        page.goto(served.link("ada"))
+        page.get_by_role("button", name=SKIP).wait_for()
+        found += problems(page, "first-visit")
+        page.get_by_role("button", name="Practise on six items").click()
+        item_on_screen(page)
+        found += problems(page, "practice")
+        for number in range(6):
+            item_on_screen(page)
+            page.keyboard.press("s")
+            page.locator(".explanation").wait_for()
+            found += problems(page, "practice-answered") if number == 0 else []
+            page.keyboard.press("Enter")
+        page.get_by_role("button", name="Start labelling").wait_for()
+        found += problems(page, "practice-over")
+        page.get_by_role("button", name="Start labelling").click()
+        item_on_screen(page)
+        found += problems(page, "label")
+        page.keyboard.press("?")
+        found += problems(page, "help")
+        page.keyboard.press("Escape")
+        page.keyboard.press("m")
+        found += problems(page, "comment")
+        page.locator("dialog.comment textarea").fill("Run 1 is slow")
+        page.get_by_role("button", name="Keep").click()
+        press(page, "s")
+        item_on_screen(page)
+        found += problems(page, "label-answered")
+        page.goto(f"{served.url}/my-labels")
+        page.get_by_role("button", name=re.compile("Look and revise")).first.click()
+        item_on_screen(page)
+        found += problems(page, "revise")
+        page.goto(f"{served.url}/my-labels")
+        page.get_by_role("button", name=re.compile("Look and revise")).first.wait_for()
+        found += problems(page, "my-labels")
+        page.goto(f"{served.url}/guide")
+        page.get_by_role("button", name=re.compile("Overlay")).first.wait_for()
+        found += problems(page, "guide")
+        page.goto(served.url)
+        press(page, "d")
+        page.get_by_text("You have labelled everything", exact=False).wait_for()
+        found += problems(page, "label-end")
+    assert found == []
+
+
+def drafted(path: Path) -> None:
+    """A study without items and people."""
+    make_study(path, n_items=0, reviewers=())
+
+
+def set_up(path: Path) -> None:
+    make_study(path, n_items=6)
+
+
+def calibrating(path: Path) -> None:
+    make_study(path, n_items=6, plan=PlanParameters(1, overlap=0, retest=0, calibration=2))
+    with open_database(path) as db:
+        for name, answer in (("ada", "similar"), ("ben", "dissimilar")):
+            for task in offers(db, name)[:2]:
+                submit(db, name, task, answer, comment="Run 2 is slower", flag=True)
+
+
+def labelled(db: Database) -> None:
+    ada = offers(db, "ada")[0]
+    submit(db, "ada", ada, "dissimilar", comment="Run 2 is slower", flag=True)
+    answer_everything(db, {"ada": "similar", "ben": "dissimilar", "cleo": "similar", "dan": "similar"})
+
+
+def in_course(path: Path, *steps: Step) -> None:
+    make_study(path, n_items=6, plan=True)
+    with open_database(path) as db:
+        labelled(db)
+        for step in steps:
+            course.change_state(db, step, why="because", actor="carol", now=datetime.now(UTC))
+
+
+STATES: dict[str, Callable[[Path], None]] = {
+    "empty": drafted,
+    "items": set_up,
+    "calibrating": calibrating,
+    "open": lambda path: make_study(path, n_items=6, plan=True),
+    "labelled": in_course,
+    "closed": lambda path: in_course(path, Step.CLOSE),
+    "unblinded": lambda path: in_course(path, Step.CLOSE, Step.UNBLIND),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("state", STATES)
+def test_every_state_of_a_coordinator(looked_at, tmp_path, state):
+    study, page = tmp_path / f"{state}.study", looked_at
+    STATES[state](study)
+    views = [(place, view) for place, views in PLACES.items() for view in views if place != "Tools" or view in TOOLS]
+    found: list[str] = []
+    with serving(study) as served:
+        page.goto(served.link("carol"))
+        page.locator("h1").wait_for()
+        for place, view in (*views, *([] if state == "empty" else [(ITEM, "")])):
+            go(page, served.url, f"{address(place)}?view={address(view)}")
+            expect(page.locator("h1")).to_have_count(1)
+            found += problems(page, f"{state}-{address(place)}-{address(view)}")
+            for fold in page.locator("[data-testid=stExpander] summary").all():
+                fold.click()
+            page.wait_for_timeout(500)
+            found += problems(page, f"{state}-{address(place)}-{address(view)}-unfolded")
+    assert found == []
