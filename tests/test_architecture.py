@@ -81,7 +81,7 @@ ALLOWED: dict[str, set[str]] = {
         "labeler.studies.commands", "labeler.studies.ui.server", "labeler.cli", "click", "dask", *SHELL
     },
     "labeler/studies/handover/publishing": {
-        "labeler.studies", "labeler.files", "analysis", "numpy", "pandas", "jinja2", "pyarrow", *COMMON
+        "labeler.studies", "labeler.files", "analysis", "numpy", "pandas", "jinja2", "packaging", "pyarrow", *COMMON
     },
     "labeler/studies/label_forms.py": {"labeler.files.formats", *PURE},
     "labeler/studies/model.py": {"labeler.studies.questions", "analysis.arrays", "numpy"},

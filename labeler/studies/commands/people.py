@@ -63,17 +63,21 @@ def add(
     """Add {role}s and print a sign-in link for each."""
     links = []
     with open_study(study) as db:
-        for name in names:
-            person, change = staffing.add(db, name, Role if both else [role], look_alike=force, actor=OWNER, now=now())
-            secret = identity.invite(db, person.name, role, valid_days=valid_days, actor=OWNER, now=now())
-            links.append((person.name, link(url, db, secret)))
+        added = (
+            member
+            for text in names
+            for member in staffing.add_all(db, text, Role if both else [role], look_alike=force, actor=OWNER, now=now())
+        )
+        for name, change in added:
+            secret = identity.invite(db, name, role, valid_days=valid_days, actor=OWNER, now=now())
+            links.append((name, link(url, db, secret)))
             if not as_json:  # at once, so that no link is lost if a later name is refused
                 show_links(links[-1:], as_json=False)
             if change != NOTHING_CHANGED:
-                say_change(person.name, change)
+                say_change(name, change)
     if as_json:
         show_links(links, as_json=True)
-    remark(f"{counted(len(names), str(role))} added. Each link is for one person and is not shown again.")
+    remark(f"{counted(len(links), str(role))} added. Each link is for one person and is not shown again.")
 
 
 @click.command("list", epilog="Example: labeler {role}s list --study cache.study")

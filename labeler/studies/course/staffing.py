@@ -59,19 +59,24 @@ def add(
 
 
 def add_all(
-    db: Database, names: Iterable[str], roles: Iterable[Role], *, look_alike: bool = False, actor: str, now: datetime
+    db: Database, text: str, roles: Iterable[Role], *, look_alike: bool = False, actor: str, now: datetime
 ) -> list[tuple[str, StaffChange]]:
-    """Add several people to the study; empty names are skipped.
+    """Add the people in a pasted list to the study, with their e-mail addresses (`identity.people_in`).
 
-    If one person cannot be added, nobody is added. Raises InputError if no name is given, or in the same cases as
+    If one person cannot be added, nobody is added. Raises InputError if the list has no name, or in the same cases as
     `add`. Raises NotAllowed in the same cases as `add`.
     """
-    wanted = [name.strip() for name in names if name.strip()]
+    wanted, roles = identity.people_in(text), frozenset(roles)
     if not wanted:
         raise InputError("Write at least one name.")
+    added = []
     with db.atomic():
-        added = [add(db, name, roles, look_alike=look_alike, actor=actor, now=now) for name in wanted]
-    return [(person.name, change) for person, change in added]
+        for name, email in wanted:
+            person, change = add(db, name, roles, look_alike=look_alike, actor=actor, now=now)
+            if email:
+                identity.set_email(db, person.name, min(roles), email, actor=actor, now=now)
+            added.append((person.name, change))
+    return added
 
 
 def pause(db: Database, name: str, *, why: str = "", actor: str, now: datetime) -> None:

@@ -53,14 +53,23 @@ def add_person(
 
 def check_new_name(db: Database, name: str, *, look_alike: bool) -> None:
     """Raise InputError if a new person cannot have this name; see `add_person`."""
-    _check_free(name, _all_names(db), look_alike=look_alike)
+    _check_free(db, name, _all_names(db), look_alike=look_alike)
 
 
-def _check_free(name: str, taken: Iterable[str], *, look_alike: bool) -> None:
+def _way_on(db: Database, name: str) -> str:
+    """Return what to do if a name is taken: a person who has left or is paused can be resumed."""
+    person = people.by_name(db, name)
+    if person is not None and (person.paused or not person.active):
+        state = "is paused" if person.active else "has left"
+        return f"{person.name} {state}; to let {person.name} label again, choose Resume (labeler reviewers resume)."
+    return "Choose another name."
+
+
+def _check_free(db: Database, name: str, taken: Iterable[str], *, look_alike: bool) -> None:
     """Raise InputError if a name is one of those that are taken, or looks like one and this is not confirmed."""
     for other in taken:
         if people.folded(other) == people.folded(name):
-            raise InputError(f"The study already has a person called {other}. Choose another name.")
+            raise InputError(f"The study already has a person called {other}. {_way_on(db, other)}")
         if not look_alike and _look_alike(name, other):
             raise InputError(
                 f"{name} looks like {other}, but has other characters. If these are two people, confirm it "
@@ -96,7 +105,7 @@ def rename(
     with events.by(db, actor, now) as deed:
         person = _named(db, name, role)
         taken = [other for other in _all_names(db) if other not in (person.name, shown_name(db, person.name))]
-        _check_free(shown, taken, look_alike=look_alike)
+        _check_free(db, shown, taken, look_alike=look_alike)
         deed.log(actions.RENAME_PERSON, name=person.name, shown=shown)
     return shown
 
@@ -151,6 +160,42 @@ def checked_reason(why: str) -> str:
     if not why or len(why) > MAX_REASON_LENGTH or not is_storable(why):
         raise InputError(f"Give a reason of 1 to {MAX_REASON_LENGTH} characters. The audit log records the reason.")
     return why
+
+
+def people_in(text: str) -> list[tuple[str, str]]:
+    """Return the people in a pasted list, as (name, e-mail address); the address is "" if there is none.
+
+    People are separated by lines, semicolons or commas; a line with semicolons may have commas in its names, as in
+    lists of mail programs. An address stands behind the name in angle brackets, or alone.
+
+    Examples
+    --------
+    >>> people_in("Ada, Ben <ben@example.org>\\ncleo@example.org")
+    [('Ada', ''), ('Ben', 'ben@example.org'), ('cleo', 'cleo@example.org')]
+    """
+    found = []
+    for line in text.splitlines():
+        parts = re.split(r";" if ";" in line else r',(?=(?:[^"]*"[^"]*")*[^"]*$)', line)
+        for part in filter(None, (part.strip(" \t,") for part in parts)):
+            address = re.fullmatch(r"(?:(.*?)\s*<)?\s*([^<>@\s,;]+@[^<>@\s,;]+)\s*>?", part)
+            name, email = (address[1] or "", address[2]) if address else (part, "")
+            found.append((name.strip().strip('"').strip() or email.partition("@")[0], email))
+    return found
+
+
+def look_alikes(db: Database, names: Iterable[str]) -> list[str]:
+    """Return the names that look like the name of another person, but are not equal to it."""
+    known, found = _all_names(db), []
+    for name in names:
+        if any(_look_alike(name, other) and people.folded(name) != people.folded(other) for other in known):
+            found.append(name)
+        known.append(name)
+    return found
+
+
+def emails(db: Database) -> dict[str, str]:
+    """Return the e-mail addresses of people, by name; only invitations use them, and no report or copy has them."""
+    return {name: email for email, name in people.emails(db).items()}
 
 
 def everyone(db: Database) -> list[Person]:

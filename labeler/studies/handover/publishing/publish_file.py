@@ -7,9 +7,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
+from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Self
+
+from packaging.licenses._spdx import LICENSES
 
 from labeler.errors import InputError
 from labeler.toml_file import parse as parse_toml
@@ -19,7 +22,8 @@ BLANK = "TO BE ANSWERED BY A PERSON"
 EMAIL = re.compile(r"[\w.+-]+@(?:[\w-]+\.)+[A-Za-z]{2,}(?![\w.])")
 _DOI = re.compile(r"10\.\d{4,9}/\S+")
 _ORCID = re.compile(r"\d{4}-\d{4}-\d{4}-\d{3}[\dX]")
-_LICENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
+_OWN_LICENCE = "LicenseRef-"  # begins the identifier of a licence that is not on the list of SPDX
+_SPDX = {str(licence["id"]): bool(licence["deprecated"]) for licence in LICENSES.values()}  # id -> whether deprecated
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
 _WEB = re.compile(r"https?://[^\s/]+\S*")
 
@@ -151,11 +155,11 @@ class PublishFile:
                 date.fromisoformat(self.date)
             except ValueError:
                 raise InputError(f"{name}: date {self.date!r} is not a date such as 2026-11-22.") from None
+        if self.licence:
+            check_licence(self.licence, f"{name}: licence")
         for application, licence in self.sources.items():
-            if licence and not _LICENCE.fullmatch(licence):
-                raise InputError(
-                    f"{name}: the licence {licence!r} of {application!r} is not an SPDX identifier such as MIT."
-                )
+            if licence and not licence.startswith(_OWN_LICENCE):
+                check_licence(licence, f"{name}: the licence of {application!r}")
         for author in self.authors:
             if author.orcid and not _is_orcid(author.orcid):
                 raise InputError(
@@ -199,13 +203,35 @@ SECTIONS: Mapping[str, Sequence[str]] = {
     "people": ("consent", "demographics", "payment", "ethics"),
     "privacy": ("plan_seed", "times"),
 }
+
+
+def check_licence(licence: str, where: str) -> None:
+    """Raise InputError if a licence is not an identifier of the SPDX list; the message names the one that was probably meant."""
+    if licence in _SPDX:
+        return
+    meant = _probably_meant(licence)
+    hint = f"did you mean {meant}?" if meant else "see https://spdx.org/licenses, such as CC-BY-4.0 or MIT."
+    raise InputError(f"{where}: {licence!r} is not an SPDX identifier: {hint}")
+
+
+def _probably_meant(text: str) -> str:
+    """Return the identifier that was probably meant: the newest version of a family, or the closest spelling."""
+    current = {name.lower(): name for name, is_deprecated in _SPDX.items() if not is_deprecated}
+    wanted = re.sub(r"[\s_]+", "-", text.strip().lower())
+    if wanted in current:
+        return current[wanted]
+    versions = [name for name in current if re.fullmatch(re.escape(wanted) + r"-[\d.]+(-only)?", name)]
+    if versions:
+        return current[max(versions)]
+    return next((current[name] for name in get_close_matches(wanted, current, 1, 0.6)), "")
+
+
 _FORMS: Sequence[tuple[str, re.Pattern[str], str]] = (
     ("doi", _DOI, "10.5281/zenodo.1234567"),
     ("article_doi", _DOI, "10.1145/3578245.3584693"),
     ("url", _WEB, "https://example.org/data"),
     ("contact", _WEB, "https://example.org/contact"),
     ("measurements_url", _WEB, "https://example.org/measurements"),
-    ("licence", _LICENCE, "CC-BY-4.0 (an SPDX identifier)"),
     ("version", _VERSION, "1.0.0"),
 )
 REQUIRED: Mapping[str, str] = {

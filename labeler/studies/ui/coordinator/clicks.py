@@ -47,7 +47,7 @@ _HINTS: tuple[tuple[str, str], ...] = (
     (r"Import verdicts instead: labeler verdicts --import FILE\.csv", "Import verdicts on the command line instead"),
     (r"with the command labeler adjudicate", "on the command line"),
     (r"run labeler report --show-rejected", "write the report on the command line"),
-    (r" \(--(?:force|unlicensed)\)", ""),
+    (r" \((?:--(?:force|unlicensed)|labeler reviewers resume)\)", ""),
     (r"use --rule published", "choose the rule published"),
     (r"labeler steady --rule published", "the rule published"),
     (r", use --compat ordersage", ", use the command line"),

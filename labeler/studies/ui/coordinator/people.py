@@ -13,7 +13,7 @@ from urllib.parse import quote, urlsplit
 
 import streamlit as st
 
-from analysis.text import counted
+from analysis.text import counted, joined
 from labeler.network import is_of_this_machine_only
 from labeler.studies.course import coordinating, progress, staffing
 from labeler.studies.course.progress import Pace
@@ -104,18 +104,26 @@ def invite(db: Database, actor: str, *, has_people: bool, is_first: bool) -> Non
                 st.rerun()
         return
     with st.container(border=True):
-        names = st.text_area("Names, one per line", key=fresh("names"))
+        text = st.text_area(
+            "Names", key=fresh("names"), placeholder="Ada Lovelace <ada@example.org>",
+            help="Separate people by lines, commas or semicolons. An address behind a name in angle brackets is used "
+            "only for the invitation.",
+        )  # fmt: skip
         role = st.radio("Invite as", list(ROLES), horizontal=True)
-        look_alike = st.checkbox("Names that look alike are different people", key=fresh("look-alike"))
-        n = len(list(filter(str.strip, names.splitlines())))
+        wanted = identity.people_in(text)
+        alike, n = identity.look_alikes(db, [name for name, _ in wanted]), len(wanted)
+        look_alike = bool(alike) and st.checkbox(
+            escape_markdown(f"{joined(alike)}: these names look like others, but are different people"),
+            key=fresh("look-alike"),
+        )
+        if n > 1:
+            st.caption(escape_markdown("; ".join(f"{name} ({email})" if email else name for name, email in wanted)))
         if st.button(
             f"Invite {counted(n, 'person', 'people')}" if n else "Invite people", type="primary", key="invite"
         ):
             with errors_here():
                 now = datetime.now(UTC)
-                added = staffing.add_all(
-                    db, names.splitlines(), ROLES[role], look_alike=look_alike, actor=actor, now=now
-                )
+                added = staffing.add_all(db, text, ROLES[role], look_alike=look_alike, actor=actor, now=now)
                 keep_links(db, [name for name, _ in added], actor)
                 changed = [change.describe(name) for name, change in added if change != staffing.StaffChange()]
                 st.session_state.pop(INVITING, None)
@@ -162,7 +170,8 @@ def of_one(db: Database, chosen: Person, pace: Pace | None, actor: str) -> None:
         if is_reviewer and chosen.active:
             text = reminder(shown, coordinating.get_study(db).name, pace, actor)
             st.code(text, language=None, wrap_lines=True)
-            st.link_button("Open the reminder in mail", _mail("A reminder", text), type="primary")
+            email = identity.emails(db).get(chosen.name, "")
+            st.link_button("Open the reminder in mail", _mail("A reminder", text, email), type="primary")
         note = st.text_input("Note for the log (optional)", key=fresh(f"note-{chosen.person_id}"))
         with st.container(horizontal=True):
             if chosen.active and st.button("New link"):
@@ -274,7 +283,7 @@ def hand_over(db: Database, actor: str) -> None:
     if not links:
         return
     study, shown = coordinating.get_study(db).name, identity.shown_names(db)
-    day = coordinating.finish_by(db)
+    day, emails = coordinating.finish_by(db), identity.emails(db)
     messages = {name: mail(shown.get(name, name), study, link, actor, day) for name, link in links.items()}
     with st.container(border=True, key="links"):
         st.write("Send each link only to its person. You can see these links until you close or reload this window, "
@@ -286,9 +295,11 @@ def hand_over(db: Database, actor: str) -> None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.markdown(f"**{escape_markdown(shown.get(name, name))}**", width=160)
                 st.code(link, language=None, width="stretch")
-                st.link_button("Open in mail", _mail(study, messages[name]), key=f"mail-{name}")
+                st.link_button("Open in mail", _mail(study, messages[name], emails.get(name, "")), key=f"mail-{name}")
         with st.container(horizontal=True):
-            merge = mail_merge({shown.get(name, name): (link, messages[name]) for name, link in links.items()})
+            merge = mail_merge(
+                {shown.get(name, name): (emails.get(name, ""), link, messages[name]) for name, link in links.items()}
+            )
             st.download_button("Download links for mail merge", merge, "links.csv", on_click="ignore")
             if st.button("Hide the links"):
                 del st.session_state[LINKS]
@@ -299,17 +310,17 @@ def hand_over(db: Database, actor: str) -> None:
                     st.code(text, language=None, wrap_lines=True)
 
 
-def mail_merge(messages: Mapping[str, tuple[str, str]]) -> str:
-    """Return a table with the columns name, link and message."""
+def mail_merge(messages: Mapping[str, tuple[str, str, str]]) -> str:
+    """Return a table with the columns name, email, link and message."""
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(["name", "link", "message"])
+    writer.writerow(["name", "email", "link", "message"])
     writer.writerows((name, *message) for name, message in messages.items())
     return text.getvalue()
 
 
-def _mail(subject: str, text: str) -> str:
-    return f"mailto:?subject={quote(subject)}&body={quote(text)}"
+def _mail(subject: str, text: str, email: str) -> str:
+    return f"mailto:{quote(email, safe='@')}?subject={quote(subject)}&body={quote(text)}"
 
 
 def mail(name: str, study: str, link: str, sender: str, finish_by: date | None = None) -> str:

@@ -23,6 +23,7 @@ from labeler.studies.handover.publishing.publish_file import (
     PublishFile,
     Times,
     Venue,
+    check_licence,
     to_toml,
 )
 from labeler.studies.items import folders
@@ -114,13 +115,18 @@ def form(saved: PublishFile) -> PublishFile:
 
 
 def licence_of(label: str, saved: str, usual: Iterable[str], key: str) -> str:
-    """Show a field in which a usual licence can be chosen, or another one typed."""
+    """Show a field in which a usual licence can be chosen, or another one typed; a wrong one is refused below it."""
     known = list(dict.fromkeys([*usual, *([saved] if saved else [])]))
     chosen = st.selectbox(
         escape_markdown(label), known, known.index(saved) if saved else None, accept_new_options=True, key=fresh(key),
         placeholder="Choose a licence, or type another SPDX identifier",
     )  # fmt: skip
-    return (chosen or "").strip()
+    licence = (chosen or "").strip()
+    with errors_here():
+        if licence:
+            check_licence(licence, label)
+        return licence
+    return ""
 
 
 def contents() -> bundle.PublishOptions:

@@ -49,6 +49,30 @@ def test_a_person_is_added_under_the_name_given_and_listed(db):
     }
 
 
+@pytest.mark.parametrize(
+    ("text", "people"),
+    [
+        ("ada\n\n ben ", [("ada", ""), ("ben", "")]),
+        ("ada, ben,cleo", [("ada", ""), ("ben", ""), ("cleo", "")]),
+        ("Lovelace, Ada <ada@x.org>; Ben", [("Lovelace, Ada", "ada@x.org"), ("Ben", "")]),
+        ('"Lovelace, Ada" <ada@x.org>, Ben <ben@x.org>', [("Lovelace, Ada", "ada@x.org"), ("Ben", "ben@x.org")]),
+        ("<ada@x.org>\nben@x.org", [("ada", "ada@x.org"), ("ben", "ben@x.org")]),
+        (" , ;\n", []),
+    ],
+)
+def test_a_pasted_list_has_one_person_per_line_comma_or_semicolon(text, people):
+    assert identity.people_in(text) == people
+
+
+def test_who_has_left_is_resumed_and_not_added_again(db):
+    for name in ("ada", "ben"):
+        add(db, name, Role.REVIEWER)
+    deactivate(db, "ada")
+    for name, way_on in (("ada", "ada has left; to let ada label again, choose Resume"), ("ben", "Choose another")):
+        with pytest.raises(InputError, match=way_on):
+            add(db, name)
+
+
 @pytest.mark.parametrize("name", ["", "   ", "a" * 61, "ada\nben", "ada\x00", "\u202eada", "ada\u200b", "a\tb"])
 def test_a_name_that_cannot_be_shown_is_refused(db, name):
     with pytest.raises(InputError, match="1 to 60 printable"):

@@ -417,8 +417,10 @@ def test_the_links_are_offered_for_mail_merge(path):
     page = change(people_page(path), path, "ada", "New link")
     link = page.code[0].value
     assert "/join/" in link
-    merged = mail_merge({"ada": (link, "Dear ada,\n\n…")})
-    assert list(csv.DictReader(io.StringIO(merged))) == [{"name": "ada", "link": link, "message": "Dear ada,\n\n…"}]
+    merged = mail_merge({"ada": ("ada@example.org", link, "Dear ada,\n\n…")})
+    assert list(csv.DictReader(io.StringIO(merged))) == [
+        {"name": "ada", "email": "ada@example.org", "link": link, "message": "Dear ada,\n\n…"}
+    ]
     assert labelled(page.get("download_button"), "Download links for mail merge")
     assert (st_mail := page.get("link_button")) and all(one.proto.url.startswith("mailto:?subject=") for one in st_mail)
 
@@ -438,7 +440,7 @@ def test_a_reminder_says_what_is_done_and_left(path):
 def invite(page, names):
     if not page.text_area:
         press(page, "Invite people")
-    checked(labelled(page.text_area, "Names, one per line").set_value(names).run())
+    checked(labelled(page.text_area, "Names").set_value(names).run())
     return checked(page.button(key="invite").click().run())
 
 
@@ -452,8 +454,17 @@ def test_a_late_joiner_gets_a_link_and_items_without_anybody_being_named(path):
 def test_of_people_none_is_added_if_one_cannot_be_and_the_names_stay_in_their_field(path):
     page = invite(people_page(path), "eve\nada\nfay")
     assert errors(page) == ["The study already has a person called ada. Choose another name."]
-    assert labelled(page.text_area, "Names, one per line").value == "eve\nada\nfay"
+    assert labelled(page.text_area, "Names").value == "eve\nada\nfay"
     assert (person(path, "eve"), person(path, "fay")) == (None, None)
+
+
+def test_a_pasted_list_is_one_person_per_name_and_mail_goes_to_the_addresses(path):
+    page = invite(people_page(path), "Hal <hal@example.org>, Ida")
+    assert (person(path, "Hal").name, person(path, "Ida").name) == ("Hal", "Ida")
+    urls = [one.proto.url for one in page.get("link_button")]
+    assert any(url.startswith("mailto:hal@example.org?subject=") for url in urls)
+    with open_database(path) as db:
+        assert identity.emails(db) == {"Hal": "hal@example.org"}
 
 
 def test_a_coordinator_can_get_a_new_link_but_not_be_paused(db):
