@@ -342,7 +342,8 @@ def _settle(facts: Facts, when: str) -> tuple[str, float]:
     if facts.study.phase is State.OPEN:
         return "all first labels are given", 0.0
     if facts.study.phase is State.THIRD:
-        return f"third labels: {facts.n_done} of {facts.n_assigned}", 0.5
+        n_done, n_assigned = progress.third_labels(facts.db)
+        return f"third labels: {n_done} of {n_assigned}", n_done / n_assigned if n_assigned else 0.5
     if identity.why_hidden(facts.db, facts.person, Action.SEE_AGREEMENT):
         return "closed", 0.5
     found = splits.split_items(facts.db)

@@ -24,6 +24,7 @@ from labeler.studies.store import (
     events,
     items,
     labels,
+    people,
     studies,
 )
 from labeler.text import is_storable
@@ -52,7 +53,7 @@ class Status:
 
     study: Study
     n_items: int
-    n_reviewers: int
+    n_reviewers: int  # without those who have left
     n_answers: int
     reviewers: tuple[Progress, ...]
 
@@ -227,7 +228,8 @@ def status(db: Database) -> Status:
     study = studies.get(db)
     calibrating = study.phase is State.CALIBRATION
     progress = tuple(Progress(*row) for row in labels.progress(db, calibration=calibrating))
-    return Status(study, items.n_items(db), len(progress), labels.n_labels(db), progress)
+    n_reviewers = sum(person.active for person in people.reviewers(db))
+    return Status(study, items.n_items(db), n_reviewers, labels.n_labels(db), progress)
 
 
 def event_log(db: Database) -> "pd.DataFrame":

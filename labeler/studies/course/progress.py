@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, timedelta
 from math import exp, sqrt
 from typing import Any
 
-from labeler.studies.model import Person, State, Task
+from labeler.studies.model import Kind, Person, State, Task
 from labeler.studies.people import identity
 from labeler.studies.plan.lifecycle import ALLOWED, Action
 from labeler.studies.questions import NOT_SURE, WITHDRAWN, is_label
@@ -328,6 +328,11 @@ def _time(text: str) -> datetime:
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 1)
+
+
+def third_labels(db: Database) -> tuple[int, int]:
+    """Return how many of the assigned third labels were given, and the number of assigned third labels."""
+    return labels.n_of_kind(db, Kind.THIRD)
 
 
 def labels_over_time(db: Database, *, calibration: bool | None = None) -> list[tuple[datetime, int]]:

@@ -1,6 +1,7 @@
 """Browse and filter the items of a study; exclude items with a reason, and include them again."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +11,7 @@ import numpy as np
 
 from analysis.text import counted
 from labeler.errors import InputError, NotAllowed
+from labeler.safe_text import one_line
 from labeler.studies.cache import cached, until_changed
 from labeler.studies.items import drawing
 from labeler.studies.model import Item, Kind
@@ -24,6 +26,7 @@ COLUMNS = ("item", "application", "benchmark", "runs", "iterations", "unit", "sp
 MARK = " (classifier)"  # suffix for a classifier that has the same name as another column
 SPREADS = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, math.inf)  # the values that the slider offers
 
+MAX_SHORT, MIN_SHARED = 48, 4  # characters of a short name, and of a shared part that is left out
 N_RANGES = 100_000  # number of ranges of medians cached in memory, so that a long list of items appears quickly
 
 Catalogue: TypeAlias = "pd.DataFrame"
@@ -68,6 +71,28 @@ def catalogue(db: Database, *, verdicts: bool = False) -> Catalogue:
             verdict_of = dict(zip(group["item"].tolist(), group["verdict"].tolist(), strict=True))
             table[_free_column(table, str(classifier))] = pd.Series(map(verdict_of.get, names), dtype=object)
     return table
+
+
+def short_names(names: Sequence[str], most: int = MAX_SHORT) -> list[str]:
+    """Return long names in a form in which they differ: without the part that all share, shortened in the middle.
+
+    Different names stay different; a name that would not is whole.
+
+    Examples
+    --------
+    >>> short_names(["org.example.parsers.Json.read", "org.example.parsers.Xml.read"], 20)
+    ['…Json.read', '…Xml.read']
+    """
+    if max(map(len, names), default=0) <= most:
+        return list(names)
+    first, last = min(names), max(names)  # what these two share, all names share
+    n_shared = next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
+    shared = first[:n_shared]
+    cut = max((shared.rfind(sign) + 1 for sign in ".#/:$ "), default=0)
+    short = [f"…{name[cut:]}" if cut > MIN_SHARED else name for name in names]
+    short = [one_line(name, most) for name in short]
+    is_clear = dict(Counter(dict(zip(names, short, strict=True)).values()))
+    return [text if is_clear[text] == 1 else name for name, text in zip(names, short, strict=True)]
 
 
 def describe_items(db: Database) -> str:

@@ -251,8 +251,41 @@ def describe_left(db: Database, reviewer_id: int) -> str:
     n_left = progress.n_assigned - progress.n_done
     if not n_left:
         return ""
-    minutes = max(1, round(n_left * seconds_per_label(db, reviewer_id) / 60))
-    return f"{counted(n_left, 'item')}, about {counted(minutes, 'minute')}"
+    minutes = _minutes(n_left, seconds_per_label(db, reviewer_id))
+    return f"{counted(n_left, 'item')}{_to_practise(db)}, about {minutes}{_after_that(db, reviewer_id)}"
+
+
+def round_note(db: Database, reviewer_id: int) -> str:
+    """Return what a reviewer must know about the calibration round; "" outside of it."""
+    if not _is_calibrating(studies.get(db)):
+        return ""
+    progress = review_queue(db, reviewer_id).progress
+    n_items = progress.n_assigned - progress.n_done
+    if not n_items:
+        return ""
+    again = bool(events.of_actions(db, [actions.CALIBRATE_AGAIN]))
+    begun = "A second calibration round has begun, with other items" if again else "Calibration"
+    return (
+        f"{begun}: {counted(n_items, 'item')}{_to_practise(db)}. No result uses these labels"
+        f"{_after_that(db, reviewer_id)}."
+    )
+
+
+def _to_practise(db: Database) -> str:
+    return " to practise judging together" if _is_calibrating(studies.get(db)) else ""
+
+
+def _after_that(db: Database, reviewer_id: int) -> str:
+    """Return what follows the calibration round; "" outside of it."""
+    if not _is_calibrating(studies.get(db)):
+        return ""
+    n_items = len(assignments.tasks_of(db, reviewer_id))
+    minutes = _minutes(n_items, seconds_per_label(db, reviewer_id))
+    return f"; then the study with {counted(n_items, 'item')}, about {minutes}" if n_items else ""
+
+
+def _minutes(n_items: int, seconds: float) -> str:
+    return counted(max(1, round(n_items * seconds / 60)), "minute")
 
 
 def seconds_per_label(db: Database, reviewer_id: int) -> float:

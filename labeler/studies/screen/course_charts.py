@@ -11,6 +11,9 @@ import pandas as pd
 INK, BAR, SOFT = "#1b2a41", "#3474b5", "#8a94a6"
 SHADES = ("#eef2f7", "#dbe4ef")  # neighbouring phases also differ in greyscale
 HEIGHT, BAND_HEIGHT = 190, 70
+MIN_TICKS, MAX_TICKS, DAYS_OF_WEEK = 2, 9, 8
+MINUTES_ON_AXIS = 48 * 60
+STEPS_MIN = (1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720)
 HEADROOM = 1.3  # space above the highest bar for the names of phases
 
 
@@ -27,11 +30,9 @@ def timeline(phases: Sequence[tuple[str, datetime, datetime]], counts: Sequence[
             for number, (name, begin, end) in enumerate(phases)
         ]
     )  # fmt: skip
-    clock = "%e %b" if span > timedelta(days=3) else "%H:%M" if span > timedelta(minutes=10) else "%H:%M:%S"
     domain = [1000 * moment.timestamp() for moment in (phases[0][1], phases[-1][2])]
-    x = alt.X(
-        "begin:T", title=None, axis=alt.Axis(grid=False, tickCount=6, format=clock), scale=alt.Scale(domain=domain)
-    )
+    axis = _time_axis(phases[0][1], phases[-1][2])
+    x = alt.X("begin:T", title=None, axis=axis, scale=alt.Scale(domain=domain))
     band = (
         alt.Chart(bands)
         .mark_rect(stroke="#ffffff")
@@ -70,8 +71,10 @@ def labels_by_day(
         so_far += n
         points.append({"time": min(at + timedelta(hours=1), now), "labels": so_far})
     last = {"time": max(now, points[-1]["time"]), "labels": so_far}
-    days = (max([now.date(), *filter(None, [end, *(between or ())])]) - counts[0][0].date()).days
-    x = alt.X("time:T", title=None, axis=alt.Axis(grid=False, tickCount=6, format="%a %e" if days < 8 else "%e %b"))
+    ahead = {day: _moment_of(day, last["time"]) for day in filter(None, [end, *(between or ())])}
+    is_over = so_far >= n_all
+    latest = last["time"] if is_over else max([last["time"], *ahead.values()])
+    x = alt.X("time:T", title=None, axis=_time_axis(counts[0][0], latest))
     y = alt.Y("labels:Q", title=None, axis=alt.Axis(tickCount=4), scale=alt.Scale(domain=[0, max(n_all, so_far)]))
     line = alt.Chart(pd.DataFrame([*points, last])).mark_line(color=BAR, strokeWidth=2.5).encode(x=x, y=y)
     here = alt.Chart(pd.DataFrame([{**last, "words": f"{so_far} now"}]))
@@ -81,16 +84,40 @@ def labels_by_day(
         here.mark_text(align="left", dx=10, dy=12, fontSize=13, color=SOFT).encode(x=x, y=y, text="words:N"),
         alt.Chart(pd.DataFrame([{"labels": n_all}])).mark_rule(color=SOFT, strokeDash=[4, 4]).encode(y=y),
     ]
-    if end is not None and so_far < n_all:
-        finish = [last, {"time": datetime.combine(end, time(12), UTC), "labels": n_all}]
+    if end is not None and not is_over:
+        finish = [last, {"time": ahead[end], "labels": n_all}]
         layers.insert(0, alt.Chart(pd.DataFrame(finish)).mark_line(color=BAR, strokeDash=[2, 4]).encode(x=x, y=y))
-    if between is not None and so_far < n_all:
-        low, high = (datetime.combine(day, time(12), UTC) for day in between)
+    if between is not None and not is_over:
+        low, high = (ahead[day] for day in between)
         area = [last, {"time": low, "labels": n_all}, {"time": high, "labels": n_all}]
         shade = alt.Chart(pd.DataFrame([{**point, "order": i} for i, point in enumerate([*area, last])]))
         layers.insert(0, shade.mark_line(color=BAR, filled=True, fill=BAR, fillOpacity=0.12, strokeWidth=0).encode(
             x=x, y=y, order="order:Q"))  # fmt: skip
     return alt.layer(*layers).properties(height=210, width="container")
+
+
+def _moment_of(day: date, now: datetime) -> datetime:
+    """Return the noon of a day that comes, or the end of today: a forecast never goes back in time."""
+    noon, midnight = (datetime.combine(day, at, UTC) for at in (time(12), time(23, 59)))
+    return noon if noon > now else max(midnight, now)
+
+
+def _time_axis(begin: datetime, end: datetime) -> Any:
+    """Return an axis with at most nine moments, on which each day is named once; within two days, it has hours."""
+    minutes = max(1, -(-int((end - begin).total_seconds()) // 60))
+    if minutes <= MINUTES_ON_AXIS:
+        step = timedelta(minutes=next(step for step in STEPS_MIN if minutes / step < MAX_TICKS))
+        words = "%H:%M" if begin.date() == end.date() else "%a %H:%M"
+    else:
+        days = (end.date() - begin.date()).days
+        step = timedelta(days=-(-days // MAX_TICKS))
+        words = "%a %e" if days < DAYS_OF_WEEK else "%e %b"
+    first = datetime.combine(begin.date(), time(), UTC)
+    n_steps = (end - first) // step + 1
+    values = [value for number in range(n_steps) if begin <= (value := first + step * number) <= end]
+    if len(values) < MIN_TICKS:  # all within a few minutes
+        return alt.Axis(grid=False, tickCount=MIN_TICKS, format="%H:%M:%S")
+    return alt.Axis(grid=False, values=[value.timestamp() * 1000 for value in values], format=words, labelOverlap=True)
 
 
 def time_per_item(seconds: Sequence[float]) -> Any:
@@ -165,7 +192,7 @@ def _bars(counts: Sequence[tuple[datetime, int]]) -> Any:
         alt.Chart(table)
         .mark_rect(color=BAR, stroke="#ffffff", strokeWidth=1, clip=True)
         .encode(
-            x=alt.X("from:T", title=None, axis=alt.Axis(grid=False, tickCount=8)),
+            x=alt.X("from:T", title=None, axis=_time_axis(counts[0][0], counts[-1][0] + step)),
             x2="to:T",
             y=alt.Y("labels:Q", title="labels per hour" if hourly else "labels per day",
                     scale=alt.Scale(domain=[0, top], nice=False),

@@ -172,6 +172,17 @@ def progress(db: Database, *, calibration: bool = False) -> list[tuple[str, int,
     ).fetchall()
 
 
+def n_of_kind(db: Database, kind: str) -> tuple[int, int]:
+    """Return the number of active assignments of a kind that have a label, and the number of all of them."""
+    n_done, n_assigned = db.execute(
+        f"""SELECT count(*) FILTER (WHERE c.answer NOT IN ('not sure', 'withdrawn')), count(*)
+           FROM assignments a LEFT JOIN current_answers c USING (assignment_id)
+           WHERE a.kind = ? AND {STANDS}""",  # noqa: S608 - constant
+        (kind,),
+    ).fetchone()
+    return int(n_done), int(n_assigned)
+
+
 def n_by_hour(db: Database, *, calibration: bool | None = None) -> list[tuple[str, str, int]]:
     """Return the number of current labels of each reviewer in each hour, as (reviewer, hour, number).
 

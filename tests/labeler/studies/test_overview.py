@@ -170,3 +170,13 @@ def test_labels_are_counted_by_hour_or_in_a_long_study_by_day(planned, apart, ex
     counts = progress.labels_over_time(planned)
     assert [n for _, n in counts] == expected
     assert counts[0][0].hour == (12 if apart < timedelta(days=1) else 0)
+
+
+def test_the_third_label_round_counts_third_labels_only(planned):
+    answer_everything(planned, SPLIT)
+    move(planned, Step.THIRD)
+    n_assigned = progress.third_labels(planned)[1]
+    (settle,) = [stage for stage in view(planned).stages if stage.name == "Settle"]
+    assert (settle.fact, settle.share) == (f"third labels: 0 of {n_assigned}", 0)
+    answer_everything(planned, SPLIT)
+    assert progress.third_labels(planned) == (n_assigned, n_assigned) and n_assigned > 0

@@ -206,7 +206,7 @@ SECTIONS: Mapping[str, Sequence[str]] = {
 
 
 def check_licence(licence: str, where: str) -> None:
-    """Raise InputError if a licence is not an identifier of the SPDX list; the message names the one that was probably meant."""
+    """Raise InputError if a licence is not on the list of SPDX; the message names the one that was probably meant."""
     if licence in _SPDX:
         return
     meant = _probably_meant(licence)

@@ -9,7 +9,7 @@ from analysis.text import counted
 from labeler import marks
 from labeler.studies.course import calibrating, coordinating
 from labeler.studies.course.calibrating import CalibrationResult
-from labeler.studies.items import as_seen, browsing
+from labeler.studies.items import as_seen, browsing, drawing
 from labeler.studies.labelling import inbox
 from labeler.studies.labelling.inbox import Message
 from labeler.studies.model import CalibrationGate, State
@@ -19,9 +19,10 @@ from labeler.studies.preparing.mark_consensus import MarksOfItem
 from labeler.studies.results import splits
 from labeler.studies.results.splits import Outcome, SplitLabel
 from labeler.studies.store import Database
+from labeler.studies.ui import component
 from labeler.studies.ui.component import Decides
-from labeler.studies.ui.coordinator import queue
-from labeler.studies.ui.coordinator.shared import done, errors_here, escape_markdown, fold, fresh, table
+from labeler.studies.ui.coordinator import one_item, queue
+from labeler.studies.ui.coordinator.shared import done, errors_here, escape_markdown, fold, fresh, go_to
 
 SPLITS, LAST_DECIDED, AGAIN = "split", "last-decided", "u"
 REASONS = (
@@ -38,6 +39,7 @@ SHOW_AS_SEEN = "Number the runs as this reviewer saw them"
 COMMENTS = "inbox"
 ANSWERS = ("Thank you. I have read this.", "Label it as you see it.", "The measurements are correct.")
 REFERENCE = "reference"
+MAX_DISPUTED, DISPUTED_PX = 12, (34, 26)
 NO_GATE = "finished"
 GATES = {
     NO_GATE: "all reviewers have finished the round",
@@ -303,11 +305,24 @@ def reached(db: Database, result: CalibrationResult, hidden: str) -> None:
 
 
 def disputed(db: Database) -> None:
-    """List the calibration items that people judged differently, if there are any."""
-    rows = [{"Benchmark": name, **{str(key): n for key, n in of.items()}} for name, of in calibrating.disputed(db)]
-    if rows:
-        st.header("Where they disagree", anchor=False)
-        table(rows, "The calibration items that people judged differently, with the number of labels per category")
+    """List the calibration items that people judged differently, with pictures and links, if there are any."""
+    found = calibrating.disputed(db)
+    if not found:
+        return
+    st.header("Where they disagree", anchor=False)
+    for name, counts in found[:MAX_DISPUTED]:
+        item = browsing.item_named(db, name)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if item.n_runs:
+                words = f"The runs of {name}"
+                component.still(drawing.thumbnail_of_item(db, item.item_id, label=words, panel=DISPUTED_PX), words)
+            labels = ", ".join(f"{n} {category}" for category, n in counts.items() if n)
+            st.text(f"{name}\n{labels}", width="stretch")
+            if st.button("Open the item", key=f"disputed-{name}"):
+                st.session_state[one_item.MOVED_TO] = name
+                go_to("Item")
+    if len(found) > MAX_DISPUTED:
+        st.caption(f"And {counted(len(found) - MAX_DISPUTED, 'more item')}.")
 
 
 def set_gate(db: Database, result: CalibrationResult, person: str, *, can_change: bool) -> None:

@@ -44,6 +44,7 @@ from labeler.studies.verdicts import computing, stored_verdicts
 IMPORT_OUTCOME = "import-outcome"  # key in the session state: the results of the last import, until they were read
 AS_NEW = "import-as-new"
 MAX_TABLE = 30
+MAX_OPTION = 90  # characters of a name in a list of options
 NO_FILES: folders.Files = []
 PAGE_SIZE = 20
 ROW_PX = 48
@@ -264,9 +265,11 @@ def show_page(db: Database, matches: browsing.Catalogue, *, with_labels: bool) -
                 for words, step in (("Previous", -1), ("Next", 1)):
                     st.button(words, disabled=not 1 <= number + step <= n_pages, key=f"items-{words}",
                               on_click=partial(_turn_to, key, number + step))  # fmt: skip
+    names = page["item"].tolist()
     st.selectbox(
-        "Open item", page["item"].tolist(), None, key="open-item", placeholder="Choose an item", on_change=_choose_named
-    )
+        "Open item", names, None, key="open-item", placeholder="Choose an item", on_change=_choose_named,
+        format_func=dict(zip(names, browsing.short_names(names, MAX_OPTION), strict=True)).__getitem__,
+    )  # fmt: skip
     name = st.session_state.pop(ITEM_TO_OPEN, None)
     if name is not None:
         open_item(matches, name)
@@ -298,10 +301,13 @@ def show_rows(db: Database, page: browsing.Catalogue, *, with_labels: bool) -> N
     listed = [browsing.item_named(db, name) for name in page["item"]]
     question = coordinating.get_study(db).question
     signs = " · ".join(category.key.upper() for category in question.categories)
-    shown = page.assign(runs_small=[small_picture(db, item) for item in listed], spread=100 * page["spread"])
+    shown = page.assign(
+        runs_small=[small_picture(db, item) for item in listed], spread=100 * page["spread"],
+        benchmark=browsing.short_names(page["benchmark"].tolist()),
+    )  # fmt: skip
     columns = {
-        "runs_small": st.column_config.ImageColumn("Runs", width=164),
-        "benchmark": st.column_config.TextColumn("Benchmark", width="medium"),
+        "runs_small": st.column_config.ImageColumn("Runs", width=148),
+        "benchmark": st.column_config.TextColumn("Benchmark", width="large"),
         **({"application": st.column_config.TextColumn("Application")} if page["application"].any() else {}),
     }
     if with_labels:

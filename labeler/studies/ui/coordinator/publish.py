@@ -209,9 +209,10 @@ def preview(db: Database, answers: PublishFile, options: bundle.PublishOptions) 
         else:
             st.caption("The citation appears here when there is an author.")
         status = coordinating.status(db)
-        people = counted(status.n_reviewers, "reviewer")
+        people = counted(sum(row.n_done > 0 for row in status.reviewers), "reviewer")
+        n_items = sum(item.excluded_why is None for item in coordinating.list_items(db))
         names = "with the names of benchmarks" if options.keep_benchmarks else "without the names of benchmarks"
-        st.write(f"{counted(status.n_items, 'item')}, {names}; {people}, only numbered.")
+        st.write(f"{counted(n_items, 'item')}, {names}; {people}, only numbered.")
         files = bundle.contents(options)
         with st.expander(f"{len(files)} files and the figures of the report", type="compact"):
             st.markdown(markdown_list(f"{path}: {meaning}" for path, meaning in files.items()))

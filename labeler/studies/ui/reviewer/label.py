@@ -36,6 +36,7 @@ def screen(db: Database, reviewer_id: int, only: Task | None = None) -> dict[str
     return {
         "mode": "revise" if only else "label",
         "study": reviewing.study_name(db),
+        "note": "" if only else reviewing.round_note(db, reviewer_id),
         "seconds": reviewing.seconds_per_label(db, reviewer_id),
         **state,
         "token": st.session_state.get(component.TOKEN, ""),

@@ -187,3 +187,16 @@ def test_what_cannot_be_chosen_by_is_said(judged_study, wanted, words):
         for without in (wanted, Filter(disagreeing=True)):
             with pytest.raises(InputError, match="To compute verdicts"):
                 browsing.filtered(browsing.catalogue(judged_study), without, CATEGORIES)
+
+
+def test_long_names_differ_after_they_are_shortened():
+    rows = [
+        f"io.netty.microbench.headers.ReadOnlyHttp2HeadersBenchmark.{name}#size={n}" for name in "ab" for n in (1, 2)
+    ]
+    short = browsing.short_names([*rows, rows[0]])
+    assert short == ["…a#size=1", "…a#size=2", "…b#size=1", "…b#size=2", "…a#size=1"]
+    assert browsing.short_names(["a" * 60, "b" * 60], 20)[0].count("…") == 1
+    middle = [f"{'x' * 40}{name}{'y' * 40}" for name in "ab"]  # they differ only where a name is shortened
+    assert browsing.short_names(middle) == middle
+    assert browsing.short_names([]) == []
+    assert browsing.short_names(["short", "names"]) == ["short", "names"]

@@ -10,15 +10,17 @@ import pytest
 from hypothesis import given, strategies as st
 
 from labeler.errors import AnswerRefused
-from labeler.studies.course import coordinating
+from labeler.studies.course import calibrating, coordinating, course
 from labeler.studies.labelling import reviewing
 from labeler.studies.labelling.reviewing import Brief
-from labeler.studies.model import NewLabel, Protocol, State
+from labeler.studies.model import CalibrationGate, NewLabel, PlanParameters, Protocol, State
+from labeler.studies.plan.lifecycle import Step
+from labeler.studies.preparing import assigning
 from labeler.studies.questions import SIMILAR
 from labeler.studies.results import reporting
 from labeler.studies.screen import binning
 from labeler.studies.store import actions, assignments, events, labels, studies
-from tests.making import NOW, REVIEWERS, WHO, answer_next, copy_of, id_of, offers
+from tests.making import NOW, REVIEWERS, WHO, answer_everything, answer_next, copy_of, id_of, offers
 
 EVENT = {"event_id": "e", "code": "ABCDEF", "revision": 0, "answer": "similar", "dwell_ms": 300, "view": {}}
 
@@ -270,3 +272,24 @@ def test_nothing_can_be_undone_once_the_study_is_closed(planned, state):
     assert reviewing.review_queue(planned, ada).last is not None
     studies.set_state(planned, state)
     assert reviewing.review_queue(planned, ada).last is None
+
+
+def test_a_reviewer_reads_that_calibration_is_practice_before_the_study_and_that_a_second_round_began(study):
+    parameters = PlanParameters(1, overlap=0, retest=0, calibration=2)
+    assigning.confirm_plan(study, parameters, **WHO)
+    calibrating.set_gate(study, CalibrationGate("reviewers", 1), **WHO)
+    ada = id_of(study, "ada")
+    n_items = len(assignments.tasks_of(study, ada))
+    after = f"; then the study with {n_items} items, about 1 minute"
+    assert f"2 items to practise judging together, about 1 minute{after}" in reviewing.describe_work(study, ada)
+    assert reviewing.round_note(study, ada) == (
+        f"Calibration: 2 items to practise judging together. No result uses these labels{after}."
+    )
+    answer_everything(study, dict(zip(REVIEWERS, ("similar", "dissimilar") * 2, strict=True)))
+    calibrating.begin_second_round(study, **WHO)
+    assert reviewing.round_note(study, ada).startswith(
+        "A second calibration round has begun, with other items: 2 items"
+    )
+    course.change_state(study, Step.OPEN, why="because", force=True, **WHO)
+    assert reviewing.round_note(study, ada) == ""
+    assert "practise" not in reviewing.describe_work(study, ada)

@@ -162,8 +162,8 @@ class Review {
   /** The page ran again: it may know more than this window, but replies of the server are newer. */
   update(component) {
     this.component = component;
-    const { mode, question, protocol } = component.data;
-    Object.assign(this.data, { question, protocol });
+    const { mode, question, protocol, note } = component.data;
+    Object.assign(this.data, { question, protocol, note });
     this.sayCategories();
     if (mode === "revise") this.take(component.data);
     else if (mode === "label") this.delivery.askState();
