@@ -343,7 +343,8 @@ def _settle(facts: Facts, when: str) -> tuple[str, float]:
         return "all first labels are given", 0.0
     if facts.study.phase is State.THIRD:
         n_done, n_assigned = progress.third_labels(facts.db)
-        return f"third labels: {n_done} of {n_assigned}", n_done / n_assigned if n_assigned else 0.5
+        share = n_done / n_assigned if n_assigned else 1.0
+        return f"third labels: {100 * share:.0f} % given", share  # their number would tell how many items are split
     if identity.why_hidden(facts.db, facts.person, Action.SEE_AGREEMENT):
         return "closed", 0.5
     found = splits.split_items(facts.db)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -23,7 +24,8 @@ from tests.making import answer_everything, make_study, offers, submit
 
 pytestmark = pytest.mark.browser
 
-SCHEMES, WIDTHS = ("light", "dark"), (1440, 800, 390)
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+WIDTHS = (1440, 800, 390)
 SERIOUS = {"serious", "critical"}
 OF_STREAMLIT = {"list", "listitem"}  # Streamlit puts the sections of its own sidebar into the list of links
 SKIP = "Skip practice and start labelling"
@@ -176,7 +178,7 @@ def in_course(path: Path, *steps: Step) -> None:
             course.change_state(db, step, why="because", actor="carol", now=datetime.now(UTC))
 
 
-STATES: dict[str, Callable[[Path], None]] = {
+STATES: dict[str, Callable[[Path], object]] = {
     "empty": drafted,
     "items": set_up,
     "calibrating": calibrating,

@@ -59,6 +59,12 @@ def of_actions(db: Database, actions: Iterable[LogAction[...]]) -> list[Event]:
     return [Event(at, actor, action, json.loads(text)) for at, actor, action, text in rows]
 
 
+def everything(db: Database) -> list[Event]:
+    """Return all events, in order of time."""
+    rows = db.execute("SELECT at_utc, actor, action, details FROM events ORDER BY event_id")
+    return [Event(at, actor, action, json.loads(text)) for at, actor, action, text in rows]
+
+
 def table(db: Database) -> "pd.DataFrame":
     """Return all events in order, as a table with the columns at_utc, actor, action and details (JSON)."""
     import pandas as pd  # imported here because all commands write events, but few read them

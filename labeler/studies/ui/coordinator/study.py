@@ -12,6 +12,7 @@ from analysis.text import counted, joined
 from labeler.errors import InputError
 from labeler.studies import background, overview
 from labeler.studies.course import calibrating, coordinating, course, progress
+from labeler.studies.course.log_sentences import log_sentences
 from labeler.studies.handover import exchange, template
 from labeler.studies.items import folders
 from labeler.studies.labelling import guide
@@ -345,7 +346,7 @@ def edit_question(db: Database, person: str, study: Study) -> None:
     with st.form("question", border=False):
         text = st.text_area(
             "Question file", to_toml(QUESTIONS.get(begin, study.question)), height=420, key=f"question-{begin}",
-            help="The lines that `labeler questions` prints. With the plan, the question becomes final.",
+            help="The lines of a question file. With the plan, the question becomes final.",
         )  # fmt: skip
         if st.form_submit_button("Save question"):
             with errors_here():
@@ -355,40 +356,56 @@ def edit_question(db: Database, person: str, study: Study) -> None:
                 done("Question saved.")
 
 
+def describe_pictures(now: Protocol) -> str:
+    """Return how items are shown, as sentences."""
+    varies = "Pictures vary between assignments." if now.varies_pictures else "Everybody sees the same picture."
+    asks = " Reviewers say how sure they are." if now.asks_confidence else ""
+    numbers = " Each run shows its distance from the median." if now.shows_numbers else ""
+    return f"Axis: {AXES[now.axis_rule]}, at least {100 * now.min_span:g} % of the median. {varies}{asks}{numbers}"
+
+
 def edit_protocol(now: Protocol, *, fixed: bool) -> Protocol | None:
     """Show the protocol as a form; if the person saves the form, return the protocol."""
+    if fixed:
+        st.info("The guide can no longer be changed, because reviewers have already answered.")
+        st.text(f"Instructions: {now.instructions or 'none of your own'}")
+        st.text(describe_pictures(now))
+        return None
     with st.form("protocol", border=False):
-        if fixed:
-            st.info("The guide can no longer be changed, because reviewers have already answered.")
-        instructions = st.text_area("Instructions for the reviewers' guide", now.instructions, disabled=fixed)
+        instructions = st.text_area("Instructions for the reviewers' guide", now.instructions)
         with st.expander("Pictures", type="compact"):
-            rule = st.radio(
-                "Initial range of the axis", list(AXES), list(AXES).index(now.axis_rule), AXES.get, disabled=fixed
-            )
+            rule = st.radio("Initial range of the axis", list(AXES), list(AXES).index(now.axis_rule), AXES.get)
             span = st.number_input(
-                "Minimum span of the axis", 0.0, 10.0, now.min_span, 0.01, disabled=fixed,
+                "Minimum span of the axis", 0.0, 10.0, now.min_span, 0.01,
                 help="This is a share of the median. With 0.10, the axis covers at least 10 % of the median.",
             )  # fmt: skip
-            confidence = st.checkbox("Ask how sure the reviewer is (1 to 3)", now.asks_confidence, disabled=fixed)
+            confidence = st.checkbox("Ask how sure the reviewer is (1 to 3)", now.asks_confidence)
             numbers = st.checkbox(
-                "Show each run's distance from the median", now.shows_numbers, disabled=fixed,
+                "Show each run's distance from the median", now.shows_numbers,
                 help="The numbers influence reviewers. Do not show them in a blind study.",
             )  # fmt: skip
             varies = st.checkbox(
-                "Vary the picture between assignments", now.varies_pictures, disabled=fixed,
+                "Vary the picture between assignments", now.varies_pictures,
                 help="Run order, bins and values differ slightly, so that nobody can recognise an item by comparing "
                 "data.",
             )  # fmt: skip
-        saved = st.form_submit_button("Save the guide", disabled=fixed)
+        saved = st.form_submit_button("Save the guide")
     return Protocol(rule, span, confidence, numbers, instructions, varies) if saved else None
 
 
 def render_log(db: Database, person: str) -> None:
-    """Show the forms for backup and template, and the download of labels."""
+    """Show what happened, the newest first, the forms for backup and template, and the download of labels."""
+    reviews_too = identity.reviews_too(db, person)  # details contain decisions of other people
+    said = log_sentences(db, with_details=not reviews_too)
+    text = st.text_input("Search the log", placeholder="a person, an item, a word", key="log-search").strip().casefold()
+    rows = [row for row in said if text in " ".join(row.values()).casefold()]
+    st.dataframe(
+        rows, hide_index=True, alt="What happened in the study, the newest first",
+        column_config={"what": st.column_config.TextColumn("what", width="large")},
+    )  # fmt: skip
+    st.caption(f"{len(rows)} of {counted(len(said), 'event')}, the newest first.")
     log = coordinating.event_log(db)
-    if identity.reviews_too(db, person):  # details contain decisions of other people
-        log = log.drop(columns="details")
-    st.dataframe(log, hide_index=True)
+    log = log.drop(columns="details") if reviews_too else log
     st.download_button("Download the log (CSV)", reporting.as_csv(log), "events.csv", on_click="ignore")
     st.header("Copies", anchor=False)
     with st.form("backup"):

@@ -5,8 +5,9 @@ import shutil
 import pytest
 
 from labeler.studies.course import coordinating
+from labeler.studies.labelling.label_file import all_answers
 from labeler.studies.results import reporting
-from labeler.studies.store import labels, open_database, people
+from labeler.studies.store import open_database, people
 from labeler.studies.ui.coordinator.study import label_file
 from tests.labeler.studies.ui.pages import button, checked, coordinator_page, texts
 from tests.making import answer_next, end_study
@@ -18,7 +19,8 @@ def study(masters, tmp_path):
 
 
 def back_up(page, name):
-    page.text_input[0].set_value(name)
+    (field,) = [field for field in page.text_input if field.label == "File name of the backup"]
+    field.set_value(name)
     page.button[0].click().run()
     return page
 
@@ -57,5 +59,5 @@ def test_the_label_file_is_offered_once_the_study_is_unblinded_and_the_download_
     assert len(coordinator_page("Study", "Log", study).get("download_button")) == 2
     text = label_file(study, "carol")
     with open_database(study) as db:
-        assert text == reporting.as_csv(labels.table(db))
+        assert text == reporting.as_csv(all_answers(db))
         assert coordinating.event_log(db)[["actor", "action"]].iloc[-1].tolist() == ["carol", "export labels"]
