@@ -16,7 +16,7 @@ from analysis.raters.consensus import identifiability_of_plan
 from analysis.statistics.intervals import Estimate
 from analysis.text import counted
 from labeler.errors import InputError, sentence
-from labeler.studies.model import describe_minutes
+from labeler.studies.model import PlanParameters, describe_minutes
 from labeler.studies.plan.design import copies_that_fit, overlap_of
 from labeler.studies.questions import Question
 from labeler.studies.store import Database, items, people
@@ -275,6 +275,12 @@ def precision(
             if width is not None:
                 rows.append({"items": n_items, "half-width": width, "quantity": f"{k} reviewers per item"})
     return rows
+
+
+def usual_repeats(n_items: int, n_reviewers: int, per_item: int, overlap: float) -> int:
+    """Return the usual number of hidden repeats; fewer if not so many fit, because they come long after their items."""
+    own = int(n_items * (overlap + (1 - overlap) * per_item / max(n_reviewers, 1)))
+    return copies_that_fit(own, PlanParameters(0).retest)
 
 
 def trade_off(

@@ -14,6 +14,7 @@ HEIGHT, BAND_HEIGHT = 190, 70
 MIN_TICKS, MAX_TICKS, DAYS_OF_WEEK = 2, 9, 8
 MINUTES_ON_AXIS = 48 * 60
 STEPS_MIN = (1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720)
+TRADE_OFF_PX, LINE_PX = 300, 16  # height of the figure, and of a line of text
 HEADROOM = 1.3  # space above the highest bar for the names of phases
 
 
@@ -174,13 +175,20 @@ def trade_off(rows: Sequence[Mapping[str, Any]], here: Mapping[str, Any]) -> Any
     table = pd.DataFrame([{**row, "is here": row["quantity"] == here["quantity"]} for row in rows])
     colour = alt.condition("datum['is here']", alt.value(BAR), alt.value(SOFT))
     line = alt.Chart(table).mark_line(strokeWidth=2.5).encode(x=x, y=y, detail="quantity:N", color=colour)
-    last = table.loc[table.groupby("quantity")["minutes"].idxmax()]
-    ends = alt.Chart(last).mark_text(align="left", dx=6, fontSize=13, color=SOFT).encode(x=x, y=y, text="quantity:N")
+    last = table.loc[table.groupby("quantity")["minutes"].idxmax()].sort_values("half-width", ascending=False)
+    low, high = table["half-width"].min(), table["half-width"].max()
+    gap, places = (high - low) * LINE_PX / TRADE_OFF_PX, list[float]()
+    for at in last["half-width"]:  # from the top down, so that no name covers another
+        places.append(min(at, places[-1] - gap) if places else at)
+    name_y = alt.Y("place:Q", title=None, scale={"zero": False})
+    ends = alt.Chart(last.assign(place=places)).mark_text(align="left", dx=6, fontSize=13, color=SOFT).encode(
+        x=x, y=name_y, text="quantity:N"
+    )  # fmt: skip
     point = alt.Chart(pd.DataFrame([{**here, "words": "this plan"}]))
     return alt.layer(
         line, ends, point.mark_point(color=BAR, filled=True, size=80).encode(x=x, y=y),
         point.mark_text(align="left", dx=10, dy=-8, fontSize=13, color=BAR).encode(x=x, y=y, text="words:N"),
-    ).properties(height=300, width="container")  # fmt: skip
+    ).properties(height=TRADE_OFF_PX, width="container")  # fmt: skip
 
 
 def _bars(counts: Sequence[tuple[datetime, int]]) -> Any:

@@ -20,14 +20,18 @@ from labeler.studies.preparing.planning import Assumptions
 from labeler.studies.results import next_items
 from labeler.studies.screen import course_charts
 from labeler.studies.store import Database
-from labeler.studies.ui.coordinator.shared import done, done_at, escape_markdown, markdown_list, numbers
+from labeler.studies.ui.coordinator.shared import done, done_at, escape_markdown, link, markdown_list, numbers
 
 LOADS, PRECISION = "Load of each reviewer", "Expected precision, and the items that it needs"
-REDRAW, MIN_BATCH = "draw-another-plan", 2
+REDRAW, MIN_BATCH, MIN_REVIEWERS = "draw-another-plan", 2, 2
 BATCH = "Items in the first batch (0: all items at once)"
 BATCH_HELP = """Begin with this number of random items. While the study is open, you can add more items on this page:
 some at random, the others because their labels are most informative."""
 BALANCED, PAPER = "Balanced blocks", "Design of the paper: random parts, one pair of reviewers each"
+DESIGN = "plan-design"  # key in the session state: the chosen design
+LOAD_COLUMNS = {
+    "fresh": "first labels", "overlap": "items for everybody", "retest": "repeats", "in all": "labels",
+}  # fmt: skip
 STANDARD = Assumptions()
 GRID = (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4)  # shares of the study's items for which the figure shows the precision
 PARAMETERS = {
@@ -92,10 +96,11 @@ def design_plan(db: Database, person: str) -> None:
             waiting=lambda seconds: progress.caption(f"Creating the plan: {seconds:.0f} s"),
         )  # fmt: skip
     except InputError as error:
-        with words:
-            st.info(escape_markdown(str(error)))
         with top:
-            show_what_if(parameters, assumed)
+            if n_items < MIN_BATCH or n_reviewers < MIN_REVIEWERS:
+                show_what_is_missing(n_items, n_reviewers)
+            else:
+                st.info(escape_markdown(str(error)))
         return
     progress.empty()
     n_labels = sum(row["in all"] for row in preview["loads"])
@@ -126,6 +131,17 @@ def design_plan(db: Database, person: str) -> None:
         done_at(f"Plan saved: {counted(n_labels, 'label')} for {counted(n_reviewers, 'reviewer')}. {opened}.", "Study")
 
 
+def show_what_is_missing(n_items: int, n_reviewers: int) -> None:
+    """Say what a plan needs that the study does not have yet, with links."""
+    if n_items < MIN_BATCH:
+        st.info("The plan needs items. Add your result files first.")
+        link("Items", "Add items", "Add")
+    if n_reviewers < MIN_REVIEWERS:
+        st.info(f"The plan needs two reviewers or more. The study has {counted(n_reviewers, 'reviewer')}.")
+        link("People", "Invite people")
+    link("Tools", "Plan for any number of items and people", "Planner")
+
+
 def warn_of_repeats(preview: dict[str, Any], n_requested: int) -> None:
     """Say how many hidden repeats the plan has, if these are fewer than requested."""
     n_repeats = min((row.get("retest", 0) for row in preview["loads"]), default=0)
@@ -144,8 +160,9 @@ RECOGNISED = (
 
 def show_loads(preview: dict[str, Any]) -> None:
     """Show the load of each reviewer, and what the plan could not meet."""
-    st.dataframe(preview["loads"], hide_index=True, alt="The number of items of each kind that each reviewer gets")
-    st.caption(f"Plan `{preview['hash']}`")
+    alt = "The number of items of each kind that each reviewer gets"
+    st.dataframe(preview["loads"], hide_index=True, column_config=LOAD_COLUMNS, alt=alt)
+    st.caption(f"Hash of this plan: `{preview['hash']}`")
     st.caption(RECOGNISED)
     for sentence in preview["remarks"]:
         st.caption(escape_markdown(sentence))
@@ -217,9 +234,8 @@ def warn_too_few(sentences: Sequence[str]) -> None:
 def show_current_plan(db: Database, study: Study) -> None:
     """Show the current plan with its loads, and a button that verifies the plan against its seed and the log."""
     st.header("Current plan", anchor=False)
-    st.write(f"Plan hash `{study.plan_hash}`")
     loads = previewing.current_loads(db)
-    st.dataframe(loads, hide_index=True)
+    st.dataframe(loads, hide_index=True, column_config=LOAD_COLUMNS)
     chosen = study.plan_parameters or {}
     planned = {"retest": min((row.get("retest", 0) for row in loads), default=0)}
     st.dataframe(
@@ -229,7 +245,10 @@ def show_current_plan(db: Database, study: Study) -> None:
         ],
         hide_index=True,
     )
-    if st.button("Verify the plan"):
+    with st.expander("Check that the plan follows from its seed", type="compact"):
+        st.caption(f"Hash of the plan: `{study.plan_hash}`")
+        if not st.button("Verify the plan"):
+            return
         result = verifying.verify_plan(db)
         st.write(
             f"Original plan: `{result.hash_drawn}`. Changes: {result.n_changes}. Current plan: `{result.hash_now}`."
@@ -296,7 +315,7 @@ class DesignSliders:
             first = (
                 (int(st.number_input(BATCH, 0, n_items, 0, help=BATCH_HELP)) or None) if n_items > MIN_BATCH else None
             )
-            design = st.radio("Design", [BALANCED, PAPER])
+            design = st.radio("Design", [BALANCED, PAPER], key=DESIGN)
             seed = int(st.number_input("Seed", min_value=0, max_value=2**31 - 1, key="plan-seed"))
         if design == PAPER:
             return PlanParameters(seed, overlap=0, retest=0, paper=True, calibration=self.calibration), first
@@ -311,13 +330,11 @@ def design_sliders(n_items: int, n_reviewers: int, n_chosen: int = 0) -> DesignS
     `n_chosen` is the number of items that the coordinator chose for calibration.
     """
     standard, most = asdict(PlanParameters(0)), max(n_items, 1)
-    per_item = st.slider("Reviewers per item", 2, max(n_reviewers, 3), standard["per_item"])
-    st.caption("One more reviewer per item costs everybody time and narrows the interval, as the figure shows.")
-    everybody = f"all {n_reviewers}" if n_reviewers else "all reviewers"
-    shared = st.slider(f"Items that {everybody} label", 0, most, round(standard["overlap"] * most), key="plan-shared")
-    st.caption("Needed to compare every pair of reviewers.")
-    retest = st.slider("Hidden repeats per reviewer", 0, 40, standard["retest"])
-    st.caption("Show whether people agree with themselves.")
+    if st.session_state.get(DESIGN) == PAPER:
+        per_item, shared, retest = 2, 0, 0
+        st.caption("The design of the paper has two reviewers per item, and no items for everybody or hidden repeats.")
+    else:
+        per_item, shared, retest = balanced_sliders(most, n_reviewers, standard)
     most_calibration = max(min(most - 2, 50), 1)
     calibration = st.slider("Calibration items", 0, most_calibration, min(n_chosen, most_calibration))
     if n_chosen:
@@ -327,6 +344,19 @@ def design_sliders(n_items: int, n_reviewers: int, n_chosen: int = 0) -> DesignS
         "Decide, Calibration."
     )
     return DesignSliders(per_item, shared, retest, calibration)
+
+
+def balanced_sliders(most: int, n_reviewers: int, standard: dict[str, Any]) -> tuple[int, int, int]:
+    """Show the sliders of a balanced design: reviewers per item, items for everybody, and repeats."""
+    per_item = st.slider("Reviewers per item", 2, max(n_reviewers, 3), standard["per_item"])
+    st.caption("One more reviewer per item costs everybody time and narrows the interval, as the figure shows.")
+    everybody = f"all {n_reviewers}" if n_reviewers else "all reviewers"
+    shared = st.slider(f"Items that {everybody} label", 0, most, round(standard["overlap"] * most), key="plan-shared")
+    st.caption("Needed to compare every pair of reviewers.")
+    usual = planning.usual_repeats(most, n_reviewers, standard["per_item"], standard["overlap"])
+    retest = st.slider("Hidden repeats per reviewer", 0, 40, usual)
+    st.caption("Show whether people agree with themselves.")
+    return per_item, shared, retest
 
 
 def ask_assumptions(question: Question) -> Assumptions:

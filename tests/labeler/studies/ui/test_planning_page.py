@@ -85,16 +85,25 @@ def test_the_ends_of_every_slider_are_shown(study, extremes):
     assert len(checked(page.run()).dataframe) == 3
 
 
-def test_before_there_are_items_the_page_says_what_a_study_of_some_size_would_give(tmp_path):
+def test_the_planner_says_what_a_study_of_some_size_would_give(tmp_path):
     path = tmp_path / "empty.study"
     coordinating.create_study(path, name="Empty", question="Alike?", coordinator="grace", now=NOW)
-    page = coordinator_page("Study", "Plan", path)
+    page = coordinator_page("Tools", "Planner", path)
     chosen(page, Items=586, Reviewers_per_item=3)
-    told, _ = planning.expected_of(planning.planned_design([586], 4, 3, 0, 20, None), Assumptions())
+    told, _ = planning.expected_of(planning.planned_design([586], 4, 3, 0.2, 20, None), Assumptions())
     assert expected(page)["items per pair"] == pytest.approx(
         next(r["expected"] for r in told if r["what"] == "items per pair")
     )
     assert needed(chosen(page, Reviewers=2))  # fewer than the labels per item
+
+
+def test_the_design_of_the_paper_shows_only_what_has_an_effect_and_usual_repeats_fit(study):
+    page = coordinator_page("Study", "Plan", study)
+    assert widget(page, "Hidden repeats").value == 0  # a repeat would come too soon among eight items
+    (design,) = [radio for radio in page.radio if radio.label == "Design"]
+    page = checked(design.set_value(design.options[1]).run())
+    assert [slider.label for slider in page.slider if "reviewer" in slider.label.lower()] == []
+    assert widget(page, "Calibration items")
 
 
 def test_precision_has_a_series_for_each_number_of_reviewers_per_item():

@@ -75,13 +75,13 @@ def begun(five_days_later, tmp_path):
 
 def test_a_study_with_nothing_in_it_says_what_to_do_and_keeps_the_form(empty):
     page = coordinator_page("Study", "Plan", empty)
-    assert "no items" in page.info[0].value and "Import measurements" in page.info[0].value
+    assert says(page.info[0].value, "The plan needs items")
     with open_database(empty) as db:
         import_all(db, *(result_file(item_name(n), series(n)) for n in range(4)))
     checked(page.run())
-    assert says(page.info[0].value, "the study has 0")
+    assert page.info[0].value == "The plan needs two reviewers or more. The study has 0 reviewers."
     assert len(page.button) == 0
-    assert number(page, "Reviewers").label == "Reviewers"  # of a planned study
+    assert len(page.dataframe) == 0  # no table of numbers that nobody asked for
     with open_database(empty) as db:
         for name in REVIEWERS:
             identity.add_person(db, name, [Role.REVIEWER], actor="carol", now=TODAY)
@@ -123,8 +123,9 @@ def test_confirming_keeps_the_plan_that_was_shown(unplanned):
     page = coordinator_page("Study", "Plan", unplanned)
     number(page, "Seed").set_value(7).run()
     assert {metric.label for metric in page.metric} == {"Labels per item", "Per reviewer", "Width for kappa"}
+    number(page, "Hidden repeats").set_value(20).run()
     assert "20 hidden repeats do not fit" in texts(page)
-    promised, shown = sum(loads(page).values()), next(text.value for text in page.caption if "Plan `" in text.value)
+    promised, shown = sum(loads(page).values()), next(text.value for text in page.caption if "plan: `" in text.value)
     checked(button(page, "Confirm the plan and open the study").click().run())
     with open_database(unplanned) as db:
         study = coordinating.get_study(db)
@@ -132,7 +133,7 @@ def test_confirming_keeps_the_plan_that_was_shown(unplanned):
     assert study.plan_hash in shown
     assert says(page.success[0].value, "Plan saved", f"{promised} labels for 4 reviewers")
     page = coordinator_page("Study", "Plan", unplanned)
-    assert f"Plan hash `{study.plan_hash}`" in texts(page)
+    assert f"Hash of the plan: `{study.plan_hash}`" in texts(page)
     assert sum(loads(page).values()) == promised
 
 
