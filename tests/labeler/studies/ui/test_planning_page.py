@@ -89,7 +89,9 @@ def test_the_planner_says_what_a_study_of_some_size_would_give(tmp_path):
     path = tmp_path / "empty.study"
     coordinating.create_study(path, name="Empty", question="Alike?", coordinator="grace", now=NOW)
     page = coordinator_page("Tools", "Planner", path)
-    chosen(page, Items=586, Reviewers_per_item=3)
+    (n_items,) = [field for field in page.number_input if field.label == "Items"]
+    n_items.set_value(586)
+    chosen(page, Reviewers_per_item=3)
     told, _ = planning.expected_of(planning.planned_design([586], 4, 3, 0.2, 20, None), Assumptions())
     assert expected(page)["items per pair"] == pytest.approx(
         next(r["expected"] for r in told if r["what"] == "items per pair")
