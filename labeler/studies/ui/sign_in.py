@@ -376,7 +376,9 @@ def page(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>body {{ font: 17px/1.6 system-ui, sans-serif; color: #1b2a41; max-width: 34rem; margin: 18vh auto }}
 button, input {{ font: inherit; padding: .4rem 1rem; max-width: 100%; box-sizing: border-box }}
-input {{ width: 22rem }} body {{ padding: 0 1rem }}</style></head>
+input {{ width: 22rem }} body {{ padding: 0 1rem }}
+@media (prefers-color-scheme: dark) {{ body {{ background: #14181f; color: #e6eaf0 }} a {{ color: #8fc0f0 }}
+button, input {{ background: #1c222b; color: inherit; border: 1px solid #7f8b9b }} }}</style></head>
 <body><h1>{escape(title)}</h1><p>{escape(text)}</p>{extra}</body></html>""",
         status_code=status,
         headers={"Cache-Control": "no-store", **(headers or {})},
