@@ -99,7 +99,7 @@ def render_add(db: Database, person: str) -> None:
     with fold("Which formats can be read", "formats") as formats:
         if formats.open:
             rows = [{name: by_click(str(cell)) for name, cell in row.items()} for row in importing.formats_table()]
-            st.table(rows, border="horizontal", hide_index=True, alt="The formats that can be read")
+            st.dataframe(rows, hide_index=True, alt="The formats that can be read")
 
 
 def dropped_files(label: str, key: str) -> folders.Files:
