@@ -222,6 +222,9 @@ def show_message(db: Database, message: Message, codes: list[str], *, with_name:
     st.text(" · ".join([minute(message.created_utc), *sender, *marks]))
     if message.comment:
         st.text(f"“{message.comment}”")
+    if st.button("Open the item, for example to exclude it", key=f"open-{message.code}", type="tertiary"):
+        st.session_state[one_item.MOVED_TO] = message.item
+        go_to("Item")
     for reply in message.replies:
         st.text(f"{reply.written_by}, {minute(reply.created_utc)}: {reply.text}")
 
