@@ -1,6 +1,6 @@
 """Plan a study: compute how many items and hours it needs, which intervals to expect, and what it cannot estimate."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, comb, floor, inf, sqrt
 
@@ -12,6 +12,7 @@ from analysis.categories import CATEGORIES
 from analysis.statistics.intervals import LEAST_GROUPS, Estimate, checked_level, wilson
 from analysis.statistics.results import Result
 
+LEAST_CATEGORIES = 2
 CHECK_ONLY = 0.1  # an estimate with a larger expected half-width is only a rough check
 
 
@@ -76,10 +77,14 @@ class Expected(Result):
     specificity: Estimate
 
 
-def items_for_kappa(half_width: float, *, kappa: float, prevalence: float, level: float = 0.95) -> int:
+def items_for_kappa(
+    half_width: float, *, kappa: float, prevalence: float | Sequence[float], level: float = 0.95
+) -> int:
     """Compute how many items with two ratings give an interval of Fleiss' kappa with this half-width [1]_, [2]_.
 
-    The number is ceil(z^2 V / w^2), where w is the half-width. V is (1 - k) [(1 - k)(1 - 2k) + k(2 - k) / (2p(1 - p))].
+    The number is ceil(z^2 V / w^2), where w is the half-width. For two categories, V is (1 - k) [(1 - k)(1 - 2k) +
+    k(2 - k) / (2p(1 - p))]. For more, V is the variance of Gwet's linear term of an item [3]_ in the common correlation
+    model: with probability k, both ratings are one draw from the shares, and otherwise two independent draws.
 
     Parameters
     ----------
@@ -87,8 +92,8 @@ def items_for_kappa(half_width: float, *, kappa: float, prevalence: float, level
         Required half-width of the interval, > 0.
     kappa : float
         Expected kappa, in [-1, 1). The result depends strongly on kappa, so try several values.
-    prevalence : float
-        Expected share of dissimilar, in (0, 1).
+    prevalence : float or sequence of float
+        Expected share of dissimilar, in (0, 1); or the expected shares of all categories, which sum to 1.
     level : float
         Confidence level, in (0, 1).
 
@@ -105,17 +110,27 @@ def items_for_kappa(half_width: float, *, kappa: float, prevalence: float, level
     ----------
     .. [1] Bloch, Kraemer (1989), Biometrics 45:269-287, doi:10.2307/2532052
     .. [2] Donner, Eliasziw (1992), Statistics in Medicine 11:1511-1519, doi:10.1002/sim.4780111109
+    .. [3] Gwet (2008), Br. J. Math. Stat. Psychol. 61:29-48, doi:10.1348/000711006X126600
 
     Examples
     --------
     >>> items_for_kappa(0.05, kappa=0.4, prevalence=0.3)
     1516
+    >>> items_for_kappa(0.05, kappa=0.4, prevalence=[0.4, 0.3, 0.2, 0.1])
+    751
     """
-    _check_open(half_width=half_width, prevalence=prevalence, level=level)
-    _check_kappa(kappa, prevalence)
-    heterogeneity = kappa * (2 - kappa) / (2 * prevalence * (1 - prevalence))
-    variance = (1 - kappa) * ((1 - kappa) * (1 - 2 * kappa) + heterogeneity)
-    return ceil(_z(level) ** 2 * variance / half_width**2)
+    shares = np.array([1 - prevalence, prevalence] if isinstance(prevalence, (int, float)) else list(prevalence))
+    _check_open(half_width=half_width, level=level, **dict.fromkeys(["prevalence"], float(shares.min(initial=1))))
+    if len(shares) < LEAST_CATEGORIES or abs(shares.sum() - 1) > 1e-6:
+        raise ValueError(f"prevalence must be the shares of two or more categories, with sum 1, got {prevalence}")
+    _check_kappa(kappa, float(shares.min()))
+    both = (1 - kappa) * np.outer(shares, shares) + kappa * np.diag(shares)
+    by_chance = float(np.square(shares).sum())
+    own = (np.eye(len(shares)) - by_chance) / (1 - by_chance)
+    apart = (shares[:, None] + shares) / 2 - by_chance
+    linear = own - 2 * (1 - kappa) * apart / (1 - by_chance)
+    variance = float((both * np.square(linear - kappa)).sum())
+    return ceil(_z(level) ** 2 * variance / half_width**2 - 1e-9)
 
 
 def items_for_kappa_test(

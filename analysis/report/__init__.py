@@ -2,6 +2,7 @@
 
 from analysis.report._agreement import PICTURES as PICTURES
 from analysis.report._classifiers import main_rates as main_rates
+from analysis.report._consensus import UNDECIDED as UNDECIDED
 from analysis.report._differences import ReportDifference as ReportDifference, differences as differences
 from analysis.report._document import (
     document as document,
@@ -10,6 +11,7 @@ from analysis.report._document import (
     to_html as to_html,
     to_latex as to_latex,
     to_markdown as to_markdown,
+    undecided as undecided,
     wide as wide,
 )
 from analysis.report._replacing import EXPERT as EXPERT

@@ -59,6 +59,9 @@ class StatedRates(RaterRates):
     state_words: str = ""
 
 
+UNDECIDED = "undecided.csv"  # the file of the report with the items that the model cannot decide
+
+
 @dataclass(frozen=True)
 class Undecided:
     """An item for which the model cannot decide."""
@@ -381,11 +384,7 @@ def _undecided(latent: Latent, of: CategorySet) -> Iterator[d.Block]:
     fitted = latent.fitted
     if not latent.identifiability.identified or not fitted or not fitted.undecided:
         return
-    undecided = fitted.undecided
-    yield d.first_rows(
-        f"{d.counted(len(undecided), 'item')} for which the model cannot decide, because the probability of "
-        f"{of.positive} is between 0.1 and 0.9. Model: {_describe_state(fitted.state)}.",
-        ("Item", f"Probability of {of.positive}", "Model"),
-        [(row.item, d.number(row.posterior, 2), fitted.state.state) for row in undecided],
-        numeric=(1,),
+    yield d.Paragraph(
+        f"The model cannot decide {d.counted(len(fitted.undecided), 'item')}, because the probability of {of.positive} "
+        f"is between 0.1 and 0.9; {UNDECIDED} has them. Model: {_describe_state(fitted.state)}."
     )

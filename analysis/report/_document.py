@@ -183,6 +183,18 @@ def wide(answers: pd.DataFrame, verdicts: pd.DataFrame, names: Sequence[str] = C
     return table.rename_axis(columns=None).reset_index()
 
 
+def undecided(report: Report) -> pd.DataFrame | None:
+    """Return the items that the latent class model cannot decide, with their probabilities; None if there are none.
+
+    An interim report names no items, so it has none.
+    """
+    latent = report.consensus.latent
+    rows = latent.fitted.undecided if latent and latent.fitted and latent.identifiability.identified else None
+    if not rows or report.study.interim:
+        return None
+    return pd.DataFrame([(row.item, row.posterior) for row in rows], columns=["item", "probability"])
+
+
 def paper_tables(report: Report, classifiers: Sequence[str] | None = None) -> tuple[d.Table, ...]:
     """Return the tables in the layout of the paper: one row of pairs, and reviewers against each classifier, 2 x 2.
 

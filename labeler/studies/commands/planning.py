@@ -1,6 +1,5 @@
 """The command that estimates the size and precision of a study before labelling."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -53,7 +52,7 @@ def planning(
             known_items, known_reviewers, n_applications = service.size_of_study(db)
             sizes = service.application_sizes(db, items or known_items)
             question = coordinating.get_study(db).question
-        assumed = replace(assumed, categories=service.compared_categories(question))
+        assumed = assumed.about(question)
         remark(f"{study} has {counted(known_items, 'item')} and {counted(known_reviewers, 'reviewer')}.")
         if compared := service.one_against_rest(question):
             remark(compared)

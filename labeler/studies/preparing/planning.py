@@ -54,6 +54,12 @@ class Assumptions:
 
     categories: tuple[str, str] = CATEGORIES  # all others, and the category that `prevalence` is about
 
+    n_categories: int = 2  # all categories of the question
+
+    def about(self, question: Question) -> "Assumptions":
+        """Return the same assumptions about the categories of a question."""
+        return dataclasses.replace(self, categories=compared_categories(question), n_categories=len(question.classes))
+
     @property
     def category(self) -> str:
         """Return the category whose share is expected."""
@@ -63,7 +69,9 @@ class Assumptions:
     def of_labels(self) -> dict[str, float]:
         """Return the assumptions from which `analysis.raters.planning.expected` computes the precision of a design."""
         return {
-            name: value for name, value in vars(self).items() if name not in ("half_width", "epsilon", "categories")
+            name: value
+            for name, value in vars(self).items()
+            if name not in ("half_width", "epsilon", "categories", "n_categories")
         }
 
 
@@ -102,6 +110,14 @@ def items_needed(assumed: Assumptions) -> list[dict[str, Any]]:
             assumed.half_width, kappa=assumed.kappa, prevalence=assumed.prevalence, level=assumed.level
         )
         needed: list[tuple[str, int, int | None]] = [("Fleiss' kappa: items with two labels", n, 2)]
+        if assumed.n_categories > len(assumed.categories):
+            others = assumed.n_categories - 1
+            shares_of_all = [assumed.prevalence, *[(1 - assumed.prevalence) / others] * others]
+            n = planning.items_for_kappa(
+                assumed.half_width, kappa=assumed.kappa, prevalence=shares_of_all, level=assumed.level
+            )
+            which = f"all {assumed.n_categories} categories, if the others are equally frequent"
+            needed.append((f"Fleiss' kappa of {which}: items with two labels", n, 2))
         for name, share, n_labels in shares:
             n = planning.items_for_share(assumed.half_width, share=share, level=assumed.level)
             needed.append((name, n, n_labels))

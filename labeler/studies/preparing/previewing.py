@@ -3,7 +3,7 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from math import comb
 from typing import Any
@@ -94,7 +94,7 @@ def preview(
     few items or reviewers, or a parameter or an assumption is invalid.
     """
     plan = assigning.preview_plan(db, parameters, first)
-    assumed = replace(assumed, categories=planning.compared_categories(studies.get(db).question))
+    assumed = assumed.about(studies.get(db).question)
     reviewers = tuple(_reviewers(db))
     applications = {item.name: item.application for item in items.all_items(db)}
     design = _design_of(plan, reviewers, parameters, applications)

@@ -237,6 +237,7 @@ class ReportInput:
     def files(self, computed: Report) -> dict[str, str | bytes]:
         """Return the files of the report, as name -> text or bytes: pages, numbers, figures and labels."""
         figures = {**report.draw(computed), **self.pictures}
+        undecided = report.undecided(computed)
         return {
             **self.files_of_marks(),
             "report.html": report.to_html(computed, figures),
@@ -244,6 +245,7 @@ class ReportInput:
             "report.json": to_json(json_values(computed)),
             "labels.csv": tables.write(self.label_file),
             "labels-wide.csv": tables.write(report.wide(self.answers, self.verdicts, self.question.classes)),
+            **({} if undecided is None else {report.UNDECIDED: tables.write(undecided)}),
             **{f"figures/{name}.svg": svg for name, svg in figures.items()},
             **{f"latex/{name}": text for name, text in report.to_latex(computed, figures).items()},
             **{f"latex/figures/{name}.pdf": svg_to_pdf(svg) for name, svg in figures.items()},

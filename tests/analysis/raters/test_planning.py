@@ -7,7 +7,7 @@ from statsmodels.stats.power import TTestIndPower
 
 from analysis.raters.agreement import fleiss_kappa
 from analysis.raters.planning import Design, expected, hours, items_for_kappa, items_for_share, limits, reviewer_groups
-from analysis.raters.tables import Counts
+from analysis.raters.tables import Counts, WideRatings
 from analysis.runs.power import (
     detectable_changes,
     power,
@@ -27,6 +27,19 @@ def test_items_for_a_half_width_of_kappa_and_of_a_share(golden_agreement):
         assert items_for_kappa(case["half_width"], kappa=case["kappa"], prevalence=case["p"]) == case["n"]
     for case in golden_agreement["planning_proportion"]["expected"]:
         assert items_for_share(case["half_width"], share=case["p"]) == case["n"]
+
+
+def test_items_for_kappa_of_more_categories_give_this_half_width():
+    shares, kappa = [0.4, 0.3, 0.2, 0.1], 0.4
+    n = items_for_kappa(0.05, kappa=kappa, prevalence=shares)
+    rng = np.random.default_rng(1)
+    first = rng.choice(4, 40 * n, p=shares)
+    second = np.where(rng.random(40 * n) < kappa, first, rng.choice(4, 40 * n, p=shares))
+    found = fleiss_kappa(WideRatings(np.column_stack([first, second])), range(4))
+    assert found.half_width * np.sqrt(40) == pytest.approx(0.05, abs=0.001)
+    assert items_for_kappa(0.1, kappa=0.1, prevalence=[0.45, 0.55]) == items_for_kappa(0.1, kappa=0.1, prevalence=0.55)
+    with pytest.raises(ValueError, match="with sum 1"):
+        items_for_kappa(0.1, kappa=0.1, prevalence=[0.5, 0.2])
 
 
 def test_the_papers_design_gives_the_half_widths_of_the_specification():

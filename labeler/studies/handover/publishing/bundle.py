@@ -379,6 +379,7 @@ _MEANINGS = {
     REPORT: "every number of the report",
     VERDICTS: "the verdicts used in the report",
     "report/labels-wide.csv": "one row per item, one column per reviewer",
+    "report/undecided.csv": "the items that the latent class model cannot decide",
     "report/plan.csv": "the assignments of each reviewer, in order",
     "report/plan.json": "the parameters of the plan",
     "report/log.csv": "the audit log without names",

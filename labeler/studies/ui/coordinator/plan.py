@@ -371,4 +371,4 @@ def ask_assumptions(question: Question) -> Assumptions:
         half_width = right.slider("Target half-width of every interval", 0.02, 0.30, STANDARD.half_width, 0.01)
         if words := planning.one_against_rest(question):
             st.caption(words)
-    return Assumptions(kappa, prevalence, seconds=seconds, half_width=half_width, categories=compared)
+    return Assumptions(kappa, prevalence, seconds=seconds, half_width=half_width).about(question)

@@ -51,14 +51,17 @@ TRIAGE, TWO = (
 def test_expectations_name_the_categories_of_the_question(question, compared, words):
     assert planning.compared_categories(question) == compared
     assert planning.one_against_rest(question) == words
-    assumed = Assumptions(categories=compared)
+    assumed = Assumptions().about(question)
+    assert assumed.categories == compared
+    of_all = [row["for"] for row in planning.items_needed(assumed) if row["for"].startswith("Fleiss' kappa of all")]
+    assert bool(of_all) == (len(question.classes) > 2)
     told, unknown = expected(planning.design(60, 3, 2, 0.0, 20), assumed)
     assert (
         told[f"agreed {compared[1]} items"]
         == expected(planning.design(60, 3, 2, 0.0, 20))[0]["agreed dissimilar items"]
     )
     assert any(f"agreed {compared[0]} items" in sentence for sentence in unknown)
-    assert planning.items_needed(assumed)[3]["for"] == f"sensitivity of a classifier: agreed {compared[1]} items"
+    assert planning.items_needed(assumed)[-2]["for"] == f"sensitivity of a classifier: agreed {compared[1]} items"
 
 
 @pytest.mark.parametrize(
