@@ -123,8 +123,9 @@ def _without_missing(
 
 def _check_labels(source: Source, rows: Rows) -> None:
     """Refuse errors of a spreadsheet, and a column of notes or numbers among columns of reviewers."""
-    for at, text in rows.frame["label"].items():
+    for text in rows.frame["label"].unique():
         if _OF_SPREADSHEET.fullmatch(text):
+            at = rows.frame.index[rows.frame["label"] == text][0]
             why = f"{text} is an error of a spreadsheet, not a label. Correct the cell, or empty it"
             raise Refused(source.name, why, _where(rows, at))
     if rows.label:

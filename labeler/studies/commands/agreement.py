@@ -13,6 +13,8 @@ from labeler.errors import InputError
 from labeler.files.formats.label_tables import LabelReading
 from labeler.studies.commands.opening import open_study, say_if_interim, study_option
 
+LABEL_FILES = (".csv", ".tsv", ".txt", ".json", ".jsonl")  # other files are studies
+
 
 class RequirementType(click.ParamType[tuple[str, float]]):
     """A coefficient and what its lower limit must reach, such as alpha:.67."""
@@ -46,7 +48,7 @@ class RequirementType(click.ParamType[tuple[str, float]]):
 @options_of(LabelReading, "label_reading")
 @click.option("--against", "before", type=click.Path(path_type=Path), default=None,
               metavar="FILE",
-              help="Earlier round to compare with: a study, or a CSV file of labels.")  # fmt: skip
+              help="Earlier round to compare with: a study, or a file of labels.")  # fmt: skip
 @click.option(
     "--fail-under",
     type=RequirementType(),
@@ -90,7 +92,7 @@ def agreement(
         gate = service.check_requirement(given, *fail_under, level=level)
         show_json(gate.json_values()) if as_json else click.echo(gate.words)
         raise SystemExit({True: 0, False: 1, None: 3}[gate.passed])
-    earlier = None if before is None else labels_of(before, is_file=before.suffix.lower() == ".csv")
+    earlier = None if before is None else labels_of(before, is_file=before.suffix.lower() in LABEL_FILES)
     found = service.agreement_answers(given, earlier)
     if as_json:
         show_json(found)

@@ -1,0 +1,54 @@
+"""Each command that takes labels from a file reads the same labels, whatever the layout, and says what is missing."""
+
+import json
+
+import pytest
+
+from tests.labeler.commands import run
+from tests.making import make_study
+
+# Krippendorff's example: four people, missing labels; his alpha is .743 (Computing Krippendorff's Alpha-Reliability)
+ROWS = ["1 1 NA 1", "2 2 3 2", "3 3 3 3", "3 3 3 3", "2 2 2 2", "1 2 3 4", "4 4 4 4", "1 1 2 1", "2 2 2 2", "NA 5 5 5",
+        "NA NA 1 1", "NA 3 NA NA"]  # fmt: skip
+ALPHA = 0.743
+PEOPLE = ("A", "B", "C", "D")
+CELLS = [(f"u{at}", person, text) for at, row in enumerate(ROWS, start=1)
+         for person, text in zip(PEOPLE, row.split(), strict=True)]  # fmt: skip
+FILES = {
+    "long.csv": "item,reviewer,label\n" + "".join(f"{','.join(cells)}\n" for cells in CELLS),
+    "nan.csv": "item;rater;rating\n" + "".join(f"{';'.join(cells)}\n" for cells in CELLS).replace("NA", "nan"),
+    "wide.csv": "Units,A,B,C,D\n" + "".join(f"u{at},{row.replace(' ', ',')}\n" for at, row in enumerate(ROWS, 1)),
+    "irr.csv": "A,B,C,D\n" + "".join(f"{row.replace(' ', ',').replace('NA', '')}\n" for row in ROWS),
+    "rows.json": json.dumps([dict(zip(("item", "coder", "value"), cells, strict=True)) for cells in CELLS]),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_missing_label_is_missing_in_the_gate_and_in_the_report(tmp_path, name):
+    path = tmp_path / name
+    path.write_text(FILES[name], encoding="utf-8")
+    gate = run("agreement", "--labels", path, "--fail-under", "alpha:.3", "--json", code=None)
+    assert json.loads(gate.stdout)["estimate"]["value"] == pytest.approx(ALPHA, abs=5e-4)
+    assert f"{name}: 7 of 48 labels are missing" in gate.stderr
+    written = run("report", "--labels", path, "--out", tmp_path / "out", "--quick")
+    assert f"{name}: 7 of 48 labels are missing" in written.stderr
+    content = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    assert content["agreement"]["coefficients"]["krippendorff_alpha"]["value"] == pytest.approx(ALPHA, abs=5e-4)
+    assert len(content["categories"]) == 5
+    assert content["notes"][-1].startswith(f"{name}: 7 of 48 labels are missing")  # without the folder
+    run("report", "--labels", path, "--verify", tmp_path / "out" / "report.json")
+
+
+def test_a_study_takes_the_same_files_and_what_it_wrote_for_r(tmp_path):
+    study, labels = tmp_path / "a.study", tmp_path / "labels.csv"
+    make_study(study, n_items=0, reviewers=())
+    labels.write_text("item,ann,bob\nx,Similar,NA\ny,Dissimilar,Similar\n", encoding="utf-8")
+    done = run("labels", "--study", study, "--import", labels)
+    for words in ("1 of 4 labels is missing: NA (1)", "labels are read in one spelling", "3 labels imported"):
+        assert words in done.stderr
+    run("labels", "--study", study, "--out", tmp_path / "r.csv", "--layout", "irrcac")
+    assert "0 labels imported" in run("labels", "--study", study, "--import", tmp_path / "r.csv").stderr
+    labels.write_text("item,ann\nz,similar\nw,Similar\n", encoding="utf-8")
+    assert "--join-spellings" in run("labels", "--study", study, "--import", labels, code=2).stderr
+    joined = run("labels", "--study", study, "--import", labels, "--join-spellings")
+    assert "2 labels imported" in joined.stderr
