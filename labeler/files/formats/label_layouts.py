@@ -29,12 +29,13 @@ REVIEWER = (
     "worker",
 )  # fmt: skip
 LABEL = (
-    "label", "vote", "rating", "category", "answer", "classification", "choice", "annotation", "code", "value",
+    "label", "vote", "rating", "category", "answer", "classification", "choice", "annotation", "code", "value", "score",
     *CATEGORIES,  # with 1 and 0 in the cells
 )  # fmt: skip
 COLUMNS = ("item", "reviewer", "label")
 UNNAMED = ("", "unnamed: 0", "...1")  # an index column that pandas and R write
 WIDE = "wide"
+MANY_REVIEWERS = 8  # a table with more columns than this, and than rows, may be transposed
 PROGRAMS = (".xlsx", ".xls", ".ods", ".numbers", ".sav", ".dta", ".rds", ".rdata", ".parquet")
 _BESIDE = ("application", "benchmark")  # columns of a wide table that are neither items nor reviewers
 _FALSE = (False, None, 0, "", "0", "false", "False")
@@ -65,10 +66,13 @@ def find_rows(source: Source, layout: str | None = None, declared: Sequence[str]
     content = source.content()
     start = json_text.beginning(content)[:1]
     if start not in (b"[", b"{"):
-        with source.refusing():
+        try:
             table = read_text_table(content)
             frame = table.frame.map(as_written).astype(object)
-            frame.index = pd.Index(table.lines(), name=LINE)
+        except ValueError as error:
+            step = ". Save the table as CSV in UTF-8" if "not UTF-8" in str(error) else ""
+            raise Refused(source.name, f"{error}{step}") from None
+        frame.index = pd.Index(table.lines(), name=LINE)
         frame = frame[(frame.map(str.strip) != "").any(axis=1)]
         return _of_table(source, frame, "line", is_wide=layout == WIDE)
     with source.refusing():
@@ -170,6 +174,11 @@ def _of_wide(source: Source, table: pd.DataFrame, place: str, *, is_wide: bool) 
     if not reviewers:
         raise Refused(source.name, f"there is no column of a reviewer. The columns are: {', '.join(table.columns)}")
     _check_no_counts(source, table[reviewers])
+    if len(reviewers) > max(len(table), MANY_REVIEWERS):
+        notes.append(
+            f"There are {len(reviewers)} columns of reviewers for {counted(len(table), 'item')}. If each row is a "
+            "reviewer, transpose the table."
+        )
     applications = table[_APPLICATION] if _APPLICATION in table else [""] * len(table)
     names = [str(number) for number in range(1, len(table) + 1)] if item is None else table[item]
     cells = table[reviewers].to_numpy(dtype=object)

@@ -150,9 +150,20 @@ MISUSE = [  # marks, series, words, exit code
     ({"z": {"ann": [5]}}, {"a": step()}, "No series is called 'z'", 2),
     ("item,reviewer,mark\na,,5\n", {"a": step()}, "line 2: the person is empty", 2),
     ("item,reviewer,label\na,ann,[5\n", {"a": step()}, "line 2: marks are written as a list of points", 2),
+    ("item,reviewer,label\na,ann,[5]\na,ann,[6]\n", {"a": step()}, "'ann' labels 'a' a second time: '[6]' here", 2),
+    ("item,reviewer,label\na,ann,7\n", {"a": step()}, "line 2: '7' is not a list of marks such as [12]", 2),
     ("item,who,mark\na,ann,5\n", {"a": step()}, "column 'reviewer' is missing", 2),
     ("a,b\n1,2\n", {"a": step()}, "none of the known forms of marks", 2),
 ]
+
+
+@pytest.mark.parametrize("rows", ["mark\na,ann,5\na,ben,NA\na,cleo,6\n", "label\na,ann,[5]\na,ben,NA\na,cleo,[6]\n"])
+def test_a_missing_mark_is_not_the_mark_that_nothing_changes(tmp_path, rows):
+    path = tmp_path / "marks.csv"
+    path.write_text(f"item,reviewer,{rows}")
+    result = run("points", path, "--convert", "table")
+    assert result.stdout == "item,reviewer,mark\na,ann,5\na,cleo,6\n"
+    assert " missing: " in result.stderr
 
 
 @pytest.mark.parametrize(("marks", "series", "words", "code"), MISUSE)

@@ -72,6 +72,13 @@ def test_the_same_labels_are_read_from_every_layout_and_the_missing_one_is_said(
     assert note.startswith("1 of 4 labels is missing: ")
 
 
+def test_a_table_that_may_be_transposed_is_said():
+    (note,) = read(
+        "item," + ",".join(f"i{at}" for at in range(12)) + "\n" + "ann" + ",x" * 12 + "\nbob" + ",y" * 12
+    ).notes
+    assert note == ("There are 12 columns of reviewers for 2 items. If each row is a reviewer, transpose the table.")
+
+
 def test_rows_without_names_of_items_are_numbered():
     table = read("ann,bob,cleo\n1,1,2\n2,2,NA\n3,3,3\n")
     assert labels_of(table)[:3] == ["1/ann/1", "1/bob/1", "1/cleo/2"]
@@ -185,6 +192,7 @@ REFUSED = [
     (f"{LONG}a,nan,x\n", "line 2: the reviewer 'nan' means that it is missing"),
     (f"{LONG}a,ann,#VALUE!\n", "line 2: #VALUE! is an error of a spreadsheet"),
     (f"{LONG}a,ann\n", "line 2: the row has 2 cells"),
+    (f"{LONG}a,Jos\xe9,x\n".encode("cp1252"), "byte 25: the file is not UTF-8 text. Save the table as CSV in UTF-8"),
     ("item,x,y,z\n1,3,0,0\n2,0,2,1\n3,0,3,0\n", "each row adds up to 3, so this can be a table of counts"),
     ("item,a,b,note\n1,x,y,was odd\n2,y,y,fine\n3,y,x,hm\n", "the column 'note' has no label in common"),
     ("kind,a,b\nold,x,y\nold,y,y\nnew,x,x\n", "there is no column for the items"),
