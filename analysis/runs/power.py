@@ -15,6 +15,8 @@ from analysis.arrays import Floats
 from analysis.statistics.intervals import Estimate
 from analysis.statistics.two_samples import COMBINED, NO_VARIATION, by_strata, compared_by_turns, p_values
 
+MARGIN = 1.75  # a stated difference is larger by this share of one run, and so are the needed runs; see `margin`
+MIN_RUNS_OF_MARGIN = 5
 N_DRAWS = 200  # number of simulated comparisons for a detectable change
 N_HALVINGS = 7
 LARGEST_CHANGE = 64.0  # the largest change that is tried, as a multiple of the one for normal runs
@@ -65,10 +67,19 @@ def smallest_difference(
     if not variation.value:
         return Estimate(0.0, reason=NO_VARIATION) if variation.value == 0 else variation
     n_known = len(np.asarray(values))
-    effect = _smallest_effect(n_runs or n_known, alpha / n_tests, wanted, n_known)
+    effect = smallest_effect(n_runs or n_known, alpha / n_tests, wanted, n_known)
     if effect == inf:
         return Estimate(None, reason=f"{n_runs or n_known} runs of each version cannot detect any difference")
     return Estimate(effect * variation.value)
+
+
+def margin(n_runs: int) -> float:
+    """Return the factor by which a stated difference is larger than the one for normal runs.
+
+    Runs with a longer tail on one side, or with outliers that the few measured runs do not contain, need it to be found
+    with the required power (docs/results/detectable.md).
+    """
+    return 1 + MARGIN / max(n_runs, MIN_RUNS_OF_MARGIN)
 
 
 def detectable_changes(
@@ -78,7 +89,8 @@ def detectable_changes(
 
     Resampling takes outliers and several modes into account, which normal theory does not. The runs of both sides are
     pooled as deviations from the mean of the logarithms of their side; the deviations of a side are enlarged by
-    sqrt(n / (n - 1)), because the mean was estimated.
+    sqrt(n / (n - 1)), because the mean was estimated. In each resample all deviations are multiplied by a factor whose
+    square is the number of degrees of freedom divided by a chi-squared variable, because the spread was estimated, too.
 
     `a` and `b`: positive values that vary, at least five in each row; `start` (shape (n_benchmarks,)): a first guess, >
     0; `wanted`: required power, in (0, 1). Returns the change as a share; infinity if even 64 times the first guess is
@@ -91,7 +103,9 @@ def detectable_changes(
     ]
     pooled = np.concatenate(deviations, axis=1)
     rng = np.random.default_rng(SEED)  # all benchmarks use the same draws, so their order does not matter
-    first, second = (np.exp(pooled[:, rng.integers(n_a + n_b, size=(N_DRAWS, n))]) for n in (n_a, n_b))
+    df = n_a + n_b - 2
+    factors = np.sqrt(df / rng.chisquare(df, N_DRAWS))[:, None]
+    first, second = (np.exp(factors * pooled[:, rng.integers(n_a + n_b, size=(N_DRAWS, n))]) for n in (n_a, n_b))
 
     def powers(changes: Floats, rows: NDArray[np.intp]) -> Floats:
         changed = first[rows] * (1 + changes)[:, None, None]
@@ -113,7 +127,7 @@ def detectable_changes(
         is_enough = powers(np.exp(middle), rows) >= wanted
         high[rows] = np.where(is_enough, middle, high[rows])
         low[rows] = np.where(is_enough, low[rows], middle)
-    return np.where(enough, np.exp(high), inf)
+    return np.where(enough, margin(min(n_a, n_b)) * np.exp(high), inf)
 
 
 def smallest_difference_by_strata(
@@ -123,30 +137,28 @@ def smallest_difference_by_strata(
 
     Return None if no degrees of freedom remain.
     """
-    from scipy import special
-
     df = len(a) + len(b) - len(np.unique(np.concatenate(strata))) - 1
     compared = by_strata(a, b, (strata[1], strata[0]), level)
-    if compared is None or compared[1].low is None or compared[1].high is None:
-        return None
-    reject = float(special.stdtrit(df, 1 - level / 2))
-    se = float(np.log(compared[1].high / compared[1].low)) / 2 / reject
-    return float(np.expm1((reject + float(special.stdtrit(df, wanted))) * se))
+    return None if compared is None else _smallest_by_t(compared[1], df, min(len(a), len(b)), level, wanted)
 
 
 def smallest_difference_by_turns(
     candidate: Floats, baseline: Floats, turns: int, level: float, wanted: float = 0.8
 ) -> float | None:
     """Return the smallest relative difference that `compared_by_turns` detects, or None if there are too few runs."""
+    compared = compared_by_turns(candidate, baseline, turns, level)
+    n = min(len(candidate) - (turns == 1), len(baseline) - (turns == 0))
+    return None if compared is None else _smallest_by_t(compared[1], n - 1, n, level, wanted)
+
+
+def _smallest_by_t(ratio: Estimate, df: int, n: int, level: float, wanted: float) -> float | None:
+    """Return the smallest relative difference that a t test detects which gave this interval of the ratio."""
     from scipy import special
 
-    compared = compared_by_turns(candidate, baseline, turns, level)
-    if compared is None or compared[1].low is None or compared[1].high is None:
+    if ratio.low is None or ratio.high is None:
         return None
-    df = min(len(candidate) - (turns == 1), len(baseline) - (turns == 0)) - 1
-    reject = float(special.stdtrit(df, 1 - level / 2))
-    se = float(np.log(compared[1].high / compared[1].low)) / 2 / reject
-    return float(np.expm1((reject + float(special.stdtrit(df, wanted))) * se))
+    se = float(np.log(ratio.high / ratio.low)) / 2 / float(special.stdtrit(df, 1 - level / 2))
+    return margin(n) * float(np.expm1(_smallest_shift(df, level, wanted) * se))
 
 
 def runs_needed(
@@ -168,7 +180,7 @@ def runs_needed(
     effect = difference / variation.value
 
     def are_enough(n_runs: int) -> bool:
-        return power(effect, n_runs, alpha=alpha, n_tests=n_tests, n_known=n_known) >= wanted
+        return power(effect / margin(n_runs), n_runs, alpha=alpha, n_tests=n_tests, n_known=n_known) >= wanted
 
     few, enough = 1, 2
     while not are_enough(enough):
@@ -188,18 +200,44 @@ def _variation(values: ArrayLike) -> Estimate:
 
 
 @lru_cache(maxsize=4096)
-def _smallest_effect(n_runs: int, level: float, target_power: float, n_known: int) -> float:
-    """Return the smallest effect that the test detects, in estimated standard deviations.
+def smallest_effect(n_runs: int, level: float, wanted: float, n_known: int | None = None) -> float:
+    """Return the smallest effect that the test detects, in standard deviations, with the margin; see `power`.
 
     If no effect is large enough, return infinity.
     """
     from scipy import special
 
-    def lacking(log_effect: float) -> float:
-        return power(float(np.exp(log_effect)), n_runs, alpha=level, n_known=n_known) - target_power
+    def power_of(effect: float) -> float:
+        return power(effect, n_runs, alpha=level, n_known=n_known)
 
-    largest = float(np.log(LARGEST_EFFECT))
-    low = float(np.log(-special.ndtri(level / 2) / np.sqrt(n_runs / 2)))  # the power is at most one half
+    # at this effect the power is at most one half
+    return margin(n_runs) * _smallest(power_of, float(-special.ndtri(level / 2) / np.sqrt(n_runs / 2)), wanted)
+
+
+@lru_cache(maxsize=4096)
+def _smallest_shift(df: int, level: float, wanted: float) -> float:
+    """Return the smallest shift that a t test detects, in standard errors that were estimated with its own df."""
+    from scipy import special
+
+    at, weights = np.polynomial.legendre.leggauss(N_NODES)
+    estimated = np.sqrt(special.gammaincinv(df / 2, (at + 1) / 2) / (df / 2))  # estimated / true standard error
+    reject = float(special.stdtrit(df, 1 - level / 2)) * estimated[:, None]
+
+    def power_of(shift: float) -> float:
+        true = shift * estimated
+        terms = special.ndtr(true - reject) + special.ndtr(-true - reject)
+        return float((weights[:, None] * weights * terms).sum()) / 4
+
+    return _smallest(power_of, float(-special.ndtri(level / 2)), wanted)
+
+
+def _smallest(power_of: Callable[[float], float], start: float, wanted: float) -> float:
+    """Return the effect, > 0, at which the power is as wanted; infinity if no effect is large enough."""
+
+    def lacking(log_effect: float) -> float:
+        return power_of(float(np.exp(log_effect))) - wanted
+
+    largest, low = float(np.log(LARGEST_EFFECT)), float(np.log(start))
     at_low, step = lacking(low), 0.5
     if at_low >= 0:
         low, at_low = -20.0, lacking(-20.0)

@@ -21,20 +21,25 @@ from analysis.methods.check._sides import (
     SHARED,
     UNKNOWN,
     BothSides,
+    RunDesign,
     SharedNoise,
+    SideRuns,
     cost_ratio,
     costs_of,
     describe_machines,
     has_rates_and_times,
+    levels_of,
     operation_of,
     shared_noise,
     stands_alone,
     strata_of,
+    strict_turns,
     times_of,
     turns_of,
+    with_steps,
 )
-from analysis.runs.benchmark import EVERY_ITERATION, FAILED_SHARE, FAILURES, HIGHER, Benchmark, PerRun
-from analysis.runs.comparison import NOT_CALLED, Change, Pair, compare_benchmarks
+from analysis.runs.benchmark import EVERY_ITERATION, FAILED_SHARE, FAILURES, Benchmark, PerRun
+from analysis.runs.comparison import NOT_CALLED, NOT_SHOWN, Change, Pair, compare_benchmarks
 from analysis.runs.power import (
     detectable_changes,
     smallest_difference,
@@ -42,38 +47,61 @@ from analysis.runs.power import (
     smallest_difference_by_turns,
 )
 from analysis.statistics.intervals import Estimate
-from analysis.statistics.two_samples import COMBINED, by_strata, compared_by_turns, p_values
+from analysis.statistics.two_samples import by_strata, compared_by_turns
 
 LARGE = 0.25  # a larger change that was measured in blocks can still be a finding
 
 
 def changes_of(compared: Sequence[BothSides], rules: Rules) -> tuple[Suite, tuple[Change, ...]]:
     """Test all benchmarks, and hold back the changes that the measurements cannot attribute to the versions."""
-    deciding = [one for one in compared if one.after.family == "" and one.reason is None]
-    noise = shared_noise([costs_of(one) for one in deciding])
-    is_paired = any(one.is_by_turns for one in deciding) and _pairing_pays(noise)
+    (tested,) = test_suites([compared], rules)
+    deciding = [one for one in compared if _is_deciding(one)]
+    designs = Counter(one.design.kind for one in deciding)
+    kept = [one for one in deciding if operation_of(one.after.benchmark) not in tested.failing]
+    ratio, n = _geometric_mean(kept, rules.alpha, is_paired=tested.is_paired)
+    n_left_out = sum(one.after.family == "" for one in compared) - n
+    has_inverted = has_rates_and_times(deciding)
+    return Suite(ratio, n, n_left_out, dict(designs), tested.noise, has_inverted, tested.is_paired), tested.changes
+
+
+@dataclass(frozen=True)
+class TestedSuite:
+    """The changes of a suite, and how its runs were compared."""
+
+    changes: tuple[Change, ...]
+    noise: SharedNoise
+    is_paired: bool
+    failing: Mapping[Hashable, str]  # the operations of which more failed, and what says so
+
+
+def test_suites(suites: Sequence[Sequence[BothSides]], rules: Rules) -> list[TestedSuite]:
+    """Test the benchmarks of each suite as `check` does; many suites together take less time."""
+    noises = [shared_noise([costs_of(one) for one in suite if _is_deciding(one)]) for suite in suites]
+    are_paired = [
+        any(one.is_by_turns for one in suite if _is_deciding(one)) and _pairing_pays(noise)
+        for suite, noise in zip(suites, noises, strict=True)
+    ]
     pairs = [
         Pair(
             one.after.benchmark.name, *_values(one, is_paired), one.after.benchmark.unit, one.after.benchmark.better,
-            one.after.family, one.reason, strata_of(one, is_paired), turns_of(one, is_paired), one.step,
+            (at, one.after.family), one.reason, strata_of(one, is_paired), turns_of(one, is_paired), one.step,
             *_limits(one, rules),
         )
-        for one in compared
+        for at, (suite, is_paired) in enumerate(zip(suites, are_paired, strict=True))
+        for one in suite
     ]  # fmt: skip
-    tested = compare_benchmarks(pairs, test=rules.test, alpha=rules.alpha, max_slowdown=rules.max_slowdown)
-    failing = _failing(tested, compared)
-    changes = _without_failing(tested, compared, failing)
-    of_suite = {
-        change.name: cost
-        for one, change in zip(compared, changes, strict=True)
-        if one.after.family == "" and (cost := cost_ratio(one, change.ratio.value)) is not None
-    }
-    held = tuple(_held_back(change, one, noise, of_suite, rules) for change, one in zip(changes, compared, strict=True))
-    designs = Counter(one.design.kind for one in deciding)
-    kept = [one for one in deciding if operation_of(one.after.benchmark) not in failing]
-    ratio, n = _geometric_mean(kept, rules.alpha, is_paired=is_paired)
-    n_left_out = sum(one.after.family == "" for one in compared) - n
-    return Suite(ratio, n, n_left_out, dict(designs), noise, has_rates_and_times(deciding), is_paired), held
+    changes = iter(compare_benchmarks(pairs, test=rules.test, alpha=rules.alpha, max_slowdown=rules.max_slowdown))
+    tested = []
+    for suite, noise, is_paired in zip(suites, noises, are_paired, strict=True):
+        of_suite = [replace(next(changes), family=one.after.family) for one in suite]
+        failing = _failing(of_suite, suite)
+        held = _all_held_back(_without_failing(of_suite, suite, failing), suite, noise, rules)
+        tested.append(TestedSuite(held, noise, is_paired, failing))
+    return tested
+
+
+def _is_deciding(one: BothSides) -> bool:
+    return one.after.family == "" and one.reason is None
 
 
 def _failing(changes: Sequence[Change], compared: Sequence[BothSides]) -> dict[Hashable, str]:
@@ -147,6 +175,17 @@ def _limits(one: BothSides, rules: Rules) -> tuple[float, float | None]:
 def is_measured(benchmark: Benchmark) -> bool:
     """Return whether the numbers vary by nature, unlike memory and numbers of allocations."""
     return not re.search(r"\b(bytes?|[KMG]i?B|B|allocs?|allocations|objects)\b(?!/s)", benchmark.unit, re.IGNORECASE)
+
+
+def _all_held_back(
+    changes: Sequence[Change], compared: Sequence[BothSides], noise: SharedNoise, rules: Rules
+) -> tuple[Change, ...]:
+    of_suite = {
+        change.name: cost
+        for one, change in zip(compared, changes, strict=True)
+        if one.after.family == "" and (cost := cost_ratio(one, change.ratio.value)) is not None
+    }
+    return tuple(_held_back(change, one, noise, of_suite, rules) for change, one in zip(changes, compared, strict=True))
 
 
 def _held_back(
@@ -314,23 +353,27 @@ def _rounded(values: Floats, step: float) -> Floats:
 def with_detectable(
     suite: Suite, detectable: Sequence[Estimate], changes: Sequence[Change], compared: Sequence[BothSides]
 ) -> Suite:
-    """Add the detectable changes of the benchmarks that were tested in their deciding unit."""
-    known = sorted(
-        (inf if limit.value is None else limit.value, change.name)
+    """Add the detectable changes of the benchmarks that were tested in their deciding unit.
+
+    A benchmark is too noisy to judge only if no change is shown: it would contradict any other result.
+    """
+    tested = sorted(
+        (inf if limit.value is None else limit.value, change.name, change.outcome == NOT_SHOWN)
         for limit, change, one in zip(detectable, changes, compared, strict=True)
         if change.p is not None and one.after.family == ""
     )
-    if not known:
+    if not tested:
         return suite
-    value, name = known[-1]
+    value, name, _is_unchanged = tested[-1]
     return replace(
-        suite, detectable=known[len(known) // 2][0], largest=value, least_precise=name,
-        too_noisy=tuple(name for value, name in known if value > TOO_NOISY),
+        suite, detectable=tested[len(tested) // 2][0], largest=value, least_precise=name,
+        too_noisy=tuple(name for value, name, is_unchanged in tested if is_unchanged and value > TOO_NOISY),
     )  # fmt: skip
 
 
 SIZES = (3, 5, 10, 20, 30, 50)
-N_DRAWS = 300
+N_DRAWS = 300  # simulated checks; fewer in large suites
+MIN_DRAWS, MAX_TESTS = 60, 6000
 
 
 @dataclass(frozen=True)
@@ -339,8 +382,11 @@ class NoiseRow:
 
     n_runs: int  # of each version
     design: str  # "by turns" or "in blocks"
-    false_alarms: float  # share of comparisons in which any benchmark is called slower
-    min_change: float  # the smallest limit that keeps the false alarms at the wanted rate; 0 if no limit is needed
+    false_alarms: float  # share of checks in which any benchmark is called slower
+    undecided: float  # share of checks without a false alarm in which a change is inconclusive
+    # Smallest limit that keeps the false alarms at the wanted rate: 0 if no limit is needed, None if none is enough,
+    # because values change from 0.
+    min_change: float | None
     detectable: float | None  # median of the changes that are detected with 80 % power
 
 
@@ -362,58 +408,72 @@ def noise(
     rate: float = 0.05,
     rng: np.random.Generator,
 ) -> Noise:
-    """Compare runs of one version with each other, as a check compares two versions.
+    """Compare runs of one version with each other, exactly as a check compares two versions.
 
     For each number of runs, a stretch of consecutive runs is drawn and divided into a baseline and a candidate: by
-    turns, or into its first and its second half. Benchmarks of the same number of runs are divided in the same way, so
-    noise that they share counts. `alpha` is the significance level of the check for all benchmarks together, and `rate`
-    the wanted share of false alarms. Raises ValueError if there are no benchmarks with at least six runs, or a share is
-    not in (0, 1).
+    turns (pairs of runs in random order), or into its first and its second half. Benchmarks of the same number of runs
+    are divided in the same way, so noise that they share counts. `alpha` is the significance level of the check for all
+    benchmarks together, and `rate` the wanted share of false alarms. Raises ValueError if there are no benchmarks with
+    at least six runs, or a share is not in (0, 1).
     """
-    groups: dict[int, list[Benchmark]] = defaultdict(list)
-    for benchmark in benchmarks:
-        if benchmark.unit != FAILED_SHARE:
-            groups[len(benchmark.runs)].append(benchmark)
+    groups: dict[int, list[SideRuns]] = defaultdict(list)
+    for level in levels_of(benchmarks, per_run).values():
+        if level.benchmark.unit != FAILED_SHARE:
+            groups[len(level.values)].append(level)
+    n_levels = sum(map(len, groups.values()))
     n_runs = max(groups, key=lambda n: (len(groups[n]), n), default=0)
     if n_runs < 2 * SIZES[0]:
         raise ValueError(f"at least {2 * SIZES[0]} runs of each benchmark are needed, got {n_runs}")
-    used = groups[n_runs]
-    values = np.array([_in_time(benchmark, per_run) for benchmark in used])
-    are_rates = np.array([benchmark.better == HIGHER for benchmark in used])
+    used = [_in_time(level) for level in groups[n_runs]]
+    n_tests = Counter(level.family for level in used)
+    n_draws = max(MIN_DRAWS, min(N_DRAWS, MAX_TESTS // len(used)))
     rows = []
     for n in (n for n in SIZES if 2 * n <= n_runs):
-        limits = [smallest_difference(row, alpha=alpha, n_tests=len(used), n_runs=n).value for row in values]
+        limits = [
+            smallest_difference(level.values, alpha=alpha, n_tests=n_tests[level.family], n_runs=n).value
+            for level in used
+        ]
         known = sorted(limit for limit in limits if limit is not None)
         detectable = known[len(known) // 2] if known else None
         for design in (BY_TURNS, IN_BLOCKS):
-            largest = _largest(values, are_rates, n, design, alpha, rng)
+            suites = [_divided(used, n, design, rng) for _ in range(n_draws)]
+            checked = test_suites(suites, Rules(alpha=alpha, min_change=0.0))
+            largest = np.array([_largest_slowdown(suite.changes) for suite in checked])
+            undecided = [any(change.inconclusive for change in suite.changes) for suite in checked]
             needed = float(np.quantile(largest, 1 - rate, method="higher"))
-            rows.append(NoiseRow(n, design, float((largest > 0).mean()), needed, detectable))
-    return Noise(len(used), n_runs, len(benchmarks) - len(used), tuple(rows))
+            shares = float((largest > 0).mean()), float((np.array(undecided) & (largest == 0)).mean())
+            rows.append(NoiseRow(n, design, *shares, needed if needed < inf else None, detectable))
+    return Noise(len(used), n_runs, n_levels - len(used), tuple(rows))
 
 
-def _in_time(benchmark: Benchmark, per_run: PerRun) -> Floats:
-    values, times = per_run.values(benchmark.runs), times_of(benchmark.runs)
-    return values if times is None else values[np.argsort(times, kind="stable")]
+def _in_time(level: SideRuns) -> SideRuns:
+    times = times_of(level.benchmark.runs)
+    return level if times is None else replace(level, values=level.values[np.argsort(times, kind="stable")])
 
 
-def _largest(
-    values: Floats, are_rates: np.ndarray, n: int, design: str, alpha: float, rng: np.random.Generator
-) -> Floats:
-    """Return the largest slowdown that each simulated check reports; 0 if it reports none."""
-    k = len(values)
-    largest = np.zeros(N_DRAWS)
-    for draw in range(N_DRAWS):
-        start = int(rng.integers(0, values.shape[1] - 2 * n + 1))
-        places = start + (np.arange(2 * n).reshape(n, 2).T if design == BY_TURNS else np.arange(2 * n).reshape(2, n))
-        swapped = rng.random(n if design == BY_TURNS else 1) < 0.5
-        old, new = np.where(swapped, places[::-1], places)
-        a, b = values[:, new], values[:, old]
-        p = p_values(a, b, COMBINED)
-        order = np.argsort(p)
-        passed = np.cumprod(p[order] * (k - np.arange(k)) <= alpha).astype(bool)  # Holm's procedure
-        before = b.mean(axis=1)
-        ratio = np.divide(a.mean(axis=1), before, out=np.ones(k), where=before != 0)  # a change from 0 has no ratio
-        slower = np.where(are_rates, 1 - ratio, ratio - 1)[order][passed]
-        largest[draw] = max(0.0, float(slower.max(initial=0.0)))
-    return largest
+def _divided(levels: Sequence[SideRuns], n: int, design: str, rng: np.random.Generator) -> list[BothSides]:
+    """Divide a stretch of runs into two sides of n runs each."""
+    start = int(rng.integers(0, len(levels[0].values) - 2 * n + 1))
+    if design == BY_TURNS:
+        is_first = rng.random(n) < 0.5
+        is_new = np.column_stack([is_first, ~is_first]).ravel()
+    else:
+        is_new = np.repeat([False, True], n) != (rng.random() < 0.5)
+    places = [start + np.flatnonzero(side) for side in (~is_new, is_new)]
+    turns = strict_turns(*(side.astype(np.float64) for side in places)) if design == BY_TURNS else None
+    divided = []
+    for level in levels:
+        old, new = (replace(level, values=level.values[side]) for side in places)
+        divided.append(
+            BothSides(
+                old, new, RunDesign(design), old.values, new.values, is_by_turns=design == BY_TURNS, machines={},
+                turns=turns,
+            )
+        )  # fmt: skip
+    return with_steps(divided)
+
+
+def _largest_slowdown(changes: Sequence[Change]) -> float:
+    """Return the largest change for the worse that a check reports; 0 if it reports none, infinity for one from 0."""
+    worse = [change.ratio.value for change in changes if change.is_finding and change.worse]
+    return max((inf if ratio is None else abs(ratio - 1) for ratio in worse), default=0.0)

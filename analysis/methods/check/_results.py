@@ -127,7 +127,7 @@ class Suite:
     detectable: float | None = None
     largest: float | None = None
     least_precise: str = ""
-    too_noisy: tuple[str, ...] = ()  # benchmarks that detect only changes above 25 %
+    too_noisy: tuple[str, ...] = ()  # benchmarks without a change that would detect only changes above 25 %
 
 
 @dataclass(frozen=True)

@@ -340,17 +340,18 @@ def noise(
 ) -> None:  # fmt: skip
     """Find the limits that keep false alarms of a check rare, from runs of one version.
 
-    The runs are compared with each other, by turns and in blocks, as `labeler check` compares two versions. The table
-    shows the share of false alarms, the smallest --min-change that keeps the wanted share, and the change that so many
-    runs of each version detect. If a file was refused, the exit code is 1.
+    `labeler check` compares the runs with each other, by turns and in blocks. The table shows the share of false
+    alarms, the share of other checks in which a change is inconclusive, the smallest --min-change that keeps the wanted
+    share of false alarms, and the change that so many runs of each version detect. If a file was refused, the exit code
+    is 1.
     """
     gathered = read_files(paths, read_options, gathering.from_files)
     report_refused_files(gathered)
     result = checking.noise_of(gathered, per_run, alpha=alpha, rate=rate, seed=seed)
     rows = [
         {
-            "runs": row.n_runs, "measured": row.design, "false alarms": row.false_alarms, "min-change": row.min_change,
-            "detectable": row.detectable,
+            "runs": row.n_runs, "measured": row.design, "false alarms": row.false_alarms, "undecided": row.undecided,
+            "min-change": row.min_change, "detectable": row.detectable,
         }
         for row in result.rows
     ]  # fmt: skip
@@ -363,13 +364,18 @@ def noise(
     if result.n_left_out:
         remark(f"Left out: {counted(result.n_left_out, 'benchmark')} with a number of runs other than {result.n_runs}.")
     if out is not None:
-        by_turns = [row for row in result.rows if row.design == "by turns"]
-        best = min(by_turns, key=lambda row: (round(row.min_change, 3), -row.n_runs))
-        share = max(1.0, ceil(1000 * best.min_change) / 10)
+        by_turns = [(row.min_change, row.n_runs) for row in result.rows if row.design == "by turns"]
+        limits = [(limit, n_runs) for limit, n_runs in by_turns if limit is not None]
+        if not limits:
+            raise InputError(
+                "No limit keeps false alarms rare, because values change from 0. Leave out these benchmarks."
+            )
+        limit, n_runs = min(limits, key=lambda row: (round(row[0], 3), -row[1]))
+        share = max(1.0, ceil(1000 * limit) / 10)
         write_text(
             out,
             f"# from `labeler noise`: at most {100 * rate:g} % false alarms if the versions are measured by turns\n"
-            f'min_change = "{share:g}%"\nruns = {best.n_runs}\n',
+            f'min_change = "{share:g}%"\nruns = {n_runs}\n',
         )
         remark(f"Limits written to {out}. Next: labeler check NEW --against OLD --limits {shlex.quote(str(out))}")
     if gathered.refused:

@@ -5,7 +5,7 @@ from math import prod
 
 from scipy import stats
 
-from analysis.runs.power import power, smallest_difference
+from analysis.runs.power import smallest_difference, smallest_effect
 from analysis.text import counted
 from labeler.files.measuring.plan import MeasurementPlan, contexts_of, kinds_of_order
 from labeler.files.measuring.table import Done
@@ -59,9 +59,8 @@ def _versions(plan: MeasurementPlan, done: Sequence[Done]) -> Iterator[str]:
     if known:
         yield f"Versions: detectable difference ({n_runs} runs per context, noise so far): {'; '.join(known)}."
         return
-    examples = ", ".join(
-        f"{_percent(_smallest_effect(n_runs, n_tests) * noise)} if runs vary by {_percent(noise)}" for noise in NOISE
-    )
+    effect = smallest_effect(n_runs, ALPHA / n_tests, WANTED)
+    examples = ", ".join(f"{_percent(effect * noise)} if runs vary by {_percent(noise)}" for noise in NOISE)
     yield (
         f"Versions: with {n_runs} runs per version and context, the detectable difference ({_percent(WANTED)} power) "
         f"is {examples}. After the first runs, --dry-run uses their noise."
@@ -87,15 +86,6 @@ def _known(plan: MeasurementPlan, done: Sequence[Done], n_runs: int) -> Iterator
 
 def _percent(share: float) -> str:
     return f"{100 * share:.3g} %"
-
-
-def _smallest_effect(n_runs: int, n_tests: int) -> float:
-    """Return the smallest difference, in standard deviations, that a test detects with the wanted power."""
-    low, high = 0.0, 100.0
-    for _halving in range(40):
-        middle = (low + high) / 2
-        low, high = (low, middle) if power(middle, n_runs, alpha=ALPHA, n_tests=n_tests) >= WANTED else (middle, high)
-    return high
 
 
 def _order(plan: MeasurementPlan) -> str:

@@ -255,6 +255,13 @@ def test_no_power_is_inconclusive_if_most_benchmarks_have_none():
     assert any("1 of 4 (b)" in note for note in mostly.notes)
 
 
+def test_a_benchmark_that_changed_is_not_called_too_noisy_to_judge():
+    changed = [timed("b", levels, None) for levels in ((1, 1.01, 1.02, 1.03, 3), (3.1, 3.2, 3.3, 3.4, 3.5))]
+    found = check(changed[1:], changed[:1])
+    assert (found.changes[0].outcome, found.suite.largest > 0.25, found.outcome) == ("slower", True, FOUND)
+    assert not any("Too noisy" in line for line in to_lines(found))
+
+
 def test_limits_of_a_benchmark_take_precedence_and_changes_below_1_percent_count_only_for_memory():
     def sides(unit):
         return [
