@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 N_NAMED = 3  # names in a sentence before "and N more"
+DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in "0123456789¹²³")}
 
 
 def counted(n: int, noun: str, plural: str | None = None) -> str:
@@ -76,3 +77,14 @@ def duration(seconds: float, digits: int = 3) -> str:
         if float(f"{seconds / size:.{digits}g}") >= 1:
             return f"{significant(seconds / size, digits)} {unit}"
     return f"{significant(seconds / 1e-9, digits)} ns"
+
+
+def is_device(file_name: str) -> bool:
+    """Return whether Windows takes a file name for a device, which it does whatever the extension is.
+
+    Examples
+    --------
+    >>> is_device("Aux.json"), is_device("con"), is_device("console.json")
+    (True, True, False)
+    """
+    return file_name.partition(".")[0].rstrip().casefold() in DEVICES

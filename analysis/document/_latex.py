@@ -80,8 +80,9 @@ def _section(section: Section, files: dict[str, str], figures: Collection[str] |
             yield f"\\input{{tables/{name}}}"
 
 
-def _free_name(name: str, files: Collection[str]) -> str:
-    """Return the name for a table; if another table has this name, add a number."""
+def _free_name(text: str, files: Collection[str]) -> str:
+    """Return the name for a table, which is a valid file name; if another table has this name, add a number."""
+    name = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
     numbered = (name if n == 1 else f"{name}-{n}" for n in count(1))
     return next(candidate for candidate in numbered if f"tables/{candidate}.tex" not in files)
 

@@ -276,9 +276,10 @@ def _write_parquet(benchmarks: Iterator[Benchmark], out: Path, names: Sequence[s
 
 def _write_icpe(benchmarks: Iterator[Benchmark], out: Path, _names: Sequence[str], done: ConversionResult) -> None:
     out.mkdir()
+    taken: dict[str, str] = {}
     for benchmark in benchmarks:
         try:
-            name, content = writing.icpe_file(benchmark)
+            name, content = writing.icpe_file(benchmark, taken)
             with (out / name).open("xb") as file:
                 file.write(content)
         except (ValueError, FileExistsError) as error:
@@ -290,9 +291,10 @@ def _write_icpe(benchmarks: Iterator[Benchmark], out: Path, _names: Sequence[str
 
 def _write_tcpd(benchmarks: Iterator[Benchmark], out: Path, _names: Sequence[str], done: ConversionResult) -> None:
     out.mkdir()
+    taken: dict[str, str] = {}
     for benchmark in benchmarks:
         for name, values, labels in series_of(benchmark):
-            with (out / f"{writing.file_stem(name)}.json").open("x", encoding="utf-8") as file:
+            with (out / f"{writing.file_stem(name, taken)}.json").open("x", encoding="utf-8") as file:
                 file.write(histories.write_tcpd(name, values, labels))
         done.add(benchmark)
 

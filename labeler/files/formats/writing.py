@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING
 
@@ -15,6 +16,7 @@ import orjson
 from numpy.typing import NDArray
 
 from analysis.runs.benchmark import CONDITIONS, FACTOR, RECORDED, RUN, Benchmark, in_unit
+from analysis.text import is_device
 from labeler.files.formats.long_table import WRITTEN
 from labeler.safe_text import inert
 
@@ -103,11 +105,12 @@ def _dictionary(texts: Sequence[str], run: NDArray[np.int32]) -> pa.DictionaryAr
     return pa.DictionaryArray.from_arrays(pa.array(codes[run]), pa.array(levels, pa.string()))
 
 
-def icpe_file(benchmark: Benchmark) -> tuple[str, bytes]:
+def icpe_file(benchmark: Benchmark, taken: dict[str, str]) -> tuple[str, bytes]:
     """Return the name and the content of a benchmark's file in the format of the ICPE '23 data challenge.
 
-    The name is `org__project#method#k=v.json`, or a changed one with a part of its hash if this is no valid file name.
-    Raises ValueError if the measurements are not in seconds with lower as better: the format has no other unit.
+    The name is `org__project#method#k=v.json`, or a changed one with a part of its hash if this is no valid file name;
+    see `file_stem`. Raises ValueError if the measurements are not in seconds with lower as better: the format has no
+    other unit.
     """
     if benchmark.unit != "s" or benchmark.better != "lower":
         raise ValueError(
@@ -116,18 +119,28 @@ def icpe_file(benchmark: Benchmark) -> tuple[str, bytes]:
         )
     prefix = benchmark.application.replace("/", "__", 1) + "#" if benchmark.application else ""
     name = benchmark.name if benchmark.name.startswith(prefix) else prefix + benchmark.name
-    return f"{file_stem(name)}.json", orjson.dumps([run.tolist() for run in benchmark.runs])
+    return f"{file_stem(name, taken)}.json", orjson.dumps([run.tolist() for run in benchmark.runs])
 
 
-def file_stem(name: str) -> str:
+def file_stem(name: str, taken: dict[str, str]) -> str:
     r"""Turn a name into a short file name that is valid on any system, has no folder, and is not hidden.
+
+    A name that must be changed ends with a part of its hash, and so does a name that some systems do not distinguish
+    from another one: `taken` has the names of a folder, and gets this one. Equal names have equal results.
 
     Examples
     --------
-    >>> file_stem("org__app#sort#n=1&m=2"), file_stem("../../etc/x"), file_stem("a/b")
-    ('org__app#sort#n=1&m=2', '_.._etc_x-56da1a2e', 'a_b-c14cddc0')
+    >>> names: dict[str, str] = {}
+    >>> file_stem("org__app#sort#n=1&m=2", names), file_stem("../../etc/x", names), file_stem("aux", names)
+    ('org__app#sort#n=1&m=2', '_.._etc_x-56da1a2e', '_aux-321f6814')
+    >>> file_stem("sort", names), file_stem("Sort", names)
+    ('sort', 'Sort-bec69036')
     """
     printable = "".join(letter if letter.isprintable() else "_" for letter in name)
     stem = re.sub(r'[<>:"/\\|?*]', "_", printable).strip(". ")
     stem = stem.encode()[:MAX_STEM_BYTES].decode(errors="ignore")
-    return stem if stem == name else f"{stem or 'unnamed'}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    if is_device(stem):
+        stem = f"_{stem}"
+    if stem == name and taken.setdefault(unicodedata.normalize("NFC", stem).casefold(), name) == name:
+        return stem
+    return f"{stem or 'unnamed'}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"

@@ -16,6 +16,7 @@ from analysis.runs import measures, schemes
 from analysis.runs.benchmark import Benchmark
 from analysis.runs.classifiers import Verdict, classifier_named, explain
 from analysis.runs.dissimilarity import title_of
+from analysis.text import is_device
 from labeler.errors import InputError, sentence
 from labeler.studies.items import drawing
 from labeler.studies.items.browsing import item_named
@@ -172,7 +173,9 @@ def _file_name(name: str) -> str:
     name.
     """
     readable = re.sub(r"[^a-z0-9._=-]+", "_", name.lower()).strip("._")[:80]
-    if readable and readable == name and not re.search("-[0-9a-f]{8}$", name):
+    if is_device(readable):
+        readable = f"_{readable}"
+    if readable == name and not re.search("^$|-[0-9a-f]{8}$", name):
         return readable
     return f"{readable or 'unnamed'}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
