@@ -3,10 +3,11 @@
 import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import count
+from math import ceil
 
 from analysis.document._content import Bullets, Document, Figure, Link, Paragraph, Section, Table
 
-LONG = 35  # maximum number of rows of a table that stays on one page
+LONG = 35  # maximum number of lines of a table that stays on one page
 LINE, GAP = 116, 2  # number of characters in a line of small print, and number of characters between two columns
 LONG_WORD, PIECE = 24, 8  # longer words can be broken after each piece of this length
 PREAMBLE = r"""\documentclass[a4paper]{article}
@@ -96,14 +97,19 @@ def _figure(block: Figure) -> str:
 
 
 def _table(block: Table, name: str) -> str:
-    """Return the LaTeX code of a table; a table with many rows can continue over several pages."""
-    widths = _widths(block)
-    columns = "".join(_column(block, at, width) for at, width in enumerate(widths))
+    """Return the LaTeX code of a table; a table with many lines can continue over several pages."""
+    natural, widths = _widths(block)
+    share = 0.96 / max(LINE, sum(widths) + GAP * len(widths))
+    columns = "".join(
+        _column(block, at, None if width == full else width * share)
+        for at, (width, full) in enumerate(zip(widths, natural, strict=True))
+    )
+    n_lines = sum(max(ceil(len(cell) / width) for cell, width in zip(row, widths, strict=True)) for row in block.rows)
     caption = f"\\caption{{{_escaped(block.caption)}}}\\label{{tab:{name}}}"
     header = " & ".join(map(_escaped, block.header)) + " \\\\\n\\midrule" if any(block.header) else ""
     rows = [" & ".join(map(_breakable, row)) + " \\\\" for row in block.rows]
     notes = [f"{_escaped(note)}\\\\" for note in block.notes]
-    if len(rows) > LONG:
+    if n_lines > LONG:
         lines = [
             f"{{{SMALL}",
             f"\\begin{{longtable}}{{{columns}}}",
@@ -119,14 +125,14 @@ def _table(block: Table, name: str) -> str:
     return "\n".join([*lines, "\\end{table}"]) + "\n"
 
 
-def _widths(block: Table) -> list[float | None]:
-    """Return the share of the text width of each column; None for a column whose texts need no wrapping.
+def _widths(block: Table) -> tuple[list[int], list[int]]:
+    """Return the number of characters that each column needs without wrapping, and the number that it gets.
 
     Texts wrap only if the table is wider than a line. The widest column is wrapped first, and no column becomes
     narrower than its longest word.
     """
     columns = list(zip(block.header, *block.rows, strict=True))
-    natural = [max(map(len, cells)) for cells in columns]
+    natural = [max(1, *map(len, cells)) for cells in columns]
     least = [max((min(len(w), LONG_WORD) for cell in cells for w in cell.split()), default=1) for cells in columns]
     widths = list(natural)
     room = LINE - GAP * len(columns)
@@ -135,8 +141,7 @@ def _widths(block: Table) -> list[float | None]:
         if not wide:
             break
         widths[max(wide, key=lambda at: widths[at])] -= 1
-    share = 0.96 / max(LINE, sum(widths) + GAP * len(columns))
-    return [None if width == full else width * share for width, full in zip(widths, natural, strict=True)]
+    return natural, widths
 
 
 def _column(block: Table, at: int, width: float | None) -> str:

@@ -24,6 +24,8 @@ from analysis.report._sentences import checklist_sections, in_short, methods
 from analysis.report._settings import row_title, title_of
 from analysis.text import percent
 
+MAX_COLUMNS = 10  # a paper table with more columns is turned
+
 INTERIM = "This is an interim report, because the study is not unblinded. The numbers will change."
 
 
@@ -210,9 +212,15 @@ def paper_tables(report: Report, classifiers: Sequence[str] | None = None) -> tu
     tables = []
     if pairs:
         header = ("Pair", *(f"{pair.a}-{pair.b}" for pair in pairs))
-        shares = [d.DASH if pair.percent.value is None else percent(pair.percent.value) for pair in pairs]
+        shares = (
+            "Agreement",
+            *(d.DASH if pair.percent.value is None else percent(pair.percent.value) for pair in pairs),
+        )
+        rows = [shares]
+        if len(pairs) > MAX_COLUMNS:  # too wide for a page
+            header, *rows = zip(header, shares, strict=True)
         caption = "Agreement of each pair of reviewers, in percent of the items that both labelled."
-        tables.append(d.table(caption, header, [("Agreement", *shares)], range(1, len(header)), name="paper-pairs"))
+        tables.append(d.table(caption, header, rows, range(1, len(header)), name="paper-pairs"))
     for name in report.classifiers if classifiers is None else classifiers:
         row = report.classifiers.get(name)
         if row is None or not row.against.n:

@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from analysis.document import Document, Section, table, to_html as document_to_html
 from analysis.runs.benchmark import Benchmark
 from labeler.config import bundled
 from labeler.errors import InputError
@@ -82,6 +83,18 @@ def test_nothing_is_clipped_on_paper(browser, paper):
     assert view.evaluate("() => getComputedStyle(document.querySelector('thead')).display") == "table-header-group"
     view.set_content(page().replace("<td>", "<td><div style='width: 3000px'>", 1))
     assert view.evaluate(CLIPPED) != []  # proves that the check finds a problem
+    view.close()
+
+
+def test_the_pairs_of_eight_classifiers_fit_on_paper(browser):
+    heads = [cell for head in ("Accuracy", "Sensitivity", "Specificity", "AUC") for cell in (f"{head} (95 % CI)", "p")]
+    cells = ["−36.6 % (−48.9 to −24.6 %)", "0.00095"] * 4
+    rows = [["The heuristic at theta = 0.30 – the spread of the runs", 324, *cells]] * 28
+    pairs = table("Pairs.", ["Pair", "Items", *heads], rows, numeric=[1, 3, 5, 7, 9])
+    view = browser.new_page(viewport={"width": int((PAPERS["a4"] - 2 * MARGIN) * MM), "height": 1000})
+    view.emulate_media(media="print")
+    view.set_content(document_to_html(Document("T", "", "", (Section("Pairs", (pairs,)),)), {}))
+    assert view.evaluate(CLIPPED) == []
     view.close()
 
 

@@ -310,6 +310,16 @@ def test_in_print_only_very_long_words_break_and_a_long_first_column_keeps_some_
     assert "tbody tr:first-child { break-before: avoid; }" in page  # no table head alone at the end of a page
 
 
+def test_in_latex_a_table_with_many_lines_continues_and_its_name_is_a_file_name():
+    def files(text):
+        wide = table("Pairs.", ["a", "b"], [[text, text]] * 28, name="paper-Learned:m203")
+        return to_latex(Document("T", "", "", (Section("Pairs", (wide, wide)),)))
+
+    assert set(files("short")) == {"main.tex", "tables/paper-learned-m203.tex", "tables/paper-learned-m203-2.tex"}
+    assert "longtable" not in files("short")["tables/paper-learned-m203.tex"]
+    assert "longtable" in files("several words " * 10)["tables/paper-learned-m203.tex"]
+
+
 @pytest.mark.skipif(
     not all(map(shutil.which, ("pdflatex", "pdftotext"))),
     reason="no pdflatex or pdftotext; apt install texlive-latex-extra poppler-utils",
