@@ -49,9 +49,9 @@ and B the number of benchmarks. The detector `steps` applies these rules:
   Each is at least a third of the step away. p is 3 B times the smallest one, and must be at most .01. With three runs
   or more, the medians of the runs must say so, too.
 - **Single**: a version against the others of its level of six or more: n p ≤ .01, of medians too.
-- **Stated, lasting**: 1.05 · max(1.5 s, (T(1 − .02 / (4 (n − 1)); n − 2) + T(.8; n − 2)) · max(f, 1.15) · s ·
-  √(4 / n)).
-- **Stated, newest**: 1.05 · (T(1 − .01 / (6 B); m − 1) + T(.8; m − 1)) · s · √(1 + 1 / m), with the s of means or
+- **Stated, lasting**: 1.05 · (1 + 5 / n + r / 2) · max(1.5 s, (T(1 − .02 / (4 (n − 1)); n − 2) + T(.8; n − 2)) ·
+  max(f, 1.15) · s · √(4 / n)).
+- **Stated, newest**: 1.2 · (T(1 − .01 / (6 B); m − 1) + T(.8; m − 1)) · s · √(1 + 1 / m), with the s of means or
   medians, whichever is larger.
 
 Sources: Olshen et al. 2004, [10.1093/biostatistics/kxh008](https://doi.org/10.1093/biostatistics/kxh008); Shi et al.
@@ -78,8 +78,8 @@ standard deviations. A change of 1 version is no change of the level: the share 
 STATED = """## Stated power
 
 Share of histories in which a change of the size that the same history states is found: lasting, in the middle / at the
-newest version, for one benchmark. At least .80 is meant with independent noise (iid). With correlation r of neighbours
-it can be less in short histories, which do not show their correlation.
+newest version, for one benchmark. At least .80 is meant in each cell. Short histories do not show their correlation r,
+so the factors are larger than independent noise (iid) needs.
 """
 OVERVIEW = """## All detectors
 

@@ -23,8 +23,9 @@ LEVEL = 0.95
 # The stated power is at least 80 % in each cell of docs/results/trend.md with these: the factors enlarge both changes.
 LEAST_WIDENING = 1.15
 LASTING_FACTOR = 1.05
+LASTING_BY_VERSIONS, LASTING_BY_R = 5.0, 0.5  # short histories do not show how much neighbours are alike
 LEAST_LASTING = 1.5  # standard deviations; a smaller lasting change is not stated
-NEWEST_FACTOR = 1.05
+NEWEST_FACTOR = 1.2
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,8 @@ def stated_power(numbers: VersionNumbers, levels: Levels, n_benchmarks: int) -> 
     sd = _sd(levels.residuals, levels, numbers.variance)
     quantile = t_quantile(1 - ALPHA / (4 * (n - 1)), n - 2) + t_quantile(POWER, n - 2)
     widening = max(levels.widening, LEAST_WIDENING)
-    lasting = LASTING_FACTOR * max(LEAST_LASTING * sd, quantile * widening * sd * sqrt(4 / n))
+    factor = LASTING_FACTOR * (1 + LASTING_BY_VERSIONS / n + LASTING_BY_R * levels.r)
+    lasting = factor * max(LEAST_LASTING * sd, quantile * widening * sd * sqrt(4 / n))
     m = n_of_last_level(numbers, levels) - 1
     if m < LEAST_BEFORE:
         return StatedPower(lasting, None)
