@@ -15,6 +15,7 @@ from analysis.methods.contexts._observer import (
     ObserverEffect,
     SpeedupAtLevel,
     SpeedupByLevel,
+    as_number,
 )
 from analysis.methods.contexts._ratios import describe_speedup
 from analysis.methods.contexts._survey import CausalCheck, ContextSurvey, Sweep
@@ -22,9 +23,11 @@ from analysis.methods.contexts._sweep import Context, FactorEffect
 from analysis.runs import comparison
 from analysis.statistics.intervals import Estimate
 
+MARK = "↔ marks ratios that depend on the context more than noise explains, and lie on both sides of 1."
 T_TEST = "t test that includes the noise of the runs"
 FEW = 8  # minimum number of contexts for a violin plot; with fewer, the shape would be misleading
 N_LEVELS = 4  # maximum number of levels of a factor that the report lists
+MIN_NUMBERS = 4  # minimum number of levels of a factor that is drawn on an axis
 
 
 def figure_names(survey: ContextSurvey) -> list[str]:
@@ -35,6 +38,7 @@ def figure_names(survey: ContextSurvey) -> list[str]:
         "violins": any(len(sweep.contexts) > 1 for sweep in sweeps),
         "contexts-sorted": any(len(sweep.contexts) > 1 for sweep in sweeps),
         "densities": any(len(sweep.contexts) >= FEW and varies(sweep) for sweep in sweeps),
+        "speedup-by-level": bool(numeric_factors(survey)),
         "intervention": any(sweep.causal and sweep.causal.contexts for sweep in sweeps),
         "observer-effect": any(level.ratio.value for effect in effects for level in effect.levels),
         "speedup-by-instrumentation": any(
@@ -57,6 +61,21 @@ def most_dependent(sweeps: Iterable[Sweep]) -> list[Sweep]:
         return sweep.both_directions, ends.straddles, (ends.highest or 1.0) / (ends.lowest or 1.0)
 
     return sorted(sweeps, key=order, reverse=True)
+
+
+def is_marked(sweep: Sweep, survey: ContextSurvey) -> bool:
+    """Return whether the speed-up depends on the context more than noise explains, and lies on both sides of 1."""
+    return sweep.quartiles.straddles and _is_small(sweep.pooled.interaction_holm, survey)
+
+
+def numeric_factors(survey: ContextSurvey) -> list[tuple[Sweep, FactorEffect]]:
+    """Return the factors whose levels are numbers, such as the size of the environment, of each benchmark."""
+    return [
+        (sweep, factor)
+        for sweep in most_dependent(survey.benchmarks)
+        for factor in sweep.factors
+        if len(factor.levels) >= MIN_NUMBERS and all(as_number(level.level) is not None for level in factor.levels)
+    ]
 
 
 def varies(sweep: Sweep) -> bool:
@@ -187,6 +206,8 @@ def _depends(survey: ContextSurvey) -> str:
         f"For {len(depends)} of {d.counted(len(tested), 'benchmark')}, the {_term(survey)} depends on the context more "
         f"than noise of the runs explains ({test}: {d.listed([sweep.name for sweep in most_dependent(depends)])})."
     )
+    marked = [sweep for sweep in depends if is_marked(sweep, survey)]
+    of_these = f"For {len(marked) or 'none'} of these, {_term(survey)}s lie on both sides of 1{' (↔)' * bool(marked)}."
     in_both_directions = [sweep for sweep in depends if sweep.both_directions]
     if in_both_directions:
         text += (
@@ -194,7 +215,7 @@ def _depends(survey: ContextSurvey) -> str:
             f"contexts show the candidate {' and others '.join(_describe(in_both_directions))} "
             f"({_names(in_both_directions)})."
         )
-    return f"{text} {sides}."
+    return f"{text} {of_these}"
 
 
 def _pooled(survey: ContextSurvey) -> Iterator[str]:
@@ -271,7 +292,7 @@ def _inflated(survey: ContextSurvey) -> str:
 
 
 def _advice(survey: ContextSurvey) -> str:
-    if survey.n_straddling:
+    if any(is_marked(sweep, survey) for sweep in survey.benchmarks):
         return (
             "Do not judge these benchmarks by a single context. Measure both versions in many random contexts, and "
             "report the geometric mean with its interval. The sections below show which factor explains the "
@@ -287,24 +308,25 @@ def _speedups(survey: ContextSurvey) -> Iterator[d.Block]:
         return
     term = _term(survey).capitalize()
     yield d.first_rows(
-        f"{term} of the candidate over the contexts. Benchmarks that depend most on the context are first; ↔ marks "
-        f"values below 1 in one context and above 1 in another. The column {term} has the geometric mean with its "
+        f"{term} of the candidate over the contexts. Benchmarks that depend most on the context are first; {MARK} "
+        f"The column {term} has the geometric mean with its "
         f"interval. The column Overall has the verdict of a {T_TEST} with Holm's correction for the number of "
         "benchmarks. Interval and test use the larger of two standard errors: from the differences between contexts, "
         "as in the paired t test, or from the noise of the runs.",
         ("Benchmark", "Contexts", "Lowest", "Quartiles", "Highest", "", term, "Estimate", "p (Holm)",
          "Overall"),
-        [_speedup_row(sweep) for sweep in most_dependent(survey.benchmarks)], (1, 2, 4, 8),
+        [_speedup_row(sweep, survey) for sweep in most_dependent(survey.benchmarks)], (1, 2, 4, 8),
     )  # fmt: skip
     yield d.Figure(
         "violins",
-        f"{term}s over the contexts. If a shape crosses the line at 1, which version is better depends on the context.",
+        f"{term}s over the contexts. If a shape crosses the line at 1 without a ↔, noise can explain it.",
     )
 
 
-def _speedup_row(sweep: Sweep) -> tuple[Any, ...]:
+def _speedup_row(sweep: Sweep, survey: ContextSurvey) -> tuple[Any, ...]:
     at = sweep.quartiles
-    middle, mark = f"{d.number(at.q1)} {d.number(at.median)} {d.number(at.q3)}", "↔" if at.straddles else ""
+    middle = f"{d.number(at.q1)} {d.number(at.median)} {d.number(at.q3)}"
+    mark = "↔" if is_marked(sweep, survey) else ""
     ends = (at.n, d.number(at.lowest), middle, d.number(at.highest), mark)
     verdict = sweep.outcome or f"not tested: {sweep.t_with_noise.reason}"
     return sweep.name, *ends, ratio(sweep.speedup), _short(sweep.words), d.p_value(sweep.t_p_holm), verdict
@@ -398,6 +420,12 @@ def _factors(survey: ContextSurvey) -> Iterator[d.Block]:
          f"{_term(survey).capitalize()} by level"),
         [_factor_row(row) for row in sorted(rows, key=_share, reverse=True)], (2, 3, 4, 5, 6, 7, 8),
     )  # fmt: skip
+
+    yield d.Figure(
+        "speedup-by-level",
+        f"{_term(survey).capitalize()} by the levels of a factor, such as the size of the environment. Points: "
+        "contexts; line: geometric mean of each level.",
+    )
 
 
 def _share(row: tuple[Sweep, FactorEffect]) -> float:

@@ -10,10 +10,18 @@ import pandas as pd
 from analysis.arrays import Floats
 from analysis.document import shortened
 from analysis.document.figures import INK, PAPER, SOFT, Chart, framed, heading, names_axis, readable
-from analysis.methods.contexts._document import FEW, figure_names, most_dependent, varies
+from analysis.methods.contexts._document import (
+    FEW,
+    MARK,
+    figure_names,
+    is_marked,
+    most_dependent,
+    numeric_factors,
+    varies,
+)
 from analysis.methods.contexts._observer import ObserverEffect, SpeedupByLevel, as_number, by_size
 from analysis.methods.contexts._survey import CausalCheck, ContextSurvey, Sweep
-from analysis.methods.contexts._sweep import Context
+from analysis.methods.contexts._sweep import Context, FactorEffect
 
 LIGHT = "#c9d0da"
 NO_INTERVAL = "↕: no finite interval"
@@ -26,13 +34,14 @@ UNKNOWN = {"higher": "triangle-up", "lower": "triangle-down"}  # the verdicts if
 def charts(survey: ContextSurvey) -> dict[str, Chart]:
     """Draw each figure of a survey that has data; return a dict from the name of the figure to the figure.
 
-    Returns some of the names "violins", "contexts-sorted", "densities", "intervention", "observer-effect" and
-    "speedup-by-instrumentation".
+    Returns some of the names "violins", "contexts-sorted", "densities", "speedup-by-level", "intervention",
+    "observer-effect" and "speedup-by-instrumentation".
     """
     drawers: dict[str, Callable[[ContextSurvey], Chart | None]] = {
         "violins": violins,
         "contexts-sorted": contexts_sorted,
         "densities": densities,
+        "speedup-by-level": speedup_by_level,
         "intervention": intervention,
         "observer-effect": observer_effect,
         "speedup-by-instrumentation": speedup_by_instrumentation,
@@ -54,7 +63,7 @@ def violins(survey: ContextSurvey) -> Chart | None:
     title = f"{_speedup_title(drawn)} (below 1: {below}, above 1: {above})"
     x = alt.X("speedup:Q", title=title, scale=scale)
     short = _names(drawn)
-    names = [f"{short[sweep.name]} (n = {len(sweep.contexts)}){' ↔' * sweep.quartiles.straddles}" for sweep in drawn]
+    names = [f"{short[sweep.name]} (n = {len(sweep.contexts)}){' ↔' * is_marked(sweep, survey)}" for sweep in drawn]
     axis = names_axis(names, values=list(range(len(drawn))), grid=False)
     y = alt.Y("row:Q", title=None, axis=axis, scale=alt.Scale(domain=[len(drawn) - 0.5, -0.5], nice=False))
     boxes = alt.Chart(_boxes(drawn)).encode(y=y)
@@ -69,10 +78,7 @@ def violins(survey: ContextSurvey) -> Chart | None:
         if len(varied) > N_ROWS
         else ""
     )
-    lines = [
-        f"{cut}bar: middle half of the contexts, point: median",
-        f"↔: which version is {above} depends on the context",
-    ]
+    lines = [f"{cut}bar: middle half of the contexts, point: median", MARK]
     what = "Speed-up" if all(sweep.better for sweep in drawn) else "Ratio"
     return framed(layers, f"{what} over contexts", lines).properties(width=420, height=34 * len(drawn))
 
@@ -91,6 +97,18 @@ def densities(survey: ContextSurvey) -> Chart | None:
     sweeps = most_dependent(varying)[:N_PANELS]
     names = _names(sweeps)
     return _panels([_densities(sweep, names[sweep.name]) for sweep in sweeps])
+
+
+def speedup_by_level(survey: ContextSurvey) -> Chart | None:
+    """Draw the speed-up by the size of the environment [1]_, or by another factor whose levels are numbers.
+
+    References
+    ----------
+    .. [1] Mytkowicz, Diwan, Hauswirth, Sweeney (2009), ASPLOS XIV, 265-276, Figure 6, doi:10.1145/1508244.1508275
+    """
+    drawn = numeric_factors(survey)[:N_PANELS]
+    names = _names([sweep for sweep, _ in drawn])
+    return _panels([_by_level(sweep, names[sweep.name], factor) for sweep, factor in drawn])
 
 
 def intervention(survey: ContextSurvey) -> Chart | None:
@@ -284,6 +302,26 @@ def _densities(sweep: Sweep, name: str) -> Chart:
 
 _LINES = alt.Legend(symbolType="stroke", symbolSize=400)
 _FEW_TICKS = alt.Axis(grid=False, tickCount=5)
+
+
+def _by_level(sweep: Sweep, name: str, factor: FactorEffect) -> Chart:
+    of_context = [(context.factors.get(factor.name, ""), context.speedup.value) for context in sweep.contexts]
+    of_level = [(level.level, level.speedup.value) for level in factor.levels]
+    points, means = (
+        pd.DataFrame([(as_number(text), value) for text, value in rows if text], columns=["level", "speedup"])
+        for rows in (of_context, of_level)
+    )
+    scale = _scale([(float(points["speedup"].min()), float(points["speedup"].max()))])
+    x = alt.X("level:Q", title=factor.name, scale=alt.Scale(zero=False, nice=False, padding=8), axis=_FEW_TICKS)
+    y = _speedup("speedup", scale, sweep)
+    return alt.layer(
+        _line_at_one(scale, sweep),
+        alt.Chart(points).mark_point(color=SOFT, filled=True, opacity=0.6, size=18).encode(x=x, y=y),
+        alt.Chart(means)
+        .mark_line(color=INK, interpolate="linear", point=alt.OverlayMarkDef(color=INK))
+        .encode(x=x, y=y),
+        title=heading(name, f"points: contexts; line: geometric mean by {factor.name}"[: 2 * N_LETTERS]),
+    ).properties(width=WIDTH, height=HEIGHT)
 
 
 def _intervention(sweep: Sweep, name: str, causal: CausalCheck) -> Chart:

@@ -148,7 +148,15 @@ def test_the_observer_effect_of_one_version_or_without_levels_is_described():
     assert level[-1].startswith("unknown: ") and "run of each version" in level[-1]
 
 
-FIGURES = ["violins", "contexts-sorted", "densities", "intervention", "observer-effect", "speedup-by-instrumentation"]
+FIGURES = [
+    "violins",
+    "contexts-sorted",
+    "densities",
+    "speedup-by-level",
+    "intervention",
+    "observer-effect",
+    "speedup-by-instrumentation",
+]
 
 
 # the figures
@@ -159,6 +167,7 @@ def test_every_axis_has_a_title(charts):
         "violins": {"speed-up of the candidate (below 1: slower, above 1: faster)"},
         "contexts-sorted": {"speed-up of the candidate", "contexts, sorted by speed-up"},
         "densities": {"mean of the runs in a context (s)", "mean of the runs in a context (ops/s)"},
+        "speedup-by-level": {"env", "speed-up of the candidate"},
         "intervention": {"env", "speed-up of the candidate"},
         "observer-effect": {"events", "ratio to events = 0"},
         "speedup-by-instrumentation": {"instrumentation", "speed-up of the candidate"},
@@ -174,6 +183,18 @@ def test_the_violins_name_the_benchmarks_with_the_most_dependent_on_top(found, c
     assert "decides (n = 65) ↔" in rows
     assert "clear (n = 32)" in rows
     assert {"faster", "slower", "no significant change", "not tested"} <= set(texts(charts["contexts-sorted"]))
+
+
+def test_figure_table_and_text_mark_the_same_benchmarks_and_never_noise_alone():
+    found = survey([sweep("decides", sizes=SHORT), sweep("noise", effect=0.0, noise=0.03, sizes=SHORT)])
+    assert all(one.quartiles.straddles for one in found.benchmarks)
+    marked = [text for text in texts(violins(found)) if text.endswith(" ↔")]
+    assert [text.partition(" ")[0] for text in marked] == ["decides"]
+    rows = contexts_document(found).sections[1].blocks[0].rows
+    assert [row[0] for row in rows if "↔" in row] == ["decides"]
+    assert "For 1 of these, speed-ups lie on both sides of 1 (↔)." in to_text(contexts_document(found)).replace(
+        "\n ", ""
+    )
 
 
 def test_a_density_is_that_of_scipy_and_a_violin_ends_with_its_contexts():
@@ -204,7 +225,7 @@ def test_extreme_speed_ups_are_drawn_and_one_context_has_no_figure():
     assert any("(µs)" in title for title in titles(contexts_charts(found)["densities"]))
     cells = {(v, f"k={at}"): [1.5, 1.5] for v in "ab" for at in range(9)}
     charts = contexts_charts(survey([measured(cells)], resamples=1))
-    assert list(charts) == ["violins", "contexts-sorted"]
+    assert list(charts) == ["violins", "contexts-sorted", "speedup-by-level"]
     assert all(len(to_svg(chart)) > 3000 for chart in charts.values())
     assert contexts_charts(survey([measured({("a", ""): [1.0], ("b", ""): [2.0]})])) == {}
     cells = {(v, c): [1.0 + at] for at, v in enumerate("ab") for c in ("events=0 k=1", "events=1 k=1", "events=2 k=2")}
