@@ -200,7 +200,7 @@ class ConversionResult:
 
     def add(self, benchmark: Benchmark) -> None:
         """Count a benchmark that was written."""
-        self.n_benchmarks += 1
+        self.n_benchmarks += bool(benchmark.runs)
         self.n_runs += len(benchmark.runs)
         self.n_values += sum(map(len, benchmark.runs))
         self.n_failures += len(benchmark.failures)
@@ -228,12 +228,12 @@ def convert(
     done = ConversionResult()
     with TemporaryDirectory(prefix="labeler-") as folder:
         spool = Spool(Path(folder))
-        factors = _gather(
-            files, replace(options, accept_unread=True, with_shares=form not in FOLDERS), spool, done, advance
-        )
+        is_table = form not in FOLDERS
+        wanted = replace(options, accept_unread=True, with_shares=is_table)
+        factors = _gather(files, wanted, spool, done, advance, with_failures=is_table)
         with in_place(out) as partial:
             WRITERS[form](_all_benchmarks(spool), partial, writing.columns(factors), done)
-            if not done.n_benchmarks:
+            if not done.n_values:
                 why = "; ".join(f"{file}: {reason}" for file, reason in done.refused)
                 raise InputError(f"The files have no measurements that can be written. {why}")
     return done
@@ -245,17 +245,28 @@ def _all_benchmarks(spool: Spool) -> Iterator[Benchmark]:
 
 
 def _gather(
-    files: Sequence[Source], options: ReadOptions, spool: Spool, done: ConversionResult, advance: Advance
+    files: Sequence[Source],
+    options: ReadOptions,
+    spool: Spool,
+    done: ConversionResult,
+    advance: Advance,
+    *,
+    with_failures: bool,
 ) -> list[str]:
-    """Store all benchmarks on disk; return the names of the conditions that need a column in the table."""
+    """Store all benchmarks on disk; return the names of further columns of the table.
+
+    `with_failures` says whether to store benchmarks without a measurement, too.
+    """
     factors: dict[str, None] = {}
     for part in read_benchmarks(files, options, advance=advance):
         if part.refused:
             done.refused.append((part.label, part.refused))
-        done.remarks += [*(f"{part.label}: {text}" for text in part.remarks), *left_out(part)]
-        for benchmark in part.benchmarks:
+        done.remarks += [f"{part.label}: {text}" for text in part.remarks]
+        if not with_failures:
+            done.remarks += left_out(part)
+        for benchmark in (*part.benchmarks, *(part.unmeasured if with_failures else ())):
             spool.add((benchmark.application, benchmark.name), 0, benchmark)
-            factors |= dict.fromkeys(writing.extra_conditions(benchmark))
+            factors |= dict.fromkeys(writing.extra_columns(benchmark))
     return list(factors)
 
 

@@ -1,7 +1,7 @@
 """Read long tables in CSV or Parquet, with a row per measurement: benchmark, run, value, and optional columns.
 
 The column run and all columns with conditions identify a run, because runs are often numbered from 0 for each version.
-A row with a reason in the column failure and no value is a failed run.
+A row with a reason in the column failure and no value is a failed run, or one that was skipped on purpose.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 REQUIRED = ("benchmark", "run", "value")
 CONDITIONS = ("version", "context", "order_type", "order_position", "altered")
 FAILURE = "failure"  # the reason why a run has no value; empty for all other runs
+SKIPPED = "skipped: "  # a reason that begins so is that of a run that was left out on purpose
 OPTIONAL = ("iteration", "application", "unit", "better", *CONDITIONS, PREDECESSOR, FAILURE)
 WRITTEN = ("benchmark", "application", "run", "iteration", "value", "unit", "better", *CONDITIONS)  # for export
 NAMES = ("benchmark", "run", "application", "unit", "better")
@@ -204,7 +205,9 @@ def _rows_of_runs(codes: Sequence[NDArray[np.int64]]) -> Iterator[NDArray[np.int
 
 def _failure(texts: Mapping[str, Texts], row: int, conditions: Sequence[str]) -> Failure:
     known = {_condition(name): _text(texts[name], row) for name in ("run", *conditions)}
-    return Failure({name: text for name, text in known.items() if text}, _text(texts[FAILURE], row).strip())
+    reason = _text(texts[FAILURE], row).strip()
+    of_run = {name: text for name, text in known.items() if text}
+    return Failure(of_run, reason.removeprefix(SKIPPED), on_purpose=reason.startswith(SKIPPED))
 
 
 def _condition(column: str) -> str:

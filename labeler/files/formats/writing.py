@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from analysis.runs.benchmark import CONDITIONS, FACTOR, RECORDED, RUN, Benchmark, in_unit
 from analysis.text import is_device
-from labeler.files.formats.long_table import WRITTEN
+from labeler.files.formats.long_table import FAILURE, SKIPPED, WRITTEN
 from labeler.safe_text import inert
 
 if TYPE_CHECKING:
@@ -29,13 +29,16 @@ MAX_STEM_BYTES = 200
 
 
 def columns(factors: Iterable[str]) -> list[str]:
-    """Return the names of the columns of a table with these conditions besides those in `WRITTEN`."""
-    return [*WRITTEN, *(name if name in CONDITIONS or name.startswith(RECORDED) else FACTOR + name for name in factors)]
+    """Return the names of the columns of a table with these columns besides those in `WRITTEN`; see `extra_columns`."""
+    plain = (*CONDITIONS, FAILURE)
+    return [*WRITTEN, *(name if name in plain or name.startswith(RECORDED) else FACTOR + name for name in factors)]
 
 
-def extra_conditions(benchmark: Benchmark) -> list[str]:
-    """Return the names of the benchmark's conditions that need a column in addition to `WRITTEN`."""
-    return [name for name in benchmark.conditions if name not in WRITTEN]
+def extra_columns(benchmark: Benchmark) -> list[str]:
+    """Return the conditions that need a column in addition to `WRITTEN`, and the one for runs that failed."""
+    of_failures = [name for failure in benchmark.failures for name in failure.conditions]
+    names = dict.fromkeys((*benchmark.conditions, *of_failures))
+    return [*(name for name in names if name not in WRITTEN), *([FAILURE] if benchmark.failures else [])]
 
 
 def csv_header(names: Sequence[str]) -> str:
@@ -44,7 +47,7 @@ def csv_header(names: Sequence[str]) -> str:
 
 
 def csv_rows(benchmark: Benchmark, names: Sequence[str]) -> Iterator[str]:
-    """Yield the lines of each run in a CSV table.
+    """Yield the lines of each run in a CSV table, and a line without a value for each run that failed.
 
     All texts are quoted, and a text that a spreadsheet would run as a formula is neutralised (see `labeler.safe_text`).
     Numbers have as many digits as are needed to read the same number again.
@@ -54,6 +57,20 @@ def csv_rows(benchmark: Benchmark, names: Sequence[str]) -> Iterator[str]:
     for run, *cells in zip(benchmark.values, *texts, strict=True):
         before, after = "".join(f"{cell}," for cell in cells[:at]), "".join(f",{cell}" for cell in cells[at:])
         yield "".join([f"{before}{place},{value!r}{after}\n" for place, value in enumerate(run.tolist())])
+    for row in _failed_rows(benchmark, names):
+        yield ",".join("" if name in NUMBERS else _quoted(inert(row[name])) for name in names) + "\n"
+
+
+def _failed_rows(benchmark: Benchmark, names: Sequence[str]) -> Iterator[dict[str, str]]:
+    """Yield the texts of each run that failed; a run without a name gets one, because each row needs it."""
+    for at, failure in enumerate(benchmark.failures):
+        known = {
+            "benchmark": benchmark.name, "application": benchmark.application, "unit": benchmark.unit,
+            "better": benchmark.better, RUN: f"failed {at}",
+            FAILURE: f"{SKIPPED * failure.on_purpose}{failure.reason or 'failed'}",
+        }  # fmt: skip
+        known |= failure.conditions
+        yield {name: known.get(name.removeprefix(FACTOR), "") for name in names}
 
 
 def _quoted(text: str) -> str:
@@ -76,16 +93,26 @@ def parquet_writer(file: IO[bytes], names: Sequence[str]) -> parquet.ParquetWrit
 
 
 def rows(benchmark: Benchmark, names: Sequence[str]) -> pa.Table:
-    """Return a table with one row per measurement, in order of runs and iterations; unknown values are ""."""
+    """Return a table with one row per measurement, in order of runs and iterations, and one per run that failed.
+
+    Unknown texts are "", and a run that failed has no value.
+    """
     import pyarrow as pa
 
+    failed = [
+        {name: text for name, text in row.items() if name not in NUMBERS} for row in _failed_rows(benchmark, names)
+    ]
+    of_failed = pa.Table.from_pylist(failed, schema=_schema(names)) if failed else None
+    if not benchmark.runs and of_failed is not None:
+        return of_failed
     lengths = [len(run) for run in benchmark.runs]
     run = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
     numbers = {ITERATION: np.concatenate([np.arange(n) for n in lengths]), VALUE: np.concatenate(benchmark.values)}
     arrays = [
         pa.array(numbers[name]) if name in numbers else _dictionary(_texts(benchmark, name), run) for name in names
     ]
-    return pa.Table.from_arrays(arrays, schema=_schema(names))
+    measured = pa.Table.from_arrays(arrays, schema=_schema(names))
+    return measured if of_failed is None else pa.concat_tables([measured, of_failed])
 
 
 def _texts(benchmark: Benchmark, column: str) -> Sequence[str]:

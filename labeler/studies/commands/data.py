@@ -162,9 +162,9 @@ def convert(paths: tuple[Path, ...], form: str, out: Path, read_options: ReadOpt
     """Convert measurements to a single table or folder that pandas, R and DuckDB can read.
 
     Each row of the table is one measurement. The columns are benchmark, application, run, iteration, value, unit,
-    better, version, context, order_type, order_position, altered, and factor:NAME for every other condition. Times are
-    in seconds. If a file cannot be used, the command refuses it with a reason, converts the other files, and ends with
-    exit code 1.
+    better, version, context, order_type, order_position, altered, and factor:NAME for every other condition. A failed
+    run has no value, and a reason in the column failure. Times are in seconds. If a file cannot be used, the command
+    refuses it with a reason, converts the other files, and ends with exit code 1.
     """
     if str(out) == "-" and (as_json or form in gathering.FOLDERS):
         why = "--json and the table cannot both go to standard output" if as_json else f"{form} is a folder of files"
@@ -182,6 +182,7 @@ def convert(paths: tuple[Path, ...], form: str, out: Path, read_options: ReadOpt
     runs, values = counted(done.n_runs, "run"), counted(done.n_values, "measurement")
     remark(f"{one_line(shown_path(out))} written: {counted(done.n_benchmarks, 'benchmark')}, {runs}, {values}.")
     if done.n_failures:
-        remark(f"Not in the output: {counted(done.n_failures, 'run')} without a measurement.")
+        where = "Not in the output" if form in gathering.FOLDERS else "In the column failure"
+        remark(f"{where}: {counted(done.n_failures, 'run')} without a measurement.")
     if done.refused:
         raise SystemExit(1)

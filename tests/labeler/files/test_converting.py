@@ -194,6 +194,32 @@ def test_a_bad_file_stops_nothing_one_run_is_enough_and_the_same_content_counts_
     assert out.read_text().splitlines()[1] == '"a","","0",0,1.0,"s","lower","","","","",""'
 
 
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_runs_that_failed_or_were_skipped_are_written_with_their_reason_and_read_again(tmp_path, form):
+    rows = [
+        ("sort", "1", "a", 1.5, ""), ("sort", "2", "b", "", "=exit code 1"), ("sort", "3", "b", "", "skipped: no GPU"),
+        ("gone", "1", "a", "", "segmentation fault"),
+    ]  # fmt: skip
+    table = csv_bytes(rows, ["benchmark", "run", "factor:env", "value", "failure"])
+    out, done = converted(tmp_path, uploaded({"t.csv": table}), form)
+    assert (done.n_benchmarks, done.n_runs, done.n_failures, done.remarks) == (1, 1, 3, [])
+    first, again = (
+        {one.name: one.failures for part in read_benchmarks([source]) for one in (*part.benchmarks, *part.unmeasured)}
+        for source in (*uploaded({"t.csv": table}), Source(str(out), path=out))
+    )
+    assert first == again
+    assert [(failure.reason, failure.on_purpose) for failure in again["sort"]] == [
+        ("=exit code 1", False), ("no GPU", True),
+    ]  # fmt: skip
+    assert again["sort"][0].conditions == {"run": "2", "env": "b"}
+    with pytest.raises(InputError, match="no measurements that can be written"):
+        converted(
+            tmp_path,
+            uploaded({"f.csv": csv_bytes(rows[3:], ["benchmark", "run", "factor:env", "value", "failure"])}),
+            form,
+        )
+
+
 def test_runs_that_failed_are_counted(tmp_path):
     trials = [(run, "./a.sh", 0, "fixed", 1.5) for run in (0, 1)] + [(2, "./a.sh", 0, "fixed", "", "Failure")]
     _out, done = converted(tmp_path, uploaded({"o.csv": csv_bytes(ordersage_rows(trials), columns=ORDERSAGE)}), "csv")
@@ -267,7 +293,7 @@ def test_the_order_of_runs_survives_whatever_is_known_of_them(tmp_path_factory, 
 def test_runs_of_mixed_conditions_are_put_in_the_order_in_which_a_table_of_them_is_read():
     conditions = {"run": ("0", "0", "1", "1"), "version": ("a", "b", "a", "b"), "cpu": ("x", "y", "z", "z")}
     mixed = Benchmark.of_series("b", [[float(n)] for n in range(4)], conditions=conditions)
-    names = writing.columns(writing.extra_conditions(mixed))
+    names = writing.columns(writing.extra_columns(mixed))
     assert [run.tolist() for run in in_order(mixed).values] == [[0], [2], [3], [1]]
     written = writing.csv_header(names) + "".join(writing.csv_rows(mixed, names))
     (read_back,) = read(Source("t.csv", data=written.encode()))
