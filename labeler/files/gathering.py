@@ -109,7 +109,7 @@ def usable(
     return parts, Gathered((), tuple(refused), tuple(remarks), tuple(formats.values()), hashes)
 
 
-def versions_of(paths: Sequence[Path]) -> list[Path]:
+def folders_of_versions(paths: Sequence[Path]) -> list[Path]:
     """Return the folders of versions: those in a given folder that has only folders, in natural order."""
     return [folder for path in paths for folder in _version_folders(path)]
 

@@ -50,7 +50,7 @@ def measurements_of_files(method: Method, paths: Sequence[Path], read_options: R
     if not method.is_history:
         yield read_files(paths, read_options)
         return
-    versions = gathering.versions_of(paths)
+    versions = gathering.folders_of_versions(paths)
 
     def gather_history(files: Sequence[Source], options: ReadOptions, *, advance: Advance) -> Gathered:
         return gathering.gather_history(files, versions, options, advance=advance)

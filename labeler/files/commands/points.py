@@ -85,7 +85,11 @@ def points(
     files = list(gathering.sources(series))
     with reading(files, "Reading") as advance:
         values, gathered = marked.read_series(
-            files, gathering.versions_of(series), gathering.with_others(read_options), options["about"], advance=advance
+            files,
+            gathering.folders_of_versions(series),
+            gathering.with_others(read_options),
+            options["about"],
+            advance=advance,
         )
     report_refused_files(gathered)
     for text in remarks:

@@ -83,6 +83,11 @@ class ReadOptions:
     # Whether shares of failed operations are benchmarks. Otherwise, a share above 0 is a failed run without a value.
     with_shares: bool = False
 
+    def __post_init__(self) -> None:
+        """Raise TypeError if the directions are one text, which would be read letter by letter."""
+        if isinstance(self.better, str):
+            raise TypeError(f"better must be a tuple of texts, got {self.better!r}")
+
 
 DEFAULTS = ReadOptions()
 

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from labeler.files.formats import FORMATS
+from labeler.files.formats import FORMATS, ReadOptions
 from tests.labeler.commands import run, says_in_order
 from tests.labeler.files.formats.examples import csv_bytes
 from tests.labeler.files.formats.mutations import HOSTILE
@@ -159,6 +159,8 @@ def test_a_metric_without_a_known_direction_is_inconclusive_until_it_is_given(he
     assert outcomes("new.txt", "--against", "old.txt", "--fail-on", "change")[0] == 1
     refused = run("check", "new.txt", "--better", "widgets/s=more", code=2)
     assert "give lower or higher, or METRIC=lower or METRIC=higher" in refused.stderr
+    with pytest.raises(TypeError, match="better must be a tuple of texts, got 'lower'"):
+        ReadOptions(better="lower")
 
 
 def test_formats_lists_what_says_that_something_failed_and_which_values_are_better():
